@@ -1,0 +1,3 @@
+//! The backslide command.
+
+fn main() {}

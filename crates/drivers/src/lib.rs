@@ -1,0 +1,14 @@
+//! The wire: one thin blocking client per protocol behind the [`Session`] trait.
+//!
+//! A session is one connection, owned by one thread. The hot calls ([`Session::execute`],
+//! [`Session::execute_prepared`]) allocate nothing per operation: they patch parameters into one
+//! reused buffer, write, poll, read, and walk the rows in place.
+
+mod error;
+mod session;
+
+pub use error::{ErrorClass, SessionError};
+pub use session::{
+    Address, Connector, Done, Endpoint, Login, Param, ParamType, Row, Session, SessionInfo,
+    StatementId, Value,
+};

@@ -1,0 +1,206 @@
+//! The seam between workloads and protocols.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::SessionError;
+
+/// One connection to a server, owned by one thread. Every call blocks until the server answered
+/// or the endpoint's statement timeout has passed.
+pub trait Session: Send {
+    /// Sends one statement as text; rows that it returns are counted and dropped.
+    fn execute(&mut self, sql: &str) -> Result<Done, SessionError> {
+        self.query(sql, &mut |_| ())
+    }
+
+    /// Sends one statement as text and shows each row that it returns.
+    fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done, SessionError>;
+
+    /// Prepares a statement on the server. Placeholders are the protocol's own: `?` or `$1`.
+    fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId, SessionError>;
+
+    /// Runs a prepared statement and shows each row that it returns. `params` are as many and of the
+    /// types that [`Session::prepare`] was told.
+    fn execute_prepared(
+        &mut self,
+        statement: StatementId,
+        params: &[Param<'_>],
+        each: &mut dyn FnMut(&dyn Row),
+    ) -> Result<Done, SessionError>;
+
+    /// What the server said of itself and what was agreed at connect.
+    fn info(&self) -> &SessionInfo;
+}
+
+/// Opens sessions to one database of one server. Shared by the threads of all clients.
+pub trait Connector: Send + Sync {
+    /// Opens a session.
+    fn connect(&self) -> Result<Box<dyn Session>, SessionError>;
+}
+
+/// How the server ended a statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Rows returned.
+    pub rows: u64,
+    /// Rows inserted, deleted or updated.
+    pub affected: u64,
+}
+
+/// A prepared statement of one session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatementId(pub u32);
+
+/// Type of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamType {
+    /// 64-bit integer.
+    Int,
+    /// Text (varchar).
+    Text,
+    /// Date and time to the second, without zone; given as text `2026-11-21 10:00:00`.
+    DateTime,
+}
+
+/// A parameter's value.
+#[derive(Clone, Copy, Debug)]
+pub enum Param<'a> {
+    /// For [`ParamType::Int`].
+    Int(i64),
+    /// For [`ParamType::Text`] and [`ParamType::DateTime`].
+    Text(&'a str),
+}
+
+/// One returned row, read in place; valid only during the call that shows it.
+pub trait Row {
+    /// Columns.
+    fn len(&self) -> usize;
+
+    /// Has it no columns?
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of a column; NULL for a column that there is not.
+    fn value(&self, column: usize) -> Value<'_>;
+}
+
+/// A column's value as the protocol brought it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// NULL.
+    Null,
+    /// An integer that came in binary.
+    Int(i64),
+    /// A real number that came in binary.
+    Real(f64),
+    /// Text, or the text form of any type.
+    Bytes(&'a [u8]),
+}
+
+impl Value<'_> {
+    /// As an integer: binary ones as they are, text when it is all digits; `None` otherwise.
+    pub fn as_int(&self) -> Option<i64> {
+        match *self {
+            Self::Int(i) => Some(i),
+            Self::Bytes(text) => std::str::from_utf8(text).ok()?.parse().ok(),
+            Self::Null | Self::Real(_) => None,
+        }
+    }
+
+    /// As text; `None` for NULL.
+    pub fn to_text(&self) -> Option<String> {
+        match *self {
+            Self::Null => None,
+            Self::Int(i) => Some(i.to_string()),
+            Self::Real(r) => Some(r.to_string()),
+            Self::Bytes(text) => Some(String::from_utf8_lossy(text).into_owned()),
+        }
+    }
+}
+
+/// What was agreed at connect.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionInfo {
+    /// The server's version as it says it: `10.11.18-MariaDB-0+deb12u1`.
+    pub server_version: String,
+    /// Process or thread id of the server's side, where the protocol tells.
+    pub backend: Option<u32>,
+    /// The authentication method that was used.
+    pub authentication: String,
+    /// TLS version and cipher, `None` when the connection is not encrypted.
+    pub tls: Option<String>,
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// A Unix socket: MySQL's socket file, or `.s.PGSQL.<port>` of PostgreSQL.
+    Socket(PathBuf),
+    /// TCP, without TLS.
+    Tcp {
+        /// Host name or address.
+        host: String,
+        /// Port.
+        port: u16,
+    },
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Socket(path) => write!(f, "{}", path.display()),
+            Self::Tcp { host, port } => write!(f, "{host}:{port}"),
+        }
+    }
+}
+
+/// As whom, and into which database.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Login {
+    /// User.
+    pub user: String,
+    /// Password; empty for none. Never printed.
+    pub password: String,
+    /// Database; empty for none.
+    pub database: String,
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.user, self.database)
+    }
+}
+
+/// How to reach a database: everything that a session needs to open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// The MySQL protocol.
+    Mysql {
+        /// Where.
+        address: Address,
+        /// As whom.
+        login: Login,
+        /// Longest wait for an answer.
+        timeout: Duration,
+    },
+    /// The PostgreSQL protocol.
+    Postgres {
+        /// Where.
+        address: Address,
+        /// As whom.
+        login: Login,
+        /// Longest wait for an answer.
+        timeout: Duration,
+    },
+    /// An SQLite database file, in this process.
+    Sqlite {
+        /// The file; created when missing.
+        path: PathBuf,
+        /// `PRAGMA name = value` for each session, in this order.
+        pragmas: Vec<(String, String)>,
+        /// Longest wait for a lock.
+        timeout: Duration,
+    },
+}

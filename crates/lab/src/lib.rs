@@ -1,0 +1,1 @@
+//! Carries a plan out: instances, steps, probes, events.

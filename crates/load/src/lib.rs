@@ -1,0 +1,1 @@
+//! Clients, pacing and recording; the workloads.

@@ -1,0 +1,145 @@
+//! Candidate against base, and what is concluded.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{MetricId, StepId, Unit};
+
+/// What is concluded from a comparison. Never two booleans: no data and too noisy are not "unchanged".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Certainly worse, and by more than the margin.
+    Regressed,
+    /// Certainly better, and by more than the margin.
+    Improved,
+    /// The interval lies within the margin.
+    Unchanged,
+    /// Neither can be said yet.
+    Inconclusive(Reason),
+    /// The two must not be compared.
+    Incomparable(Reason),
+}
+
+impl Verdict {
+    /// One word.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Regressed => "regressed",
+            Self::Improved => "improved",
+            Self::Unchanged => "unchanged",
+            Self::Inconclusive(_) => "inconclusive",
+            Self::Incomparable(_) => "incomparable",
+        }
+    }
+
+    /// Why it is no more than it is; empty for the certain ones.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Inconclusive(reason) | Self::Incomparable(reason) => reason.to_string(),
+            Self::Regressed | Self::Improved | Self::Unchanged => String::new(),
+        }
+    }
+}
+
+/// Why a comparison ends without a yes or no.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// Fewer rounds than any interval needs.
+    TooFewRounds {
+        /// Complete rounds there are.
+        have: u32,
+        /// Rounds needed for a verdict.
+        need: u32,
+    },
+    /// The interval crosses the margin.
+    TooNoisy {
+        /// Further rounds expected to decide it; `None` when more than a thousand.
+        more_rounds: Option<u32>,
+    },
+    /// Trials of this system failed or are missing, so that no round is complete.
+    MissingTrials {
+        /// Which.
+        system: String,
+    },
+    /// A value is zero or not a number, so that it has no ratio.
+    NoRatio {
+        /// Which side.
+        system: String,
+    },
+    /// Neither direction is better; the ratio explains, it is not judged.
+    NotJudged,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooFewRounds { have, need } => {
+                write!(f, "{have} complete rounds, a verdict needs {need}")
+            }
+            Self::TooNoisy {
+                more_rounds: Some(1),
+            } => f.write_str("about 1 more round would decide"),
+            Self::TooNoisy {
+                more_rounds: Some(n),
+            } => {
+                write!(f, "about {n} more rounds would decide")
+            }
+            Self::TooNoisy { more_rounds: None } => {
+                f.write_str("more than 1000 further rounds would be needed")
+            }
+            Self::MissingTrials { system } => write!(f, "no complete round with {system}"),
+            Self::NoRatio { system } => write!(f, "{system} has a value of zero"),
+            Self::NotJudged => f.write_str("neither direction is better"),
+        }
+    }
+}
+
+/// How big an effect is; never changes the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Magnitude {
+    /// Below 5 %.
+    Small,
+    /// Below 15 %.
+    Medium,
+    /// 15 % and more.
+    Large,
+}
+
+/// Candidate against base for one step and metric.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Which step.
+    pub step: StepId,
+    /// Its place in the workload.
+    pub ordinal: u32,
+    /// Clients of that step.
+    pub clients: u32,
+    /// Which metric.
+    pub metric: MetricId,
+    /// Its unit.
+    pub unit: Unit,
+    /// Name of the base.
+    pub base: String,
+    /// Name of the candidate.
+    pub system: String,
+    /// Geometric mean over the rounds of candidate / base.
+    pub ratio: Option<f64>,
+    /// Lower end of the 95 % interval of the ratio.
+    pub low: Option<f64>,
+    /// Upper end of the 95 % interval of the ratio.
+    pub high: Option<f64>,
+    /// Complete rounds behind it.
+    pub rounds: u32,
+    /// The paired ratio of each complete round, for the evidence: (round, ratio).
+    pub pairs: Vec<(u32, f64)>,
+    /// False-discovery-rate adjusted p-value over the steps of this metric and system.
+    pub q_value: Option<f64>,
+    /// What is concluded.
+    pub verdict: Verdict,
+    /// How big it is, where something changed.
+    pub magnitude: Option<Magnitude>,
+}

@@ -1,0 +1,165 @@
+//! Counters: what probes read and metrics are computed from.
+//!
+//! The names here are the vocabulary that probes and metrics share. A probe may add counters of
+//! its own; a metric that needs one that is missing is absent, never zero.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The name of a counter: `server.cpu_ns`.
+pub type CounterId = Cow<'static, str>;
+
+/// How a counter's readings at two moments make one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CounterKind {
+    /// It only grows; the value is the difference.
+    Total,
+    /// It goes up and down; the value is the later reading.
+    Level,
+    /// The value is the larger reading.
+    Peak,
+}
+
+/// One reading of one counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counter {
+    /// How two readings combine.
+    pub kind: CounterKind,
+    /// The reading, in the unit that the counter's name ends in.
+    pub value: u64,
+}
+
+impl Counter {
+    /// CPU time of the server's processes and threads, user and system together, in nanoseconds.
+    pub const SERVER_CPU: &'static str = "server.cpu_ns";
+    /// The user part of it, in the kernel's 10 ms ticks.
+    pub const SERVER_USER: &'static str = "server.user_ns";
+    /// The system part of it, in the kernel's 10 ms ticks.
+    pub const SERVER_SYSTEM: &'static str = "server.system_ns";
+    /// Voluntary context switches of the server's threads.
+    pub const SERVER_CS: &'static str = "server.voluntary_switches";
+    /// Involuntary context switches of the server's threads.
+    pub const SERVER_ICS: &'static str = "server.involuntary_switches";
+    /// Minor page faults of the server.
+    pub const SERVER_MINFLT: &'static str = "server.minor_faults";
+    /// Major page faults of the server.
+    pub const SERVER_MAJFLT: &'static str = "server.major_faults";
+    /// Resident memory of the server now, in bytes; shared pages counted once per process.
+    pub const SERVER_RSS: &'static str = "server.rss_bytes";
+    /// The largest resident memory seen, in bytes.
+    pub const SERVER_RSS_MAX: &'static str = "server.rss_max_bytes";
+    /// Bytes that the server caused to be read from storage.
+    pub const SERVER_READ: &'static str = "server.read_bytes";
+    /// Bytes that the server caused to be written to storage.
+    pub const SERVER_WRITTEN: &'static str = "server.written_bytes";
+    /// CPU time of this process, user and system together, in nanoseconds.
+    pub const CLIENT_CPU: &'static str = "client.cpu_ns";
+    /// Voluntary context switches of this process.
+    pub const CLIENT_CS: &'static str = "client.voluntary_switches";
+    /// Resident memory of this process, in bytes.
+    pub const CLIENT_RSS: &'static str = "client.rss_bytes";
+    /// Busy time of all CPUs of the host (user, nice, system, irq, softirq), in nanoseconds.
+    pub const HOST_CPU: &'static str = "host.cpu_ns";
+    /// User time (with nice) of all CPUs, in nanoseconds.
+    pub const HOST_USER: &'static str = "host.user_ns";
+    /// System time (with irq and softirq) of all CPUs, in nanoseconds.
+    pub const HOST_SYSTEM: &'static str = "host.system_ns";
+    /// Time in which a CPU waited for input or output, in nanoseconds.
+    pub const HOST_IOWAIT: &'static str = "host.iowait_ns";
+    /// Time that the hypervisor gave to others, in nanoseconds.
+    pub const HOST_STEAL: &'static str = "host.steal_ns";
+    /// Context switches of the host.
+    pub const HOST_CS: &'static str = "host.switches";
+    /// Reads completed by the device of the instances.
+    pub const DISK_READS: &'static str = "disk.reads";
+    /// Bytes read by that device.
+    pub const DISK_READ: &'static str = "disk.read_bytes";
+    /// Writes completed by that device.
+    pub const DISK_WRITES: &'static str = "disk.writes";
+    /// Bytes written by that device; discards are not writes.
+    pub const DISK_WRITTEN: &'static str = "disk.written_bytes";
+    /// Discards completed by that device.
+    pub const DISK_DISCARDS: &'static str = "disk.discards";
+}
+
+/// Readings of many counters at one moment, or their values between two.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Readings(pub BTreeMap<CounterId, Counter>);
+
+impl Readings {
+    /// Adds a total.
+    pub fn total(&mut self, id: &'static str, value: u64) {
+        self.put(id, CounterKind::Total, value);
+    }
+
+    /// Adds a level.
+    pub fn level(&mut self, id: &'static str, value: u64) {
+        self.put(id, CounterKind::Level, value);
+    }
+
+    /// Adds a peak.
+    pub fn peak(&mut self, id: &'static str, value: u64) {
+        self.put(id, CounterKind::Peak, value);
+    }
+
+    fn put(&mut self, id: &'static str, kind: CounterKind, value: u64) {
+        self.0.insert(Cow::Borrowed(id), Counter { kind, value });
+    }
+
+    /// The value of a counter, `None` where nothing read it.
+    pub fn get(&self, id: &str) -> Option<u64> {
+        self.0.get(id).map(|counter| counter.value)
+    }
+
+    /// Adds all readings of `other`; the same counter read by both is the later's.
+    pub fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// What happened between `earlier` and `self`. Counters missing from either are left out.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let pairs = self.0.iter().filter_map(|(id, now)| {
+            let then = earlier.0.get(id)?;
+            let value = match now.kind {
+                CounterKind::Total => now.value.saturating_sub(then.value),
+                CounterKind::Level => now.value,
+                CounterKind::Peak => now.value.max(then.value),
+            };
+            Some((
+                id.clone(),
+                Counter {
+                    kind: now.kind,
+                    value,
+                },
+            ))
+        });
+        Self(pairs.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_readings_make_a_value() {
+        let mut a = Readings::default();
+        a.total("t", 10);
+        a.level("l", 5);
+        a.peak("p", 9);
+        a.total("gone", 1);
+        let mut b = Readings::default();
+        b.total("t", 17);
+        b.level("l", 3);
+        b.peak("p", 7);
+        let d = b.since(&a);
+        assert_eq!(d.get("t"), Some(7));
+        assert_eq!(d.get("l"), Some(3));
+        assert_eq!(d.get("p"), Some(9));
+        assert_eq!(d.get("gone"), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! What happens while a plan is carried out. Progress, log and store are consumers of one stream.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Capture, Interval, Moment, Outcome, StepId, StepRecord};
+
+/// Which trial of the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrialKey {
+    /// From 1.
+    pub round: u32,
+    /// Place within its round, from 1.
+    pub position: u32,
+    /// Name of the system.
+    pub system: String,
+}
+
+/// The two edges of a step's window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    /// Clients are connected and wait; nothing has been sent.
+    Open,
+    /// The last bounded client has its last reply.
+    Close,
+}
+
+/// Something that happened in a run.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A trial begins; `of` is the number of trials in the run, `index` counts from 1.
+    TrialStarted {
+        /// Which.
+        trial: TrialKey,
+        /// Its number in the run, from 1.
+        index: u32,
+        /// Trials in the run.
+        of: u32,
+    },
+    /// The server answers; what it said of itself.
+    ServerReady {
+        /// Version, TLS, authentication, and what else was asked.
+        provenance: Vec<(String, String)>,
+    },
+    /// A step begins.
+    StepStarted {
+        /// Which.
+        step: StepId,
+        /// Its place in the workload, from zero.
+        ordinal: u32,
+        /// Names of its operation kinds, in the order of every interval.
+        kinds: Vec<String>,
+        /// Is it a result, or a phase between results?
+        measured: bool,
+        /// What it is about, for the progress line.
+        subject: String,
+    },
+    /// A second of it is over.
+    IntervalClosed {
+        /// That second.
+        interval: Box<Interval>,
+    },
+    /// Something was read from the server.
+    Captured {
+        /// Of which step.
+        step: StepId,
+        /// Before or after it.
+        moment: Moment,
+        /// What.
+        capture: Capture,
+    },
+    /// The step is over.
+    StepFinished {
+        /// Everything measured.
+        record: Box<StepRecord>,
+    },
+    /// The trial has an outcome.
+    TrialFinished {
+        /// Which.
+        trial: TrialKey,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// Something that the user should know and that stops nothing.
+    Warning {
+        /// What, and what to do.
+        text: String,
+    },
+}

@@ -1,0 +1,46 @@
+//! The words of the lab: plain data and units; no I/O, no clock, no threads.
+//!
+//! Every other crate speaks in these types. `docs/glossary.md` defines each word once; the types
+//! here carry the same names. Data flows one way: a plan file becomes a [`Plan`] of [`Trial`]s,
+//! each trial yields a [`StepRecord`] per step, records become [`Measurement`]s, measurements of
+//! two systems become a [`Comparison`] with a [`Verdict`].
+
+mod comparison;
+mod counter;
+mod dbms;
+mod event;
+mod host;
+mod latency;
+mod metric;
+mod plan;
+mod record;
+mod rng;
+mod run;
+mod system;
+mod units;
+mod version;
+mod workload;
+
+pub use comparison::{Comparison, Magnitude, Reason, Verdict};
+pub use counter::{Counter, CounterId, CounterKind, Readings};
+pub use dbms::{Dbms, Dialect, Engine};
+pub use event::{Edge, Event, TrialKey};
+pub use host::{DiskFacts, Host, HostShape};
+pub use latency::{Latency, LatencyError};
+pub use metric::{Described, Direction, Group, Measurement, MetricId, Unit, describe, measure};
+pub use plan::{Plan, Trial};
+pub use record::{
+    Capture, Check, ErrorCount, Interval, KindInterval, KindSpec, KindTotals, Moment, Sizes,
+    StepId, StepRecord, Subject,
+};
+pub use rng::{Rng, mix};
+pub use run::{
+    Cell, KindSeries, Outcome, RunData, RunId, RunInfo, RunState, StepHistogram, StepInfo,
+    StepSeries, TrialRecord,
+};
+pub use system::{Build, BuildSource, Config, Placement, Setting, System};
+pub use units::{Bytes, Nanos};
+pub use version::{Version, VersionError};
+pub use workload::{
+    InsertScale, InsertSpec, Pacing, QueryKind, Settle, Statements, Tables, WorkloadSpec,
+};

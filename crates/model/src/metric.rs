@@ -1,0 +1,649 @@
+//! Metrics: what each is called, its unit, which direction is better, and how it is computed.
+//!
+//! A metric from an existing source is one row of `METRICS` or `KIND_METRICS`.
+//! Names such as `cpu/o` and `wKB/o` are those of the field's published tables; "o" is one of what
+//! the step is about: an inserted or indexed row in the load steps, a query in the query steps.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Counter, KindTotals, Nanos, StepRecord};
+
+/// The id of a metric: `rate`, `cpu/o`, `service.query.p99`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MetricId(pub String);
+
+impl MetricId {
+    /// The metric with this id.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+
+    /// The throughput of what a step is about.
+    pub const RATE: &'static str = "rate";
+}
+
+impl fmt::Display for MetricId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// Units of metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Unit {
+    /// Operations per second.
+    #[serde(rename = "ops/s")]
+    OpsPerSecond,
+    /// Rows per second.
+    #[serde(rename = "rows/s")]
+    RowsPerSecond,
+    /// Microseconds.
+    #[serde(rename = "µs")]
+    Micros,
+    /// Microseconds per operation.
+    #[serde(rename = "µs/op")]
+    MicrosPerOp,
+    /// A count per operation.
+    #[serde(rename = "1/op")]
+    PerOp,
+    /// Kilobytes (1024 bytes) per operation.
+    #[serde(rename = "KB/op")]
+    KbPerOp,
+    /// Gibibytes.
+    #[serde(rename = "GiB")]
+    Gib,
+    /// Per cent.
+    #[serde(rename = "%")]
+    Percent,
+    /// A count.
+    #[serde(rename = "count")]
+    Count,
+}
+
+impl Unit {
+    /// As it is printed and stored.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpsPerSecond => "ops/s",
+            Self::RowsPerSecond => "rows/s",
+            Self::Micros => "µs",
+            Self::MicrosPerOp => "µs/op",
+            Self::PerOp => "1/op",
+            Self::KbPerOp => "KB/op",
+            Self::Gib => "GiB",
+            Self::Percent => "%",
+            Self::Count => "count",
+        }
+    }
+
+    /// The unit with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        const ALL: [Unit; 9] = [
+            Unit::OpsPerSecond,
+            Unit::RowsPerSecond,
+            Unit::Micros,
+            Unit::MicrosPerOp,
+            Unit::PerOp,
+            Unit::KbPerOp,
+            Unit::Gib,
+            Unit::Percent,
+            Unit::Count,
+        ];
+        ALL.into_iter().find(|unit| unit.name() == name)
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Which direction is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Throughput.
+    Higher,
+    /// Latency, cost, size.
+    Lower,
+    /// Neither: it explains.
+    Neither,
+}
+
+/// The group under which a report lists a metric (DESIGN: "What is measured").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    /// Rates.
+    Rate,
+    /// Service and response time.
+    Latency,
+    /// Errors and retries.
+    Errors,
+    /// Server cost per operation.
+    Server,
+    /// Host cost per operation.
+    Host,
+    /// Client cost per operation.
+    Client,
+    /// Sizes.
+    Size,
+    /// Service-level agreement of the background writers.
+    Sla,
+}
+
+/// The value of a metric for one step of one trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// Which metric.
+    pub metric: MetricId,
+    /// In which unit.
+    pub unit: Unit,
+    /// The value; finite.
+    pub value: f64,
+}
+
+/// What is known of a metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Described {
+    /// Which direction is better.
+    pub direction: Direction,
+    /// Its group.
+    pub group: Group,
+    /// The smallest relative change worth calling (`statistics`: the practical margin).
+    pub margin: f64,
+    /// What it says, in a few words.
+    pub title: &'static str,
+}
+
+struct Metric {
+    id: &'static str,
+    unit: fn(&StepRecord) -> Unit,
+    is: Described,
+    compute: fn(&StepRecord) -> Option<f64>,
+}
+
+struct KindMetric {
+    id: &'static str,
+    unit: Unit,
+    is: Described,
+    compute: fn(&KindTotals, &StepRecord) -> Option<f64>,
+}
+
+/// All measurements of a step. Whatever could not be computed is left out.
+pub fn measure(step: &StepRecord) -> Vec<Measurement> {
+    let plain = METRICS.iter().filter_map(|m| {
+        Some(Measurement {
+            metric: MetricId::new(m.id),
+            unit: (m.unit)(step),
+            value: (m.compute)(step).filter(|v| v.is_finite())?,
+        })
+    });
+    let by_kind = step.kinds.iter().flat_map(|kind| {
+        KIND_METRICS.iter().filter_map(move |m| {
+            Some(Measurement {
+                metric: MetricId(m.id.replace("{kind}", &kind.spec.name)),
+                unit: m.unit,
+                value: (m.compute)(kind, step).filter(|v| v.is_finite())?,
+            })
+        })
+    });
+    plain.chain(by_kind).collect()
+}
+
+/// What is known of the metric with this id; `None` for an id that no table has.
+pub fn describe(id: &MetricId) -> Option<Described> {
+    METRICS
+        .iter()
+        .find(|m| m.id == id.0)
+        .map(|m| m.is)
+        .or_else(|| {
+            KIND_METRICS
+                .iter()
+                .find(|m| is_of_family(&id.0, m.id))
+                .map(|m| m.is)
+        })
+}
+
+fn is_of_family(id: &str, family: &str) -> bool {
+    let (head, tail) = family.split_once("{kind}").unwrap_or((family, ""));
+    id.len() > head.len() + tail.len() && id.starts_with(head) && id.ends_with(tail)
+}
+
+const fn is(direction: Direction, group: Group, margin: f64, title: &'static str) -> Described {
+    Described {
+        direction,
+        group,
+        margin,
+        title,
+    }
+}
+
+use Direction::{Higher, Lower, Neither};
+
+/// Metrics of a whole step.
+const METRICS: &[Metric] = &[
+    Metric {
+        id: "rate",
+        unit: |s| {
+            if s.subject.counts_rows {
+                Unit::RowsPerSecond
+            } else {
+                Unit::OpsPerSecond
+            }
+        },
+        is: is(
+            Higher,
+            Group::Rate,
+            0.02,
+            "throughput of what the step is about",
+        ),
+        compute: |s| rate(s.subject_count(), s.window),
+    },
+    Metric {
+        id: "sla.insert",
+        unit: |_| Unit::Percent,
+        is: is(
+            Neither,
+            Group::Sla,
+            0.05,
+            "achieved share of the background insert rate",
+        ),
+        compute: |s| of_target(s, "insert"),
+    },
+    Metric {
+        id: "sla.delete",
+        unit: |_| Unit::Percent,
+        is: is(
+            Neither,
+            Group::Sla,
+            0.05,
+            "achieved share of the background delete rate",
+        ),
+        compute: |s| of_target(s, "delete"),
+    },
+    Metric {
+        id: "sla.seconds",
+        unit: |_| Unit::Percent,
+        is: is(
+            Neither,
+            Group::Sla,
+            0.05,
+            "share of the seconds in which the target was met",
+        ),
+        compute: |s| {
+            s.seconds_on_target
+                .map(|(met, all)| 100.0 * f64::from(met) / f64::from(all))
+        },
+    },
+    Metric {
+        id: "server.cpu/o",
+        unit: |_| Unit::MicrosPerOp,
+        is: is(Lower, Group::Server, 0.01, "server CPU per operation"),
+        compute: |s| micros_per_op(s, Counter::SERVER_CPU),
+    },
+    Metric {
+        id: "server.user/o",
+        unit: |_| Unit::MicrosPerOp,
+        is: is(Lower, Group::Server, 0.01, "server user CPU per operation"),
+        compute: |s| micros_per_op(s, Counter::SERVER_USER),
+    },
+    Metric {
+        id: "server.sys/o",
+        unit: |_| Unit::MicrosPerOp,
+        is: is(
+            Lower,
+            Group::Server,
+            0.01,
+            "server system CPU per operation",
+        ),
+        compute: |s| micros_per_op(s, Counter::SERVER_SYSTEM),
+    },
+    Metric {
+        id: "server.cs/o",
+        unit: |_| Unit::PerOp,
+        is: is(
+            Lower,
+            Group::Server,
+            0.02,
+            "voluntary context switches of the server per operation",
+        ),
+        compute: |s| per_op(s, Counter::SERVER_CS),
+    },
+    Metric {
+        id: "server.ics/o",
+        unit: |_| Unit::PerOp,
+        is: is(
+            Lower,
+            Group::Server,
+            0.05,
+            "involuntary context switches of the server per operation",
+        ),
+        compute: |s| per_op(s, Counter::SERVER_ICS),
+    },
+    Metric {
+        id: "server.minflt/o",
+        unit: |_| Unit::PerOp,
+        is: is(
+            Lower,
+            Group::Server,
+            0.05,
+            "minor page faults of the server per operation",
+        ),
+        compute: |s| per_op(s, Counter::SERVER_MINFLT),
+    },
+    Metric {
+        id: "server.majflt/o",
+        unit: |_| Unit::PerOp,
+        is: is(
+            Lower,
+            Group::Server,
+            0.05,
+            "major page faults of the server per operation",
+        ),
+        compute: |s| per_op(s, Counter::SERVER_MAJFLT),
+    },
+    Metric {
+        id: "cpu/o",
+        unit: |_| Unit::MicrosPerOp,
+        is: is(
+            Lower,
+            Group::Host,
+            0.01,
+            "CPU of the whole host per operation, client included",
+        ),
+        compute: |s| micros_per_op(s, Counter::HOST_CPU),
+    },
+    Metric {
+        id: "cs/o",
+        unit: |_| Unit::PerOp,
+        is: is(
+            Lower,
+            Group::Host,
+            0.02,
+            "context switches of the host per operation",
+        ),
+        compute: |s| per_op(s, Counter::HOST_CS),
+    },
+    Metric {
+        id: "r/o",
+        unit: |_| Unit::PerOp,
+        is: is(Lower, Group::Host, 0.05, "device reads per operation"),
+        compute: |s| per_op(s, Counter::DISK_READS),
+    },
+    Metric {
+        id: "rKB/o",
+        unit: |_| Unit::KbPerOp,
+        is: is(
+            Lower,
+            Group::Host,
+            0.05,
+            "KB read from the device per operation",
+        ),
+        compute: |s| per_op(s, Counter::DISK_READ).map(|b| b / 1024.0),
+    },
+    Metric {
+        id: "w/o",
+        unit: |_| Unit::PerOp,
+        is: is(Lower, Group::Host, 0.05, "device writes per operation"),
+        compute: |s| per_op(s, Counter::DISK_WRITES),
+    },
+    Metric {
+        id: "wKB/o",
+        unit: |_| Unit::KbPerOp,
+        is: is(
+            Lower,
+            Group::Host,
+            0.05,
+            "KB written to the device per operation",
+        ),
+        compute: |s| per_op(s, Counter::DISK_WRITTEN).map(|b| b / 1024.0),
+    },
+    Metric {
+        id: "d/o",
+        unit: |_| Unit::PerOp,
+        is: is(Lower, Group::Host, 0.05, "device discards per operation"),
+        compute: |s| per_op(s, Counter::DISK_DISCARDS),
+    },
+    Metric {
+        id: "steal",
+        unit: |_| Unit::Percent,
+        is: is(
+            Neither,
+            Group::Host,
+            0.05,
+            "CPU time stolen by the hypervisor, of one CPU",
+        ),
+        compute: |s| share_of_core(s, Counter::HOST_STEAL),
+    },
+    Metric {
+        id: "client.cpu/o",
+        unit: |_| Unit::MicrosPerOp,
+        is: is(Neither, Group::Client, 0.02, "client CPU per operation"),
+        compute: |s| micros_per_op(s, Counter::CLIENT_CPU),
+    },
+    Metric {
+        id: "client.cpu",
+        unit: |_| Unit::Percent,
+        is: is(Neither, Group::Client, 0.05, "client CPU, of one CPU"),
+        compute: |s| share_of_core(s, Counter::CLIENT_CPU),
+    },
+    Metric {
+        id: "client.rss",
+        unit: |_| Unit::Gib,
+        is: is(
+            Neither,
+            Group::Client,
+            0.05,
+            "resident memory of the client",
+        ),
+        compute: |s| gib(s.counters.get(Counter::CLIENT_RSS)),
+    },
+    Metric {
+        id: "size.data",
+        unit: |_| Unit::Gib,
+        is: is(Lower, Group::Size, 0.02, "tables and indexes"),
+        compute: |s| gib(s.sizes.map(|z| z.data.0)),
+    },
+    Metric {
+        id: "size.log",
+        unit: |_| Unit::Gib,
+        is: is(Lower, Group::Size, 0.05, "redo, undo, binlog, WAL"),
+        compute: |s| gib(s.sizes.map(|z| z.log.0)),
+    },
+    Metric {
+        id: "size.total",
+        unit: |_| Unit::Gib,
+        is: is(Lower, Group::Size, 0.02, "the whole instance, logical size"),
+        compute: |s| gib(s.sizes.map(|z| z.total.0)),
+    },
+    Metric {
+        id: "size.allocated",
+        unit: |_| Unit::Gib,
+        is: is(
+            Lower,
+            Group::Size,
+            0.02,
+            "the whole instance, allocated blocks",
+        ),
+        compute: |s| gib(s.sizes.map(|z| z.allocated.0)),
+    },
+    Metric {
+        id: "server.rss",
+        unit: |_| Unit::Gib,
+        is: is(
+            Lower,
+            Group::Size,
+            0.02,
+            "largest resident memory of the server",
+        ),
+        compute: |s| gib(s.counters.get(Counter::SERVER_RSS_MAX)),
+    },
+];
+
+/// Metrics of each operation kind.
+const KIND_METRICS: &[KindMetric] = &[
+    KindMetric {
+        id: "rate.{kind}",
+        unit: Unit::OpsPerSecond,
+        is: is(Neither, Group::Rate, 0.02, "operations of this kind"),
+        compute: |k, s| rate(k.sums.ops, s.window),
+    },
+    KindMetric {
+        id: "rows.{kind}",
+        unit: Unit::RowsPerSecond,
+        is: is(Neither, Group::Rate, 0.02, "rows that this kind touched"),
+        compute: |k, s| rate(k.sums.rows, s.window),
+    },
+    KindMetric {
+        id: "errors.{kind}",
+        unit: Unit::Count,
+        is: is(Lower, Group::Errors, 0.0, "operations that failed"),
+        compute: |k, _| Some(k.sums.errors as f64),
+    },
+    KindMetric {
+        id: "retries.{kind}",
+        unit: Unit::Count,
+        is: is(
+            Lower,
+            Group::Errors,
+            0.0,
+            "attempts that failed and were repeated",
+        ),
+        compute: |k, _| Some(k.sums.retries as f64),
+    },
+    latency("service.{kind}.mean", "mean service time", |k, _| {
+        micros(k.sums.service.mean())
+    }),
+    latency("service.{kind}.p50", "median service time", |k, _| {
+        service(k, 0.5)
+    }),
+    latency(
+        "service.{kind}.p90",
+        "90th percentile of service time",
+        |k, _| service(k, 0.9),
+    ),
+    latency(
+        "service.{kind}.p95",
+        "95th percentile of service time",
+        |k, _| service(k, 0.95),
+    ),
+    latency(
+        "service.{kind}.p99",
+        "99th percentile of service time",
+        |k, _| service(k, 0.99),
+    ),
+    latency(
+        "service.{kind}.p999",
+        "99.9th percentile of service time",
+        |k, _| service(k, 0.999),
+    ),
+    latency("service.{kind}.max", "longest service time", |k, _| {
+        service(k, 1.0)
+    }),
+    latency("response.{kind}.mean", "mean response time", |k, _| {
+        micros(k.sums.response.as_ref()?.mean())
+    }),
+    latency("response.{kind}.p50", "median response time", |k, _| {
+        response(k, 0.5)
+    }),
+    latency(
+        "response.{kind}.p90",
+        "90th percentile of response time",
+        |k, _| response(k, 0.9),
+    ),
+    latency(
+        "response.{kind}.p95",
+        "95th percentile of response time",
+        |k, _| response(k, 0.95),
+    ),
+    latency(
+        "response.{kind}.p99",
+        "99th percentile of response time",
+        |k, _| response(k, 0.99),
+    ),
+    latency(
+        "response.{kind}.p999",
+        "99.9th percentile of response time",
+        |k, _| response(k, 0.999),
+    ),
+    latency("response.{kind}.max", "longest response time", |k, _| {
+        response(k, 1.0)
+    }),
+];
+
+const fn latency(
+    id: &'static str,
+    title: &'static str,
+    compute: fn(&KindTotals, &StepRecord) -> Option<f64>,
+) -> KindMetric {
+    KindMetric {
+        id,
+        unit: Unit::Micros,
+        is: is(Lower, Group::Latency, 0.02, title),
+        compute,
+    }
+}
+
+fn service(kind: &KindTotals, q: f64) -> Option<f64> {
+    micros(kind.sums.service.quantile(q))
+}
+
+fn response(kind: &KindTotals, q: f64) -> Option<f64> {
+    micros(kind.sums.response.as_ref()?.quantile(q))
+}
+
+fn micros(n: Option<Nanos>) -> Option<f64> {
+    n.map(Nanos::as_micros_f64)
+}
+
+fn rate(count: u64, window: Nanos) -> Option<f64> {
+    (window.0 > 0).then(|| count as f64 / window.as_secs_f64())
+}
+
+fn per_op(step: &StepRecord, id: &str) -> Option<f64> {
+    let ops = step.subject_count();
+    (ops > 0).then_some(step.counters.get(id)? as f64 / ops as f64)
+}
+
+fn micros_per_op(step: &StepRecord, id: &str) -> Option<f64> {
+    per_op(step, id).map(|nanos| nanos / 1e3)
+}
+
+fn share_of_core(step: &StepRecord, id: &str) -> Option<f64> {
+    (step.window.0 > 0).then_some(100.0 * step.counters.get(id)? as f64 / step.window.0 as f64)
+}
+
+fn of_target(step: &StepRecord, kind: &str) -> Option<f64> {
+    let achieved = rate(step.kind(kind)?.sums.rows, step.window)?;
+    Some(100.0 * achieved / step.target_rate.filter(|t| *t > 0)? as f64)
+}
+
+fn gib(bytes: Option<u64>) -> Option<f64> {
+    bytes.map(|b| b as f64 / (1u64 << 30) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_described() {
+        let mut ids: Vec<&str> = METRICS
+            .iter()
+            .map(|m| m.id)
+            .chain(KIND_METRICS.iter().map(|m| m.id))
+            .collect();
+        ids.sort_unstable();
+        assert!(ids.windows(2).all(|w| w[0] != w[1]));
+        for id in ids {
+            let id = MetricId(id.replace("{kind}", "query"));
+            assert!(describe(&id).is_some(), "{id}");
+        }
+        assert!(describe(&MetricId::new("service.query.p42")).is_none());
+    }
+}

@@ -1,0 +1,222 @@
+//! What a step of a trial yields: intervals while it runs, a record when it ends.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Bytes, Latency, Nanos, Readings};
+
+/// The name of a step: `l.i0`, `qr100`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StepId(pub String);
+
+impl StepId {
+    /// The step with this name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+}
+
+impl fmt::Display for StepId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// One kind of operation that a step's clients perform: `insert`, `delete`, `query`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindSpec {
+    /// Its name.
+    pub name: String,
+    /// Follows a schedule, so that it has a response time beside its service time.
+    pub scheduled: bool,
+}
+
+/// What the step is about: the operation whose rate is its throughput and per which costs are given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Name of the operation kind.
+    pub kind: String,
+    /// Does one operation count as the rows it touched (inserts, index builds), or as one (queries)?
+    pub counts_rows: bool,
+}
+
+/// What the operations of one kind did in one interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KindInterval {
+    /// Operations that succeeded.
+    pub ops: u64,
+    /// Rows that they inserted, deleted or returned.
+    pub rows: u64,
+    /// Operations that failed for good; in neither `ops` nor the histograms.
+    pub errors: u64,
+    /// Attempts that failed and were repeated.
+    pub retries: u64,
+    /// From sending to the complete reply.
+    pub service: Latency,
+    /// From the intended start to the complete reply; only where there is a schedule.
+    pub response: Option<Latency>,
+}
+
+impl KindInterval {
+    /// Adds what `other` did.
+    pub fn merge(&mut self, other: &Self) {
+        self.ops += other.ops;
+        self.rows += other.rows;
+        self.errors += other.errors;
+        self.retries += other.retries;
+        self.service.merge(&other.service);
+        if let Some(theirs) = &other.response {
+            self.response.get_or_insert_default().merge(theirs);
+        }
+    }
+}
+
+/// One second of one step; the last one may be shorter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interval {
+    /// Counts from zero.
+    pub index: u32,
+    /// Where it starts, since the window's opening edge.
+    pub start: Nanos,
+    /// How long it is.
+    pub length: Nanos,
+    /// In the order of the step's kinds.
+    pub kinds: Vec<KindInterval>,
+    /// Age of the oldest operation still under way at the interval's end: a stall shows while it lasts.
+    pub stalled: Nanos,
+    /// What the probes saw.
+    pub readings: Readings,
+}
+
+/// An error code and how often it came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorCount {
+    /// Kind of the operation that failed.
+    pub kind: String,
+    /// The server's code, or a word such as `lost`.
+    pub code: String,
+    /// How often.
+    pub count: u64,
+    /// Was the operation repeated?
+    pub retried: bool,
+}
+
+/// What the operations of one kind did in the whole window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KindTotals {
+    /// Which kind.
+    pub spec: KindSpec,
+    /// The sums, and the merged histograms.
+    pub sums: KindInterval,
+    /// Operations that were under way when the window closed and ended after it; in no other number.
+    pub late: u64,
+}
+
+/// An answer that was checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// What was checked: `rows in pi1 after l.i0`.
+    pub what: String,
+    /// What had to be found.
+    pub expected: String,
+    /// What was found.
+    pub actual: String,
+    /// Did it hold?
+    pub holds: bool,
+}
+
+/// Sizes on disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sizes {
+    /// Tables and indexes of the benchmark, logical size.
+    pub data: Bytes,
+    /// Redo, undo, binlog, WAL.
+    pub log: Bytes,
+    /// The whole instance, logical size.
+    pub total: Bytes,
+    /// The whole instance, allocated blocks.
+    pub allocated: Bytes,
+}
+
+/// Everything measured in one step of one trial, over exactly its window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepRecord {
+    /// Which step.
+    pub step: StepId,
+    /// Its place in the workload, from zero.
+    pub ordinal: u32,
+    /// Is it one of the workload's results (or a phase between them, such as settle)?
+    pub measured: bool,
+    /// Clients.
+    pub clients: u32,
+    /// Length of the window between the two edges.
+    pub window: Nanos,
+    /// From before the first connect to after the last close; what other tools divide by.
+    pub elapsed: Nanos,
+    /// What the step is about.
+    pub subject: Subject,
+    /// All operation kinds.
+    pub kinds: Vec<KindTotals>,
+    /// Errors by code.
+    pub errors: Vec<ErrorCount>,
+    /// Rows per second that the writers were asked to insert, all clients together.
+    pub target_rate: Option<u64>,
+    /// Share of the window's seconds in which the writers kept 95 % of the target.
+    pub seconds_on_target: Option<(u32, u32)>,
+    /// Rows that the plan asked for, all clients together; what other tools divide.
+    pub requested_rows: u64,
+    /// What the probes saw between the two edges.
+    pub counters: Readings,
+    /// Sizes after the step.
+    pub sizes: Option<Sizes>,
+    /// Answers that were checked.
+    pub checks: Vec<Check>,
+    /// Facts worth keeping that are no metric: `min query` times, how long warm-up took.
+    pub notes: Vec<(String, String)>,
+}
+
+impl StepRecord {
+    /// The totals of one operation kind.
+    pub fn kind(&self, name: &str) -> Option<&KindTotals> {
+        self.kinds.iter().find(|k| k.spec.name == name)
+    }
+
+    /// How many of what the step is about were done in the window.
+    pub fn subject_count(&self) -> u64 {
+        self.kind(&self.subject.kind).map_or(0, |k| {
+            if self.subject.counts_rows {
+                k.sums.rows
+            } else {
+                k.sums.ops
+            }
+        })
+    }
+
+    /// Did every check hold?
+    pub fn is_valid(&self) -> bool {
+        self.checks.iter().all(|c| c.holds)
+    }
+}
+
+/// When something was captured from a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Moment {
+    /// Before the step.
+    Before,
+    /// After the step.
+    After,
+}
+
+/// Status, variables or another listing of a server at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capture {
+    /// What it is: `variables`, `status`, `innodb_status`.
+    pub name: String,
+    /// Column names.
+    pub columns: Vec<String>,
+    /// Rows as text; `None` is NULL.
+    pub rows: Vec<Vec<Option<String>>>,
+}

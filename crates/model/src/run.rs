@@ -1,0 +1,204 @@
+//! A plan being executed, or executed, as it is stored and read back.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Host, Latency, MetricId, Nanos, Plan, StepId, Unit};
+
+/// The id of a run: `r1`, `r2`, … within its lab.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(pub String);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    /// Trials are left: it runs now, or was interrupted and can be resumed.
+    Unfinished,
+    /// Every trial has an outcome.
+    Finished,
+}
+
+impl RunState {
+    /// One word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Unfinished => "unfinished",
+            Self::Finished => "finished",
+        }
+    }
+}
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "lowercase")]
+pub enum Outcome {
+    /// Every step done, every check holds.
+    Completed,
+    /// It did not, or its answers were wrong.
+    Failed {
+        /// The step it failed in, if it got that far.
+        step: Option<StepId>,
+        /// What happened, with the cause.
+        reason: String,
+        /// The server's last log lines.
+        log_tail: Vec<String>,
+    },
+}
+
+impl Outcome {
+    /// Did it complete?
+    pub const fn is_completed(&self) -> bool {
+        matches!(self, Self::Completed)
+    }
+}
+
+/// What is known of a run besides its numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// Its id.
+    pub id: RunId,
+    /// The plan, fully expanded.
+    pub plan: Plan,
+    /// Where it ran.
+    pub host: Host,
+    /// The version of backslide that ran it.
+    pub backslide: String,
+    /// When it started: RFC 3339, in UTC.
+    pub started: String,
+    /// How far it is.
+    pub state: RunState,
+}
+
+/// One trial that has an outcome.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// From 1.
+    pub round: u32,
+    /// Place within its round, from 1.
+    pub position: u32,
+    /// Name of the system.
+    pub system: String,
+    /// When it started: RFC 3339, in UTC.
+    pub started: String,
+    /// How long it took, start of the server to its end.
+    pub duration: Nanos,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What the server said of itself: version, TLS, authentication, and what else was asked.
+    pub provenance: Vec<(String, String)>,
+}
+
+/// One measurement with all its coordinates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// From 1.
+    pub round: u32,
+    /// Place within its round, from 1.
+    pub position: u32,
+    /// Name of the system.
+    pub system: String,
+    /// Which step.
+    pub step: StepId,
+    /// Its place in the workload.
+    pub ordinal: u32,
+    /// Clients.
+    pub clients: u32,
+    /// Which metric.
+    pub metric: MetricId,
+    /// In which unit.
+    pub unit: Unit,
+    /// The value; finite.
+    pub value: f64,
+}
+
+/// The one-second series of one step of one trial, without histograms.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepSeries {
+    /// From 1.
+    pub round: u32,
+    /// Name of the system.
+    pub system: String,
+    /// Which step.
+    pub step: StepId,
+    /// One entry an interval: start in seconds, length in seconds.
+    pub spans: Vec<(f64, f64)>,
+    /// One column a kind, in the order of the step's kinds.
+    pub kinds: Vec<KindSeries>,
+}
+
+/// The series of one operation kind; each column has one entry an interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KindSeries {
+    /// Name of the kind.
+    pub kind: String,
+    /// Operations.
+    pub ops: Vec<u64>,
+    /// Rows.
+    pub rows: Vec<u64>,
+    /// Median service time.
+    pub p50: Vec<Nanos>,
+    /// 99th percentile of service time.
+    pub p99: Vec<Nanos>,
+    /// Longest service time; where a stall was under way, its age if that is longer.
+    pub max: Vec<Nanos>,
+}
+
+/// The merged histogram of one kind in one step of one trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepHistogram {
+    /// From 1.
+    pub round: u32,
+    /// Name of the system.
+    pub system: String,
+    /// Which step.
+    pub step: StepId,
+    /// Name of the kind.
+    pub kind: String,
+    /// Response time (from the intended start) rather than service time?
+    pub is_response: bool,
+    /// The histogram.
+    pub latency: Latency,
+}
+
+/// What a step is, as a report needs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepInfo {
+    /// Its name.
+    pub step: StepId,
+    /// Its place in the workload.
+    pub ordinal: u32,
+    /// Clients.
+    pub clients: u32,
+    /// Name of the kind that it is about.
+    pub subject: String,
+    /// Are that kind's rows counted, rather than its operations?
+    pub counts_rows: bool,
+    /// Rows per second that the writers were asked for, all clients together.
+    pub target_rate: Option<u64>,
+}
+
+/// A whole run, read back for comparison and report. Only trials that completed have cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunData {
+    /// What is known of it.
+    pub info: RunInfo,
+    /// All trials that have an outcome, in the order in which they ran.
+    pub trials: Vec<TrialRecord>,
+    /// The measured steps, in order.
+    pub steps: Vec<StepInfo>,
+    /// All measurements of completed trials.
+    pub cells: Vec<Cell>,
+    /// Series; empty where they were not asked for.
+    pub series: Vec<StepSeries>,
+    /// Histograms; empty where they were not asked for.
+    pub histograms: Vec<StepHistogram>,
+}

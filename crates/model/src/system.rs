@@ -1,0 +1,100 @@
+//! Builds, configs and systems: what is compared.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Dbms, Engine, Version};
+
+/// Dbms + version + where it came from + what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// The product family.
+    pub dbms: Dbms,
+    /// What the server says its version is; for a server that is not ours, as it says on connect.
+    pub version: Version,
+    /// Where it came from.
+    pub source: BuildSource,
+    /// The server's own `--version` line.
+    pub version_line: String,
+}
+
+impl Build {
+    /// The id: `mariadb-10.11.18`.
+    pub fn id(&self) -> String {
+        format!("{}-{}", self.dbms, self.version)
+    }
+}
+
+/// Where a build came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BuildSource {
+    /// Compiled into backslide.
+    Embedded,
+    /// Found on this machine or given by path; the directory that holds `bin/` or the server.
+    Path(String),
+    /// A running server that is not ours; the address it was reached at, without password.
+    Connect(String),
+}
+
+/// A named set of server settings, rendered for one version and one host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Config {
+    /// Its name in the catalog: `z12a`.
+    pub name: String,
+    /// One sentence on what it is for.
+    pub summary: String,
+    /// The settings in the order in which the server gets them.
+    pub settings: Vec<Setting>,
+}
+
+/// One server setting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// The option's name as this version spells it.
+    pub name: String,
+    /// Its value; `None` for an option that takes none (`skip-log-bin`).
+    pub value: Option<String>,
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Some(value) => write!(f, "{} = {value}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// Which CPUs the server and the client use.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Placement {
+    /// CPUs of the server, as `0-3,8`; empty for all.
+    #[serde(default)]
+    pub server: String,
+    /// CPUs of the client, as `0-3,8`; empty for all.
+    #[serde(default)]
+    pub client: String,
+}
+
+/// Build × Engine × Config: what is compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct System {
+    /// Unique in its plan: the label, else `build/engine/config`.
+    pub name: String,
+    /// What runs.
+    pub build: Build,
+    /// With which storage engine.
+    pub engine: Engine,
+    /// Under which settings: the config's, then `set` of the plan on top.
+    pub config: Config,
+    /// The options of the plan on top of the config; already part of `config.settings`.
+    pub set: BTreeMap<String, String>,
+    /// CPUs.
+    pub cpus: Placement,
+    /// Is this the second copy of the base, measured only to see the noise?
+    pub control: bool,
+}

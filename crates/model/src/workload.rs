@@ -1,0 +1,168 @@
+//! What a plan asks of a workload, fully resolved: no defaults are left to fill in.
+
+use serde::{Deserialize, Serialize};
+
+use crate::StepId;
+
+/// A workload with its scale.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum WorkloadSpec {
+    /// The Insert Benchmark.
+    Insert(InsertSpec),
+}
+
+impl WorkloadSpec {
+    /// The name in plans.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Insert(_) => "insert",
+        }
+    }
+
+    /// Clients of each step.
+    pub const fn clients(&self) -> u32 {
+        match self {
+            Self::Insert(spec) => spec.clients,
+        }
+    }
+}
+
+/// Named sizes of the Insert Benchmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InsertScale {
+    /// Seconds; for tests and the demo.
+    Tiny,
+    /// About two minutes a trial on two cores.
+    Small,
+    /// About an hour a trial.
+    Medium,
+    /// The published runs: 30M/40M/10M rows, 1800 seconds a query step.
+    Seeds,
+}
+
+/// A table for each client, or one for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tables {
+    /// `pi1 … piN`, one a client.
+    Own,
+    /// All clients share `pi1`; there are no deletes then.
+    Shared,
+}
+
+/// How statements reach the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Statements {
+    /// Literal SQL text.
+    Text,
+    /// Prepared on the server.
+    Prepared,
+    /// What the published runs use: queries prepared on PostgreSQL and SQLite, all else text.
+    Usual,
+}
+
+/// When paced writers send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pacing {
+    /// Evenly, each statement at its own time of a schedule.
+    Even,
+    /// A burst at the start of each second, without credit for lost time, as in the original.
+    Burst,
+}
+
+/// What the query sessions ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QueryKind {
+    /// Short ranges of the secondary indexes (`qr…`).
+    Range,
+    /// Lists of primary keys (`qp…`).
+    Point,
+}
+
+/// How long the settle phase before the queries takes at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Settle {
+    /// min(1200, 60 + loaded rows / 10^6) seconds, the original's formula.
+    Formula,
+    /// This many seconds; the work (analyze, vacuum, checkpoint) is done in any case.
+    Seconds(u32),
+}
+
+/// Every parameter of the Insert Benchmark, resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InsertSpec {
+    /// The named size that the numbers started from.
+    pub scale: InsertScale,
+    /// Clients; each has an inserter, a deleter and query sessions.
+    pub clients: u32,
+    /// A table a client, or one for all.
+    pub tables: Tables,
+    /// Rows a client inserts in `l.i0`.
+    pub rows: u64,
+    /// Rows a client inserts in `l.i1`.
+    pub i1_rows: u64,
+    /// Rows a client inserts in `l.i2`.
+    pub i2_rows: u64,
+    /// Rows of a statement (one transaction) in `l.i0` and `l.x`.
+    pub i0_rows_per_commit: u32,
+    /// Rows of a statement in `l.i1`.
+    pub i1_rows_per_commit: u32,
+    /// Rows of a statement in `l.i2`.
+    pub i2_rows_per_commit: u32,
+    /// Rows of a statement in the query steps.
+    pub query_rows_per_commit: u32,
+    /// Background rows per second and client, a pair of query steps for each.
+    pub rates: Vec<u32>,
+    /// The queries of each pair, in order.
+    pub queries: Vec<QueryKind>,
+    /// Nominal seconds of a query step: the writers insert this × rate rows, however long it takes.
+    pub query_seconds: u32,
+    /// Query sessions a client.
+    pub query_sessions: u32,
+    /// LIMIT of range queries, keys of point queries.
+    pub rows_per_query: u32,
+    /// Point queries between two looks at MAX(pk).
+    pub max_refresh: u32,
+    /// Secondary indexes, 0 to 3.
+    pub secondary_indexes: u32,
+    /// Is each insert followed by a delete of as many rows?
+    pub deletes: bool,
+    /// Statements that inserter and deleter may be ahead of each other.
+    pub queue: u32,
+    /// Deletes between two looks at MIN(pk); 0 for never.
+    pub min_resync: u32,
+    /// Shortest `data`, in characters.
+    pub data_min: u32,
+    /// Longest `data`, in characters.
+    pub data_max: u32,
+    /// Share of `data` that is random, before base64, in per cent.
+    pub data_random_percent: u32,
+    /// How inserts and deletes reach the server.
+    pub writes: Statements,
+    /// How queries reach the server.
+    pub reads: Statements,
+    /// When paced writers send.
+    pub pacing: Pacing,
+    /// The settle phase.
+    pub settle: Settle,
+    /// Seconds that a long transaction is held open beside the steps; 0 for none.
+    pub htap_seconds: u32,
+    /// Range partitions of each table; 0 for none.
+    pub partitions: u32,
+    /// Values that a PostgreSQL session takes from the sequence at once.
+    pub sequence_cache: u32,
+    /// The share of the background rate that meets the SLA, in per cent.
+    pub sla_percent: u32,
+    /// Seconds after which a statement counts as hung.
+    pub statement_timeout: u32,
+    /// The original's behaviour where it differs: burst pacing, requested rows over elapsed time.
+    pub compat: bool,
+    /// The steps to run, in order.
+    pub steps: Vec<StepId>,
+}

@@ -1,0 +1,1 @@
+//! Plan file and catalog in, fully expanded plan out; pure.

@@ -1,0 +1,1 @@
+//! Stored run in, report out: HTML, Markdown, TSV, JSON.

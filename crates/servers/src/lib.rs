@@ -1,0 +1,1 @@
+//! Finds, initialises, starts and stops database servers; one file per Dbms.

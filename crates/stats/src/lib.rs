@@ -1,0 +1,1 @@
+//! Slices in, values out: intervals, tests, verdicts.

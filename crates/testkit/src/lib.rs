@@ -1,0 +1,1 @@
+//! A fake Dbms and redaction for snapshots; for tests only.
