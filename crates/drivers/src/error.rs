@@ -77,6 +77,16 @@ impl SessionError {
         }
     }
 
+    /// The same error with the statement that it answers, cut to its first characters, where the
+    /// kind of error names one. The layers below a session do not know the statement.
+    #[must_use]
+    pub(crate) fn about(mut self, sql: &str) -> Self {
+        if let Self::Server { statement, .. } | Self::Timeout { statement, .. } = &mut self {
+            *statement = excerpt(sql);
+        }
+        self
+    }
+
     /// What a client may do about it.
     pub fn class(&self) -> ErrorClass {
         // MySQL: 1205 lock wait timeout, 1213 deadlock. PostgreSQL: 40001 serialization failure,
@@ -102,4 +112,10 @@ impl SessionError {
             | Self::Protocol { .. } => ErrorClass::Fatal,
         }
     }
+}
+
+/// The first characters of a statement: enough to know it by, short enough for one line of a log.
+fn excerpt(sql: &str) -> String {
+    const CHARACTERS: usize = 120;
+    sql.chars().take(CHARACTERS).collect()
 }

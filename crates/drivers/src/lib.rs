@@ -5,10 +5,17 @@
 //! reused buffer, write, poll, read, and walk the rows in place.
 
 mod error;
+mod mysql;
+mod postgres;
 mod session;
+mod sqlite;
+mod stream;
 
 pub use error::{ErrorClass, SessionError};
+pub use mysql::{MysqlConnector, MysqlSession};
+pub use postgres::{PostgresConnector, PostgresSession};
 pub use session::{
     Address, Connector, Done, Endpoint, Login, Param, ParamType, Row, Session, SessionInfo,
     StatementId, Value,
 };
+pub use sqlite::{SqliteConnector, SqliteSession, sqlite_version};

@@ -121,6 +121,7 @@ impl Readings {
     }
 
     /// What happened between `earlier` and `self`. Counters missing from either are left out.
+    #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let pairs = self.0.iter().filter_map(|(id, now)| {
             let then = earlier.0.get(id)?;

@@ -86,7 +86,7 @@ impl Latency {
             .map(|v| (Nanos(v.value_iterated_to()), v.count_since_last_iteration()))
     }
 
-    /// `HdrHistogram` V2 encoding, deflated.
+    /// HdrHistogram V2 encoding, deflated.
     pub fn encode(&self) -> Vec<u8> {
         let mut plain = Vec::new();
         let written = V2Serializer::new().serialize(&self.0, &mut plain);

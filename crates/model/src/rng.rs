@@ -1,6 +1,6 @@
 //! Seeded random numbers that are part of the contract: the same plan generates the same rows.
 //!
-//! `SplitMix64` (Steele, Lea & Flood 2014, *Fast splittable pseudorandom number generators*,
+//! SplitMix64 (Steele, Lea & Flood 2014, *Fast splittable pseudorandom number generators*,
 //! OOPSLA). Written here, because a library may change its stream between versions and with it
 //! every row of every published run.
 

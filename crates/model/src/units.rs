@@ -38,6 +38,7 @@ impl Nanos {
     }
 
     /// `self - other`, or zero where `other` is later.
+    #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }

@@ -1,1 +1,31 @@
 //! Plan file and catalog in, fully expanded plan out; pure.
+//!
+//! [`read`] checks a plan file by itself. [`PlanFile::requests`] says which builds it needs; the
+//! caller finds them. [`expand`] makes the [`Plan`](model::Plan) from the file, the [`Catalog`],
+//! the builds and the host. [`estimate`] says what disk and time it needs.
+//!
+//! A new setting, version, scale or plan is a change of the catalog, not of this crate.
+
+mod base;
+mod catalog;
+mod config;
+mod cpus;
+mod document;
+mod error;
+mod estimate;
+mod expand;
+mod fields;
+mod file;
+mod insert;
+mod insert_check;
+mod insert_steps;
+mod render;
+mod request;
+
+pub use catalog::Catalog;
+pub use config::ConfigFile;
+pub use error::{Choices, Place, PlanError};
+pub use estimate::{Estimate, estimate};
+pub use expand::{FindBuild, expand};
+pub use file::{PlanFile, read};
+pub use request::BuildRequest;

@@ -1,1 +1,120 @@
 //! What the host, the servers and the client spent: /proc, disks, sizes; the host check-up.
+//!
+//! A [`Probe`] reads counters ([`model::Readings`]); [`all`] makes those that fit what is watched.
+//! A probe that cannot read says so with an error and yields nothing: its counters are then absent,
+//! never zero. A new probe is one file and one line in `PROBES`.
+
+use model::Readings;
+
+mod affinity;
+mod carry;
+mod client;
+mod disk;
+mod doctor;
+mod error;
+mod host;
+mod identify;
+mod mounts;
+mod process;
+mod read;
+mod server;
+mod server_io;
+mod sizes;
+mod tree;
+
+pub use affinity::{allowed, pin_self};
+pub use doctor::{Finding, Noise, Status, examine, noise};
+pub use error::ProbeError;
+pub use identify::identify;
+pub use sizes::measure;
+
+/// A source of counters.
+pub trait Probe: Send {
+    /// Its name: `server`, `disk`.
+    fn name(&self) -> &'static str;
+
+    /// Reads its counters now. Totals never go down from one reading to the next.
+    fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError>;
+}
+
+/// How dear a reading may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Taken every second: only what is cheap.
+    Second,
+    /// Taken at the two edges of a step: all there is, each thread's context switches included.
+    Edge,
+}
+
+/// What the probes shall watch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// The server's first process; its descendants belong to it. `None` for an embedded or remote one.
+    pub server: Option<u32>,
+    /// Block device as `/proc/diskstats` names it.
+    pub device: Option<String>,
+}
+
+/// Makes a probe, or nothing where there is nothing for it to watch.
+type Maker = fn(&Watch) -> Option<Box<dyn Probe>>;
+
+const PROBES: &[Maker] = &[
+    |watch| Some(Box::new(server::ServerProbe::new(watch.server?))),
+    |watch| Some(Box::new(server_io::ServerIoProbe::new(watch.server?))),
+    |_| Some(Box::new(client::ClientProbe)),
+    |_| Some(Box::new(host::HostProbe)),
+    |watch| Some(Box::new(disk::DiskProbe::new(watch.device.clone()?))),
+];
+
+/// All probes that have something to watch.
+pub fn all(watch: &Watch) -> Vec<Box<dyn Probe>> {
+    PROBES.iter().filter_map(|make| make(watch)).collect()
+}
+
+/// Reads all probes; what one could not read is missing from the readings and told in the errors.
+pub fn read_all(probes: &mut [Box<dyn Probe>], detail: Detail) -> (Readings, Vec<ProbeError>) {
+    let mut readings = Readings::default();
+    let mut errors = Vec::new();
+    for probe in probes {
+        match probe.read(detail) {
+            Ok(read) => readings.extend(read),
+            Err(error) => errors.push(error),
+        }
+    }
+    (readings, errors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Counter;
+
+    #[test]
+    fn only_what_is_watched_gets_a_probe() {
+        let names = |watch: &Watch| -> Vec<_> { all(watch).iter().map(|p| p.name()).collect() };
+        assert_eq!(names(&Watch::default()), ["client", "host"]);
+        let watch = Watch {
+            server: Some(1),
+            device: Some("sda".to_owned()),
+        };
+        assert_eq!(
+            names(&watch),
+            ["server", "server-io", "client", "host", "disk"]
+        );
+    }
+
+    #[test]
+    fn a_probe_that_fails_leaves_its_counters_absent_and_the_others_alone() {
+        let watch = Watch {
+            server: Some(u32::MAX),
+            device: Some("no-such-device".to_owned()),
+        };
+        let (readings, errors) = read_all(&mut all(&watch), Detail::Edge);
+        assert_eq!(errors.len(), 3, "{errors:?}");
+        assert_eq!(readings.get(Counter::SERVER_CPU), None);
+        assert_eq!(readings.get(Counter::SERVER_READ), None);
+        assert_eq!(readings.get(Counter::DISK_WRITTEN), None);
+        assert!(readings.get(Counter::CLIENT_CPU).is_some());
+        assert!(readings.get(Counter::HOST_CPU).is_some());
+    }
+}

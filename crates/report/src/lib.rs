@@ -1,1 +1,31 @@
-//! Stored run in, report out: HTML, Markdown, TSV, JSON.
+//! Stored run in, report out: HTML, Markdown, TSV, CSV, JSON.
+//!
+//! Pure functions from [`Input`] to text: no socket, file or clock. What several outputs show is
+//! built once as a [`Table`] (see [`tables`]) or as a [`Sentence`]; each output only sets it.
+
+mod chart;
+mod csv;
+mod findings;
+pub mod format;
+mod input;
+mod json;
+mod markdown;
+mod page;
+mod sentence;
+mod series;
+mod spread;
+mod steps;
+mod table;
+pub mod tables;
+mod tsv;
+mod view;
+
+pub use csv::csv;
+pub use findings::findings;
+pub use input::{Finding, Input, Variable};
+pub use json::json;
+pub use markdown::markdown;
+pub use page::html;
+pub use sentence::{Sentence, control, sentences};
+pub use table::{Align, Cell, Header, Table, Tone};
+pub use tsv::tsv;

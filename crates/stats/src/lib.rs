@@ -1,1 +1,28 @@
 //! Slices in, values out: intervals, tests, verdicts.
+//!
+//! Everything here is a pure function of its arguments. [`compare`] turns a run into
+//! [`model::Comparison`]s; the other modules are the formulas that it is made of, each with its
+//! source beside it.
+
+mod compare;
+mod control;
+mod fdr;
+mod options;
+mod paired;
+mod power;
+mod student;
+mod summary;
+mod verdict;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod simulation;
+
+pub use compare::compare;
+pub use control::{ControlSummary, rates_of_control};
+pub use fdr::adjust;
+pub use options::{CompareError, Options, Selection};
+pub use paired::Paired;
+pub use power::{Situation, further_rounds};
+pub use summary::{geometric_mean, max, median, min};

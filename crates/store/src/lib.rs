@@ -1,1 +1,130 @@
-//! The lab's results in SQLite; the only crate that knows SQL of our own store.
+//! The lab's results in `SQLite`; the only crate that knows SQL of our own store.
+//!
+//! One file per lab, `lab.sqlite`; its tables are documented in `schema.sql`. It is the journal
+//! of a run while it goes on, and all that a comparison or a report needs afterwards. A crash at
+//! any moment, of this process or of the machine, leaves a file that opens and holds everything
+//! up to a recent commit; a trial without an outcome is done again.
+//!
+//! [`Store`] writes in `write.rs` and reads in `read.rs`; [`Store::load`] (`load.rs`) reads a
+//! whole run for comparison and report.
+
+mod error;
+mod interval;
+mod load;
+mod migrate;
+mod pack;
+mod read;
+mod record;
+mod write;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+pub use error::StoreError;
+use error::{Fault, StoreError as Error};
+pub use load::Want;
+pub use read::RunSummary;
+pub use write::{StepRowId, TrialId};
+
+/// How long a statement waits for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Pages of the write-ahead log after which `SQLite` moves them into the file by itself, 64 MiB.
+/// That syncs the disk, so it is done between steps and should not happen within one.
+const CHECKPOINT_PAGES: u32 = 16_384;
+
+/// The results of one lab.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens the file, creating it where there is none, and brings an older one up to date.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, is no store of a lab, or was written by a newer backslide.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        // Without the flag for URIs: a path is a path, whatever it starts with.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            Connection::open_with_flags(path, flags).map_err(|source| Error::Open {
+                path: path.to_owned(),
+                source,
+            })?;
+        let mut store = Self {
+            connection,
+            path: path.to_owned(),
+        };
+        store
+            .prepare()
+            .map_err(|fault| store.failed("opening it", fault))?;
+        Ok(store)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        let connection = &mut self.connection;
+        connection.busy_timeout(PATIENCE)?;
+        // Before anything is written: the file may belong to someone else.
+        migrate::recognise(connection, &self.path)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        connection.set_prepared_statement_cache_capacity(32);
+        migrate::migrate(connection, migrate::MIGRATIONS)
+    }
+
+    /// Runs `change` in a transaction of its own: all of it is kept, or nothing.
+    fn write<T>(
+        &mut self,
+        doing: &'static str,
+        change: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, Error> {
+        in_transaction(&mut self.connection, change).map_err(|fault| self.failed(doing, fault))
+    }
+
+    /// Runs `query` on one unchanging state of the file, whatever others write meanwhile.
+    fn read<T>(
+        &self,
+        doing: &'static str,
+        query: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, Error> {
+        self.connection
+            .unchecked_transaction()
+            .map_err(Fault::from)
+            .and_then(|snapshot| query(&snapshot))
+            .map_err(|fault| self.failed(doing, fault))
+    }
+
+    fn failed(&self, doing: &'static str, fault: Fault) -> Error {
+        fault.at(&self.path, doing)
+    }
+}
+
+fn in_transaction<T>(
+    connection: &mut Connection,
+    change: impl FnOnce(&Connection) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    // Immediate: waits for another writer now, instead of failing half-way.
+    let behaviour = TransactionBehavior::Immediate;
+    let transaction: Transaction<'_> = connection.transaction_with_behavior(behaviour)?;
+    let value = change(&transaction)?;
+    transaction.commit()?;
+    Ok(value)
+}

@@ -1,0 +1,195 @@
+//! A prepared statement: its execute packet, encoded once, and the parameters that follow it.
+
+use super::cursor::{Cursor, put_lenenc};
+use crate::{Param, ParamType, SessionError};
+
+const COM_STMT_EXECUTE: u8 = 0x17;
+const TYPE_LONGLONG: u8 = 0x08;
+const TYPE_VAR_STRING: u8 = 0xfd;
+const TYPE_STRING: u8 = 0xfe;
+
+/// One prepared statement of a session.
+#[derive(Debug)]
+pub(super) struct Statement {
+    /// Its text, for errors.
+    pub(super) sql: String,
+    types: Vec<ParamType>,
+    /// What goes before the values in the first execution, which tells the server their types, and
+    /// in later ones, for which the server remembers them.
+    first: Vec<u8>,
+    later: Vec<u8>,
+    /// Has the server executed it once without an error? Before that it may not know the types.
+    pub(super) types_known: bool,
+}
+
+/// The OK packet of a prepare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Prepared {
+    pub(super) id: u32,
+    pub(super) columns: u16,
+    pub(super) params: u16,
+}
+
+impl Prepared {
+    pub(super) fn parse(packet: &[u8]) -> Option<Self> {
+        let mut cursor = Cursor::new(packet);
+        if cursor.u8()? != 0 {
+            return None;
+        }
+        Some(Self {
+            id: cursor.u32()?,
+            columns: cursor.u16()?,
+            params: cursor.u16()?,
+        })
+    }
+}
+
+impl Statement {
+    pub(super) fn new(id: u32, sql: &str, types: &[ParamType]) -> Self {
+        let mut later = vec![COM_STMT_EXECUTE];
+        later.extend_from_slice(&id.to_le_bytes());
+        // No cursor; one iteration.
+        later.push(0);
+        later.extend_from_slice(&1_u32.to_le_bytes());
+        let mut first = later.clone();
+        if !types.is_empty() {
+            // No parameter is NULL.
+            let nulls = types.len().div_ceil(8);
+            later.resize(later.len() + nulls, 0);
+            first.resize(first.len() + nulls, 0);
+            later.push(0);
+            first.push(1);
+            for kind in types {
+                first.extend_from_slice(&[wire_type(*kind), 0]);
+            }
+        }
+        Self {
+            sql: sql.to_owned(),
+            types: types.to_vec(),
+            first,
+            later,
+            types_known: false,
+        }
+    }
+
+    /// Appends the payload of an execution.
+    #[inline]
+    pub(super) fn put(&self, out: &mut Vec<u8>, params: &[Param<'_>]) -> Result<(), SessionError> {
+        if params.len() != self.types.len() {
+            return Err(self.wrong_params(&format!(
+                "{} parameters were given, {} prepared",
+                params.len(),
+                self.types.len()
+            )));
+        }
+        out.extend_from_slice(if self.types_known {
+            &self.later
+        } else {
+            &self.first
+        });
+        for (index, (param, kind)) in params.iter().zip(&self.types).enumerate() {
+            match (param, kind) {
+                (Param::Int(value), ParamType::Int) => {
+                    out.extend_from_slice(&value.to_le_bytes());
+                }
+                (Param::Text(text), ParamType::Text | ParamType::DateTime) => {
+                    put_lenenc(out, text.len());
+                    out.extend_from_slice(text.as_bytes());
+                }
+                (Param::Int(_), ParamType::Text | ParamType::DateTime)
+                | (Param::Text(_), ParamType::Int) => {
+                    return Err(self.wrong_params(&format!(
+                        "parameter {} is {param:?}, prepared as {kind:?}",
+                        index + 1
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn wrong_params(&self, what: &str) -> SessionError {
+        SessionError::Protocol {
+            what: format!("{what} (in `{}`)", self.sql),
+        }
+    }
+}
+
+fn wire_type(kind: ParamType) -> u8 {
+    match kind {
+        ParamType::Int => TYPE_LONGLONG,
+        ParamType::Text => TYPE_VAR_STRING,
+        // The server converts the text, as it does in a text statement.
+        ParamType::DateTime => TYPE_STRING,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(statement: &Statement, params: &[Param<'_>]) -> Vec<u8> {
+        let mut out = Vec::new();
+        statement.put(&mut out, params).unwrap();
+        out
+    }
+
+    #[test]
+    fn the_first_execution_carries_the_types() {
+        let types = [ParamType::Int, ParamType::Text, ParamType::DateTime];
+        let mut statement = Statement::new(7, "select ?, ?, ?", &types);
+        let params = [Param::Int(-2), Param::Text("ab"), Param::Text("2026")];
+        let head = b"\x17\x07\0\0\0\0\x01\0\0\0\0";
+        let values = b"\xfe\xff\xff\xff\xff\xff\xff\xff\x02ab\x042026";
+        assert_eq!(
+            encoded(&statement, &params),
+            [head, b"\x01\x08\0\xfd\0\xfe\0".as_slice(), values].concat()
+        );
+        statement.types_known = true;
+        assert_eq!(
+            encoded(&statement, &params),
+            [head, b"\0".as_slice(), values].concat()
+        );
+    }
+
+    #[test]
+    fn without_parameters_there_is_no_bitmap() {
+        let statement = Statement::new(1, "select 1", &[]);
+        assert_eq!(encoded(&statement, &[]), b"\x17\x01\0\0\0\0\x01\0\0\0");
+    }
+
+    #[test]
+    fn nine_parameters_need_two_bytes_of_bitmap() {
+        let statement = Statement::new(1, "", &[ParamType::Int; 9]);
+        let out = encoded(&statement, &[Param::Int(0); 9]);
+        assert_eq!(out.len(), 10 + 2 + 1 + 9 * 2 + 9 * 8);
+    }
+
+    #[test]
+    fn parameters_of_another_number_or_type_are_refused() {
+        let statement = Statement::new(1, "select ?", &[ParamType::Int]);
+        let error = |params: &[Param<'_>]| {
+            statement
+                .put(&mut Vec::new(), params)
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(error(&[]).contains("0 parameters were given, 1 prepared"));
+        assert!(error(&[Param::Text("1")]).contains("parameter 1 is Text"));
+    }
+
+    #[test]
+    fn the_reply_to_a_prepare_is_read() {
+        let packet = b"\0\x05\0\0\0\x02\0\x03\0\0\0\0";
+        assert_eq!(
+            Prepared::parse(packet),
+            Some(Prepared {
+                id: 5,
+                columns: 2,
+                params: 3
+            })
+        );
+        assert_eq!(Prepared::parse(&packet[..8]), None);
+    }
+}

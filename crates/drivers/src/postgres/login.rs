@@ -1,0 +1,250 @@
+//! From an open connection to a session: startup message, authentication, what the server is.
+//! Flow: <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP>.
+
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+
+use super::encode;
+use super::fault::Fault;
+use super::wire::{Parts, Wire, kind, malformed, unexpected};
+use crate::{Address, Login, SessionError, SessionInfo};
+
+/// Protocol 3.0, which servers since 7.4 speak.
+const PROTOCOL_VERSION: u32 = 3 << 16;
+
+/// SQLSTATE of a server that is starting up or shutting down.
+const CANNOT_CONNECT_NOW: &str = "57P03";
+
+/// The requests of `AuthenticationXXX` messages.
+mod request {
+    pub(super) const OK: u32 = 0;
+    pub(super) const CLEARTEXT: u32 = 3;
+    pub(super) const MD5: u32 = 5;
+    pub(super) const SASL: u32 = 10;
+    pub(super) const SASL_CONTINUE: u32 = 11;
+    pub(super) const SASL_FINAL: u32 = 12;
+}
+
+/// Logs in over a fresh connection.
+pub(super) fn log_in(
+    wire: &mut Wire,
+    address: &Address,
+    login: &Login,
+) -> Result<SessionInfo, SessionError> {
+    let mut entry = Entry {
+        wire,
+        address,
+        login,
+    };
+    entry.run().map_err(|error| error.about("login"))
+}
+
+/// A login under way.
+struct Entry<'a> {
+    wire: &'a mut Wire,
+    address: &'a Address,
+    login: &'a Login,
+}
+
+impl Entry<'_> {
+    fn run(&mut self) -> Result<SessionInfo, SessionError> {
+        let startup = self.startup()?;
+        self.wire.send(&startup)?;
+        let mut info = SessionInfo {
+            authentication: self.authenticate()?.to_owned(),
+            ..SessionInfo::default()
+        };
+        loop {
+            match self.wire.next()? {
+                kind::PARAMETER_STATUS => note_parameter(self.wire.body(), &mut info)?,
+                kind::BACKEND_KEY_DATA => info.backend = Parts::of(self.wire.body()).int32(),
+                kind::NOTICE | kind::NOTIFICATION => {}
+                kind::READY => return Ok(info),
+                kind::ERROR => return Err(self.server_refused()),
+                other => return Err(unexpected(other, "the login")),
+            }
+        }
+    }
+
+    fn startup(&self) -> Result<Vec<u8>, SessionError> {
+        let Login { user, database, .. } = self.login;
+        if user.contains('\0') || database.contains('\0') {
+            return Err(self.refused("a name with a zero byte cannot be sent"));
+        }
+        let mut request = Vec::new();
+        encode::measured(&mut request, |body| {
+            encode::int32(body, PROTOCOL_VERSION);
+            let parameters = [
+                ("user", user.as_str()),
+                ("database", database),
+                ("application_name", "backslide"),
+                ("client_encoding", "UTF8"),
+            ];
+            for (name, value) in parameters {
+                // Without a database the server takes the one named like the user.
+                if !value.is_empty() {
+                    encode::string(body, name);
+                    encode::string(body, value);
+                }
+            }
+            body.push(0);
+        });
+        Ok(request)
+    }
+
+    /// Answers what the server asks until it is content. Returns the method in the words of
+    /// `pg_hba.conf`; `trust` stands for all that ask the client nothing (also `peer` and `ident`).
+    fn authenticate(&mut self) -> Result<&'static str, SessionError> {
+        let mut method = "trust";
+        loop {
+            match self.authentication_request()? {
+                request::OK => return Ok(method),
+                request::CLEARTEXT => {
+                    method = "password";
+                    let password = self.password()?.to_owned();
+                    self.send_password(&password)?;
+                }
+                request::MD5 => {
+                    method = "md5";
+                    self.answer_md5()?;
+                }
+                request::SASL => {
+                    method = "scram-sha-256";
+                    self.scram()?;
+                }
+                other => {
+                    return Err(self.refused(&format!(
+                        "the server asks for authentication method {other}, which is not offered; \
+                         allow trust, scram-sha-256, md5 or password in pg_hba.conf"
+                    )));
+                }
+            }
+        }
+    }
+
+    /// Waits for an authentication message and returns its request.
+    fn authentication_request(&mut self) -> Result<u32, SessionError> {
+        loop {
+            match self.wire.next()? {
+                kind::AUTHENTICATION => {
+                    return Parts::of(self.wire.body())
+                        .int32()
+                        .ok_or_else(|| malformed("Authentication", "no request"));
+                }
+                kind::NOTICE => {}
+                kind::ERROR => return Err(self.server_refused()),
+                other => return Err(unexpected(other, "the startup message")),
+            }
+        }
+    }
+
+    /// What follows the request in the authentication message that was read last.
+    fn authentication_data(&self) -> &[u8] {
+        self.wire.body().get(4..).unwrap_or_default()
+    }
+
+    fn answer_md5(&mut self) -> Result<(), SessionError> {
+        let salt = <[u8; 4]>::try_from(self.authentication_data())
+            .map_err(|_| malformed("AuthenticationMD5Password", "a salt not of four bytes"))?;
+        let hash = md5_hash(
+            self.login.user.as_bytes(),
+            self.password()?.as_bytes(),
+            salt,
+        );
+        self.send_password(&hash)
+    }
+
+    /// SCRAM-SHA-256 (RFC 7677); proves the password to the server and the server to the client.
+    fn scram(&mut self) -> Result<(), SessionError> {
+        if !offers_scram(self.authentication_data()) {
+            return Err(self.refused("the server offers no SASL mechanism but SCRAM-SHA-256-PLUS"));
+        }
+        let password = self.password()?.as_bytes();
+        let mut exchange = ScramSha256::new(password, ChannelBinding::unsupported());
+        let mut message = Vec::new();
+        encode::message(&mut message, b'p', |body| {
+            encode::string(body, SCRAM_SHA_256);
+            encode::value(body, exchange.message());
+        });
+        self.wire.send(&message)?;
+
+        self.expect(request::SASL_CONTINUE)?;
+        exchange
+            .update(self.authentication_data())
+            .map_err(|error| self.refused(&error.to_string()))?;
+        message.clear();
+        encode::message(&mut message, b'p', |body| {
+            body.extend_from_slice(exchange.message());
+        });
+        self.wire.send(&message)?;
+
+        self.expect(request::SASL_FINAL)?;
+        exchange
+            .finish(self.authentication_data())
+            .map_err(|error| self.refused(&format!("the server did not prove itself: {error}")))
+    }
+
+    /// Waits for the SASL message that must come now. An early `OK` would skip the server's proof.
+    fn expect(&mut self, wanted: u32) -> Result<(), SessionError> {
+        let got = self.authentication_request()?;
+        if got != wanted {
+            let what = format!("request {got} where SASL needs {wanted}");
+            return Err(malformed("Authentication", &what));
+        }
+        Ok(())
+    }
+
+    fn password(&self) -> Result<&str, SessionError> {
+        if self.login.password.is_empty() {
+            return Err(self.refused("the server asks for a password and none is given"));
+        }
+        Ok(&self.login.password)
+    }
+
+    fn send_password(&mut self, password: &str) -> Result<(), SessionError> {
+        let mut message = Vec::new();
+        encode::message(&mut message, b'p', |body| encode::string(body, password));
+        self.wire.send(&message)
+    }
+
+    fn server_refused(&self) -> SessionError {
+        match Fault::read(self.wire.body()) {
+            Ok(fault) if fault.code == CANNOT_CONNECT_NOW => SessionError::Connect {
+                address: self.address.to_string(),
+                cause: fault.text(),
+            },
+            Ok(fault) => self.refused(&fault.text()),
+            Err(error) => error,
+        }
+    }
+
+    fn refused(&self, message: &str) -> SessionError {
+        SessionError::Login {
+            address: self.address.to_string(),
+            user: self.login.user.clone(),
+            message: message.to_owned(),
+        }
+    }
+}
+
+/// The mechanisms are a list of strings that an empty one ends.
+fn offers_scram(mechanisms: &[u8]) -> bool {
+    let mut parts = Parts::of(mechanisms);
+    while let Some(mechanism) = parts.string() {
+        if mechanism == SCRAM_SHA_256.as_bytes() {
+            return true;
+        }
+    }
+    false
+}
+
+fn note_parameter(body: &[u8], info: &mut SessionInfo) -> Result<(), SessionError> {
+    let mut parts = Parts::of(body);
+    let (Some(name), Some(value)) = (parts.string(), parts.string()) else {
+        return Err(malformed("ParameterStatus", "a string without end"));
+    };
+    if name == b"server_version" {
+        info.server_version = String::from_utf8_lossy(value).into_owned();
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! Replies, one message at a time, read where they lie in the stream's buffer.
+
+use super::fault;
+use crate::SessionError;
+use crate::stream::{MAX_MESSAGE, Stream};
+
+/// First bytes of the messages that a server sends.
+pub(super) mod kind {
+    pub(crate) const AUTHENTICATION: u8 = b'R';
+    pub(crate) const BACKEND_KEY_DATA: u8 = b'K';
+    pub(crate) const BIND_COMPLETE: u8 = b'2';
+    pub(crate) const COMMAND_COMPLETE: u8 = b'C';
+    pub(crate) const COPY_DATA: u8 = b'd';
+    pub(crate) const COPY_DONE: u8 = b'c';
+    pub(crate) const COPY_IN: u8 = b'G';
+    pub(crate) const COPY_OUT: u8 = b'H';
+    pub(crate) const DATA_ROW: u8 = b'D';
+    pub(crate) const EMPTY_QUERY: u8 = b'I';
+    pub(crate) const ERROR: u8 = b'E';
+    pub(crate) const NO_DATA: u8 = b'n';
+    pub(crate) const NOTICE: u8 = b'N';
+    pub(crate) const NOTIFICATION: u8 = b'A';
+    pub(crate) const PARAMETER_DESCRIPTION: u8 = b't';
+    pub(crate) const PARAMETER_STATUS: u8 = b'S';
+    pub(crate) const PARSE_COMPLETE: u8 = b'1';
+    pub(crate) const READY: u8 = b'Z';
+    pub(crate) const ROW_DESCRIPTION: u8 = b'T';
+}
+
+/// A message's kind and its length field.
+const HEADER: usize = 5;
+
+/// The bytes of the length field, which counts itself.
+const LENGTH_FIELD: usize = 4;
+
+/// A connection that is read message by message.
+#[derive(Debug)]
+pub(super) struct Wire {
+    stream: Stream,
+    /// Bytes of the message that was read last, header included; they are let go at the next read.
+    current: usize,
+}
+
+impl Wire {
+    /// Stands on an open stream.
+    pub(super) fn over(stream: Stream) -> Self {
+        Self { stream, current: 0 }
+    }
+
+    /// Sends a whole request.
+    pub(super) fn send(&mut self, request: &[u8]) -> Result<(), SessionError> {
+        if request.len() > MAX_MESSAGE {
+            return Err(fault::too_long(request.len(), MAX_MESSAGE));
+        }
+        self.stream.send(request)
+    }
+
+    /// Waits for the next message and returns its kind; [`Wire::body`] shows the rest of it.
+    pub(super) fn next(&mut self) -> Result<u8, SessionError> {
+        self.stream.consume(std::mem::take(&mut self.current));
+        let (kind, length) = match *self.stream.ensure(HEADER)? {
+            [kind, a, b, c, d, ..] => (kind, u32::from_be_bytes([a, b, c, d]) as usize),
+            _ => return Err(malformed("header", "shorter than five bytes")),
+        };
+        if !(LENGTH_FIELD..=MAX_MESSAGE).contains(&length) {
+            let what = format!("kind {}, length {length}", printable(kind));
+            return Err(malformed("header", &what));
+        }
+        self.stream.ensure(1 + length)?;
+        self.current = 1 + length;
+        Ok(kind)
+    }
+
+    /// The next message that answers a request: what a server may say at any time is skipped.
+    pub(super) fn next_answer(&mut self) -> Result<u8, SessionError> {
+        loop {
+            match self.next()? {
+                kind::NOTICE | kind::NOTIFICATION | kind::PARAMETER_STATUS => {}
+                answer => return Ok(answer),
+            }
+        }
+    }
+
+    /// The message that was read last, without its header.
+    pub(super) fn body(&self) -> &[u8] {
+        let message = self.stream.unread();
+        message.get(HEADER..self.current).unwrap_or_default()
+    }
+
+    /// Ends the connection: what comes next has no meaning.
+    pub(super) fn abandon(&mut self) {
+        self.stream.abandon();
+    }
+}
+
+impl Drop for Wire {
+    /// Says goodbye, so that the server does not log a lost connection.
+    fn drop(&mut self) {
+        if !self.stream.is_broken() {
+            // A server that is gone needs no goodbye.
+            let _ = self.stream.send(b"X\0\0\0\x04");
+        }
+    }
+}
+
+/// A message that the protocol does not allow at this point.
+pub(super) fn unexpected(kind: u8, during: &str) -> SessionError {
+    SessionError::Protocol {
+        what: format!(
+            "unexpected message {} in answer to {during}",
+            printable(kind)
+        ),
+    }
+}
+
+/// A message whose content is not what its kind promises.
+pub(super) fn malformed(message: &str, what: &str) -> SessionError {
+    SessionError::Protocol {
+        what: format!("malformed {message}: {what}"),
+    }
+}
+
+fn printable(kind: u8) -> String {
+    format!("'{}'", kind.escape_ascii())
+}
+
+/// Takes the parts of a message one after the other; `None` when it is too short.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Parts<'a> {
+    /// From a message's body.
+    pub(super) fn of(body: &'a [u8]) -> Self {
+        Self { rest: body }
+    }
+
+    /// What was not taken yet.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// One byte.
+    pub(super) fn byte(&mut self) -> Option<u8> {
+        let (&byte, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(byte)
+    }
+
+    /// A 16-bit number.
+    pub(super) fn int16(&mut self) -> Option<u16> {
+        let (bytes, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(u16::from_be_bytes(*bytes))
+    }
+
+    /// A 32-bit number.
+    pub(super) fn int32(&mut self) -> Option<u32> {
+        let (bytes, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(u32::from_be_bytes(*bytes))
+    }
+
+    /// `count` bytes.
+    pub(super) fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.rest.split_at_checked(count)?;
+        self.rest = rest;
+        Some(bytes)
+    }
+
+    /// Text up to the zero byte that ends it.
+    pub(super) fn string(&mut self) -> Option<&'a [u8]> {
+        let end = self.rest.iter().position(|&byte| byte == 0)?;
+        let text = self.bytes(end)?;
+        self.byte()?;
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_end_where_the_message_ends() {
+        let mut parts = Parts::of(b"\x01\0\x02\0\0\0\x03name\0xy");
+        assert_eq!(parts.byte(), Some(1));
+        assert_eq!(parts.int16(), Some(2));
+        assert_eq!(parts.int32(), Some(3));
+        assert_eq!(parts.string(), Some(&b"name"[..]));
+        assert_eq!(parts.string(), None);
+        assert_eq!(parts.int32(), None);
+        assert_eq!(parts.bytes(3), None);
+        assert_eq!(parts.bytes(2), Some(&b"xy"[..]));
+        assert_eq!(parts.byte(), None);
+    }
+}

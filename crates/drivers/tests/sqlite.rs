@@ -1,0 +1,302 @@
+//! `SQLite` sessions against real files.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of a test fail like the test"
+)]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use drivers::{
+    Connector, Done, ErrorClass, Param, ParamType, Session, SessionError, SqliteConnector,
+    SqliteSession, StatementId, Value, sqlite_version,
+};
+
+const PATIENT: Duration = Duration::from_secs(10);
+
+fn connector(path: &Path, pragmas: &[(&str, &str)], timeout: Duration) -> SqliteConnector {
+    let pragmas = pragmas
+        .iter()
+        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    SqliteConnector::new(path.to_owned(), pragmas, timeout)
+}
+
+fn ints(session: &mut dyn Session, sql: &str) -> Vec<Option<i64>> {
+    let mut values = Vec::new();
+    session
+        .query(sql, &mut |row| values.push(row.value(0).as_int()))
+        .unwrap();
+    values
+}
+
+fn words(session: &mut dyn Session, sql: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    session
+        .query(sql, &mut |row| {
+            values.push(row.value(0).to_text().unwrap_or_default());
+        })
+        .unwrap();
+    values
+}
+
+fn with_table(path: &Path, pragmas: &[(&str, &str)]) -> SqliteSession {
+    let mut session = connector(path, pragmas, PATIENT).session().unwrap();
+    session
+        .execute("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, name TEXT, price REAL)")
+        .unwrap();
+    session
+}
+
+#[test]
+fn both_journals_take_text_statements() {
+    for (journal, synchronous) in [("wal", "NORMAL"), ("delete", "FULL")] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("bench.sqlite");
+        let pragmas = [("journal_mode", journal), ("synchronous", synchronous)];
+        let mut session = with_table(&path, &pragmas);
+        let rows: Vec<String> = (1..=50)
+            .map(|i| format!("({i}, {}, 'name {i}', {i}.5)", i * 2))
+            .collect();
+        let insert = format!("INSERT INTO t VALUES {}", rows.join(", "));
+        assert_eq!(
+            session.execute(&insert).unwrap(),
+            Done {
+                rows: 0,
+                affected: 50
+            }
+        );
+        assert_eq!(ints(&mut session, "SELECT sum(n) FROM t"), [Some(2550)]);
+        assert_eq!(words(&mut session, "PRAGMA journal_mode"), [journal]);
+        let deleted = session.execute("DELETE FROM t WHERE id > 40").unwrap();
+        assert_eq!(
+            deleted,
+            Done {
+                rows: 0,
+                affected: 10
+            }
+        );
+        // Neither a statement of structure nor a query inherits the ten rows of the delete.
+        let created = session.execute("CREATE INDEX t_n ON t (n)").unwrap();
+        assert_eq!(created, Done::default());
+        let read = session.execute("SELECT id FROM t").unwrap();
+        assert_eq!(
+            read,
+            Done {
+                rows: 40,
+                affected: 0
+            }
+        );
+        assert_eq!(session.info().server_version, sqlite_version());
+    }
+}
+
+#[test]
+fn prepared_statements_take_and_return_every_type() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut session = with_table(&dir.path().join("bench.sqlite"), &[]);
+    let types = [ParamType::Int, ParamType::Int, ParamType::Text];
+    let insert = session
+        .prepare(
+            "INSERT INTO t (id, n, name, price) VALUES (?, ?, ?, NULL)",
+            &types,
+        )
+        .unwrap();
+    for id in 1..=3 {
+        let params = [
+            Param::Int(id),
+            Param::Int(i64::MIN + id),
+            Param::Text("naïve 'quoted'"),
+        ];
+        let done = session
+            .execute_prepared(insert, &params, &mut |_| ())
+            .unwrap();
+        assert_eq!(
+            done,
+            Done {
+                rows: 0,
+                affected: 1
+            }
+        );
+    }
+    session
+        .execute("UPDATE t SET price = 1.5 WHERE id = 2")
+        .unwrap();
+    let select = session
+        .prepare(
+            "SELECT n, name, price FROM t WHERE id >= ? ORDER BY id LIMIT 2",
+            &[ParamType::Int],
+        )
+        .unwrap();
+    let mut seen = 0;
+    let done = session
+        .execute_prepared(select, &[Param::Int(1)], &mut |row| {
+            seen += 1;
+            assert_eq!(row.len(), 3);
+            assert_eq!(row.value(0), Value::Int(i64::MIN + seen));
+            assert_eq!(row.value(1), Value::Bytes("naïve 'quoted'".as_bytes()));
+            let price = if seen == 1 {
+                Value::Null
+            } else {
+                Value::Real(1.5)
+            };
+            assert_eq!(row.value(2), price);
+            assert_eq!(row.value(3), Value::Null);
+        })
+        .unwrap();
+    assert_eq!(
+        (seen, done),
+        (
+            2,
+            Done {
+                rows: 2,
+                affected: 0
+            }
+        )
+    );
+}
+
+#[test]
+fn wrong_parameters_are_errors() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut session = with_table(&dir.path().join("bench.sqlite"), &[]);
+    let sql = "SELECT n FROM t WHERE id = ?";
+    assert_eq!(
+        session.prepare(sql, &[]).unwrap_err().code(),
+        "SQLITE_RANGE"
+    );
+    let select = session.prepare(sql, &[ParamType::Int]).unwrap();
+    let missing = session
+        .execute_prepared(select, &[], &mut |_| ())
+        .unwrap_err();
+    assert_eq!(missing.code(), "SQLITE_RANGE");
+    let unknown = session
+        .execute_prepared(StatementId(77), &[], &mut |_| ())
+        .unwrap_err();
+    assert_eq!(unknown.code(), "SQLITE_MISUSE");
+    // The session goes on after each of them.
+    session
+        .execute_prepared(select, &[Param::Int(1)], &mut |_| ())
+        .unwrap();
+}
+
+#[test]
+fn statement_errors_carry_the_code_and_the_statement() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut session = with_table(&dir.path().join("bench.sqlite"), &[]);
+    session.execute("INSERT INTO t (id) VALUES (1)").unwrap();
+    let duplicate = session
+        .execute("INSERT INTO t (id) VALUES (1)")
+        .unwrap_err();
+    assert_eq!(duplicate.code(), "SQLITE_CONSTRAINT");
+    assert!(
+        duplicate
+            .to_string()
+            .contains("(in `INSERT INTO t (id) VALUES (1)`)"),
+        "{duplicate}"
+    );
+    let bad = session.execute("SELEKT 1").unwrap_err();
+    assert_eq!(bad.code(), "SQLITE_ERROR");
+    assert!(bad.to_string().contains("syntax error"), "{bad}");
+    let two = session.execute("SELECT 1; SELECT 2").unwrap_err();
+    assert_eq!(two.code(), "SQLITE_MISUSE");
+    let none = session.execute("  -- nothing\n").unwrap_err();
+    assert_eq!(none.code(), "SQLITE_MISUSE");
+    session.execute("PRAGMA max_page_count = 3").unwrap();
+    let full = session
+        .execute("INSERT INTO t (name) VALUES (hex(randomblob(100000)))")
+        .unwrap_err();
+    assert_eq!(full.code(), "SQLITE_FULL");
+}
+
+#[test]
+fn a_locked_database_is_busy_after_the_wait() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bench.sqlite");
+    let mut holder = with_table(&path, &[("journal_mode", "wal")]);
+    let wait = Duration::from_millis(100);
+    let mut other = connector(&path, &[("journal_mode", "wal")], wait)
+        .connect()
+        .unwrap();
+    holder.execute("BEGIN IMMEDIATE").unwrap();
+    holder.execute("INSERT INTO t (id) VALUES (1)").unwrap();
+
+    let before = Instant::now();
+    let busy = other.execute("INSERT INTO t (id) VALUES (2)").unwrap_err();
+    assert!(
+        before.elapsed() >= wait,
+        "gave up after {:?}",
+        before.elapsed()
+    );
+    assert_eq!(busy.code(), "SQLITE_BUSY");
+    assert_eq!(busy.class(), ErrorClass::Retryable);
+    // With a write-ahead log the reader sees the state before, and the writer goes on afterwards.
+    assert_eq!(ints(other.as_mut(), "SELECT count(*) FROM t"), [Some(0)]);
+    holder.execute("COMMIT").unwrap();
+    other.execute("INSERT INTO t (id) VALUES (2)").unwrap();
+    assert_eq!(ints(&mut holder, "SELECT count(*) FROM t"), [Some(2)]);
+}
+
+#[test]
+fn a_journal_mode_that_cannot_be_had_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bench.sqlite");
+    let mut holder = with_table(&path, &[("journal_mode", "wal")]);
+    holder.execute("INSERT INTO t (id) VALUES (1)").unwrap();
+    let wait = Duration::from_millis(50);
+    let error = connector(&path, &[("journal_mode", "delete")], wait)
+        .session()
+        .unwrap_err();
+    assert!(
+        matches!(&error, SessionError::Server { statement, .. } if statement == "PRAGMA journal_mode = delete"),
+        "{error}"
+    );
+}
+
+#[test]
+fn files_that_cannot_be_opened_are_connect_errors() {
+    let dir = tempfile::tempdir().unwrap();
+    let missing = dir.path().join("no-such-directory").join("bench.sqlite");
+    let error = connector(&missing, &[], PATIENT).session().unwrap_err();
+    assert_eq!(error.code(), "connect");
+    assert!(error.to_string().contains("no-such-directory"), "{error}");
+
+    let garbage = dir.path().join("garbage");
+    std::fs::write(
+        &garbage,
+        "this is a shopping list, not a database; ".repeat(100),
+    )
+    .unwrap();
+    for pragmas in [vec![], vec![("journal_mode", "wal")]] {
+        let error = connector(&garbage, &pragmas, PATIENT)
+            .session()
+            .unwrap_err();
+        assert_eq!(error.code(), "connect");
+        assert!(error.to_string().contains("SQLITE_NOTADB"), "{error}");
+    }
+}
+
+#[test]
+fn a_prepared_statement_survives_a_change_of_the_structure() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut session = with_table(&dir.path().join("bench.sqlite"), &[]);
+    session
+        .execute("INSERT INTO t (id, n) VALUES (1, 5)")
+        .unwrap();
+    let select = session
+        .prepare("SELECT * FROM t WHERE id = ?", &[ParamType::Int])
+        .unwrap();
+    let width = |session: &mut SqliteSession| {
+        let mut columns = 0;
+        session
+            .execute_prepared(select, &[Param::Int(1)], &mut |row| columns = row.len())
+            .unwrap();
+        columns
+    };
+    assert_eq!(width(&mut session), 4);
+    session
+        .execute("ALTER TABLE t ADD COLUMN extra INTEGER")
+        .unwrap();
+    assert_eq!(width(&mut session), 5);
+}

@@ -1,0 +1,76 @@
+//! The seam of workloads, and their list.
+
+pub(crate) mod insert;
+
+use std::sync::Arc;
+
+use drivers::Connector;
+use model::{Check, Dialect, Engine, Nanos, StepId, Subject, WorkloadSpec};
+
+use crate::StepError;
+use crate::engine::{Observer, Stop, Window};
+
+/// Where a workload runs: one database of one server.
+#[derive(Clone)]
+pub struct Target {
+    /// The SQL that the server speaks.
+    pub dialect: Dialect,
+    /// The storage engine of the tables.
+    pub engine: Engine,
+    /// Opens sessions that give up a statement after the workload's timeout.
+    pub connector: Arc<dyn Connector>,
+    /// Opens sessions for statements that may take hours: index builds, settling.
+    pub patient: Arc<dyn Connector>,
+}
+
+/// A step as it is announced before it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepOutline {
+    /// Its name.
+    pub step: StepId,
+    /// Is it a result, or a phase between results?
+    pub measured: bool,
+    /// Names of its operation kinds, in the order of every interval.
+    pub kinds: Vec<String>,
+    /// What it is about.
+    pub subject: Subject,
+}
+
+/// What a step yields besides what its observer saw.
+#[derive(Clone, Debug)]
+pub struct StepResult {
+    /// The window.
+    pub window: Window,
+    /// From before the first connect to after the last close.
+    pub elapsed: Nanos,
+    /// Rows per second asked of the writers, all clients together.
+    pub target_rate: Option<u64>,
+    /// Rows that the plan asked for, all clients together.
+    pub requested_rows: u64,
+    /// Answers that were checked.
+    pub checks: Vec<Check>,
+    /// Facts worth keeping that are no metric.
+    pub notes: Vec<(String, String)>,
+}
+
+/// A workload in one trial: knows its steps and remembers between them what must be in the tables.
+pub trait Workload: Send {
+    /// All steps in order, settle phases included.
+    fn steps(&self) -> Vec<StepOutline>;
+
+    /// Runs step `index` of [`Workload::steps`]: connects, runs, checks. Steps run in order, once.
+    fn run(
+        &mut self,
+        index: usize,
+        target: &Target,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<StepResult, StepError>;
+}
+
+/// The workload that `spec` describes, with this seed for its data and keys.
+pub fn workload(spec: &WorkloadSpec, seed: u64) -> Box<dyn Workload> {
+    match spec {
+        WorkloadSpec::Insert(spec) => Box::new(insert::Insert::new(spec.clone(), seed)),
+    }
+}

@@ -1,0 +1,128 @@
+//! Index builds and the settle phase.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use model::Nanos;
+
+use super::sql::SettleWork;
+use super::worker::Worker;
+use crate::engine::NAP;
+use crate::{Client, ClientContext, StepError};
+
+/// Builds the secondary indexes of one table.
+pub(super) struct IndexBuilder {
+    pub(super) worker: Worker,
+    pub(super) kind: usize,
+    pub(super) statements: Vec<String>,
+    /// Rows that the table has; counted once, whatever the number of indexes.
+    pub(super) rows: u64,
+    /// Inserts that come first, as the original does.
+    pub(super) first: Box<dyn Client>,
+}
+
+impl Client for IndexBuilder {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        self.first.run(context)?;
+        let last = self.statements.len().saturating_sub(1);
+        for (n, sql) in self.statements.iter().enumerate() {
+            if context.is_over() {
+                break;
+            }
+            let rows = if n == last { self.rows } else { 0 };
+            self.worker.operate(context, self.kind, None, |session| {
+                session.execute(sql)?;
+                Ok(rows)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Does the settle work of one table.
+pub(super) struct TableSettler {
+    pub(super) worker: Worker,
+    pub(super) statements: Vec<String>,
+    pub(super) left: Arc<AtomicUsize>,
+}
+
+impl Client for TableSettler {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        for sql in &self.statements {
+            self.worker.operate(context, 0, None, |session| {
+                Ok(session.execute(sql)?.affected)
+            })?;
+        }
+        self.left.fetch_sub(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Leads the settle phase: settings, the tables, the final work, the wait, the settings back.
+pub(super) struct SettleLead {
+    pub(super) worker: Worker,
+    pub(super) work: SettleWork,
+    /// Tables that are still worked on.
+    pub(super) left: Arc<AtomicUsize>,
+    /// The least length of the phase.
+    pub(super) at_least: Nanos,
+    /// What could not be done, for the record.
+    pub(super) notes: Arc<Mutex<Vec<String>>>,
+}
+
+impl Client for SettleLead {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let saved = self.change_settings();
+        while self.left.load(Ordering::Relaxed) > 0 && !context.is_over() {
+            std::thread::sleep(NAP);
+        }
+        for sql in self.work.finally {
+            if context.is_over() {
+                break;
+            }
+            self.worker.operate(context, 0, None, |session| {
+                Ok(session.execute(sql)?.affected)
+            })?;
+        }
+        context.wait_until(self.at_least);
+        for (name, value) in saved {
+            self.worker.run(&format!("SET GLOBAL {name} = {value}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl SettleLead {
+    /// Changes the settings of the phase and returns the old values. What a version does not have,
+    /// or a user may not change, is noted and left alone.
+    fn change_settings(&mut self) -> Vec<(&'static str, String)> {
+        let mut saved = Vec::new();
+        for (name, value) in self.work.settings {
+            let mut old = None;
+            let read = self
+                .worker
+                .session
+                .query(&format!("SELECT @@GLOBAL.{name}"), &mut |row| {
+                    old = row.value(0).to_text();
+                });
+            let set = read.and_then(|_| {
+                self.worker
+                    .session
+                    .execute(&format!("SET GLOBAL {name} = {value}"))
+            });
+            match (set, old) {
+                (Ok(_), Some(old)) => saved.push((*name, old)),
+                (Ok(_), None) => self.note(format!("{name} had no value")),
+                (Err(error), _) => self.note(format!("{name} not changed: {error}")),
+            }
+        }
+        saved
+    }
+
+    fn note(&self, text: String) {
+        if let Ok(mut notes) = self.notes.lock() {
+            notes.push(text);
+        }
+    }
+}

@@ -1,0 +1,631 @@
+//! The Insert Benchmark: ten steps over a queue-like table with three secondary indexes.
+//!
+//! Each client has a table of its own (or all share one): an inserter at the high end of the key, a
+//! deleter at the low end in step with it, and query sessions. `docs/methodology.md` lists what is
+//! done differently from the original, and why.
+
+mod maintain;
+mod query;
+mod rows;
+mod sql;
+mod stage;
+mod worker;
+mod writer;
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use model::{
+    Check, Dialect, InsertSpec, Nanos, QueryKind, Rng, Settle, Statements, StepId, Tables, mix,
+};
+
+use self::maintain::{IndexBuilder, SettleLead, TableSettler};
+use self::query::{LongTransaction, PointQueries, QuerySetup, RangeQueries};
+use self::rows::Rows;
+use self::stage::{Kinds, Stage, stages};
+use self::worker::{Worker, Wrong};
+use self::writer::{Coupling, Deleter, InsertStatement, Inserter, Turn};
+use crate::engine::{Client, Observer, Pace, Role, StepSetup, Stop, run};
+use crate::{Schedule, StepClock, StepError, StepOutline, StepResult, Target, Workload};
+
+/// A query step is given up after this many times its nominal length.
+const OVERRUN: u64 = 10;
+
+/// The workload in one trial.
+pub(super) struct Insert {
+    spec: InsertSpec,
+    seed: u64,
+    stages: Vec<Stage>,
+    tables: Vec<TableState>,
+    /// Number of the next row of each client.
+    next_row: Vec<u64>,
+}
+
+/// What a table must hold.
+#[derive(Debug, Default)]
+struct TableState {
+    inserted: Arc<AtomicU64>,
+    deleted: Arc<AtomicU64>,
+}
+
+/// A step being set up: its clients, and what they share.
+struct Cast<'a> {
+    target: &'a Target,
+    kinds: Kinds,
+    clients: Vec<(Role, Box<dyn Client>)>,
+    wrong: Arc<Wrong>,
+    notes: Arc<Mutex<Vec<String>>>,
+    requested_rows: u64,
+    expected_ops: Option<u64>,
+}
+
+impl Insert {
+    pub(super) fn new(spec: InsertSpec, seed: u64) -> Self {
+        let tables = match spec.tables {
+            Tables::Own => spec.clients,
+            Tables::Shared => 1,
+        };
+        Self {
+            stages: stages(&spec),
+            tables: (0..tables).map(|_| TableState::default()).collect(),
+            next_row: vec![0; spec.clients as usize],
+            spec,
+            seed,
+        }
+    }
+
+    fn table_of(&self, client: u32) -> u32 {
+        match self.spec.tables {
+            Tables::Own => client,
+            Tables::Shared => 0,
+        }
+    }
+
+    fn deletes(&self) -> bool {
+        self.spec.deletes && self.spec.tables == Tables::Own
+    }
+
+    /// Rows that a table will have been given when all steps are done.
+    fn rows_per_table(&self) -> u64 {
+        let per_client: u64 = self.stages.iter().map(|s| s.rows(&self.spec)).sum();
+        per_client * u64::from(self.spec.clients) / self.tables.len() as u64
+    }
+
+    fn create_tables(&self, target: &Target) -> Result<(), StepError> {
+        let mut worker = Worker::connect(&*target.connector, "create tables".to_owned())?;
+        for table in 0..self.tables.len() as u32 {
+            let name = sql::table_name(table);
+            let rows = self.rows_per_table();
+            for statement in
+                sql::create_table(target.dialect, target.engine, &name, &self.spec, rows)
+            {
+                worker.run(&statement)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An inserter of `statements` statements for one client.
+    fn inserter(
+        &mut self,
+        cast: &mut Cast<'_>,
+        client: u32,
+        rows_per_commit: u32,
+        turn: Turn,
+    ) -> Result<Inserter, StepError> {
+        let name = format!("insert {}", client + 1);
+        let mut worker = Worker::connect(&*cast.target.connector, name)?;
+        let table = sql::table_name(self.table_of(client));
+        let statement = if writes_prepared(&self.spec) {
+            InsertStatement::prepare(&mut worker, cast.target.dialect, &table, rows_per_commit)?
+        } else {
+            InsertStatement::text(&table)
+        };
+        let first_row = self.next_row[client as usize];
+        let rows = turn.statements * u64::from(rows_per_commit);
+        self.next_row[client as usize] += rows;
+        cast.requested_rows += rows;
+        Ok(Inserter {
+            worker,
+            turn,
+            kind: cast.kinds.insert,
+            rows: Rows::new(&self.spec, self.seed, client),
+            first_row,
+            rows_per_commit,
+            statement,
+            wrong: Arc::clone(&cast.wrong),
+            inserted: Arc::clone(&self.tables[self.table_of(client) as usize].inserted),
+        })
+    }
+
+    fn deleter(
+        &self,
+        cast: &Cast<'_>,
+        client: u32,
+        rows_per_commit: u32,
+        turn: Turn,
+        lo: &Arc<AtomicU64>,
+    ) -> Result<Deleter, StepError> {
+        let connect =
+            |role: &str| Worker::connect(&*cast.target.connector, format!("{role} {}", client + 1));
+        let mut worker = connect("delete")?;
+        let table = sql::table_name(self.table_of(client));
+        let dialect = cast.target.dialect;
+        let prepared = if writes_prepared(&self.spec) {
+            let mut lo = String::new();
+            sql::placeholder(&mut lo, dialect, 1);
+            let sql = sql::delete(dialect, &table, &lo, rows_per_commit);
+            let id = worker.session.prepare(&sql, &[drivers::ParamType::Int]);
+            Some(id.map_err(|source| StepError::Session {
+                client: worker.name.clone(),
+                source,
+            })?)
+        } else {
+            None
+        };
+        Ok(Deleter {
+            worker,
+            scout: connect("min")?,
+            turn,
+            kind: cast.kinds.delete,
+            min_kind: cast.kinds.min_pk,
+            dialect,
+            table,
+            rows_per_commit,
+            min_resync: self.spec.min_resync,
+            prepared,
+            wrong: Arc::clone(&cast.wrong),
+            deleted: Arc::clone(&self.tables[self.table_of(client) as usize].deleted),
+            lo: Arc::clone(lo),
+        })
+    }
+
+    /// The writers of one client: an inserter and, where there are deletes, a deleter in step.
+    fn add_writers(
+        &mut self,
+        cast: &mut Cast<'_>,
+        client: u32,
+        stage: &Stage,
+        lo: &Arc<AtomicU64>,
+    ) -> Result<(), StepError> {
+        let rows_per_commit = stage.rows_per_commit(&self.spec);
+        let statements = stage.rows(&self.spec).div_ceil(u64::from(rows_per_commit));
+        let with_deletes = self.deletes() && stage.has_deletes();
+        let schedule = stage.rate().map(|rate| {
+            let rows = u64::from(rows_per_commit);
+            Schedule::new(
+                self.spec.pacing,
+                u64::from(rate),
+                rows,
+                client,
+                self.spec.clients,
+            )
+        });
+        let coupling = with_deletes.then(|| Arc::new(Coupling::new(self.spec.queue)));
+        let turn = Turn {
+            statements,
+            schedule,
+            coupling,
+        };
+        let inserter = self.inserter(cast, client, rows_per_commit, turn.clone())?;
+        if with_deletes {
+            let turn = Turn {
+                schedule: schedule.map(Schedule::half_a_period_later),
+                ..turn
+            };
+            let deleter = self.deleter(cast, client, rows_per_commit, turn, lo)?;
+            cast.add(format!("delete {}", client + 1), true, Box::new(deleter));
+        }
+        cast.add(format!("insert {}", client + 1), true, Box::new(inserter));
+        Ok(())
+    }
+
+    fn add_queries(
+        &self,
+        cast: &mut Cast<'_>,
+        client: u32,
+        stage: &Stage,
+        lo: &Arc<AtomicU64>,
+    ) -> Result<(), StepError> {
+        let Stage::Query { kind, rate } = *stage else {
+            return Ok(());
+        };
+        let table = sql::table_name(self.table_of(client));
+        for session in 0..self.spec.query_sessions {
+            let name = format!("query {}.{}", client + 1, session + 1);
+            let mut worker = Worker::connect(&*cast.target.connector, name.clone())?;
+            if session == 0 && !self.spec.compat {
+                // The original asks from zero until the first delete; those keys do not exist.
+                lo.store(
+                    worker.number(&format!("SELECT MIN(transactionid) FROM {table}"))?,
+                    Ordering::Relaxed,
+                );
+            }
+            let salt = [
+                u64::from(client),
+                2,
+                u64::from(session),
+                u64::from(rate),
+                kind as u64,
+            ];
+            let setup = QuerySetup {
+                dialect: cast.target.dialect,
+                table: &table,
+                kind: cast.kinds.query,
+                rng: Rng::new(mix(self.seed, &salt)),
+                rows_per_query: self.spec.rows_per_query,
+                prepared: reads_prepared(&self.spec, cast.target.dialect),
+                wrong: Arc::clone(&cast.wrong),
+            };
+            let client: Box<dyn Client> = match kind {
+                QueryKind::Range => Box::new(RangeQueries::new(
+                    worker,
+                    setup,
+                    self.spec.secondary_indexes,
+                )?),
+                QueryKind::Point => {
+                    let lo = Arc::clone(lo);
+                    let max_kind = cast.kinds.max_pk;
+                    let refresh = self.spec.max_refresh;
+                    Box::new(PointQueries::new(worker, setup, max_kind, refresh, lo)?)
+                }
+            };
+            cast.add(name, false, client);
+        }
+        Ok(())
+    }
+
+    fn add_long_transaction(&self, cast: &mut Cast<'_>, client: u32) -> Result<(), StepError> {
+        if self.spec.htap_seconds > 0 {
+            let name = format!("long transaction {}", client + 1);
+            let worker = Worker::connect(&*cast.target.connector, name.clone())?;
+            let long = LongTransaction {
+                worker,
+                kind: cast.kinds.long,
+                table: sql::table_name(self.table_of(client)),
+                seconds: self.spec.htap_seconds,
+            };
+            cast.add(name, false, Box::new(long));
+        }
+        Ok(())
+    }
+
+    fn cast_index_step(&mut self, cast: &mut Cast<'_>) -> Result<(), StepError> {
+        let (dialect, engine) = (cast.target.dialect, cast.target.engine);
+        let mut expected = 0;
+        for table in 0..self.tables.len() as u32 {
+            let name = sql::table_name(table);
+            let statements =
+                sql::create_indexes(dialect, engine, &name, self.spec.secondary_indexes);
+            expected += statements.len() as u64;
+            let rows_per_commit = self.spec.i0_rows_per_commit;
+            let turn = Turn {
+                statements: 1,
+                schedule: None,
+                coupling: None,
+            };
+            let first = Box::new(self.inserter(cast, table, rows_per_commit, turn)?);
+            let held = self.tables[table as usize].inserted.load(Ordering::Relaxed);
+            let worker =
+                Worker::connect(&*cast.target.patient, format!("create index {}", table + 1))?;
+            let builder = IndexBuilder {
+                worker,
+                kind: cast.kinds.index,
+                statements,
+                rows: held + u64::from(rows_per_commit),
+                first,
+            };
+            cast.add(
+                format!("create index {}", table + 1),
+                true,
+                Box::new(builder),
+            );
+        }
+        cast.expected_ops = Some(expected);
+        Ok(())
+    }
+
+    fn cast_settle_step(&self, cast: &mut Cast<'_>) -> Result<(), StepError> {
+        let left = Arc::new(AtomicUsize::new(self.tables.len()));
+        for table in 0..self.tables.len() as u32 {
+            let name = sql::table_name(table);
+            let work = sql::settle(cast.target.dialect, cast.target.engine);
+            let statements = work
+                .each_table
+                .iter()
+                .map(|s| s.replace("{table}", &name))
+                .collect();
+            let role = format!("settle {name}");
+            let worker = Worker::connect(&*cast.target.patient, role.clone())?;
+            let settler = TableSettler {
+                worker,
+                statements,
+                left: Arc::clone(&left),
+            };
+            cast.add(role, true, Box::new(settler));
+        }
+        let lead = SettleLead {
+            worker: Worker::connect(&*cast.target.patient, "settle".to_owned())?,
+            work: sql::settle(cast.target.dialect, cast.target.engine),
+            left,
+            at_least: settle_length(&self.spec),
+            notes: Arc::clone(&cast.notes),
+        };
+        cast.add("settle".to_owned(), true, Box::new(lead));
+        Ok(())
+    }
+
+    fn cast(&mut self, stage: &Stage, cast: &mut Cast<'_>) -> Result<(), StepError> {
+        match stage {
+            Stage::Index => return self.cast_index_step(cast),
+            Stage::Settle => return self.cast_settle_step(cast),
+            Stage::Load => self.create_tables(cast.target)?,
+            Stage::Random { .. } | Stage::Query { .. } => {}
+        }
+        for client in 0..self.spec.clients {
+            let lo = Arc::new(AtomicU64::new(0));
+            self.add_writers(cast, client, stage, &lo)?;
+            self.add_queries(cast, client, stage, &lo)?;
+            self.add_long_transaction(cast, client)?;
+        }
+        Ok(())
+    }
+
+    /// Rows of every table against what was inserted and deleted.
+    fn count_rows(&self, target: &Target) -> Result<Vec<Check>, StepError> {
+        let mut worker = Worker::connect(&*target.patient, "count rows".to_owned())?;
+        let tables = self.tables.iter().zip(0..);
+        tables
+            .map(|(state, number)| {
+                let table = sql::table_name(number);
+                let actual = worker.number(&format!("SELECT COUNT(*) FROM {table}"))?;
+                let inserted = state.inserted.load(Ordering::Relaxed);
+                let expected = inserted.saturating_sub(state.deleted.load(Ordering::Relaxed));
+                Ok(check(&format!("rows in {table}"), expected, actual))
+            })
+            .collect()
+    }
+
+    /// Is this a step after which the rows are counted? Counting reads whole tables, so it is done
+    /// only after the load, after the last write step before the queries, and at the end.
+    fn is_counted(&self, index: usize) -> bool {
+        let next = self.stages.get(index + 1);
+        matches!(self.stages[index], Stage::Load) || matches!(next, None | Some(Stage::Settle))
+    }
+}
+
+impl Workload for Insert {
+    fn steps(&self) -> Vec<StepOutline> {
+        self.stages
+            .iter()
+            .map(|stage| StepOutline {
+                step: StepId::new(stage.name()),
+                measured: *stage != Stage::Settle,
+                kinds: Kinds::of(stage, &self.spec)
+                    .specs
+                    .into_iter()
+                    .map(|k| k.name)
+                    .collect(),
+                subject: stage.subject(),
+            })
+            .collect()
+    }
+
+    fn run(
+        &mut self,
+        index: usize,
+        target: &Target,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<StepResult, StepError> {
+        let clock = StepClock::start();
+        let stage = self.stages[index].clone();
+        let mut cast = Cast {
+            target,
+            kinds: Kinds::of(&stage, &self.spec),
+            clients: Vec::new(),
+            wrong: Arc::default(),
+            notes: Arc::default(),
+            requested_rows: 0,
+            expected_ops: None,
+        };
+        self.cast(&stage, &mut cast)?;
+        let Cast {
+            kinds,
+            clients,
+            wrong,
+            notes,
+            requested_rows,
+            expected_ops,
+            ..
+        } = cast;
+        let paced = stage
+            .rate()
+            .map(|rate| u64::from(rate) * u64::from(self.spec.clients));
+        let setup = StepSetup {
+            kinds: kinds.specs.clone(),
+            clients,
+            pace: paced.map(|rows_per_second| self.pace(&stage, &kinds, rows_per_second)),
+            limit: paced.map(|_| Nanos::from_secs(u64::from(self.spec.query_seconds) * OVERRUN)),
+        };
+        let window = run(setup, stop, observer)?;
+        let elapsed = clock.now();
+        let mut checks = vec![check("wrong answers", 0, wrong.count())];
+        if stage != Stage::Settle && !window.cut_short {
+            let inserted = window.kinds[kinds.insert].sums.rows;
+            checks.push(check("rows inserted", requested_rows, inserted));
+        }
+        if let Some(expected) = expected_ops {
+            checks.push(check(
+                "indexes built",
+                expected,
+                window.kinds[kinds.index].sums.ops,
+            ));
+        }
+        if self.is_counted(index) {
+            checks.extend(self.count_rows(target)?);
+        }
+        let mut notes: Vec<(String, String)> = take(&notes);
+        notes.extend(self.notes(&stage, &kinds, &window));
+        Ok(StepResult {
+            window,
+            elapsed,
+            target_rate: paced,
+            requested_rows,
+            checks,
+            notes,
+        })
+    }
+}
+
+impl Insert {
+    fn pace(&self, stage: &Stage, kinds: &Kinds, rows_per_second: u64) -> Pace {
+        let statement = u64::from(stage.rows_per_commit(&self.spec));
+        Pace {
+            kind: kinds.insert,
+            rows_per_second,
+            slack: statement * u64::from(self.spec.clients),
+            tolerance_percent: 100 - u64::from(self.spec.sla_percent.min(100)),
+        }
+    }
+
+    fn notes(&self, stage: &Stage, kinds: &Kinds, window: &crate::Window) -> Vec<(String, String)> {
+        let mut notes = Vec::new();
+        if window.cut_short {
+            let text = format!("given up after {OVERRUN} times its nominal length");
+            notes.push(("cut short".to_owned(), text));
+        }
+        if let Stage::Query { .. } = stage {
+            let query = &window.kinds[kinds.query].sums;
+            if query.ops > 0 {
+                let mean = query.rows as f64 / query.ops as f64;
+                let text = format!("{mean:.3} of {}", self.spec.rows_per_query);
+                notes.push(("rows per query".to_owned(), text));
+            }
+        }
+        if self.deletes() && stage.has_deletes() {
+            let min = &window.kinds[kinds.min_pk].sums;
+            let mean = min.service.mean().unwrap_or_default();
+            notes.push((
+                "min(pk) queries".to_owned(),
+                format!("{}, mean {mean}", min.ops),
+            ));
+        }
+        notes
+    }
+}
+
+impl Cast<'_> {
+    fn add(&mut self, name: String, bounded: bool, client: Box<dyn Client>) {
+        self.clients.push((Role { name, bounded }, client));
+    }
+}
+
+fn take(notes: &Mutex<Vec<String>>) -> Vec<(String, String)> {
+    let notes = notes
+        .lock()
+        .map(|mut n| std::mem::take(&mut *n))
+        .unwrap_or_default();
+    notes
+        .into_iter()
+        .map(|text| ("settle".to_owned(), text))
+        .collect()
+}
+
+fn check(what: &str, expected: u64, actual: u64) -> Check {
+    Check {
+        what: what.to_owned(),
+        expected: expected.to_string(),
+        actual: actual.to_string(),
+        holds: expected == actual,
+    }
+}
+
+fn writes_prepared(spec: &InsertSpec) -> bool {
+    spec.writes == Statements::Prepared
+}
+
+fn reads_prepared(spec: &InsertSpec, dialect: Dialect) -> bool {
+    match spec.reads {
+        Statements::Prepared => true,
+        Statements::Text => false,
+        Statements::Usual => matches!(dialect, Dialect::Postgres | Dialect::Sqlite),
+    }
+}
+
+/// The original's formula: min(1200, 60 + loaded rows / 10^6) seconds, over all clients.
+fn settle_length(spec: &InsertSpec) -> Nanos {
+    match spec.settle {
+        Settle::Seconds(seconds) => Nanos::from_secs(u64::from(seconds)),
+        Settle::Formula => {
+            let rows = spec.rows * u64::from(spec.clients);
+            Nanos::from_secs((60 + rows / 1_000_000).min(1200))
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use model::{InsertScale, Pacing};
+
+    /// A small spec with the original's parameters.
+    pub(in crate::workload) fn spec() -> InsertSpec {
+        InsertSpec {
+            scale: InsertScale::Tiny,
+            clients: 1,
+            tables: Tables::Own,
+            rows: 2_000,
+            i1_rows: 800,
+            i2_rows: 200,
+            i0_rows_per_commit: 100,
+            i1_rows_per_commit: 50,
+            i2_rows_per_commit: 5,
+            query_rows_per_commit: 50,
+            rates: vec![100, 500],
+            queries: vec![QueryKind::Range, QueryKind::Point],
+            query_seconds: 1,
+            query_sessions: 1,
+            rows_per_query: 10,
+            max_refresh: 100,
+            secondary_indexes: 3,
+            deletes: true,
+            queue: 8,
+            min_resync: 1000,
+            data_min: 10,
+            data_max: 20,
+            data_random_percent: 50,
+            writes: Statements::Usual,
+            reads: Statements::Usual,
+            pacing: Pacing::Even,
+            settle: Settle::Seconds(0),
+            htap_seconds: 0,
+            partitions: 0,
+            sequence_cache: 1000,
+            sla_percent: 95,
+            statement_timeout: 60,
+            compat: false,
+            steps: [
+                "l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500",
+            ]
+            .map(StepId::new)
+            .to_vec(),
+        }
+    }
+
+    #[test]
+    fn the_settle_formula_is_the_original_one() {
+        let of = |rows, clients| {
+            let spec = InsertSpec {
+                settle: Settle::Formula,
+                rows,
+                clients,
+                ..spec()
+            };
+            settle_length(&spec).0 / 1_000_000_000
+        };
+        assert_eq!(of(10_000_000, 20), 260);
+        assert_eq!(of(30_000_000, 1), 90);
+        assert_eq!(of(800_000_000, 8), 1200);
+    }
+}

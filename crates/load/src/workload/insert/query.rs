@@ -1,0 +1,269 @@
+//! The query sessions, and the long transaction that may be held beside them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use drivers::{Param, ParamType, Row, Session, SessionError, StatementId};
+use model::{Dialect, Nanos, Rng};
+
+use super::rows::{PRICES, PRODUCTS, REGISTERS};
+use super::sql;
+use super::worker::{Worker, Wrong, number};
+use crate::{Client, ClientContext, StepError};
+
+/// Domains of the leading columns of `sql::INDEXES`, in their order.
+const DOMAINS: [u64; 3] = [PRODUCTS, REGISTERS, PRICES];
+
+/// Asks short ranges of the secondary indexes until the step is over.
+pub(super) struct RangeQueries {
+    worker: Worker,
+    kind: usize,
+    rng: Rng,
+    limit: u32,
+    wrong: Arc<Wrong>,
+    statements: Vec<RangeStatement>,
+    sql: String,
+}
+
+enum RangeStatement {
+    /// The text before and after the key.
+    Text(String, String),
+    Prepared(StatementId),
+}
+
+/// What both kinds of query sessions need.
+pub(super) struct QuerySetup<'a> {
+    pub(super) dialect: Dialect,
+    pub(super) table: &'a str,
+    pub(super) kind: usize,
+    pub(super) rng: Rng,
+    pub(super) rows_per_query: u32,
+    pub(super) prepared: bool,
+    pub(super) wrong: Arc<Wrong>,
+}
+
+impl RangeQueries {
+    /// A session that uses the first `indexes` secondary indexes.
+    pub(super) fn new(
+        mut worker: Worker,
+        setup: QuerySetup<'_>,
+        indexes: u32,
+    ) -> Result<Self, StepError> {
+        let QuerySetup {
+            dialect,
+            table,
+            kind,
+            rng,
+            rows_per_query: limit,
+            prepared,
+            wrong,
+        } = setup;
+        let mut statements = Vec::new();
+        for index in 0..(indexes as usize).min(DOMAINS.len()) {
+            let mut key = String::new();
+            sql::placeholder(&mut key, dialect, 1);
+            statements.push(if prepared {
+                let sql = sql::range_query(dialect, table, index, &key, limit);
+                RangeStatement::Prepared(prepare(&mut worker, &sql, &[ParamType::Int])?)
+            } else {
+                let sql = sql::range_query(dialect, table, index, "\0", limit);
+                let (before, after) = sql.split_once('\0').unwrap_or((&sql, ""));
+                RangeStatement::Text(before.to_owned(), after.to_owned())
+            });
+        }
+        Ok(Self {
+            worker,
+            kind,
+            rng,
+            limit,
+            wrong,
+            statements,
+            sql: String::new(),
+        })
+    }
+}
+
+impl Client for RangeQueries {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        while !context.is_over() {
+            let index = self.rng.below(self.statements.len() as u64) as usize;
+            let key = self.rng.below(DOMAINS[index]) as i64;
+            let statement = &self.statements[index];
+            if let RangeStatement::Text(before, after) = statement {
+                self.sql.clear();
+                self.sql.push_str(before);
+                self.sql.push_str(itoa::Buffer::new().format(key));
+                self.sql.push_str(after);
+            }
+            let mut last = key;
+            let mut ordered = true;
+            // Rows must come in the order of the first column, none below the key.
+            let mut check = |row: &dyn Row| {
+                let value = row.value(0).as_int().unwrap_or(i64::MIN);
+                ordered &= value >= last;
+                last = value;
+            };
+            let sql = &self.sql;
+            let rows = self.worker.operate(context, self.kind, None, |session| {
+                let done = match statement {
+                    RangeStatement::Text(..) => session.query(sql, &mut check)?,
+                    RangeStatement::Prepared(id) => {
+                        session.execute_prepared(*id, &[Param::Int(key)], &mut check)?
+                    }
+                };
+                Ok(done.rows)
+            })?;
+            self.wrong.unless(ordered && rows <= u64::from(self.limit));
+        }
+        Ok(())
+    }
+}
+
+/// Asks for lists of keys between the lowest that is left and the highest, until the step is over.
+pub(super) struct PointQueries {
+    worker: Worker,
+    kind: usize,
+    max_kind: usize,
+    rng: Rng,
+    wrong: Arc<Wrong>,
+    prepared: Option<StatementId>,
+    head: String,
+    max: String,
+    max_refresh: u32,
+    lo: Arc<AtomicU64>,
+    keys: Vec<Param<'static>>,
+    sql: String,
+}
+
+impl PointQueries {
+    /// A session; `lo` is kept up to date by the deleter.
+    pub(super) fn new(
+        mut worker: Worker,
+        setup: QuerySetup<'_>,
+        max_kind: usize,
+        max_refresh: u32,
+        lo: Arc<AtomicU64>,
+    ) -> Result<Self, StepError> {
+        let QuerySetup {
+            dialect,
+            table,
+            kind,
+            rng,
+            rows_per_query,
+            prepared,
+            wrong,
+        } = setup;
+        let prepared = if prepared {
+            let sql = sql::point_prepared(dialect, table, rows_per_query);
+            let types = vec![ParamType::Int; rows_per_query as usize];
+            Some(prepare(&mut worker, &sql, &types)?)
+        } else {
+            None
+        };
+        Ok(Self {
+            worker,
+            kind,
+            max_kind,
+            rng,
+            wrong,
+            prepared,
+            head: sql::point_head(table),
+            max: format!("SELECT MAX(transactionid) FROM {table}"),
+            max_refresh: max_refresh.max(1),
+            lo,
+            keys: vec![Param::Int(0); rows_per_query as usize],
+            sql: String::new(),
+        })
+    }
+
+    fn choose_keys(&mut self, hi: u64) {
+        let lo = self.lo.load(Ordering::Relaxed);
+        let span = hi.saturating_sub(lo).max(1);
+        for key in &mut self.keys {
+            *key = Param::Int((lo + self.rng.below(span)) as i64);
+        }
+        if self.prepared.is_none() {
+            let mut digits = itoa::Buffer::new();
+            self.sql.clear();
+            self.sql.push_str(&self.head);
+            for key in &self.keys {
+                if let Param::Int(key) = key {
+                    self.sql.push_str(digits.format(*key));
+                    self.sql.push(',');
+                }
+            }
+            self.sql.pop();
+            self.sql.push(')');
+        }
+    }
+}
+
+impl Client for PointQueries {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let mut hi = 0;
+        let mut asked = 0u32;
+        while !context.is_over() {
+            if asked.is_multiple_of(self.max_refresh) {
+                let max = &self.max;
+                let found = &mut hi;
+                self.worker
+                    .operate(context, self.max_kind, None, |session| {
+                        *found = number(session, max)?;
+                        Ok(1)
+                    })?;
+            }
+            asked = asked.wrapping_add(1);
+            self.choose_keys(hi);
+            let (keys, sql, prepared) = (&self.keys, &self.sql, self.prepared);
+            let mut known = true;
+            let mut check = |row: &dyn Row| {
+                let id = row.value(0).as_int();
+                known &= keys
+                    .iter()
+                    .any(|key| matches!(key, Param::Int(k) if Some(*k) == id));
+            };
+            let rows =
+                self.worker
+                    .operate(context, self.kind, None, |session: &mut dyn Session| {
+                        let done = match prepared {
+                            None => session.query(sql, &mut check)?,
+                            Some(id) => session.execute_prepared(id, keys, &mut check)?,
+                        };
+                        Ok(done.rows)
+                    })?;
+            self.wrong.unless(known && rows <= keys.len() as u64);
+        }
+        Ok(())
+    }
+}
+
+/// Holds a transaction open beside the step: begins, reads a row, waits, commits, again.
+pub(super) struct LongTransaction {
+    pub(super) worker: Worker,
+    pub(super) kind: usize,
+    pub(super) table: String,
+    pub(super) seconds: u32,
+}
+
+impl Client for LongTransaction {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let read = format!("SELECT transactionid FROM {} LIMIT 1", self.table);
+        while !context.is_over() {
+            let until = context.recorder.clock().now() + Nanos::from_secs(u64::from(self.seconds));
+            self.worker.run("BEGIN")?;
+            self.worker
+                .operate(context, self.kind, None, |s| Ok(s.execute(&read)?.rows))?;
+            context.wait_until(until);
+            self.worker.run("COMMIT")?;
+        }
+        Ok(())
+    }
+}
+
+fn prepare(worker: &mut Worker, sql: &str, types: &[ParamType]) -> Result<StatementId, StepError> {
+    let prepared: Result<StatementId, SessionError> = worker.session.prepare(sql, types);
+    prepared.map_err(|source| StepError::Session {
+        client: worker.name.clone(),
+        source,
+    })
+}

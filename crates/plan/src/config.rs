@@ -1,0 +1,265 @@
+//! A config of the catalog: settings with the versions that know them and the host they scale with.
+
+use model::{Bytes, Dbms, Engine, Version};
+
+use crate::document::{self, Value};
+use crate::fields::{Fields, Item};
+use crate::{Place, PlanError};
+
+const CONTEXT: &str = "config";
+const SETTING: &str = "setting";
+const SETTING_KEYS: [&str; 12] = [
+    "name",
+    "value",
+    "bare",
+    "memory_percent",
+    "cores_percent",
+    "min",
+    "max",
+    "since",
+    "until",
+    "topic",
+    "optional",
+    "engine",
+];
+
+/// A named config as the catalog has it; [`ConfigFile::render`](crate::ConfigFile::render) makes
+/// the settings of one version on one host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigFile {
+    pub(crate) dbms: Dbms,
+    pub(crate) name: String,
+    pub(crate) summary: String,
+    pub(crate) settings: Vec<Rule>,
+}
+
+/// One `[[setting]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Rule {
+    pub(crate) place: Place,
+    pub(crate) name: String,
+    pub(crate) value: RuleValue,
+    /// The first version that has the option.
+    pub(crate) since: Option<Version>,
+    /// The first version that has it no more.
+    pub(crate) until: Option<Version>,
+    /// Settings of one topic are alternatives for different versions; a setting's own topic is its name.
+    pub(crate) topic: String,
+    /// A version without such an option is fine.
+    pub(crate) optional: bool,
+    /// Only for this engine.
+    pub(crate) engine: Option<Engine>,
+}
+
+/// Where the value of a setting comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum RuleValue {
+    /// The option takes none.
+    Bare,
+    /// As it stands.
+    Fixed(String),
+    /// A share of the host's memory.
+    Memory {
+        percent: u64,
+        min: Bytes,
+        max: Bytes,
+    },
+    /// A share of the CPUs that are ours.
+    Cores { percent: u64, min: u64, max: u64 },
+}
+
+impl ConfigFile {
+    /// Its name: `z12a`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// One sentence on what it is for.
+    pub fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    pub(crate) fn parse(
+        dbms: Dbms,
+        name: &str,
+        text: &str,
+        origin: &str,
+    ) -> Result<Self, PlanError> {
+        let root = document::parse(text, origin)?;
+        let fields = Fields::new(&root, CONTEXT, &["summary", SETTING])?;
+        let settings = match fields.get(SETTING) {
+            None => Vec::new(),
+            Some(list) => list.list()?.iter().map(rule).collect::<Result<_, _>>()?,
+        };
+        Ok(Self {
+            dbms,
+            name: name.to_owned(),
+            summary: fields.need("summary")?.text()?.to_owned(),
+            settings,
+        })
+    }
+}
+
+fn rule(item: &Item<'_>) -> Result<Rule, PlanError> {
+    let fields = Fields::new(item.node, SETTING, &SETTING_KEYS)?;
+    let name = fields.need("name")?.text()?;
+    let (since, until) = (version(&fields, "since")?, version(&fields, "until")?);
+    if let (Some(since), Some(until)) = (&since, &until)
+        && since >= until
+    {
+        return Err(item.conflict(format!(
+            "`since` ({since}) of `{name}` is not before its `until` ({until})"
+        )));
+    }
+    let topic = fields.get("topic").map(|topic| topic.text()).transpose()?;
+    Ok(Rule {
+        place: item.place(),
+        name: name.to_owned(),
+        value: value(&fields, item)?,
+        since,
+        until,
+        topic: topic.unwrap_or(name).to_owned(),
+        optional: fields.get("optional").map_or(Ok(false), |o| o.switch())?,
+        engine: fields.get("engine").map(|e| engine(&e)).transpose()?,
+    })
+}
+
+/// The engine that `item` names.
+pub(crate) fn engine(item: &Item<'_>) -> Result<Engine, PlanError> {
+    item.word("engine", &Engine::ALL.map(|engine| (engine.name(), engine)))
+}
+
+/// A version under `key`, if there is one.
+pub(crate) fn version(fields: &Fields<'_>, key: &str) -> Result<Option<Version>, PlanError> {
+    fields
+        .get(key)
+        .map(|item| {
+            let text = item.text()?;
+            text.parse()
+                .map_err(|_| item.wrong("a version such as \"8.0.33\""))
+        })
+        .transpose()
+}
+
+fn value(fields: &Fields<'_>, item: &Item<'_>) -> Result<RuleValue, PlanError> {
+    let kinds = ["value", "bare", "memory_percent", "cores_percent"];
+    let given: Vec<Item<'_>> = kinds.iter().filter_map(|kind| fields.get(kind)).collect();
+    let [one] = given.as_slice() else {
+        return Err(item.conflict(
+            "a setting has exactly one of `value`, `bare`, `memory_percent`, `cores_percent`",
+        ));
+    };
+    match one.key {
+        "value" => scalar(one).map(RuleValue::Fixed),
+        "memory_percent" => Ok(RuleValue::Memory {
+            percent: one.count(1..=100)?,
+            min: bytes(fields, "min")?.unwrap_or(Bytes::from_mib(1)),
+            max: bytes(fields, "max")?.unwrap_or(Bytes(u64::MAX)),
+        }),
+        "cores_percent" => Ok(RuleValue::Cores {
+            percent: one.count(1..=1000)?,
+            min: cores(fields, "min")?.unwrap_or(1),
+            max: cores(fields, "max")?.unwrap_or(u64::MAX),
+        }),
+        _ if one.switch()? => Ok(RuleValue::Bare),
+        _ => Err(one.wrong("true, or left out")),
+    }
+}
+
+/// A value of an option as text: text may be empty, `true` and `false` become `ON` and `OFF`.
+pub(crate) fn scalar(item: &Item<'_>) -> Result<String, PlanError> {
+    match &item.node.value {
+        Value::Text(text) => Ok(text.clone()),
+        Value::Integer(number) => Ok(number.to_string()),
+        Value::Float(number) => Ok(number.to_string()),
+        Value::Switch(true) => Ok("ON".to_owned()),
+        Value::Switch(false) => Ok("OFF".to_owned()),
+        Value::List(_) | Value::Table(_) | Value::Other(_) => {
+            Err(item.wrong("text, a number, true or false"))
+        }
+    }
+}
+
+fn bytes(fields: &Fields<'_>, key: &str) -> Result<Option<Bytes>, PlanError> {
+    fields
+        .get(key)
+        .map(|item| {
+            size(item.text()?).ok_or_else(|| item.wrong("a size such as \"256M\" or \"4G\""))
+        })
+        .transpose()
+}
+
+fn cores(fields: &Fields<'_>, key: &str) -> Result<Option<u64>, PlanError> {
+    fields
+        .get(key)
+        .map(|item| item.count(1..=10_000))
+        .transpose()
+}
+
+/// A size as the servers write it: digits, then nothing or K, M, G (and B, as in PostgreSQL's `MB`).
+pub(crate) fn size(text: &str) -> Option<Bytes> {
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(digits)?;
+    let shift = match unit.trim().to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" => 10,
+        "M" | "MB" => 20,
+        "G" | "GB" => 30,
+        _ => return None,
+    };
+    number
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1 << shift)
+        .map(Bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    fn error(text: &str) -> String {
+        ConfigFile::parse(Dbms::Mysql, "c", text, "c.toml")
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("256M"), Some(Bytes::from_mib(256)));
+        assert_eq!(size("4GB"), Some(Bytes::from_mib(4096)));
+        assert_eq!(size("512"), Some(Bytes(512)));
+        for text in ["", "M", "4T", "-1", "1.5G", "99999999999G", "é"] {
+            assert_eq!(size(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_setting_has_one_value() {
+        let head = "summary = \"s\"\n[[setting]]\nname = \"o\"\n";
+        assert_snapshot!(error(head), @"c.toml:2: a setting has exactly one of `value`, `bare`, `memory_percent`, `cores_percent`");
+        assert_snapshot!(error(&format!("{head}value = 1\nbare = true")), @"c.toml:2: a setting has exactly one of `value`, `bare`, `memory_percent`, `cores_percent`");
+        assert_snapshot!(error(&format!("{head}bare = false")), @"c.toml:4: `bare` must be true, or left out, not false");
+        assert_snapshot!(error(&format!("{head}value = [1]")), @"c.toml:4: `value` must be text, a number, true or false, not a list");
+        assert_snapshot!(error(&format!("{head}memory_percent = 40\nmin = \"lots\"")), @r#"c.toml:5: `min` must be a size such as "256M" or "4G", not "lots""#);
+    }
+
+    #[test]
+    fn a_range_is_not_empty() {
+        let text = "summary = \"s\"\n[[setting]]\nname = \"o\"\nvalue = 1\n\
+                    since = \"8.0\"\nuntil = \"5.7\"";
+        assert_snapshot!(error(text), @"c.toml:2: `since` (8.0) of `o` is not before its `until` (5.7)");
+    }
+
+    #[test]
+    fn names_and_keys_are_checked() {
+        assert_snapshot!(error("sumary = \"s\""), @"c.toml:1: unknown key `sumary` in config, did you mean `summary`?");
+        assert_snapshot!(error("summary = \"s\"\n[[setting]]\nnam = \"o\""), @"c.toml:3: unknown key `nam` in setting, did you mean `name`?");
+        let engine = "summary = \"s\"\n[[setting]]\nname = \"o\"\nvalue = 1\nengine = \"inodb\"";
+        assert_snapshot!(error(engine), @"c.toml:5: no engine `inodb`; nearest `innodb`; there are: innodb, myrocks, tokudb, heap, btree");
+    }
+}

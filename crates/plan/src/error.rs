@@ -1,0 +1,229 @@
+//! What can be wrong with a plan or the catalog, and where.
+
+use std::fmt;
+use std::sync::Arc;
+
+use model::{Bytes, Dbms};
+
+/// A line of a file, as errors name it: `my.toml:12`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    origin: Arc<str>,
+    line: usize,
+}
+
+impl Place {
+    /// Line `line` (from 1) of the file that people know as `origin`.
+    pub(crate) const fn new(origin: Arc<str>, line: usize) -> Self {
+        Self { origin, line }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.origin, self.line)
+    }
+}
+
+/// The names that would have been valid, with the nearest one to what was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choices {
+    nearest: Option<String>,
+    all: Vec<String>,
+}
+
+impl Choices {
+    /// What could have been meant by `written`.
+    pub(crate) fn new<S: Into<String>>(written: &str, all: impl IntoIterator<Item = S>) -> Self {
+        let all: Vec<String> = all.into_iter().map(Into::into).collect();
+        // A third of the letters may be wrong: more is another word.
+        let limit = (written.chars().count() / 3).max(1);
+        let nearest = all
+            .iter()
+            .map(|name| (strsim::damerau_levenshtein(written, name), name))
+            .filter(|(distance, _)| *distance <= limit)
+            .min_by_key(|(distance, _)| *distance)
+            .map(|(_, name)| name.clone());
+        Self { nearest, all }
+    }
+
+    fn list(&self) -> String {
+        if self.all.is_empty() {
+            "none".to_owned()
+        } else {
+            self.all.join(", ")
+        }
+    }
+}
+
+/// An error of a plan file, the catalog, or of both together with the builds and the host.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The text is not TOML.
+    #[error("{place}: {message}")]
+    Syntax {
+        /// Where the parser stopped.
+        place: Place,
+        /// What it expected.
+        message: String,
+    },
+    /// A key that nothing reads.
+    #[error("{place}: unknown key `{key}` in {context}, {}", hint(choices))]
+    UnknownKey {
+        /// Where it stands.
+        place: Place,
+        /// The key.
+        key: String,
+        /// The table that it stands in, as people call it: `workload`.
+        context: &'static str,
+        /// The keys of that table.
+        choices: Choices,
+    },
+    /// A key that must be there is not.
+    #[error("{place}: {context} needs the key `{key}`")]
+    MissingKey {
+        /// Where the table begins.
+        place: Place,
+        /// The key.
+        key: &'static str,
+        /// The table.
+        context: &'static str,
+    },
+    /// A value of the wrong type or out of range.
+    #[error("{place}: `{key}` must be {expected}, not {found}")]
+    BadValue {
+        /// Where it stands.
+        place: Place,
+        /// Its key.
+        key: String,
+        /// Type and range.
+        expected: String,
+        /// The value as it was read.
+        found: String,
+    },
+    /// A name that stands for nothing.
+    #[error("{place}: no {what} `{name}`{}", nearest(choices))]
+    UnknownName {
+        /// Where it was used; for a name from the command line, what it was used for.
+        place: String,
+        /// What it should have named: `config for mariadb`.
+        what: String,
+        /// The name.
+        name: String,
+        /// The names that there are.
+        choices: Choices,
+    },
+    /// Values that are fine by themselves and do not go together.
+    #[error("{place}: {message}")]
+    Conflict {
+        /// Where one of them stands.
+        place: Place,
+        /// Both, why not, and what to do.
+        message: String,
+    },
+    /// A build could not be had.
+    #[error("{place}: no build `{name}`: {cause}")]
+    MissingBuild {
+        /// Where it was asked for.
+        place: Place,
+        /// As the plan names it.
+        name: String,
+        /// What was looked for, and what to do.
+        cause: String,
+    },
+    /// What was found is not what was asked for.
+    #[error(
+        "{place}: `{name}` is asked for and {found} is what was found: an unsupported version here; \
+         install the one that is meant, or give its `path`"
+    )]
+    WrongVersion {
+        /// Where it was asked for.
+        place: Place,
+        /// As the plan names it.
+        name: String,
+        /// What was found.
+        found: String,
+    },
+    /// A version that backslide does not run.
+    #[error(
+        "{place}: {dbms} {version} is an unsupported version; {dbms} is supported from {since} on"
+    )]
+    UnsupportedVersion {
+        /// Where it was asked for.
+        place: Place,
+        /// The product family.
+        dbms: Dbms,
+        /// The version.
+        version: String,
+        /// The oldest version that is supported.
+        since: String,
+    },
+    /// A config sets an option that the version does not have, and says nothing for that case.
+    #[error(
+        "{place}: config `{config}` sets `{option}`, which {build} does not know: it is there \
+         {range}; add an alternative for this version, or mark the setting `optional = true`"
+    )]
+    UnknownOption {
+        /// Where the config sets it.
+        place: Place,
+        /// The config.
+        config: String,
+        /// The option.
+        option: String,
+        /// Dbms and version: `mysql 5.5.34`.
+        build: String,
+        /// The versions that have the option.
+        range: String,
+    },
+    /// The disk is too small.
+    #[error(
+        "the plan needs about {need} of disk, {place} has {free} free; use a smaller scale or --lab \
+         elsewhere"
+    )]
+    TooLarge {
+        /// The estimate.
+        need: Bytes,
+        /// Which directory or filesystem.
+        place: String,
+        /// What it has.
+        free: Bytes,
+    },
+    /// A file of the catalog that is none of its kinds.
+    #[error(
+        "{path}: not a file of the catalog, which has configs/<dbms>/<name>.toml, plans/<name>.toml, \
+         builds/<dbms>.toml and scales.toml"
+    )]
+    StrayFile {
+        /// Its path within the catalog.
+        path: String,
+    },
+}
+
+fn hint(choices: &Choices) -> String {
+    match &choices.nearest {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("which has: {}", choices.list()),
+    }
+}
+
+fn nearest(choices: &Choices) -> String {
+    let nearest = choices
+        .nearest
+        .as_ref()
+        .map_or_else(String::new, |name| format!("; nearest `{name}`"));
+    format!("{nearest}; there are: {}", choices.list())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_near() {
+        let near = |written| Choices::new(written, ["clients", "tables", "rows"]).nearest;
+        assert_eq!(near("cleints").as_deref(), Some("clients"));
+        assert_eq!(near("row").as_deref(), Some("rows"));
+        assert_eq!(near("compression"), None);
+        assert_eq!(near(""), None);
+    }
+}

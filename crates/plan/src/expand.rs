@@ -1,0 +1,235 @@
+//! Plan file + catalog + builds + host → plan.
+
+use model::{
+    Build, BuildSource, Config, Dbms, HostShape, InsertSpec, Plan, Setting, System, WorkloadSpec,
+};
+
+use crate::base::{self, Named};
+use crate::catalog::Catalog;
+use crate::file::{CONTROL, PlanFile, SystemEntry, as_map};
+use crate::request::BuildRequest;
+use crate::{Place, PlanError, insert};
+
+/// Finds the build that is asked for; the error says what was looked for and what to do.
+pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, String> + 'a;
+
+/// The plan with nothing left open: every system with its build, engine and settings, every
+/// parameter of the workload.
+pub fn expand(
+    file: &PlanFile,
+    catalog: &Catalog,
+    builds: &FindBuild<'_>,
+    host: HostShape,
+) -> Result<Plan, PlanError> {
+    let workload = insert::resolve(&file.workload, catalog)?;
+    let maker = Maker {
+        catalog,
+        builds,
+        host,
+        workload: &workload,
+    };
+    let named = file.systems.iter().map(|entry| maker.system(entry));
+    let named: Vec<Named> = named.collect::<Result<_, _>>()?;
+    check_unique(&named)?;
+    let base = base::find(file, &named)?.clone();
+    let systems = named.into_iter().map(|named| named.system).collect();
+    Ok(Plan {
+        name: file.name.clone(),
+        base: base.name.clone(),
+        workload: WorkloadSpec::Insert(workload),
+        rounds: file.rounds,
+        seed: file.seed,
+        systems: with_control(file, systems, &base)?,
+        source: file.source.clone(),
+    })
+}
+
+struct Maker<'a> {
+    catalog: &'a Catalog,
+    builds: &'a FindBuild<'a>,
+    host: HostShape,
+    workload: &'a InsertSpec,
+}
+
+impl Maker<'_> {
+    fn system(&self, entry: &SystemEntry) -> Result<Named, PlanError> {
+        let request = &entry.request;
+        let build = (self.builds)(request).map_err(|cause| PlanError::MissingBuild {
+            place: entry.place.clone(),
+            name: request.name.clone(),
+            cause,
+        })?;
+        request.check(&build, &entry.place, self.catalog)?;
+        check_partitions(self.workload, &build, &entry.place)?;
+        let mut system = System {
+            name: String::new(),
+            engine: entry
+                .engine
+                .as_ref()
+                .map_or(build.dbms.default_engine(), |(e, _)| *e),
+            config: empty_config(),
+            set: as_map(&entry.set),
+            cpus: entry.cpus.clone(),
+            control: false,
+            build,
+        };
+        check_engine(entry, &system)?;
+        system.config = self.config(entry, &system)?;
+        let full = full_name(&system, &build_name(&system.build));
+        let written = full_name(&system, &request.name);
+        system.name = entry.label.clone().unwrap_or_else(|| full.clone());
+        Ok(Named {
+            aliases: vec![full, written, system.build.id(), request.name.clone()],
+            place: entry.place.clone(),
+            system,
+        })
+    }
+
+    fn config(&self, entry: &SystemEntry, system: &System) -> Result<Config, PlanError> {
+        if let BuildSource::Connect(_) = system.build.source {
+            return Ok(empty_config());
+        }
+        let dbms = system.build.dbms;
+        let (name, place) = match &entry.config {
+            Some((name, place)) => (name.as_str(), place),
+            None => ("default", &entry.place),
+        };
+        let file = self.catalog.config_for(dbms, name, &place.to_string())?;
+        let mut config = file.render(&system.build.version, system.engine, self.host)?;
+        for setting in &entry.set {
+            put(&mut config.settings, setting, dbms);
+        }
+        Ok(config)
+    }
+}
+
+/// What is known of the settings of a server that is not ours: nothing before it is asked.
+fn empty_config() -> Config {
+    Config {
+        name: "as-is".to_owned(),
+        summary: "a server that is not ours, with the settings that it has".to_owned(),
+        settings: Vec::new(),
+    }
+}
+
+/// Replaces the setting of this name, else adds it at the end, where it has the last word.
+fn put(settings: &mut Vec<Setting>, new: &Setting, dbms: Dbms) {
+    match settings
+        .iter_mut()
+        .find(|old| is_same_option(&old.name, &new.name, dbms))
+    {
+        Some(old) => *old = new.clone(),
+        None => settings.push(new.clone()),
+    }
+}
+
+/// MySQL and MariaDB take `-` and `_` in option names for the same.
+fn is_same_option(a: &str, b: &str, dbms: Dbms) -> bool {
+    let plain = |name: &str| match dbms {
+        Dbms::Mysql | Dbms::Mariadb => name.to_ascii_lowercase().replace('-', "_"),
+        Dbms::Postgres | Dbms::Sqlite => name.to_ascii_lowercase(),
+    };
+    plain(a) == plain(b)
+}
+
+/// The build's part of a system's name. There is one SQLite in one backslide, so it needs no version.
+fn build_name(build: &Build) -> String {
+    if build.dbms.is_embedded() {
+        build.dbms.to_string()
+    } else {
+        build.id()
+    }
+}
+
+fn full_name(system: &System, build: &str) -> String {
+    let config = &system.config.name;
+    if system.build.dbms.has_engines() {
+        format!("{build}/{}/{config}", system.engine)
+    } else {
+        format!("{build}/{config}")
+    }
+}
+
+fn check_engine(entry: &SystemEntry, system: &System) -> Result<(), PlanError> {
+    let dbms = system.build.dbms;
+    match &entry.engine {
+        Some((engine, place)) if !engine.fits(dbms) => Err(PlanError::Conflict {
+            place: place.clone(),
+            message: format!(
+                "`engine = \"{engine}\"` and `build = \"{}\"`: {dbms} has no such engine; leave \
+                 `engine` out",
+                entry.request.name
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Range partitions of a table with a primary key came to PostgreSQL with 11; SQLite has none.
+fn check_partitions(spec: &InsertSpec, build: &Build, place: &Place) -> Result<(), PlanError> {
+    let has_partitions = match build.dbms {
+        Dbms::Mysql | Dbms::Mariadb => true,
+        Dbms::Postgres => build.version.major() >= 11,
+        Dbms::Sqlite => false,
+    };
+    if spec.partitions == 0 || has_partitions {
+        return Ok(());
+    }
+    Err(PlanError::Conflict {
+        place: place.clone(),
+        message: format!(
+            "`partitions` = {} and `build`: {} has no range partitions; leave one of them out",
+            spec.partitions,
+            build.id()
+        ),
+    })
+}
+
+fn check_unique(named: &[Named]) -> Result<(), PlanError> {
+    let mut seen: Vec<&str> = Vec::with_capacity(named.len());
+    for one in named {
+        if seen.contains(&one.system.name.as_str()) {
+            return Err(PlanError::Conflict {
+                place: one.place.clone(),
+                message: format!(
+                    "a second system with the name `{}`: give one of them another `label`",
+                    one.system.name
+                ),
+            });
+        }
+        seen.push(&one.system.name);
+    }
+    Ok(())
+}
+
+/// Marks the control, or adds it where the plan asks for one, and puts it last.
+fn with_control(
+    file: &PlanFile,
+    mut systems: Vec<System>,
+    base: &System,
+) -> Result<Vec<System>, PlanError> {
+    let labelled = systems.iter().any(|system| system.name == CONTROL);
+    match &file.control {
+        Some(place) if labelled => Err(PlanError::Conflict {
+            place: place.clone(),
+            message:
+                "`control = true` and a system with `label = \"control\"`: leave one of them out"
+                    .to_owned(),
+        }),
+        Some(_) => {
+            systems.push(System {
+                name: CONTROL.to_owned(),
+                control: true,
+                ..base.clone()
+            });
+            Ok(systems)
+        }
+        None => {
+            for system in &mut systems {
+                system.control = system.name == CONTROL && base::is_copy(system, base);
+            }
+            systems.sort_by_key(|system| system.control);
+            Ok(systems)
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Reading a table: only known keys, each of its type and within its range.
+
+use std::ops::RangeInclusive;
+
+use crate::document::{Entry, Node, Value};
+use crate::error::Choices;
+use crate::{Place, PlanError};
+
+/// A table that has no keys besides the ones it may have.
+pub(crate) struct Fields<'a> {
+    context: &'static str,
+    place: &'a Place,
+    entries: &'a [Entry],
+}
+
+impl<'a> Fields<'a> {
+    /// The table in `node`, which people call `context`; an unknown key is an error before
+    /// anything else is looked at, because a misspelt key often is the cause of what else is wrong.
+    pub(crate) fn new(
+        node: &'a Node,
+        context: &'static str,
+        keys: &[&str],
+    ) -> Result<Self, PlanError> {
+        let Value::Table(entries) = &node.value else {
+            return Err(Item { key: context, node }.wrong("a table"));
+        };
+        match entries.iter().find(|e| !keys.contains(&e.key.as_str())) {
+            None => Ok(Self {
+                context,
+                place: &node.place,
+                entries,
+            }),
+            Some(entry) => Err(PlanError::UnknownKey {
+                place: entry.place.clone(),
+                key: entry.key.clone(),
+                context,
+                choices: Choices::new(&entry.key, keys.iter().copied()),
+            }),
+        }
+    }
+
+    /// The value of a key, if it is there.
+    pub(crate) fn get(&self, key: &str) -> Option<Item<'a>> {
+        let entry = self.entries.iter().find(|e| e.key == key)?;
+        Some(Item {
+            key: &entry.key,
+            node: &entry.node,
+        })
+    }
+
+    /// The value of a key that must be there.
+    pub(crate) fn need(&self, key: &'static str) -> Result<Item<'a>, PlanError> {
+        self.get(key).ok_or_else(|| PlanError::MissingKey {
+            place: self.place.clone(),
+            key,
+            context: self.context,
+        })
+    }
+
+    /// Where the first of `keys` that is there stands; else where the table begins.
+    pub(crate) fn place_of(&self, keys: &[&str]) -> Place {
+        keys.iter()
+            .find_map(|key| self.get(key))
+            .map_or_else(|| self.place.clone(), |item| item.node.place.clone())
+    }
+}
+
+/// One value with the key that it belongs to.
+#[derive(Clone, Copy)]
+pub(crate) struct Item<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) node: &'a Node,
+}
+
+impl<'a> Item<'a> {
+    /// Where it stands.
+    pub(crate) fn place(&self) -> Place {
+        self.node.place.clone()
+    }
+
+    /// The error that says what it should have been.
+    pub(crate) fn wrong(&self, expected: &str) -> PlanError {
+        PlanError::BadValue {
+            place: self.place(),
+            key: self.key.to_owned(),
+            expected: expected.to_owned(),
+            found: self.found(),
+        }
+    }
+
+    fn found(&self) -> String {
+        match &self.node.value {
+            Value::Text(text) => format!("{text:?}"),
+            Value::Integer(number) => number.to_string(),
+            Value::Float(number) => number.to_string(),
+            Value::Switch(on) => on.to_string(),
+            Value::List(items) if items.is_empty() => "an empty one".to_owned(),
+            Value::List(_) => "a list".to_owned(),
+            Value::Table(_) => "a table".to_owned(),
+            Value::Other(text) => text.clone(),
+        }
+    }
+
+    /// Text that is not empty.
+    pub(crate) fn text(&self) -> Result<&'a str, PlanError> {
+        match &self.node.value {
+            Value::Text(text) if !text.trim().is_empty() => Ok(text),
+            _ => Err(self.wrong("text")),
+        }
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn switch(&self) -> Result<bool, PlanError> {
+        match self.node.value {
+            Value::Switch(on) => Ok(on),
+            _ => Err(self.wrong("true or false")),
+        }
+    }
+
+    /// A whole number within `range`.
+    pub(crate) fn count(&self, range: RangeInclusive<u64>) -> Result<u64, PlanError> {
+        let number = match self.node.value {
+            Value::Integer(number) => u64::try_from(number).ok(),
+            _ => None,
+        };
+        number.filter(|n| range.contains(n)).ok_or_else(|| {
+            let (low, high) = (grouped(*range.start()), grouped(*range.end()));
+            self.wrong(&format!("a whole number from {low} to {high}"))
+        })
+    }
+
+    /// A whole number within `range`, of 32 bits.
+    pub(crate) fn small(&self, range: RangeInclusive<u32>) -> Result<u32, PlanError> {
+        let wide = u64::from(*range.start())..=u64::from(*range.end());
+        self.count(wide).map(|n| n as u32)
+    }
+
+    /// A list that is not empty.
+    pub(crate) fn list(&self) -> Result<Vec<Self>, PlanError> {
+        match &self.node.value {
+            Value::List(nodes) if !nodes.is_empty() => Ok(nodes
+                .iter()
+                .map(|node| Self {
+                    key: self.key,
+                    node,
+                })
+                .collect()),
+            _ => Err(self.wrong("a list with at least one value")),
+        }
+    }
+
+    /// One of several words.
+    pub(crate) fn word<T: Copy>(&self, what: &str, words: &[(&str, T)]) -> Result<T, PlanError> {
+        let text = self.text()?;
+        words
+            .iter()
+            .find(|(word, _)| *word == text)
+            .map(|(_, meaning)| *meaning)
+            .ok_or_else(|| self.unknown(what, text, words.iter().map(|(word, _)| *word)))
+    }
+
+    /// The error for a name that is none of `names`.
+    pub(crate) fn unknown<S: Into<String>>(
+        &self,
+        what: &str,
+        name: &str,
+        names: impl IntoIterator<Item = S>,
+    ) -> PlanError {
+        PlanError::UnknownName {
+            place: self.place().to_string(),
+            what: what.to_owned(),
+            name: name.to_owned(),
+            choices: Choices::new(name, names),
+        }
+    }
+
+    /// The error for values that do not go together.
+    pub(crate) fn conflict(&self, message: impl Into<String>) -> PlanError {
+        PlanError::Conflict {
+            place: self.place(),
+            message: message.into(),
+        }
+    }
+}
+
+/// Digits in groups, as TOML takes them: `1_000_000`.
+pub(crate) fn grouped(number: impl Into<u128>) -> String {
+    let digits = number.into().to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push('_');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_as_toml_takes_them() {
+        let table = [
+            (0u64, "0"),
+            (999, "999"),
+            (1000, "1_000"),
+            (1_234_567, "1_234_567"),
+        ];
+        for (number, text) in table {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}

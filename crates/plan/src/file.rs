@@ -1,0 +1,243 @@
+//! A plan file, read and checked as far as that needs neither builds nor a host.
+
+use std::collections::BTreeMap;
+
+use model::{Engine, Placement, Setting, mix};
+
+use crate::config::{engine, scalar};
+use crate::document::{self, Node, Value};
+use crate::fields::{Fields, Item};
+use crate::request::{BuildRequest, without_password};
+use crate::{Place, PlanError, cpus, insert};
+
+const KEYS: [&str; 8] = [
+    "name",
+    "workload",
+    "rounds",
+    "base",
+    "seed",
+    "control",
+    "placement",
+    "system",
+];
+const SYSTEM_KEYS: [&str; 8] = [
+    "build", "path", "connect", "config", "engine", "label", "set", "cpus",
+];
+const MAX_ROUNDS: u32 = 1_000;
+const MAX_NAME: usize = 100;
+
+/// The name of a system that is a second copy of the base.
+pub(crate) const CONTROL: &str = "control";
+
+/// What a plan file says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanFile {
+    pub(crate) name: String,
+    pub(crate) rounds: u32,
+    pub(crate) seed: u64,
+    pub(crate) base: Option<(String, Place)>,
+    /// Where `control = true` stands, if it does.
+    pub(crate) control: Option<Place>,
+    pub(crate) systems: Vec<SystemEntry>,
+    pub(crate) workload: Node,
+    pub(crate) source: String,
+}
+
+/// One `[[system]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SystemEntry {
+    pub(crate) place: Place,
+    pub(crate) request: BuildRequest,
+    pub(crate) engine: Option<(Engine, Place)>,
+    pub(crate) config: Option<(String, Place)>,
+    pub(crate) label: Option<String>,
+    pub(crate) set: Vec<Setting>,
+    pub(crate) cpus: Placement,
+}
+
+/// Reads a plan. `origin` is what people know the text as, its file name: errors begin with it.
+pub fn read(text: &str, origin: &str) -> Result<PlanFile, PlanError> {
+    let root = document::parse(text, origin)?;
+    let fields = Fields::new(&root, "the plan", &KEYS)?;
+    let name = name(&fields.need("name")?)?;
+    let workload = fields.need("workload")?;
+    check_workload(&workload)?;
+    let placement = fields.get("placement").map(|item| cpus::placement(&item));
+    let placement = placement.transpose()?.unwrap_or_default();
+    let systems = fields.need("system")?.list()?;
+    let systems = systems.iter().map(|item| system(item, &placement));
+    let seed = fields
+        .get("seed")
+        .map(|item| item.count(0..=i64::MAX as u64));
+    let base = fields
+        .get("base")
+        .map(|item| with_place(&item))
+        .transpose()?;
+    let control = match fields.get("control") {
+        Some(item) if item.switch()? => Some(item.place()),
+        _ => None,
+    };
+    let systems: Vec<SystemEntry> = systems.collect::<Result<_, _>>()?;
+    Ok(PlanFile {
+        rounds: fields.need("rounds")?.small(1..=MAX_ROUNDS)?,
+        seed: seed.transpose()?.unwrap_or_else(|| seed_of(&name)),
+        name,
+        base,
+        control,
+        source: without_passwords(text, &systems),
+        systems,
+        workload: workload.node.clone(),
+    })
+}
+
+impl PlanFile {
+    /// The plan's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The builds that it needs, each once, in the order of the file.
+    pub fn requests(&self) -> Vec<BuildRequest> {
+        let mut requests = Vec::new();
+        for system in &self.systems {
+            if !requests.contains(&system.request) {
+                requests.push(system.request.clone());
+            }
+        }
+        requests
+    }
+}
+
+/// Names are printed in tables and used in paths: short, one line.
+fn name(item: &Item<'_>) -> Result<String, PlanError> {
+    let text = item.text()?;
+    if text.chars().count() > MAX_NAME || text.chars().any(char::is_control) {
+        return Err(item.wrong(&format!("one line of at most {MAX_NAME} characters")));
+    }
+    Ok(text.to_owned())
+}
+
+fn with_place(item: &Item<'_>) -> Result<(String, Place), PlanError> {
+    Ok((item.text()?.to_owned(), item.place()))
+}
+
+fn check_workload(item: &Item<'_>) -> Result<(), PlanError> {
+    let Value::Table(entries) = &item.node.value else {
+        return Err(item.wrong("a table such as { kind = \"insert\", scale = \"small\" }"));
+    };
+    // The kind decides which keys there are, so it is looked at before they are.
+    if let Some(kind) = entries.iter().find(|entry| entry.key == "kind") {
+        let kind = Item {
+            key: "kind",
+            node: &kind.node,
+        };
+        kind.word("workload", &[("insert", ())])?;
+    }
+    insert::check_table(item.node)
+}
+
+/// The name's FNV-1a hash, mixed: the same plan has the same seed everywhere. Of 63 bits, so that
+/// it can be written back into a plan file.
+fn seed_of(name: &str) -> u64 {
+    let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    mix(hash, &[]) >> 1
+}
+
+fn without_passwords(text: &str, systems: &[SystemEntry]) -> String {
+    let connects = systems.iter().filter_map(|s| s.request.connect.as_deref());
+    connects.fold(text.to_owned(), |text, connect| {
+        text.replace(connect, &without_password(connect))
+    })
+}
+
+fn system(item: &Item<'_>, placement: &Placement) -> Result<SystemEntry, PlanError> {
+    let fields = Fields::new(item.node, "system", &SYSTEM_KEYS)?;
+    let request = BuildRequest::read(&fields)?;
+    let engine = fields
+        .get("engine")
+        .map(|item| Ok((engine(&item)?, item.place())));
+    let cpus = system_cpus(&fields, &request, placement)?;
+    let set = fields.get("set").map(|item| settings(&item)).transpose()?;
+    if request.connect.is_some()
+        && let Some(item) = fields.get("config").or_else(|| fields.get("set"))
+    {
+        return Err(item.conflict(format!(
+            "`connect` and `{}`: a server that is not ours keeps its own settings",
+            item.key
+        )));
+    }
+    Ok(SystemEntry {
+        place: fields.place_of(&["build"]),
+        request,
+        engine: engine.transpose()?,
+        config: fields
+            .get("config")
+            .map(|item| with_place(&item))
+            .transpose()?,
+        label: fields.get("label").map(|item| name(&item)).transpose()?,
+        set: set.unwrap_or_default(),
+        cpus,
+    })
+}
+
+/// The system's own `cpus`, else the plan's. Only a server process that we start can be placed.
+fn system_cpus(
+    fields: &Fields<'_>,
+    request: &BuildRequest,
+    default: &Placement,
+) -> Result<Placement, PlanError> {
+    let has_server = request.connect.is_none() && !request.dbms.is_embedded();
+    match fields.get("cpus") {
+        None if has_server => Ok(default.clone()),
+        None => Ok(Placement {
+            server: String::new(),
+            client: default.client.clone(),
+        }),
+        Some(item) => {
+            let cpus = cpus::placement(&item)?;
+            if !has_server && !cpus.server.is_empty() {
+                return Err(item.conflict(format!(
+                    "`cpus.server` and `build = \"{}\"`: there is no server process of ours to place",
+                    request.name
+                )));
+            }
+            Ok(cpus)
+        }
+    }
+}
+
+/// `set = { option = value }`. `skip-…` and `disable-…` options take no value: they are written
+/// `skip-log-bin = true`.
+fn settings(item: &Item<'_>) -> Result<Vec<Setting>, PlanError> {
+    let Value::Table(entries) = &item.node.value else {
+        return Err(item.wrong("a table such as { option = \"value\" }"));
+    };
+    let settings = entries.iter().map(|entry| {
+        let value = Item {
+            key: &entry.key,
+            node: &entry.node,
+        };
+        let is_bare = ["skip", "disable"]
+            .iter()
+            .any(|word| entry.key.starts_with(word));
+        let value = match (is_bare, &entry.node.value) {
+            (true, Value::Switch(true)) => None,
+            (true, Value::Switch(false)) => return Err(value.wrong("true, or left out")),
+            _ => Some(scalar(&value)?),
+        };
+        Ok(Setting {
+            name: entry.key.clone(),
+            value,
+        })
+    });
+    settings.collect()
+}
+
+/// The settings of the plan as the model keeps them.
+pub(crate) fn as_map(set: &[Setting]) -> BTreeMap<String, String> {
+    set.iter()
+        .map(|s| (s.name.clone(), s.value.clone().unwrap_or_default()))
+        .collect()
+}

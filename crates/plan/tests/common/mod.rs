@@ -1,0 +1,42 @@
+//! A host and the builds that are found on it.
+
+use model::{Build, BuildSource, Bytes, Dbms, HostShape, Plan};
+use plan::{BuildRequest, Catalog, PlanError};
+
+/// Two cores and 8 GiB.
+pub(crate) const HOST: HostShape = HostShape {
+    cpus: 2,
+    memory: Bytes(8 << 30),
+};
+
+/// What a request finds: one version of each Dbms, MySQL in none.
+pub(crate) fn find(request: &BuildRequest) -> Result<Build, String> {
+    let version = match request.dbms {
+        Dbms::Mysql => return Err("no mysqld in PATH; give its `path`".to_owned()),
+        Dbms::Mariadb => "10.11.18",
+        Dbms::Postgres => "15.18",
+        Dbms::Sqlite => "3.51.1",
+    };
+    Ok(build(request, version))
+}
+
+/// The build that answers a request with this version.
+pub(crate) fn build(request: &BuildRequest, version: &str) -> Build {
+    let source = match (&request.connect, request.dbms) {
+        (Some(_), _) => BuildSource::Connect("db1".to_owned()),
+        (None, Dbms::Sqlite) => BuildSource::Embedded,
+        (None, _) => BuildSource::Path("/opt/server".to_owned()),
+    };
+    Build {
+        dbms: request.dbms,
+        version: version.parse().unwrap(),
+        source,
+        version_line: format!("{} {version}", request.dbms),
+    }
+}
+
+/// Reads and expands a plan on the host above.
+pub(crate) fn expand(text: &str) -> Result<Plan, PlanError> {
+    let file = plan::read(text, "my.toml")?;
+    plan::expand(&file, &Catalog::embedded()?, &find, HOST)
+}

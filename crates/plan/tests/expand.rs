@@ -1,0 +1,262 @@
+//! Expanding: names, base, control, settings and the order of trials.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use model::{Pacing, Plan, Settle, Statements, WorkloadSpec};
+use proptest::prelude::*;
+
+use common::expand;
+
+fn plan(top: &str, systems: &[&str]) -> Plan {
+    let systems = systems.iter().fold(String::new(), |text, system| {
+        format!("{text}\n[[system]]\n{system}\n")
+    });
+    expand(&format!(
+        "name = \"p\"\nrounds = 3\nworkload = {{ kind = \"insert\", scale = \"tiny\" }}\n{top}\n{systems}"
+    ))
+    .unwrap()
+}
+
+fn insert(keys: &str) -> model::InsertSpec {
+    let text = format!(
+        "name = \"p\"\nrounds = 1\nworkload = {{ kind = \"insert\", scale = \"small\", {keys} }}\n\
+         [[system]]\nbuild = \"postgres\""
+    );
+    let WorkloadSpec::Insert(spec) = expand(&text).unwrap().workload;
+    spec
+}
+
+fn names(plan: &Plan) -> Vec<&str> {
+    plan.systems
+        .iter()
+        .map(|system| system.name.as_str())
+        .collect()
+}
+
+const QUICK: &str = "build = \"mariadb\"\nconfig = \"quick\"";
+const Z12A: &str = "build = \"mariadb-10.11\"\nconfig = \"z12a\"";
+const WAL: &str = "build = \"sqlite\"\nconfig = \"wal\"";
+
+#[test]
+fn names_say_what_is_compared() {
+    let plan = plan(
+        "",
+        &[
+            QUICK,
+            "build = \"postgres-15\"",
+            WAL,
+            "build = \"sqlite\"\nlabel = \"x\"",
+        ],
+    );
+    assert_eq!(
+        names(&plan),
+        [
+            "mariadb-10.11.18/innodb/quick",
+            "postgres-15.18/default",
+            "sqlite/wal",
+            "x"
+        ]
+    );
+    assert_eq!(plan.base, "mariadb-10.11.18/innodb/quick");
+}
+
+#[test]
+fn the_base_goes_by_any_name_that_is_its_own() {
+    let labelled = &format!("{Z12A}\nlabel = \"new\"");
+    for name in [
+        "new",
+        "mariadb-10.11.18/innodb/z12a",
+        "mariadb-10.11",
+        "mariadb-10.11/innodb/z12a",
+    ] {
+        let plan = plan(&format!("base = \"{name}\""), &[QUICK, labelled]);
+        assert_eq!(plan.base, "new", "{name}");
+    }
+    assert_eq!(
+        plan("base = \"sqlite-3.51.1\"", &[QUICK, WAL]).base,
+        "sqlite/wal"
+    );
+}
+
+#[test]
+fn a_control_is_added_or_recognised() {
+    let added = plan("control = true\nbase = \"sqlite\"", &[WAL, QUICK]);
+    assert_eq!(
+        names(&added),
+        ["sqlite/wal", "mariadb-10.11.18/innodb/quick", "control"]
+    );
+    let flags: Vec<bool> = added.systems.iter().map(|system| system.control).collect();
+    assert_eq!(flags, [false, false, true]);
+    assert_eq!(added.systems[2].config, added.systems[0].config);
+
+    let labelled = format!("{WAL}\nlabel = \"control\"");
+    let written = plan("base = \"sqlite\"", &[&labelled, WAL, QUICK]);
+    assert_eq!(
+        names(&written),
+        ["sqlite/wal", "mariadb-10.11.18/innodb/quick", "control"]
+    );
+    assert!(written.systems[2].control);
+
+    // A copy of another system than the base is a system like any other.
+    let other = plan("base = \"mariadb\"", &[&labelled, WAL, QUICK]);
+    assert_eq!(
+        names(&other),
+        ["control", "sqlite/wal", "mariadb-10.11.18/innodb/quick"]
+    );
+    assert!(other.systems.iter().all(|system| !system.control));
+}
+
+#[test]
+fn set_comes_on_top_of_the_config() {
+    let set = "set = { innodb-buffer-pool-size = \"1G\", skip_name_resolve = true, innodb_fast_shutdown = 0 }";
+    let plan = plan("", &[&format!("{QUICK}\n{set}")]);
+    let system = &plan.systems[0];
+    let settings: Vec<String> = system
+        .config
+        .settings
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(settings[0], "innodb-buffer-pool-size = 1G");
+    assert!(
+        !settings
+            .iter()
+            .any(|setting| setting.starts_with("innodb_buffer_pool_size"))
+    );
+    assert_eq!(
+        settings[settings.len() - 2..],
+        ["skip_name_resolve", "innodb_fast_shutdown = 0"]
+    );
+    assert_eq!(system.set.len(), 3);
+}
+
+#[test]
+fn a_server_that_is_not_ours_keeps_its_settings_and_its_secret() {
+    let system = "build = \"mariadb\"\nconnect = \"me:secret@db1:3306\"";
+    let plan = plan(
+        "placement = { server = \"0\", client = \"1\" }",
+        &[system, QUICK],
+    );
+    assert_eq!(names(&plan)[0], "mariadb-10.11.18/innodb/as-is");
+    assert!(plan.systems[0].config.settings.is_empty());
+    assert!(plan.source.contains("me:***@db1:3306"));
+    assert!(!plan.source.contains("secret"));
+    let cpus = |at: usize| {
+        (
+            plan.systems[at].cpus.server.as_str(),
+            plan.systems[at].cpus.client.as_str(),
+        )
+    };
+    assert_eq!(cpus(0), ("", "1"));
+    assert_eq!(cpus(1), ("0", "1"));
+}
+
+#[test]
+fn keys_that_stand_for_several() {
+    let spec = insert("statements = \"prepared\", reads = \"text\"");
+    assert_eq!(
+        (spec.writes, spec.reads),
+        (Statements::Prepared, Statements::Text)
+    );
+    assert_eq!(insert("compat = true").pacing, Pacing::Burst);
+    assert_eq!(insert("compat = false").pacing, Pacing::Even);
+    assert_eq!(insert("settle = \"formula\"").settle, Settle::Formula);
+    assert_eq!(insert("settle = 7").settle, Settle::Seconds(7));
+    assert_eq!(insert("").settle, Settle::Seconds(5));
+}
+
+#[test]
+fn steps_follow_from_rates_and_queries() {
+    let steps = |keys: &str| {
+        let spec = insert(keys);
+        spec.steps
+            .into_iter()
+            .map(|step| step.0)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(
+        steps(""),
+        "l.i0 l.x l.i1 l.i2 qr100 qp100 qr500 qp500 qr1000 qp1000"
+    );
+    assert_eq!(
+        steps("rates = [50, 7], queries = [\"point\"]"),
+        "l.i0 l.x l.i1 l.i2 qp50 qp7"
+    );
+    assert_eq!(
+        steps("steps = [\"l.i0\", \"l.x\", \"qp500\"]"),
+        "l.i0 l.x qp500"
+    );
+    assert_eq!(
+        steps("steps = [\"l.i0\", \"l.i2\"], secondary_indexes = 0"),
+        "l.i0 l.i2"
+    );
+}
+
+#[test]
+fn the_seed_follows_from_the_name() {
+    let one = plan("", &[WAL]);
+    assert_eq!(one.seed, plan("", &[QUICK]).seed);
+    assert_eq!(plan("seed = 42", &[WAL]).seed, 42);
+    let written_back = plan(&format!("seed = {}", one.seed), &[WAL]);
+    assert_eq!(one.trials(), written_back.trials());
+}
+
+#[test]
+fn builds_are_asked_for_once() {
+    let text = format!(
+        "name = \"p\"\nrounds = 1\nworkload = {{ kind = \"insert\", scale = \"tiny\" }}\n\
+         [[system]]\n{WAL}\n[[system]]\n{QUICK}\n[[system]]\nbuild = \"sqlite\""
+    );
+    let file = plan::read(&text, "my.toml").unwrap();
+    let names: Vec<String> = file.requests().into_iter().map(|r| r.name).collect();
+    assert_eq!(names, ["sqlite", "mariadb"]);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC*") {
+        let _ = plan::read(&text, "my.toml");
+    }
+
+    #[test]
+    fn any_value_is_read_or_refused(
+        key in "(rows|clients|rates|steps|settle|tables|queries|data_max|scale|kind)",
+        value in "(-?[0-9]{1,25}|\"[a-z.0-9]{0,6}\"|\\[\\]|\\[1, \"x\"\\]|\\{\\}|true|1e400|1979-05-27)",
+    ) {
+        let text = format!(
+            "name = \"p\"\nrounds = 1\n[workload]\nkind = \"insert\"\nscale = \"tiny\"\n[[system]]\nbuild = \"sqlite\""
+        );
+        let line = format!("{key} = {value}\n");
+        let text = match key.as_str() {
+            "scale" => text.replace("scale = \"tiny\"\n", &line),
+            "kind" => text.replace("kind = \"insert\"\n", &line),
+            _ => text.replace("[[system]]", &format!("{line}[[system]]")),
+        };
+        if let Ok(plan) = expand(&text) {
+            let _ = plan::estimate(&plan);
+        }
+    }
+
+    #[test]
+    fn every_system_once_a_round(systems in 1usize..8, rounds in 1u32..30, seed in 0u64..1 << 62) {
+        let list: String = (0..systems)
+            .map(|i| format!("[[system]]\nbuild = \"sqlite\"\nlabel = \"s{i}\"\n"))
+            .collect();
+        let text = format!(
+            "name = \"p\"\nrounds = {rounds}\nseed = {seed}\n\
+             workload = {{ kind = \"insert\", scale = \"tiny\" }}\n{list}"
+        );
+        let plan = expand(&text).unwrap();
+        let trials = plan.trials();
+        prop_assert_eq!(trials.len(), systems * rounds as usize);
+        for round in trials.chunks(systems) {
+            let seen: BTreeSet<usize> = round.iter().map(|trial| trial.system).collect();
+            prop_assert_eq!(seen.len(), systems);
+            prop_assert!(round.iter().all(|t| t.round == round[0].round && t.seed == round[0].seed));
+        }
+        prop_assert_eq!(trials, expand(&text).unwrap().trials());
+    }
+}

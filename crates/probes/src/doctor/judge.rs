@@ -1,0 +1,310 @@
+//! From facts to judgements: pure, one function a fact.
+
+use std::time::Duration;
+
+use model::{Bytes, DiskFacts, Nanos};
+
+use super::facts::{Aio, Boost, ClockSource, Memory, OpenFiles, Swap};
+use super::load::Load;
+use super::{Judgement, Status};
+
+fn good(found: impl Into<String>) -> Judgement {
+    Judgement {
+        status: Status::Good,
+        found: found.into(),
+        advice: None,
+    }
+}
+
+fn warn(found: impl Into<String>, advice: impl Into<String>) -> Judgement {
+    Judgement {
+        status: Status::Warn,
+        found: found.into(),
+        advice: Some(advice.into()),
+    }
+}
+
+fn bad(found: impl Into<String>, advice: impl Into<String>) -> Judgement {
+    Judgement {
+        status: Status::Bad,
+        ..warn(found, advice)
+    }
+}
+
+/// Different governors, each once.
+pub(super) fn governor(governors: &Vec<String>) -> Judgement {
+    let found = governors.join(", ");
+    if governors.iter().all(|governor| governor == "performance") {
+        return good(found);
+    }
+    warn(
+        found,
+        "The clock rate follows the load, so that a light step runs slower than it could. \
+         Run `cpupower frequency-set -g performance`.",
+    )
+}
+
+pub(super) fn boost(boost: &Boost) -> Judgement {
+    let (is_on, command) = match boost {
+        Boost::IntelPstate { is_on } => (
+            is_on,
+            "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+        ),
+        Boost::Cpufreq { is_on } => (is_on, "echo 0 > /sys/devices/system/cpu/cpufreq/boost"),
+    };
+    if !is_on {
+        return good("off");
+    }
+    warn(
+        "on",
+        format!(
+            "The clock rate depends on temperature and on how many cores are busy. Run `{command}`."
+        ),
+    )
+}
+
+pub(super) fn smt(is_active: &bool) -> Judgement {
+    if !is_active {
+        return good("off");
+    }
+    warn(
+        "on",
+        "Two threads of one core slow each other down. Run `echo off > /sys/devices/system/cpu/smt/control`, \
+         or give the server and the client whole cores with `cpus` in the plan.",
+    )
+}
+
+pub(super) fn thp(mode: &String) -> Judgement {
+    if mode != "always" {
+        return good(mode);
+    }
+    warn(
+        mode,
+        "The kernel makes huge pages when it finds the time, which changes speed and memory in the middle \
+         of a step. Run `echo madvise > /sys/kernel/mm/transparent_hugepage/enabled`.",
+    )
+}
+
+pub(super) fn swap(swap: &Swap) -> Judgement {
+    if swap.total == Bytes(0) {
+        return good("none");
+    }
+    let found = format!(
+        "{} of {} used, swappiness {}",
+        swap.used, swap.total, swap.swappiness
+    );
+    if swap.used == Bytes(0) && swap.swappiness <= 1 {
+        return good(found);
+    }
+    warn(
+        found,
+        "A server that is swapped out in part measures the disk. Run `swapoff -a`, or at least \
+         `sysctl -w vm.swappiness=1`.",
+    )
+}
+
+pub(super) fn memory(memory: &Memory) -> Judgement {
+    let found = format!("{} of {} available", memory.available, memory.total);
+    let share = memory.available.0 as f64 / memory.total.0.max(1) as f64;
+    let advice = "What other processes hold is missing for the servers and the page cache. End them, or \
+                  choose a smaller scale.";
+    if share < 0.2 || memory.available < Bytes::from_mib(512) {
+        bad(found, advice)
+    } else if share < 0.5 {
+        warn(found, advice)
+    } else {
+        good(found)
+    }
+}
+
+/// The tightest limit of the control group, where there is one below the physical memory.
+pub(super) fn memory_limit(limit: &Option<Bytes>) -> Judgement {
+    let Some(limit) = limit else {
+        return good("none");
+    };
+    warn(
+        limit.to_string(),
+        "The control group of this process limits memory and with it the page cache of the servers: size \
+         them for it, or raise `memory.max` of the group.",
+    )
+}
+
+pub(super) fn virtualization(hypervisor: &Option<String>) -> Judgement {
+    let Some(name) = hypervisor else {
+        return good("none");
+    };
+    warn(
+        name,
+        "Neighbours share caches, memory bandwidth and disks, and do not show from inside. Plan more \
+         rounds and an A/A control (`label = \"control\"`).",
+    )
+}
+
+pub(super) fn clock_source(clock: &ClockSource) -> Judgement {
+    const FAST: [&str; 4] = [
+        "tsc",
+        "kvm-clock",
+        "hyperv_clocksource_tsc_page",
+        "arch_sys_counter",
+    ];
+    const SLOW: [&str; 4] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"];
+    let current = clock.current.as_str();
+    if FAST.contains(&current) {
+        return good(current);
+    }
+    let cost = "Every look at the clock is a call into the kernel and costs up to a microsecond";
+    let better = FAST
+        .into_iter()
+        .find(|fast| clock.available.iter().any(|name| name == fast));
+    let advice = match better {
+        Some(fast) => format!(
+            "{cost}. Run `echo {fast} > \
+             /sys/devices/system/clocksource/clocksource0/current_clocksource`."
+        ),
+        None => format!("{cost}, and this host offers no better one: measure on another."),
+    };
+    if SLOW.contains(&current) {
+        bad(current, advice)
+    } else {
+        warn(current, advice)
+    }
+}
+
+/// Share of all CPU time that the hypervisor gave to others.
+pub(super) fn steal(share: &f64) -> Judgement {
+    let found = percent(*share);
+    let advice = "The hypervisor gives this machine's CPUs to others. Wait for a quieter time, or move to \
+                  a machine with CPUs of its own.";
+    match share {
+        0.0..0.005 => good(found),
+        0.005..0.05 => warn(found, advice),
+        _ => bad(found, advice),
+    }
+}
+
+pub(super) fn other_load(load: &Load) -> Judgement {
+    let share = load.others;
+    let top: Vec<String> = load
+        .top
+        .iter()
+        .map(|user| format!("{} {}", user.name, percent(user.share)))
+        .collect();
+    let found = if top.is_empty() {
+        format!("{} of all CPUs", percent(share))
+    } else {
+        format!("{} of all CPUs: {}", percent(share), top.join(", "))
+    };
+    let advice = "Other processes take CPU and caches from server and client. End them before a run.";
+    match share {
+        ..0.02 => good(found),
+        0.02..0.1 => warn(found, advice),
+        _ => bad(found, advice),
+    }
+}
+
+pub(super) fn filesystem(disk: &DiskFacts) -> Judgement {
+    let on = disk.device.as_deref().unwrap_or("no device");
+    let found = format!("{} on {on} ({})", disk.filesystem, disk.options);
+    match disk.filesystem.as_str() {
+        "nfs" | "nfs4" | "cifs" | "smb3" | "9p" | "virtiofs" | "vboxsf" => bad(
+            found,
+            "This is a filesystem of another machine. Put the lab on a local disk with `--lab`.",
+        ),
+        "tmpfs" | "ramfs" => warn(
+            found,
+            "This is memory: writing and syncing cost nothing, and the page cache competes with the data. \
+             Put the lab on a disk with `--lab` unless that is what you mean to measure.",
+        ),
+        _ if disk.device.is_none() => warn(
+            found,
+            "No block device is behind it, so that reads and writes of the disk cannot be counted. Put the \
+             lab on a filesystem of its own (ext4, xfs) with `--lab`.",
+        ),
+        _ => good(found),
+    }
+}
+
+pub(super) fn free_space(disk: &DiskFacts) -> Judgement {
+    let found = format!("{} of {}", disk.free, disk.size);
+    let share = disk.free.0 as f64 / disk.size.0.max(1) as f64;
+    let advice = "Filesystems and SSDs slow down when they are nearly full, and each system needs a data \
+                  directory of its own. Remove old instances or use another disk with `--lab`.";
+    if disk.free < Bytes::from_mib(2 << 10) {
+        bad(found, advice)
+    } else if share < 0.1 || disk.free < Bytes::from_mib(10 << 10) {
+        warn(found, advice)
+    } else {
+        good(found)
+    }
+}
+
+/// Median time of a small write made durable.
+pub(super) fn fsync(median: &Duration) -> Judgement {
+    let found = format!("{} (median)", Nanos::from(*median));
+    match median.as_micros() {
+        0..20 => warn(
+            found,
+            "No disk is that fast: nothing is made durable here, and commits will look cheaper than they \
+             are. Check for tmpfs, `nobarrier` or a write cache of the hypervisor.",
+        ),
+        20..5_000 => good(found),
+        5_000..20_000 => warn(
+            found,
+            "Commits will wait for this disk more than for the server. Use a faster disk, or a config \
+             that does not sync at each commit.",
+        ),
+        _ => bad(
+            found,
+            "Steps with commits will measure only this disk. Use a faster disk, or a config that does not \
+             sync at each commit.",
+        ),
+    }
+}
+
+pub(super) fn open_files(limit: &OpenFiles) -> Judgement {
+    /// 200 clients with a connection each, and what the lab itself has open.
+    const CLIENT: u64 = 200 + 56;
+    /// What a MySQL or `MariaDB` server asks for; it raises its limit itself, up to the hard one.
+    const SERVER: u64 = 5_000;
+    let word = |limit: Option<u64>| limit.map_or_else(|| "unlimited".to_owned(), |n| n.to_string());
+    let found = format!("{}, at most {}", word(limit.soft), word(limit.hard));
+    if limit.soft.is_some_and(|soft| soft < CLIENT) {
+        bad(
+            found,
+            format!("200 clients need {CLIENT}. Run `ulimit -n 4096` in the shell that starts backslide."),
+        )
+    } else if limit.hard.is_some_and(|hard| hard < SERVER) {
+        warn(
+            found,
+            format!(
+                "A server asks for {SERVER} and will cache fewer tables. As root run `ulimit -Hn 65536`, or raise \
+                 `nofile` in /etc/security/limits.conf."
+            ),
+        )
+    } else {
+        good(found)
+    }
+}
+
+pub(super) fn aio(aio: &Aio) -> Judgement {
+    /// `InnoDB` reserves 256 for each of its I/O threads; several servers are up at a time.
+    const NEEDED: u64 = 16_384;
+    let found = format!("{} of {} in use", aio.used, aio.limit);
+    if aio.limit.saturating_sub(aio.used) >= NEEDED {
+        return good(found);
+    }
+    warn(
+        found,
+        "InnoDB falls back to simulated asynchronous I/O when there are too few. \
+         Run `sysctl -w fs.aio-max-nr=1048576`.",
+    )
+}
+
+/// `0.4 %`.
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+#[cfg(test)]
+#[path = "judge_tests.rs"]
+mod tests;

@@ -1,0 +1,142 @@
+//! What all CPUs of the host did.
+
+use model::{Counter, Readings};
+use rustix::param::clock_ticks_per_second;
+
+use crate::read::{found, text};
+use crate::{Detail, Probe, ProbeError};
+
+const PATH: &str = "/proc/stat";
+
+/// Reads `/proc/stat`, in ticks of the kernel (10 ms on most).
+pub(crate) struct HostProbe;
+
+impl Probe for HostProbe {
+    fn name(&self) -> &'static str {
+        "host"
+    }
+
+    fn read(&mut self, _: Detail) -> Result<Readings, ProbeError> {
+        let stat = text(PATH)?;
+        let cpu = found(parse_cpu(&stat), PATH, "`cpu` line")?;
+        let switches = found(parse_switches(&stat), PATH, "`ctxt` line")?;
+        let nanos = |ticks: u64| ticks.saturating_mul(1_000_000_000 / clock_ticks_per_second());
+        let mut readings = Readings::default();
+        readings.total(Counter::HOST_CPU, nanos(cpu.busy()));
+        readings.total(Counter::HOST_USER, nanos(cpu.user));
+        readings.total(Counter::HOST_SYSTEM, nanos(cpu.system));
+        readings.total(Counter::HOST_IOWAIT, nanos(cpu.iowait));
+        if let Some(steal) = cpu.steal {
+            readings.total(Counter::HOST_STEAL, nanos(steal));
+        }
+        readings.total(Counter::HOST_CS, switches);
+        Ok(readings)
+    }
+}
+
+/// Time of all CPUs since boot, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CpuTicks {
+    /// With nice, and with the time of guests, which the kernel counts there too.
+    pub(crate) user: u64,
+    /// With irq and softirq.
+    pub(crate) system: u64,
+    pub(crate) idle: u64,
+    pub(crate) iowait: u64,
+    /// `None` on a kernel that does not tell.
+    pub(crate) steal: Option<u64>,
+}
+
+impl CpuTicks {
+    /// Time in which the CPUs worked for this host.
+    pub(crate) fn busy(&self) -> u64 {
+        self.user + self.system
+    }
+
+    /// All time there was.
+    pub(crate) fn all(&self) -> u64 {
+        self.busy() + self.idle + self.iowait + self.steal.unwrap_or(0)
+    }
+}
+
+/// `cpu user nice system idle iowait irq softirq steal guest guest_nice`. Guest times are left
+/// out: they are within user and nice.
+pub(crate) fn parse_cpu(stat: &str) -> Option<CpuTicks> {
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let ticks: Vec<u64> = line
+        .split_ascii_whitespace()
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .ok()?;
+    let &[user, nice, system, idle, iowait, irq, softirq, ref rest @ ..] = ticks.as_slice() else {
+        return None;
+    };
+    Some(CpuTicks {
+        user: user + nice,
+        system: system + irq + softirq,
+        idle,
+        iowait,
+        steal: rest.first().copied(),
+    })
+}
+
+fn parse_switches(stat: &str) -> Option<u64> {
+    stat.lines()
+        .find_map(|line| line.strip_prefix("ctxt "))?
+        .trim()
+        .parse()
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WITH_GUEST: &str = "cpu  9858 2 1837 297472 517 3 89 12 700 1\n\
+        cpu0 4648 0 957 148969 284 0 34 3 0 0\nintr 1 2 3\nctxt 406698\nbtime 1795221797\n";
+
+    #[test]
+    fn guest_time_is_not_counted_twice() {
+        let cpu = parse_cpu(WITH_GUEST).unwrap();
+        assert_eq!(
+            cpu,
+            CpuTicks {
+                user: 9860,
+                system: 1929,
+                idle: 297_472,
+                iowait: 517,
+                steal: Some(12),
+            }
+        );
+        assert_eq!(cpu.busy(), 11_789);
+        assert_eq!(cpu.all(), 11_789 + 297_472 + 517 + 12);
+        assert_eq!(parse_switches(WITH_GUEST), Some(406_698));
+    }
+
+    #[test]
+    fn older_kernels_tell_less() {
+        let with_steal = parse_cpu("cpu  1 2 3 4 5 6 7 8\n").unwrap();
+        assert_eq!(with_steal.steal, Some(8));
+        let without = parse_cpu("cpu  1 2 3 4 5 6 7\n").unwrap();
+        assert_eq!(without.steal, None);
+        assert_eq!(without.busy(), with_steal.busy());
+        for text in ["", "cpu0 1 2 3 4 5 6 7 8\n", "cpu  1 2 3\n", "cpu  1 2 3 x 5 6 7\n"] {
+            assert_eq!(parse_cpu(text), None, "{text}");
+        }
+        assert_eq!(parse_switches("cpu  1 2\n"), None);
+    }
+
+    #[test]
+    fn this_host_is_read() {
+        let readings = HostProbe.read(Detail::Second).unwrap();
+        assert!(readings.get(Counter::HOST_CPU) > Some(0));
+        assert!(readings.get(Counter::HOST_CS) > Some(0));
+        assert_eq!(
+            readings.get(Counter::HOST_CPU),
+            readings
+                .get(Counter::HOST_USER)
+                .zip(readings.get(Counter::HOST_SYSTEM))
+                .map(|(user, system)| user + system)
+        );
+    }
+}

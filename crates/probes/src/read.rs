@@ -1,0 +1,86 @@
+//! Reading the kernel's text files.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::ProbeError;
+
+/// The text of a file. Bytes that are not UTF-8 are replaced: a process may call itself anything.
+pub(crate) fn text(path: impl AsRef<Path>) -> Result<String, ProbeError> {
+    let path = path.as_ref();
+    let bytes = fs::read(path).map_err(|cause| ProbeError::Read {
+        path: path.to_owned(),
+        cause,
+    })?;
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+/// What a parser found in a file, or the error that it did not find `what`.
+pub(crate) fn found<T>(
+    value: Option<T>,
+    path: impl AsRef<Path>,
+    what: &'static str,
+) -> Result<T, ProbeError> {
+    value.ok_or_else(|| ProbeError::Format {
+        path: path.as_ref().to_owned(),
+        what,
+    })
+}
+
+/// Did the read fail because the process has ended? A file that was opened before the end fails with
+/// ESRCH, one that is opened after it is not there.
+pub(crate) fn is_vanished(error: &ProbeError) -> bool {
+    match error {
+        ProbeError::Read { cause, .. } | ProbeError::System { cause, .. } => {
+            cause.kind() == io::ErrorKind::NotFound
+                || cause.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
+        }
+        ProbeError::Gone { .. } => true,
+        ProbeError::Format { .. } | ProbeError::NoDevice { .. } | ProbeError::Affinity { .. } => {
+            false
+        }
+    }
+}
+
+/// The value of a `Key: value …` line, as in `/proc/meminfo` and `/proc/PID/status`.
+pub(crate) fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim_end() == key).then(|| value.trim())
+    })
+}
+
+/// The number at the start of such a value; a unit that follows it is left to the caller.
+pub(crate) fn number<T: FromStr>(text: &str, key: &str) -> Option<T> {
+    field(text, key)?.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_by_their_whole_name() {
+        let text = "MemTotal:       24684084 kB\nMem:  1 kB\nmodel name\t: Some CPU @ 2.0GHz: fast\n";
+        assert_eq!(number::<u64>(text, "MemTotal"), Some(24_684_084));
+        assert_eq!(number::<u64>(text, "Mem"), Some(1));
+        assert_eq!(
+            field(text, "model name"),
+            Some("Some CPU @ 2.0GHz: fast")
+        );
+        assert_eq!(field(text, "model"), None);
+        assert_eq!(number::<u64>(text, "model name"), None);
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = text("/proc/no-such-file").unwrap_err();
+        assert!(is_vanished(&error));
+        assert!(error.to_string().starts_with("cannot read /proc/no-such-file: "));
+    }
+}

@@ -1,0 +1,75 @@
+//! Writes a report of a made-up run, to be looked at: `cargo run -p report --example sample -- FILE
+//! [usual|large|many|one]`.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use common::Shape;
+use report::{Finding, Input, Variable, html};
+
+fn main() -> std::io::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let file = arguments.next().unwrap_or_else(|| "sample.html".to_owned());
+    let shape = shape(&arguments.next().unwrap_or_default());
+    let data = common::run(&shape);
+    let comparisons = common::comparisons(&data);
+    let input = Input {
+        data: &data,
+        comparisons: &comparisons,
+        differing: Some(vec![Variable {
+            name: "journal_mode".into(),
+            values: vec![
+                ("sqlite/wal".into(), "wal".into()),
+                ("sqlite/rollback".into(), "delete".into()),
+                ("control".into(), "wal".into()),
+            ],
+        }]),
+        generated: "2026-11-21 12:00 UTC",
+        findings: vec![Finding {
+            title: "The governor is powersave".into(),
+            text: "Frequencies follow the load; set it to performance.".into(),
+        }],
+    };
+    let before = std::time::Instant::now();
+    let page = html(&input);
+    let took = before.elapsed();
+    let size = page.len();
+    std::fs::write(&file, page)?;
+    let mut out = std::io::stdout();
+    std::io::Write::write_fmt(&mut out, format_args!("{file}: {size} bytes in {took:?}\n"))
+}
+
+fn shape(name: &str) -> Shape {
+    let named = |list: &[(&str, f64)]| list.iter().map(|(n, e)| ((*n).to_owned(), *e)).collect();
+    match name {
+        "large" => Shape {
+            systems: named(&[
+                ("mysql-5.6.51/innodb/z12a", 1.0),
+                ("mysql-8.0.43/innodb/z12a", 0.7),
+                ("mysql-9.4.0/innodb/z12a", 0.69),
+                ("control", 1.0),
+            ]),
+            rounds: 6,
+            seconds: 1800,
+            ..Shape::usual()
+        },
+        "many" => Shape {
+            systems: (0..30)
+                .map(|i| (format!("mysql-8.0.{i}/innodb/z12a_c8r32"), 1.0 - f64::from(i) / 80.0))
+                .collect(),
+            rounds: 2,
+            seconds: 120,
+            ..Shape::usual()
+        },
+        "one" => Shape {
+            systems: named(&[("sqlite/wal", 1.0)]),
+            rounds: 1,
+            seconds: 1,
+            ..Shape::usual()
+        },
+        _ => Shape {
+            failed: Some((1, 3)),
+            ..Shape::usual()
+        },
+    }
+}

@@ -1,0 +1,108 @@
+//! Ratios to the base with their intervals, a row a system, each round's own ratio as a faint dot.
+
+use maud::{Markup, html};
+
+use super::axis::{Axis, Frame, vertical};
+use super::interval::{Ratio, marks, shared_scale};
+use super::nothing;
+use super::style::Style;
+use super::svg::{percent, px};
+use crate::format;
+
+/// One row.
+#[derive(Clone, Debug)]
+pub(crate) struct ForestRow {
+    /// Its look.
+    pub(crate) style: Style,
+    /// Its letter.
+    pub(crate) key: String,
+    /// Its full name.
+    pub(crate) name: String,
+    /// The ratio with its interval; `None` where there is none.
+    pub(crate) ratio: Option<Ratio>,
+    /// (round, ratio).
+    pub(crate) pairs: Vec<(u32, f64)>,
+    /// What is written beside it: ratio, interval.
+    pub(crate) text: String,
+    /// What is concluded, in words.
+    pub(crate) verdict: String,
+    /// The class of the verdict's colour; empty for none.
+    pub(crate) tone: &'static str,
+}
+
+const ROW: f64 = 26.0;
+
+/// The chart, or a sentence when there is no ratio.
+pub(crate) fn forest(rows: &[ForestRow], base: &str) -> Markup {
+    let pairs = rows.iter().flat_map(|r| {
+        r.pairs.iter().map(|(_, ratio)| Ratio {
+            ratio: *ratio,
+            ends: None,
+            margin: 0.0,
+        })
+    });
+    if rows.iter().all(|r| r.ratio.is_none()) {
+        return nothing("There is no ratio to the base.");
+    }
+    let scale = shared_scale(rows.iter().filter_map(|r| r.ratio).chain(pairs));
+    let axis = Axis {
+        scale,
+        name: format!("ratio to {base}"),
+        text: format::ratio,
+    };
+    let frame = Frame {
+        width: 100.0,
+        top: 0.0,
+        bottom: 1.0,
+    };
+    html! {
+        div.rows {
+            @for row in rows {
+                div.row data-system=(row.key) {
+                    span.row-name { span.chip.(row.style.class()) { (row.key) } " " (row.name) }
+                    span.row-value { (row.text) " " span class={ "verdict " (row.tone) } { (row.verdict) } }
+                    svg class={ "strip " (row.tone) } height=(px(ROW)) role="img"
+                        aria-label={ (row.name) ": " (row.text) " " (row.verdict) } {
+                        @for (round, ratio) in &row.pairs {
+                            @if let Some(place) = scale.place(*ratio) {
+                                circle.pair cx=(percent(100.0 * place.clamp(0.0, 1.0))) cy=(px(ROW / 2.0)) r="4" {
+                                    title { "round " (round) ": " (format::ratio(*ratio)) }
+                                }
+                            }
+                        }
+                        @if let Some(ratio) = row.ratio { (marks(ratio, scale, ROW)) }
+                    }
+                }
+            }
+            div.axis-row {
+                svg.strip height="20" aria-hidden="true" { (vertical(&axis, frame, 4)) }
+            }
+        }
+        p.axis-name.below { (axis.described()) "; bar: 95 % interval, faint dots: rounds, shaded: too small to matter" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshot() {
+        let row = ForestRow {
+            style: Style(1),
+            key: "B".into(),
+            name: "<b>".into(),
+            ratio: Some(Ratio {
+                ratio: 0.8,
+                ends: Some((0.75, 0.86)),
+                margin: 0.02,
+            }),
+            pairs: vec![(1, 0.79), (2, f64::NAN)],
+            text: "0.80 [0.75, 0.86]".into(),
+            verdict: "slower".into(),
+            tone: "regressed",
+        };
+        insta::assert_snapshot!(forest(&[row], "a").0.replace("><", ">\n<"));
+        assert!(forest(&[], "a").0.contains("There is no ratio"));
+    }
+}

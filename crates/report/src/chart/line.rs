@@ -1,0 +1,241 @@
+//! Lines over a common axis, each with an optional band around it, named by a key at its end.
+
+use maud::{Markup, html};
+
+use super::axis::{Axis, Frame, horizontal, vertical};
+use super::nothing;
+use super::style::Style;
+use super::svg::{ACROSS, attribute, path, percent, px};
+use super::scale::Scale;
+
+/// One line.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    /// Its look.
+    pub(crate) style: Style,
+    /// The letter at its end.
+    pub(crate) key: String,
+    /// Its full name.
+    pub(crate) name: String,
+    /// (x, y), by x.
+    pub(crate) points: Vec<(f64, f64)>,
+    /// (x, low, high), by x; empty for none.
+    pub(crate) band: Vec<(f64, f64, f64)>,
+}
+
+/// A chart of lines.
+#[derive(Clone, Debug)]
+pub(crate) struct LineChart {
+    /// What it shows, for people who do not see it.
+    pub(crate) label: String,
+    /// Pixels.
+    pub(crate) height: f64,
+    /// Horizontal axis.
+    pub(crate) x: Axis,
+    /// Vertical axis.
+    pub(crate) y: Axis,
+    /// Lines, the most important last: it lies on top.
+    pub(crate) lines: Vec<Line>,
+    /// A level to compare with, and what it is.
+    pub(crate) reference: Option<(f64, String)>,
+}
+
+/// Pixels between two keys.
+const KEY_HEIGHT: f64 = 13.0;
+
+/// Points of a line that carry its marker.
+const MARKS: usize = 5;
+
+impl LineChart {
+    /// The chart, or a sentence when no line has a point.
+    pub(crate) fn render(&self) -> Markup {
+        if self.lines.iter().all(|line| line.points.is_empty()) {
+            return nothing("Nothing was recorded for this chart.");
+        }
+        let frame = Frame {
+            width: 96.0,
+            top: 20.0,
+            bottom: self.height - 22.0,
+        };
+        html! {
+            p.axis-name { (self.y.described()) }
+            svg.chart.hover height=(px(self.height)) role="img" aria-label=(self.label)
+                data-x=(ends(self.x.scale)) data-y=(ends(self.y.scale))
+                data-frame={ (px(frame.top)) " " (px(frame.bottom)) " " (frame.width) } {
+                (horizontal(&self.y, frame, 4))
+                (vertical(&self.x, frame, 6))
+                @if let Some((level, name)) = &self.reference {
+                    (self.reference(*level, name, frame))
+                }
+                svg width=(percent(frame.width)) height=(px(self.height)) viewBox={ "0 0 " (ACROSS) " " (px(self.height)) }
+                    preserveAspectRatio="none" overflow="visible" {
+                    @for line in &self.lines { (self.band(line, frame)) }
+                    @for line in &self.lines { (self.line(line, frame)) }
+                }
+                @for line in &self.lines { (self.marks(line, frame)) }
+                (self.keys(frame))
+            }
+            p.axis-name.below { (self.x.name) }
+        }
+    }
+
+    fn at(&self, x: f64, y: f64, frame: Frame) -> Option<(f64, f64)> {
+        let across = self.x.scale.place(x)?.clamp(0.0, 1.0);
+        Some((across, frame.y(self.y.scale.place(y)?)))
+    }
+
+    fn band(&self, line: &Line, frame: Frame) -> Markup {
+        let upper = line.band.iter().filter_map(|(x, _, high)| self.at(*x, *high, frame));
+        let lower = line.band.iter().rev();
+        let lower = lower.filter_map(|(x, low, _)| self.at(*x, *low, frame));
+        let outline = path(upper.chain(lower));
+        html! {
+            @if !outline.is_empty() {
+                path.band.(line.style.class()) data-system=(line.key) d={ (outline) "Z" } {}
+            }
+        }
+    }
+
+    fn line(&self, line: &Line, frame: Frame) -> Markup {
+        let d = path(line.points.iter().filter_map(|(x, y)| self.at(*x, *y, frame)));
+        let dash = Some(line.style.dash()).filter(|d| !d.is_empty());
+        html! {
+            @if !d.is_empty() {
+                path.line.(line.style.class()) data-system=(line.key) data-name=(line.name) stroke-dasharray=[dash] d=(d) {}
+            }
+        }
+    }
+
+    /// A few markers, each line's beginning at another point so that they do not cover each other.
+    fn marks(&self, line: &Line, frame: Frame) -> Markup {
+        let every = line.points.len().div_ceil(MARKS).max(1);
+        let first = (line.style.0 * every / 4) % every;
+        let marked = line.points.iter().skip(first).step_by(every);
+        html! {
+            g data-system=(line.key) {
+                @for (across, y) in marked.filter_map(|(x, y)| self.at(*x, *y, frame)) {
+                    (line.style.marker(frame.x(across), y, None))
+                }
+            }
+        }
+    }
+
+    fn reference(&self, level: f64, name: &str, frame: Frame) -> Markup {
+        html! {
+            @if let Some(place) = self.y.scale.place(level) {
+                @let y = frame.y(place);
+                line.reference x1="0" x2=(percent(frame.width)) y1=(px(y)) y2=(px(y)) {}
+                text.tick.strong x=(percent(frame.width)) y=(px(y - 4.0)) text-anchor="end" { (name) }
+            }
+        }
+    }
+
+    /// The keys at the ends of the lines, moved apart where they would overlap.
+    fn keys(&self, frame: Frame) -> Markup {
+        let ends = self.lines.iter().filter_map(|line| {
+            let (x, y) = line.points.last()?;
+            Some((line, self.at(*x, *y, frame)?))
+        });
+        let mut ends: Vec<(&Line, (f64, f64))> = ends.collect();
+        ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
+        let ys = apart(ends.iter().map(|(_, (_, y))| *y).collect(), frame);
+        html! {
+            @for ((line, (across, _)), y) in ends.iter().zip(ys) {
+                text.key.(line.style.class()) data-system=(line.key) x=(percent(frame.x(*across))) dx="8" y=(px(y + 4.0)) {
+                    (line.key)
+                }
+            }
+        }
+    }
+}
+
+/// Rising positions, moved so that neighbours are at least a key's height apart where there is room.
+fn apart(mut ys: Vec<f64>, frame: Frame) -> Vec<f64> {
+    let room = (frame.bottom - frame.top) / ys.len().max(1) as f64;
+    let distance = KEY_HEIGHT.min(room);
+    let mut least = f64::MIN;
+    for y in &mut ys {
+        *y = y.max(least);
+        least = *y + distance;
+    }
+    let mut most = frame.bottom;
+    for y in ys.iter_mut().rev() {
+        *y = y.min(most);
+        most = *y - distance;
+    }
+    ys
+}
+
+/// The ends of a scale and its kind, for the script that shows values under the pointer.
+fn ends(scale: Scale) -> String {
+    let kind = match scale {
+        Scale::Linear { .. } => "linear",
+        Scale::Log { .. } => "log",
+        Scale::Nines { .. } => "nines",
+    };
+    let end = match scale {
+        Scale::Nines { most } => most,
+        Scale::Linear { .. } | Scale::Log { .. } => scale.high(),
+    };
+    format!("{kind} {} {}", attribute(scale.low()), attribute(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format;
+
+    fn chart(lines: Vec<Line>) -> LineChart {
+        LineChart {
+            label: "rows/s over time".into(),
+            height: 120.0,
+            x: Axis {
+                scale: Scale::Linear { low: 0.0, high: 10.0 },
+                name: "seconds".into(),
+                text: format::number,
+            },
+            y: Axis {
+                scale: Scale::Linear { low: 0.0, high: 100.0 },
+                name: "rows/s".into(),
+                text: format::number,
+            },
+            lines,
+            reference: Some((80.0, "target".into())),
+        }
+    }
+
+    fn line(place: usize, points: Vec<(f64, f64)>) -> Line {
+        Line {
+            style: Style(place),
+            key: "A".into(),
+            name: "<a>".into(),
+            band: points.iter().map(|(x, y)| (*x, y - 5.0, y + 5.0)).collect(),
+            points,
+        }
+    }
+
+    #[test]
+    fn two_lines() {
+        let lines = vec![
+            line(0, vec![(0.0, 50.0), (5.0, 60.0), (10.0, 40.0)]),
+            line(1, vec![(0.0, 52.0), (5.0, f64::NAN), (10.0, 41.0)]),
+        ];
+        insta::assert_snapshot!(chart(lines).render().0.replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn one_point_has_a_marker_and_none_a_sentence() {
+        let one = chart(vec![line(0, vec![(3.0, 50.0)])]).render().0;
+        assert!(one.contains("class=\"mark k0\""), "{one}");
+        let none = chart(vec![line(0, Vec::new())]).render().0;
+        assert_eq!(none, r#"<p class="nothing">Nothing was recorded for this chart.</p>"#);
+    }
+
+    #[test]
+    fn keys_do_not_overlap() {
+        let frame = Frame { width: 96.0, top: 20.0, bottom: 100.0 };
+        let ys = apart(vec![50.0, 50.5, 99.0, 99.5], frame);
+        assert!(ys.windows(2).all(|w| w[1] - w[0] >= KEY_HEIGHT - 1e-9), "{ys:?}");
+        assert!(ys.iter().all(|y| (20.0..=100.0).contains(y)), "{ys:?}");
+    }
+}

@@ -1,0 +1,93 @@
+//! What a reader must know before believing the numbers.
+
+use model::{Outcome, RunState};
+
+use crate::format::{self, plural};
+use crate::view::View;
+use crate::{Finding, Input};
+
+/// A client that burns more than this share of what client and server burn together hides part of
+/// every difference between servers.
+const CLIENT_SHARE: f64 = 0.25;
+
+/// Per cent of one CPU that may be stolen before a machine counts as disturbed.
+const STEAL_PERCENT: f64 = 2.0;
+
+/// The input's own findings, then those that the data shows.
+pub fn findings(input: &Input<'_>) -> Vec<Finding> {
+    view_findings(&View::new(input))
+}
+
+pub(crate) fn view_findings(view: &View<'_>) -> Vec<Finding> {
+    let own = view.input.findings.iter().cloned();
+    let found = [unfinished(view), failed(view), client(view), steal(view)];
+    own.chain(found.into_iter().flatten()).collect()
+}
+
+fn unfinished(view: &View<'_>) -> Option<Finding> {
+    let data = view.input.data;
+    let planned = data.info.plan.systems.len() * data.info.plan.rounds as usize;
+    match data.info.state {
+        RunState::Finished => None,
+        RunState::Unfinished => Some(Finding {
+            title: "The run is not finished".to_owned(),
+            text: format!(
+                "{} of {} have an outcome. `backslide run --resume {}` goes on.",
+                data.trials.len(),
+                plural(planned, "trial"),
+                data.info.id
+            ),
+        }),
+    }
+}
+
+fn failed(view: &View<'_>) -> Option<Finding> {
+    let trials = &view.input.data.trials;
+    let failed = trials.iter().filter(|t| match t.outcome {
+        Outcome::Failed { .. } => true,
+        Outcome::Completed => false,
+    });
+    let count = failed.count();
+    (count > 0).then(|| Finding {
+        title: format!("{} failed", plural(count, "trial")),
+        text: "Their numbers are in no table; the reason and the server's last lines are under “Failed trials”.".to_owned(),
+    })
+}
+
+fn client(view: &View<'_>) -> Option<Finding> {
+    let shares = view.steps.iter().flat_map(|step| {
+        view.systems.iter().filter_map(move |system| {
+            let client = view.median(system.name, step, "client.cpu/o")?;
+            let server = view.median(system.name, step, "server.cpu/o")?;
+            Some((client / (client + server), system.name, step))
+        })
+    });
+    let (share, system, step) = shares
+        .filter(|(share, _, _)| *share > CLIENT_SHARE)
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(Finding {
+        title: "The client is a large part of the cost".to_owned(),
+        text: format!(
+            "In {} it used {} % of the CPU time of client and server together ({system}). Differences between servers look smaller than they are; read the server's own cost per operation.",
+            view.label(step),
+            format::percent(100.0 * share),
+        ),
+    })
+}
+
+fn steal(view: &View<'_>) -> Option<Finding> {
+    let stolen = view.input.data.cells.iter();
+    let worst = stolen
+        .filter(|c| c.metric.0 == "steal" && c.value > STEAL_PERCENT)
+        .max_by(|a, b| a.value.total_cmp(&b.value))?;
+    Some(Finding {
+        title: "The hypervisor took CPU time away".to_owned(),
+        text: format!(
+            "Up to {} % of one CPU was stolen ({}, {}, round {}). Believe cost per operation before throughput, or measure on a machine of your own.",
+            format::percent(worst.value),
+            worst.system,
+            worst.step,
+            worst.round
+        ),
+    })
+}

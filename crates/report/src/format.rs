@@ -1,0 +1,320 @@
+//! How numbers become text: the only place that rounds. Every output goes through here, so that a
+//! value reads the same in the page, in the terminal and in a blog post.
+
+use model::{Bytes, Comparison, Nanos, Unit};
+
+/// Stands where there is no value.
+pub const ABSENT: &str = "–";
+
+/// At least three significant digits, with grouped thousands: `48,211`, `104`, `18.3`, `0.0042`.
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return ABSENT.to_owned();
+    }
+    let size = value.abs();
+    if size == 0.0 {
+        "0".to_owned()
+    } else if size >= 999.5 {
+        grouped(value)
+    } else if size >= 99.95 {
+        format!("{value:.0}")
+    } else if size >= 9.995 {
+        format!("{value:.1}")
+    } else if size >= 0.9995 {
+        format!("{value:.2}")
+    } else if size >= 0.1 {
+        format!("{value:.3}")
+    } else if size >= 1e-6 {
+        let decimals = (1.0 - size.log10().floor()).clamp(0.0, 9.0) as usize;
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.1e}")
+    }
+}
+
+/// A whole number with grouped thousands: `1,234,567`.
+pub fn count(value: u64) -> String {
+    group_digits(&value.to_string())
+}
+
+fn grouped(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", group_digits(&digits))
+}
+
+fn group_digits(digits: &str) -> String {
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A ratio as the published tables print it: two decimals, fewer above ten.
+pub fn ratio(value: f64) -> String {
+    with_decimals(value, ratio_decimals(value, 2))
+}
+
+fn ratio_decimals(value: f64, most: usize) -> usize {
+    match value.abs() {
+        size if size >= 99.95 => 0,
+        size if size >= 9.995 => 1,
+        _ => most,
+    }
+}
+
+fn with_decimals(value: f64, decimals: usize) -> String {
+    if value.is_finite() {
+        format!("{value:.decimals$}")
+    } else {
+        ABSENT.to_owned()
+    }
+}
+
+/// The ratio of a comparison with its 95 % interval: `0.31 [0.29, 0.33]`. A narrow interval gets a
+/// third decimal, so that its ends can be told apart.
+pub fn ratio_and_interval(comparison: &Comparison) -> String {
+    match (comparison.ratio, interval(comparison)) {
+        (Some(value), Some(ends)) => {
+            format!(
+                "{} {ends}",
+                with_decimals(value, interval_decimals(comparison))
+            )
+        }
+        (Some(value), None) => ratio(value),
+        (None, _) => ABSENT.to_owned(),
+    }
+}
+
+/// The 95 % interval of a comparison: `[0.29, 0.33]`; `None` where there is none.
+pub fn interval(comparison: &Comparison) -> Option<String> {
+    let (low, high) = finite_pair(comparison.low, comparison.high)?;
+    let decimals = interval_decimals(comparison);
+    Some(format!(
+        "[{}, {}]",
+        with_decimals(low, decimals),
+        with_decimals(high, decimals)
+    ))
+}
+
+/// The ratio with as many decimals as its interval has.
+pub fn ratio_of(comparison: &Comparison) -> String {
+    comparison.ratio.map_or_else(
+        || ABSENT.to_owned(),
+        |r| with_decimals(r, interval_decimals(comparison)),
+    )
+}
+
+fn interval_decimals(comparison: &Comparison) -> usize {
+    let most = match finite_pair(comparison.low, comparison.high) {
+        Some((low, high)) if high - low < 0.04 => 3,
+        _ => 2,
+    };
+    ratio_decimals(comparison.ratio.unwrap_or(1.0), most)
+}
+
+/// Both values, where both are there and finite.
+pub(crate) fn finite_pair(low: Option<f64>, high: Option<f64>) -> Option<(f64, f64)> {
+    Some((low.filter(|v| v.is_finite())?, high.filter(|v| v.is_finite())?))
+}
+
+/// Per cent with one decimal and no sign: `97.3`; small ones keep two digits.
+pub fn percent(value: f64) -> String {
+    if value.is_finite() && (value.abs() >= 0.95 || value == 0.0) {
+        format!("{value:.1}")
+    } else {
+        number(value)
+    }
+}
+
+/// A share of a histogram, in per cent, as the published response-time tables print it: three
+/// decimals, blank for none, `nonzero` for what would round to none.
+pub fn share(part: u64, all: u64) -> String {
+    if part == 0 || all == 0 {
+        return String::new();
+    }
+    let text = format!("{:.3}", 100.0 * part as f64 / all as f64);
+    if text == "0.000" {
+        "nonzero".to_owned()
+    } else {
+        text
+    }
+}
+
+/// Microseconds in the largest fitting unit: `18.3µs`, `2.05ms`, `1.20s`.
+pub fn micros(value: f64) -> String {
+    if value.is_finite() && value >= 0.0 {
+        Nanos((value * 1e3).round() as u64).to_string()
+    } else {
+        ABSENT.to_owned()
+    }
+}
+
+/// Gibibytes in the largest fitting binary unit: `2.05 MiB`, `23.5 GiB`.
+pub fn gib(value: f64) -> String {
+    if value.is_finite() && value >= 0.0 {
+        Bytes((value * (1u64 << 30) as f64).round() as u64).to_string()
+    } else {
+        ABSENT.to_owned()
+    }
+}
+
+/// A value of this unit. Times and sizes carry their own unit; for the others the header names it.
+pub fn in_unit(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Micros => micros(value),
+        Unit::Gib => gib(value),
+        Unit::Percent => percent(value),
+        Unit::Count if value.is_finite() => grouped(value),
+        Unit::OpsPerSecond
+        | Unit::RowsPerSecond
+        | Unit::MicrosPerOp
+        | Unit::PerOp
+        | Unit::KbPerOp
+        | Unit::Count => number(value),
+    }
+}
+
+/// The unit that a header names for values printed by [`in_unit`]; empty where each value carries its own.
+pub const fn header_unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Micros | Unit::Gib => "",
+        Unit::OpsPerSecond
+        | Unit::RowsPerSecond
+        | Unit::MicrosPerOp
+        | Unit::PerOp
+        | Unit::KbPerOp
+        | Unit::Percent
+        | Unit::Count => unit.name(),
+    }
+}
+
+/// An adjusted p-value: three decimals, `<0.001` below.
+pub fn q_value(value: f64) -> String {
+    if !value.is_finite() {
+        ABSENT.to_owned()
+    } else if value < 0.001 {
+        "<0.001".to_owned()
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// The shortest text that reads back as the same number, for programs; empty when not finite.
+pub fn exact(value: f64) -> String {
+    if value.is_finite() {
+        value.to_string()
+    } else {
+        String::new()
+    }
+}
+
+/// `1 step`, `3 steps`.
+pub fn plural(count: usize, word: &str) -> String {
+    if count == 1 {
+        format!("1 {word}")
+    } else {
+        format!("{count} {word}s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{MetricId, StepId, Verdict};
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_keep_three_digits() {
+        let table = [
+            (0.0, "0"),
+            (0.000_000_12, "1.2e-7"),
+            (0.004_21, "0.0042"),
+            (0.123_44, "0.123"),
+            (1.234_5, "1.23"),
+            (18.34, "18.3"),
+            (104.4, "104"),
+            (999.7, "1,000"),
+            (48_211.4, "48,211"),
+            (1_234_567.0, "1,234,567"),
+            (-48_211.4, "-48,211"),
+            (f64::NAN, "–"),
+            (f64::INFINITY, "–"),
+        ];
+        for (value, text) in table {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn ratios_and_shares() {
+        assert_eq!(ratio(0.314_5), "0.31");
+        assert_eq!(ratio(12.34), "12.3");
+        assert_eq!(ratio(150.4), "150");
+        assert_eq!(share(0, 9), "");
+        assert_eq!(share(1, 10_000_000), "nonzero");
+        assert_eq!(share(1, 3), "33.333");
+        assert_eq!(percent(0.012), "0.012");
+        assert_eq!(percent(97.25), "97.2");
+        assert_eq!(micros(2_050.0), "2.05ms");
+        assert_eq!(micros(-1.0), "–");
+        assert_eq!(gib(0.002), "2.05 MiB");
+        assert_eq!(q_value(0.000_4), "<0.001");
+    }
+
+    fn compared(ratio: f64, low: f64, high: f64) -> Comparison {
+        Comparison {
+            step: StepId::new("l.i0"),
+            ordinal: 0,
+            clients: 1,
+            metric: MetricId::new("rate"),
+            unit: Unit::RowsPerSecond,
+            base: "a".into(),
+            system: "b".into(),
+            ratio: Some(ratio),
+            low: Some(low),
+            high: Some(high),
+            rounds: 4,
+            pairs: Vec::new(),
+            q_value: None,
+            verdict: Verdict::Unchanged,
+            magnitude: None,
+        }
+    }
+
+    #[test]
+    fn a_narrow_interval_gets_a_third_decimal() {
+        assert_eq!(
+            ratio_and_interval(&compared(0.31, 0.29, 0.33)),
+            "0.31 [0.29, 0.33]"
+        );
+        assert_eq!(
+            ratio_and_interval(&compared(0.988, 0.983, 0.993)),
+            "0.988 [0.983, 0.993]"
+        );
+        let mut no_interval = compared(0.5, 0.4, 0.6);
+        no_interval.low = None;
+        assert_eq!(ratio_and_interval(&no_interval), "0.50");
+        no_interval.ratio = None;
+        assert_eq!(ratio_and_interval(&no_interval), ABSENT);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_number_the_text_is_short_and_finite(bits in any::<u64>()) {
+            let value = f64::from_bits(bits);
+            for text in [number(value), ratio(value), percent(value), micros(value), gib(value), q_value(value), exact(value)] {
+                prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{}", text);
+            }
+        }
+
+        #[test]
+        fn exact_reads_back(value in any::<f64>().prop_filter("finite", |v| v.is_finite())) {
+            prop_assert_eq!(exact(value).parse::<f64>().unwrap(), value);
+        }
+    }
+}

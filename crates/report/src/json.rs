@@ -1,0 +1,50 @@
+//! Comparisons for programs.
+
+use model::Comparison;
+use serde::Serialize;
+
+/// One comparison under the contract that does not change without a version bump.
+#[derive(Serialize)]
+struct Line<'a> {
+    step: &'a str,
+    metric: &'a str,
+    unit: &'static str,
+    base: &'a str,
+    system: &'a str,
+    ratio: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    rounds: u32,
+    q_value: Option<f64>,
+    verdict: &'static str,
+    reason: String,
+}
+
+/// A JSON list of `{step, metric, unit, base, system, ratio, low, high, rounds, q_value, verdict,
+/// reason}`, indented, with a newline at its end. A number that there is not is `null`, a reason that
+/// there is not is empty.
+pub fn json(comparisons: &[Comparison]) -> String {
+    let lines: Vec<Line<'_>> = comparisons.iter().map(line).collect();
+    let mut text = serde_json::to_string_pretty(&lines)
+        .unwrap_or_else(|_| unreachable!("strings and numbers always serialise"));
+    text.push('\n');
+    text
+}
+
+fn line(comparison: &Comparison) -> Line<'_> {
+    let finite = |value: Option<f64>| value.filter(|v| v.is_finite());
+    Line {
+        step: &comparison.step.0,
+        metric: &comparison.metric.0,
+        unit: comparison.unit.name(),
+        base: &comparison.base,
+        system: &comparison.system,
+        ratio: finite(comparison.ratio),
+        low: finite(comparison.low),
+        high: finite(comparison.high),
+        rounds: comparison.rounds,
+        q_value: finite(comparison.q_value),
+        verdict: comparison.verdict.word(),
+        reason: comparison.verdict.reason(),
+    }
+}

@@ -1,0 +1,150 @@
+//! The report for a blog post or a pull request.
+
+use std::fmt::Write;
+
+use model::{Group, Outcome};
+
+use crate::table::Align;
+use crate::view::View;
+use crate::{Input, Table, findings, sentence, tables};
+
+/// The summary of a report in Markdown with GitHub's tables: sentences, control, findings, the three
+/// summary tables, cost per operation, sizes, failed trials and where it ran. Names are escaped.
+pub fn markdown(input: &Input<'_>) -> String {
+    let view = View::new(input);
+    let mut text = String::new();
+    head(&mut text, &view);
+    let mut all = vec![
+        tables::view_relative(&view),
+        tables::view_absolute(&view),
+    ];
+    all.extend(tables::view_background(&view));
+    all.push(tables::view_verdicts(&view, false));
+    for group in [Group::Server, Group::Host, Group::Client] {
+        all.extend(tables::view_costs(&view, group, false));
+        all.extend(tables::view_costs(&view, group, true));
+    }
+    all.extend(tables::view_sizes(&view));
+    all.extend(tables::view_errors(&view));
+    for one in &all {
+        text.push_str(&table(one));
+    }
+    failed(&mut text, &view);
+    provenance(&mut text, &view);
+    text
+}
+
+fn head(text: &mut String, view: &View<'_>) {
+    let mut line = |content: String| {
+        text.push_str(&content);
+        text.push_str("\n\n");
+    };
+    line(format!("# {}", escape(&view.input.data.info.plan.name)));
+    for one in sentence::view_sentences(view) {
+        line(format!("**{}** {}", escape(&one.system), escape(&one.text)));
+    }
+    line(escape(&sentence::view_control(view)));
+    for finding in findings::view_findings(view) {
+        line(format!(
+            "> **{}.** {}",
+            escape(&finding.title),
+            escape(&finding.text)
+        ));
+    }
+}
+
+fn failed(text: &mut String, view: &View<'_>) {
+    for trial in &view.input.data.trials {
+        if let Outcome::Failed { reason, .. } = &trial.outcome {
+            let _infallible = writeln!(
+                text,
+                "- **failed**: {}, round {}: {}",
+                escape(&trial.system),
+                trial.round,
+                escape(reason)
+            );
+        }
+    }
+}
+
+fn provenance(text: &mut String, view: &View<'_>) {
+    let info = &view.input.data.info;
+    let _infallible = write!(
+        text,
+        "\nRun {} of {}, {}, seed {}, on {} ({}, {} CPUs, {}, {}, {}), by backslide {}. Report of {}.\n",
+        escape(&info.id.0),
+        escape(&info.started),
+        crate::format::plural(info.plan.rounds as usize, "round"),
+        info.plan.seed,
+        escape(&info.host.name),
+        escape(&info.host.cpu_model),
+        info.host.shape.cpus,
+        info.host.shape.memory,
+        escape(&info.host.os),
+        escape(&info.host.kernel),
+        escape(&info.backslide),
+        escape(view.input.generated),
+    );
+}
+
+/// One table under its title.
+pub(crate) fn table(table: &Table) -> String {
+    let heads = table.headers.iter().map(|h| {
+        let unit = if h.unit.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", h.unit)
+        };
+        escape(&format!("{}{unit}", h.text))
+    });
+    let rules = table.headers.iter().map(|h| match h.align {
+        Align::Left => ":--".to_owned(),
+        Align::Right => "--:".to_owned(),
+    });
+    let mut text = format!("## {}\n\n", escape(&table.title));
+    if !table.note.is_empty() {
+        let _infallible = write!(text, "{}\n\n", escape(&table.note));
+    }
+    push_row(&mut text, heads);
+    push_row(&mut text, rules);
+    for row in &table.rows {
+        push_row(&mut text, row.iter().map(|cell| escape(&cell.shown())));
+    }
+    text.push('\n');
+    text
+}
+
+fn push_row(text: &mut String, cells: impl Iterator<Item = String>) {
+    let cells: Vec<String> = cells.collect();
+    let _infallible = writeln!(text, "| {} |", cells.join(" | "));
+}
+
+/// Keeps names from becoming markup.
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '~' | '#' => {
+                safe.push('\\');
+                safe.push(c);
+            }
+            '\n' | '\r' | '\t' => safe.push(' '),
+            _ => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escape;
+
+    #[test]
+    fn markup_in_names_stays_text() {
+        assert_eq!(escape("<b>a|b</b>\n*x*"), "&lt;b&gt;a\\|b&lt;/b&gt; \\*x\\*");
+        assert_eq!(escape("l.i0 [0.29, 0.33]"), "l.i0 \\[0.29, 0.33\\]");
+    }
+}

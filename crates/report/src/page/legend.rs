@@ -1,0 +1,30 @@
+//! Which letter, colour, dash and marker is which system.
+
+use maud::{Markup, html};
+
+use crate::chart::style::Style;
+use crate::view::{Seen, View};
+
+/// All systems.
+pub(super) fn legend(view: &View<'_>) -> Markup {
+    html! {
+        ul.legend {
+            @for system in &view.systems {
+                li data-system=(system.key) { (chip(system)) " " (Style(system.index).swatch()) " " (system.name) (role(system)) }
+            }
+        }
+    }
+}
+
+/// The letter of a system in its colour.
+pub(super) fn chip(system: &Seen<'_>) -> Markup {
+    html! { span.chip.(Style(system.index).class()) { (system.key) } }
+}
+
+/// Base or control, in brackets.
+pub(super) fn role(system: &Seen<'_>) -> Markup {
+    html! {
+        @if system.is_base { span.role { " base" } }
+        @else if system.is_control { span.role { " control" } }
+    }
+}

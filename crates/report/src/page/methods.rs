@@ -1,0 +1,26 @@
+//! How the numbers were made, in short.
+
+use maud::{Markup, html};
+
+use super::table::folded;
+use crate::tables;
+use crate::view::View;
+
+pub(super) fn methods(view: &View<'_>) -> Markup {
+    html! {
+        section #methods {
+            h2 { "Methods" }
+            ul.prose {
+                li { "A round holds every system once, in random order. Systems are compared within a round, so that what disturbs a whole round disturbs both sides." }
+                li { "A ratio is the geometric mean of the rounds' ratios of candidate to base. Its interval covers the true ratio with 95 % probability, from the spread between rounds; seconds within a round are not replicates." }
+                li { "Regressed and improved: the interval excludes 1, the adjusted p-value (q) is small, and the change is larger than the metric's margin. Unchanged: the whole interval lies within the margin. Everything else is inconclusive, with what would decide it." }
+                li { "q is adjusted for false discoveries over all steps of a metric and system." }
+                li { "Absolute values are medians over the rounds. Only completed trials count." }
+                li { "Costs are differences of counters at the two edges of a step's measured window, divided by the operations in it. The server's and the client's are never mixed; the host's holds both." }
+                li { "Service time runs from sending to the complete reply. Response time runs from the moment at which a schedule wanted the operation to start, so that waiting behind a stall counts." }
+                li { "Charts over time sum all clients; where a step is long, several seconds share a point." }
+            }
+            (folded(&tables::view_metrics(view)))
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! One step: every round, the course over time, response times, costs.
+
+use maud::{Markup, html};
+use model::StepInfo;
+
+use super::figures::{OverTime, distribution, over_time, ratios, rounds};
+use super::legend::legend;
+use super::table::{folded, table};
+use crate::series::{self, Bins, Quantity};
+use crate::tables::{self, Clock};
+use crate::view::View;
+use crate::steps;
+
+/// Points of a line at most.
+const MOST_POINTS: usize = 300;
+
+/// Points in the whole page at most: what keeps it below its size with many systems and steps.
+const ALL_POINTS: usize = 100_000;
+
+/// How many points each line over time may have.
+pub(super) fn points_per_line(view: &View<'_>) -> usize {
+    // A step draws its throughput with a band (three outlines), two latencies, and each other kind.
+    let outlines: usize = view.steps.iter().map(|s| 4 + view.kinds(s).len()).sum();
+    let lines = (outlines * view.systems.len()).max(1);
+    (ALL_POINTS / lines).clamp(20, MOST_POINTS)
+}
+
+pub(super) fn step(view: &View<'_>, place: usize, step: &StepInfo, points: usize) -> Markup {
+    let bins = Bins::of(view, step, points);
+    let kinds = view.kinds(step);
+    html! {
+        section.step id={ "step-" (place) } {
+            h2 { (view.label(step)) }
+            p.note { (steps::describe(step)) " " (clients(step)) }
+            (legend(view))
+            div.pair {
+                (rounds(view, step))
+                (ratios(view, step))
+            }
+            (course(view, step, bins))
+            @for kind in &kinds { (response(view, step, kind)) }
+            (others(view, step, &kinds, bins))
+            (step_costs(view, step))
+            @if let Some(pairs) = tables::view_pairs(view, step) { (folded(&pairs)) }
+        }
+    }
+}
+
+fn clients(step: &StepInfo) -> String {
+    let clients = crate::format::plural(step.clients as usize, "client");
+    format!("{clients}.")
+}
+
+fn course(view: &View<'_>, step: &StepInfo, bins: Option<Bins>) -> Markup {
+    let chart = |quantity, title, height| {
+        let what = OverTime {
+            kind: &step.subject,
+            quantity,
+            title,
+            height,
+            target: None,
+        };
+        over_time(view, step, bins, &what)
+    };
+    html! {
+        (chart(series::subject_quantity(step), "Throughput over time: median round, shaded from the lowest to the highest", 260.0))
+        @if bins.is_some() {
+            div.pair {
+                (chart(Quantity::P99, "99th percentile of each second", 180.0))
+                (chart(Quantity::Longest, "Longest of each second", 180.0))
+            }
+        }
+    }
+}
+
+/// Response times of one kind. Those of what the step is about stand open, the others are folded.
+fn response(view: &View<'_>, step: &StepInfo, kind: &str) -> Markup {
+    let clocks = [Clock::Service, Clock::Response];
+    let parts: Vec<Markup> = clocks
+        .into_iter()
+        .filter_map(|clock| response_of(view, step, kind, clock))
+        .collect();
+    html! {
+        @if parts.is_empty() {
+        } @else if kind == step.subject {
+            @for part in &parts { (part) }
+        } @else {
+            details {
+                summary { "Response times of " (kind) }
+                @for part in &parts { (part) }
+            }
+        }
+    }
+}
+
+fn response_of(view: &View<'_>, step: &StepInfo, kind: &str, clock: Clock) -> Option<Markup> {
+    let merged = series::histograms(view, step, kind, clock);
+    let percentiles = tables::view_percentiles(view, step, kind, clock);
+    let buckets = tables::view_buckets(view, step, kind, clock, &merged);
+    if percentiles.is_none() && buckets.is_none() {
+        return None;
+    }
+    Some(html! {
+        @if buckets.is_some() { (distribution(view, step, kind, clock, &merged)) }
+        @if let Some(percentiles) = percentiles { (table(&percentiles)) }
+        @if let Some(buckets) = buckets { (folded(&buckets)) }
+    })
+}
+
+/// The other operations over time, with the target of the background writers.
+fn others(view: &View<'_>, step: &StepInfo, kinds: &[String], bins: Option<Bins>) -> Markup {
+    let others: Vec<&String> = kinds.iter().filter(|k| **k != step.subject).collect();
+    html! {
+        @if bins.is_some() && !others.is_empty() {
+            details {
+                summary { "Other operations over time" }
+                div.pair {
+                    @for kind in others {
+                        (over_time(view, step, bins, &OverTime {
+                            kind,
+                            quantity: Quantity::Rows,
+                            title: kind,
+                            height: 180.0,
+                            target: step.target_rate,
+                        }))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn step_costs(view: &View<'_>, step: &StepInfo) -> Markup {
+    html! {
+        @if let Some(relative) = tables::view_step_costs(view, step, true) { (table(&relative)) }
+        @if let Some(absolute) = tables::view_step_costs(view, step, false) { (folded(&absolute)) }
+    }
+}

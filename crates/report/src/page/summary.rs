@@ -1,0 +1,34 @@
+//! What happened, how sure that is, and what to know before believing it.
+
+use maud::{Markup, html};
+
+use crate::view::View;
+use crate::{findings, format, sentence};
+
+pub(super) fn summary(view: &View<'_>) -> Markup {
+    let sentences = sentence::view_sentences(view);
+    let rounds = view.input.comparisons.iter().map(|c| c.rounds).max();
+    html! {
+        section #summary {
+            h2 { "What happened" }
+            @if sentences.is_empty() {
+                p.lead { "Only one system was measured: there is nothing to compare it with." }
+            }
+            @for one in &sentences {
+                p class={ "lead " (super::table::tone(one.tone).unwrap_or_default()) } {
+                    strong { (one.system) } " " (one.text)
+                }
+            }
+            @if let Some(rounds) = rounds {
+                p.note {
+                    "Ratios are of throughput, over " (format::plural(rounds as usize, "round"))
+                    " that each held every system; in brackets their 95 % intervals. A change is called only where it is both certain and large enough to matter."
+                }
+            }
+            p.control { (sentence::view_control(view)) }
+            @for finding in findings::view_findings(view) {
+                aside.finding { strong { (finding.title) "." } " " (finding.text) }
+            }
+        }
+    }
+}

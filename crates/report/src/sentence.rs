@@ -1,0 +1,200 @@
+//! What happened, in a sentence a system.
+
+use model::{Comparison, Group, MetricId, Verdict, describe};
+
+use crate::format::{self, plural};
+use crate::table::Tone;
+use crate::view::{Seen, View, is_certain};
+use crate::Input;
+
+/// What happened to one system. `{system} {text}` reads as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sentence {
+    /// Name of the system.
+    pub system: String,
+    /// What is said of it, beginning with a verb.
+    pub text: String,
+    /// Regressed or improved where something certainly did, plain otherwise.
+    pub tone: Tone,
+}
+
+/// A sentence for each system but the base and its control, from the verdicts on throughput.
+pub fn sentences(input: &Input<'_>) -> Vec<Sentence> {
+    view_sentences(&View::new(input))
+}
+
+/// What the A/A control shows of the noise, in a sentence or two; also when there is none.
+pub fn control(input: &Input<'_>) -> String {
+    view_control(&View::new(input))
+}
+
+pub(crate) fn view_sentences(view: &View<'_>) -> Vec<Sentence> {
+    let judged = view.candidates().filter(|s| !s.is_control);
+    judged.map(|system| sentence(view, system)).collect()
+}
+
+/// Comparisons of one system by verdict.
+#[derive(Default)]
+struct Sorted<'a> {
+    regressed: Vec<&'a Comparison>,
+    improved: Vec<&'a Comparison>,
+    unchanged: Vec<&'a Comparison>,
+    inconclusive: Vec<&'a Comparison>,
+    incomparable: Vec<&'a Comparison>,
+}
+
+fn sort<'a>(rates: &[&'a Comparison]) -> Sorted<'a> {
+    let mut sorted = Sorted::default();
+    for comparison in rates {
+        match comparison.verdict {
+            Verdict::Regressed => sorted.regressed.push(comparison),
+            Verdict::Improved => sorted.improved.push(comparison),
+            Verdict::Unchanged => sorted.unchanged.push(comparison),
+            Verdict::Inconclusive(_) => sorted.inconclusive.push(comparison),
+            Verdict::Incomparable(_) => sorted.incomparable.push(comparison),
+        }
+    }
+    sorted
+}
+
+fn sentence(view: &View<'_>, system: &Seen<'_>) -> Sentence {
+    let rates = view.rates(system.name);
+    let Sorted {
+        regressed,
+        improved,
+        unchanged,
+        inconclusive,
+        incomparable,
+    } = sort(&rates);
+    let mut parts = Vec::new();
+    let mut say = |head: &str, tail: &str, list: &[&Comparison], extreme: Option<String>| {
+        if !list.is_empty() {
+            let subject = if parts.is_empty() { head } else { tail };
+            let of = if parts.is_empty() {
+                format!(" of {}", plural(rates.len(), "step"))
+            } else {
+                String::new()
+            };
+            let extreme = extreme.unwrap_or_default();
+            parts.push(format!("{subject} in {}{of}{extreme}", list.len()));
+        }
+    };
+    let base = view.base;
+    say(&format!("is slower than {base}"), "slower", &regressed, slowest(&regressed));
+    say(&format!("is faster than {base}"), "faster", &improved, fastest(&improved));
+    say(&format!("performs like {base}: unchanged"), "unchanged", &unchanged, None);
+    say(
+        &format!("against {base}: inconclusive"),
+        "inconclusive",
+        &inconclusive,
+        common_reason(&inconclusive),
+    );
+    say(
+        &format!("against {base}: incomparable"),
+        "incomparable",
+        &incomparable,
+        common_reason(&incomparable),
+    );
+    if parts.is_empty() {
+        parts.push(format!("was not compared with {base}"));
+    }
+    Sentence {
+        system: system.name.to_owned(),
+        text: format!("{}.", parts.join("; ")),
+        tone: if !regressed.is_empty() {
+            Tone::Regressed
+        } else if !improved.is_empty() {
+            Tone::Improved
+        } else {
+            Tone::Plain
+        },
+    }
+}
+
+fn slowest(list: &[&Comparison]) -> Option<String> {
+    let worst = list.iter().min_by(|a, b| by_ratio(a, b))?;
+    Some(format!(", worst {}", named(worst)))
+}
+
+fn fastest(list: &[&Comparison]) -> Option<String> {
+    let best = list.iter().max_by(|a, b| by_ratio(a, b))?;
+    Some(format!(", best {}", named(best)))
+}
+
+fn by_ratio(a: &Comparison, b: &Comparison) -> std::cmp::Ordering {
+    let ratio = |c: &Comparison| c.ratio.unwrap_or(1.0);
+    ratio(a).total_cmp(&ratio(b))
+}
+
+fn named(comparison: &Comparison) -> String {
+    format!("{}: {}", comparison.step, format::ratio_and_interval(comparison))
+}
+
+/// The reason that all of them give, in brackets; `None` when they differ.
+fn common_reason(list: &[&Comparison]) -> Option<String> {
+    let first = list.first()?.verdict.reason();
+    let all_alike = list.iter().all(|c| c.verdict.reason() == first);
+    all_alike.then(|| format!(" ({first})"))
+}
+
+pub(crate) fn view_control(view: &View<'_>) -> String {
+    let Some(control) = view.candidates().find(|s| s.is_control) else {
+        return "This plan had no control, a second copy of the base: how much two runs of the same system differ here is not known.".to_owned();
+    };
+    let rates = view.rates(control.name);
+    if rates.is_empty() {
+        return format!("The control ({}) was not compared: it has no complete round.", control.name);
+    }
+    let called = rates.iter().filter(|c| is_certain(&c.verdict)).count();
+    let mut text = format!(
+        "The control ({}), a second copy of {}, was called different in {called} of {}",
+        control.name,
+        view.base,
+        plural(rates.len(), "step")
+    );
+    let (others, all) = false_alarms(view, control);
+    if all > 0 {
+        text.push_str(&format!(", and in {others} of {all} comparisons of other metrics"));
+    }
+    text.push('.');
+    if let Some(largest) = largest_deviation(&rates) {
+        text.push_str(&largest);
+    }
+    if called > 0 {
+        text.push_str(" As nothing differs there, believe no effect of that size in this run.");
+    }
+    text
+}
+
+/// Comparisons of judged metrics other than throughput: called different, and all.
+fn false_alarms(view: &View<'_>, control: &Seen<'_>) -> (usize, usize) {
+    let judged = |c: &&Comparison| match c.verdict {
+        Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => true,
+        Verdict::Inconclusive(_) => is_cost(c),
+        Verdict::Incomparable(_) => false,
+    };
+    let of_control = view.input.comparisons.iter();
+    let others: Vec<&Comparison> = of_control
+        .filter(|c| c.system == control.name && c.metric.0 != MetricId::RATE)
+        .filter(judged)
+        .collect();
+    let called = others.iter().filter(|c| is_certain(&c.verdict)).count();
+    (called, others.len())
+}
+
+fn is_cost(comparison: &Comparison) -> bool {
+    let group = describe(&comparison.metric).map(|d| d.group);
+    matches!(group, Some(Group::Server | Group::Host | Group::Latency | Group::Size))
+}
+
+fn largest_deviation(rates: &[&Comparison]) -> Option<String> {
+    let (comparison, ratio) = rates
+        .iter()
+        .filter_map(|c| Some((c, c.ratio.filter(|r| r.is_finite() && *r > 0.0)?)))
+        .max_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs()))?;
+    Some(format!(
+        " Its largest deviation is {} % ({}).",
+        format::percent(100.0 * (ratio - 1.0).abs()),
+        comparison.step
+    ))
+}

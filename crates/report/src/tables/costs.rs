@@ -1,0 +1,119 @@
+//! What an operation costs the server, the host and the client.
+
+use model::{Group, MetricId, StepInfo, Unit, describe};
+
+use super::grid::{absolute_cell, grid, name, relative_cell};
+use crate::format;
+use crate::table::{Header, Table};
+use crate::view::View;
+
+/// The metrics of each group, in the order in which tables list them.
+const COSTS: [&str; 18] = [
+    "server.cpu/o",
+    "server.user/o",
+    "server.sys/o",
+    "server.cs/o",
+    "server.ics/o",
+    "server.minflt/o",
+    "server.majflt/o",
+    "cpu/o",
+    "cs/o",
+    "r/o",
+    "rKB/o",
+    "w/o",
+    "wKB/o",
+    "d/o",
+    "steal",
+    "client.cpu/o",
+    "client.cpu",
+    "client.rss",
+];
+
+pub(crate) fn costs(view: &View<'_>, group: Group, relative: bool) -> Vec<Table> {
+    COSTS
+        .into_iter()
+        .filter(|metric| group_of(metric) == Some(group) && view.has(metric))
+        .map(|metric| cost(view, metric, relative))
+        .collect()
+}
+
+fn cost(view: &View<'_>, metric: &'static str, relative: bool) -> Table {
+    let title = describe(&MetricId::new(metric)).map_or("", |d| d.title);
+    let has = |step: &StepInfo| view.unit(step, metric).is_some();
+    if relative {
+        let note = "Relative to the base; below 1 is cheaper.";
+        grid(
+            view,
+            format!("{metric}: {title}, relative"),
+            note,
+            has,
+            |_| "",
+            |system, step| relative_cell(view, system, step, metric),
+        )
+    } else {
+        grid(
+            view,
+            format!("{metric}: {title}"),
+            "Median over the rounds.",
+            has,
+            |step| view.unit(step, metric).map_or("", format::header_unit),
+            |system, step| absolute_cell(view, system, step, metric),
+        )
+    }
+}
+
+pub(crate) fn step_costs(view: &View<'_>, step: &StepInfo, relative: bool) -> Option<Table> {
+    let metrics: Vec<(&str, Unit)> = COSTS
+        .into_iter()
+        .filter_map(|metric| Some((metric, view.unit(step, metric)?)))
+        .collect();
+    if metrics.is_empty() {
+        return None;
+    }
+    let columns = metrics.iter().map(|(metric, unit)| {
+        let unit = if relative { "" } else { format::header_unit(*unit) };
+        Header::numbers(*metric, unit)
+    });
+    let rows = view.systems.iter().map(|system| {
+        let values = metrics.iter().map(|(metric, _)| {
+            if relative {
+                relative_cell(view, system, step, metric)
+            } else {
+                absolute_cell(view, system, step, metric)
+            }
+        });
+        std::iter::once(name(system)).chain(values).collect()
+    });
+    Some(Table {
+        title: if relative {
+            "Cost per operation, relative to the base".to_owned()
+        } else {
+            "Cost per operation".to_owned()
+        },
+        note: String::new(),
+        headers: std::iter::once(Header::words("system"))
+            .chain(columns)
+            .collect(),
+        rows: rows.collect(),
+    })
+}
+
+fn group_of(metric: &str) -> Option<Group> {
+    describe(&MetricId::new(metric)).map(|d| d.group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_listed_cost_is_a_metric_of_a_cost_group() {
+        for metric in COSTS {
+            let group = group_of(metric);
+            assert!(
+                matches!(group, Some(Group::Server | Group::Host | Group::Client)),
+                "{metric}: {group:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What each metric of the run is.
+
+use std::collections::BTreeMap;
+
+use model::{Described, Direction, Group, MetricId, Unit, describe};
+
+use crate::format;
+use crate::table::{Cell, Header, Table};
+use crate::view::View;
+
+pub(crate) fn metrics(view: &View<'_>) -> Table {
+    let mut families: BTreeMap<(Group, String), (Unit, Described)> = BTreeMap::new();
+    for cell in &view.input.data.cells {
+        if let Some(described) = describe(&cell.metric) {
+            let key = (described.group, family(&cell.metric));
+            families.entry(key).or_insert((cell.unit, described));
+        }
+    }
+    let rows = families.into_iter().map(|((_, id), (unit, is))| {
+        let unit = if id == MetricId::RATE { "rows/s or ops/s" } else { unit.name() };
+        vec![
+            Cell::text(id),
+            Cell::text(is.title),
+            Cell::text(unit),
+            Cell::text(better(is.direction)),
+            Cell::number(100.0 * is.margin, format::percent(100.0 * is.margin)),
+        ]
+    });
+    Table {
+        title: "Metrics".to_owned(),
+        note: "Per operation means per inserted or indexed row in the load steps and per query in the query steps. The margin is the smallest change that is called.".to_owned(),
+        headers: vec![
+            Header::words("metric"),
+            Header::words("what it is"),
+            Header::words("unit"),
+            Header::words("better is"),
+            Header::numbers("margin", "%"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+const fn better(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Higher => "higher",
+        Direction::Lower => "lower",
+        Direction::Neither => "not judged",
+    }
+}
+
+/// The id with the operation kind left open: `service.query.p99` is of `service.<kind>.p99`.
+fn family(id: &MetricId) -> String {
+    let parts: Vec<&str> = id.0.split('.').collect();
+    match parts.as_slice() {
+        [clock @ ("service" | "response"), .., last] => format!("{clock}.<kind>.{last}"),
+        [head @ ("rate" | "rows" | "errors" | "retries"), _, ..] => format!("{head}.<kind>"),
+        _ => id.0.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_leave_the_kind_open() {
+        let of = |id: &str| family(&MetricId::new(id));
+        assert_eq!(of("service.query.p99"), "service.<kind>.p99");
+        assert_eq!(of("rows.insert"), "rows.<kind>");
+        assert_eq!(of("rate"), "rate");
+        assert_eq!(of("server.cpu/o"), "server.cpu/o");
+    }
+}

@@ -1,0 +1,124 @@
+//! The tables of a report, built once for every output.
+//!
+//! Absolute values are medians over the rounds; ratios come from the comparisons (geometric mean of
+//! the paired ratios). So the ratio of two medians need not be the printed ratio to the last digit.
+
+mod costs;
+mod errors;
+mod grid;
+mod metrics;
+mod response;
+mod sizes;
+mod systems;
+mod throughput;
+mod trials;
+mod verdicts;
+
+use model::{Group, StepInfo};
+
+pub(crate) use costs::{costs as view_costs, step_costs as view_step_costs};
+pub(crate) use errors::errors as view_errors;
+pub(crate) use metrics::metrics as view_metrics;
+pub(crate) use response::{buckets as view_buckets, percentiles as view_percentiles};
+pub(crate) use sizes::sizes as view_sizes;
+pub(crate) use systems::{differing as view_differing, settings as view_settings};
+pub(crate) use throughput::{
+    absolute as view_absolute, background as view_background, relative as view_relative,
+};
+pub(crate) use trials::trials as view_trials;
+pub(crate) use verdicts::{pairs as view_pairs, tone as verdict_tone, verdicts as view_verdicts};
+
+use crate::view::View;
+use crate::{Input, Table};
+
+/// From which moment a latency counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// From sending.
+    Service,
+    /// From the intended start of a schedule.
+    Response,
+}
+
+impl Clock {
+    /// The first part of the ids of its metrics, and its name: `service`, `response`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Service => "service",
+            Self::Response => "response",
+        }
+    }
+}
+
+/// Each candidate against the base. Throughput only, or with `all` every metric that was compared.
+pub fn verdicts(input: &Input<'_>, all: bool) -> Table {
+    view_verdicts(&View::new(input), all)
+}
+
+/// Throughput: systems × steps.
+pub fn absolute(input: &Input<'_>) -> Table {
+    view_absolute(&View::new(input))
+}
+
+/// Throughput relative to the base: systems × steps.
+pub fn relative(input: &Input<'_>) -> Table {
+    view_relative(&View::new(input))
+}
+
+/// Achieved background insert rate against its target; `None` where no step has one.
+pub fn background(input: &Input<'_>) -> Option<Table> {
+    view_background(&View::new(input))
+}
+
+/// Cost per operation of one group (server, host, client): a table systems × steps for each metric.
+pub fn costs(input: &Input<'_>, group: Group, relative: bool) -> Vec<Table> {
+    view_costs(&View::new(input), group, relative)
+}
+
+/// Cost per operation in one step: systems × metrics of all three groups; `None` without any.
+pub fn step_costs(input: &Input<'_>, step: &StepInfo, relative: bool) -> Option<Table> {
+    view_step_costs(&View::new(input), step, relative)
+}
+
+/// The ten buckets of the published response-time tables, in per cent, and the longest; `None`
+/// without histograms.
+pub fn buckets(input: &Input<'_>, step: &StepInfo, kind: &str, clock: Clock) -> Option<Table> {
+    let view = View::new(input);
+    let merged = crate::series::histograms(&view, step, kind, clock);
+    view_buckets(&view, step, kind, clock, &merged)
+}
+
+/// Mean, p50 … p99.9 and the longest of one operation kind; `None` where it was not measured.
+pub fn percentiles(input: &Input<'_>, step: &StepInfo, kind: &str, clock: Clock) -> Option<Table> {
+    view_percentiles(&View::new(input), step, kind, clock)
+}
+
+/// Sizes on disk and memory after each step: a table systems × steps for each metric.
+pub fn sizes(input: &Input<'_>) -> Vec<Table> {
+    view_sizes(&View::new(input))
+}
+
+/// Failed and repeated operations, all rounds together; `None` when there were none.
+pub fn errors(input: &Input<'_>) -> Option<Table> {
+    view_errors(&View::new(input))
+}
+
+/// All trials in the order in which they started, with their outcome.
+pub fn trials(input: &Input<'_>) -> Table {
+    view_trials(&View::new(input))
+}
+
+/// Settings whose values differ between the systems' configs; `None` when there are none.
+pub fn settings(input: &Input<'_>) -> Option<Table> {
+    view_settings(&View::new(input))
+}
+
+/// Server variables that differ between the systems; `None` where not captured or all alike.
+pub fn differing(input: &Input<'_>) -> Option<Table> {
+    view_differing(&View::new(input))
+}
+
+/// What each metric of this run is, its unit and its margin.
+pub fn metrics(input: &Input<'_>) -> Table {
+    view_metrics(&View::new(input))
+}

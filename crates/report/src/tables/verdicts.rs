@@ -1,0 +1,151 @@
+//! Each candidate against the base, a line a comparison.
+
+use model::{Comparison, MetricId, StepInfo, Verdict};
+
+use crate::format;
+use crate::table::{Cell, Header, Table, Tone};
+use crate::view::{Seen, View, is_certain};
+
+/// Costs that may explain a change of throughput.
+const COSTS: [&str; 8] = [
+    "server.cpu/o",
+    "server.cs/o",
+    "cpu/o",
+    "cs/o",
+    "r/o",
+    "rKB/o",
+    "w/o",
+    "wKB/o",
+];
+
+pub(crate) fn verdicts(view: &View<'_>, all: bool) -> Table {
+    let mut headers = vec![Header::words("system"), Header::words("step")];
+    if all {
+        headers.push(Header::words("metric"));
+    }
+    headers.extend([
+        Header::numbers("ratio", ""),
+        Header::numbers("95 % interval", ""),
+        Header::numbers("rounds", ""),
+        Header::numbers("q", ""),
+        Header::words("verdict"),
+        Header::words("why, or what moved with it"),
+    ]);
+    let rows = view.candidates().flat_map(|system| {
+        let steps = view.steps.iter();
+        steps.flat_map(move |step| rows(view, system, step, all))
+    });
+    Table {
+        title: format!("Verdicts against {}", view.base),
+        note: "q is the p-value adjusted for false discoveries over the steps.".to_owned(),
+        headers,
+        rows: rows.collect(),
+    }
+}
+
+fn rows(view: &View<'_>, system: &Seen<'_>, step: &StepInfo, all: bool) -> Vec<Vec<Cell>> {
+    let of_step = |c: &&Comparison| {
+        c.system == system.name && c.step == step.step && c.clients == step.clients
+    };
+    let wanted = |c: &&Comparison| all || c.metric.0 == MetricId::RATE;
+    let comparisons = view.input.comparisons.iter().filter(of_step);
+    comparisons
+        .filter(wanted)
+        .map(|c| row(view, step, c, all))
+        .collect()
+}
+
+fn row(view: &View<'_>, step: &StepInfo, comparison: &Comparison, all: bool) -> Vec<Cell> {
+    let mut cells = vec![
+        Cell::text(comparison.system.clone()),
+        Cell::text(view.label(step)),
+    ];
+    if all {
+        cells.push(Cell::text(comparison.metric.0.clone()));
+    }
+    let reason = comparison.verdict.reason();
+    let why = if reason.is_empty() {
+        moved_with(view, step, comparison).unwrap_or_default()
+    } else {
+        reason
+    };
+    cells.extend([
+        comparison.ratio.map_or_else(Cell::absent, |ratio| {
+            Cell::number(ratio, format::ratio_of(comparison))
+        }),
+        format::interval(comparison).map_or_else(Cell::absent, Cell::text),
+        Cell::number(
+            f64::from(comparison.rounds),
+            format::count(u64::from(comparison.rounds)),
+        ),
+        comparison
+            .q_value
+            .map_or_else(Cell::absent, |q| Cell::number(q, format::q_value(q))),
+        Cell::text(comparison.verdict.word()).with_tone(tone(&comparison.verdict)),
+        Cell::text(why),
+    ]);
+    cells
+}
+
+/// What the colour of a verdict is.
+pub(crate) const fn tone(verdict: &Verdict) -> Tone {
+    match verdict {
+        Verdict::Regressed => Tone::Regressed,
+        Verdict::Improved => Tone::Improved,
+        Verdict::Unchanged => Tone::Plain,
+        Verdict::Inconclusive(_) | Verdict::Incomparable(_) => Tone::Muted,
+    }
+}
+
+/// Where throughput certainly changed: the cost that certainly changed most, `server.cpu/o 1.42`.
+fn moved_with(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> Option<String> {
+    if comparison.metric.0 != MetricId::RATE || !is_certain(&comparison.verdict) {
+        return None;
+    }
+    COSTS
+        .iter()
+        .filter_map(|metric| view.comparison(&comparison.system, step, metric))
+        .filter(|cost| is_certain(&cost.verdict))
+        .filter_map(|cost| Some((cost, cost.ratio.filter(|r| r.is_finite() && *r > 0.0)?)))
+        .max_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs()))
+        .map(|(cost, ratio)| format!("{} {}", cost.metric, format::ratio(ratio)))
+}
+
+/// The evidence behind a step's throughput ratios: systems × rounds; `None` without any pair.
+pub(crate) fn pairs(view: &View<'_>, step: &StepInfo) -> Option<Table> {
+    let evidence: Vec<&Comparison> = view
+        .candidates()
+        .filter_map(|s| view.comparison(s.name, step, MetricId::RATE))
+        .collect();
+    let mut rounds: Vec<u32> = evidence
+        .iter()
+        .flat_map(|c| c.pairs.iter().map(|(round, _)| *round))
+        .collect();
+    rounds.sort_unstable();
+    rounds.dedup();
+    if rounds.is_empty() {
+        return None;
+    }
+    let columns = rounds
+        .iter()
+        .map(|r| Header::numbers(format!("round {r}"), ""));
+    let rows = evidence.iter().map(|c| {
+        let values = rounds.iter().map(|round| {
+            let pair = c.pairs.iter().find(|(r, _)| r == round);
+            pair.map_or_else(Cell::absent, |(_, ratio)| {
+                Cell::number(*ratio, format!("{ratio:.3}"))
+            })
+        });
+        std::iter::once(Cell::text(c.system.clone()))
+            .chain(values)
+            .collect()
+    });
+    Some(Table {
+        title: "Ratio to the base in each round".to_owned(),
+        note: String::new(),
+        headers: std::iter::once(Header::words("system"))
+            .chain(columns)
+            .collect(),
+        rows: rows.collect(),
+    })
+}

@@ -1,0 +1,256 @@
+//! The input, indexed: who is compared with whom, and every value by its coordinates.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use model::{Comparison, MetricId, StepInfo, StepSeries, Unit, Verdict};
+
+use crate::Input;
+use crate::spread::median;
+
+/// A system as the report shows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen<'a> {
+    /// Its name.
+    pub(crate) name: &'a str,
+    /// The letter by which charts name it: `A`, `B`, … `Z`, `AA`.
+    pub(crate) key: String,
+    /// Its place in every table, which also gives its colour and marker.
+    pub(crate) index: usize,
+    /// Is it what the others are compared with?
+    pub(crate) is_base: bool,
+    /// Is it the second copy of the base?
+    pub(crate) is_control: bool,
+}
+
+/// The values of one metric of one system in one step.
+#[derive(Clone, Debug)]
+pub(crate) struct Values {
+    /// Their unit.
+    pub(crate) unit: Unit,
+    /// (round, value), by round.
+    pub(crate) rounds: Vec<(u32, f64)>,
+}
+
+/// System, step, clients, metric.
+type Key<'a> = (&'a str, &'a str, u32, &'a str);
+
+/// The input with indexes over it.
+pub(crate) struct View<'a> {
+    /// What it was made from.
+    pub(crate) input: &'a Input<'a>,
+    /// Name of the system that the others are compared with.
+    pub(crate) base: &'a str,
+    /// All systems: those of the plan in its order, then any others that were measured.
+    pub(crate) systems: Vec<Seen<'a>>,
+    /// The measured steps, in order.
+    pub(crate) steps: &'a [StepInfo],
+    values: HashMap<Key<'a>, Values>,
+    comparisons: HashMap<Key<'a>, &'a Comparison>,
+    /// Every name that is part of a key: turns a name from anywhere into the input's own.
+    names: HashSet<&'a str>,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(input: &'a Input<'a>) -> Self {
+        let plan = &input.data.info.plan;
+        let base = input
+            .comparisons
+            .first()
+            .map_or(plan.base.as_str(), |c| c.base.as_str());
+        let values = values(input);
+        let comparisons = comparisons(input);
+        let keys = values.keys().chain(comparisons.keys());
+        Self {
+            input,
+            base,
+            systems: systems(input, base),
+            steps: &input.data.steps,
+            names: keys.flat_map(|k| [k.0, k.1, k.3]).collect(),
+            values,
+            comparisons,
+        }
+    }
+
+    /// Systems other than the base.
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = &Seen<'a>> {
+        self.systems.iter().filter(|s| !s.is_base)
+    }
+
+    /// The values of one metric of one system in one step, by round.
+    pub(crate) fn values(&self, system: &str, step: &StepInfo, metric: &str) -> Option<&Values> {
+        self.values.get(&self.key(system, step, metric)?)
+    }
+
+    fn key(&self, system: &str, step: &StepInfo, metric: &str) -> Option<Key<'a>> {
+        let name = |name: &str| self.names.get(name).copied();
+        let step_name = name(&step.step.0)?;
+        Some((name(system)?, step_name, step.clients, name(metric)?))
+    }
+
+    /// Their median over the rounds.
+    pub(crate) fn median(&self, system: &str, step: &StepInfo, metric: &str) -> Option<f64> {
+        let values = self.values(system, step, metric)?;
+        median(values.rounds.iter().map(|(_, v)| *v))
+    }
+
+    /// The comparison of a system with the base.
+    pub(crate) fn comparison(
+        &self,
+        system: &str,
+        step: &StepInfo,
+        metric: &str,
+    ) -> Option<&'a Comparison> {
+        let key = self.key(system, step, metric)?;
+        self.comparisons.get(&key).copied()
+    }
+
+    /// Comparisons of throughput of one system, in the order of the steps.
+    pub(crate) fn rates(&self, system: &str) -> Vec<&'a Comparison> {
+        self.steps
+            .iter()
+            .filter_map(|step| self.comparison(system, step, MetricId::RATE))
+            .collect()
+    }
+
+    /// The unit of a metric in a step, from the first system that has it.
+    pub(crate) fn unit(&self, step: &StepInfo, metric: &str) -> Option<Unit> {
+        self.systems
+            .iter()
+            .find_map(|s| self.values(s.name, step, metric))
+            .map(|v| v.unit)
+    }
+
+    /// Was this metric measured for any system in any step?
+    pub(crate) fn has(&self, metric: &str) -> bool {
+        self.steps.iter().any(|step| self.unit(step, metric).is_some())
+    }
+
+    /// The unit of a step's throughput.
+    pub(crate) fn rate_unit(&self, step: &StepInfo) -> Unit {
+        self.unit(step, MetricId::RATE).unwrap_or(if step.counts_rows {
+            Unit::RowsPerSecond
+        } else {
+            Unit::OpsPerSecond
+        })
+    }
+
+    /// A step's name; with its clients where the workload has the step several times.
+    pub(crate) fn label(&self, step: &StepInfo) -> String {
+        if self.steps.iter().filter(|s| s.step == step.step).count() > 1 {
+            format!("{} ×{}", step.step, step.clients)
+        } else {
+            step.step.0.clone()
+        }
+    }
+
+    /// The operation kinds of a step: what it is about first, the others by name.
+    pub(crate) fn kinds(&self, step: &StepInfo) -> Vec<String> {
+        let data = self.input.data;
+        let of_series = data
+            .series
+            .iter()
+            .filter(|s| s.step == step.step)
+            .flat_map(|s| s.kinds.iter().map(|k| k.kind.as_str()));
+        let of_histograms = data
+            .histograms
+            .iter()
+            .filter(|h| h.step == step.step)
+            .map(|h| h.kind.as_str());
+        let of_cells = self
+            .values
+            .keys()
+            .filter(|k| k.1 == step.step.0)
+            .filter_map(|k| k.3.strip_prefix("service.")?.strip_suffix(".p50"));
+        let others: BTreeSet<&str> = of_series.chain(of_histograms).chain(of_cells).collect();
+        let (subject, others): (Vec<&str>, Vec<&str>) =
+            others.into_iter().partition(|kind| *kind == step.subject);
+        subject.into_iter().chain(others).map(str::to_owned).collect()
+    }
+
+    /// The series of one system in one step, a round each.
+    pub(crate) fn series(&self, system: &str, step: &StepInfo) -> Vec<&'a StepSeries> {
+        let all = &self.input.data.series;
+        all.iter()
+            .filter(|s| s.step == step.step && s.system == system)
+            .collect()
+    }
+}
+
+/// Is it certain that something changed?
+pub(crate) const fn is_certain(verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Regressed | Verdict::Improved => true,
+        Verdict::Unchanged | Verdict::Inconclusive(_) | Verdict::Incomparable(_) => false,
+    }
+}
+
+fn systems<'a>(input: &'a Input<'a>, base: &str) -> Vec<Seen<'a>> {
+    let plan = &input.data.info.plan;
+    let planned = plan.systems.iter().map(|s| s.name.as_str());
+    let tried = input.data.trials.iter().map(|t| t.system.as_str());
+    let measured = input.data.cells.iter().map(|c| c.system.as_str());
+    let mut known = BTreeSet::new();
+    planned
+        .chain(tried)
+        .chain(measured)
+        .filter(|name| known.insert(*name))
+        .enumerate()
+        .map(|(index, name)| Seen {
+            name,
+            key: key(index),
+            index,
+            is_base: name == base,
+            is_control: plan.system(name).is_some_and(|s| s.control),
+        })
+        .collect()
+}
+
+/// `A` to `Z`, then `AA`, `AB`, …
+fn key(index: usize) -> String {
+    let letter = char::from(b'A' + (index % 26) as u8);
+    if index < 26 {
+        letter.to_string()
+    } else {
+        format!("{}{letter}", key(index / 26 - 1))
+    }
+}
+
+fn comparisons<'a>(input: &'a Input<'a>) -> HashMap<Key<'a>, &'a Comparison> {
+    let key = |c: &'a Comparison| {
+        let (step, metric) = (c.step.0.as_str(), c.metric.0.as_str());
+        (c.system.as_str(), step, c.clients, metric)
+    };
+    input.comparisons.iter().map(|c| (key(c), c)).collect()
+}
+
+fn values<'a>(input: &'a Input<'a>) -> HashMap<Key<'a>, Values> {
+    let mut values: HashMap<Key<'a>, Values> = HashMap::new();
+    for cell in input.data.cells.iter().filter(|c| c.value.is_finite()) {
+        let key = (
+            cell.system.as_str(),
+            cell.step.0.as_str(),
+            cell.clients,
+            cell.metric.0.as_str(),
+        );
+        let entry = values.entry(key).or_insert_with(|| Values {
+            unit: cell.unit,
+            rounds: Vec::new(),
+        });
+        entry.rounds.push((cell.round, cell.value));
+    }
+    for entry in values.values_mut() {
+        entry.rounds.sort_by_key(|(round, _)| *round);
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::key;
+
+    #[test]
+    fn keys_go_on_after_z() {
+        let keys: Vec<String> = [0, 25, 26, 51, 52, 701, 702].into_iter().map(key).collect();
+        assert_eq!(keys, ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]);
+    }
+}

@@ -1,0 +1,265 @@
+//! MariaDB Server.
+
+use model::{Build, Dbms, Engine, Setting, Version};
+use rustix::process::Signal;
+
+use super::option_file::{self, RESERVED, TREE, VERSION_ARGUMENTS};
+use super::{CaptureQuery, Files, Init, Layout, Missing, Product, SettingError, Traits};
+
+pub(super) struct Mariadb;
+
+const TRAITS: Traits = Traits {
+    dbms: Dbms::Mariadb,
+    // Before 10.5 the program has the old name only.
+    programs: &["mariadbd", "mysqld"],
+    version_arguments: VERSION_ARGUMENTS,
+    engines: &[Engine::Innodb, Engine::Myrocks],
+    tree: TREE,
+    socket: "s.sock",
+    superuser: "root",
+    first_database: "mysql",
+    stop: Signal::TERM,
+    death: Signal::KILL,
+    refuses_root: false,
+    reserved: RESERVED,
+};
+
+impl Product for Mariadb {
+    fn traits(&self) -> &'static Traits {
+        &TRAITS
+    }
+
+    fn parse_version(&self, line: &str) -> Option<Version> {
+        line.contains("MariaDB")
+            .then(|| option_file::parse_version(line))
+            .flatten()
+    }
+
+    fn init(&self, _build: &Build, layout: &Layout) -> Result<Init, Missing> {
+        option_file::bootstrap(layout)
+    }
+
+    fn config(
+        &self,
+        build: &Build,
+        engine: Engine,
+        settings: &[Setting],
+        layout: &Layout,
+    ) -> Result<String, SettingError> {
+        let engine_settings: &[(&str, &str)] = match engine {
+            // MyRocks is a plugin and has no temporary tables.
+            Engine::Myrocks => &[
+                ("plugin-load-add", "ha_rocksdb"),
+                ("default-storage-engine", "ROCKSDB"),
+                ("default-tmp-storage-engine", "InnoDB"),
+            ],
+            Engine::Innodb | Engine::Tokudb | Engine::Heap | Engine::Btree => &[],
+        };
+        let isolation = option_file::isolation(layout);
+        option_file::render(build, engine_settings, settings, &isolation)
+    }
+
+    fn start(&self, layout: &Layout) -> Vec<String> {
+        vec![option_file::only_our_file(layout)]
+    }
+
+    fn files(&self, engine: Engine) -> Files {
+        const INNODB_LOG: &[&str] = &["ib_logfile*", "undo*", "*-bin.*"];
+        match engine {
+            Engine::Myrocks => Files {
+                data: &["#rocksdb"],
+                log: INNODB_LOG,
+            },
+            Engine::Innodb | Engine::Tokudb | Engine::Heap | Engine::Btree => Files {
+                data: &["ib"],
+                log: INNODB_LOG,
+            },
+        }
+    }
+
+    fn captures(&self, _version: &Version, engine: Engine) -> Vec<CaptureQuery> {
+        let mut captures = option_file::CAPTURES.to_vec();
+        if engine == Engine::Myrocks {
+            captures.push(CaptureQuery {
+                name: "rocksdb_status",
+                sql: "SHOW ENGINE ROCKSDB STATUS",
+            });
+        }
+        captures
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::super::InitCommand;
+    use super::*;
+    use crate::installation::Installation;
+
+    fn build() -> Build {
+        Build {
+            dbms: Dbms::Mariadb,
+            version: "10.11.19".parse().unwrap(),
+            source: model::BuildSource::Path("/usr".to_owned()),
+            version_line: String::new(),
+        }
+    }
+
+    fn layout() -> Layout {
+        let share = PathBuf::from("/usr/share/mysql");
+        Layout {
+            installation: Installation {
+                program: "/usr/sbin/mariadbd".into(),
+                base: "/usr".into(),
+                scripts: vec![
+                    share.join("mysql_system_tables.sql"),
+                    share.join("fill_help_tables.sql"),
+                ],
+                share: Some(share),
+                plugins: Some("/usr/lib/mysql/plugin".into()),
+                libraries: None,
+                tools: Vec::new(),
+            },
+            directory: "/lab/a #1/x".into(),
+            socket: "/tmp/bs-0/s.sock".into(),
+            as_root: true,
+        }
+    }
+
+    #[test]
+    fn version_lines() {
+        let table = [
+            (
+                "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)",
+                "10.11.19",
+            ),
+            (
+                "/o p/bin/mysqld  Ver 10.1.8-MariaDB for Linux on x86_64 (MariaDB Server)",
+                "10.1.8",
+            ),
+            (
+                "mysqld  Ver 10.2.11-MariaDB-log for Linux on x86_64 (MariaDB Server)",
+                "10.2.11",
+            ),
+            (
+                "mariadbd  Ver 11.8.9-MariaDB-4 from Debian for debian-linux-gnu on x86_64 (Debian n/a)",
+                "11.8.9",
+            ),
+            (
+                "mariadbd from 11.4.5-MariaDB, Ver 11.4.5-MariaDB for Linux on x86_64 (MariaDB Server)",
+                "11.4.5",
+            ),
+        ];
+        for (line, version) in table {
+            assert_eq!(
+                Mariadb
+                    .parse_version(line)
+                    .map(|v| v.to_string())
+                    .as_deref(),
+                Some(version),
+                "{line}"
+            );
+        }
+        for other in [
+            "mysqld  Ver 8.0.33 for Linux on x86_64 (MySQL Community Server - GPL)",
+            "postgres (PostgreSQL) 15.19",
+            "MariaDB",
+            "",
+        ] {
+            assert_eq!(Mariadb.parse_version(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn config_file() {
+        let settings = [
+            Setting {
+                name: "innodb_buffer_pool_size".to_owned(),
+                value: Some("2G".to_owned()),
+            },
+            Setting {
+                name: "skip-log-bin".to_owned(),
+                value: None,
+            },
+        ];
+        let text = Mariadb
+            .config(&build(), Engine::Innodb, &settings, &layout())
+            .unwrap();
+        insta::assert_snapshot!(text, @r#"
+        # Written by backslide for mariadb-10.11.19; made anew with each instance.
+        [mysqld]
+        innodb_buffer_pool_size = 2G
+        skip-log-bin
+        # Isolation.
+        user = root
+        basedir = /usr
+        datadir = "/lab/a #1/x/data"
+        lc-messages-dir = /usr/share/mysql
+        character-sets-dir = /usr/share/mysql/charsets
+        plugin-dir = /usr/lib/mysql/plugin
+        secure-file-priv = 
+        skip-networking
+        socket = /tmp/bs-0/s.sock
+        pid-file = "/lab/a #1/x/server.pid"
+        "#);
+    }
+
+    #[test]
+    fn myrocks_brings_its_plugin() {
+        let text = Mariadb
+            .config(&build(), Engine::Myrocks, &[], &layout())
+            .unwrap();
+        let head: Vec<&str> = text.lines().skip(2).take(3).collect();
+        assert_eq!(
+            head,
+            [
+                "plugin-load-add = ha_rocksdb",
+                "default-storage-engine = ROCKSDB",
+                "default-tmp-storage-engine = InnoDB"
+            ]
+        );
+        let names: Vec<_> = Mariadb
+            .captures(&build().version, Engine::Myrocks)
+            .iter()
+            .map(|c| c.name)
+            .collect();
+        assert_eq!(
+            names,
+            ["variables", "status", "innodb_status", "rocksdb_status"]
+        );
+    }
+
+    #[test]
+    fn what_isolation_sets_is_reserved() {
+        for (name, _) in option_file::isolation(&layout()) {
+            assert!(
+                RESERVED.contains(&name.replace('-', "_").as_str()),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn bootstrap_feeds_the_system_tables() {
+        let init = Mariadb.init(&build(), &layout()).unwrap();
+        let [
+            InitCommand {
+                arguments, input, ..
+            },
+        ] = init.commands.as_slice()
+        else {
+            panic!("one command expected: {init:?}");
+        };
+        assert_eq!(
+            arguments.first().map(String::as_str),
+            Some("--defaults-file=/lab/a #1/x/server.cnf")
+        );
+        assert!(arguments.contains(&"--bootstrap".to_owned()));
+        assert_eq!(input.len(), 3);
+        let mut without = layout();
+        without.installation.scripts.clear();
+        let missing = Mariadb.init(&build(), &without).unwrap_err();
+        insta::assert_snapshot!(missing, @"the SQL of the system tables (mysql_system_tables.sql or mariadb_system_tables.sql) is missing from /usr/share/mysql");
+    }
+}

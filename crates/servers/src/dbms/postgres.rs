@@ -1,0 +1,370 @@
+//! PostgreSQL.
+
+use std::fmt::Write;
+
+use model::{Build, Dbms, Engine, Setting, Version};
+use rustix::process::Signal;
+
+use super::{
+    CaptureQuery, Files, Init, InitCommand, Layout, Missing, Product, SettingError, Traits, Tree,
+    at_least, check_setting,
+};
+
+pub(super) struct Postgres;
+
+const TRAITS: Traits = Traits {
+    dbms: Dbms::Postgres,
+    programs: &["postgres"],
+    version_arguments: &["--version"],
+    engines: &[Engine::Heap],
+    // The server finds its own share and plugins relative to its program.
+    tree: Tree {
+        share: &[],
+        share_marker: "",
+        scripts: &[],
+        plugins: &[],
+        libraries: &[],
+        tools: &["initdb"],
+    },
+    socket: ".s.PGSQL.5432",
+    superuser: "postgres",
+    first_database: "postgres",
+    // Fast shutdown: sessions are ended, a checkpoint is written.
+    stop: Signal::INT,
+    // Immediate shutdown: the server ends its own processes, which SIGKILL would leave to themselves.
+    death: Signal::QUIT,
+    refuses_root: true,
+    reserved: RESERVED,
+};
+
+const RESERVED: &[&str] = &[
+    "data_directory",
+    "config_file",
+    "hba_file",
+    "ident_file",
+    "external_pid_file",
+    "listen_addresses",
+    "port",
+    "unix_socket_directories",
+    "logging_collector",
+    "log_destination",
+];
+
+impl Product for Postgres {
+    fn traits(&self) -> &'static Traits {
+        &TRAITS
+    }
+
+    fn parse_version(&self, line: &str) -> Option<Version> {
+        let (_, rest) = line.split_once("(PostgreSQL) ")?;
+        rest.split_ascii_whitespace().next()?.parse().ok()
+    }
+
+    fn init(&self, _build: &Build, layout: &Layout) -> Result<Init, Missing> {
+        let installation = &layout.installation;
+        let initdb = installation.tool("initdb").ok_or_else(|| Missing {
+            what: "initdb".to_owned(),
+            place: installation
+                .program
+                .parent()
+                .unwrap_or(&installation.base)
+                .to_owned(),
+        })?;
+        let data = layout.data().display().to_string();
+        let arguments = [
+            "-U",
+            TRAITS.superuser,
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C",
+        ];
+        Ok(Init {
+            directories: Vec::new(),
+            commands: vec![InitCommand {
+                program: initdb.to_owned(),
+                arguments: ["-D".to_owned(), data]
+                    .into_iter()
+                    .chain(arguments.map(str::to_owned))
+                    .collect(),
+                input: Vec::new(),
+            }],
+        })
+    }
+
+    /// Our file includes the one that `initdb` made for this host, so that an empty config runs as the
+    /// version ships; the settings after it win.
+    fn config(
+        &self,
+        build: &Build,
+        _engine: Engine,
+        settings: &[Setting],
+        layout: &Layout,
+    ) -> Result<String, SettingError> {
+        let shipped = layout.data().join("postgresql.conf");
+        let mut text = format!(
+            "# Written by backslide for {}; made anew with each instance.\ninclude {}\n",
+            build.id(),
+            quoted(&shipped.display().to_string())
+        );
+        for setting in settings {
+            check_setting(setting, RESERVED)?;
+            let value = setting.value.as_deref().ok_or_else(|| SettingError {
+                name: setting.name.clone(),
+                problem: "has no value: every setting of PostgreSQL needs one",
+            })?;
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{} = {}", setting.name, quoted(value));
+        }
+        Ok(text)
+    }
+
+    /// What isolation demands stands on the command line, which no file and no ALTER SYSTEM overrides.
+    fn start(&self, layout: &Layout) -> Vec<String> {
+        // The list of socket directories splits at commas outside of double quotes.
+        let directory = layout.socket_directory().display().to_string();
+        let sockets = format!("\"{}\"", directory.replace('"', "\"\""));
+        let mut arguments = vec!["-D".to_owned(), layout.data().display().to_string()];
+        for (name, value) in [
+            ("config_file", layout.config().display().to_string()),
+            ("listen_addresses", String::new()),
+            ("port", "5432".to_owned()),
+            ("unix_socket_directories", sockets),
+            ("logging_collector", "off".to_owned()),
+            ("log_destination", "stderr".to_owned()),
+        ] {
+            arguments.extend(["-c".to_owned(), format!("{name}={value}")]);
+        }
+        arguments
+    }
+
+    fn files(&self, _engine: Engine) -> Files {
+        Files {
+            data: &["base", "global", "pg_tblspc"],
+            // `pg_xlog` before version 10.
+            log: &["pg_wal", "pg_xlog"],
+        }
+    }
+
+    fn captures(&self, version: &Version, _engine: Engine) -> Vec<CaptureQuery> {
+        CAPTURES
+            .iter()
+            .filter(|(since, _)| at_least(version, &[*since]))
+            .map(|(_, capture)| *capture)
+            .collect()
+    }
+}
+
+/// A listing, and the first major version that has it.
+const CAPTURES: &[(u32, CaptureQuery)] = &[
+    (
+        0,
+        capture(
+            "variables",
+            "SELECT name, setting, source FROM pg_settings ORDER BY name",
+        ),
+    ),
+    (0, capture("bgwriter", "SELECT * FROM pg_stat_bgwriter")),
+    (
+        17,
+        capture("checkpointer", "SELECT * FROM pg_stat_checkpointer"),
+    ),
+    (
+        0,
+        capture(
+            "database",
+            "SELECT * FROM pg_stat_database WHERE datname = current_database()",
+        ),
+    ),
+    (14, capture("wal", "SELECT * FROM pg_stat_wal")),
+    (
+        16,
+        capture(
+            "io",
+            "SELECT * FROM pg_stat_io ORDER BY backend_type, object, context",
+        ),
+    ),
+    (
+        0,
+        capture(
+            "tables",
+            "SELECT * FROM pg_stat_user_tables ORDER BY schemaname, relname",
+        ),
+    ),
+    (
+        0,
+        capture(
+            "indexes",
+            "SELECT * FROM pg_stat_user_indexes ORDER BY schemaname, relname, indexrelname",
+        ),
+    ),
+];
+
+const fn capture(name: &'static str, sql: &'static str) -> CaptureQuery {
+    CaptureQuery { name, sql }
+}
+
+/// A value as `postgresql.conf` takes it: in single quotes, in which `\` escapes.
+fn quoted(value: &str) -> String {
+    format!("'{}'", value.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::installation::Installation;
+
+    fn build() -> Build {
+        Build {
+            dbms: Dbms::Postgres,
+            version: "15.19".parse().unwrap(),
+            source: model::BuildSource::Path("/usr/lib/postgresql/15".to_owned()),
+            version_line: String::new(),
+        }
+    }
+
+    fn layout() -> Layout {
+        let bin = std::path::PathBuf::from("/usr/lib/postgresql/15/bin");
+        Layout {
+            installation: Installation {
+                program: bin.join("postgres"),
+                base: "/usr/lib/postgresql/15".into(),
+                share: None,
+                scripts: Vec::new(),
+                plugins: None,
+                libraries: None,
+                tools: vec![bin.join("initdb")],
+            },
+            directory: "/lab/it's".into(),
+            socket: "/tmp/bs-0/.s.PGSQL.5432".into(),
+            as_root: false,
+        }
+    }
+
+    #[test]
+    fn version_lines() {
+        let table = [
+            ("postgres (PostgreSQL) 9.6.24", "9.6.24"),
+            (
+                "postgres (PostgreSQL) 15.19 (Debian 15.19-0+deb12u1)",
+                "15.19",
+            ),
+            ("postgres (PostgreSQL) 18.6", "18.6"),
+            ("postgres (PostgreSQL) 19rc1 (Debian 19~rc1-1)", "19rc1"),
+            ("postgres (PostgreSQL) 20devel", "20devel"),
+            ("postgres (PostgreSQL) 16.3 - Percona Distribution", "16.3"),
+        ];
+        for (line, version) in table {
+            assert_eq!(
+                Postgres
+                    .parse_version(line)
+                    .map(|v| v.to_string())
+                    .as_deref(),
+                Some(version),
+                "{line}"
+            );
+        }
+        for other in [
+            "mysqld  Ver 8.0.33 for Linux",
+            "postgres (PostgreSQL) ",
+            "postgres (PostgreSQL) x",
+            "",
+        ] {
+            assert_eq!(Postgres.parse_version(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn config_file() {
+        let settings = [
+            Setting {
+                name: "shared_buffers".to_owned(),
+                value: Some("4GB".to_owned()),
+            },
+            Setting {
+                name: "auto_explain.log_format".to_owned(),
+                value: Some("it's \\".to_owned()),
+            },
+        ];
+        let text = Postgres
+            .config(&build(), Engine::Heap, &settings, &layout())
+            .unwrap();
+        insta::assert_snapshot!(text, @r"
+        # Written by backslide for postgres-15.19; made anew with each instance.
+        include '/lab/it''s/data/postgresql.conf'
+        shared_buffers = '4GB'
+        auto_explain.log_format = 'it''s \\'
+        ");
+        let no_value = [Setting {
+            name: "fsync".to_owned(),
+            value: None,
+        }];
+        let error = Postgres
+            .config(&build(), Engine::Heap, &no_value, &layout())
+            .unwrap_err();
+        insta::assert_snapshot!(error, @"setting `fsync` has no value: every setting of PostgreSQL needs one");
+    }
+
+    #[test]
+    fn what_isolation_sets_is_reserved() {
+        let arguments = Postgres.start(&layout());
+        insta::assert_snapshot!(arguments.join("\n"), @r#"
+        -D
+        /lab/it's/data
+        -c
+        config_file=/lab/it's/server.cnf
+        -c
+        listen_addresses=
+        -c
+        port=5432
+        -c
+        unix_socket_directories="/tmp/bs-0"
+        -c
+        logging_collector=off
+        -c
+        log_destination=stderr
+        "#);
+        for name in arguments
+            .iter()
+            .filter_map(|a| a.split_once('='))
+            .map(|(name, _)| name)
+        {
+            assert!(RESERVED.contains(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn initdb_beside_the_server() {
+        let init = Postgres.init(&build(), &layout()).unwrap();
+        insta::assert_snapshot!(init.commands[0].arguments.join(" "), @"-D /lab/it's/data -U postgres -A trust -E UTF8 --locale=C");
+        let mut without = layout();
+        without.installation.tools.clear();
+        let missing = Postgres.init(&build(), &without).unwrap_err();
+        insta::assert_snapshot!(missing, @"initdb is missing from /usr/lib/postgresql/15/bin");
+    }
+
+    #[test]
+    fn each_version_is_asked_only_for_what_it_has() {
+        let names = |version: &str| -> String {
+            let captures = Postgres.captures(&version.parse().unwrap(), Engine::Heap);
+            captures
+                .iter()
+                .map(|c| c.name)
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(
+            names("9.6.24"),
+            "variables bgwriter database tables indexes"
+        );
+        assert_eq!(
+            names("14.24"),
+            "variables bgwriter database wal tables indexes"
+        );
+        assert_eq!(
+            names("19rc1"),
+            "variables bgwriter checkpointer database wal io tables indexes"
+        );
+    }
+}

@@ -1,0 +1,384 @@
+//! Builds on this machine.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use std::{env, io, path};
+
+use model::{Build, BuildSource, Version};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::Errno;
+use rustix::process::Signal;
+
+use crate::account::RunAs;
+use crate::dbms::{PRODUCTS, Product};
+use crate::error::ServerError;
+use crate::installation::{Installation, base_of, find_program};
+use crate::process::Launch;
+
+/// Directories in which distributions and vendors install server programs, besides those of `PATH`;
+/// `*` stands for any text within a name.
+const PLACES: [&str; 12] = [
+    "/usr/sbin",
+    "/usr/libexec",
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/local/mysql/bin",
+    "/usr/local/mariadb/bin",
+    "/usr/local/pgsql/bin",
+    "/usr/lib/postgresql/*/bin",
+    "/usr/pgsql-*/bin",
+    "/opt/*/bin",
+    "/opt/*/sbin",
+    "/opt/*/*/bin",
+];
+
+/// How long a program may take to tell its version.
+const VERSION_LIMIT: Duration = Duration::from_secs(10);
+
+/// Characters of an unexpected answer that an error shows.
+const ANSWER_SHOWN: usize = 300;
+
+/// The builds in the places where servers are installed, each once: by family, then the newest first.
+/// A program that does not run or tells no version is left out; [`inspect`] says why.
+pub fn discover() -> Vec<Build> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut directories: Vec<PathBuf> = env::split_paths(&path)
+        .filter(|d| d.is_absolute())
+        .collect();
+    directories.extend(PLACES.iter().flat_map(|pattern| expand(pattern)));
+    discover_in(&directories)
+}
+
+fn discover_in(directories: &[PathBuf]) -> Vec<Build> {
+    let mut seen = Vec::new();
+    let mut builds = Vec::new();
+    for directory in directories {
+        for name in PRODUCTS
+            .iter()
+            .flat_map(|product| product.traits().programs)
+        {
+            let program = directory.join(name);
+            // `/sbin` is `/usr/sbin` and `mysqld` is `mariadbd` on many a system.
+            let Ok(real) = program.canonicalize() else {
+                continue;
+            };
+            if seen.contains(&real) {
+                continue;
+            }
+            seen.push(real);
+            builds.extend(inspect(&program));
+        }
+    }
+    builds.sort_by(|a, b| a.dbms.cmp(&b.dbms).then_with(|| b.version.cmp(&a.version)));
+    builds
+}
+
+/// The build at a path: a directory that holds the server in its `bin`, `sbin` or `usr/sbin`, or the
+/// server program itself.
+pub fn inspect(path: &Path) -> Result<Build, ServerError> {
+    let path = path::absolute(path).map_err(ServerError::io("find", path))?;
+    let program = find_program(&path, PRODUCTS)?;
+    let (product, version, version_line) = ask_version(&program)?;
+    Ok(Build {
+        dbms: product.traits().dbms,
+        version,
+        source: BuildSource::Path(source_of(&program, product)?),
+        version_line,
+    })
+}
+
+/// The base directory where that alone leads back to the program, else the program's own path.
+fn source_of(program: &Path, product: &dyn Product) -> Result<String, ServerError> {
+    let base = base_of(program);
+    let leads_back = find_program(&base, &[product]).is_ok_and(|found| found == program);
+    plain_text(if leads_back { &base } else { program }).map(str::to_owned)
+}
+
+/// A path as text that a configuration file can hold.
+pub(crate) fn plain_text(path: &Path) -> Result<&str, ServerError> {
+    path.to_str()
+        .filter(|text| !text.chars().any(char::is_control))
+        .ok_or_else(|| ServerError::PathText {
+            path: path.to_owned(),
+        })
+}
+
+/// Asks a program in the way of each family that uses its name, or of all where none does.
+fn ask_version(program: &Path) -> Result<(&'static dyn Product, Version, String), ServerError> {
+    let named = |product: &&dyn Product| {
+        let mut names = product.traits().programs.iter();
+        program
+            .file_name()
+            .is_some_and(|file| names.any(|name| file == *name))
+    };
+    let mut products: Vec<&'static dyn Product> = PRODUCTS.iter().copied().filter(named).collect();
+    if products.is_empty() {
+        products = PRODUCTS.to_vec();
+    }
+    let mut asked: Vec<(&[&str], String)> = Vec::new();
+    for product in products {
+        let arguments = product.traits().version_arguments;
+        if !asked.iter().any(|(earlier, _)| *earlier == arguments) {
+            asked.push((arguments, answer(program, product)?));
+        }
+        let answers = asked.iter().filter(|(earlier, _)| *earlier == arguments);
+        for line in answers.flat_map(|(_, text)| text.lines()) {
+            if let Some(version) = product.parse_version(line) {
+                return Ok((product, version, line.to_owned()));
+            }
+        }
+    }
+    let last = asked.pop().map_or_else(String::new, |(_, text)| text);
+    Err(ServerError::NoVersion {
+        program: program.to_owned(),
+        answer: last.trim().chars().take(ANSWER_SHOWN).collect(),
+    })
+}
+
+/// What a program prints when asked for its version; how it ended where it prints nothing.
+fn answer(program: &Path, product: &dyn Product) -> Result<String, ServerError> {
+    let traits = product.traits();
+    let arguments: Vec<String> = traits
+        .version_arguments
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let installation = Installation::around(program, &traits.tree);
+    let launch = Launch {
+        program,
+        arguments: &arguments,
+        directory: Path::new("/"),
+        temporary: None,
+        libraries: installation.libraries.as_deref(),
+        run_as: &RunAs::Ourselves,
+        cpus: None,
+        death: Signal::KILL,
+    };
+    let cannot = |cause| ServerError::CannotExecute {
+        program: program.to_owned(),
+        cause,
+    };
+    check_format(program).map_err(cannot)?;
+    let mut output = memory_file().map_err(cannot)?;
+    let mut running = output
+        .try_clone()
+        .and_then(|file| launch.spawn(Stdio::null(), file))
+        .map_err(cannot)?;
+    let status = running.wait(VERSION_LIMIT);
+    let mut bytes = Vec::new();
+    output
+        .rewind()
+        .and_then(|()| output.read_to_end(&mut bytes))
+        .map_err(cannot)?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(match status {
+        _ if !text.trim().is_empty() => text.into_owned(),
+        Some(status) => status.to_string(),
+        None => format!("nothing within {VERSION_LIMIT:?}"),
+    })
+}
+
+/// Refuses what the kernel would: neither a script nor a program for this machine. Otherwise the C library
+/// would hand it to a shell, which takes it for a script.
+fn check_format(program: &Path) -> io::Result<()> {
+    let theirs = header(program)?;
+    let is_ours = || -> io::Result<bool> {
+        let ours = header(Path::new("/proc/self/exe"))?;
+        // Magic, word size and byte order; then, at 18, the machine.
+        Ok(theirs.get(..6) == ours.get(..6) && theirs.get(18..20) == ours.get(18..20))
+    };
+    if theirs.starts_with(b"#!") || is_ours()? {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(Errno::NOEXEC.raw_os_error()))
+    }
+}
+
+/// The first bytes of a file.
+fn header(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(20).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A file in memory: unlike a pipe it never blocks the writer, however much it prints.
+fn memory_file() -> io::Result<File> {
+    Ok(File::from(memfd_create(c"version", MemfdFlags::CLOEXEC)?))
+}
+
+/// The directories that a pattern stands for.
+fn expand(pattern: &str) -> Vec<PathBuf> {
+    let mut found = vec![PathBuf::from("/")];
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        found = match part.split_once('*') {
+            None => found
+                .into_iter()
+                .map(|directory| directory.join(part))
+                .collect(),
+            Some(ends) => found
+                .iter()
+                .flat_map(|directory| matching(directory, ends))
+                .collect(),
+        };
+    }
+    found.retain(|directory| directory.is_dir());
+    found
+}
+
+fn matching(directory: &Path, (start, end): (&str, &str)) -> Vec<PathBuf> {
+    let mut names: Vec<PathBuf> = fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| {
+            let name = entry.file_name();
+            name.to_str()
+                .and_then(|name| name.strip_prefix(start))
+                .is_some_and(|rest| rest.ends_with(end))
+        })
+        .map(|entry| entry.path())
+        .collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use model::Dbms;
+
+    use super::*;
+
+    fn program(path: &Path, script: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, script).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn says(path: &Path, line: &str) {
+        program(path, &format!("#!/bin/sh\necho '{line}'\n"));
+    }
+
+    #[test]
+    fn a_build_by_directory_and_by_program_in_a_path_with_a_space() {
+        let root = tempfile::tempdir().unwrap();
+        let base = root.path().join("my builds/eight");
+        let mysqld = base.join("bin/mysqld");
+        says(
+            &mysqld,
+            "x/mysqld  Ver 8.0.33-25 for Linux on x86_64 (Percona Server (GPL))",
+        );
+        let by_directory = inspect(&base).unwrap();
+        assert_eq!(by_directory.id(), "mysql-8.0.33");
+        assert_eq!(
+            by_directory.source,
+            BuildSource::Path(base.display().to_string())
+        );
+        assert!(by_directory.version_line.contains("Percona"));
+        assert_eq!(inspect(&mysqld).unwrap(), by_directory);
+    }
+
+    #[test]
+    fn the_version_line_decides_between_families_that_share_a_program_name() {
+        let root = tempfile::tempdir().unwrap();
+        says(
+            &root.path().join("bin/mysqld"),
+            "mysqld  Ver 10.1.8-MariaDB for Linux on x86_64",
+        );
+        assert_eq!(inspect(root.path()).unwrap().id(), "mariadb-10.1.8");
+        let debug = root.path().join("mysqld-debug");
+        says(&debug, "mysqld  Ver 9.7.4 for Linux on x86_64");
+        let build = inspect(&debug).unwrap();
+        assert_eq!(build.id(), "mysql-9.7.4");
+        assert_eq!(build.source, BuildSource::Path(debug.display().to_string()));
+    }
+
+    #[test]
+    fn discovery_lists_each_program_once_and_the_newest_first() {
+        let root = tempfile::tempdir().unwrap();
+        let directory = |name: &str| root.path().join(name).join("bin");
+        for (name, version) in [("a", "9.6.24"), ("b", "19rc1"), ("c", "15.19")] {
+            says(
+                &directory(name).join("postgres"),
+                &format!("postgres (PostgreSQL) {version}"),
+            );
+        }
+        says(
+            &directory("a").join("mysqld"),
+            "mysqld  Ver 8.0.33 for Linux",
+        );
+        program(&directory("b").join("mysqld"), "#!/bin/sh\nexit 3\n");
+        symlink(directory("c"), root.path().join("again")).unwrap();
+        let builds = discover_in(&[
+            directory("a"),
+            directory("b"),
+            directory("c"),
+            root.path().join("again"),
+        ]);
+        let ids: Vec<String> = builds.iter().map(Build::id).collect();
+        assert_eq!(
+            ids,
+            [
+                "mysql-8.0.33",
+                "postgres-19rc1",
+                "postgres-15.19",
+                "postgres-9.6.24"
+            ]
+        );
+        assert!(builds.iter().all(|build| build.dbms != Dbms::Mariadb));
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong_with_the_path() {
+        let root = tempfile::tempdir().unwrap();
+        let message = |path: &Path| {
+            let text = inspect(path).unwrap_err().to_string();
+            text.replace(&root.path().display().to_string(), "DIR")
+        };
+        insta::assert_snapshot!(message(&root.path().join("none")), @"DIR/none does not exist: give the directory that holds bin/, or the server program");
+        let odd = root.path().join("bin/postgres");
+        let mut elf = header(Path::new("/proc/self/exe")).unwrap();
+        elf[18] ^= 1;
+        fs::create_dir_all(odd.parent().unwrap()).unwrap();
+        fs::write(&odd, elf).unwrap();
+        fs::set_permissions(&odd, fs::Permissions::from_mode(0o755)).unwrap();
+        insta::assert_snapshot!(message(&odd), @"cannot execute DIR/bin/postgres: Exec format error (os error 8) (is it a server for this machine's architecture?)");
+        program(&odd, "echo 'postgres (PostgreSQL) 15.19'");
+        assert!(
+            message(&odd).contains("Exec format error"),
+            "a text without #! was run"
+        );
+        program(&odd, "#!/bin/sh\n");
+        fs::set_permissions(&odd, fs::Permissions::from_mode(0o644)).unwrap();
+        insta::assert_snapshot!(message(&odd), @"cannot execute DIR/bin/postgres: Permission denied (os error 13) (is it a server for this machine's architecture?)");
+        program(
+            &odd,
+            "#!/bin/sh\necho 'libssl.so.1.1: cannot open shared object file' >&2; exit 127\n",
+        );
+        insta::assert_snapshot!(message(&odd), @"DIR/bin/postgres does not say which server it is: `--version` answered `libssl.so.1.1: cannot open shared object file`");
+        program(&odd, "#!/bin/sh\nexit 3\n");
+        insta::assert_snapshot!(message(&odd), @"DIR/bin/postgres does not say which server it is: `--version` answered `exit status: 3`");
+    }
+
+    #[test]
+    fn patterns_expand_to_directories_that_exist() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["pgsql-12/bin", "pgsql-9/bin", "pgsql-x", "other/bin"] {
+            fs::create_dir_all(root.path().join(name)).unwrap();
+        }
+        let pattern = format!("{}/pgsql-*/bin", root.path().display());
+        let found = expand(&pattern);
+        assert_eq!(
+            found,
+            [
+                root.path().join("pgsql-12/bin"),
+                root.path().join("pgsql-9/bin")
+            ]
+        );
+        assert!(expand("/nonexistent/*/bin").is_empty());
+    }
+}

@@ -1,0 +1,268 @@
+//! What can go wrong with a server.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use model::{Dbms, Engine};
+
+use crate::cpus::CpuListError;
+use crate::dbms::{Missing, SettingError};
+use crate::tail::Tail;
+
+/// An error of finding, initialising, starting or stopping a server.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The path of a build that is not there.
+    #[error("{} does not exist: give the directory that holds bin/, or the server program", .path.display())]
+    DoesNotExist {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A directory without a server in it.
+    #[error("no database server in {}: looked for {looked_for}", .path.display())]
+    NoServer {
+        /// The directory.
+        path: PathBuf,
+        /// Programs and places.
+        looked_for: String,
+    },
+    /// The system does not run the program.
+    #[error("cannot execute {}: {cause} (is it a server for this machine's architecture?)", .program.display())]
+    CannotExecute {
+        /// The program.
+        program: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The program ran and told no version that is known.
+    #[error("{} does not say which server it is: `--version` answered `{answer}`", .program.display())]
+    NoVersion {
+        /// The program.
+        program: PathBuf,
+        /// What it printed, or how it ended.
+        answer: String,
+    },
+    /// A path that a configuration file cannot hold.
+    #[error("the path {} is not plain text (UTF-8 without control characters): move it", .path.display())]
+    PathText {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A build that is embedded, or a server that is not ours: there is nothing to start.
+    #[error("{build} is not a server that can be started here")]
+    NotStartable {
+        /// The build.
+        build: String,
+    },
+    /// An engine that this Dbms does not have, or that is not offered for it.
+    #[error("{engine} cannot be used with {dbms}: choose {offered}")]
+    Engine {
+        /// The Dbms.
+        dbms: Dbms,
+        /// The engine.
+        engine: Engine,
+        /// What there is.
+        offered: String,
+    },
+    /// A setting that cannot be given to this server.
+    #[error("config `{config}`: {cause}")]
+    Setting {
+        /// The config.
+        config: String,
+        /// Which, and why.
+        cause: SettingError,
+    },
+    /// The list of CPUs.
+    #[error("the server's CPUs: {0}")]
+    Cpus(#[from] CpuListError),
+    /// A part of the build is missing.
+    #[error("{build} cannot be initialised: {cause}")]
+    Incomplete {
+        /// The build.
+        build: String,
+        /// What is missing, and where it was looked for.
+        cause: Missing,
+    },
+    /// A live server uses the directory.
+    #[error("{} is in use by a running server (pid {pid}): stop it, or use another lab", .directory.display())]
+    InUse {
+        /// The directory.
+        directory: PathBuf,
+        /// The server.
+        pid: u32,
+    },
+    /// A directory that holds something that is not ours.
+    #[error(
+        "{} is not empty and was not made by backslide: name another directory, or empty it yourself", .directory.display()
+    )]
+    NotOurs {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The system refused a file or directory.
+    #[error("cannot {action} {}: {cause}", .path.display())]
+    Io {
+        /// A verb: `create`, `write`.
+        action: &'static str,
+        /// File or directory.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// No directory is short enough for a Unix socket.
+    #[error(
+        "the socket path {} has {length} bytes, a Unix socket allows {limit}: set TMPDIR to a shorter directory", .path.display()
+    )]
+    SocketPathTooLong {
+        /// The shortest that could be had.
+        path: PathBuf,
+        /// Its length in bytes.
+        length: usize,
+        /// The longest allowed.
+        limit: usize,
+    },
+    /// The server refuses root, and there is no one else to run it as.
+    #[error(
+        "{build} refuses to run as root; user namespaces are not permitted here and there is neither a user `postgres` nor `nobody`: run backslide as an ordinary user"
+    )]
+    NoAccount {
+        /// The build.
+        build: String,
+    },
+    /// The account that the server runs as cannot reach its directory.
+    #[error(
+        "user `{user}`, as whom the server must run, cannot enter {}: choose another lab directory with --lab, or allow it (chmod o+x)", .directory.display()
+    )]
+    NotTraversable {
+        /// The directory that is closed.
+        directory: PathBuf,
+        /// The account.
+        user: String,
+    },
+    /// Initialisation failed.
+    #[error("{build} failed to initialise {}: {status}{tail}", .directory.display())]
+    InitFailed {
+        /// The build.
+        build: String,
+        /// The instance's directory.
+        directory: PathBuf,
+        /// How it ended.
+        status: String,
+        /// The last lines of its log.
+        tail: Tail,
+    },
+    /// Initialisation takes too long.
+    #[error("{build} did not initialise {} within {limit:?}{tail}", .directory.display())]
+    InitTimeout {
+        /// The build.
+        build: String,
+        /// The instance's directory.
+        directory: PathBuf,
+        /// How long it was waited for.
+        limit: Duration,
+        /// The last lines of its log.
+        tail: Tail,
+    },
+    /// It runs already.
+    #[error("{build} in {} already runs (pid {pid})", .directory.display())]
+    AlreadyRunning {
+        /// The build.
+        build: String,
+        /// The instance's directory.
+        directory: PathBuf,
+        /// The server.
+        pid: u32,
+    },
+    /// The server ended by itself, at its start or later.
+    #[error("{build} in {} died: {status}{tail}", .directory.display())]
+    Died {
+        /// The build.
+        build: String,
+        /// The instance's directory.
+        directory: PathBuf,
+        /// How it ended.
+        status: String,
+        /// The last lines of its log.
+        tail: Tail,
+    },
+    /// The server runs and does not answer.
+    #[error("{build} in {} did not answer within {limit:?}: {last}; it was killed{tail}", .directory.display())]
+    NotReady {
+        /// The build.
+        build: String,
+        /// The instance's directory.
+        directory: PathBuf,
+        /// How long it was waited for.
+        limit: Duration,
+        /// The last attempt's error.
+        last: String,
+        /// The last lines of its log.
+        tail: Tail,
+    },
+    /// The server did not stop when asked, and was killed.
+    #[error("{build} in {} did not stop within {limit:?} and was killed{tail}", .directory.display())]
+    StopTimeout {
+        /// The build.
+        build: String,
+        /// The instance's directory.
+        directory: PathBuf,
+        /// How long it was waited for.
+        limit: Duration,
+        /// The last lines of its log.
+        tail: Tail,
+    },
+    /// The server stopped, but not cleanly.
+    #[error("{build} in {} did not stop cleanly: {status}{tail}", .directory.display())]
+    UncleanStop {
+        /// The build.
+        build: String,
+        /// The instance's directory.
+        directory: PathBuf,
+        /// How it ended.
+        status: String,
+        /// The last lines of its log.
+        tail: Tail,
+    },
+}
+
+impl ServerError {
+    /// The last lines of the server's log, where there is one; the message shows the last few of them.
+    pub fn log_tail(&self) -> &[String] {
+        match self {
+            Self::InitFailed { tail, .. }
+            | Self::InitTimeout { tail, .. }
+            | Self::Died { tail, .. }
+            | Self::NotReady { tail, .. }
+            | Self::StopTimeout { tail, .. }
+            | Self::UncleanStop { tail, .. } => &tail.0,
+            Self::DoesNotExist { .. }
+            | Self::NoServer { .. }
+            | Self::CannotExecute { .. }
+            | Self::NoVersion { .. }
+            | Self::PathText { .. }
+            | Self::NotStartable { .. }
+            | Self::Engine { .. }
+            | Self::Setting { .. }
+            | Self::Cpus(_)
+            | Self::Incomplete { .. }
+            | Self::InUse { .. }
+            | Self::NotOurs { .. }
+            | Self::Io { .. }
+            | Self::SocketPathTooLong { .. }
+            | Self::NoAccount { .. }
+            | Self::NotTraversable { .. }
+            | Self::AlreadyRunning { .. } => &[],
+        }
+    }
+
+    /// Makes an I/O error of a path: `.map_err(ServerError::io("create", &path))`.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |cause| Self::Io {
+            action,
+            path,
+            cause,
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! A child process that cannot be left behind.
+
+use std::env;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal};
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::account::{NamespaceMaps, RunAs};
+use crate::identity::{Identity, pid_of};
+
+/// How often a process is looked at while it is waited for.
+const POLL: Duration = Duration::from_millis(5);
+
+/// How long a server may take to end its own processes before it is killed with all of them, and how
+/// long the kernel may take to end a killed one.
+const KILL_LIMIT: Duration = Duration::from_secs(10);
+
+/// Variables of our environment that a child gets. The others stay here: `PGDATA`, `MYSQL_HOME` and
+/// their like, or a preloaded library, would change what is measured.
+const PASSED_ON: [&str; 5] = ["PATH", "HOME", "TZ", "TMPDIR", "LD_LIBRARY_PATH"];
+
+/// A process to start.
+pub(crate) struct Launch<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) arguments: &'a [String],
+    /// Its working directory.
+    pub(crate) directory: &'a Path,
+    /// Its directory for temporary files, where it is not the host's.
+    pub(crate) temporary: Option<&'a Path>,
+    /// Libraries that it needs to be led to.
+    pub(crate) libraries: Option<&'a Path>,
+    pub(crate) run_as: &'a RunAs,
+    /// The CPUs that it may use; those of the caller where there is no set.
+    pub(crate) cpus: Option<CpuSet>,
+    /// Ends it and all that it started.
+    pub(crate) death: Signal,
+}
+
+impl Launch<'_> {
+    /// Starts it, with `output` as both its output and its errors.
+    ///
+    /// It leads a process group of its own, so that a terminal's ^C does not reach it, and the kernel
+    /// sends it the death signal when the calling *thread* ends: call this from a thread that lives
+    /// as long as the process shall.
+    pub(crate) fn spawn(&self, input: Stdio, output: std::fs::File) -> io::Result<Running> {
+        let mut command = Command::new(self.program);
+        command
+            .args(self.arguments)
+            .current_dir(self.directory)
+            .env_clear()
+            .envs(self.environment())
+            .stdin(input)
+            .stdout(output.try_clone()?)
+            .stderr(output)
+            .process_group(0);
+        if let RunAs::Account(account) = self.run_as {
+            command.uid(account.uid).gid(account.gid);
+        }
+        ChildSetup {
+            parent: rustix::process::getpid(),
+            cpus: self.cpus,
+            namespace: matches!(self.run_as, RunAs::Namespace).then(NamespaceMaps::of_caller),
+            death: self.death,
+        }
+        .attach(&mut command);
+        Running::new(command.spawn()?, self.death)
+    }
+
+    fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let mut variables: Vec<(&str, OsString)> = PASSED_ON
+            .iter()
+            .filter_map(|name| Some((*name, env::var_os(name)?)))
+            .collect();
+        variables.push(("LC_ALL", OsString::from("C")));
+        // Of two values for one name the later holds.
+        if let Some(directory) = self.temporary {
+            variables.push(("TMPDIR", directory.into()));
+        }
+        if let Some(directory) = self.libraries {
+            let mut path = OsString::from(directory);
+            if let Some(inherited) = env::var_os("LD_LIBRARY_PATH") {
+                path.push(":");
+                path.push(inherited);
+            }
+            variables.push(("LD_LIBRARY_PATH", path));
+        }
+        variables
+    }
+}
+
+/// What the child does between fork and exec.
+struct ChildSetup {
+    parent: Pid,
+    cpus: Option<CpuSet>,
+    namespace: Option<NamespaceMaps>,
+    death: Signal,
+}
+
+impl ChildSetup {
+    #[expect(
+        unsafe_code,
+        reason = "only the child itself can ask for its death signal and namespace"
+    )]
+    fn attach(self, command: &mut Command) {
+        // SAFETY: the closure runs in the forked child, where only async-signal-safe calls are allowed:
+        // it makes plain system calls and allocates nothing, in its errors neither.
+        unsafe { command.pre_exec(move || self.apply()) };
+    }
+
+    fn apply(&self) -> io::Result<()> {
+        if let Some(cpus) = &self.cpus {
+            sched_setaffinity(None, cpus)?;
+        }
+        if let Some(namespace) = &self.namespace {
+            namespace.enter()?;
+        }
+        // After every change of credentials, because each clears it.
+        set_parent_process_death_signal(Some(self.death))?;
+        // If the parent died before the line above, no signal comes any more.
+        if getppid() == Some(self.parent) {
+            Ok(())
+        } else {
+            Err(io::Error::from_raw_os_error(
+                rustix::io::Errno::SRCH.raw_os_error(),
+            ))
+        }
+    }
+}
+
+/// A process that we started; dropping it ends it and all that it started.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    identity: Identity,
+    death: Signal,
+    ended: Option<ExitStatus>,
+}
+
+impl Running {
+    fn new(mut child: Child, death: Signal) -> io::Result<Self> {
+        match Identity::of(child.id()) {
+            Ok(identity) => Ok(Self {
+                child,
+                identity,
+                death,
+                ended: None,
+            }),
+            Err(cause) => {
+                // Without /proc it could not be told from another process later.
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(cause)
+            }
+        }
+    }
+
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// How it ended; `None` while it runs.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().ok().flatten();
+        }
+        self.ended
+    }
+
+    /// Waits for its end, but no longer than `limit`.
+    pub(crate) fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let begin = Instant::now();
+        loop {
+            if self.ended().is_some() || begin.elapsed() >= limit {
+                return self.ended;
+            }
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        self.identity.signal(signal);
+    }
+
+    /// Ends it and all that it started, and waits for the end.
+    pub(crate) fn kill(&mut self) {
+        if self.ended().is_some() {
+            return;
+        }
+        let children = self.identity.children();
+        if self.death != Signal::KILL {
+            self.signal(self.death);
+            if self.wait(KILL_LIMIT).is_some() {
+                return;
+            }
+        }
+        kill_tree(&self.identity, &children);
+        self.wait(KILL_LIMIT);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Kills a process, its group where it leads one, and children that left the group, as PostgreSQL's do.
+fn kill_tree(leader: &Identity, children: &[Identity]) {
+    // While the process lives, no group but its own can have its pid as id.
+    if leader.is_alive()
+        && let Some(group) = pid_of(leader.pid)
+    {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    leader.signal(Signal::KILL);
+    for child in children {
+        child.signal(Signal::KILL);
+    }
+}
+
+/// Ends a process that is not our child: asks, waits `limit`, then kills it and its children. True
+/// when asking was enough.
+pub(crate) fn end_stranger(identity: &Identity, stop: Signal, limit: Duration) -> bool {
+    let children = identity.children();
+    identity.signal(stop);
+    if wait_for_stranger(identity, limit) {
+        return true;
+    }
+    kill_tree(identity, &children);
+    wait_for_stranger(identity, KILL_LIMIT);
+    false
+}
+
+fn wait_for_stranger(identity: &Identity, limit: Duration) -> bool {
+    let begin = Instant::now();
+    while identity.is_alive() {
+        if begin.elapsed() >= limit {
+            return false;
+        }
+        thread::sleep(POLL);
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn shell(script: &str, output: &Path, death: Signal) -> Running {
+        let arguments = ["-c".to_owned(), script.to_owned()];
+        let launch = Launch {
+            program: Path::new("/bin/sh"),
+            arguments: &arguments,
+            directory: Path::new("/"),
+            temporary: Some(Path::new("/tmp/of the instance")),
+            libraries: Some(Path::new("/some/lib")),
+            run_as: &RunAs::Ourselves,
+            cpus: None,
+            death,
+        };
+        let output = fs::File::create(output).unwrap();
+        launch.spawn(Stdio::null(), output).unwrap()
+    }
+
+    #[test]
+    fn a_child_gets_a_clean_environment() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = directory.path().join("log");
+        let mut running = shell(
+            "echo \"$TMPDIR\"; echo \"${LD_LIBRARY_PATH%%:*}\"; env",
+            &log,
+            Signal::KILL,
+        );
+        assert!(running.wait(Duration::from_secs(10)).unwrap().success());
+        let text = fs::read_to_string(&log).unwrap();
+        assert!(
+            text.starts_with("/tmp/of the instance\n/some/lib\n"),
+            "{text}"
+        );
+        assert!(text.contains("LC_ALL=C\n"));
+        assert!(!text.contains("CARGO"), "{text}");
+    }
+
+    #[test]
+    fn dropping_ends_the_whole_group() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = directory.path().join("log");
+        let running = shell("sleep 61 & echo $!; wait", &log, Signal::KILL);
+        let begin = Instant::now();
+        let grandchild = loop {
+            if let Ok(pid) = fs::read_to_string(&log).unwrap().trim().parse::<u32>() {
+                break Identity::of(pid).unwrap();
+            }
+            assert!(
+                begin.elapsed() < Duration::from_secs(10),
+                "the script said nothing"
+            );
+            thread::sleep(POLL);
+        };
+        assert!(grandchild.is_alive());
+        drop(running);
+        assert!(
+            wait_for_stranger(&grandchild, Duration::from_secs(5)),
+            "it outlived its owner"
+        );
+    }
+
+    #[test]
+    fn a_death_signal_that_is_ignored_is_followed_by_a_kill() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = directory.path().join("log");
+        let mut running = shell(
+            "trap '' TERM; echo ready; while :; do sleep 1; done",
+            &log,
+            Signal::TERM,
+        );
+        let begin = Instant::now();
+        while fs::read_to_string(&log).unwrap().is_empty() && begin.elapsed() < KILL_LIMIT {
+            thread::sleep(POLL);
+        }
+        running.kill();
+        assert!(running.ended().is_some_and(|status| !status.success()));
+    }
+}

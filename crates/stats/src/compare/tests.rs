@@ -1,0 +1,274 @@
+use model::Magnitude;
+use proptest::prelude::*;
+
+use super::*;
+use crate::Selection;
+use crate::fixture::{cell, empty_run, run_of};
+
+fn only(data: &RunData) -> Comparison {
+    let mut found = compare(data, &Options::default()).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+#[test]
+fn a_worked_example() {
+    // Log ratios -0.10, -0.11, -0.09, -0.10: mean -0.1, sd 0.008165, t = -24.495, 3 degrees of
+    // freedom, half-width 3.182 * 0.008165 / 2 = 0.012992.
+    let rounds = [-0.10_f64, -0.11, -0.09, -0.10].map(|d| [1000.0, 1000.0 * d.exp()]);
+    let found = only(&run_of(&["a", "b"], "rate", &rounds));
+    let near = |value: Option<f64>, expected: f64| (value.unwrap() - expected).abs() < 1e-5;
+    assert!(near(found.ratio, (-0.1_f64).exp()));
+    assert!(near(found.low, (-0.112_992_f64).exp()), "{found:?}");
+    assert!(near(found.high, (-0.087_008_f64).exp()), "{found:?}");
+    assert!(near(found.q_value, 0.000_149), "{found:?}");
+    assert_eq!(found.verdict, Verdict::Regressed);
+    assert_eq!(found.magnitude, Some(Magnitude::Medium));
+    assert_eq!((found.rounds, found.pairs.len()), (4, 4));
+    assert_eq!((found.base.as_str(), found.system.as_str()), ("a", "b"));
+    assert_eq!(found.pairs[0].0, 1);
+    assert!((found.pairs[0].1 - (-0.10_f64).exp()).abs() < 1e-12);
+}
+
+#[test]
+fn identical_values_are_unchanged_and_a_constant_change_is_certain() {
+    let same = only(&run_of(&["a", "b"], "rate", &[[5.0, 5.0]; 3]));
+    assert_eq!(same.verdict, Verdict::Unchanged);
+    assert_eq!(
+        (same.ratio, same.low, same.high),
+        (Some(1.0), Some(1.0), Some(1.0))
+    );
+    assert_eq!(same.q_value, Some(1.0));
+    assert_eq!(same.magnitude, None);
+    let half = only(&run_of(&["a", "b"], "server.cpu/o", &[[5.0, 2.5]; 3]));
+    assert_eq!(half.verdict, Verdict::Improved);
+    assert_eq!(half.q_value, Some(0.0));
+    assert_eq!(half.magnitude, Some(Magnitude::Large));
+}
+
+#[test]
+fn few_rounds_give_a_ratio_and_no_verdict() {
+    let one = only(&run_of(&["a", "b"], "rate", &[[10.0, 20.0]]));
+    assert!((one.ratio.unwrap() - 2.0).abs() < 1e-12);
+    assert_eq!((one.low, one.high, one.q_value), (None, None, None));
+    let two = only(&run_of(&["a", "b"], "rate", &[[10.0, 20.0], [10.0, 21.0]]));
+    assert!(two.low.unwrap() < 2.0 && two.high.unwrap() > 2.1);
+    assert_eq!(two.q_value, None);
+    for (found, have) in [(one, 1), (two, 2)] {
+        let reason = Reason::TooFewRounds { have, need: 3 };
+        assert_eq!(found.verdict, Verdict::Inconclusive(reason));
+        assert_eq!(found.magnitude, None);
+    }
+}
+
+#[test]
+fn only_complete_rounds_count() {
+    let mut data = run_of(&["a", "b"], "rate", &[[10.0, 20.0]; 5]);
+    data.cells.retain(|c| !(c.round == 2 && c.system == "b"));
+    data.cells.retain(|c| !(c.round == 4 && c.system == "a"));
+    let found = only(&data);
+    assert_eq!(found.rounds, 3);
+    let rounds: Vec<u32> = found.pairs.iter().map(|(round, _)| *round).collect();
+    assert_eq!(rounds, [1, 3, 5]);
+}
+
+#[test]
+fn a_missing_side_is_named() {
+    for (gone, kept) in [("a", "b"), ("b", "a")] {
+        let mut data = run_of(&["a", "b"], "rate", &[[10.0, 20.0]; 3]);
+        data.cells.retain(|c| c.system == kept);
+        let reason = Reason::MissingTrials {
+            system: gone.into(),
+        };
+        let found = only(&data);
+        assert_eq!(found.verdict, Verdict::Incomparable(reason));
+        assert_eq!((found.ratio, found.rounds), (None, 0));
+    }
+    // Each has values, but never in the same round.
+    let mut data = run_of(&["a", "b"], "rate", &[[10.0, 20.0]; 2]);
+    data.cells.retain(|c| (c.round == 1) == (c.system == "a"));
+    let reason = Reason::MissingTrials { system: "b".into() };
+    assert_eq!(only(&data).verdict, Verdict::Incomparable(reason));
+}
+
+#[test]
+fn what_has_no_ratio_is_named_and_nothing_against_nothing_is_left_out() {
+    let verdict = |rounds: &[[f64; 2]]| only(&run_of(&["a", "b"], "errors.query", rounds)).verdict;
+    let no_ratio = |system: &str| {
+        Verdict::Incomparable(Reason::NoRatio {
+            system: system.into(),
+        })
+    };
+    assert_eq!(
+        verdict(&[[0.0, 3.0], [1.0, 1.0], [1.0, 1.0]]),
+        no_ratio("a")
+    );
+    assert_eq!(
+        verdict(&[[1.0, 1.0], [1.0, 0.0], [1.0, 1.0]]),
+        no_ratio("b")
+    );
+    assert_eq!(verdict(&[[1.0, f64::NAN], [1.0, 1.0]]), no_ratio("b"));
+    assert_eq!(verdict(&[[f64::INFINITY, 1.0], [1.0, 1.0]]), no_ratio("a"));
+    assert_eq!(verdict(&[[-1.0, 1.0], [1.0, 1.0]]), no_ratio("a"));
+    assert_eq!(verdict(&[[0.0, 0.0], [1.0, 1.0]]), no_ratio("a"));
+    let nothing = run_of(&["a", "b"], "errors.query", &[[0.0, 0.0]; 3]);
+    assert_eq!(compare(&nothing, &Options::default()), Ok(Vec::new()));
+}
+
+#[test]
+fn what_has_no_better_direction_is_shown_and_not_judged() {
+    for metric in ["steal", "something.unheard.of"] {
+        let found = only(&run_of(
+            &["a", "b"],
+            metric,
+            &[[1.0, 2.0], [1.0, 3.0], [1.0, 2.5]],
+        ));
+        assert_eq!(found.verdict, Verdict::Inconclusive(Reason::NotJudged));
+        assert!(found.ratio.is_some() && found.low.is_some());
+        assert_eq!(found.q_value, None);
+    }
+}
+
+#[test]
+fn the_family_is_the_judged_steps_of_one_metric_and_candidate() {
+    let mut data = empty_run(&["a", "b", "c"]);
+    let noise = [0.00, 0.01, -0.01, 0.005];
+    for (round, d) in (1..).zip(noise) {
+        for step in ["s0", "s1", "s2"] {
+            data.cells.push(cell(round, "a", step, "rate", 100.0));
+            data.cells.push(cell(round, "c", step, "rate", 50.0));
+        }
+        let quick = 100.0 * (0.1_f64 + d).exp();
+        data.cells.push(cell(round, "b", "s0", "rate", quick));
+        data.cells
+            .push(cell(round, "b", "s1", "rate", 100.0 * d.exp()));
+        data.cells.push(cell(round, "a", "s0", "steal", 1.0));
+        data.cells
+            .push(cell(round, "b", "s0", "steal", 1.0 + f64::from(round)));
+        if round < 3 {
+            data.cells.push(cell(round, "b", "s2", "rate", 100.0));
+        }
+    }
+    let found = compare(&data, &Options::default()).unwrap();
+    let logs: Vec<f64> = noise.iter().map(|d| 0.1 + d).collect();
+    let p = Paired::of(&logs).unwrap().p_value().unwrap();
+    // Two judged steps: the smaller p-value doubles. The third step has two rounds only.
+    assert!((found[0].q_value.unwrap() / (2.0 * p) - 1.0).abs() < 1e-6);
+    let order: Vec<(&str, &str, &str)> = found
+        .iter()
+        .map(|c| (c.system.as_str(), c.step.0.as_str(), c.metric.0.as_str()))
+        .collect();
+    assert_eq!(
+        order,
+        [
+            ("b", "s0", "rate"),
+            ("b", "s0", "steal"),
+            ("b", "s1", "rate"),
+            ("b", "s2", "rate"),
+            ("c", "s0", "rate"),
+            ("c", "s0", "steal"),
+            ("c", "s1", "rate"),
+            ("c", "s2", "rate"),
+        ]
+    );
+}
+
+#[test]
+fn base_metrics_and_margin_can_be_chosen() {
+    let mut data = run_of(&["a", "b"], "rate", &[[100.0, 104.0]; 3]);
+    data.cells.push(cell(1, "a", "s0", "cpu/o", 1.0));
+    let options = Options {
+        base: Some("b".into()),
+        metrics: Selection::Only(vec![MetricId::new("rate")]),
+        min_effect: Some(0.05),
+        q: 0.01,
+    };
+    let found = compare(&data, &options).unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].base.as_str(), found[0].system.as_str()),
+        ("b", "a")
+    );
+    assert_eq!(found[0].verdict, Verdict::Unchanged);
+}
+
+fn flipped(verdict: &Verdict) -> Verdict {
+    match verdict {
+        Verdict::Regressed => Verdict::Improved,
+        Verdict::Improved => Verdict::Regressed,
+        other => other.clone(),
+    }
+}
+
+/// Three to eight rounds of two systems over four steps, at noise levels that reach all verdicts.
+fn a_run() -> impl Strategy<Value = RunData> {
+    let step = (-0.1..0.1f64, 0.0..0.03f64);
+    let deviation = prop::collection::vec(-1.0..1.0f64, 8 * 4);
+    (prop::collection::vec(step, 4), deviation, 3u32..=8).prop_map(|(steps, deviations, rounds)| {
+        let mut data = empty_run(&["a", "b"]);
+        let mut deviations = deviations.into_iter();
+        for round in 1..=rounds {
+            for (place, (effect, noise)) in steps.iter().enumerate() {
+                let d = effect + noise * deviations.next().unwrap();
+                let step = format!("s{place}");
+                data.cells.push(cell(round, "a", &step, "rate", 1000.0));
+                data.cells
+                    .push(cell(round, "b", &step, "rate", 1000.0 * d.exp()));
+            }
+        }
+        data
+    })
+}
+
+fn alike(left: &[Comparison], right: &[Comparison]) -> Result<(), TestCaseError> {
+    let near = |a: Option<f64>, b: Option<f64>, tolerance: f64| match (a, b) {
+        (Some(a), Some(b)) => (a - b).abs() <= tolerance * a.abs().max(1e-9),
+        (a, b) => a == b,
+    };
+    prop_assert_eq!(left.len(), right.len());
+    for (l, r) in left.iter().zip(right) {
+        prop_assert!(near(l.ratio, r.ratio, 1e-12));
+        prop_assert!(near(l.low, r.low, 1e-9));
+        prop_assert!(near(l.high, r.high, 1e-9));
+        prop_assert!(near(l.q_value, r.q_value, 1e-6));
+        prop_assert_eq!(l.verdict.word(), r.verdict.word());
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn there_and_back_are_mirror_images(data in a_run()) {
+        let there = compare(&data, &Options::default()).unwrap();
+        let options = Options { base: Some("b".into()), ..Options::default() };
+        let back = compare(&data, &options).unwrap();
+        for (a, b) in there.iter().zip(&back) {
+            prop_assert_eq!(&a.verdict, &flipped(&b.verdict));
+            prop_assert_eq!(a.magnitude, b.magnitude);
+            prop_assert_eq!(a.q_value, b.q_value);
+            prop_assert!((a.ratio.unwrap() * b.ratio.unwrap() - 1.0).abs() < 1e-14);
+            prop_assert!((a.low.unwrap() * b.high.unwrap() - 1.0).abs() < 1e-14);
+            prop_assert!((a.high.unwrap() * b.low.unwrap() - 1.0).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn the_unit_does_not_matter(data in a_run(), factor in 1e-6..1e6f64) {
+        let mut scaled = data.clone();
+        scaled.cells.iter_mut().for_each(|c| c.value *= factor);
+        let options = Options::default();
+        alike(&compare(&data, &options).unwrap(), &compare(&scaled, &options).unwrap())?;
+    }
+
+    #[test]
+    fn the_order_of_rounds_does_not_matter(data in a_run(), turn in 1u32..8) {
+        let rounds = data.cells.iter().map(|c| c.round).max().unwrap();
+        let mut turned = data.clone();
+        for cell in &mut turned.cells {
+            cell.round = (cell.round + turn) % rounds + 1;
+        }
+        turned.cells.reverse();
+        let options = Options::default();
+        alike(&compare(&data, &options).unwrap(), &compare(&turned, &options).unwrap())?;
+    }
+}

@@ -1,0 +1,74 @@
+//! What the A/A control says about the false alarms of a run.
+
+use model::{Comparison, Reason, Verdict};
+
+/// Verdicts of a second copy of the base. Every change that it shows is a false alarm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ControlSummary {
+    /// Cells that were judged: regressed, improved, unchanged, or too noisy to say.
+    pub cells: u32,
+    /// How many of them said regressed.
+    pub regressed: u32,
+    /// How many of them said improved.
+    pub improved: u32,
+}
+
+impl ControlSummary {
+    /// The share of false alarms, either way; `None` when nothing was judged.
+    pub fn false_alarms(&self) -> Option<f64> {
+        (self.cells > 0).then(|| f64::from(self.regressed + self.improved) / f64::from(self.cells))
+    }
+}
+
+/// Counts the verdicts of the system `control`. Cells that no verdict was due for (too few
+/// rounds, nothing to compare, neither direction better) could not have alarmed and do not count.
+pub fn rates_of_control(comparisons: &[Comparison], control: &str) -> ControlSummary {
+    let mut summary = ControlSummary::default();
+    for comparison in comparisons.iter().filter(|c| c.system == control) {
+        match &comparison.verdict {
+            Verdict::Regressed => summary.regressed += 1,
+            Verdict::Improved => summary.improved += 1,
+            Verdict::Unchanged | Verdict::Inconclusive(Reason::TooNoisy { .. }) => {}
+            Verdict::Inconclusive(_) | Verdict::Incomparable(_) => continue,
+        }
+        summary.cells += 1;
+    }
+    summary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::run_of;
+    use crate::{Options, compare};
+
+    #[test]
+    fn only_judged_cells_of_the_control_count() {
+        let quiet = [100.0, 80.0, 100.0];
+        let alarm = [100.0, 80.0, 120.0];
+        let data = run_of(
+            &["base", "other", "control"],
+            "rate",
+            &[quiet, quiet, alarm],
+        );
+        let found = compare(&data, &Options::default()).unwrap();
+        let few = rates_of_control(&found, "control");
+        assert_eq!(few.cells, 1);
+
+        let data = run_of(&["base", "other", "control"], "rate", &[alarm; 3]);
+        let found = compare(&data, &Options::default()).unwrap();
+        let alarmed = rates_of_control(&found, "control");
+        let expected = ControlSummary {
+            cells: 1,
+            regressed: 0,
+            improved: 1,
+        };
+        assert_eq!(alarmed, expected);
+        assert_eq!(alarmed.false_alarms(), Some(1.0));
+
+        let data = run_of(&["base", "control"], "rate", &[[1.0, 1.0], [1.0, 1.0]]);
+        let found = compare(&data, &Options::default()).unwrap();
+        let none = rates_of_control(&found, "control");
+        assert_eq!((none.cells, none.false_alarms()), (0, None));
+    }
+}

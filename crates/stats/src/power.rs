@@ -1,0 +1,121 @@
+//! How many more rounds would decide a cell.
+
+use crate::student::{t_quantile, z_quantile};
+
+/// Rounds beyond these are not worth planning.
+const MOST: u32 = 1000;
+
+/// The probability with which the rounds asked for shall decide, if the estimate is the truth.
+const POWER: f64 = 0.9;
+
+/// What is known of an undecided cell; all on the scale of logarithms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Situation {
+    /// Complete rounds there are.
+    pub rounds: u32,
+    /// Mean log ratio.
+    pub mean: f64,
+    /// Standard deviation of the log ratios.
+    pub sd: f64,
+    /// The practical margin.
+    pub margin: f64,
+    /// The p-value that a change needs, adjusted for the other tests of its family.
+    pub alpha: f64,
+}
+
+/// The smallest number of further rounds after which the cell would be decided with probability
+/// 0.9, if estimate and spread are the true ones; `None` when more than a thousand.
+///
+/// The nearer of the margins ±δ is what has to be told from the estimate `m`. The decision is the
+/// one that the verdict's own rule would take with n rounds:
+/// - inside the margin, "unchanged": the end of the 95 % interval must stay inside, so
+///   `δ − |m| ≥ (t(0.975, n−1) + z(0.9))·s/√n`;
+/// - outside, a change: the estimate must stay outside, `|m| − δ ≥ z(0.9)·s/√n`, and the test must
+///   reject, `|m| ≥ (t(1−α/2, n−1) + z(0.9))·s/√n`.
+///
+/// This is the usual approximation of the noncentral t by a shifted normal (Guenther 1981,
+/// *Sample size formulas for normal theory t tests*, The American Statistician 35(4)), with the
+/// quantile of t for the n in question.
+pub fn further_rounds(now: &Situation) -> Option<u32> {
+    let decided = |further: &u32| decides(now, now.rounds.saturating_add(*further));
+    if !decided(&MOST) {
+        return None;
+    }
+    // More rounds never decide less, so halving finds the fewest.
+    let (mut undecided, mut enough) = (0, MOST);
+    while enough - undecided > 1 {
+        let middle = u32::midpoint(undecided, enough);
+        if decided(&middle) {
+            enough = middle;
+        } else {
+            undecided = middle;
+        }
+    }
+    Some(enough)
+}
+
+fn decides(now: &Situation, rounds: u32) -> bool {
+    if rounds < 2 {
+        return false;
+    }
+    let error = now.sd / f64::from(rounds).sqrt();
+    let distance = now.mean.abs() - now.margin;
+    let z = z_quantile(POWER);
+    if distance < 0.0 {
+        -distance >= (t_quantile(0.975, rounds - 1) + z) * error
+    } else {
+        let critical = t_quantile(1.0 - now.alpha / 2.0, rounds - 1);
+        distance > 0.0 && distance >= z * error && now.mean.abs() >= (critical + z) * error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOISY: Situation = Situation {
+        rounds: 4,
+        mean: 0.03,
+        sd: 0.02,
+        margin: 0.02,
+        alpha: 0.01,
+    };
+
+    #[test]
+    fn agrees_with_a_textbook_sample_size() {
+        // One-sample t-test, effect of one standard deviation, two-sided 5 %, power 90 %: n = 13
+        // (Cohen 1988, table 2.4.1, as G*Power and R's `power.t.test` give it: 12.6).
+        let cohen = Situation {
+            rounds: 3,
+            mean: 1.0,
+            sd: 1.0,
+            margin: 0.0,
+            alpha: 0.05,
+        };
+        assert_eq!(further_rounds(&cohen), Some(13 - 3));
+    }
+
+    #[test]
+    fn the_nearer_margin_decides_how_many() {
+        let rounds = |mean| {
+            further_rounds(&Situation { mean, ..NOISY })
+                .map_or(u32::MAX, |more| more + NOISY.rounds)
+        };
+        assert!(rounds(0.0) < rounds(0.01));
+        assert!(rounds(0.01) < rounds(0.019));
+        assert_eq!(rounds(0.02), u32::MAX);
+        assert!(rounds(0.04) < rounds(0.025));
+        assert_eq!(rounds(0.03), rounds(-0.03));
+    }
+
+    #[test]
+    fn no_spread_needs_one_more_and_nonsense_none() {
+        let quiet = Situation { sd: 0.0, ..NOISY };
+        assert_eq!(further_rounds(&quiet), Some(1));
+        let broken = Situation {
+            sd: f64::NAN,
+            ..NOISY
+        };
+        assert_eq!(further_rounds(&broken), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! What can go wrong with the store, and what to do about it.
+
+use std::path::{Path, PathBuf};
+
+use model::{RunId, StepId};
+use rusqlite::ErrorCode;
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+
+/// An operation on the lab's store that failed. Nothing of a failed write is kept.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file cannot be opened or created.
+    #[error("cannot open {}; check that its directory exists and that you may write there", .path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: rusqlite::Error,
+    },
+    /// The file is something else.
+    #[error("{} is not the store of a lab; choose another lab directory", .path.display())]
+    NotALab {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has a newer schema than this program knows.
+    #[error(
+        "{} was written by backslide {written_by} (schema {found}, this one knows {known}); use that version or another lab directory",
+        .path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The version of backslide that wrote it.
+        written_by: String,
+        /// The file's schema.
+        found: u32,
+        /// The newest schema that this program knows.
+        known: u32,
+    },
+    /// Another process holds the file for longer than is waited for.
+    #[error("{} is locked by another process, {doing} failed; wait for it, or end it", .path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        doing: &'static str,
+    },
+    /// No room is left.
+    #[error("the disk that holds {} is full, {doing} failed; make room, then resume the run", .path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        doing: &'static str,
+    },
+    /// Something in the file cannot be read.
+    #[error("{} is damaged: {what}: {cause}; restore it from a copy, or use another lab directory", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Which part of it.
+        what: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// There is no such run.
+    #[error("{} has no run {id}; `backslide list` shows the runs there are", .path.display())]
+    UnknownRun {
+        /// The file.
+        path: PathBuf,
+        /// The id that was asked for.
+        id: RunId,
+    },
+    /// There is no such step.
+    #[error("run {run} has no step {step} of {system} in round {round}")]
+    UnknownStep {
+        /// The run.
+        run: RunId,
+        /// The round.
+        round: u32,
+        /// Name of the system.
+        system: String,
+        /// The step.
+        step: StepId,
+    },
+    /// The trial has an outcome already and is not done again.
+    #[error("the trial of {system} in round {round} of run {run} is over already")]
+    TrialIsOver {
+        /// The run.
+        run: RunId,
+        /// The round.
+        round: u32,
+        /// Name of the system.
+        system: String,
+    },
+    /// What was to be written to is gone: another process has begun the same trial again.
+    #[error("{} no longer has the {what} that is being written; is the same run going on in another process?", .path.display())]
+    Gone {
+        /// The file.
+        path: PathBuf,
+        /// Trial or step.
+        what: &'static str,
+    },
+    /// Anything else that `SQLite` refuses.
+    #[error("{doing} failed in {}", .path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        doing: &'static str,
+        /// The cause.
+        source: rusqlite::Error,
+    },
+}
+
+/// What goes wrong inside a transaction, before file and purpose are added to it.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Sqlite(rusqlite::Error),
+    Damaged { what: String, cause: String },
+    Gone(&'static str),
+    Known(Box<StoreError>),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Known(Box::new(error))
+    }
+}
+
+impl Fault {
+    pub(crate) fn damaged(what: impl Into<String>, cause: impl ToString) -> Self {
+        Self::Damaged {
+            what: what.into(),
+            cause: cause.to_string(),
+        }
+    }
+
+    pub(crate) fn at(self, path: &Path, doing: &'static str) -> StoreError {
+        let path = path.to_owned();
+        match self {
+            Self::Known(error) => *error,
+            Self::Gone(what) => StoreError::Gone { path, what },
+            Self::Damaged { what, cause } => StoreError::Damaged { path, what, cause },
+            Self::Sqlite(source) => of_sqlite(source, path, doing),
+        }
+    }
+}
+
+fn of_sqlite(source: rusqlite::Error, path: PathBuf, doing: &'static str) -> StoreError {
+    if is_wrong_value(&source) {
+        return StoreError::Damaged {
+            path,
+            what: format!("{doing} failed"),
+            cause: source.to_string(),
+        };
+    }
+    let cause = source.sqlite_error();
+    // The index of the write-ahead log could not grow: also a full disk, under another name.
+    if cause.is_some_and(|e| e.extended_code == SQLITE_IOERR_SHMSIZE) {
+        return StoreError::Full { path, doing };
+    }
+    match cause.map(|e| e.code) {
+        Some(ErrorCode::DiskFull) => StoreError::Full { path, doing },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            StoreError::Locked { path, doing }
+        }
+        Some(ErrorCode::NotADatabase) => StoreError::NotALab { path },
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+            StoreError::Open { path, source }
+        }
+        Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
+            path,
+            what: format!("{doing} failed"),
+            cause: source.to_string(),
+        },
+        _ => StoreError::Sqlite {
+            path,
+            doing,
+            source,
+        },
+    }
+}
+
+/// Does a column hold what the schema does not allow?
+fn is_wrong_value(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
+}

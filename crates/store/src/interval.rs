@@ -1,0 +1,205 @@
+//! The two columns of an interval: its numbers, and its histograms.
+//!
+//! All numbers are unsigned LEB128 (seven bits a byte, lowest first). `numbers` holds
+//! `start length stalled`, all in nanoseconds, the number of kinds, and for each kind
+//! `ops rows errors retries p50 p99 max`; the last three are of the service time, in nanoseconds,
+//! taken from the histogram so that charts need not read it. `latency` holds for each kind the
+//! length of the service histogram and the histogram, then the same of the response histogram,
+//! with the length one too large and zero where there is none.
+
+use model::{Interval, KindInterval, Latency, Nanos, Readings};
+
+/// What the columns do not say: where damage was found.
+#[derive(Debug)]
+pub(crate) struct Damage(pub(crate) String);
+
+impl Damage {
+    fn cut_short() -> Self {
+        Self("it ends too early".to_owned())
+    }
+}
+
+/// The column `numbers`.
+pub(crate) fn encode_numbers(interval: &Interval) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(32 + 32 * interval.kinds.len());
+    let head = [interval.start.0, interval.length.0, interval.stalled.0];
+    let mut put = |value| put_number(&mut bytes, value);
+    head.into_iter().for_each(&mut put);
+    put(interval.kinds.len() as u64);
+    for kind in &interval.kinds {
+        let quantile = |q| kind.service.quantile(q).unwrap_or_default().0;
+        let counts = [kind.ops, kind.rows, kind.errors, kind.retries];
+        counts.into_iter().for_each(&mut put);
+        let times = [quantile(0.5), quantile(0.99), kind.service.max().0];
+        times.into_iter().for_each(&mut put);
+    }
+    bytes
+}
+
+/// The column `latency`.
+pub(crate) fn encode_latency(interval: &Interval) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for kind in &interval.kinds {
+        let service = kind.service.encode();
+        put_number(&mut bytes, service.len() as u64);
+        bytes.extend(service);
+        match &kind.response {
+            None => put_number(&mut bytes, 0),
+            Some(response) => {
+                let response = response.encode();
+                put_number(&mut bytes, response.len() as u64 + 1);
+                bytes.extend(response);
+            }
+        }
+    }
+    bytes
+}
+
+/// The start of the column `numbers`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    pub(crate) start: Nanos,
+    pub(crate) length: Nanos,
+    pub(crate) stalled: Nanos,
+    pub(crate) kinds: u64,
+}
+
+/// One kind in the column `numbers`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KindNumbers {
+    pub(crate) ops: u64,
+    pub(crate) rows: u64,
+    pub(crate) errors: u64,
+    pub(crate) retries: u64,
+    pub(crate) p50: Nanos,
+    pub(crate) p99: Nanos,
+    pub(crate) max: Nanos,
+}
+
+/// Reads a column from its start to its end.
+pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub(crate) fn head(&mut self) -> Result<Head, Damage> {
+        Ok(Head {
+            start: Nanos(self.number()?),
+            length: Nanos(self.number()?),
+            stalled: Nanos(self.number()?),
+            kinds: self.number()?,
+        })
+    }
+
+    pub(crate) fn kind(&mut self) -> Result<KindNumbers, Damage> {
+        Ok(KindNumbers {
+            ops: self.number()?,
+            rows: self.number()?,
+            errors: self.number()?,
+            retries: self.number()?,
+            p50: Nanos(self.number()?),
+            p99: Nanos(self.number()?),
+            max: Nanos(self.number()?),
+        })
+    }
+
+    fn number(&mut self) -> Result<u64, Damage> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let (byte, rest) = self.0.split_first().ok_or_else(Damage::cut_short)?;
+            self.0 = rest;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(Damage("a number has no end".to_owned()))
+    }
+
+    fn histogram(&mut self, length: u64) -> Result<Latency, Damage> {
+        let length = usize::try_from(length).map_err(|_| Damage::cut_short())?;
+        let (packed, rest): (&'a [u8], _) = self
+            .0
+            .split_at_checked(length)
+            .ok_or_else(Damage::cut_short)?;
+        self.0 = rest;
+        Latency::decode(packed).map_err(|cause| Damage(cause.to_string()))
+    }
+}
+
+/// An interval from its columns.
+pub(crate) fn decode(
+    index: u32,
+    numbers: &[u8],
+    latency: &[u8],
+    readings: Readings,
+) -> Result<Interval, Damage> {
+    let mut numbers = Reader(numbers);
+    let mut latency = Reader(latency);
+    let head = numbers.head()?;
+    let mut kinds = Vec::new();
+    for _ in 0..head.kinds {
+        let kind = numbers.kind()?;
+        let length = latency.number()?;
+        let service = latency.histogram(length)?;
+        let response = match latency.number()? {
+            0 => None,
+            longer => Some(latency.histogram(longer - 1)?),
+        };
+        kinds.push(KindInterval {
+            ops: kind.ops,
+            rows: kind.rows,
+            errors: kind.errors,
+            retries: kind.retries,
+            service,
+            response,
+        });
+    }
+    Ok(Interval {
+        index,
+        start: head.start,
+        length: head.length,
+        kinds,
+        stalled: head.stalled,
+        readings,
+    })
+}
+
+fn put_number(bytes: &mut Vec<u8>, mut value: u64) {
+    while value > 0x7f {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_survive(values in prop::collection::vec(any::<u64>(), 0..10)) {
+            let mut bytes = Vec::new();
+            values.iter().for_each(|v| put_number(&mut bytes, *v));
+            let mut reader = Reader(&bytes);
+            for value in values {
+                prop_assert_eq!(reader.number().unwrap(), value);
+            }
+            prop_assert!(reader.number().is_err());
+        }
+
+        #[test]
+        fn nonsense_is_an_error_and_never_a_panic(
+            numbers in prop::collection::vec(any::<u8>(), 0..200),
+            latency in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let _either = decode(0, &numbers, &latency, Readings::default());
+        }
+    }
+
+    #[test]
+    fn a_number_without_an_end_is_damage() {
+        let error = Reader(&[0xff; 20]).number().unwrap_err();
+        assert_eq!(error.0, "a number has no end");
+    }
+}

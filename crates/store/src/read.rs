@@ -1,0 +1,316 @@
+//! Reading runs, trials, steps and intervals back, one at a time.
+
+use std::path::Path;
+
+use model::{
+    Capture, Interval, KindSpec, Latency, Moment, Outcome, Readings, RunId, RunInfo, RunState,
+    StepId, StepRecord, TrialKey,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::Store;
+use crate::error::{Fault, StoreError};
+use crate::interval::decode;
+use crate::pack::{from_json, unpack};
+use crate::record::{Histograms, StoredRecord};
+
+/// A run and how far it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSummary {
+    /// What is known of it.
+    pub info: RunInfo,
+    /// Trials that completed.
+    pub completed: u32,
+    /// Trials that failed.
+    pub failed: u32,
+    /// Trials that the plan asks for.
+    pub total: u32,
+}
+
+/// A step of a run, as people name it.
+struct StepName<'a> {
+    run: &'a RunId,
+    round: u32,
+    system: &'a str,
+    step: &'a StepId,
+}
+
+impl StepName<'_> {
+    fn describe(&self) -> String {
+        describe_step(self.step, self.system, self.round)
+    }
+}
+
+/// Words for the place of damage.
+pub(crate) fn describe_step(step: &StepId, system: &str, round: u32) -> String {
+    format!("step {step} of {system}, round {round}")
+}
+
+impl Store {
+    /// What is known of a run.
+    pub fn run_info(&self, run: &RunId) -> Result<RunInfo, StoreError> {
+        self.read("reading a run", |state| {
+            run_info(state, row_of(state, run, &self.path)?)
+        })
+    }
+
+    /// All runs, oldest first.
+    pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
+        self.read("listing the runs", |state| {
+            let mut query = state.prepare(
+                "SELECT run.id, count(*) FILTER (WHERE completed = 1),
+                        count(*) FILTER (WHERE completed = 0)
+                 FROM run LEFT JOIN trial ON trial.run = run.id GROUP BY run.id ORDER BY run.id",
+            )?;
+            let counts = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            let mut runs = Vec::new();
+            for count in counts {
+                let (row, completed, failed) = count?;
+                let info = run_info(state, row)?;
+                let total = info.plan.systems.len() as u32 * info.plan.rounds;
+                runs.push(RunSummary {
+                    info,
+                    completed,
+                    failed,
+                    total,
+                });
+            }
+            Ok(runs)
+        })
+    }
+
+    /// The run that was begun last; `None` in a lab without runs.
+    pub fn latest_run(&self) -> Result<Option<RunId>, StoreError> {
+        self.read("looking for the latest run", |state| {
+            let row: Option<i64> = state.query_row("SELECT max(id) FROM run", [], |r| r.get(0))?;
+            Ok(row.map(id_of))
+        })
+    }
+
+    /// The trials of a run that have an outcome, in the order in which they ran.
+    pub fn journal(&self, run: &RunId) -> Result<Vec<(TrialKey, Outcome)>, StoreError> {
+        self.read("reading the journal of a run", |state| {
+            let row = row_of(state, run, &self.path)?;
+            let mut query = state.prepare(
+                "SELECT round, position, system, outcome FROM trial
+                 WHERE run = ?1 AND outcome IS NOT NULL ORDER BY id",
+            )?;
+            let mut rows = query.query([row])?;
+            let mut journal = Vec::new();
+            while let Some(row) = rows.next()? {
+                let key = TrialKey {
+                    round: row.get(0)?,
+                    position: row.get(1)?,
+                    system: row.get(2)?,
+                };
+                let what = || format!("outcome of {}, round {}", key.system, key.round);
+                let outcome = from_json(row.get_ref(3)?.as_str().map_err(wrong_type)?, what)?;
+                journal.push((key, outcome));
+            }
+            Ok(journal)
+        })
+    }
+
+    /// What was captured from a server before or after a step, in the order in which it was.
+    /// Empty where nothing was.
+    pub fn captures(
+        &self,
+        run: &RunId,
+        system: &str,
+        round: u32,
+        step: &StepId,
+        moment: Moment,
+    ) -> Result<Vec<Capture>, StoreError> {
+        self.read("reading what was captured", |state| {
+            let row = row_of(state, run, &self.path)?;
+            let mut query = state.prepare(
+                "SELECT capture.name, listing FROM capture JOIN trial ON trial.id = capture.trial
+                 WHERE trial.run = ?1 AND round = ?2 AND system = ?3
+                       AND step = ?4 AND moment = ?5 ORDER BY capture.id",
+            )?;
+            let mut rows = query.query(params![row, round, system, step.0, moment_word(moment)])?;
+            let mut captures = Vec::new();
+            while let Some(row) = rows.next()? {
+                let name: String = row.get(0)?;
+                let what = || format!("{name} of {}", describe_step(step, system, round));
+                captures.push(unpack(
+                    row.get_ref(1)?.as_blob().map_err(wrong_type)?,
+                    what,
+                )?);
+            }
+            Ok(captures)
+        })
+    }
+
+    /// Every second of a step, finished or not, with its histograms and readings.
+    pub fn intervals(
+        &self,
+        run: &RunId,
+        round: u32,
+        system: &str,
+        step: &StepId,
+    ) -> Result<Vec<Interval>, StoreError> {
+        let name = StepName {
+            run,
+            round,
+            system,
+            step,
+        };
+        self.read("reading the intervals of a step", |state| {
+            let (id, _) = self.find_step(state, &name)?;
+            let mut query = state.prepare_cached(
+                "SELECT number, numbers, latency, readings
+                 FROM interval JOIN interval_detail USING (step, number)
+                 WHERE step = ?1 ORDER BY number",
+            )?;
+            let mut rows = query.query([id])?;
+            let mut intervals = Vec::new();
+            while let Some(row) = rows.next()? {
+                intervals.push(interval(row, &name)?);
+            }
+            Ok(intervals)
+        })
+    }
+
+    /// The record of a finished step, complete.
+    pub fn step_record(
+        &self,
+        run: &RunId,
+        round: u32,
+        system: &str,
+        step: &StepId,
+    ) -> Result<StepRecord, StoreError> {
+        let name = StepName {
+            run,
+            round,
+            system,
+            step,
+        };
+        self.read("reading the record of a step", |state| {
+            let (id, record) = self.find_step(state, &name)?;
+            let record = record.ok_or_else(|| unknown(&name))?;
+            let stored: StoredRecord<'_> = from_json(&record, || name.describe())?;
+            let mut place = 0;
+            stored.with_histograms(|kind| {
+                let found = histograms(state, id, place, kind, &name);
+                place += 1;
+                found
+            })
+        })
+    }
+
+    /// Row and stored record of a step; of several with the same name, the first.
+    fn find_step(
+        &self,
+        state: &Connection,
+        name: &StepName<'_>,
+    ) -> Result<(i64, Option<String>), Fault> {
+        let run = row_of(state, name.run, &self.path)?;
+        state
+            .query_row(
+                "SELECT step.id, record FROM step JOIN trial ON trial.id = step.trial
+                 WHERE trial.run = ?1 AND round = ?2 AND system = ?3 AND name = ?4
+                 ORDER BY ordinal LIMIT 1",
+                params![run, name.round, name.system, name.step.0],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .optional()?
+            .ok_or_else(|| unknown(name))
+    }
+}
+
+/// The row of a run, if its id is one of ours and it exists.
+pub(crate) fn row_of(state: &Connection, run: &RunId, path: &Path) -> Result<i64, Fault> {
+    let unknown = || {
+        Fault::from(StoreError::UnknownRun {
+            path: path.to_owned(),
+            id: run.clone(),
+        })
+    };
+    let number = run.0.strip_prefix('r').and_then(|n| n.parse::<i64>().ok());
+    // `r01` and `r+1` are not ids, though they parse.
+    let number = number.filter(|n| id_of(*n) == *run).ok_or_else(unknown)?;
+    state
+        .query_row("SELECT id FROM run WHERE id = ?1", [number], |r| r.get(0))
+        .optional()?
+        .ok_or_else(unknown)
+}
+
+pub(crate) fn run_info(state: &Connection, row: i64) -> Result<RunInfo, Fault> {
+    let id = id_of(row);
+    let mut query = state
+        .prepare_cached("SELECT plan, host, backslide, started, finished FROM run WHERE id = ?1")?;
+    let mut rows = query.query([row])?;
+    let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let plan = row.get_ref(0)?.as_str().map_err(wrong_type)?;
+    let host = row.get_ref(1)?.as_str().map_err(wrong_type)?;
+    let state = if row.get(4)? {
+        RunState::Finished
+    } else {
+        RunState::Unfinished
+    };
+    Ok(RunInfo {
+        plan: from_json(plan, || format!("plan of run {id}"))?,
+        host: from_json(host, || format!("host of run {id}"))?,
+        backslide: row.get(2)?,
+        started: row.get(3)?,
+        state,
+        id,
+    })
+}
+
+fn interval(row: &Row<'_>, name: &StepName<'_>) -> Result<Interval, Fault> {
+    let index: u32 = row.get(0)?;
+    let blob = |column| row.get_ref(column)?.as_blob().map_err(wrong_type);
+    let what = || format!("interval {index} of {}", name.describe());
+    let readings: Readings = unpack(blob(3)?, what)?;
+    decode(index, blob(1)?, blob(2)?, readings).map_err(|damage| Fault::damaged(what(), damage.0))
+}
+
+fn histograms(
+    state: &Connection,
+    step: i64,
+    place: i64,
+    kind: &KindSpec,
+    name: &StepName<'_>,
+) -> Result<Histograms, Fault> {
+    let what = || format!("histogram of `{}` in {}", kind.name, name.describe());
+    let read = |is_response: bool| -> Result<Option<Latency>, Fault> {
+        let packed: Option<Vec<u8>> = state
+            .prepare_cached(
+                "SELECT latency FROM histogram WHERE step = ?1 AND kind = ?2 AND response = ?3",
+            )?
+            .query_row(params![step, place, is_response], |row| row.get(0))
+            .optional()?;
+        packed
+            .map(|packed| Latency::decode(&packed).map_err(|e| Fault::damaged(what(), e)))
+            .transpose()
+    };
+    let service = read(false)?.ok_or_else(|| Fault::damaged(what(), "it is missing"))?;
+    Ok((service, read(true)?))
+}
+
+fn unknown(name: &StepName<'_>) -> Fault {
+    Fault::from(StoreError::UnknownStep {
+        run: name.run.clone(),
+        round: name.round,
+        system: name.system.to_owned(),
+        step: name.step.clone(),
+    })
+}
+
+pub(crate) fn id_of(row: i64) -> RunId {
+    RunId(format!("r{row}"))
+}
+
+pub(crate) const fn moment_word(moment: Moment) -> &'static str {
+    match moment {
+        Moment::Before => "before",
+        Moment::After => "after",
+    }
+}
+
+/// A column that holds another type than the schema says.
+pub(crate) fn wrong_type(cause: rusqlite::types::FromSqlError) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Blob, Box::new(cause))
+}

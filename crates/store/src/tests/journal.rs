@@ -1,0 +1,198 @@
+//! Runs and trials: what is begun, finished, begun again and listed.
+
+use model::{Capture, Moment, RunState, StepId};
+
+use super::*;
+use crate::{StoreError, Want};
+
+#[test]
+fn ids_count_up_and_are_never_used_again() {
+    let mut lab = Lab::new();
+    assert_eq!(lab.store.latest_run().unwrap(), None);
+    assert!(lab.store.runs().unwrap().is_empty());
+    assert_eq!(lab.run(&["a"], 1).0, "r1");
+    assert_eq!(lab.run(&["a"], 1).0, "r2");
+    lab.store
+        .connection
+        .execute("DELETE FROM run WHERE id = 2", [])
+        .unwrap();
+    assert_eq!(lab.run(&["a"], 1).0, "r3");
+    let mut lab = lab.reopened();
+    assert_eq!(lab.store.latest_run().unwrap(), Some(RunId("r3".into())));
+    assert_eq!(lab.run(&["a"], 1).0, "r4");
+}
+
+#[test]
+fn an_unknown_run_is_said_to_be_unknown() {
+    let mut lab = Lab::new();
+    let known = lab.run(&["a"], 1);
+    assert_eq!(lab.store.run_info(&known).unwrap().id, known);
+    for id in [
+        "r2",
+        "1",
+        "r01",
+        "r+1",
+        "r",
+        "",
+        "r-1",
+        "r1 ",
+        "R1",
+        "r99999999999999999999",
+    ] {
+        let error = lab.store.run_info(&RunId(id.into())).unwrap_err();
+        assert!(matches!(error, StoreError::UnknownRun { .. }), "{id}");
+    }
+    let nowhere = RunId("r7".into());
+    let error = lab.store.load(&nowhere, Want::default()).unwrap_err();
+    insta::assert_snapshot!(lab.told(&error), @"");
+    assert!(
+        lab.store
+            .begin_trial(&nowhere, &key(1, "a"), STARTED)
+            .is_err()
+    );
+    assert!(lab.store.journal(&nowhere).is_err());
+    assert!(lab.store.finish_run(&nowhere).is_err());
+}
+
+#[test]
+fn a_run_keeps_what_it_was_begun_with() {
+    let mut lab = Lab::new();
+    let odd = [
+        "it's \"quoted\"; DROP TABLE run; --",
+        "größer/速い/🦥",
+        "percent % and _",
+    ];
+    let run = lab.run(&odd, 3);
+    for system in odd {
+        lab.whole_trial(&run, 1, system, &["l.i0 'x'", "größe"]);
+    }
+    let lab = lab.reopened();
+    let info = lab.store.run_info(&run).unwrap();
+    assert_eq!(info.plan, fixture::plan(&odd, 3).unwrap());
+    assert_eq!(info.host, fixture::host());
+    assert_eq!(
+        (info.backslide.as_str(), info.started.as_str()),
+        ("0.1.0", STARTED)
+    );
+    let data = lab.store.load(&run, Want::default()).unwrap();
+    let systems: Vec<&str> = data.trials.iter().map(|t| t.system.as_str()).collect();
+    assert_eq!(systems, odd);
+    assert_eq!(data.steps[1].step.0, "größe");
+    let found = lab
+        .store
+        .intervals(&run, 1, odd[0], &StepId::new("l.i0 'x'"));
+    assert_eq!(found.unwrap().len(), 3);
+}
+
+#[test]
+fn the_journal_lists_outcomes_in_the_order_in_which_they_came() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a", "b"], 2);
+    lab.whole_trial(&run, 1, "b", &["l.i0"]);
+    let second = lab.trial(&run, 1, "a");
+    lab.store.finish_trial(second, &failed(), Nanos(5)).unwrap();
+    let under_way = lab.trial(&run, 2, "a");
+    lab.step(under_way, "l.i0", 0);
+    let journal = lab.store.journal(&run).unwrap();
+    assert_eq!(
+        journal,
+        [(key(1, "b"), Outcome::Completed), (key(1, "a"), failed())]
+    );
+    let runs = lab.store.runs().unwrap();
+    assert_eq!(runs.len(), 1);
+    assert_eq!(
+        (runs[0].completed, runs[0].failed, runs[0].total),
+        (1, 1, 4)
+    );
+    assert_eq!(runs[0].info.state, RunState::Unfinished);
+    lab.store.finish_run(&run).unwrap();
+    assert_eq!(lab.store.run_info(&run).unwrap().state, RunState::Finished);
+}
+
+#[test]
+fn a_half_done_trial_is_forgotten_when_it_is_begun_again() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a", "b"], 1);
+    lab.whole_trial(&run, 1, "b", &["l.i0"]);
+    let capture = Capture {
+        name: "status".into(),
+        columns: vec!["x".into()],
+        rows: vec![vec![None]],
+    };
+    let step_id = StepId::new("l.i0");
+    let rows = |lab: &Lab| -> Vec<i64> {
+        [
+            "trial",
+            "step",
+            "interval",
+            "interval_detail",
+            "histogram",
+            "measurement",
+            "capture",
+        ]
+        .iter()
+        .map(|table| {
+            let sql = format!("SELECT count(*) FROM {table}");
+            lab.store
+                .connection
+                .query_row(&sql, [], |row| row.get(0))
+                .unwrap()
+        })
+        .collect()
+    };
+    let before = rows(&lab);
+    let trial = lab.trial(&run, 1, "a");
+    lab.store
+        .add_capture(trial, &step_id, Moment::Before, &capture)
+        .unwrap();
+    let step = lab.step(trial, "l.i0", 0);
+    lab.store.add_interval(step, &interval(0)).unwrap();
+    lab.store
+        .finish_step(step, &record("l.i0", 0), &[rate(1.0)])
+        .unwrap();
+    lab.step(trial, "l.x", 1);
+    assert!(rows(&lab).iter().zip(&before).all(|(now, then)| now > then));
+
+    let again = lab.trial(&run, 1, "a");
+    assert_ne!(again, trial);
+    let mut expected = before;
+    expected[0] += 1;
+    assert_eq!(rows(&lab), expected);
+
+    // Whoever still writes to the forgotten one is told.
+    let error = lab.store.add_interval(step, &interval(1)).unwrap_err();
+    insta::assert_snapshot!(lab.told(&error), @"");
+    let gone = |result: Result<(), StoreError>| matches!(result, Err(StoreError::Gone { .. }));
+    assert!(gone(lab.store.finish_step(step, &record("l.i0", 0), &[])));
+    assert!(gone(lab.store.finish_trial(
+        trial,
+        &Outcome::Completed,
+        Nanos(1)
+    )));
+    assert!(gone(lab.store.set_provenance(trial, &[])));
+    assert!(gone(lab.store.add_capture(
+        trial,
+        &step_id,
+        Moment::After,
+        &capture
+    )));
+    assert!(gone(
+        lab.store
+            .begin_step(trial, &step_id, 0, &[], true)
+            .map(drop)
+    ));
+    assert_eq!(rows(&lab), expected);
+}
+
+#[test]
+fn a_trial_with_an_outcome_is_not_done_again() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a"], 1);
+    lab.whole_trial(&run, 1, "a", &["l.i0"]);
+    let error = lab
+        .store
+        .begin_trial(&run, &key(1, "a"), STARTED)
+        .unwrap_err();
+    insta::assert_snapshot!(lab.told(&error), @"");
+    assert_eq!(lab.store.journal(&run).unwrap().len(), 1);
+}

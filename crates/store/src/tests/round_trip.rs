@@ -1,0 +1,348 @@
+//! What is written comes back, all of it and nothing else.
+
+use model::{Bytes, Capture, Check, Counter, CounterKind, ErrorCount, Moment, Sizes, StepId};
+use proptest::prelude::*;
+
+use super::*;
+use crate::{StoreError, Want};
+
+const ALL: Want = Want {
+    series: true,
+    histograms: true,
+};
+
+#[test]
+fn a_run_is_loaded_in_order_and_without_what_failed() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a", "b"], 2);
+    lab.whole_trial(&run, 1, "b", &["l.i0", "qr100"]);
+    lab.whole_trial(&run, 1, "a", &["l.i0", "qr100"]);
+    let broken = lab.trial(&run, 2, "a");
+    let provenance = [("version".to_owned(), "3.50.4".to_owned())];
+    lab.store.set_provenance(broken, &provenance).unwrap();
+    let step = lab.step(broken, "l.i0", 0);
+    lab.store
+        .finish_step(step, &record("l.i0", 0), &[rate(9.0)])
+        .unwrap();
+    lab.store
+        .finish_trial(broken, &failed(), Nanos(77))
+        .unwrap();
+    let under_way = lab.trial(&run, 2, "b");
+    let step = lab.step(under_way, "l.i0", 0);
+    lab.store.add_interval(step, &interval(0)).unwrap();
+
+    let data = lab.store.load(&run, ALL).unwrap();
+    let trials: Vec<(u32, &str)> = data
+        .trials
+        .iter()
+        .map(|t| (t.round, t.system.as_str()))
+        .collect();
+    assert_eq!(trials, [(1, "b"), (1, "a"), (2, "a")]);
+    let last = &data.trials[2];
+    assert_eq!((&last.outcome, last.duration), (&failed(), Nanos(77)));
+    assert_eq!(
+        (last.provenance.as_slice(), last.started.as_str()),
+        (&provenance[..], STARTED)
+    );
+    let steps: Vec<(&str, u32)> = data
+        .steps
+        .iter()
+        .map(|s| (s.step.0.as_str(), s.ordinal))
+        .collect();
+    assert_eq!(steps, [("l.i0", 0), ("qr100", 1)]);
+    assert_eq!(
+        (data.steps[0].clients, data.steps[0].target_rate),
+        (4, Some(100))
+    );
+    assert_eq!(
+        (data.steps[0].subject.as_str(), data.steps[0].counts_rows),
+        ("insert", true)
+    );
+    let cells: Vec<(&str, &str, f64)> = data
+        .cells
+        .iter()
+        .map(|c| (c.system.as_str(), c.step.0.as_str(), c.value))
+        .collect();
+    assert_eq!(
+        cells,
+        [
+            ("b", "l.i0", 1.0),
+            ("b", "qr100", 1.0),
+            ("a", "l.i0", 1.0),
+            ("a", "qr100", 1.0)
+        ]
+    );
+    assert_eq!((data.series.len(), data.histograms.len()), (4, 12));
+    let without = lab.store.load(&run, Want::default()).unwrap();
+    assert_eq!((without.series.len(), without.histograms.len()), (0, 0));
+    assert_eq!(without.cells, data.cells);
+}
+
+#[test]
+fn series_and_histograms_say_what_the_intervals_say() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a"], 1);
+    let trial = lab.trial(&run, 1, "a");
+    let step = lab.step(trial, "qr100", 3);
+    let mut stalled = interval(1);
+    stalled.stalled = Nanos::from_secs(7);
+    lab.store.add_interval(step, &interval(0)).unwrap();
+    lab.store.add_interval(step, &stalled).unwrap();
+    lab.store
+        .finish_step(step, &record("qr100", 3), &[])
+        .unwrap();
+    lab.store
+        .finish_trial(trial, &Outcome::Completed, Nanos(1))
+        .unwrap();
+
+    let data = lab.store.load(&run, ALL).unwrap();
+    let series = &data.series[0];
+    assert_eq!(series.spans, [(0.0, 1.0), (1.0, 1.0)]);
+    let kinds: Vec<&str> = series.kinds.iter().map(|k| k.kind.as_str()).collect();
+    assert_eq!(kinds, ["insert", "query"]);
+    let service = &interval(0).kinds[0].service;
+    assert_eq!(
+        (&series.kinds[0].ops, &series.kinds[0].rows),
+        (&vec![3, 3], &vec![150, 150])
+    );
+    assert_eq!(series.kinds[0].p50[0], service.quantile(0.5).unwrap());
+    assert_eq!(series.kinds[0].p99[0], service.quantile(0.99).unwrap());
+    assert_eq!(series.kinds[0].max, [service.max(), Nanos::from_secs(7)]);
+    let record = record("qr100", 3);
+    let found: Vec<(&str, bool, &Latency)> = data
+        .histograms
+        .iter()
+        .map(|h| (h.kind.as_str(), h.is_response, &h.latency))
+        .collect();
+    let sums = |place: usize| &record.kinds[place].sums;
+    assert_eq!(
+        found,
+        [
+            ("insert", false, &sums(0).service),
+            ("insert", true, sums(0).response.as_ref().unwrap()),
+            ("query", false, &sums(1).service),
+        ]
+    );
+}
+
+#[test]
+fn phases_between_results_are_kept_and_not_loaded() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a"], 1);
+    let trial = lab.trial(&run, 1, "a");
+    let settle = StepId::new("settle");
+    let step = lab.store.begin_step(trial, &settle, 0, &[], false).unwrap();
+    let mut record = record("settle", 0);
+    record.measured = false;
+    lab.store.finish_step(step, &record, &[rate(1.0)]).unwrap();
+    lab.store
+        .finish_trial(trial, &Outcome::Completed, Nanos(1))
+        .unwrap();
+    let data = lab.store.load(&run, ALL).unwrap();
+    assert!(data.steps.is_empty() && data.cells.is_empty() && data.series.is_empty());
+    assert_eq!(
+        lab.store.step_record(&run, 1, "a", &settle).unwrap(),
+        record
+    );
+}
+
+#[test]
+fn captures_come_back_by_moment() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a"], 1);
+    let trial = lab.trial(&run, 1, "a");
+    let step = StepId::new("l.i0");
+    let capture = |name: &str| Capture {
+        name: name.into(),
+        columns: vec!["Variable_name".into(), "Value".into()],
+        rows: vec![
+            vec![Some("it's".into()), None],
+            vec![Some("größe".into()), Some("x".repeat(100_000))],
+        ],
+    };
+    for name in ["variables", "status"] {
+        lab.store
+            .add_capture(trial, &step, Moment::Before, &capture(name))
+            .unwrap();
+    }
+    lab.store
+        .add_capture(trial, &step, Moment::After, &capture("status"))
+        .unwrap();
+    let found = |moment, round| lab.store.captures(&run, "a", round, &step, moment).unwrap();
+    assert_eq!(
+        found(Moment::Before, 1),
+        [capture("variables"), capture("status")]
+    );
+    assert_eq!(found(Moment::After, 1), [capture("status")]);
+    assert!(found(Moment::After, 2).is_empty());
+}
+
+#[test]
+fn a_step_that_is_not_there_is_said_not_to_be() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a"], 1);
+    let trial = lab.trial(&run, 1, "a");
+    lab.step(trial, "l.i0", 0);
+    let missing = lab
+        .store
+        .intervals(&run, 1, "a", &StepId::new("l.x"))
+        .unwrap_err();
+    insta::assert_snapshot!(lab.told(&missing), @"");
+    // Begun, but not over.
+    let step = StepId::new("l.i0");
+    assert!(lab.store.intervals(&run, 1, "a", &step).unwrap().is_empty());
+    let unfinished = lab.store.step_record(&run, 1, "a", &step).unwrap_err();
+    assert!(matches!(unfinished, StoreError::UnknownStep { .. }));
+}
+
+#[test]
+fn a_value_that_is_no_number_is_refused_and_the_step_stays_open() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a"], 1);
+    let trial = lab.trial(&run, 1, "a");
+    let step = lab.step(trial, "l.i0", 0);
+    let record = record("l.i0", 0);
+    assert!(
+        lab.store
+            .finish_step(step, &record, &[rate(f64::NAN)])
+            .is_err()
+    );
+    lab.store
+        .finish_step(step, &record, &[rate(0.1 + 0.2)])
+        .unwrap();
+    lab.store
+        .finish_trial(trial, &Outcome::Completed, Nanos(1))
+        .unwrap();
+    let data = lab.store.load(&run, Want::default()).unwrap();
+    assert_eq!(data.cells[0].value.to_bits(), (0.1_f64 + 0.2).to_bits());
+}
+
+fn a_latency() -> impl Strategy<Value = Latency> {
+    prop::collection::vec((any::<u64>(), 0u32..60), 0..20).prop_map(|values| {
+        let mut latency = Latency::new();
+        values
+            .iter()
+            .for_each(|(v, shift)| latency.record(Nanos(v >> shift)));
+        latency
+    })
+}
+
+prop_compose! {
+    fn a_kind()(
+        counts in any::<[u64; 4]>(),
+        service in a_latency(),
+        response in prop::option::of(a_latency()),
+    ) -> KindInterval {
+        let [ops, rows, errors, retries] = counts;
+        KindInterval { ops, rows, errors, retries, service, response }
+    }
+}
+
+fn some_readings() -> impl Strategy<Value = Readings> {
+    let kind = prop_oneof![
+        Just(CounterKind::Total),
+        Just(CounterKind::Level),
+        Just(CounterKind::Peak)
+    ];
+    let counter = (kind, any::<u64>()).prop_map(|(kind, value)| Counter { kind, value });
+    let id = "\\PC{0,12}".prop_map(model::CounterId::from);
+    prop::collection::btree_map(id, counter, 0..6).prop_map(Readings)
+}
+
+prop_compose! {
+    fn an_interval()(
+        times in any::<[u64; 3]>(),
+        kinds in prop::collection::vec(a_kind(), 0..4),
+        readings in some_readings(),
+    ) -> Interval {
+        let [start, length, stalled] = times.map(Nanos);
+        Interval { index: 0, start, length, kinds, stalled, readings }
+    }
+}
+
+const TEXT: &str = "\\PC{0,20}";
+
+prop_compose! {
+    fn a_total()(name in TEXT, scheduled: bool, sums in a_kind(), late: u64) -> KindTotals {
+        KindTotals { spec: KindSpec { name, scheduled }, sums, late }
+    }
+}
+
+prop_compose! {
+    fn an_error()(kind in TEXT, code in TEXT, count: u64, retried: bool) -> ErrorCount {
+        ErrorCount { kind, code, count, retried }
+    }
+}
+
+prop_compose! {
+    fn a_check()(what in TEXT, expected in TEXT, actual in TEXT, holds: bool) -> Check {
+        Check { what, expected, actual, holds }
+    }
+}
+
+prop_compose! {
+    fn some_sizes()(sizes in any::<[u64; 4]>()) -> Sizes {
+        let [data, log, total, allocated] = sizes.map(Bytes);
+        Sizes { data, log, total, allocated }
+    }
+}
+
+prop_compose! {
+    fn a_record()(
+        (step, measured, clients) in (TEXT, any::<bool>(), any::<u32>()),
+        (window, elapsed, requested_rows) in any::<(u64, u64, u64)>(),
+        (kind, counts_rows) in (TEXT, any::<bool>()),
+        kinds in prop::collection::vec(a_total(), 0..4),
+        errors in prop::collection::vec(an_error(), 0..3),
+        (target_rate, seconds_on_target) in any::<(Option<u64>, Option<(u32, u32)>)>(),
+        counters in some_readings(),
+        sizes in prop::option::of(some_sizes()),
+        checks in prop::collection::vec(a_check(), 0..3),
+        notes in prop::collection::vec((TEXT, TEXT), 0..3),
+    ) -> StepRecord {
+        StepRecord {
+            step: StepId(step),
+            ordinal: 0,
+            measured,
+            clients,
+            window: Nanos(window),
+            elapsed: Nanos(elapsed),
+            subject: Subject { kind, counts_rows },
+            kinds,
+            errors,
+            target_rate,
+            seconds_on_target,
+            requested_rows,
+            counters,
+            sizes,
+            checks,
+            notes,
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn every_field_of_a_record_and_of_its_intervals_survives(
+        record in a_record(),
+        intervals in prop::collection::vec(an_interval(), 0..4),
+    ) {
+        let mut lab = Lab::new();
+        let run = lab.run(&["a"], 1);
+        let trial = lab.trial(&run, 1, "a");
+        let step = lab.store.begin_step(trial, &record.step, 0, &[], record.measured).unwrap();
+        let intervals: Vec<Interval> = (0..)
+            .zip(intervals)
+            .map(|(index, interval)| Interval { index, ..interval })
+            .collect();
+        for interval in &intervals {
+            lab.store.add_interval(step, interval).unwrap();
+        }
+        lab.store.finish_step(step, &record, &[]).unwrap();
+        let lab = lab.reopened();
+        prop_assert_eq!(lab.store.step_record(&run, 1, "a", &record.step).unwrap(), record.clone());
+        prop_assert_eq!(lab.store.intervals(&run, 1, "a", &record.step).unwrap(), intervals);
+    }
+}

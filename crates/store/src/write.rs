@@ -1,0 +1,283 @@
+//! Writing a run down while it goes on.
+
+use model::{
+    Capture, Host, Interval, KindTotals, Latency, Measurement, Moment, Nanos, Outcome, Plan, RunId,
+    StepId, StepRecord, TrialKey,
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::Store;
+use crate::error::{Fault, StoreError};
+use crate::interval::{encode_latency, encode_numbers};
+use crate::pack::{pack, to_json};
+use crate::read::{moment_word, row_of};
+use crate::record::StoredRecord;
+
+/// A trial that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TrialId(i64);
+
+/// A step that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StepRowId(i64);
+
+impl Store {
+    /// Begins a run; `started` is RFC 3339 in UTC. Its id has never been used before in this lab.
+    pub fn create_run(
+        &mut self,
+        plan: &Plan,
+        host: &Host,
+        backslide_version: &str,
+        started: &str,
+    ) -> Result<RunId, StoreError> {
+        self.write("beginning a run", |change| {
+            change.execute(
+                "INSERT INTO run (plan, host, backslide, started) VALUES (?1, ?2, ?3, ?4)",
+                params![to_json(plan)?, to_json(host)?, backslide_version, started],
+            )?;
+            Ok(RunId(format!("r{}", change.last_insert_rowid())))
+        })
+    }
+
+    /// Begins a trial; `started` is RFC 3339 in UTC. Whatever an interrupted attempt at the same
+    /// trial left is removed, together with this.
+    ///
+    /// # Errors
+    /// Also when the trial has an outcome already.
+    pub fn begin_trial(
+        &mut self,
+        run: &RunId,
+        key: &TrialKey,
+        started: &str,
+    ) -> Result<TrialId, StoreError> {
+        let path = self.path.clone();
+        self.write("beginning a trial", |change| {
+            let row = row_of(change, run, &path)?;
+            forget_half_done(change, row, run, key)?;
+            change.execute(
+                "INSERT INTO trial (run, round, position, system, started)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![row, key.round, key.position, key.system, started],
+            )?;
+            Ok(TrialId(change.last_insert_rowid()))
+        })
+    }
+
+    /// Keeps what the server said of itself; replaces what was kept before.
+    pub fn set_provenance(
+        &mut self,
+        trial: TrialId,
+        provenance: &[(String, String)],
+    ) -> Result<(), StoreError> {
+        self.write("saving what the server said of itself", |change| {
+            let changed = change.execute(
+                "UPDATE trial SET provenance = ?2 WHERE id = ?1",
+                params![trial.0, to_json(&provenance)?],
+            )?;
+            still_there(changed, "trial")
+        })
+    }
+
+    /// Begins a step; `kinds` are the names of its operation kinds, in the order of every interval.
+    pub fn begin_step(
+        &mut self,
+        trial: TrialId,
+        step: &StepId,
+        ordinal: u32,
+        kinds: &[String],
+        measured: bool,
+    ) -> Result<StepRowId, StoreError> {
+        self.write("beginning a step", |change| {
+            exists(change, trial)?;
+            change.execute(
+                "INSERT INTO step (trial, ordinal, name, kinds, measured)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![trial.0, ordinal, step.0, to_json(&kinds)?, measured],
+            )?;
+            Ok(StepRowId(change.last_insert_rowid()))
+        })
+    }
+
+    /// Keeps one second of a step, with its histograms. Cheap enough for every second: the commit
+    /// goes to the write-ahead log and waits for no disk.
+    pub fn add_interval(&mut self, step: StepRowId, interval: &Interval) -> Result<(), StoreError> {
+        let numbers = encode_numbers(interval);
+        let latency = encode_latency(interval);
+        self.write("saving an interval", |change| {
+            let readings = pack(&interval.readings)?;
+            let saved = change
+                .prepare_cached(
+                    "INSERT INTO interval (step, number, numbers)
+                     SELECT id, ?2, ?3 FROM step WHERE id = ?1",
+                )?
+                .execute(params![step.0, interval.index, numbers])?;
+            still_there(saved, "step")?;
+            change
+                .prepare_cached(
+                    "INSERT INTO interval_detail (step, number, latency, readings)
+                     VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![step.0, interval.index, latency, readings])?;
+            Ok(())
+        })
+    }
+
+    /// Keeps something that was read from the server before or after a step.
+    pub fn add_capture(
+        &mut self,
+        trial: TrialId,
+        step: &StepId,
+        moment: Moment,
+        capture: &Capture,
+    ) -> Result<(), StoreError> {
+        self.write("saving what was captured", |change| {
+            exists(change, trial)?;
+            let listing = pack(capture)?;
+            change.execute(
+                "INSERT INTO capture (trial, step, moment, name, listing)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![trial.0, step.0, moment_word(moment), capture.name, listing],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Ends a step: keeps its record, its merged histograms and its measurements.
+    pub fn finish_step(
+        &mut self,
+        step: StepRowId,
+        record: &StepRecord,
+        measurements: &[Measurement],
+    ) -> Result<(), StoreError> {
+        self.write("saving the record of a step", |change| {
+            let changed = change.execute(
+                "UPDATE step SET record = ?2 WHERE id = ?1",
+                params![step.0, to_json(&StoredRecord::of(record))?],
+            )?;
+            still_there(changed, "step")?;
+            for (place, kind) in record.kinds.iter().enumerate() {
+                save_histograms(change, step, place, kind)?;
+            }
+            save_measurements(change, step, measurements)
+        })?;
+        // Between two steps is the time for the disk to work. What cannot be moved now (someone
+        // reads, the disk is full) is safe in the write-ahead log and is moved after the next.
+        let _tried: Result<(), _> =
+            self.connection
+                .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        Ok(())
+    }
+
+    /// Gives a trial its outcome.
+    pub fn finish_trial(
+        &mut self,
+        trial: TrialId,
+        outcome: &Outcome,
+        duration: Nanos,
+    ) -> Result<(), StoreError> {
+        self.write("saving the outcome of a trial", |change| {
+            let changed = change.execute(
+                "UPDATE trial SET completed = ?2, outcome = ?3, duration_ns = ?4 WHERE id = ?1",
+                params![
+                    trial.0,
+                    outcome.is_completed(),
+                    to_json(outcome)?,
+                    duration.0 as i64
+                ],
+            )?;
+            still_there(changed, "trial")
+        })
+    }
+
+    /// Marks a run as finished: every trial has an outcome.
+    pub fn finish_run(&mut self, run: &RunId) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        self.write("finishing a run", |change| {
+            let row = row_of(change, run, &path)?;
+            change.execute("UPDATE run SET finished = 1 WHERE id = ?1", [row])?;
+            Ok(())
+        })
+    }
+}
+
+fn forget_half_done(
+    change: &Connection,
+    row: i64,
+    run: &RunId,
+    key: &TrialKey,
+) -> Result<(), Fault> {
+    let earlier: Option<(i64, bool)> = change
+        .query_row(
+            "SELECT id, outcome IS NOT NULL FROM trial
+             WHERE run = ?1 AND round = ?2 AND system = ?3",
+            params![row, key.round, key.system],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    match earlier {
+        Some((_, true)) => Err(Fault::from(StoreError::TrialIsOver {
+            run: run.clone(),
+            round: key.round,
+            system: key.system.clone(),
+        })),
+        Some((id, false)) => {
+            change.execute("DELETE FROM trial WHERE id = ?1", [id])?;
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+fn save_histograms(
+    change: &Connection,
+    step: StepRowId,
+    place: usize,
+    kind: &KindTotals,
+) -> Result<(), Fault> {
+    let mut insert = change.prepare_cached(
+        "INSERT INTO histogram (step, kind, response, latency) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    let mut save = |is_response: bool, latency: &Latency| {
+        insert.execute(params![step.0, place as i64, is_response, latency.encode()])
+    };
+    save(false, &kind.sums.service)?;
+    if let Some(response) = &kind.sums.response {
+        save(true, response)?;
+    }
+    Ok(())
+}
+
+fn save_measurements(
+    change: &Connection,
+    step: StepRowId,
+    measurements: &[Measurement],
+) -> Result<(), Fault> {
+    let mut insert = change.prepare_cached(
+        "INSERT INTO measurement (step, place, metric, unit, value) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for (place, m) in measurements.iter().enumerate() {
+        insert.execute(params![
+            step.0,
+            place as i64,
+            m.metric.0,
+            m.unit.name(),
+            m.value
+        ])?;
+    }
+    Ok(())
+}
+
+fn exists(change: &Connection, trial: TrialId) -> Result<(), Fault> {
+    let found = change
+        .prepare_cached("SELECT 1 FROM trial WHERE id = ?1")?
+        .exists([trial.0])?;
+    still_there(usize::from(found), "trial")
+}
+
+fn still_there(rows: usize, what: &'static str) -> Result<(), Fault> {
+    if rows == 1 {
+        Ok(())
+    } else {
+        Err(Fault::Gone(what))
+    }
+}
