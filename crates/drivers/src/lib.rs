@@ -4,6 +4,7 @@
 //! [`Session::execute_prepared`]) allocate nothing per operation: they patch parameters into one
 //! reused buffer, write, poll, read, and walk the rows in place.
 
+mod connect;
 mod error;
 mod mysql;
 mod postgres;
@@ -11,6 +12,7 @@ mod session;
 mod sqlite;
 mod stream;
 
+pub use connect::connector;
 pub use error::{ErrorClass, SessionError};
 pub use mysql::{MysqlConnector, MysqlSession};
 pub use postgres::{PostgresConnector, PostgresSession};

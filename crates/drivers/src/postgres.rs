@@ -1,4 +1,4 @@
-//! `PostgreSQL`: protocol 3.0 over a Unix socket or TCP without TLS; servers 9.6 to 19.
+//! PostgreSQL: protocol 3.0 over a Unix socket or TCP without TLS; servers 9.6 to 19.
 
 mod answer;
 mod encode;

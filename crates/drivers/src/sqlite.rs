@@ -1,4 +1,4 @@
-//! `SQLite`, embedded: no server and no wire, the same [`Session`] seam.
+//! SQLite, embedded: no server and no wire, the same [`Session`] seam.
 
 mod fault;
 mod pragma;
@@ -17,7 +17,7 @@ use crate::{
 /// falls out of the cache is prepared again, which costs time but changes no answer.
 const KEPT_STATEMENTS: usize = 1024;
 
-/// Version of the `SQLite` library that is built in: `3.50.4`.
+/// Version of the SQLite library that is built in: `3.50.4`.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
@@ -76,7 +76,7 @@ impl Connector for SqliteConnector {
     }
 }
 
-/// `SQLite` counts the wait in whole milliseconds of an `i32`, and takes zero as "do not wait".
+/// SQLite counts the wait in whole milliseconds of an `i32`, and takes zero as "do not wait".
 fn busy_timeout(asked: Duration) -> Duration {
     let longest = Duration::from_millis(i32::MAX as u64);
     let shortest = Duration::from_millis(1);
@@ -87,7 +87,7 @@ fn busy_timeout(asked: Duration) -> Duration {
     }
 }
 
-/// `SQLite` opens a file without looking into it; this look finds out now that it is no database.
+/// SQLite opens a file without looking into it; this look finds out now that it is no database.
 /// It comes after the pragmas because some of them only work before the first read.
 fn read_header(connection: &Connection, connector: &SqliteConnector) -> Result<(), SessionError> {
     const LOOK: &str = "SELECT count(*) FROM sqlite_schema";
@@ -96,7 +96,7 @@ fn read_header(connection: &Connection, connector: &SqliteConnector) -> Result<(
         .map_err(|error| fault::at_connect(&connector.path, LOOK, &error))
 }
 
-/// One connection to an `SQLite` file.
+/// One connection to an SQLite file.
 #[derive(Debug)]
 pub struct SqliteSession {
     connection: Connection,

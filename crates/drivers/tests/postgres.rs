@@ -1,8 +1,9 @@
-//! `PostgreSQL` sessions against a real server, which this test starts itself.
+//! PostgreSQL sessions against a real server, which this test starts itself.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "the helpers of a test fail like the test"
+    clippy::print_stderr,
+    reason = "the helpers of a test fail like the test, and say why it was skipped"
 )]
 
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! `SQLite` sessions against real files.
+//! SQLite sessions against real files.
 
 #![expect(
     clippy::unwrap_used,

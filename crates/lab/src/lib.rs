@@ -1,1 +1,28 @@
-//! Carries a plan out: instances, steps, probes, events.
+//! Carries a plan out: instances, steps, probes, events; the only place that wires effects together.
+//!
+//! [`Lab`] is the directory with the results and the instances. [`Lab::begin`] journals a run,
+//! [`Lab::carry_out`] runs every trial of it that has no outcome yet. Whatever happens is an
+//! [`model::Event`] on one stream; the store is its first consumer, the caller's listener the next.
+//! A [`Site`] is one system made ready for one trial; where sites come from is a [`Provider`]:
+//! [`Providers`] starts servers of ours, opens SQLite files, connects to servers that are not ours.
+
+mod address;
+mod builds;
+mod conductor;
+mod directory;
+mod embedded;
+mod error;
+mod foreign;
+mod keeper;
+mod listing;
+mod lock;
+mod observer;
+mod own;
+mod site;
+
+pub use address::{ForeignAddress, Secrets};
+pub use builds::{Builds, installed};
+pub use conductor::Ended;
+pub use directory::Lab;
+pub use error::LabError;
+pub use site::{Provider, Providers, Site, SiteError};

@@ -28,7 +28,8 @@ impl fmt::Display for Place {
 /// The names that would have been valid, with the nearest one to what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
-    nearest: Option<String>,
+    /// Index of the nearest one, if any is near.
+    nearest: Option<usize>,
     all: Vec<String>,
 }
 
@@ -40,11 +41,16 @@ impl Choices {
         let limit = (written.chars().count() / 3).max(1);
         let nearest = all
             .iter()
-            .map(|name| (strsim::damerau_levenshtein(written, name), name))
+            .enumerate()
+            .map(|(at, name)| (strsim::damerau_levenshtein(written, name), at))
             .filter(|(distance, _)| *distance <= limit)
-            .min_by_key(|(distance, _)| *distance)
-            .map(|(_, name)| name.clone());
+            .min()
+            .map(|(_, at)| at);
         Self { nearest, all }
+    }
+
+    fn nearest(&self) -> Option<&str> {
+        self.all.get(self.nearest?).map(String::as_str)
     }
 
     fn list(&self) -> String {
@@ -160,14 +166,12 @@ pub enum PlanError {
     },
     /// A config sets an option that the version does not have, and says nothing for that case.
     #[error(
-        "{place}: config `{config}` sets `{option}`, which {build} does not know: it is there \
-         {range}; add an alternative for this version, or mark the setting `optional = true`"
+        "{place}: {build} does not know `{option}`: it is there {range}; use another config, add an \
+         alternative for this version, or mark the setting `optional = true`"
     )]
     UnknownOption {
         /// Where the config sets it.
         place: Place,
-        /// The config.
-        config: String,
         /// The option.
         option: String,
         /// Dbms and version: `mysql 5.5.34`.
@@ -200,18 +204,18 @@ pub enum PlanError {
 }
 
 fn hint(choices: &Choices) -> String {
-    match &choices.nearest {
+    match choices.nearest() {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("which has: {}", choices.list()),
     }
 }
 
 fn nearest(choices: &Choices) -> String {
-    let nearest = choices
-        .nearest
-        .as_ref()
-        .map_or_else(String::new, |name| format!("; nearest `{name}`"));
-    format!("{nearest}; there are: {}", choices.list())
+    let all = choices.list();
+    match choices.nearest() {
+        Some(name) => format!("; nearest `{name}`; there are: {all}"),
+        None => format!("; there are: {all}"),
+    }
 }
 
 #[cfg(test)]
@@ -220,10 +224,10 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_near() {
-        let near = |written| Choices::new(written, ["clients", "tables", "rows"]).nearest;
-        assert_eq!(near("cleints").as_deref(), Some("clients"));
-        assert_eq!(near("row").as_deref(), Some("rows"));
-        assert_eq!(near("compression"), None);
-        assert_eq!(near(""), None);
+        let choices = |written| Choices::new(written, ["clients", "tables", "rows"]);
+        assert_eq!(choices("cleints").nearest(), Some("clients"));
+        assert_eq!(choices("row").nearest(), Some("rows"));
+        assert_eq!(choices("compression").nearest(), None);
+        assert_eq!(choices("").nearest(), None);
     }
 }

@@ -21,6 +21,8 @@ mod insert_check;
 mod insert_steps;
 mod render;
 mod request;
+#[cfg(test)]
+mod tests;
 
 pub use catalog::Catalog;
 pub use config::ConfigFile;

@@ -43,7 +43,6 @@ impl ConfigFile {
     fn unknown_option(&self, rule: &Rule, version: &Version) -> PlanError {
         PlanError::UnknownOption {
             place: rule.place.clone(),
-            config: self.name.clone(),
             option: rule.name.clone(),
             build: format!("{} {version}", self.dbms),
             range: rule.range(),

@@ -24,14 +24,14 @@ pub fn pin_self(cpus: &[usize]) -> Result<(), ProbeError> {
 
 /// The CPUs that the calling thread may use, in rising order.
 pub fn allowed() -> Vec<usize> {
-    match sched_getaffinity(None) {
-        Ok(set) => (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect(),
-        // The call fails on a kernel made for more CPUs than the set holds.
-        Err(_) => {
-            let count = std::thread::available_parallelism().map_or(1, usize::from);
-            (0..count).collect()
-        }
-    }
+    // The call fails on a kernel made for more CPUs than the set holds.
+    let Ok(set) = sched_getaffinity(None) else {
+        let count = std::thread::available_parallelism().map_or(1, usize::from);
+        return (0..count).collect();
+    };
+    (0..CpuSet::MAX_CPU)
+        .filter(|cpu| set.is_set(*cpu))
+        .collect()
 }
 
 #[cfg(test)]
@@ -58,7 +58,12 @@ mod tests {
     fn cpus_that_are_not_there_are_refused() {
         for cpus in [vec![], vec![CpuSet::MAX_CPU - 1], vec![CpuSet::MAX_CPU]] {
             let error = pin_self(&cpus).unwrap_err();
-            let ProbeError::Affinity { cpus: asked, allowed, .. } = error else {
+            let ProbeError::Affinity {
+                cpus: asked,
+                allowed,
+                ..
+            } = error
+            else {
                 panic!("{error}");
             };
             assert_eq!(asked, cpus);

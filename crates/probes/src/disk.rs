@@ -80,8 +80,20 @@ fn parse_activity(line: &str) -> Option<Activity> {
         .map(str::parse)
         .collect::<Result<_, _>>()
         .ok()?;
-    let &[reads, _, read, _, writes, _, written, _, _, _, _, ref since_4_18 @ ..] =
-        counts.as_slice()
+    let &[
+        reads,
+        _,
+        read,
+        _,
+        writes,
+        _,
+        written,
+        _,
+        _,
+        _,
+        _,
+        ref since_4_18 @ ..,
+    ] = counts.as_slice()
     else {
         return None;
     };
@@ -143,9 +155,10 @@ mod tests {
 
     #[test]
     fn a_device_of_this_host_is_read() {
-        let Some(device) = text(PATH).ok().and_then(|stats| {
-            stats.lines().next().and_then(name).map(str::to_owned)
-        }) else {
+        let Some(device) = text(PATH)
+            .ok()
+            .and_then(|stats| stats.lines().next().and_then(name).map(str::to_owned))
+        else {
             eprintln!("skipped: this host has no block device");
             return;
         };

@@ -68,7 +68,17 @@ pub(crate) fn parse_cpu(stat: &str) -> Option<CpuTicks> {
         .map(str::parse)
         .collect::<Result<_, _>>()
         .ok()?;
-    let &[user, nice, system, idle, iowait, irq, softirq, ref rest @ ..] = ticks.as_slice() else {
+    let &[
+        user,
+        nice,
+        system,
+        idle,
+        iowait,
+        irq,
+        softirq,
+        ref rest @ ..,
+    ] = ticks.as_slice()
+    else {
         return None;
     };
     Some(CpuTicks {
@@ -120,7 +130,12 @@ mod tests {
         let without = parse_cpu("cpu  1 2 3 4 5 6 7\n").unwrap();
         assert_eq!(without.steal, None);
         assert_eq!(without.busy(), with_steal.busy());
-        for text in ["", "cpu0 1 2 3 4 5 6 7 8\n", "cpu  1 2 3\n", "cpu  1 2 3 x 5 6 7\n"] {
+        for text in [
+            "",
+            "cpu0 1 2 3 4 5 6 7 8\n",
+            "cpu  1 2 3\n",
+            "cpu  1 2 3 x 5 6 7\n",
+        ] {
             assert_eq!(parse_cpu(text), None, "{text}");
         }
         assert_eq!(parse_switches("cpu  1 2\n"), None);

@@ -26,8 +26,10 @@ pub fn identify(directory: &Path) -> Result<Host, ProbeError> {
     )?;
     Ok(Host {
         name: system.nodename().to_string_lossy().into_owned(),
-        cpu_model: field(&cpuinfo, "model name")
-            .map_or_else(|| system.machine().to_string_lossy().into_owned(), str::to_owned),
+        cpu_model: field(&cpuinfo, "model name").map_or_else(
+            || system.machine().to_string_lossy().into_owned(),
+            str::to_owned,
+        ),
         shape: HostShape {
             cpus: affinity::allowed().len() as u32,
             memory: Bytes(memory.saturating_mul(1024)),
@@ -39,7 +41,11 @@ pub fn identify(directory: &Path) -> Result<Host, ProbeError> {
         clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         thp: line("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|modes| chosen(&modes).map(str::to_owned)),
-        swap: Bytes(number::<u64>(&meminfo, "SwapTotal").unwrap_or(0).saturating_mul(1024)),
+        swap: Bytes(
+            number::<u64>(&meminfo, "SwapTotal")
+                .unwrap_or(0)
+                .saturating_mul(1024),
+        ),
         virtualization: virtualization(&cpuinfo),
         disk: disk_of(directory)?,
     })
@@ -182,7 +188,10 @@ mod tests {
             pretty_name(release).as_deref(),
             Some("Debian GNU/Linux 12 (bookworm)")
         );
-        assert_eq!(pretty_name("PRETTY_NAME=Alpine\n").as_deref(), Some("Alpine"));
+        assert_eq!(
+            pretty_name("PRETTY_NAME=Alpine\n").as_deref(),
+            Some("Alpine")
+        );
         assert_eq!(pretty_name("NAME=x\n"), None);
         assert_eq!(chosen("always [madvise] never"), Some("madvise"));
         assert_eq!(chosen("always"), None);

@@ -62,7 +62,12 @@ fn unescape(text: &str) -> PathBuf {
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
         match tail {
-            [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', after @ ..] if *first == b'\\' => {
+            [
+                a @ b'0'..=b'3',
+                b @ b'0'..=b'7',
+                c @ b'0'..=b'7',
+                after @ ..,
+            ] if *first == b'\\' => {
                 bytes.push(((a - b'0') << 6) | ((b - b'0') << 3) | (c - b'0'));
                 rest = after;
             }

@@ -66,13 +66,11 @@ mod tests {
 
     #[test]
     fn fields_are_found_by_their_whole_name() {
-        let text = "MemTotal:       24684084 kB\nMem:  1 kB\nmodel name\t: Some CPU @ 2.0GHz: fast\n";
+        let text =
+            "MemTotal:       24684084 kB\nMem:  1 kB\nmodel name\t: Some CPU @ 2.0GHz: fast\n";
         assert_eq!(number::<u64>(text, "MemTotal"), Some(24_684_084));
         assert_eq!(number::<u64>(text, "Mem"), Some(1));
-        assert_eq!(
-            field(text, "model name"),
-            Some("Some CPU @ 2.0GHz: fast")
-        );
+        assert_eq!(field(text, "model name"), Some("Some CPU @ 2.0GHz: fast"));
         assert_eq!(field(text, "model"), None);
         assert_eq!(number::<u64>(text, "model name"), None);
     }
@@ -81,6 +79,10 @@ mod tests {
     fn a_missing_file_is_named() {
         let error = text("/proc/no-such-file").unwrap_err();
         assert!(is_vanished(&error));
-        assert!(error.to_string().starts_with("cannot read /proc/no-such-file: "));
+        assert!(
+            error
+                .to_string()
+                .starts_with("cannot read /proc/no-such-file: ")
+        );
     }
 }

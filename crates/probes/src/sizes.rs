@@ -93,7 +93,11 @@ impl Walk {
             };
             if metadata.is_symlink() {
                 // A link that leads nowhere holds nothing.
-                open.extend(fs::canonicalize(&path).ok().filter(|t| t.starts_with(&self.root)));
+                open.extend(
+                    fs::canonicalize(&path)
+                        .ok()
+                        .filter(|t| t.starts_with(&self.root)),
+                );
             } else if !self.seen.insert((metadata.dev(), metadata.ino())) {
                 // Counted under another name.
             } else if metadata.is_dir() {
@@ -123,7 +127,11 @@ fn entries_of(directory: &Path) -> io::Result<Vec<PathBuf>> {
         return Ok(Vec::new());
     };
     entries
-        .map(|entry| entry.map(|e| e.path()).map_err(|error| told(directory, &error)))
+        .map(|entry| {
+            entry
+                .map(|e| e.path())
+                .map_err(|error| told(directory, &error))
+        })
         .collect()
 }
 
@@ -137,7 +145,10 @@ fn if_there<T>(result: io::Result<T>, path: &Path) -> io::Result<Option<T>> {
 
 /// The error with the path that it is about.
 fn told(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display()))
+    io::Error::new(
+        error.kind(),
+        format!("cannot read {}: {error}", path.display()),
+    )
 }
 
 #[cfg(test)]
@@ -155,7 +166,12 @@ mod tests {
 
     fn sizes_of(root: &Path) -> Sizes {
         let patterns = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
-        measure(root, &patterns(&["base", "ib"]), &patterns(&["wal", "redo*", "ib"])).unwrap()
+        measure(
+            root,
+            &patterns(&["base", "ib"]),
+            &patterns(&["wal", "redo*", "ib"]),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -183,7 +199,10 @@ mod tests {
         assert_eq!(sizes.data, Bytes::from_mib(64));
         assert!(sizes.allocated < Bytes::from_mib(1), "{sizes:?}");
         write(root.path(), "full", 1 << 20);
-        fs::File::open(root.path().join("full")).unwrap().sync_all().unwrap();
+        fs::File::open(root.path().join("full"))
+            .unwrap()
+            .sync_all()
+            .unwrap();
         assert!(sizes_of(root.path()).allocated >= Bytes::from_mib(1));
     }
 

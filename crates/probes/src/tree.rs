@@ -59,12 +59,13 @@ impl Tree {
         }
         // A process whose parent has ended belongs to the server still.
         let orphans = self.known.iter().filter(|(pid, _)| !seen.contains(pid));
-        found.extend(orphans.filter_map(|(pid, start)| {
-            alive(*pid).filter(|process| process.stat.start == *start)
-        }));
+        found.extend(
+            orphans.filter_map(|(pid, start)| {
+                alive(*pid).filter(|process| process.stat.start == *start)
+            }),
+        );
         self.known = found.iter().map(|p| (p.pid, p.stat.start)).collect();
-        self.parents
-            .retain(|pid| self.known.contains_key(pid));
+        self.parents.retain(|pid| self.known.contains_key(pid));
         Ok(found)
     }
 
@@ -110,8 +111,14 @@ impl Children {
 
     fn scan() -> Result<Self, ProbeError> {
         let mut table: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for process in numbers_in(Path::new("/proc"))?.into_iter().filter_map(alive) {
-            table.entry(process.stat.parent).or_default().push(process.pid);
+        for process in numbers_in(Path::new("/proc"))?
+            .into_iter()
+            .filter_map(alive)
+        {
+            table
+                .entry(process.stat.parent)
+                .or_default()
+                .push(process.pid);
         }
         Ok(Self::Scanned(table))
     }

@@ -2,10 +2,13 @@
 // Only additions: the page is complete without this file.
 
 // Sorting: a click on a column's head sorts by it, a second click turns the order around.
+const units = { ns: 1e-9, "µs": 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 const number = (cell) => {
-  const text = cell.dataset.v ?? cell.firstChild?.textContent ?? "";
-  const value = parseFloat(text.replaceAll(",", "").replace(/^</, ""));
-  return Number.isNaN(value) ? null : value;
+  // `48,211`, `18.3µs`, `3m12s`, `2.05 MiB`, `<0.001`: every part is a number with its unit.
+  const text = (cell.firstChild?.textContent ?? "").trim().replaceAll(",", "").replace(/^</, "");
+  if (!/^-?[0-9.]+(e-?[0-9]+)?\s*[a-zA-Zµ0-9]*$/.test(text)) return null;
+  const parts = [...text.matchAll(/(-?[0-9.]+(?:e-?[0-9]+)?)\s*([a-zA-Zµ]*)/g)];
+  return parts.reduce((sum, [, digits, unit]) => sum + Number(digits) * (units[unit] ?? 1), 0);
 };
 const compare = (a, b) => {
   const [x, y] = [number(a), number(b)];

@@ -55,7 +55,12 @@ fn shape(name: &str) -> Shape {
         },
         "many" => Shape {
             systems: (0..30)
-                .map(|i| (format!("mysql-8.0.{i}/innodb/z12a_c8r32"), 1.0 - f64::from(i) / 80.0))
+                .map(|i| {
+                    (
+                        format!("mysql-8.0.{i}/innodb/z12a_c8r32"),
+                        1.0 - f64::from(i) / 80.0,
+                    )
+                })
                 .collect(),
             rounds: 2,
             seconds: 120,

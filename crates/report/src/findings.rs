@@ -50,7 +50,7 @@ fn failed(view: &View<'_>) -> Option<Finding> {
     let count = failed.count();
     (count > 0).then(|| Finding {
         title: format!("{} failed", plural(count, "trial")),
-        text: "Their numbers are in no table; the reason and the server's last lines are under “Failed trials”.".to_owned(),
+        text: "Nothing measured in a failed trial is in any table; reasons and the server's last lines are under “Failed trials”.".to_owned(),
     })
 }
 

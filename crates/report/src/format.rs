@@ -32,6 +32,27 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A tick of an axis: a number without the zeros that a column of a table needs.
+pub fn tick(value: f64) -> String {
+    without_zeros(&number(value))
+}
+
+/// A tick of a time axis, in the largest fitting unit: `10ms`.
+pub fn tick_seconds(seconds: f64) -> String {
+    let text = micros(seconds * 1e6);
+    let unit = text.find(char::is_alphabetic).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(unit);
+    format!("{}{unit}", without_zeros(digits))
+}
+
+fn without_zeros(text: &str) -> String {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text.to_owned()
+    }
+}
+
 /// A whole number with grouped thousands: `1,234,567`.
 pub fn count(value: u64) -> String {
     group_digits(&value.to_string())
@@ -119,7 +140,10 @@ fn interval_decimals(comparison: &Comparison) -> usize {
 
 /// Both values, where both are there and finite.
 pub(crate) fn finite_pair(low: Option<f64>, high: Option<f64>) -> Option<(f64, f64)> {
-    Some((low.filter(|v| v.is_finite())?, high.filter(|v| v.is_finite())?))
+    Some((
+        low.filter(|v| v.is_finite())?,
+        high.filter(|v| v.is_finite())?,
+    ))
 }
 
 /// Per cent with one decimal and no sign: `97.3`; small ones keep two digits.
@@ -248,6 +272,14 @@ mod tests {
         for (value, text) in table {
             assert_eq!(number(value), text);
         }
+    }
+
+    #[test]
+    fn ticks_are_short() {
+        let ticks: Vec<String> = [5.0, 0.25, 20_000.0, 0.0, 12.5].map(tick).into();
+        assert_eq!(ticks, ["5", "0.25", "20,000", "0", "12.5"]);
+        let times: Vec<String> = [0.01, 1.5e-3, 2e-4, 100.0].map(tick_seconds).into();
+        assert_eq!(times, ["10ms", "1.5ms", "200µs", "1m40s"]);
     }
 
     #[test]

@@ -14,10 +14,7 @@ pub fn markdown(input: &Input<'_>) -> String {
     let view = View::new(input);
     let mut text = String::new();
     head(&mut text, &view);
-    let mut all = vec![
-        tables::view_relative(&view),
-        tables::view_absolute(&view),
-    ];
+    let mut all = vec![tables::view_relative(&view), tables::view_absolute(&view)];
     all.extend(tables::view_background(&view));
     all.push(tables::view_verdicts(&view, false));
     for group in [Group::Server, Group::Host, Group::Client] {
@@ -144,7 +141,10 @@ mod tests {
 
     #[test]
     fn markup_in_names_stays_text() {
-        assert_eq!(escape("<b>a|b</b>\n*x*"), "&lt;b&gt;a\\|b&lt;/b&gt; \\*x\\*");
+        assert_eq!(
+            escape("<b>a|b</b>\n*x*"),
+            "&lt;b&gt;a\\|b&lt;/b&gt; \\*x\\*"
+        );
         assert_eq!(escape("l.i0 [0.29, 0.33]"), "l.i0 \\[0.29, 0.33\\]");
     }
 }

@@ -2,10 +2,10 @@
 
 use model::{Comparison, Group, MetricId, Verdict, describe};
 
+use crate::Input;
 use crate::format::{self, plural};
 use crate::table::Tone;
 use crate::view::{Seen, View, is_certain};
-use crate::Input;
 
 /// What happened to one system. `{system} {text}` reads as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,9 +80,24 @@ fn sentence(view: &View<'_>, system: &Seen<'_>) -> Sentence {
         }
     };
     let base = view.base;
-    say(&format!("is slower than {base}"), "slower", &regressed, slowest(&regressed));
-    say(&format!("is faster than {base}"), "faster", &improved, fastest(&improved));
-    say(&format!("performs like {base}: unchanged"), "unchanged", &unchanged, None);
+    say(
+        &format!("is slower than {base}"),
+        "slower",
+        &regressed,
+        slowest(&regressed),
+    );
+    say(
+        &format!("is faster than {base}"),
+        "faster",
+        &improved,
+        fastest(&improved),
+    );
+    say(
+        &format!("performs like {base}: unchanged"),
+        "unchanged",
+        &unchanged,
+        None,
+    );
     say(
         &format!("against {base}: inconclusive"),
         "inconclusive",
@@ -127,7 +142,11 @@ fn by_ratio(a: &Comparison, b: &Comparison) -> std::cmp::Ordering {
 }
 
 fn named(comparison: &Comparison) -> String {
-    format!("{}: {}", comparison.step, format::ratio_and_interval(comparison))
+    format!(
+        "{}: {}",
+        comparison.step,
+        format::ratio_and_interval(comparison)
+    )
 }
 
 /// The reason that all of them give, in brackets; `None` when they differ.
@@ -143,18 +162,22 @@ pub(crate) fn view_control(view: &View<'_>) -> String {
     };
     let rates = view.rates(control.name);
     if rates.is_empty() {
-        return format!("The control ({}) was not compared: it has no complete round.", control.name);
+        return format!(
+            "The control ({}) was not compared: it has no complete round.",
+            control.name
+        );
     }
     let called = rates.iter().filter(|c| is_certain(&c.verdict)).count();
     let mut text = format!(
-        "The control ({}), a second copy of {}, was called different in {called} of {}",
-        control.name,
+        "The control, a second copy of {}, was called different in {called} of {}",
         view.base,
         plural(rates.len(), "step")
     );
     let (others, all) = false_alarms(view, control);
     if all > 0 {
-        text.push_str(&format!(", and in {others} of {all} comparisons of other metrics"));
+        text.push_str(&format!(
+            ", and in {others} of {all} comparisons of other metrics"
+        ));
     }
     text.push('.');
     if let Some(largest) = largest_deviation(&rates) {
@@ -184,7 +207,10 @@ fn false_alarms(view: &View<'_>, control: &Seen<'_>) -> (usize, usize) {
 
 fn is_cost(comparison: &Comparison) -> bool {
     let group = describe(&comparison.metric).map(|d| d.group);
-    matches!(group, Some(Group::Server | Group::Host | Group::Latency | Group::Size))
+    matches!(
+        group,
+        Some(Group::Server | Group::Host | Group::Latency | Group::Size)
+    )
 }
 
 fn largest_deviation(rates: &[&Comparison]) -> Option<String> {

@@ -44,7 +44,12 @@ pub(crate) struct Bins {
 impl Bins {
     /// Whole seconds, as few as it takes to stay within `most` bins; `None` without any series.
     pub(crate) fn of(view: &View<'_>, step: &StepInfo, most: usize) -> Option<Self> {
-        let of_step = view.input.data.series.iter().filter(|s| s.step == step.step);
+        let of_step = view
+            .input
+            .data
+            .series
+            .iter()
+            .filter(|s| s.step == step.step);
         let ends = of_step.filter_map(|s| s.spans.last().map(|(start, length)| start + length));
         let (_, end) = range(ends).filter(|(_, end)| *end > 0.0)?;
         let width = (end / most.max(1) as f64).ceil().max(1.0);
@@ -77,7 +82,11 @@ pub(crate) fn binned(
         .collect();
     (0..bins.count)
         .filter_map(|place| {
-            let values = || rounds.iter().filter_map(|r| r.get(place).copied().flatten());
+            let values = || {
+                rounds
+                    .iter()
+                    .filter_map(|r| r.get(place).copied().flatten())
+            };
             let (low, high) = range(values())?;
             Some(Bin {
                 at: (place as f64 + 0.5) * bins.width,
@@ -232,7 +241,10 @@ mod tests {
     fn a_bin_is_count_over_time_not_a_mean_of_rates() {
         let spans = vec![(0.0, 1.0), (1.0, 0.5), (2.0, 1.0), (3.0, 0.1)];
         let (series, kind) = series(spans, vec![100, 80, 30, 9]);
-        let bins = Bins { width: 2.0, count: 2 };
+        let bins = Bins {
+            width: 2.0,
+            count: 2,
+        };
         let of = |quantity| one_round(&series, &kind, quantity, bins);
         assert_eq!(of(Quantity::Ops), [Some(120.0), Some(39.0 / 1.1)]);
         assert_eq!(of(Quantity::Rows), [Some(1200.0), Some(390.0 / 1.1)]);
@@ -243,7 +255,10 @@ mod tests {
     #[test]
     fn a_sliver_at_the_end_is_left_out() {
         let (series, kind) = series(vec![(0.0, 1.0), (1.0, 0.01)], vec![100, 9]);
-        let bins = Bins { width: 1.0, count: 2 };
+        let bins = Bins {
+            width: 1.0,
+            count: 2,
+        };
         assert_eq!(
             one_round(&series, &kind, Quantity::Ops, bins),
             [Some(100.0), None]
@@ -260,7 +275,10 @@ mod tests {
         assert_eq!(curve.len(), 31);
         for (q, value) in &curve {
             let direct = latency.quantile(*q).unwrap().as_secs_f64();
-            assert!((value / direct - 1.0).abs() < 0.002, "{q}: {value} {direct}");
+            assert!(
+                (value / direct - 1.0).abs() < 0.002,
+                "{q}: {value} {direct}"
+            );
         }
         let (last, longest) = curve.last().unwrap();
         assert!((last - 0.999).abs() < 1e-9);

@@ -45,7 +45,11 @@ fn table(table: &Table) -> String {
             cells.join("\t") + "\n"
         })
         .collect();
-    format!("# {}\n{}\n{rows}\n", one_field(&table.title), head.join("\t"))
+    format!(
+        "# {}\n{}\n{rows}\n",
+        one_field(&table.title),
+        head.join("\t")
+    )
 }
 
 fn cell(cell: &Cell) -> String {

@@ -122,16 +122,19 @@ impl<'a> View<'a> {
 
     /// Was this metric measured for any system in any step?
     pub(crate) fn has(&self, metric: &str) -> bool {
-        self.steps.iter().any(|step| self.unit(step, metric).is_some())
+        self.steps
+            .iter()
+            .any(|step| self.unit(step, metric).is_some())
     }
 
     /// The unit of a step's throughput.
     pub(crate) fn rate_unit(&self, step: &StepInfo) -> Unit {
-        self.unit(step, MetricId::RATE).unwrap_or(if step.counts_rows {
-            Unit::RowsPerSecond
-        } else {
-            Unit::OpsPerSecond
-        })
+        self.unit(step, MetricId::RATE)
+            .unwrap_or(if step.counts_rows {
+                Unit::RowsPerSecond
+            } else {
+                Unit::OpsPerSecond
+            })
     }
 
     /// A step's name; with its clients where the workload has the step several times.
@@ -164,7 +167,11 @@ impl<'a> View<'a> {
         let others: BTreeSet<&str> = of_series.chain(of_histograms).chain(of_cells).collect();
         let (subject, others): (Vec<&str>, Vec<&str>) =
             others.into_iter().partition(|kind| *kind == step.subject);
-        subject.into_iter().chain(others).map(str::to_owned).collect()
+        subject
+            .into_iter()
+            .chain(others)
+            .map(str::to_owned)
+            .collect()
     }
 
     /// The series of one system in one step, a round each.

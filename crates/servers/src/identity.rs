@@ -74,7 +74,7 @@ fn boot_id() -> io::Result<String> {
         .to_owned())
 }
 
-/// What is needed of `/proc/PID/stat`, see proc_pid_stat(5).
+/// What is needed of `/proc/PID/stat`, see `proc_pid_stat(5)`.
 struct Stat {
     state: char,
     parent: u32,

@@ -24,7 +24,7 @@ use crate::socket::{self, SocketDirectory};
 use crate::tail::Tail;
 
 /// How long an initialisation may take.
-const INIT_LIMIT: Duration = Duration::from_secs(300);
+const INIT_LIMIT: Duration = Duration::from_mins(5);
 
 /// Lines of the log that an error carries.
 const LOG_LINES: usize = 40;
@@ -121,7 +121,8 @@ impl Instance {
     /// Starts the server and waits until `ready` succeeds; returns how long that took.
     ///
     /// `ready` is called once the socket exists, again and again until it returns `Ok`: it logs in and
-    /// asks something. It bounds its own time. Errors (the server died, or is not ready within `limit`)
+    /// asks something (a mere connection proves nothing: servers accept them before they serve, and MariaDB
+    /// can then miss a request to stop). It bounds its own time. Errors (the server died, or is not ready within `limit`)
     /// carry the end of its log and the last error of `ready`; the server is killed then.
     ///
     /// The kernel kills the server when the calling *thread* ends, so that it cannot outlive a

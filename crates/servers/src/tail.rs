@@ -44,10 +44,10 @@ fn last_lines(path: &Path, lines: usize) -> std::io::Result<Vec<String>> {
     file.take(READ_BYTES).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     // The first line is cut off unless reading began at the file's start.
-    let whole = if start == 0 { 0 } else { 1 };
+    let cut_off = usize::from(start != 0);
     let kept: Vec<&str> = text
         .lines()
-        .skip(whole)
+        .skip(cut_off)
         .filter(|line| !line.trim().is_empty())
         .collect();
     let skipped = kept.len().saturating_sub(lines);
@@ -77,8 +77,8 @@ mod tests {
     fn a_huge_log_is_not_read_whole_and_starts_with_a_whole_line() {
         let directory = tempfile::tempdir().unwrap();
         let log = directory.path().join("log");
-        let text: String = (0..50_000).map(|i| format!("line {i}\n")).collect();
-        fs::write(&log, text).unwrap();
+        let text: Vec<String> = (0..50_000).map(|i| format!("line {i}")).collect();
+        fs::write(&log, text.join("\n")).unwrap();
         let tail = Tail::read(&log, usize::MAX).0;
         assert!(tail.len() < 10_000);
         assert!(tail.iter().all(|line| line.starts_with("line ")));

@@ -1,4 +1,10 @@
 //! The servers that are installed on this machine; each test says so and returns where there are none.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "helpers of tests"
+)]
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,7 +16,7 @@ use std::time::{Duration, Instant};
 use model::{Build, Config, Dbms, Setting};
 use servers::{HowEnded, Instance, InstanceSpec, ServerError, discover, sweep};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Names the directory in which a second process of this test program shall start a server and wait to be
 /// killed.
@@ -47,12 +53,20 @@ fn spec(build: &Build, directory: PathBuf, settings: &[(&str, &str)]) -> Instanc
     }
 }
 
+/// Starts a server and waits until it takes connections and says that it does: its socket exists before that,
+/// and MariaDB can miss a request to stop that comes too early.
 fn start(server: &mut Instance) -> Result<model::Nanos, ServerError> {
     let socket = server.endpoint_socket();
+    let log = server.layout().log();
+    let said = fs::read_to_string(&log).map_or(0, |text| text.len());
     let mut ready = || {
-        UnixStream::connect(&socket)
-            .map(drop)
-            .map_err(|error| error.to_string())
+        UnixStream::connect(&socket).map_err(|error| error.to_string())?;
+        let text = fs::read_to_string(&log).map_err(|error| error.to_string())?;
+        let is_ready = text[said..].contains("ready for connections")
+            || text[said..].contains("ready to accept connections");
+        is_ready
+            .then_some(())
+            .ok_or_else(|| "it is not ready".to_owned())
     };
     server.start(&mut ready, LIMIT)
 }
@@ -101,8 +115,7 @@ fn create_start_restart_stop_in_a_path_with_a_space() {
             assert!(server.is_alive(), "{} in round {round}", build.id());
             assert!(server.endpoint_socket().exists());
             assert!(server.layout().data().is_dir());
-            let tail = server.log_tail(100).join("\n");
-            assert!(tail.contains("ready"), "{tail}");
+            assert!(!server.log_tail(1).is_empty());
             let pids = tree(server.pid().unwrap());
             server.stop(LIMIT).unwrap();
             assert!(all_end(&pids), "{} left a process", build.id());
@@ -185,7 +198,7 @@ fn victim() {
         server.pid().unwrap(),
         socket.parent().unwrap().display()
     );
-    std::thread::sleep(Duration::from_secs(600));
+    std::thread::sleep(Duration::from_mins(10));
 }
 
 /// Starts a second process of this program that starts a server, kills it with SIGKILL, and returns the
@@ -205,7 +218,8 @@ fn kill_a_victim(directory: &Path) -> (Vec<u32>, PathBuf) {
     let said = said.expect("the victim started no server");
     let (pid, socket) = said.trim_start_matches("pid ").split_once(' ').unwrap();
     let pids = tree(pid.parse().unwrap());
-    assert!(pids.iter().all(|&pid| runs(pid)));
+    // The others may be sessions that just end.
+    assert!(pids.first().is_some_and(|&server| runs(server)));
     victim.kill().unwrap();
     victim.wait().unwrap();
     (pids, PathBuf::from(socket))

@@ -1,4 +1,5 @@
 //! Lifecycles that no real server can be made to have: a shell script stands in for one.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -136,7 +136,7 @@ impl From<StoreError> for Fault {
 }
 
 impl Fault {
-    pub(crate) fn damaged(what: impl Into<String>, cause: impl ToString) -> Self {
+    pub(crate) fn damaged(what: impl Into<String>, cause: &impl ToString) -> Self {
         Self::Damaged {
             what: what.into(),
             cause: cause.to_string(),

@@ -180,7 +180,9 @@ mod tests {
         #[test]
         fn numbers_survive(values in prop::collection::vec(any::<u64>(), 0..10)) {
             let mut bytes = Vec::new();
-            values.iter().for_each(|v| put_number(&mut bytes, *v));
+            for value in &values {
+                put_number(&mut bytes, *value);
+            }
             let mut reader = Reader(&bytes);
             for value in values {
                 prop_assert_eq!(reader.number().unwrap(), value);

@@ -72,7 +72,7 @@ struct FinishedStep {
 }
 
 impl FinishedStep {
-    fn damaged(&self, what: &str, cause: impl ToString) -> Fault {
+    fn damaged(&self, what: &str, cause: &impl ToString) -> Fault {
         let step = describe_step(&self.name, &self.system, self.round);
         Fault::damaged(format!("{what} {step}"), cause)
     }
@@ -168,7 +168,7 @@ fn cells(state: &Connection, step: &FinishedStep, cells: &mut Vec<Cell>) -> Resu
             clients: step.record.clients,
             metric: MetricId(row.get(0)?),
             unit: Unit::from_name(unit)
-                .ok_or_else(|| step.damaged("measurement of", format!("unknown unit `{unit}`")))?,
+                .ok_or_else(|| step.damaged("measurement of", &format!("unknown unit `{unit}`")))?,
             value: row.get(2)?,
         });
     }
@@ -189,7 +189,7 @@ fn series(state: &Connection, step: &FinishedStep) -> Result<StepSeries, Fault> 
     while let Some(row) = rows.next()? {
         let numbers = row.get_ref(0)?.as_blob().map_err(wrong_type)?;
         push_interval(&mut series, numbers)
-            .map_err(|damage| step.damaged("an interval of", damage.0))?;
+            .map_err(|damage| step.damaged("an interval of", &damage.0))?;
     }
     Ok(series)
 }
@@ -238,7 +238,7 @@ fn histograms(
     while let Some(row) = rows.next()? {
         let place: u32 = row.get(0)?;
         let kind = step.record.kinds.get(place as usize);
-        let kind = kind.ok_or_else(|| step.damaged("a histogram of", "it is of no known kind"))?;
+        let kind = kind.ok_or_else(|| step.damaged("a histogram of", &"it is of no known kind"))?;
         let packed = row.get_ref(2)?.as_blob().map_err(wrong_type)?;
         let what = || format!("histogram of `{}` in", kind.spec.name);
         histograms.push(StepHistogram {
@@ -247,7 +247,7 @@ fn histograms(
             step: step.name.clone(),
             kind: kind.spec.name.clone(),
             is_response: row.get(1)?,
-            latency: Latency::decode(packed).map_err(|cause| step.damaged(&what(), cause))?,
+            latency: Latency::decode(packed).map_err(|cause| step.damaged(&what(), &cause))?,
         });
     }
     Ok(())

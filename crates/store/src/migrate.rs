@@ -123,7 +123,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             message(&path),
-            @""
+            @"LAB was written by backslide 7.1.0 (schema 99, this one knows 1); use that version or another lab directory"
         );
         change(&path, "DROP TABLE lab");
         assert!(message(&path).contains("unknown version"));
@@ -135,14 +135,14 @@ mod tests {
         let path = lab.path().join("theirs.sqlite");
         change(&path, "CREATE TABLE theirs (x)");
         let before = std::fs::read(&path).unwrap();
-        insta::assert_snapshot!(message(&path), @"");
+        insta::assert_snapshot!(message(&path), @"LAB is not the store of a lab; choose another lab directory");
         assert_eq!(std::fs::read(&path).unwrap(), before);
 
         let path = lab.path().join("letter.txt");
         std::fs::write(&path, "Dear Sir or Madam, ".repeat(100)).unwrap();
-        insta::assert_snapshot!(message(&path), @"");
+        insta::assert_snapshot!(message(&path), @"LAB is not the store of a lab; choose another lab directory");
         let path = lab.path().join("nowhere").join("lab.sqlite");
-        insta::assert_snapshot!(message(&path), @"");
+        insta::assert_snapshot!(message(&path), @"cannot open LAB; check that its directory exists and that you may write there");
     }
 
     #[test]

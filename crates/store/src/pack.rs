@@ -23,7 +23,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(
     text: &str,
     what: impl FnOnce() -> String,
 ) -> Result<T, Fault> {
-    serde_json::from_str(text).map_err(|cause| Fault::damaged(what(), cause))
+    serde_json::from_str(text).map_err(|cause| Fault::damaged(what(), &cause))
 }
 
 /// Deflated JSON for a column.
@@ -45,7 +45,7 @@ pub(crate) fn unpack<T: DeserializeOwned>(
         .read_to_end(&mut json)
         .map_err(|cause| cause.to_string())
         .and_then(|_| serde_json::from_slice(&json).map_err(|cause| cause.to_string()))
-        .map_err(|cause| Fault::damaged(what(), cause))
+        .map_err(|cause| Fault::damaged(what(), &cause))
 }
 
 fn not_storable(cause: impl std::error::Error + Send + Sync + 'static) -> Fault {

@@ -264,7 +264,7 @@ fn interval(row: &Row<'_>, name: &StepName<'_>) -> Result<Interval, Fault> {
     let blob = |column| row.get_ref(column)?.as_blob().map_err(wrong_type);
     let what = || format!("interval {index} of {}", name.describe());
     let readings: Readings = unpack(blob(3)?, what)?;
-    decode(index, blob(1)?, blob(2)?, readings).map_err(|damage| Fault::damaged(what(), damage.0))
+    decode(index, blob(1)?, blob(2)?, readings).map_err(|damage| Fault::damaged(what(), &damage.0))
 }
 
 fn histograms(
@@ -283,10 +283,10 @@ fn histograms(
             .query_row(params![step, place, is_response], |row| row.get(0))
             .optional()?;
         packed
-            .map(|packed| Latency::decode(&packed).map_err(|e| Fault::damaged(what(), e)))
+            .map(|packed| Latency::decode(&packed).map_err(|e| Fault::damaged(what(), &e)))
             .transpose()
     };
-    let service = read(false)?.ok_or_else(|| Fault::damaged(what(), "it is missing"))?;
+    let service = read(false)?.ok_or_else(|| Fault::damaged(what(), &"it is missing"))?;
     Ok((service, read(true)?))
 }
 

@@ -107,9 +107,9 @@ fn rate(value: f64) -> Measurement {
 
 fn latency(micros: &[u64]) -> Latency {
     let mut latency = Latency::new();
-    micros
-        .iter()
-        .for_each(|us| latency.record(Nanos(us * 1000)));
+    for us in micros {
+        latency.record(Nanos(us * 1000));
+    }
     latency
 }
 

@@ -123,16 +123,15 @@ fn show(
 fn affected(body: &[u8], shown: u64) -> Result<u64, SessionError> {
     let malformed = || malformed("CommandComplete", &body.escape_ascii().to_string());
     let tag = body.strip_suffix(b"\0").ok_or_else(malformed)?;
-    let tag = std::str::from_utf8(tag).map_err(|_| malformed())?;
-    let mut words = tag.split(' ');
+    let mut words = tag.split(|&byte| byte == b' ');
     match words.next() {
-        Some("INSERT" | "UPDATE" | "DELETE" | "MERGE" | "COPY") => {}
-        Some("SELECT") if shown == 0 => {}
-        _ => return Ok(0),
+        Some(b"INSERT" | b"UPDATE" | b"DELETE" | b"MERGE" | b"COPY") => {}
+        Some(b"SELECT") if shown == 0 => {}
+        Some(_) | None => return Ok(0),
     }
     words
         .next_back()
-        .and_then(|count| count.parse().ok())
+        .and_then(|count| std::str::from_utf8(count).ok()?.parse().ok())
         .ok_or_else(malformed)
 }
 

@@ -58,15 +58,20 @@ impl Wire {
     /// Waits for the next message and returns its kind; [`Wire::body`] shows the rest of it.
     pub(super) fn next(&mut self) -> Result<u8, SessionError> {
         self.stream.consume(std::mem::take(&mut self.current));
-        let (kind, length) = match *self.stream.ensure(HEADER)? {
-            [kind, a, b, c, d, ..] => (kind, u32::from_be_bytes([a, b, c, d]) as usize),
-            _ => return Err(malformed("header", "shorter than five bytes")),
+        let unread = self.stream.ensure(HEADER)?;
+        let [kind, a, b, c, d, ..] = *unread else {
+            return Err(malformed("header", "shorter than five bytes"));
         };
+        let arrived = unread.len();
+        let length = u32::from_be_bytes([a, b, c, d]) as usize;
         if !(LENGTH_FIELD..=MAX_MESSAGE).contains(&length) {
             let what = format!("kind {}, length {length}", printable(kind));
             return Err(malformed("header", &what));
         }
-        self.stream.ensure(1 + length)?;
+        // Most answers arrive in one piece.
+        if arrived < 1 + length {
+            self.stream.ensure(1 + length)?;
+        }
         self.current = 1 + length;
         Ok(kind)
     }

@@ -1,4 +1,4 @@
-//! `SQLite`'s errors in the words of [`SessionError`].
+//! SQLite's errors in the words of [`SessionError`].
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ pub(super) fn server(code: &str, message: String, statement: &str) -> SessionErr
     .about(statement)
 }
 
-/// `SQLite`'s name for the error's primary result code.
+/// SQLite's name for the error's primary result code.
 fn code_of(error: &Error) -> &'static str {
     // Errors without a code are the binding's own: a statement too many, a NUL in the text.
     primary_code(error).map_or("SQLITE_MISUSE", code_name)

@@ -1,6 +1,6 @@
-//! Setting pragmas and finding out whether `SQLite` obeyed.
+//! Setting pragmas and finding out whether SQLite obeyed.
 //!
-//! `SQLite` ignores unknown pragmas and values without a word. A lab that compares settings must not,
+//! SQLite ignores unknown pragmas and values without a word. A lab that compares settings must not,
 //! so each name is looked up first and each value is read back where the pragma can be read.
 
 use std::path::Path;
@@ -68,7 +68,7 @@ fn as_text(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// Does `got`, as `SQLite` reports it, mean what was `asked`? Words are set in any case and most come
+/// Does `got`, as SQLite reports it, mean what was `asked`? Words are set in any case and most come
 /// back as numbers; a boolean `on` comes back as 1, or as a size where the pragma has one.
 fn same_value(name: &str, asked: &str, got: &str) -> bool {
     if asked.eq_ignore_ascii_case(got) {

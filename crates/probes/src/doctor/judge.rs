@@ -32,7 +32,7 @@ fn bad(found: impl Into<String>, advice: impl Into<String>) -> Judgement {
 }
 
 /// Different governors, each once.
-pub(super) fn governor(governors: &Vec<String>) -> Judgement {
+pub(super) fn governor(governors: &[String]) -> Judgement {
     let found = governors.join(", ");
     if governors.iter().all(|governor| governor == "performance") {
         return good(found);
@@ -44,7 +44,7 @@ pub(super) fn governor(governors: &Vec<String>) -> Judgement {
     )
 }
 
-pub(super) fn boost(boost: &Boost) -> Judgement {
+pub(super) fn boost(boost: Boost) -> Judgement {
     let (is_on, command) = match boost {
         Boost::IntelPstate { is_on } => (
             is_on,
@@ -63,7 +63,7 @@ pub(super) fn boost(boost: &Boost) -> Judgement {
     )
 }
 
-pub(super) fn smt(is_active: &bool) -> Judgement {
+pub(super) fn smt(is_active: bool) -> Judgement {
     if !is_active {
         return good("off");
     }
@@ -74,7 +74,7 @@ pub(super) fn smt(is_active: &bool) -> Judgement {
     )
 }
 
-pub(super) fn thp(mode: &String) -> Judgement {
+pub(super) fn thp(mode: &str) -> Judgement {
     if mode != "always" {
         return good(mode);
     }
@@ -85,7 +85,7 @@ pub(super) fn thp(mode: &String) -> Judgement {
     )
 }
 
-pub(super) fn swap(swap: &Swap) -> Judgement {
+pub(super) fn swap(swap: Swap) -> Judgement {
     if swap.total == Bytes(0) {
         return good("none");
     }
@@ -103,7 +103,7 @@ pub(super) fn swap(swap: &Swap) -> Judgement {
     )
 }
 
-pub(super) fn memory(memory: &Memory) -> Judgement {
+pub(super) fn memory(memory: Memory) -> Judgement {
     let found = format!("{} of {} available", memory.available, memory.total);
     let share = memory.available.0 as f64 / memory.total.0.max(1) as f64;
     let advice = "What other processes hold is missing for the servers and the page cache. End them, or \
@@ -118,7 +118,7 @@ pub(super) fn memory(memory: &Memory) -> Judgement {
 }
 
 /// The tightest limit of the control group, where there is one below the physical memory.
-pub(super) fn memory_limit(limit: &Option<Bytes>) -> Judgement {
+pub(super) fn memory_limit(limit: Option<Bytes>) -> Judgement {
     let Some(limit) = limit else {
         return good("none");
     };
@@ -129,7 +129,7 @@ pub(super) fn memory_limit(limit: &Option<Bytes>) -> Judgement {
     )
 }
 
-pub(super) fn virtualization(hypervisor: &Option<String>) -> Judgement {
+pub(super) fn virtualization(hypervisor: Option<&str>) -> Judgement {
     let Some(name) = hypervisor else {
         return good("none");
     };
@@ -171,8 +171,8 @@ pub(super) fn clock_source(clock: &ClockSource) -> Judgement {
 }
 
 /// Share of all CPU time that the hypervisor gave to others.
-pub(super) fn steal(share: &f64) -> Judgement {
-    let found = percent(*share);
+pub(super) fn steal(share: f64) -> Judgement {
+    let found = percent(share);
     let advice = "The hypervisor gives this machine's CPUs to others. Wait for a quieter time, or move to \
                   a machine with CPUs of its own.";
     match share {
@@ -194,7 +194,8 @@ pub(super) fn other_load(load: &Load) -> Judgement {
     } else {
         format!("{} of all CPUs: {}", percent(share), top.join(", "))
     };
-    let advice = "Other processes take CPU and caches from server and client. End them before a run.";
+    let advice =
+        "Other processes take CPU and caches from server and client. End them before a run.";
     match share {
         ..0.02 => good(found),
         0.02..0.1 => warn(found, advice),
@@ -239,8 +240,8 @@ pub(super) fn free_space(disk: &DiskFacts) -> Judgement {
 }
 
 /// Median time of a small write made durable.
-pub(super) fn fsync(median: &Duration) -> Judgement {
-    let found = format!("{} (median)", Nanos::from(*median));
+pub(super) fn fsync(median: Duration) -> Judgement {
+    let found = format!("{} (median)", Nanos::from(median));
     match median.as_micros() {
         0..20 => warn(
             found,
@@ -261,7 +262,7 @@ pub(super) fn fsync(median: &Duration) -> Judgement {
     }
 }
 
-pub(super) fn open_files(limit: &OpenFiles) -> Judgement {
+pub(super) fn open_files(limit: OpenFiles) -> Judgement {
     /// 200 clients with a connection each, and what the lab itself has open.
     const CLIENT: u64 = 200 + 56;
     /// What a MySQL or `MariaDB` server asks for; it raises its limit itself, up to the hard one.
@@ -271,7 +272,9 @@ pub(super) fn open_files(limit: &OpenFiles) -> Judgement {
     if limit.soft.is_some_and(|soft| soft < CLIENT) {
         bad(
             found,
-            format!("200 clients need {CLIENT}. Run `ulimit -n 4096` in the shell that starts backslide."),
+            format!(
+                "200 clients need {CLIENT}. Run `ulimit -n 4096` in the shell that starts backslide."
+            ),
         )
     } else if limit.hard.is_some_and(|hard| hard < SERVER) {
         warn(
@@ -286,7 +289,7 @@ pub(super) fn open_files(limit: &OpenFiles) -> Judgement {
     }
 }
 
-pub(super) fn aio(aio: &Aio) -> Judgement {
+pub(super) fn aio(aio: Aio) -> Judgement {
     /// `InnoDB` reserves 256 for each of its I/O threads; several servers are up at a time.
     const NEEDED: u64 = 16_384;
     let found = format!("{} of {} in use", aio.used, aio.limit);

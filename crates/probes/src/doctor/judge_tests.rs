@@ -14,7 +14,8 @@ fn check(judgement: &Judgement, status: Status, found: &str) {
 
 #[test]
 fn clock_rate() {
-    let governors = |names: &[&str]| governor(&names.iter().map(|n| (*n).to_owned()).collect());
+    let governors =
+        |names: &[&str]| governor(&names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
     check(&governors(&["performance"]), Good, "performance");
     check(&governors(&["schedutil"]), Warn, "schedutil");
     check(
@@ -25,32 +26,44 @@ fn clock_rate() {
     for is_on in [false, true] {
         let status = if is_on { Warn } else { Good };
         for fact in [Boost::IntelPstate { is_on }, Boost::Cpufreq { is_on }] {
-            assert_eq!(boost(&fact).status, status, "{fact:?}");
+            assert_eq!(boost(fact).status, status, "{fact:?}");
         }
     }
-    let advice = |fact: &Boost| boost(fact).advice.unwrap();
-    assert!(advice(&Boost::IntelPstate { is_on: true }).contains("echo 1 > "));
-    assert!(advice(&Boost::Cpufreq { is_on: true }).contains("echo 0 > "));
-    check(&smt(&false), Good, "off");
-    check(&smt(&true), Warn, "on");
+    let advice = |fact: Boost| boost(fact).advice.unwrap();
+    assert!(advice(Boost::IntelPstate { is_on: true }).contains("echo 1 > "));
+    assert!(advice(Boost::Cpufreq { is_on: true }).contains("echo 0 > "));
+    check(&smt(false), Good, "off");
+    check(&smt(true), Warn, "on");
 }
 
 #[test]
 fn memory_and_swap() {
     for (mode, status) in [("never", Good), ("madvise", Good), ("always", Warn)] {
-        check(&thp(&mode.to_owned()), status, mode);
+        check(&thp(mode), status, mode);
     }
     let swap_of = |total, used, swappiness| {
-        swap(&Swap {
+        swap(Swap {
             total: Bytes::from_mib(total),
             used: Bytes::from_mib(used),
             swappiness,
         })
     };
     check(&swap_of(0, 0, 60), Good, "none");
-    check(&swap_of(1024, 0, 1), Good, "0 B of 1.00 GiB used, swappiness 1");
-    check(&swap_of(1024, 0, 60), Warn, "0 B of 1.00 GiB used, swappiness 60");
-    check(&swap_of(1024, 1, 0), Warn, "1.00 MiB of 1.00 GiB used, swappiness 0");
+    check(
+        &swap_of(1024, 0, 1),
+        Good,
+        "0 B of 1.00 GiB used, swappiness 1",
+    );
+    check(
+        &swap_of(1024, 0, 60),
+        Warn,
+        "0 B of 1.00 GiB used, swappiness 60",
+    );
+    check(
+        &swap_of(1024, 1, 0),
+        Warn,
+        "1.00 MiB of 1.00 GiB used, swappiness 0",
+    );
     for (available, total, status) in [
         (8000, 16000, Good),
         (7999, 16000, Warn),
@@ -63,16 +76,16 @@ fn memory_and_swap() {
             total: Bytes::from_mib(total),
             available: Bytes::from_mib(available),
         };
-        assert_eq!(memory(&fact).status, status, "{fact:?}");
+        assert_eq!(memory(fact).status, status, "{fact:?}");
     }
-    check(&memory_limit(&None), Good, "none");
-    check(&memory_limit(&Some(Bytes::from_mib(512))), Warn, "512 MiB");
+    check(&memory_limit(None), Good, "none");
+    check(&memory_limit(Some(Bytes::from_mib(512))), Warn, "512 MiB");
 }
 
 #[test]
 fn machine_and_clock() {
-    check(&virtualization(&None), Good, "none");
-    check(&virtualization(&Some("QEMU".to_owned())), Warn, "QEMU");
+    check(&virtualization(None), Good, "none");
+    check(&virtualization(Some("QEMU")), Warn, "QEMU");
     let clock = |current: &str, available: &str| {
         clock_source(&ClockSource {
             current: current.to_owned(),
@@ -99,7 +112,7 @@ fn load_of_others() {
         (0.05, Bad),
         (1.0, Bad),
     ] {
-        assert_eq!(steal(&share).status, status, "{share}");
+        assert_eq!(steal(share).status, status, "{share}");
     }
     let load = |others, top: &[(&str, f64)]| {
         other_load(&Load {
@@ -115,7 +128,11 @@ fn load_of_others() {
         })
     };
     check(&load(0.0, &[]), Good, "0.0 % of all CPUs");
-    check(&load(0.019, &[("sshd", 0.004)]), Good, "1.9 % of all CPUs: sshd 0.4 %");
+    check(
+        &load(0.019, &[("sshd", 0.004)]),
+        Good,
+        "1.9 % of all CPUs: sshd 0.4 %",
+    );
     check(&load(0.02, &[]), Warn, "2.0 % of all CPUs");
     check(
         &load(0.1, &[("rustc", 0.06), ("cargo", 0.03)]),
@@ -143,7 +160,11 @@ fn disks() {
     ] {
         assert_eq!(filesystem(&disk(name, device, 50)).status, status, "{name}");
     }
-    check(&filesystem(&disk("ext4", Some("vda"), 50)), Good, "ext4 on vda (rw)");
+    check(
+        &filesystem(&disk("ext4", Some("vda"), 50)),
+        Good,
+        "ext4 on vda (rw)",
+    );
     for (free, status) in [(50, Good), (10, Good), (9, Warn), (2, Warn), (1, Bad)] {
         let judgement = free_space(&disk("ext4", Some("vda"), free));
         assert_eq!(judgement.status, status, "{free}");
@@ -156,10 +177,10 @@ fn disks() {
         (5_000, Warn),
         (20_000, Bad),
     ] {
-        let judgement = fsync(&Duration::from_micros(micros));
+        let judgement = fsync(Duration::from_micros(micros));
         assert_eq!(judgement.status, status, "{micros}");
     }
-    check(&fsync(&Duration::from_micros(412)), Good, "412µs (median)");
+    check(&fsync(Duration::from_micros(412)), Good, "412µs (median)");
 }
 
 #[test]
@@ -172,10 +193,10 @@ fn limits() {
         (Some(1024), Some(4096), Warn),
     ] {
         let fact = OpenFiles { soft, hard };
-        assert_eq!(open_files(&fact).status, status, "{fact:?}");
+        assert_eq!(open_files(fact).status, status, "{fact:?}");
     }
     check(
-        &open_files(&OpenFiles {
+        &open_files(OpenFiles {
             soft: Some(1024),
             hard: None,
         }),
@@ -188,6 +209,6 @@ fn limits() {
         (49_153, 65_536, Warn),
         (10, 5, Warn),
     ] {
-        assert_eq!(aio(&Aio { used, limit }).status, status, "{used} {limit}");
+        assert_eq!(aio(Aio { used, limit }).status, status, "{used} {limit}");
     }
 }

@@ -46,20 +46,25 @@ pub struct Finding {
 pub fn examine(directory: &Path) -> Vec<Finding> {
     let load = load::watch(SAMPLE);
     let disk = facts::disk(directory);
+    let steal = load.as_ref().map_err(Clone::clone).and_then(load::steal);
     vec![
-        finding("governor", facts::governors(), judge::governor),
+        finding("governor", facts::governors(), |g| judge::governor(&g)),
         finding("boost", facts::boost(), judge::boost),
         finding("smt", facts::smt(), judge::smt),
-        finding("huge pages", facts::thp(), judge::thp),
+        finding("huge pages", facts::thp(), |mode| judge::thp(&mode)),
         finding("swap", facts::swap(), judge::swap),
         finding("memory", facts::memory(), judge::memory),
         finding("memory limit", facts::memory_limit(), judge::memory_limit),
-        finding("virtualization", facts::virtualization(), judge::virtualization),
-        finding("clock source", facts::clock_source(), judge::clock_source),
-        finding("steal", load.clone().and_then(load::steal), judge::steal),
-        finding("other load", load, judge::other_load),
-        finding("filesystem", disk.clone(), judge::filesystem),
-        finding("free space", disk, judge::free_space),
+        finding("virtualization", facts::virtualization(), |name| {
+            judge::virtualization(name.as_deref())
+        }),
+        finding("clock source", facts::clock_source(), |c| {
+            judge::clock_source(&c)
+        }),
+        finding("steal", steal, judge::steal),
+        finding("other load", load, |load| judge::other_load(&load)),
+        finding("filesystem", disk.clone(), |d| judge::filesystem(&d)),
+        finding("free space", disk, |d| judge::free_space(&d)),
         finding("fsync", facts::fsync(directory), judge::fsync),
         finding("open files", Ok(facts::open_files()), judge::open_files),
         finding("async io", facts::aio(), judge::aio),
@@ -77,14 +82,14 @@ struct Judgement {
     advice: Option<String>,
 }
 
-fn finding<T>(name: &'static str, fact: Fact<T>, judge: fn(&T) -> Judgement) -> Finding {
+fn finding<T>(name: &'static str, fact: Fact<T>, judge: impl FnOnce(T) -> Judgement) -> Finding {
     let judgement = fact.map_or_else(
         |reason| Judgement {
             status: Status::Unknown,
             found: reason,
             advice: None,
         },
-        |fact| judge(&fact),
+        judge,
     );
     Finding {
         name,

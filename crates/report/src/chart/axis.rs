@@ -52,14 +52,26 @@ impl Frame {
     }
 }
 
-/// Horizontal gridlines with their labels above the line, at the left.
-pub(crate) fn horizontal(axis: &Axis, frame: Frame, wanted: usize) -> Markup {
-    let ticks = axis.scale.ticks(wanted);
+/// Ticks of a vertical axis.
+const UP: usize = 4;
+
+/// Horizontal gridlines.
+pub(crate) fn gridlines(axis: &Axis, frame: Frame) -> Markup {
+    let ticks = axis.scale.ticks(UP);
+    html! {
+        @for place in ticks.iter().filter_map(|tick| axis.scale.place(*tick)) {
+            @let y = px(frame.y(place));
+            line.grid x1="0" x2=(percent(frame.width)) y1=(y) y2=(y) {}
+        }
+    }
+}
+
+/// The labels of the gridlines, above them at the left; drawn last, so that no line hides one.
+pub(crate) fn grid_labels(axis: &Axis, frame: Frame) -> Markup {
+    let ticks = axis.scale.ticks(UP);
     html! {
         @for tick in &ticks {
             @if let Some(place) = axis.scale.place(*tick) {
-                @let y = px(frame.y(place));
-                line.grid x1="0" x2=(percent(frame.width)) y1=(y) y2=(y) {}
                 text.tick x="0" y=(px(frame.y(place) - 3.0)) { ((axis.text)(*tick)) }
             }
         }

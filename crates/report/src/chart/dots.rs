@@ -34,7 +34,7 @@ pub(crate) fn dots(rows: &[DotRow], unit: &str) -> Markup {
     let axis = Axis {
         scale,
         name: unit.to_owned(),
-        text: format::number,
+        text: format::tick,
     };
     let frame = Frame {
         width: 100.0,
@@ -106,6 +106,10 @@ mod tests {
     #[test]
     fn without_a_dot_there_is_a_sentence() {
         assert!(dots(&[row(0, Vec::new())], "rows/s").0.contains("No round"));
-        assert!(dots(&[row(0, vec![(1, 0.0)])], "rows/s").0.contains("No round"));
+        assert!(
+            dots(&[row(0, vec![(1, 0.0)])], "rows/s")
+                .0
+                .contains("No round")
+        );
     }
 }

@@ -80,8 +80,18 @@ mod tests {
 
     #[test]
     fn the_scale_is_symmetrical_and_bounded() {
-        let absurd = Ratio { ratio: 1e9, ends: Some((f64::NAN, f64::INFINITY)), margin: 0.02 };
-        assert_eq!(shared_scale([absurd].into_iter()), Scale::Log { low: 0.25, high: 4.0 });
+        let absurd = Ratio {
+            ratio: 1e9,
+            ends: Some((f64::NAN, f64::INFINITY)),
+            margin: 0.02,
+        };
+        assert_eq!(
+            shared_scale([absurd].into_iter()),
+            Scale::Log {
+                low: 0.25,
+                high: 4.0
+            }
+        );
         let svg = interval(absurd, shared_scale([absurd].into_iter())).0;
         assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{svg}");
         assert_eq!(shared_scale(std::iter::empty()).place(1.0), Some(0.5));

@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::axis::{Axis, Frame, horizontal, vertical};
+use super::axis::{Axis, Frame, grid_labels, gridlines, vertical};
 use super::nothing;
+use super::scale::Scale;
 use super::style::Style;
 use super::svg::{ACROSS, attribute, path, percent, px};
-use super::scale::Scale;
 
 /// One line.
 #[derive(Clone, Debug)]
@@ -43,8 +43,12 @@ pub(crate) struct LineChart {
 /// Pixels between two keys.
 const KEY_HEIGHT: f64 = 13.0;
 
-/// Points of a line that carry its marker.
+/// Points of a line that carry its marker, and the same where there are many lines.
 const MARKS: usize = 5;
+const FEW_MARKS: usize = 2;
+
+/// From so many lines on there are few markers.
+const MANY_LINES: usize = 9;
 
 impl LineChart {
     /// The chart, or a sentence when no line has a point.
@@ -62,7 +66,7 @@ impl LineChart {
             svg.chart.hover height=(px(self.height)) role="img" aria-label=(self.label)
                 data-x=(ends(self.x.scale)) data-y=(ends(self.y.scale))
                 data-frame={ (px(frame.top)) " " (px(frame.bottom)) " " (frame.width) } {
-                (horizontal(&self.y, frame, 4))
+                (gridlines(&self.y, frame))
                 (vertical(&self.x, frame, 6))
                 @if let Some((level, name)) = &self.reference {
                     (self.reference(*level, name, frame))
@@ -73,6 +77,7 @@ impl LineChart {
                     @for line in &self.lines { (self.line(line, frame)) }
                 }
                 @for line in &self.lines { (self.marks(line, frame)) }
+                (grid_labels(&self.y, frame))
                 (self.keys(frame))
             }
             p.axis-name.below { (self.x.name) }
@@ -85,7 +90,10 @@ impl LineChart {
     }
 
     fn band(&self, line: &Line, frame: Frame) -> Markup {
-        let upper = line.band.iter().filter_map(|(x, _, high)| self.at(*x, *high, frame));
+        let upper = line
+            .band
+            .iter()
+            .filter_map(|(x, _, high)| self.at(*x, *high, frame));
         let lower = line.band.iter().rev();
         let lower = lower.filter_map(|(x, low, _)| self.at(*x, *low, frame));
         let outline = path(upper.chain(lower));
@@ -97,7 +105,11 @@ impl LineChart {
     }
 
     fn line(&self, line: &Line, frame: Frame) -> Markup {
-        let d = path(line.points.iter().filter_map(|(x, y)| self.at(*x, *y, frame)));
+        let d = path(
+            line.points
+                .iter()
+                .filter_map(|(x, y)| self.at(*x, *y, frame)),
+        );
         let dash = Some(line.style.dash()).filter(|d| !d.is_empty());
         html! {
             @if !d.is_empty() {
@@ -108,7 +120,12 @@ impl LineChart {
 
     /// A few markers, each line's beginning at another point so that they do not cover each other.
     fn marks(&self, line: &Line, frame: Frame) -> Markup {
-        let every = line.points.len().div_ceil(MARKS).max(1);
+        let marks = if self.lines.len() < MANY_LINES {
+            MARKS
+        } else {
+            FEW_MARKS
+        };
+        let every = line.points.len().div_ceil(marks).max(1);
         let first = (line.style.0 * every / 4) % every;
         let marked = line.points.iter().skip(first).step_by(every);
         html! {
@@ -190,12 +207,18 @@ mod tests {
             label: "rows/s over time".into(),
             height: 120.0,
             x: Axis {
-                scale: Scale::Linear { low: 0.0, high: 10.0 },
+                scale: Scale::Linear {
+                    low: 0.0,
+                    high: 10.0,
+                },
                 name: "seconds".into(),
                 text: format::number,
             },
             y: Axis {
-                scale: Scale::Linear { low: 0.0, high: 100.0 },
+                scale: Scale::Linear {
+                    low: 0.0,
+                    high: 100.0,
+                },
                 name: "rows/s".into(),
                 text: format::number,
             },
@@ -226,16 +249,26 @@ mod tests {
     #[test]
     fn one_point_has_a_marker_and_none_a_sentence() {
         let one = chart(vec![line(0, vec![(3.0, 50.0)])]).render().0;
-        assert!(one.contains("class=\"mark k0\""), "{one}");
+        assert!(one.contains("class=\"mark k0\" href=\"#mark0\""), "{one}");
         let none = chart(vec![line(0, Vec::new())]).render().0;
-        assert_eq!(none, r#"<p class="nothing">Nothing was recorded for this chart.</p>"#);
+        assert_eq!(
+            none,
+            r#"<p class="nothing">Nothing was recorded for this chart.</p>"#
+        );
     }
 
     #[test]
     fn keys_do_not_overlap() {
-        let frame = Frame { width: 96.0, top: 20.0, bottom: 100.0 };
+        let frame = Frame {
+            width: 96.0,
+            top: 20.0,
+            bottom: 100.0,
+        };
         let ys = apart(vec![50.0, 50.5, 99.0, 99.5], frame);
-        assert!(ys.windows(2).all(|w| w[1] - w[0] >= KEY_HEIGHT - 1e-9), "{ys:?}");
+        assert!(
+            ys.windows(2).all(|w| w[1] - w[0] >= KEY_HEIGHT - 1e-9),
+            "{ys:?}"
+        );
         assert!(ys.iter().all(|y| (20.0..=100.0).contains(y)), "{ys:?}");
     }
 }

@@ -31,17 +31,12 @@ pub(crate) fn quantile(label: String, lines: Vec<Line>) -> Markup {
         y: Axis {
             scale: y,
             name: "latency".to_owned(),
-            text: seconds,
+            text: format::tick_seconds,
         },
         lines,
         reference: None,
     };
     chart.render()
-}
-
-/// Seconds in the largest fitting unit.
-pub(crate) fn seconds(value: f64) -> String {
-    format::micros(value * 1e6)
 }
 
 fn share(value: f64) -> String {
@@ -62,7 +57,13 @@ mod tests {
 
     #[test]
     fn snapshot() {
-        let points = vec![(0.0, 1e-4), (0.5, 2e-4), (0.9, 5e-4), (0.99, 3e-3), (0.999, 0.02)];
+        let points = vec![
+            (0.0, 1e-4),
+            (0.5, 2e-4),
+            (0.9, 5e-4),
+            (0.99, 3e-3),
+            (0.999, 0.02),
+        ];
         let line = Line {
             style: Style(0),
             key: "A".into(),
@@ -78,6 +79,10 @@ mod tests {
     fn shares_read_as_percentiles() {
         let shares: Vec<String> = [0.0, 0.5, 0.9, 0.99, 0.999, 0.99999].map(share).into();
         assert_eq!(shares, ["min", "p50", "p90", "p99", "p99.9", "p99.999"]);
-        assert!(quantile(String::new(), Vec::new()).0.contains("No operation"));
+        assert!(
+            quantile(String::new(), Vec::new())
+                .0
+                .contains("No operation")
+        );
     }
 }

@@ -105,7 +105,8 @@ fn nice(step: f64) -> f64 {
 
 fn log_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     if high / low < 4.0 {
-        return linear_ticks(low, high, wanted);
+        // Round values of a ratio are steps of a difference: 0.8, 1.0, 1.2.
+        return linear_ticks(low, high, wanted + 2);
     }
     let decades = (high / low).log10();
     let times: &[f64] = if decades < 1.5 {
@@ -128,12 +129,21 @@ mod tests {
 
     #[test]
     fn ticks_are_round() {
-        let linear = Scale::Linear { low: 0.0, high: 48_211.0 };
+        let linear = Scale::Linear {
+            low: 0.0,
+            high: 48_211.0,
+        };
         assert_eq!(linear.ticks(4), [0.0, 20_000.0, 40_000.0]);
-        let log = Scale::Log { low: 2e-5, high: 3.0 };
+        let log = Scale::Log {
+            low: 2e-5,
+            high: 3.0,
+        };
         let rounded: Vec<String> = log.ticks(5).iter().map(|t| format!("{t:.0e}")).collect();
         assert_eq!(rounded, ["1e-4", "1e-3", "1e-2", "1e-1", "1e0"]);
-        let ratio = Scale::Log { low: 0.9, high: 1.1 };
+        let ratio = Scale::Log {
+            low: 0.9,
+            high: 1.1,
+        };
         let rounded: Vec<String> = ratio.ticks(4).iter().map(|t| format!("{t:.2}")).collect();
         assert_eq!(rounded, ["0.90", "0.95", "1.00", "1.05", "1.10"]);
         assert_eq!(Scale::Nines { most: 3.5 }.ticks(9).len(), 5);
@@ -142,12 +152,40 @@ mod tests {
     #[test]
     fn places() {
         let near = |a: Option<f64>, b: f64| assert!((a.unwrap() - b).abs() < 1e-12, "{a:?} {b}");
-        near(Scale::Linear { low: 0.0, high: 4.0 }.place(1.0), 0.25);
-        near(Scale::Log { low: 0.1, high: 10.0 }.place(1.0), 0.5);
+        near(
+            Scale::Linear {
+                low: 0.0,
+                high: 4.0,
+            }
+            .place(1.0),
+            0.25,
+        );
+        near(
+            Scale::Log {
+                low: 0.1,
+                high: 10.0,
+            }
+            .place(1.0),
+            0.5,
+        );
         near(Scale::Nines { most: 4.0 }.place(0.99), 0.5);
-        assert_eq!(Scale::Log { low: 0.1, high: 10.0 }.place(0.0), None);
+        assert_eq!(
+            Scale::Log {
+                low: 0.1,
+                high: 10.0
+            }
+            .place(0.0),
+            None
+        );
         assert_eq!(Scale::Nines { most: 4.0 }.place(1.0), None);
-        assert_eq!(Scale::Linear { low: 1.0, high: 1.0 }.place(1.0), None);
+        assert_eq!(
+            Scale::Linear {
+                low: 1.0,
+                high: 1.0
+            }
+            .place(1.0),
+            None
+        );
         assert_eq!(Scale::from_zero([0.0, f64::NAN].into_iter()), None);
         assert_eq!(Scale::log([0.0].into_iter()), None);
     }

@@ -9,7 +9,28 @@ pub(crate) const COLOURS: usize = 8;
 
 const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
 
-const MARKERS: usize = 6;
+/// Circle, square, triangle, diamond, triangle upside down, cross; about 8 pixels around their middle.
+const MARKERS: [&str; 6] = [
+    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+    "M-3.6-3.6h7.2v7.2h-7.2z",
+    "M0-4.6 4.4 3.4h-8.8z",
+    "M0-5 4.6 0 0 5-4.6 0z",
+    "M0 4.6-4.4-3.4h8.8z",
+    "M-4.2-1.4h2.8v-2.8h2.8v2.8h2.8v2.8h-2.8v2.8h-2.8v-2.8h-2.8z",
+];
+
+/// The shapes that [`Style::marker`] refers to. They must stand once in whatever holds the charts.
+pub(crate) fn shapes() -> Markup {
+    html! {
+        svg.shapes width="0" height="0" aria-hidden="true" {
+            defs {
+                @for (place, shape) in MARKERS.iter().enumerate() {
+                    path id={ "mark" (place) } d=(shape) {}
+                }
+            }
+        }
+    }
+}
 
 /// The look of the series at this place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,17 +54,10 @@ impl Style {
 
     /// Its marker, at a place in per cent across and pixels down.
     pub(crate) fn marker(self, x: f64, y: f64, title: Option<&str>) -> Markup {
-        let shape = match (self.0 + self.0 / COLOURS) % MARKERS {
-            0 => "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
-            1 => "M-3.6-3.6h7.2v7.2h-7.2z",
-            2 => "M0-4.6 4.4 3.4h-8.8z",
-            3 => "M0-5 4.6 0 0 5-4.6 0z",
-            4 => "M0 4.6-4.4-3.4h8.8z",
-            _ => "M-4.2-1.4h2.8v-2.8h2.8v2.8h2.8v2.8h-2.8v2.8h-2.8v-2.8h-2.8z",
-        };
+        let shape = (self.0 + self.0 / COLOURS) % MARKERS.len();
         html! {
-            svg.mark.(self.class()) x=(percent(x)) y=(px(y)) overflow="visible" {
-                path d=(shape) { @if let Some(title) = title { title { (title) } } }
+            use.mark.(self.class()) href={ "#mark" (shape) } x=(percent(x)) y=(px(y)) {
+                @if let Some(title) = title { title { (title) } }
             }
         }
     }

@@ -23,7 +23,11 @@ pub(crate) fn attribute(value: f64) -> String {
 fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", if value.is_finite() { value } else { 0.0 });
     let short = text.trim_end_matches('0').trim_end_matches('.');
-    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+    if short == "-0" {
+        "0".to_owned()
+    } else {
+        short.to_owned()
+    }
 }
 
 /// A path through points given as (place across from 0 to 1, pixels down).

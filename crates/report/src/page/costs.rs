@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use model::Group;
 
-use super::table::{folded, table};
+use super::table::{bare, folded, table};
 use crate::tables;
 use crate::view::View;
 
@@ -23,20 +23,23 @@ pub(super) fn costs(view: &View<'_>) -> Markup {
     }
 }
 
-/// The first metric of a group stands open, the others are folded: absolute, then relative.
+/// The first metric of a group stands open, the others are folded; each absolute, then relative.
 fn cost_group(view: &View<'_>, group: Group, name: &str) -> Markup {
     let absolute = tables::view_costs(view, group, false);
     let relative = tables::view_costs(view, group, true);
+    let mut both = absolute.iter().zip(&relative);
     html! {
-        h3 { (name) }
-        @if absolute.is_empty() { p.nothing { "Not measured in this run." } }
-        @for (place, (absolute, relative)) in absolute.iter().zip(&relative).enumerate() {
-            @if place == 0 {
-                (table(absolute))
-                (table(relative))
-            } @else {
-                (folded(absolute))
-                (folded(relative))
+        h3.group { (name) }
+        @match both.next() {
+            None => { p.nothing { "Not measured in this run." } }
+            Some((absolute, relative)) => { (table(absolute)) (table(relative)) }
+        }
+        @for (absolute, relative) in both {
+            details {
+                summary { (absolute.title) }
+                (bare(absolute))
+                p.note { (relative.note) }
+                (bare(relative))
             }
         }
     }

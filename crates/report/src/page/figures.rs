@@ -1,7 +1,7 @@
 //! The charts of a step.
 
 use maud::{Markup, html};
-use model::{MetricId, StepInfo};
+use model::{Latency, MetricId, StepInfo};
 
 use super::matrix::{ratio, word};
 use super::table::tone;
@@ -19,9 +19,6 @@ use crate::view::{Seen, View};
 
 /// More lines than this with a band each would hide each other.
 const MOST_BANDS: usize = 5;
-
-/// Points of a quantile curve.
-const CURVE: usize = 48;
 
 /// A chart under its title.
 pub(super) fn figure(title: &str, chart: &Markup) -> Markup {
@@ -103,7 +100,11 @@ pub(super) fn over_time(
         );
     };
     let chart = LineChart {
-        label: format!("{} in {} over time, all systems", what.title, view.label(step)),
+        label: format!(
+            "{} in {} over time, all systems",
+            what.title,
+            view.label(step)
+        ),
         height: what.height,
         x: Axis {
             scale: Scale::Linear {
@@ -111,7 +112,7 @@ pub(super) fn over_time(
                 high: bins.width * bins.count as f64,
             },
             name: seconds_name(bins),
-            text: format::number,
+            text: format::tick,
         },
         y,
         lines,
@@ -165,24 +166,29 @@ fn vertical_axis(lines: &[Line], what: &OverTime<'_>) -> Option<Axis> {
     match what.quantity {
         Quantity::Ops | Quantity::Rows => Some(Axis {
             scale: Scale::from_zero(points.chain(bands).chain(target))?,
-            name: if what.quantity == Quantity::Rows { "rows/s" } else { "ops/s" }.to_owned(),
-            text: format::number,
+            name: if what.quantity == Quantity::Rows {
+                "rows/s"
+            } else {
+                "ops/s"
+            }
+            .to_owned(),
+            text: format::tick,
         }),
         Quantity::P99 | Quantity::Longest => Some(Axis {
             scale: Scale::log(points)?,
             name: "service time".to_owned(),
-            text: quantile::seconds,
+            text: format::tick_seconds,
         }),
     }
 }
 
-/// How the response times of one operation kind are distributed; `None` where nothing was recorded.
+/// How the response times of one operation kind are distributed; a sentence where nothing was recorded.
 pub(super) fn distribution(
     view: &View<'_>,
     step: &StepInfo,
     kind: &str,
-    clock: Clock,
-    merged: &[Option<model::Latency>],
+    merged: &[Option<Latency>],
+    (clock, points): (Clock, usize),
 ) -> Markup {
     let lines: Vec<Line> = view
         .systems
@@ -193,12 +199,16 @@ pub(super) fn distribution(
                 style: Style(system.index),
                 key: system.key.clone(),
                 name: system.name.to_owned(),
-                points: series::quantiles(latency.as_ref()?, CURVE, quantile::MOST_NINES),
+                points: series::quantiles(latency.as_ref()?, points, quantile::MOST_NINES),
                 band: Vec::new(),
             })
         })
         .collect();
-    let label = format!("{} time of {kind} in {} by percentile", clock.word(), view.label(step));
+    let label = format!(
+        "{} time of {kind} in {} by percentile",
+        clock.word(),
+        view.label(step)
+    );
     let title = match clock {
         Clock::Service => format!("Service time of {kind}"),
         Clock::Response => format!("Response time of {kind}, from the intended start"),

@@ -10,7 +10,7 @@ pub(super) fn legend(view: &View<'_>) -> Markup {
     html! {
         ul.legend {
             @for system in &view.systems {
-                li data-system=(system.key) { (chip(system)) " " (Style(system.index).swatch()) " " (system.name) (role(system)) }
+                li data-system=(system.key) { (chip(system)) " " (Style(system.index).swatch()) " " (name(system.name)) (role(system)) }
             }
         }
     }
@@ -26,5 +26,15 @@ pub(super) fn role(system: &Seen<'_>) -> Markup {
     html! {
         @if system.is_base { span.role { " base" } }
         @else if system.is_control { span.role { " control" } }
+    }
+}
+
+/// A name that a narrow column breaks after its slashes.
+pub(super) fn name(text: &str) -> Markup {
+    html! {
+        @for (place, part) in text.split_inclusive('/').enumerate() {
+            @if place > 0 { wbr; }
+            (part)
+        }
     }
 }

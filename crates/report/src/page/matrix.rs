@@ -30,7 +30,7 @@ pub(super) fn matrix(view: &View<'_>) -> Markup {
                     tbody {
                         @for system in &view.systems {
                             tr data-system=(system.key) {
-                                th scope="row" { (legend::chip(system)) " " (system.name) (legend::role(system)) }
+                                th scope="row" { (legend::chip(system)) " " (legend::name(system.name)) (legend::role(system)) }
                                 @for (place, step) in view.steps.iter().enumerate() {
                                     (cell(view, system, place, step, scale))
                                 }

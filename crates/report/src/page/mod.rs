@@ -13,6 +13,7 @@ mod trials;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
+use crate::chart::style::shapes;
 use crate::view::View;
 use crate::{Input, format, tables};
 
@@ -38,6 +39,7 @@ pub fn html(input: &Input<'_>) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
+                (shapes())
                 (head(&view))
                 main { (body(&view)) }
                 footer { "Made by backslide " (input.data.info.backslide) ", " (input.generated) "." }
@@ -78,7 +80,7 @@ fn head(view: &View<'_>) -> Markup {
 }
 
 fn body(view: &View<'_>) -> Markup {
-    let points = step::points_per_line(view);
+    let detail = step::Detail::of(view);
     markup! {
         (summary::summary(view))
         (matrix::matrix(view))
@@ -90,7 +92,7 @@ fn body(view: &View<'_>) -> Markup {
         }
         (costs::costs(view))
         @for (place, one) in view.steps.iter().enumerate() {
-            (step::step(view, place, one, points))
+            (step::step(view, place, one, detail))
         }
         (costs::sizes_and_errors(view))
         (trials::failed(view))

@@ -50,12 +50,20 @@ fn host(host: &Host) -> Vec<(&'static str, String)> {
     vec![
         ("name", host.name.clone()),
         ("CPU", host.cpu_model.clone()),
-        ("CPUs", format!("{}, threads per core: {}", host.shape.cpus, host.threads_per_core)),
+        (
+            "CPUs",
+            format!(
+                "{}, threads per core: {}",
+                host.shape.cpus, host.threads_per_core
+            ),
+        ),
         ("memory", host.shape.memory.to_string()),
         ("system", format!("{}, kernel {}", host.os, host.kernel)),
         (
             "virtualisation",
-            host.virtualization.clone().unwrap_or_else(|| "none seen".to_owned()),
+            host.virtualization
+                .clone()
+                .unwrap_or_else(|| "none seen".to_owned()),
         ),
         ("governor", or_unknown(&host.governor)),
         ("clock source", or_unknown(&host.clock_source)),
@@ -76,15 +84,35 @@ fn host(host: &Host) -> Vec<(&'static str, String)> {
 }
 
 fn one_system(view: &View<'_>, system: &System) -> Markup {
-    let said = view.input.data.trials.iter().find(|t| t.system == system.name);
+    let said = view
+        .input
+        .data
+        .trials
+        .iter()
+        .find(|t| t.system == system.name);
     let source = match &system.build.source {
         BuildSource::Embedded => "compiled into backslide".to_owned(),
         BuildSource::Path(path) => path.clone(),
         BuildSource::Connect(address) => format!("a running server at {address}"),
     };
-    let cpus = |list: &str| if list.is_empty() { "all".to_owned() } else { list.to_owned() };
-    let set: Vec<String> = system.set.iter().map(|(k, v)| format!("{k} = {v}")).collect();
-    let settings: Vec<String> = system.config.settings.iter().map(ToString::to_string).collect();
+    let cpus = |list: &str| {
+        if list.is_empty() {
+            "all".to_owned()
+        } else {
+            list.to_owned()
+        }
+    };
+    let set: Vec<String> = system
+        .set
+        .iter()
+        .map(|(k, v)| format!("{k} = {v}"))
+        .collect();
+    let settings: Vec<String> = system
+        .config
+        .settings
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     html! {
         details {
             summary { (system.name) }
@@ -140,7 +168,13 @@ fn repeat(view: &View<'_>) -> Markup {
 
 /// A plan's name as a file name that no shell takes apart.
 fn file_name(name: &str) -> String {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let safe = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+            c
+        } else {
+            '-'
+        }
+    };
     let stem: String = name.chars().map(safe).collect();
     format!("{}.toml", stem.trim_start_matches(['-', '.']))
 }

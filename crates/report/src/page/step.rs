@@ -7,26 +7,41 @@ use super::figures::{OverTime, distribution, over_time, ratios, rounds};
 use super::legend::legend;
 use super::table::{folded, table};
 use crate::series::{self, Bins, Quantity};
+use crate::steps;
 use crate::tables::{self, Clock};
 use crate::view::View;
-use crate::steps;
 
-/// Points of a line at most.
-const MOST_POINTS: usize = 300;
+/// Points over time in the whole page at most, and of all quantile curves: what keeps the page small
+/// with many systems and steps.
+const ALL_POINTS: usize = 90_000;
+const ALL_CURVES: usize = 20_000;
 
-/// Points in the whole page at most: what keeps it below its size with many systems and steps.
-const ALL_POINTS: usize = 100_000;
-
-/// How many points each line over time may have.
-pub(super) fn points_per_line(view: &View<'_>) -> usize {
-    // A step draws its throughput with a band (three outlines), two latencies, and each other kind.
-    let outlines: usize = view.steps.iter().map(|s| 4 + view.kinds(s).len()).sum();
-    let lines = (outlines * view.systems.len()).max(1);
-    (ALL_POINTS / lines).clamp(20, MOST_POINTS)
+/// How finely lines are drawn, so that the page keeps its size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Detail {
+    /// Points of a line over time, at most 300.
+    points: usize,
+    /// Points of a quantile curve.
+    curve: usize,
 }
 
-pub(super) fn step(view: &View<'_>, place: usize, step: &StepInfo, points: usize) -> Markup {
-    let bins = Bins::of(view, step, points);
+impl Detail {
+    pub(super) fn of(view: &View<'_>) -> Self {
+        let systems = view.systems.len().max(1);
+        let kinds: usize = view.steps.iter().map(|s| view.kinds(s).len()).sum();
+        // A step draws its throughput with a band (three outlines), two latencies, and each other
+        // kind; a kind has at most two quantile curves.
+        let outlines = (4 * view.steps.len() + kinds).max(1);
+        let curves = (2 * kinds).max(1);
+        Self {
+            points: (ALL_POINTS / (outlines * systems)).clamp(20, 300),
+            curve: (ALL_CURVES / (curves * systems)).clamp(16, 48),
+        }
+    }
+}
+
+pub(super) fn step(view: &View<'_>, place: usize, step: &StepInfo, detail: Detail) -> Markup {
+    let bins = Bins::of(view, step, detail.points);
     let kinds = view.kinds(step);
     html! {
         section.step id={ "step-" (place) } {
@@ -38,7 +53,7 @@ pub(super) fn step(view: &View<'_>, place: usize, step: &StepInfo, points: usize
                 (ratios(view, step))
             }
             (course(view, step, bins))
-            @for kind in &kinds { (response(view, step, kind)) }
+            @for kind in &kinds { (response(view, step, kind, detail.curve)) }
             (others(view, step, &kinds, bins))
             (step_costs(view, step))
             @if let Some(pairs) = tables::view_pairs(view, step) { (folded(&pairs)) }
@@ -74,11 +89,11 @@ fn course(view: &View<'_>, step: &StepInfo, bins: Option<Bins>) -> Markup {
 }
 
 /// Response times of one kind. Those of what the step is about stand open, the others are folded.
-fn response(view: &View<'_>, step: &StepInfo, kind: &str) -> Markup {
+fn response(view: &View<'_>, step: &StepInfo, kind: &str, curve: usize) -> Markup {
     let clocks = [Clock::Service, Clock::Response];
     let parts: Vec<Markup> = clocks
         .into_iter()
-        .filter_map(|clock| response_of(view, step, kind, clock))
+        .filter_map(|clock| response_of(view, step, kind, clock, curve))
         .collect();
     html! {
         @if parts.is_empty() {
@@ -93,7 +108,13 @@ fn response(view: &View<'_>, step: &StepInfo, kind: &str) -> Markup {
     }
 }
 
-fn response_of(view: &View<'_>, step: &StepInfo, kind: &str, clock: Clock) -> Option<Markup> {
+fn response_of(
+    view: &View<'_>,
+    step: &StepInfo,
+    kind: &str,
+    clock: Clock,
+    curve: usize,
+) -> Option<Markup> {
     let merged = series::histograms(view, step, kind, clock);
     let percentiles = tables::view_percentiles(view, step, kind, clock);
     let buckets = tables::view_buckets(view, step, kind, clock, &merged);
@@ -101,7 +122,7 @@ fn response_of(view: &View<'_>, step: &StepInfo, kind: &str, clock: Clock) -> Op
         return None;
     }
     Some(html! {
-        @if buckets.is_some() { (distribution(view, step, kind, clock, &merged)) }
+        @if buckets.is_some() { (distribution(view, step, kind, &merged, (clock, curve))) }
         @if let Some(percentiles) = percentiles { (table(&percentiles)) }
         @if let Some(buckets) = buckets { (folded(&buckets)) }
     })

@@ -16,7 +16,7 @@ pub(super) fn summary(view: &View<'_>) -> Markup {
             }
             @for one in &sentences {
                 p class={ "lead " (super::table::tone(one.tone).unwrap_or_default()) } {
-                    strong { (one.system) } " " (one.text)
+                    strong { (one.system) } " " (unbroken(&one.text))
                 }
             }
             @if let Some(rounds) = rounds {
@@ -31,4 +31,18 @@ pub(super) fn summary(view: &View<'_>) -> Markup {
             }
         }
     }
+}
+
+/// Keeps each interval in brackets on one line.
+fn unbroken(text: &str) -> String {
+    let mut depth = 0usize;
+    let keep = |c: char| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if c == ' ' && depth > 0 { '\u{a0}' } else { c }
+    };
+    text.chars().map(keep).collect()
 }

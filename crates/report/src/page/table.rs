@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::legend::name;
 use crate::table::{Align, Cell, Header, Table, Tone};
 
 /// The table under its title.
@@ -65,15 +66,12 @@ fn words(align: Align) -> Option<&'static str> {
 }
 
 fn cell(cell: &Cell, names_row: bool, align: Align) -> Markup {
-    let content = html! {
-        (cell.text)
-        @if !cell.mark.is_empty() { " " span.mark-word { (cell.mark) } }
-    };
+    let mark = html! { @if !cell.mark.is_empty() { " " i { (cell.mark) } } };
     if names_row {
-        return html! { th scope="row" { (content) } };
+        return html! { th scope="row" { (name(&cell.text)) (mark) } };
     }
     let class = tone(cell.tone).or(words(align));
-    html! { td class=[class] data-v=[sort_key(cell)] { (content) } }
+    html! { td class=[class] { (cell.text) (mark) } }
 }
 
 /// The class of a tone.
@@ -85,11 +83,4 @@ pub(super) const fn tone(tone: Tone) -> Option<&'static str> {
         Tone::Missed => Some("missed"),
         Tone::Muted => Some("muted"),
     }
-}
-
-/// The number to sort by, where the text does not begin with it: times and sizes with their unit.
-fn sort_key(cell: &Cell) -> Option<String> {
-    let value = cell.value?;
-    let carries_unit = cell.text.ends_with(char::is_alphabetic);
-    carries_unit.then(|| format!("{value:.4e}"))
 }

@@ -71,7 +71,11 @@ pub(crate) fn step_costs(view: &View<'_>, step: &StepInfo, relative: bool) -> Op
         return None;
     }
     let columns = metrics.iter().map(|(metric, unit)| {
-        let unit = if relative { "" } else { format::header_unit(*unit) };
+        let unit = if relative {
+            ""
+        } else {
+            format::header_unit(*unit)
+        };
         Header::numbers(*metric, unit)
     });
     let rows = view.systems.iter().map(|system| {

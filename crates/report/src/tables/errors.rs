@@ -19,7 +19,11 @@ pub(crate) fn errors(view: &View<'_>) -> Option<Table> {
                         Cell::text(system.name),
                         Cell::text(view.label(step)),
                         Cell::text(kind.clone()),
-                        tally(failed).with_tone(if failed > 0.0 { Tone::Missed } else { Tone::Plain }),
+                        tally(failed).with_tone(if failed > 0.0 {
+                            Tone::Missed
+                        } else {
+                            Tone::Plain
+                        }),
                         tally(repeated),
                     ]);
                 }

@@ -17,7 +17,11 @@ pub(crate) fn metrics(view: &View<'_>) -> Table {
         }
     }
     let rows = families.into_iter().map(|((_, id), (unit, is))| {
-        let unit = if id == MetricId::RATE { "rows/s or ops/s" } else { unit.name() };
+        let unit = if id == MetricId::RATE {
+            "rows/s or ops/s"
+        } else {
+            unit.name()
+        };
         vec![
             Cell::text(id),
             Cell::text(is.title),

@@ -51,10 +51,9 @@ pub(crate) fn buckets(
             Header::numbers("operations", ""),
         ]);
     let rows = view.systems.iter().zip(merged).map(|(system, latency)| {
-        let cells = latency.as_ref().map_or_else(
-            || vec![Cell::absent(); BUCKETS.len() + 3],
-            bucket_cells,
-        );
+        let cells = latency
+            .as_ref()
+            .map_or_else(|| vec![Cell::absent(); BUCKETS.len() + 3], bucket_cells);
         std::iter::once(name(system)).chain(cells).collect()
     });
     Some(Table {
@@ -70,7 +69,11 @@ fn bucket_cells(latency: &Latency) -> Vec<Cell> {
     let mut below = 0;
     let mut cells = Vec::with_capacity(BUCKETS.len() + 3);
     let mut push = |part: u64| {
-        let percent = if all == 0 { 0.0 } else { 100.0 * part as f64 / all as f64 };
+        let percent = if all == 0 {
+            0.0
+        } else {
+            100.0 * part as f64 / all as f64
+        };
         cells.push(Cell::number(percent, format::share(part, all)));
     };
     for (_, end) in BUCKETS {
@@ -93,7 +96,9 @@ pub(crate) fn percentiles(
 ) -> Option<Table> {
     let metric = |part: &str| format!("{}.{kind}.{part}", clock.word());
     view.unit(step, &metric("p50"))?;
-    let columns = PERCENTILES.iter().map(|(text, _)| Header::numbers(*text, ""));
+    let columns = PERCENTILES
+        .iter()
+        .map(|(text, _)| Header::numbers(*text, ""));
     let rows = view.systems.iter().map(|system| {
         let cells = PERCENTILES
             .iter()

@@ -3,7 +3,10 @@
 // Each test file uses some of it.
 #![allow(dead_code, reason = "shared by test files that each need a part of it")]
 #![allow(unreachable_pub, missing_docs, reason = "a module of tests")]
-#![allow(clippy::allow_attributes, reason = "not every user of this module leaves parts unused")]
+#![allow(
+    clippy::allow_attributes,
+    reason = "not every user of this module leaves parts unused"
+)]
 
 use model::{
     Build, BuildSource, Bytes, Cell, Comparison, Config, Dbms, DiskFacts, Engine, Host, HostShape,
@@ -28,9 +31,13 @@ impl Shape {
     /// Three systems with a control, ten steps, four rounds.
     pub fn usual() -> Self {
         Self {
-            systems: [("sqlite/wal", 1.0), ("sqlite/rollback", 0.62), ("control", 1.0)]
-                .map(|(name, effect)| (name.to_owned(), effect))
-                .to_vec(),
+            systems: [
+                ("sqlite/wal", 1.0),
+                ("sqlite/rollback", 0.62),
+                ("control", 1.0),
+            ]
+            .map(|(name, effect)| (name.to_owned(), effect))
+            .to_vec(),
             rounds: 4,
             seconds: 20,
             steps: 10,
@@ -56,7 +63,11 @@ const STEPS: [(&str, &str, bool, Option<u64>, f64); 10] = [
 pub fn run(shape: &Shape) -> RunData {
     let plan = plan(shape);
     let mut data = RunData {
-        trials: plan.trials().iter().map(|t| trial(&plan, t, shape)).collect(),
+        trials: plan
+            .trials()
+            .iter()
+            .map(|t| trial(&plan, t, shape))
+            .collect(),
         info: info(plan),
         steps: (0..shape.steps).map(step).collect(),
         cells: Vec::new(),
@@ -64,7 +75,9 @@ pub fn run(shape: &Shape) -> RunData {
         histograms: Vec::new(),
     };
     for record in data.trials.clone() {
-        let Some(place) = shape.systems.iter().position(|(n, _)| *n == record.system) else { continue };
+        let Some(place) = shape.systems.iter().position(|(n, _)| *n == record.system) else {
+            continue;
+        };
         if record.outcome.is_completed() {
             for ordinal in 0..shape.steps {
                 measured(&mut data, shape, &record, place, ordinal);
@@ -80,18 +93,28 @@ fn trial(plan: &Plan, trial: &model::Trial, shape: &Shape) -> TrialRecord {
         round: trial.round,
         position: trial.position,
         system: plan.systems[trial.system].name.clone(),
-        started: format!("2026-11-21T10:{:02}:{:02}Z", trial.round * 7, trial.position * 11),
+        started: format!(
+            "2026-11-21T10:{:02}:{:02}Z",
+            trial.round * 7,
+            trial.position * 11
+        ),
         duration: Nanos::from_secs(192 + u64::from(trial.position)),
         outcome: if failed {
             Outcome::Failed {
                 step: Some(StepId::new("l.i1")),
                 reason: "the server died: signal 9 (in `INSERT INTO pi1 VALUES <…>`)".into(),
-                log_tail: vec!["[Note] InnoDB: Buffer pool(s) load completed".into(), "[ERROR] mysqld got signal 9 ; <killed>".into()],
+                log_tail: vec![
+                    "[Note] InnoDB: Buffer pool(s) load completed".into(),
+                    "[ERROR] mysqld got signal 9 ; <killed>".into(),
+                ],
             }
         } else {
             Outcome::Completed
         },
-        provenance: vec![("server version".into(), "3.46.0".into()), ("tls".into(), "none".into())],
+        provenance: vec![
+            ("server version".into(), "3.46.0".into()),
+            ("tls".into(), "none".into()),
+        ],
     }
 }
 
@@ -109,17 +132,16 @@ fn step(ordinal: usize) -> StepInfo {
 
 /// Noise with a spread of about one per cent.
 fn noise(rng: &mut Rng, spread: f64) -> f64 {
-    let sum: f64 = (0..4).map(|_| unit(rng)).sum();
+    let sum: f64 = (0..4).map(|_| rng.unit()).sum();
     1.0 + spread * (sum - 2.0) * 1.7
-}
-
-fn unit(rng: &mut Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 fn measured(data: &mut RunData, shape: &Shape, trial: &TrialRecord, place: usize, ordinal: usize) {
     let (name, subject, counts_rows, target, usual) = STEPS[ordinal % STEPS.len()];
-    let mut rng = Rng::new(mix(7, &[place as u64, ordinal as u64, u64::from(trial.round)]));
+    let mut rng = Rng::new(mix(
+        7,
+        &[place as u64, ordinal as u64, u64::from(trial.round)],
+    ));
     // Writes suffer most, point queries least.
     let effect = shape.systems[place].1;
     let effect = match name {
@@ -135,8 +157,16 @@ fn measured(data: &mut RunData, shape: &Shape, trial: &TrialRecord, place: usize
         kinds.push(("delete", rate, rate));
     }
     if let Some(target) = target {
-        let achieved = target as f64 * if effect < 0.8 && target > 500 { 0.9 } else { 0.999 };
-        kinds.extend([("insert", achieved, achieved / 50.0), ("delete", achieved, achieved / 50.0)]);
+        let achieved = target as f64
+            * if effect < 0.8 && target > 500 {
+                0.9
+            } else {
+                0.999
+            };
+        kinds.extend([
+            ("insert", achieved, achieved / 50.0),
+            ("delete", achieved, achieved / 50.0),
+        ]);
     }
     let mut put = |metric: String, unit: Unit, value: f64| {
         data.cells.push(Cell {
@@ -151,30 +181,71 @@ fn measured(data: &mut RunData, shape: &Shape, trial: &TrialRecord, place: usize
             value,
         });
     };
-    put("rate".into(), if counts_rows { Unit::RowsPerSecond } else { Unit::OpsPerSecond }, rate);
+    put(
+        "rate".into(),
+        if counts_rows {
+            Unit::RowsPerSecond
+        } else {
+            Unit::OpsPerSecond
+        },
+        rate,
+    );
     if let Some(target) = target {
-        put("sla.insert".into(), Unit::Percent, 100.0 * kinds[1].1 / target as f64);
+        put(
+            "sla.insert".into(),
+            Unit::Percent,
+            100.0 * kinds[1].1 / target as f64,
+        );
     }
     for (metric, base, unit) in COSTS {
         put(metric.into(), unit, base / effect * noise(&mut rng, 0.004));
     }
     for (metric, gib) in [("size.data", 0.41), ("size.total", 0.62)] {
-        put(metric.into(), Unit::Gib, gib * (1.0 + ordinal as f64 / 10.0));
+        put(
+            metric.into(),
+            Unit::Gib,
+            gib * (1.0 + ordinal as f64 / 10.0),
+        );
     }
     let mut histograms = Vec::new();
     for (kind, rows, ops) in &kinds {
         put(format!("rate.{kind}"), Unit::OpsPerSecond, *ops);
         put(format!("rows.{kind}"), Unit::RowsPerSecond, *rows);
-        let errors = if *kind == "delete" && place == 1 && ordinal == 3 { 2.0 } else { 0.0 };
+        let errors = if *kind == "delete" && place == 1 && ordinal == 3 {
+            2.0
+        } else {
+            0.0
+        };
         put(format!("errors.{kind}"), Unit::Count, errors);
         put(format!("retries.{kind}"), Unit::Count, errors * 3.0);
         let service = latencies(&mut rng, 1e9 / ops.max(1.0) * 0.9);
-        for (clock, latency) in [("service", Some(&service)), ("response", target.map(|_| &service).filter(|_| *kind != "query"))] {
+        for (clock, latency) in [
+            ("service", Some(&service)),
+            (
+                "response",
+                target.map(|_| &service).filter(|_| *kind != "query"),
+            ),
+        ] {
             let Some(latency) = latency else { continue };
-            for (part, q) in [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999), ("max", 1.0)] {
-                put(format!("{clock}.{kind}.{part}"), Unit::Micros, latency.quantile(q).unwrap().as_micros_f64());
+            for (part, q) in [
+                ("p50", 0.5),
+                ("p90", 0.9),
+                ("p95", 0.95),
+                ("p99", 0.99),
+                ("p999", 0.999),
+                ("max", 1.0),
+            ] {
+                put(
+                    format!("{clock}.{kind}.{part}"),
+                    Unit::Micros,
+                    latency.quantile(q).unwrap().as_micros_f64(),
+                );
             }
-            put(format!("{clock}.{kind}.mean"), Unit::Micros, latency.mean().unwrap().as_micros_f64());
+            put(
+                format!("{clock}.{kind}.mean"),
+                Unit::Micros,
+                latency.mean().unwrap().as_micros_f64(),
+            );
             histograms.push(StepHistogram {
                 round: trial.round,
                 system: trial.system.clone(),
@@ -213,26 +284,43 @@ const COSTS: [(&str, f64, Unit); 17] = [
 fn latencies(rng: &mut Rng, mean: f64) -> Latency {
     let mut latency = Latency::new();
     for _ in 0..400 {
-        let u = unit(rng).max(1e-4);
+        let u = rng.unit().max(1e-4);
         latency.record(Nanos((mean * (0.6 - 0.4 * u.ln())) as u64));
     }
-    latency.record(Nanos((mean * (20.0 + 40.0 * unit(rng))) as u64));
+    latency.record(Nanos((mean * (20.0 + 40.0 * rng.unit())) as u64));
     latency
 }
 
-fn series(shape: &Shape, trial: &TrialRecord, step: &str, kinds: &[(&str, f64, f64)], rng: &mut Rng) -> StepSeries {
+fn series(
+    shape: &Shape,
+    trial: &TrialRecord,
+    step: &str,
+    kinds: &[(&str, f64, f64)],
+    rng: &mut Rng,
+) -> StepSeries {
     let n = shape.seconds;
     let column = |(kind, rows, ops): &(&str, f64, f64), rng: &mut Rng| {
         let wave = |i: usize| 1.0 + 0.05 * (i as f64 * 19.0 / n as f64).sin();
         let stall = |i: usize| if i % 61 == 40 { 0.35 } else { 1.0 };
         let mut values = |of: f64, spread: f64| -> Vec<u64> {
-            (0..n).map(|i| (of * wave(i) * stall(i) * noise(rng, spread)) as u64).collect()
+            (0..n)
+                .map(|i| (of * wave(i) * stall(i) * noise(rng, spread)) as u64)
+                .collect()
         };
         let mean = 1e9 / ops.max(1.0);
+        // The last interval is shorter, so it counts less.
+        let counts = |mut counts: Vec<u64>| {
+            counts
+                .iter_mut()
+                .next_back()
+                .into_iter()
+                .for_each(|last| *last = *last * 2 / 5);
+            counts
+        };
         KindSeries {
             kind: (*kind).to_owned(),
-            ops: values(*ops, 0.02),
-            rows: values(*rows, 0.02),
+            ops: counts(values(*ops, 0.02)),
+            rows: counts(values(*rows, 0.02)),
             p50: values(mean * 0.7, 0.05).into_iter().map(Nanos).collect(),
             p99: values(mean * 3.0, 0.2).into_iter().map(Nanos).collect(),
             max: values(mean * 22.0, 0.5).into_iter().map(Nanos).collect(),
@@ -242,7 +330,9 @@ fn series(shape: &Shape, trial: &TrialRecord, step: &str, kinds: &[(&str, f64, f
         round: trial.round,
         system: trial.system.clone(),
         step: StepId::new(step),
-        spans: (0..n).map(|i| (i as f64, if i + 1 == n { 0.4 } else { 1.0 })).collect(),
+        spans: (0..n)
+            .map(|i| (i as f64, if i + 1 == n { 0.4 } else { 1.0 }))
+            .collect(),
         kinds: kinds.iter().map(|k| column(k, rng)).collect(),
     }
 }
@@ -262,7 +352,10 @@ fn plan(shape: &Shape) -> Plan {
 
 fn system(name: &str) -> System {
     let rollback = name.contains("rollback");
-    let setting = |name: &str, value: &str| Setting { name: name.into(), value: Some(value.into()) };
+    let setting = |name: &str, value: &str| Setting {
+        name: name.into(),
+        value: Some(value.into()),
+    };
     System {
         name: name.to_owned(),
         build: Build {
@@ -333,7 +426,10 @@ fn info(plan: Plan) -> RunInfo {
         host: Host {
             name: "ser7".into(),
             cpu_model: "AMD Ryzen 7 7840HS".into(),
-            shape: HostShape { cpus: 8, memory: Bytes(32 << 30) },
+            shape: HostShape {
+                cpus: 8,
+                memory: Bytes(32 << 30),
+            },
             threads_per_core: 1,
             kernel: "6.8.0-45-generic".into(),
             os: "Ubuntu 24.04".into(),
@@ -363,7 +459,10 @@ pub fn comparisons(data: &RunData) -> Vec<Comparison> {
     let mut all = Vec::new();
     let mut seen = std::collections::BTreeSet::new();
     let find = std::collections::HashMap::<_, f64>::from_iter(data.cells.iter().map(|c| {
-        ((c.system.as_str(), c.ordinal, c.metric.0.as_str(), c.round), c.value)
+        (
+            (c.system.as_str(), c.ordinal, c.metric.0.as_str(), c.round),
+            c.value,
+        )
     }));
     for cell in data.cells.iter().filter(|c| c.system != *base) {
         if !seen.insert((&cell.system, cell.ordinal, &cell.metric)) {
@@ -371,7 +470,10 @@ pub fn comparisons(data: &RunData) -> Vec<Comparison> {
         }
         let pairs: Vec<(u32, f64)> = (1..=data.info.plan.rounds)
             .filter_map(|round| {
-                let of = |system: &str| find.get(&(system, cell.ordinal, cell.metric.0.as_str(), round)).copied();
+                let of = |system: &str| {
+                    find.get(&(system, cell.ordinal, cell.metric.0.as_str(), round))
+                        .copied()
+                };
                 Some((round, of(&cell.system)? / of(base)?))
             })
             .filter(|(_, ratio)| ratio.is_finite() && *ratio > 0.0)
@@ -384,7 +486,11 @@ pub fn comparisons(data: &RunData) -> Vec<Comparison> {
 fn comparison(base: &str, cell: &Cell, pairs: Vec<(u32, f64)>) -> Comparison {
     let n = pairs.len() as f64;
     let mean = pairs.iter().map(|(_, r)| r.ln()).sum::<f64>() / n;
-    let spread = pairs.iter().map(|(_, r)| (r.ln() - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let spread = pairs
+        .iter()
+        .map(|(_, r)| (r.ln() - mean).powi(2))
+        .sum::<f64>()
+        / (n - 1.0);
     let half = 3.2 * (spread / n).sqrt();
     let is = describe(&cell.metric).unwrap();
     let (low, high) = ((mean - half).exp(), (mean + half).exp());
@@ -395,17 +501,28 @@ fn comparison(base: &str, cell: &Cell, pairs: Vec<(u32, f64)>) -> Comparison {
     };
     let is_neither = is.direction == model::Direction::Neither;
     let verdict = if pairs.is_empty() {
-        Verdict::Incomparable(Reason::NoRatio { system: base.to_owned() })
+        Verdict::Incomparable(Reason::NoRatio {
+            system: base.to_owned(),
+        })
     } else if pairs.len() < 2 {
-        Verdict::Inconclusive(Reason::TooFewRounds { have: pairs.len() as u32, need: 2 })
+        Verdict::Inconclusive(Reason::TooFewRounds {
+            have: pairs.len() as u32,
+            need: 2,
+        })
     } else if is_neither {
         Verdict::Inconclusive(Reason::NotJudged)
     } else if (low > 1.0 || high < 1.0) && mean.abs() > is.margin {
-        if worse { Verdict::Regressed } else { Verdict::Improved }
+        if worse {
+            Verdict::Regressed
+        } else {
+            Verdict::Improved
+        }
     } else if low > 1.0 - is.margin && high < 1.0 + is.margin {
         Verdict::Unchanged
     } else {
-        Verdict::Inconclusive(Reason::TooNoisy { more_rounds: Some(3) })
+        Verdict::Inconclusive(Reason::TooNoisy {
+            more_rounds: Some(3),
+        })
     };
     let known = !pairs.is_empty();
     Comparison {
@@ -420,8 +537,13 @@ fn comparison(base: &str, cell: &Cell, pairs: Vec<(u32, f64)>) -> Comparison {
         low: (pairs.len() > 1).then_some(low),
         high: (pairs.len() > 1).then_some(high),
         rounds: pairs.len() as u32,
-        q_value: (pairs.len() > 1).then_some(if (0.98..1.02).contains(&mean.exp()) { 0.41 } else { 0.0004 }),
-        magnitude: matches!(verdict, Verdict::Regressed | Verdict::Improved).then_some(Magnitude::Large),
+        q_value: (pairs.len() > 1).then_some(if (0.98..1.02).contains(&mean.exp()) {
+            0.41
+        } else {
+            0.0004
+        }),
+        magnitude: matches!(verdict, Verdict::Regressed | Verdict::Improved)
+            .then_some(Magnitude::Large),
         verdict,
         pairs,
     }

@@ -44,7 +44,7 @@ fn an_unknown_run_is_said_to_be_unknown() {
     }
     let nowhere = RunId("r7".into());
     let error = lab.store.load(&nowhere, Want::default()).unwrap_err();
-    insta::assert_snapshot!(lab.told(&error), @"");
+    insta::assert_snapshot!(lab.told(&error), @"LAB/lab.sqlite has no run r7; `backslide list` shows the runs there are");
     assert!(
         lab.store
             .begin_trial(&nowhere, &key(1, "a"), STARTED)
@@ -161,7 +161,7 @@ fn a_half_done_trial_is_forgotten_when_it_is_begun_again() {
 
     // Whoever still writes to the forgotten one is told.
     let error = lab.store.add_interval(step, &interval(1)).unwrap_err();
-    insta::assert_snapshot!(lab.told(&error), @"");
+    insta::assert_snapshot!(lab.told(&error), @"LAB/lab.sqlite no longer has the step that is being written; is the same run going on in another process?");
     let gone = |result: Result<(), StoreError>| matches!(result, Err(StoreError::Gone { .. }));
     assert!(gone(lab.store.finish_step(step, &record("l.i0", 0), &[])));
     assert!(gone(lab.store.finish_trial(
@@ -193,6 +193,6 @@ fn a_trial_with_an_outcome_is_not_done_again() {
         .store
         .begin_trial(&run, &key(1, "a"), STARTED)
         .unwrap_err();
-    insta::assert_snapshot!(lab.told(&error), @"");
+    insta::assert_snapshot!(lab.told(&error), @"the trial of a in round 1 of run r1 is over already");
     assert_eq!(lab.store.journal(&run).unwrap().len(), 1);
 }

@@ -187,7 +187,7 @@ fn a_step_that_is_not_there_is_said_not_to_be() {
         .store
         .intervals(&run, 1, "a", &StepId::new("l.x"))
         .unwrap_err();
-    insta::assert_snapshot!(lab.told(&missing), @"");
+    insta::assert_snapshot!(lab.told(&missing), @"run r1 has no step l.x of a in round 1");
     // Begun, but not over.
     let step = StepId::new("l.i0");
     assert!(lab.store.intervals(&run, 1, "a", &step).unwrap().is_empty());
@@ -220,9 +220,9 @@ fn a_value_that_is_no_number_is_refused_and_the_step_stays_open() {
 fn a_latency() -> impl Strategy<Value = Latency> {
     prop::collection::vec((any::<u64>(), 0u32..60), 0..20).prop_map(|values| {
         let mut latency = Latency::new();
-        values
-            .iter()
-            .for_each(|(v, shift)| latency.record(Nanos(v >> shift)));
+        for (value, shift) in values {
+            latency.record(Nanos(value >> shift));
+        }
         latency
     })
 }

@@ -37,7 +37,7 @@ fn a_full_disk_is_called_one_and_loses_nothing() {
         assert!(kept < 10_000, "the limit of pages does not hold");
     };
     assert!(kept > 0);
-    insta::assert_snapshot!(lab.told(&error), @"");
+    insta::assert_snapshot!(lab.told(&error), @"the disk that holds LAB/lab.sqlite is full, saving an interval failed; make room, then resume the run");
     let kept_intervals = |lab: &Lab| {
         let found = lab
             .store
@@ -70,7 +70,7 @@ fn a_second_writer_is_waited_for_and_then_named() {
         .store
         .begin_trial(&run, &key(1, "a"), STARTED)
         .unwrap_err();
-    insta::assert_snapshot!(lab.told(&error), @"");
+    insta::assert_snapshot!(lab.told(&error), @"LAB/lab.sqlite is locked by another process, beginning a trial failed; wait for it, or end it");
     // Readers do not wait for it, and it does not wait for them.
     assert_eq!(lab.store.runs().unwrap().len(), 1);
     other.execute_batch("COMMIT").unwrap();
@@ -101,18 +101,18 @@ fn damage_is_named_by_its_place() {
     };
     insta::assert_snapshot!(
         told(&lab, "UPDATE histogram SET latency = x'00' WHERE step = 2 AND kind = 1"),
-        @""
+        @"LAB/lab.sqlite is damaged: histogram of `query` in step qr100 of a, round 1: a stored latency histogram is damaged: incomplete deflate stream; restore it from a copy, or use another lab directory"
     );
     insta::assert_snapshot!(
         told(&lab, "UPDATE interval SET numbers = x'01' WHERE step = 2 AND number = 1"),
-        @""
+        @"LAB/lab.sqlite is damaged: an interval of step qr100 of a, round 1: it ends too early; restore it from a copy, or use another lab directory"
     );
     insta::assert_snapshot!(
         told(&lab, "UPDATE measurement SET unit = 'furlongs' WHERE step = 1"),
-        @""
+        @"LAB/lab.sqlite is damaged: measurement of step l.i0 of a, round 1: unknown unit `furlongs`; restore it from a copy, or use another lab directory"
     );
-    insta::assert_snapshot!(told(&lab, "UPDATE step SET record = '{}' WHERE id = 1"), @"");
-    insta::assert_snapshot!(told(&lab, "UPDATE run SET plan = '[]'"), @"");
+    insta::assert_snapshot!(told(&lab, "UPDATE step SET record = '{}' WHERE id = 1"), @"LAB/lab.sqlite is damaged: step l.i0 of a, round 1: missing field `step` at line 1 column 2; restore it from a copy, or use another lab directory");
+    insta::assert_snapshot!(told(&lab, "UPDATE run SET plan = '[]'"), @"LAB/lab.sqlite is damaged: plan of run r1: invalid length 0, expected struct Plan with 7 elements at line 1 column 2; restore it from a copy, or use another lab directory");
 }
 
 #[test]

@@ -1,13 +1,11 @@
 //! Expanding: names, base, control, settings and the order of trials.
 
-mod common;
-
 use std::collections::BTreeSet;
 
 use model::{Pacing, Plan, Settle, Statements, WorkloadSpec};
 use proptest::prelude::*;
 
-use common::expand;
+use super::expand;
 
 fn plan(top: &str, systems: &[&str]) -> Plan {
     let systems = systems.iter().fold(String::new(), |text, system| {
@@ -210,7 +208,7 @@ fn builds_are_asked_for_once() {
         "name = \"p\"\nrounds = 1\nworkload = {{ kind = \"insert\", scale = \"tiny\" }}\n\
          [[system]]\n{WAL}\n[[system]]\n{QUICK}\n[[system]]\nbuild = \"sqlite\""
     );
-    let file = plan::read(&text, "my.toml").unwrap();
+    let file = crate::read(&text, "my.toml").unwrap();
     let names: Vec<String> = file.requests().into_iter().map(|r| r.name).collect();
     assert_eq!(names, ["sqlite", "mariadb"]);
 }
@@ -218,7 +216,7 @@ fn builds_are_asked_for_once() {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC*") {
-        let _ = plan::read(&text, "my.toml");
+        let _ = crate::read(&text, "my.toml");
     }
 
     #[test]
@@ -226,9 +224,7 @@ proptest! {
         key in "(rows|clients|rates|steps|settle|tables|queries|data_max|scale|kind)",
         value in "(-?[0-9]{1,25}|\"[a-z.0-9]{0,6}\"|\\[\\]|\\[1, \"x\"\\]|\\{\\}|true|1e400|1979-05-27)",
     ) {
-        let text = format!(
-            "name = \"p\"\nrounds = 1\n[workload]\nkind = \"insert\"\nscale = \"tiny\"\n[[system]]\nbuild = \"sqlite\""
-        );
+        let text = "name = \"p\"\nrounds = 1\n[workload]\nkind = \"insert\"\nscale = \"tiny\"\n[[system]]\nbuild = \"sqlite\"";
         let line = format!("{key} = {value}\n");
         let text = match key.as_str() {
             "scale" => text.replace("scale = \"tiny\"\n", &line),
@@ -236,15 +232,15 @@ proptest! {
             _ => text.replace("[[system]]", &format!("{line}[[system]]")),
         };
         if let Ok(plan) = expand(&text) {
-            let _ = plan::estimate(&plan);
+            let _ = crate::estimate(&plan);
         }
     }
 
     #[test]
     fn every_system_once_a_round(systems in 1usize..8, rounds in 1u32..30, seed in 0u64..1 << 62) {
-        let list: String = (0..systems)
-            .map(|i| format!("[[system]]\nbuild = \"sqlite\"\nlabel = \"s{i}\"\n"))
-            .collect();
+        let list = (0..systems).fold(String::new(), |list, i| {
+            format!("{list}[[system]]\nbuild = \"sqlite\"\nlabel = \"s{i}\"\n")
+        });
         let text = format!(
             "name = \"p\"\nrounds = {rounds}\nseed = {seed}\n\
              workload = {{ kind = \"insert\", scale = \"tiny\" }}\n{list}"

@@ -1,12 +1,10 @@
 //! Bad input gets a clear error: what, where, and what to do.
 
-mod common;
-
+use crate::{Catalog, estimate};
 use insta::assert_snapshot;
 use model::Bytes;
-use plan::{Catalog, estimate};
 
-use common::{HOST, build, expand};
+use super::{HOST, build, expand};
 
 const SQLITE: &str = "\n[[system]]\nbuild = \"sqlite\"\nconfig = \"wal\"\n";
 
@@ -129,9 +127,9 @@ fn builds_that_are_not_there() {
 fn versions_that_are_too_old() {
     let text = "name = \"p\"\nrounds = 1\nworkload = { kind = \"insert\", scale = \"tiny\" }\n\
                 [[system]]\nbuild = \"postgres\"";
-    let file = plan::read(text, "my.toml").unwrap();
+    let file = crate::read(text, "my.toml").unwrap();
     let catalog = Catalog::embedded().unwrap();
-    let old = plan::expand(&file, &catalog, &|r| Ok(build(r, "9.5.3")), HOST).unwrap_err();
+    let old = crate::expand(&file, &catalog, &|r| Ok(build(r, "9.5.3")), HOST).unwrap_err();
     assert_snapshot!(old, @"my.toml:5: postgres 9.5.3 is an unsupported version; postgres is supported from 9.6 on");
 }
 

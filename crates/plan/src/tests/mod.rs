@@ -1,16 +1,20 @@
-//! A host and the builds that are found on it.
+//! Tests of the whole crate: text in, plan or error out. Here: a host and the builds that are found on it.
 
+mod catalog;
+mod errors;
+mod expand;
+
+use crate::{BuildRequest, Catalog, PlanError};
 use model::{Build, BuildSource, Bytes, Dbms, HostShape, Plan};
-use plan::{BuildRequest, Catalog, PlanError};
 
 /// Two cores and 8 GiB.
-pub(crate) const HOST: HostShape = HostShape {
+pub(super) const HOST: HostShape = HostShape {
     cpus: 2,
     memory: Bytes(8 << 30),
 };
 
 /// What a request finds: one version of each Dbms, MySQL in none.
-pub(crate) fn find(request: &BuildRequest) -> Result<Build, String> {
+pub(super) fn find(request: &BuildRequest) -> Result<Build, String> {
     let version = match request.dbms {
         Dbms::Mysql => return Err("no mysqld in PATH; give its `path`".to_owned()),
         Dbms::Mariadb => "10.11.18",
@@ -21,7 +25,7 @@ pub(crate) fn find(request: &BuildRequest) -> Result<Build, String> {
 }
 
 /// The build that answers a request with this version.
-pub(crate) fn build(request: &BuildRequest, version: &str) -> Build {
+pub(super) fn build(request: &BuildRequest, version: &str) -> Build {
     let source = match (&request.connect, request.dbms) {
         (Some(_), _) => BuildSource::Connect("db1".to_owned()),
         (None, Dbms::Sqlite) => BuildSource::Embedded,
@@ -36,7 +40,7 @@ pub(crate) fn build(request: &BuildRequest, version: &str) -> Build {
 }
 
 /// Reads and expands a plan on the host above.
-pub(crate) fn expand(text: &str) -> Result<Plan, PlanError> {
-    let file = plan::read(text, "my.toml")?;
-    plan::expand(&file, &Catalog::embedded()?, &find, HOST)
+pub(super) fn expand(text: &str) -> Result<Plan, PlanError> {
+    let file = crate::read(text, "my.toml")?;
+    crate::expand(&file, &Catalog::embedded()?, &find, HOST)
 }

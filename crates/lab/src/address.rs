@@ -1,0 +1,157 @@
+//! Addresses of servers that are not ours, as plans give them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use drivers::{Address, Endpoint, Login};
+use model::Dialect;
+
+/// Passwords by the address without password. They are in no plan that is stored and in no report.
+#[derive(Clone, Default)]
+pub struct Secrets(BTreeMap<String, String>);
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// The environment variable with the password of a server that is not ours.
+const PASSWORD: &str = "BACKSLIDE_PASSWORD";
+
+impl Secrets {
+    /// Remembers the password of an address.
+    pub fn keep(&mut self, address: &ForeignAddress) {
+        if !address.password.is_empty() {
+            self.0.insert(address.to_string(), address.password.clone());
+        }
+    }
+
+    /// The password of an address: from the plan file, else from the environment, else none.
+    pub(crate) fn password(&self, address: &str) -> String {
+        let known = self.0.get(address).cloned();
+        known
+            .or_else(|| std::env::var(PASSWORD).ok())
+            .unwrap_or_default()
+    }
+}
+
+/// `user[:password]@host[:port]` or `user[:password]@/path/of/socket`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignAddress {
+    user: String,
+    password: String,
+    address: String,
+}
+
+impl ForeignAddress {
+    /// Reads an address.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (login, address) = text.rsplit_once('@').ok_or_else(|| {
+            format!("`{text}` is no address: expected user@host:port or user@/path/of/socket")
+        })?;
+        let (user, password) = login.split_once(':').unwrap_or((login, ""));
+        if user.is_empty() || address.is_empty() {
+            return Err(format!(
+                "`@{address}` is no address: expected user@host:port or user@/path/of/socket"
+            ));
+        }
+        Ok(Self {
+            user: user.to_owned(),
+            password: password.to_owned(),
+            address: address.to_owned(),
+        })
+    }
+
+    /// Where the server listens.
+    pub(crate) fn address(&self, dialect: Dialect) -> Result<Address, String> {
+        if self.address.starts_with('/') {
+            return Ok(Address::Socket(PathBuf::from(&self.address)));
+        }
+        let usual = match dialect {
+            Dialect::Mysql => 3306,
+            Dialect::Postgres => 5432,
+            Dialect::Sqlite => return Err("SQLite has no address".to_owned()),
+        };
+        let (host, port) = match self.address.rsplit_once(':') {
+            None => (self.address.as_str(), usual),
+            Some((host, port)) => {
+                let port = port.parse().map_err(|_| format!("`{port}` is no port"))?;
+                (host, port)
+            }
+        };
+        Ok(Address::Tcp {
+            host: host.trim_matches(['[', ']']).to_owned(),
+            port,
+        })
+    }
+
+    /// How to reach `database` there.
+    pub(crate) fn endpoint(
+        &self,
+        dialect: Dialect,
+        database: &str,
+        secrets: &Secrets,
+        timeout: Duration,
+    ) -> Result<Endpoint, String> {
+        let address = self.address(dialect)?;
+        let login = Login {
+            user: self.user.clone(),
+            password: secrets.password(&self.to_string()),
+            database: database.to_owned(),
+        };
+        Ok(match dialect {
+            Dialect::Mysql => Endpoint::Mysql {
+                address,
+                login,
+                timeout,
+            },
+            Dialect::Postgres | Dialect::Sqlite => Endpoint::Postgres {
+                address,
+                login,
+                timeout,
+            },
+        })
+    }
+}
+
+impl std::fmt::Display for ForeignAddress {
+    /// Without the password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}@{}", self.user, self.address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_and_never_show_the_password() {
+        let address = ForeignAddress::parse("bench:p@ss:1@db.example:3307").unwrap();
+        assert_eq!(address.to_string(), "bench@db.example:3307");
+        assert_eq!(address.password, "p@ss:1");
+        let expected = Address::Tcp {
+            host: "db.example".to_owned(),
+            port: 3307,
+        };
+        assert_eq!(address.address(Dialect::Mysql), Ok(expected));
+        let socket = ForeignAddress::parse("root@/run/mysqld/mysqld.sock").unwrap();
+        assert!(matches!(
+            socket.address(Dialect::Mysql),
+            Ok(Address::Socket(_))
+        ));
+        let mut secrets = Secrets::default();
+        secrets.keep(&address);
+        assert!(!format!("{secrets:?}").contains("p@ss"));
+    }
+
+    #[test]
+    fn nonsense_is_told_what_is_expected() {
+        for text in ["", "localhost", "@host", "user@", "user@host:port"] {
+            let read = ForeignAddress::parse(text).and_then(|a| a.address(Dialect::Postgres));
+            assert!(read.is_err(), "{text}");
+        }
+    }
+}

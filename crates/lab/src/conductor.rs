@@ -1,0 +1,374 @@
+//! Runs the trials of a run, one after the other, and tells what happens.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use load::{StepError, StepOutline, StepResult, Stop};
+use model::{
+    BuildSource, Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, StepRecord, System, Trial,
+    TrialKey,
+};
+use probes::Watch;
+use store::StoreError;
+
+use crate::keeper::Keeper;
+use crate::observer::StepObserver;
+use crate::site::{Provider, Site};
+use crate::{Lab, LabError};
+
+/// How carrying a run out ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Every trial has an outcome; this many failed, in this session or before.
+    Finished {
+        /// Trials that failed.
+        failed: u32,
+    },
+    /// The user asked to stop; the run can be resumed.
+    Interrupted,
+}
+
+impl Lab {
+    /// Runs every trial of `run` that has no outcome yet. `listen` is told of each event after the
+    /// store has it.
+    pub fn carry_out(
+        &mut self,
+        run: &RunId,
+        provider: &dyn Provider,
+        stop: &Stop,
+        listen: &mut dyn FnMut(&Event),
+    ) -> Result<Ended, LabError> {
+        let _lock = self.lock()?;
+        let info = self.store.run_info(run)?;
+        if info.state == RunState::Finished {
+            return Err(LabError::Finished(run.clone()));
+        }
+        let done = self.store.journal(run)?;
+        let instances = self.instances();
+        let logs = self.root().join("logs");
+        std::fs::create_dir_all(&instances).map_err(|cause| LabError::Directory {
+            action: "create",
+            path: instances.clone(),
+            cause,
+        })?;
+        for swept in servers::sweep(&instances) {
+            let text = format!(
+                "a server of an earlier run was still there and was ended: {} (process {})",
+                swept.program.display(),
+                swept.pid
+            );
+            listen(&Event::Warning { text });
+        }
+        for text in changes_since(&info, self.host().ok().as_ref()) {
+            listen(&Event::Warning { text });
+        }
+        let device = self.host()?.disk.device;
+        let mut conductor = Conductor {
+            plan: &info.plan,
+            run,
+            provider,
+            stop,
+            instances,
+            logs,
+            device,
+            keeper: Keeper::new(&mut self.store, run.clone()),
+            listen,
+            store_failure: None,
+        };
+        let mut failed = done
+            .iter()
+            .filter(|(_, outcome)| !outcome.is_completed())
+            .count() as u32;
+        let trials = info.plan.trials();
+        for (index, trial) in (1..).zip(&trials) {
+            let key = conductor.key(trial);
+            if done.iter().any(|(finished, _)| *finished == key) {
+                continue;
+            }
+            if stop.is_asked() {
+                return Ok(Ended::Interrupted);
+            }
+            match conductor.trial(trial, key, index, trials.len() as u32)? {
+                Some(outcome) => failed += u32::from(!outcome.is_completed()),
+                None => return Ok(Ended::Interrupted),
+            }
+        }
+        conductor.keeper.finish()?;
+        Ok(Ended::Finished { failed })
+    }
+}
+
+/// What is different from when the run began, so that its rounds may not be comparable.
+fn changes_since(info: &RunInfo, host: Option<&model::Host>) -> Vec<String> {
+    let mut changes = Vec::new();
+    if let Some(host) = host {
+        let then = &info.host;
+        for (what, before, now) in [
+            ("CPU", &then.cpu_model, &host.cpu_model),
+            ("kernel", &then.kernel, &host.kernel),
+            ("host", &then.name, &host.name),
+        ] {
+            if before != now {
+                changes.push(format!(
+                    "the {what} was `{before}` when this run began, now it is `{now}`"
+                ));
+            }
+        }
+    }
+    changes
+}
+
+struct Conductor<'a> {
+    plan: &'a Plan,
+    run: &'a RunId,
+    provider: &'a dyn Provider,
+    stop: &'a Stop,
+    instances: PathBuf,
+    logs: PathBuf,
+    device: Option<String>,
+    keeper: Keeper<'a>,
+    listen: &'a mut dyn FnMut(&Event),
+    /// Set when an interval could not be stored; ends the run.
+    store_failure: Option<StoreError>,
+}
+
+/// Why a trial has no completed outcome.
+enum Broken {
+    Failed(Outcome),
+    Interrupted,
+    Lab(LabError),
+}
+
+impl From<StoreError> for Broken {
+    fn from(error: StoreError) -> Self {
+        Self::Lab(error.into())
+    }
+}
+
+impl Conductor<'_> {
+    fn key(&self, trial: &Trial) -> TrialKey {
+        TrialKey {
+            round: trial.round,
+            position: trial.position,
+            system: self.plan.systems[trial.system].name.clone(),
+        }
+    }
+
+    fn emit(&mut self, event: Event) -> Result<(), StoreError> {
+        self.keeper.keep(&event)?;
+        (self.listen)(&event);
+        Ok(())
+    }
+
+    /// Runs one trial; `None` when the user asked to stop.
+    fn trial(
+        &mut self,
+        trial: &Trial,
+        key: TrialKey,
+        index: u32,
+        of: u32,
+    ) -> Result<Option<Outcome>, LabError> {
+        self.emit(Event::TrialStarted {
+            trial: key.clone(),
+            index,
+            of,
+        })?;
+        let name = format!("{}-{}-{}", self.run, key.round, key.position);
+        let outcome = match self.attempt(trial, &name) {
+            Ok(()) => Outcome::Completed,
+            Err(Broken::Failed(outcome)) => outcome,
+            Err(Broken::Interrupted) => return Ok(None),
+            Err(Broken::Lab(error)) => return Err(error),
+        };
+        self.emit(Event::TrialFinished {
+            trial: key,
+            outcome: outcome.clone(),
+        })?;
+        Ok(Some(outcome))
+    }
+
+    fn attempt(&mut self, trial: &Trial, name: &str) -> Result<(), Broken> {
+        let system = &self.plan.systems[trial.system];
+        let directory = self.instances.join(name);
+        unchanged(system).map_err(|reason| failed(None, reason, Vec::new()))?;
+        place_client(system, "").map_err(Broken::Lab)?;
+        let opened = self.provider.open(system, &self.plan.workload, &directory);
+        let mut site = opened.map_err(|error| failed(None, error.reason, error.log_tail))?;
+        place_client(system, &system.cpus.client).map_err(Broken::Lab)?;
+        let result = self.steps(trial, &mut *site);
+        if let Err(Broken::Failed(outcome)) = &result {
+            self.keep_log(name, outcome);
+        }
+        let closed = site.close();
+        result?;
+        closed.map_err(|error| failed(None, error.reason, error.log_tail))
+    }
+
+    fn steps(&mut self, trial: &Trial, site: &mut dyn Site) -> Result<(), Broken> {
+        self.emit(Event::ServerReady {
+            provenance: site.provenance(),
+        })?;
+        let mut workload = load::workload(&self.plan.workload, trial.seed);
+        for (ordinal, outline) in (0..).zip(workload.steps()) {
+            self.capture(site, &outline, Moment::Before)?;
+            self.emit(Event::StepStarted {
+                step: outline.step.clone(),
+                ordinal,
+                kinds: outline.kinds.clone(),
+                measured: outline.measured,
+                subject: outline.subject.kind.clone(),
+            })?;
+            let watch = Watch {
+                server: site.pid(),
+                device: self.device.clone(),
+            };
+            let stop = self.stop;
+            let mut emit = |event: Event| match self.emit(event) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    self.store_failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            };
+            let mut observer = StepObserver::new(probes::all(&watch), &mut emit);
+            let result = workload.run(ordinal as usize, &site.target(), stop, &mut observer);
+            let (counters, failures) = observer.into_counters();
+            if let Some(error) = self.store_failure.take() {
+                return Err(error.into());
+            }
+            let result = result.map_err(|error| self.broken(&outline, &error, site))?;
+            for text in failures {
+                self.emit(Event::Warning {
+                    text: format!("{}: {text}", outline.step),
+                })?;
+            }
+            let mut record = self.record(&outline, ordinal, result);
+            record.counters = counters;
+            record.sizes = site.sizes();
+            let wrong: Vec<String> = record
+                .checks
+                .iter()
+                .filter(|check| !check.holds)
+                .map(|c| format!("{}: expected {}, found {}", c.what, c.expected, c.actual))
+                .collect();
+            self.emit(Event::StepFinished {
+                record: Box::new(record),
+            })?;
+            self.capture(site, &outline, Moment::After)?;
+            if !wrong.is_empty() {
+                let reason = format!("wrong answers: {}", wrong.join("; "));
+                return Err(failed(Some(&outline), reason, site.log_tail()));
+            }
+        }
+        Ok(())
+    }
+
+    fn broken(&self, outline: &StepOutline, error: &StepError, site: &dyn Site) -> Broken {
+        if matches!(error, StepError::Interrupted) && self.stop.is_asked() {
+            return Broken::Interrupted;
+        }
+        failed(Some(outline), error.to_string(), site.log_tail())
+    }
+
+    fn capture(
+        &mut self,
+        site: &mut dyn Site,
+        outline: &StepOutline,
+        moment: Moment,
+    ) -> Result<(), StoreError> {
+        let (captures, failures) = site.captures();
+        for capture in captures {
+            let step = outline.step.clone();
+            self.emit(Event::Captured {
+                step,
+                moment,
+                capture,
+            })?;
+        }
+        for text in failures {
+            self.emit(Event::Warning {
+                text: format!("{}: {text}", outline.step),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn record(&self, outline: &StepOutline, ordinal: u32, result: StepResult) -> StepRecord {
+        let window = result.window;
+        StepRecord {
+            step: outline.step.clone(),
+            ordinal,
+            measured: outline.measured,
+            clients: self.plan.workload.clients(),
+            window: window.length,
+            elapsed: result.elapsed,
+            subject: outline.subject.clone(),
+            kinds: window.kinds,
+            errors: window.errors,
+            target_rate: result.target_rate,
+            seconds_on_target: window.on_target,
+            requested_rows: result.requested_rows,
+            counters: model::Readings::default(),
+            sizes: None,
+            checks: result.checks,
+            notes: result.notes,
+        }
+    }
+
+    /// Keeps the log of a failed trial beside the results: its instance is removed.
+    fn keep_log(&mut self, name: &str, outcome: &Outcome) {
+        let Outcome::Failed { log_tail, .. } = outcome else {
+            return;
+        };
+        if log_tail.is_empty() {
+            return;
+        }
+        let path: &Path = &self.logs.join(format!("{name}.log"));
+        let written = std::fs::create_dir_all(&self.logs)
+            .and_then(|()| std::fs::write(path, log_tail.join("\n") + "\n"));
+        if let Err(error) = written {
+            let text = format!("cannot keep {}: {error}", path.display());
+            (self.listen)(&Event::Warning { text });
+        }
+    }
+}
+
+fn failed(outline: Option<&StepOutline>, reason: String, log_tail: Vec<String>) -> Broken {
+    let step = outline.map(|outline| outline.step.clone());
+    Broken::Failed(Outcome::Failed {
+        step,
+        reason,
+        log_tail,
+    })
+}
+
+/// A build found on this machine must still be the one of the plan: packages are upgraded.
+fn unchanged(system: &System) -> Result<(), String> {
+    let BuildSource::Path(path) = &system.build.source else {
+        return Ok(());
+    };
+    let now = servers::inspect(Path::new(path)).map_err(|error| error.to_string())?;
+    if now.version == system.build.version {
+        return Ok(());
+    }
+    Err(format!(
+        "{path} holds {} now, the run began with {}; install that again or begin a new run",
+        now.id(),
+        system.build.id()
+    ))
+}
+
+/// Restricts this process to `cpus`, all that it may use for an empty list.
+fn place_client(system: &System, cpus: &str) -> Result<(), LabError> {
+    let failed = |cause: String| LabError::Placement {
+        system: system.name.clone(),
+        cause,
+    };
+    static ALLOWED: std::sync::OnceLock<Vec<usize>> = std::sync::OnceLock::new();
+    let allowed = ALLOWED.get_or_init(probes::allowed);
+    if cpus.is_empty() {
+        return probes::pin_self(allowed).map_err(|error| failed(error.to_string()));
+    }
+    let wanted = servers::parse_cpus(cpus).map_err(|error| failed(error.to_string()))?;
+    probes::pin_self(&wanted).map_err(|error| failed(error.to_string()))
+}

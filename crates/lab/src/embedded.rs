@@ -1,0 +1,124 @@
+//! SQLite: a file in the instance's directory, opened in this process.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use drivers::{Connector, Endpoint, Session};
+use load::Target;
+use model::{Capture, Sizes, System};
+
+use crate::listing;
+use crate::site::{PATIENCE, Site, SiteError};
+
+const FILE: &str = "ib.sqlite";
+
+/// Listings of an embedded database; the engine counts nothing that a status would show.
+const CAPTURES: [(&str, &str); 2] = [
+    (
+        "variables",
+        "SELECT name, value FROM (
+        SELECT 'journal_mode' AS name, (SELECT journal_mode FROM pragma_journal_mode) AS value
+        UNION ALL SELECT 'synchronous', (SELECT synchronous FROM pragma_synchronous)
+        UNION ALL SELECT 'cache_size', (SELECT cache_size FROM pragma_cache_size)
+        UNION ALL SELECT 'page_size', (SELECT page_size FROM pragma_page_size)
+        UNION ALL SELECT 'temp_store', (SELECT temp_store FROM pragma_temp_store)
+        UNION ALL SELECT 'encoding', (SELECT encoding FROM pragma_encoding)
+        UNION ALL SELECT 'auto_vacuum', (SELECT auto_vacuum FROM pragma_auto_vacuum))",
+    ),
+    (
+        "compile_options",
+        "SELECT compile_options, 'on' FROM pragma_compile_options",
+    ),
+];
+
+/// An SQLite database of ours.
+pub(crate) struct Embedded {
+    directory: PathBuf,
+    connector: Arc<dyn Connector>,
+    patient: Arc<dyn Connector>,
+    session: Box<dyn Session>,
+}
+
+impl Embedded {
+    pub(crate) fn open(
+        system: &System,
+        directory: &Path,
+        timeout: Duration,
+    ) -> Result<Self, SiteError> {
+        let failed = |what: String| SiteError::new(what);
+        match std::fs::remove_dir_all(directory) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed(format!(
+                    "cannot empty {}: {error}",
+                    directory.display()
+                )));
+            }
+            Ok(()) | Err(_) => {}
+        }
+        std::fs::create_dir_all(directory)
+            .map_err(|error| failed(format!("cannot create {}: {error}", directory.display())))?;
+        let pragmas = system.config.settings.iter();
+        let pragmas: Vec<(String, String)> = pragmas
+            .map(|s| (s.name.clone(), s.value.clone().unwrap_or_default()))
+            .collect();
+        let connector = |timeout| -> Arc<dyn Connector> {
+            Arc::from(drivers::connector(&Endpoint::Sqlite {
+                path: directory.join(FILE),
+                pragmas: pragmas.clone(),
+                timeout,
+            }))
+        };
+        let usual = connector(timeout);
+        let session = usual.connect().map_err(|error| failed(error.to_string()))?;
+        Ok(Self {
+            directory: directory.to_owned(),
+            patient: connector(timeout * PATIENCE),
+            connector: usual,
+            session,
+        })
+    }
+}
+
+impl Site for Embedded {
+    fn target(&self) -> Target {
+        Target {
+            dialect: model::Dialect::Sqlite,
+            engine: model::Engine::Btree,
+            connector: Arc::clone(&self.connector),
+            patient: Arc::clone(&self.patient),
+        }
+    }
+
+    fn provenance(&self) -> Vec<(String, String)> {
+        let version = self.session.info().server_version.clone();
+        vec![("server version".to_owned(), version)]
+    }
+
+    fn pid(&self) -> Option<u32> {
+        None
+    }
+
+    fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
+        listing::take_all(&mut *self.session, CAPTURES)
+    }
+
+    fn sizes(&self) -> Option<Sizes> {
+        let logs = ["-wal", "-journal", "-shm"].map(|suffix| format!("{FILE}{suffix}"));
+        probes::measure(&self.directory, &[FILE.to_owned()], &logs).ok()
+    }
+
+    fn log_tail(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn close(self: Box<Self>) -> Result<(), SiteError> {
+        let Self {
+            directory, session, ..
+        } = *self;
+        drop(session);
+        std::fs::remove_dir_all(&directory).map_err(|error| {
+            SiteError::new(format!("cannot remove {}: {error}", directory.display()))
+        })
+    }
+}

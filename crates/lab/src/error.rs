@@ -1,0 +1,49 @@
+//! Why a run could not begin or go on.
+
+use std::path::PathBuf;
+
+use model::RunId;
+use store::StoreError;
+
+/// The run as a whole cannot begin or go on. A trial that fails is an outcome, not an error.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The results cannot be written or read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The lab's directory cannot be used.
+    #[error("cannot {action} {}: {cause}", .path.display())]
+    Directory {
+        /// What was tried.
+        action: &'static str,
+        /// Which path.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// Another backslide runs a plan in this lab.
+    #[error("another run is under way in {} (process {owner}); wait for it, or use another lab directory (--lab)", .path.display())]
+    Busy {
+        /// The lab's directory.
+        path: PathBuf,
+        /// Its process, as it wrote it down.
+        owner: String,
+    },
+    /// The plan does not fit on the disk.
+    #[error(transparent)]
+    Plan(#[from] plan::PlanError),
+    /// The host cannot be identified.
+    #[error("cannot identify this host: {0}")]
+    Host(#[from] probes::ProbeError),
+    /// The run has nothing left to do.
+    #[error("run {0} is finished; nothing is left to resume")]
+    Finished(RunId),
+    /// The CPUs of the client cannot be used.
+    #[error("cannot place the client of `{system}`: {cause}")]
+    Placement {
+        /// Which system.
+        system: String,
+        /// What is wrong.
+        cause: String,
+    },
+}

@@ -1,0 +1,42 @@
+//! Listings taken from a server over a session.
+
+use drivers::{Session, SessionError};
+use model::Capture;
+
+/// Longest listing that is kept, in rows: statistics of a server with very many tables stay bounded.
+const MAX_ROWS: usize = 20_000;
+
+/// Runs `sql` and keeps what it returns as text.
+pub(crate) fn take(
+    session: &mut dyn Session,
+    name: &str,
+    sql: &str,
+) -> Result<Capture, SessionError> {
+    let mut rows = Vec::new();
+    session.query(sql, &mut |row| {
+        if rows.len() < MAX_ROWS {
+            rows.push((0..row.len()).map(|i| row.value(i).to_text()).collect());
+        }
+    })?;
+    Ok(Capture {
+        name: name.to_owned(),
+        columns: Vec::new(),
+        rows,
+    })
+}
+
+/// The listings of a server, and what could not be read.
+pub(crate) fn take_all<'a>(
+    session: &mut dyn Session,
+    queries: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> (Vec<Capture>, Vec<String>) {
+    let mut captures = Vec::new();
+    let mut failures = Vec::new();
+    for (name, sql) in queries {
+        match take(session, name, sql) {
+            Ok(capture) => captures.push(capture),
+            Err(error) => failures.push(format!("{name} not captured: {error}")),
+        }
+    }
+    (captures, failures)
+}

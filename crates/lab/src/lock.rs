@@ -1,0 +1,51 @@
+//! One run at a time in a lab.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use crate::LabError;
+
+/// Held while a run is under way; the kernel lets go of it when this process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct RunLock {
+    _file: File,
+}
+
+impl RunLock {
+    /// Takes the lock of the lab in `root`.
+    pub(crate) fn take(root: &Path) -> Result<Self, LabError> {
+        let path = root.join("run.lock");
+        let failed = |action: &'static str, cause| LabError::Directory {
+            action,
+            path: path.clone(),
+            cause,
+        };
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(|cause| failed("open", cause))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(std::fs::TryLockError::WouldBlock) => {
+                let mut owner = String::new();
+                // Who holds it is told as a help only; the lock itself is what counts.
+                let _read = file.read_to_string(&mut owner);
+                return Err(LabError::Busy {
+                    path: root.to_owned(),
+                    owner: owner.trim().to_owned(),
+                });
+            }
+            Err(std::fs::TryLockError::Error(cause)) => return Err(failed("lock", cause)),
+        }
+        let written = file
+            .set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| write!(file, "{}", std::process::id()));
+        written.map_err(|cause| failed("write", cause))?;
+        Ok(Self { _file: file })
+    }
+}

@@ -1,0 +1,102 @@
+//! The seam between trials and what they run on.
+
+use std::path::Path;
+use std::time::Duration;
+
+use load::Target;
+use model::{Capture, Sizes, System, WorkloadSpec};
+
+use crate::address::Secrets;
+use crate::embedded::Embedded;
+use crate::foreign::Foreign;
+use crate::own::Own;
+
+/// One system, made ready for one trial: it answers and its database is empty.
+pub trait Site {
+    /// Where the workload connects.
+    fn target(&self) -> Target;
+
+    /// What the system says of itself: version, authentication, TLS, the config as it was written.
+    fn provenance(&self) -> Vec<(String, String)>;
+
+    /// The server's process, where it can be watched from here.
+    fn pid(&self) -> Option<u32>;
+
+    /// Status and variables now. What cannot be read is told in the second list.
+    fn captures(&mut self) -> (Vec<Capture>, Vec<String>);
+
+    /// Sizes on disk now; `None` where they cannot be seen from here.
+    fn sizes(&self) -> Option<Sizes>;
+
+    /// The last lines of the server's log.
+    fn log_tail(&self) -> Vec<String>;
+
+    /// Ends it cleanly and removes its data.
+    fn close(self: Box<Self>) -> Result<(), SiteError>;
+}
+
+/// A site that could not be made ready or ended.
+#[derive(Debug, thiserror::Error)]
+#[error("{reason}")]
+pub struct SiteError {
+    /// What happened, with the cause and what to do.
+    pub reason: String,
+    /// The server's last log lines.
+    pub log_tail: Vec<String>,
+}
+
+impl SiteError {
+    /// An error without a log.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            log_tail: Vec::new(),
+        }
+    }
+}
+
+/// Makes sites.
+pub trait Provider {
+    /// Makes `system` ready, with everything that it writes in `directory`.
+    fn open(
+        &self,
+        system: &System,
+        workload: &WorkloadSpec,
+        directory: &Path,
+    ) -> Result<Box<dyn Site>, SiteError>;
+}
+
+/// The real provider: embedded engines, servers of ours, servers that are not ours.
+#[derive(Debug, Default)]
+pub struct Providers {
+    /// Passwords of servers that are not ours.
+    pub secrets: Secrets,
+}
+
+impl Provider for Providers {
+    fn open(
+        &self,
+        system: &System,
+        workload: &WorkloadSpec,
+        directory: &Path,
+    ) -> Result<Box<dyn Site>, SiteError> {
+        let timeout = statement_timeout(workload);
+        Ok(match &system.build.source {
+            model::BuildSource::Embedded => Box::new(Embedded::open(system, directory, timeout)?),
+            model::BuildSource::Path(_) => Box::new(Own::open(system, directory, timeout)?),
+            model::BuildSource::Connect(address) => {
+                Box::new(Foreign::open(system, address, &self.secrets, timeout)?)
+            }
+        })
+    }
+}
+
+/// The longest wait for the answer to a statement of the workload.
+fn statement_timeout(workload: &WorkloadSpec) -> Duration {
+    match workload {
+        WorkloadSpec::Insert(spec) => Duration::from_secs(u64::from(spec.statement_timeout)),
+    }
+}
+
+/// Index builds, vacuum and the like may take this many times longer.
+pub(crate) const PATIENCE: u32 = 24;

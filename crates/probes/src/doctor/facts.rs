@@ -1,0 +1,310 @@
+//! The facts that the check-up judges, read from the host. Whatever cannot be read is a reason.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use model::{Bytes, DiskFacts};
+use rustix::process::{Resource, getrlimit};
+
+use super::Fact;
+use crate::identify::{self, chosen, disk_of, existing};
+use crate::read::{number, text};
+
+/// Turbo clock rates.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Boost {
+    /// Of the `intel_pstate` driver.
+    IntelPstate { is_on: bool },
+    /// Of another driver.
+    Cpufreq { is_on: bool },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Swap {
+    pub(super) total: Bytes,
+    pub(super) used: Bytes,
+    pub(super) swappiness: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    pub(super) total: Bytes,
+    pub(super) available: Bytes,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ClockSource {
+    pub(super) current: String,
+    pub(super) available: Vec<String>,
+}
+
+/// Limits of this process; `None` for none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenFiles {
+    pub(super) soft: Option<u64>,
+    pub(super) hard: Option<u64>,
+}
+
+/// Contexts of asynchronous I/O on the whole host.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aio {
+    pub(super) used: u64,
+    pub(super) limit: u64,
+}
+
+/// The governors of all CPUs, each once.
+pub(super) fn governors() -> Fact<Vec<String>> {
+    let cpus = fs::read_dir("/sys/devices/system/cpu").map_err(|error| error.to_string())?;
+    let governors: BTreeSet<String> = cpus
+        .filter_map(|cpu| {
+            let path = cpu.ok()?.path().join("cpufreq/scaling_governor");
+            Some(text(path).ok()?.trim().to_owned())
+        })
+        .collect();
+    if governors.is_empty() {
+        return Err("no frequency driver shows, as in most virtual machines".to_owned());
+    }
+    Ok(governors.into_iter().collect())
+}
+
+pub(super) fn boost() -> Fact<Boost> {
+    let flag = |path: &str| identify::line(path).map(|value| value == "1");
+    flag("/sys/devices/system/cpu/intel_pstate/no_turbo")
+        .map(|is_off| Boost::IntelPstate { is_on: !is_off })
+        .or_else(|| {
+            flag("/sys/devices/system/cpu/cpufreq/boost").map(|is_on| Boost::Cpufreq { is_on })
+        })
+        .ok_or_else(|| "no frequency driver shows, as in most virtual machines".to_owned())
+}
+
+pub(super) fn smt() -> Fact<bool> {
+    line("/sys/devices/system/cpu/smt/active").map(|value| value == "1")
+}
+
+pub(super) fn thp() -> Fact<String> {
+    const PATH: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+    let modes = line(PATH)?;
+    chosen(&modes)
+        .map(str::to_owned)
+        .ok_or_else(|| format!("no mode is chosen in {PATH}"))
+}
+
+pub(super) fn swap() -> Fact<Swap> {
+    let meminfo = meminfo()?;
+    let total = kib(&meminfo, "SwapTotal")?;
+    let swappiness = line("/proc/sys/vm/swappiness")?;
+    Ok(Swap {
+        total,
+        used: Bytes(total.0.saturating_sub(kib(&meminfo, "SwapFree")?.0)),
+        swappiness: swappiness
+            .parse()
+            .map_err(|_| format!("swappiness is `{swappiness}`"))?,
+    })
+}
+
+pub(super) fn memory() -> Fact<Memory> {
+    let meminfo = meminfo()?;
+    Ok(Memory {
+        total: kib(&meminfo, "MemTotal")?,
+        available: kib(&meminfo, "MemAvailable")?,
+    })
+}
+
+/// The lowest memory limit of this process's control group and of those above it, where it is below
+/// the physical memory.
+pub(super) fn memory_limit() -> Fact<Option<Bytes>> {
+    let total = kib(&meminfo()?, "MemTotal")?;
+    let groups = text("/proc/self/cgroup").map_err(|error| error.to_string())?;
+    let limits = limit_files(&groups)
+        .into_iter()
+        .filter_map(|path| text(path).ok()?.trim().parse().ok().map(Bytes));
+    Ok(limits.min().filter(|limit| *limit < total))
+}
+
+/// The files that may hold a memory limit: of version 2 (`0::/path`) and of version 1
+/// (`n:memory:/path`), of the group itself and of all above it. In a container the group's path may not
+/// exist below the mount; the mount's own files are then its limits.
+fn limit_files(groups: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else {
+            continue;
+        };
+        let (mount, file) = if controllers.is_empty() {
+            ("/sys/fs/cgroup", "memory.max")
+        } else if controllers.split(',').any(|name| name == "memory") {
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+        } else {
+            continue;
+        };
+        let below = Path::new(path.trim_start_matches('/'));
+        files.extend(
+            below
+                .ancestors()
+                .map(|group| Path::new(mount).join(group).join(file)),
+        );
+    }
+    files
+}
+
+pub(super) fn virtualization() -> Fact<Option<String>> {
+    let cpuinfo = text("/proc/cpuinfo").map_err(|error| error.to_string())?;
+    Ok(identify::virtualization(&cpuinfo))
+}
+
+pub(super) fn clock_source() -> Fact<ClockSource> {
+    const DIRECTORY: &str = "/sys/devices/system/clocksource/clocksource0";
+    let available = line(&format!("{DIRECTORY}/available_clocksource"))?;
+    Ok(ClockSource {
+        current: line(&format!("{DIRECTORY}/current_clocksource"))?,
+        available: available.split_whitespace().map(str::to_owned).collect(),
+    })
+}
+
+pub(super) fn disk(directory: &Path) -> Fact<DiskFacts> {
+    disk_of(directory).map_err(|error| error.to_string())
+}
+
+/// Median time to write 4 KiB and make them durable, in the directory or the nearest one above it
+/// that exists. The same place is written each time, as a server writes its log.
+pub(super) fn fsync(directory: &Path) -> Fact<Duration> {
+    const TIMES: usize = 20;
+    let place = existing(directory).map_err(|error| error.to_string())?;
+    let scratch = Scratch::new(&place)
+        .map_err(|error| format!("cannot write in {}: {error}", place.display()))?;
+    let mut times = Vec::with_capacity(TIMES);
+    for n in 0..TIMES {
+        let block = [n as u8; 4096];
+        let start = Instant::now();
+        scratch
+            .file
+            .write_all_at(&block, 0)
+            .and_then(|()| scratch.file.sync_data())
+            .map_err(|error| format!("cannot write in {}: {error}", place.display()))?;
+        times.push(start.elapsed());
+    }
+    median(times).ok_or_else(|| "nothing was measured".to_owned())
+}
+
+/// The lower of the two middle ones.
+fn median(mut times: Vec<Duration>) -> Option<Duration> {
+    times.sort_unstable();
+    times.get(times.len().saturating_sub(1) / 2).copied()
+}
+
+/// A file that is removed when it is dropped.
+struct Scratch {
+    path: PathBuf,
+    file: File,
+}
+
+impl Scratch {
+    fn new(directory: &Path) -> io::Result<Self> {
+        let path = directory.join(format!(".backslide-fsync-{}", std::process::id()));
+        let file = File::create_new(&path)?;
+        Ok(Self { path, file })
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nothing can be done about a file that does not go; it holds 4 KiB.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+pub(super) fn open_files() -> OpenFiles {
+    let limit = getrlimit(Resource::Nofile);
+    OpenFiles {
+        soft: limit.current,
+        hard: limit.maximum,
+    }
+}
+
+pub(super) fn aio() -> Fact<Aio> {
+    let count = |path: &str| -> Fact<u64> {
+        let value = line(path)?;
+        value.parse().map_err(|_| format!("`{value}` in {path}"))
+    };
+    Ok(Aio {
+        used: count("/proc/sys/fs/aio-nr")?,
+        limit: count("/proc/sys/fs/aio-max-nr")?,
+    })
+}
+
+fn line(path: &str) -> Fact<String> {
+    identify::line(path).ok_or_else(|| format!("this kernel does not show {path}"))
+}
+
+fn meminfo() -> Fact<String> {
+    text("/proc/meminfo").map_err(|error| error.to_string())
+}
+
+fn kib(meminfo: &str, key: &str) -> Fact<Bytes> {
+    number::<u64>(meminfo, key)
+        .map(|kib| Bytes(kib.saturating_mul(1024)))
+        .ok_or_else(|| format!("no {key} in /proc/meminfo"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(groups: &str) -> Vec<String> {
+        limit_files(groups)
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect()
+    }
+
+    #[test]
+    fn limits_of_both_versions_are_looked_for_up_to_the_mount() {
+        assert_eq!(
+            paths("0::/user.slice/me\n"),
+            [
+                "/sys/fs/cgroup/user.slice/me/memory.max",
+                "/sys/fs/cgroup/user.slice/memory.max",
+                "/sys/fs/cgroup/memory.max"
+            ]
+        );
+        assert_eq!(
+            paths("9:name=systemd:/\n4:cpu,memory:/docker/ab:c\n1:cpu:/x\nrubbish\n"),
+            [
+                "/sys/fs/cgroup/memory/docker/ab:c/memory.limit_in_bytes",
+                "/sys/fs/cgroup/memory/docker/memory.limit_in_bytes",
+                "/sys/fs/cgroup/memory/memory.limit_in_bytes"
+            ]
+        );
+        assert_eq!(paths("0::/\n"), ["/sys/fs/cgroup/memory.max"]);
+    }
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        let median_of =
+            |secs: &[u64]| median(secs.iter().map(|s| Duration::from_secs(*s)).collect());
+        assert_eq!(median_of(&[]), None);
+        assert_eq!(median_of(&[9]), Some(Duration::from_secs(9)));
+        assert_eq!(median_of(&[9, 1, 5]), Some(Duration::from_secs(5)));
+        assert_eq!(median_of(&[9, 1, 5, 7]), Some(Duration::from_secs(5)));
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_a_reason() {
+        let reason = fsync(Path::new("/proc/no/such")).unwrap_err();
+        assert!(reason.starts_with("cannot write in /proc: "), "{reason}");
+    }
+
+    #[test]
+    fn this_host_tells_the_usual() {
+        let memory = memory().unwrap();
+        assert!(memory.available <= memory.total);
+        let swap = swap().unwrap();
+        assert!(swap.used <= swap.total);
+        assert!(open_files().soft.is_none_or(|soft| soft > 0));
+    }
+}

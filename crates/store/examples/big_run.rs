@@ -1,0 +1,228 @@
+//! Writes a synthetic run as large as a big real one and says how long it takes to read it back:
+//! 4 systems × 10 steps × 6 rounds × 1,800 intervals, or fewer rounds and seconds.
+//!
+//! `cargo run --release -p store --example big_run -- DIRECTORY [ROUNDS [SECONDS]]` leaves
+//! `lab.sqlite` in the directory. Where it is there already, it is only read.
+
+use std::error::Error;
+use std::io::{Write, stdout};
+use std::path::Path;
+use std::time::Instant;
+
+use model::{
+    Counter, Interval, KindInterval, KindSpec, KindTotals, Nanos, Outcome, Plan, Readings, Rng,
+    RunId, StepId, StepRecord, Subject, TrialKey, measure,
+};
+use store::{Store, TrialId, Want};
+
+#[path = "../src/fixture.rs"]
+mod fixture;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+const SYSTEMS: [&str; 4] = ["base", "faster", "slower", "control"];
+const STEPS: [&str; 10] = [
+    "l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000",
+];
+/// The operation kinds of every step, and whether they follow a schedule.
+const KINDS: [(&str, bool); 3] = [("insert", true), ("delete", true), ("query", false)];
+/// Latencies recorded in each second for each kind.
+const SAMPLES: u64 = 50;
+/// Different seconds made for each step; the others repeat them.
+const VARIETY: u32 = 20;
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let directory = arguments
+        .next()
+        .ok_or("usage: big_run DIRECTORY [ROUNDS [SECONDS]]")?;
+    let rounds = arguments.next().map_or(Ok(6), |text| text.parse())?;
+    let seconds = arguments.next().map_or(Ok(1800), |text| text.parse())?;
+    let path = Path::new(&directory).join("lab.sqlite");
+    let mut out = stdout();
+    if !path.exists() {
+        let begin = Instant::now();
+        let written = write_run(&path, rounds, seconds)?;
+        let each = begin.elapsed() / written.max(1);
+        writeln!(out, "{written} intervals written, {each:?} each")?;
+    }
+    writeln!(out, "{} MiB", std::fs::metadata(&path)?.len() >> 20)?;
+    let store = Store::open(&path)?;
+    let run = store.latest_run()?.ok_or("the lab has no run")?;
+    for attempt in 1..=3 {
+        let begin = Instant::now();
+        let want = Want {
+            series: true,
+            histograms: true,
+        };
+        let data = store.load(&run, want)?;
+        let intervals: usize = data.series.iter().map(|s| s.spans.len()).sum();
+        writeln!(
+            out,
+            "read {attempt}: {intervals} intervals, {} cells, {} histograms in {:?}",
+            data.cells.len(),
+            data.histograms.len(),
+            begin.elapsed()
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes the run and says how many intervals it has.
+fn write_run(path: &Path, rounds: u32, seconds: u32) -> Result<u32> {
+    let plan = fixture::plan(&SYSTEMS, rounds)?;
+    let mut store = Store::open(path)?;
+    let run = store.create_run(&plan, &fixture::host(), "0.1.0", "2026-01-02T03:04:05Z")?;
+    let mut rng = Rng::new(1);
+    let mut written = 0;
+    for trial in plan.trials() {
+        written += write_trial(&mut store, &run, &plan, &trial, seconds, &mut rng)?;
+    }
+    store.finish_run(&run)?;
+    Ok(written)
+}
+
+fn write_trial(
+    store: &mut Store,
+    run: &RunId,
+    plan: &Plan,
+    trial: &model::Trial,
+    seconds: u32,
+    rng: &mut Rng,
+) -> Result<u32> {
+    let system = plan.systems.get(trial.system).ok_or("no such system")?;
+    let key = TrialKey {
+        round: trial.round,
+        position: trial.position,
+        system: system.name.clone(),
+    };
+    let id = store.begin_trial(run, &key, "2026-01-02T03:04:05Z")?;
+    for (ordinal, step) in (0..).zip(STEPS) {
+        // One system is 5 % faster than the base and one 5 % slower; each trial varies by 1 %.
+        let slowness = match system.name.as_str() {
+            "faster" => 0.95,
+            "slower" => 1.05,
+            _ => 1.0,
+        } * (0.99 + 0.02 * rng.unit());
+        write_step(store, id, step, ordinal, (seconds, slowness), rng)?;
+    }
+    let duration = Nanos::from_secs(u64::from(seconds) * STEPS.len() as u64);
+    store.finish_trial(id, &Outcome::Completed, duration)?;
+    Ok(seconds * STEPS.len() as u32)
+}
+
+fn write_step(
+    store: &mut Store,
+    trial: TrialId,
+    step: &str,
+    ordinal: u32,
+    (seconds, slowness): (u32, f64),
+    rng: &mut Rng,
+) -> Result<()> {
+    let kinds = KINDS.map(|(name, _)| name.to_owned());
+    let row = store.begin_step(trial, &StepId::new(step), ordinal, &kinds, true)?;
+    let mut some: Vec<Interval> = (0..VARIETY.min(seconds))
+        .map(|_| some_second(slowness, rng))
+        .collect();
+    let mut totals: Vec<KindInterval> = KINDS.map(|_| KindInterval::default()).into();
+    for index in 0..seconds {
+        let place = (index % VARIETY) as usize;
+        let interval = some.get_mut(place).ok_or("no such second")?;
+        interval.index = index;
+        interval.start = Nanos::from_secs(u64::from(index));
+        for (total, kind) in totals.iter_mut().zip(&interval.kinds) {
+            total.merge(kind);
+        }
+        store.add_interval(row, interval)?;
+    }
+    let record = record(step, ordinal, seconds, totals);
+    store.finish_step(row, &record, &measure(&record))?;
+    Ok(())
+}
+
+/// A second whose latencies lie around half a millisecond, with a long tail.
+fn some_second(slowness: f64, rng: &mut Rng) -> Interval {
+    let kinds = KINDS.map(|(_, scheduled)| {
+        let ops = (1000.0 / slowness * (0.9 + 0.2 * rng.unit())) as u64;
+        let mut kind = KindInterval {
+            ops,
+            rows: ops * 10,
+            ..KindInterval::default()
+        };
+        for _ in 0..SAMPLES {
+            let micros = 500.0 * slowness * (0.1 + rng.unit()) / (1.001 - rng.unit()).sqrt();
+            let service = Nanos((micros * 1e3) as u64);
+            kind.service.record(service);
+            if scheduled {
+                let response = kind.response.get_or_insert_default();
+                response.record(service + Nanos(rng.below(50_000)));
+            }
+        }
+        kind
+    });
+    Interval {
+        index: 0,
+        start: Nanos(0),
+        length: Nanos::SECOND,
+        kinds: kinds.into(),
+        stalled: Nanos(0),
+        readings: readings(rng, 1),
+    }
+}
+
+fn readings(rng: &mut Rng, seconds: u64) -> Readings {
+    let mut readings = Readings::default();
+    for id in [
+        Counter::SERVER_CPU,
+        Counter::SERVER_CS,
+        Counter::SERVER_WRITTEN,
+        Counter::CLIENT_CPU,
+        Counter::HOST_CPU,
+        Counter::HOST_CS,
+        Counter::HOST_STEAL,
+        Counter::DISK_READS,
+        Counter::DISK_READ,
+        Counter::DISK_WRITES,
+        Counter::DISK_WRITTEN,
+    ] {
+        readings.total(id, seconds * (400_000_000 + rng.below(50_000_000)));
+    }
+    readings.level(Counter::SERVER_RSS, (1 << 30) + rng.below(1 << 20));
+    readings
+}
+
+fn record(step: &str, ordinal: u32, seconds: u32, totals: Vec<KindInterval>) -> StepRecord {
+    let about_rows = step.starts_with('l');
+    let subject = if about_rows { "insert" } else { "query" };
+    let kinds = KINDS.into_iter().zip(totals);
+    StepRecord {
+        step: StepId::new(step),
+        ordinal,
+        measured: true,
+        clients: 4,
+        window: Nanos::from_secs(seconds.into()),
+        elapsed: Nanos::from_secs(u64::from(seconds) + 1),
+        subject: Subject {
+            kind: subject.into(),
+            counts_rows: about_rows,
+        },
+        kinds: kinds
+            .map(|((name, scheduled), sums)| KindTotals {
+                spec: KindSpec {
+                    name: name.into(),
+                    scheduled,
+                },
+                sums,
+                late: 0,
+            })
+            .collect(),
+        errors: Vec::new(),
+        target_rate: (!about_rows).then_some(10_000),
+        seconds_on_target: (!about_rows).then_some((seconds, seconds)),
+        requested_rows: 10_000 * u64::from(seconds),
+        counters: readings(&mut Rng::new(u64::from(ordinal)), u64::from(seconds)),
+        sizes: None,
+        checks: Vec::new(),
+        notes: Vec::new(),
+    }
+}
