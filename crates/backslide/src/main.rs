@@ -1,3 +1,39 @@
-//! The backslide command.
+//! The backslide command: reads the arguments, runs one verb, turns the outcome into an exit status.
 
-fn main() {}
+mod args;
+mod cmd;
+mod exit;
+mod input;
+mod printer;
+mod progress;
+mod runs;
+mod table;
+
+use clap::Parser;
+
+use crate::args::{Args, Verb};
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+fn main() -> std::process::ExitCode {
+    let args = Args::parse();
+    let printer = Printer::new(args.quiet);
+    let lab = args.lab();
+    let result = match args.verb {
+        Verb::Demo(options) => cmd::demo::run(&options, &lab, printer),
+        Verb::Doctor(options) => cmd::doctor::run(&options, &lab, printer),
+        Verb::Builds(options) => cmd::builds::run(&options, printer),
+        Verb::Plan(options) => cmd::plan::run(&options, &lab, printer),
+        Verb::Run(options) => cmd::run::run(&options, &lab, printer),
+        Verb::List(options) => cmd::list::run(&options, &lab, printer),
+        Verb::Show(options) => cmd::show::run(&options, &lab, printer),
+        Verb::Compare(options) => cmd::compare::run(&options, &lab, printer),
+        Verb::Report(options) => cmd::report::run(&options, &lab, printer),
+        Verb::Export(options) => cmd::export::run(&options, &lab, printer),
+    };
+    let exit = result.unwrap_or_else(|error| {
+        printer.error(&error);
+        Exit::Failed
+    });
+    exit.into()
+}

@@ -48,6 +48,8 @@ pub(crate) struct Stream {
     /// costs a second context switch per query; `poll` filters by event. TCP does not have this.
     polls_first: bool,
     timeout: Duration,
+    /// `timeout` as `poll` takes it.
+    limit: Timespec,
     /// Set at the first wait after a `send`.
     deadline: Option<Instant>,
     broken: bool,
@@ -82,6 +84,7 @@ impl Stream {
             socket,
             polls_first,
             timeout,
+            limit: timespec(timeout),
             deadline: None,
             broken: false,
             buffer: vec![0; FIRST_BUFFER],
@@ -111,19 +114,22 @@ impl Stream {
     }
 
     /// Waits until at least `count` unread bytes are there and returns all that are unread.
+    #[inline]
     pub(crate) fn ensure(&mut self, count: usize) -> Result<&[u8], SessionError> {
-        while self.end - self.start < count {
-            self.fill(count)?;
+        if self.end - self.start < count {
+            self.fill_to(count)?;
         }
         Ok(self.unread())
     }
 
     /// The bytes that have arrived and were not consumed yet, without waiting.
+    #[inline]
     pub(crate) fn unread(&self) -> &[u8] {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
     /// Lets go of the first `count` unread bytes (of all, when there are fewer).
+    #[inline]
     pub(crate) fn consume(&mut self, count: usize) {
         self.start = self.start.saturating_add(count).min(self.end);
         if self.start == self.end {
@@ -145,6 +151,16 @@ impl Stream {
         self.broken
     }
 
+    /// Out of line, so that messages which have arrived cost next to nothing.
+    #[cold]
+    #[inline(never)]
+    fn fill_to(&mut self, count: usize) -> Result<(), SessionError> {
+        while self.end - self.start < count {
+            self.fill(count)?;
+        }
+        Ok(())
+    }
+
     /// Reads once, on the way to `count` unread bytes.
     fn fill(&mut self, count: usize) -> Result<(), SessionError> {
         self.check_usable()?;
@@ -157,9 +173,11 @@ impl Stream {
             });
         }
         // What is unread moves to the front: part of one message, and seldom more than a row.
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
         // Memory follows the bytes that arrived, not the length that was announced.
         if self.end == self.buffer.len() {
             self.buffer.resize(self.end * 2, 0);
@@ -182,13 +200,10 @@ impl Stream {
     /// by itself under the socket's own timeout; later ones have only what is left of the deadline.
     fn wait(&mut self) -> Result<(), SessionError> {
         let first = self.deadline.is_none();
-        let remaining = self.remaining()?;
+        let limit = self.remaining()?;
         if first && !self.polls_first {
             return Ok(());
         }
-        let Ok(limit) = Timespec::try_from(remaining) else {
-            return Err(self.timed_out());
-        };
         let polled = poll(
             &mut [PollFd::new(&self.socket, PollFlags::IN)],
             Some(&limit),
@@ -202,17 +217,17 @@ impl Stream {
     }
 
     /// What is left of the time for this answer; starts the count when it does not run yet.
-    fn remaining(&mut self) -> Result<Duration, SessionError> {
+    fn remaining(&mut self) -> Result<Timespec, SessionError> {
         let now = Instant::now();
         let Some(deadline) = self.deadline else {
             self.deadline = Some(now + self.timeout);
-            return Ok(self.timeout);
+            return Ok(self.limit);
         };
         let remaining = deadline.saturating_duration_since(now);
         if remaining.is_zero() {
             return Err(self.timed_out());
         }
-        Ok(remaining)
+        Ok(timespec(remaining))
     }
 
     fn check_usable(&self) -> Result<(), SessionError> {
@@ -237,6 +252,14 @@ impl Stream {
         SessionError::Lost {
             cause: cause.to_owned(),
         }
+    }
+}
+
+/// A duration within [`TIMEOUT_RANGE`], as `poll` takes it.
+fn timespec(duration: Duration) -> Timespec {
+    Timespec {
+        tv_sec: duration.as_secs().cast_signed(),
+        tv_nsec: duration.subsec_nanos().into(),
     }
 }
 

@@ -126,11 +126,13 @@ fn a_real_server() {
         return;
     };
     let mut session = server.session("");
-    session.execute("drop database if exists drivers").unwrap();
-    session.execute("create database drivers").unwrap();
+    session
+        .execute("drop database if exists backslide_test")
+        .unwrap();
+    session.execute("create database backslide_test").unwrap();
     // Where TLS is not there, a password that is not remembered must still let in over the socket.
     passwords(&server, &mut *session);
-    let mut session = server.session("drivers");
+    let mut session = server.session("backslide_test");
     says_who_it_is(&mut *session);
     text_insert_and_range(&mut *session);
     prepared_insert(&mut *session);
@@ -143,15 +145,15 @@ fn a_real_server() {
 
 fn passwords(server: &Server, root: &mut dyn Session) {
     let native = root.info().authentication == "mysql_native_password";
-    let _ = root.execute("drop user tester@localhost");
-    root.execute("create user tester@localhost identified by 'sécret'")
+    let _ = root.execute("drop user backslide@localhost");
+    root.execute("create user backslide@localhost identified by 'sécret'")
         .unwrap();
-    root.execute("grant all on drivers.* to tester@localhost")
+    root.execute("grant all on backslide_test.* to backslide@localhost")
         .unwrap();
     // The second login finds the password remembered by servers that do that.
     for _ in 0..2 {
         let session = server
-            .connector("tester", "sécret", "drivers", TIMEOUT)
+            .connector("backslide", "sécret", "backslide_test", TIMEOUT)
             .connect()
             .unwrap();
         assert_eq!(
@@ -165,7 +167,7 @@ fn passwords(server: &Server, root: &mut dyn Session) {
         ("sécret", "no", "104"),
     ] {
         let Err(error) = server
-            .connector("tester", password, database, TIMEOUT)
+            .connector("backslide", password, database, TIMEOUT)
             .connect()
         else {
             panic!("{password} {database} was let in");
@@ -413,7 +415,7 @@ fn errors_have_codes(server: &Server, session: &mut dyn Session) {
     let late = "select 1 union all select (select k from t where id in (50, 51) or id = 52)";
     assert_eq!(code(session.execute(late)), "1242");
     // A lock wait that is given up is an error that may be tried again.
-    let mut other = server.session("drivers");
+    let mut other = server.session("backslide_test");
     session.execute("begin").unwrap();
     session.execute("update t set k = 0 where id = 60").unwrap();
     other.execute("set innodb_lock_wait_timeout = 1").unwrap();

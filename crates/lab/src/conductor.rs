@@ -154,9 +154,9 @@ impl Conductor<'_> {
         }
     }
 
-    fn emit(&mut self, event: Event) -> Result<(), StoreError> {
-        self.keeper.keep(&event)?;
-        (self.listen)(&event);
+    fn emit(&mut self, event: &Event) -> Result<(), StoreError> {
+        self.keeper.keep(event)?;
+        (self.listen)(event);
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl Conductor<'_> {
         index: u32,
         of: u32,
     ) -> Result<Option<Outcome>, LabError> {
-        self.emit(Event::TrialStarted {
+        self.emit(&Event::TrialStarted {
             trial: key.clone(),
             index,
             of,
@@ -180,7 +180,7 @@ impl Conductor<'_> {
             Err(Broken::Interrupted) => return Ok(None),
             Err(Broken::Lab(error)) => return Err(error),
         };
-        self.emit(Event::TrialFinished {
+        self.emit(&Event::TrialFinished {
             trial: key,
             outcome: outcome.clone(),
         })?;
@@ -205,13 +205,13 @@ impl Conductor<'_> {
     }
 
     fn steps(&mut self, trial: &Trial, site: &mut dyn Site) -> Result<(), Broken> {
-        self.emit(Event::ServerReady {
+        self.emit(&Event::ServerReady {
             provenance: site.provenance(),
         })?;
         let mut workload = load::workload(&self.plan.workload, trial.seed);
         for (ordinal, outline) in (0..).zip(workload.steps()) {
             self.capture(site, &outline, Moment::Before)?;
-            self.emit(Event::StepStarted {
+            self.emit(&Event::StepStarted {
                 step: outline.step.clone(),
                 ordinal,
                 kinds: outline.kinds.clone(),
@@ -223,7 +223,7 @@ impl Conductor<'_> {
                 device: self.device.clone(),
             };
             let stop = self.stop;
-            let mut emit = |event: Event| match self.emit(event) {
+            let mut emit = |event: Event| match self.emit(&event) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
                     self.store_failure = Some(error);
@@ -238,7 +238,7 @@ impl Conductor<'_> {
             }
             let result = result.map_err(|error| self.broken(&outline, &error, site))?;
             for text in failures {
-                self.emit(Event::Warning {
+                self.emit(&Event::Warning {
                     text: format!("{}: {text}", outline.step),
                 })?;
             }
@@ -251,7 +251,7 @@ impl Conductor<'_> {
                 .filter(|check| !check.holds)
                 .map(|c| format!("{}: expected {}, found {}", c.what, c.expected, c.actual))
                 .collect();
-            self.emit(Event::StepFinished {
+            self.emit(&Event::StepFinished {
                 record: Box::new(record),
             })?;
             self.capture(site, &outline, Moment::After)?;
@@ -279,14 +279,14 @@ impl Conductor<'_> {
         let (captures, failures) = site.captures();
         for capture in captures {
             let step = outline.step.clone();
-            self.emit(Event::Captured {
+            self.emit(&Event::Captured {
                 step,
                 moment,
                 capture,
             })?;
         }
         for text in failures {
-            self.emit(Event::Warning {
+            self.emit(&Event::Warning {
                 text: format!("{}: {text}", outline.step),
             })?;
         }
@@ -358,13 +358,15 @@ fn unchanged(system: &System) -> Result<(), String> {
     ))
 }
 
+/// The CPUs that this process could use when it began.
+static ALLOWED: std::sync::OnceLock<Vec<usize>> = std::sync::OnceLock::new();
+
 /// Restricts this process to `cpus`, all that it may use for an empty list.
 fn place_client(system: &System, cpus: &str) -> Result<(), LabError> {
     let failed = |cause: String| LabError::Placement {
         system: system.name.clone(),
         cause,
     };
-    static ALLOWED: std::sync::OnceLock<Vec<usize>> = std::sync::OnceLock::new();
     let allowed = ALLOWED.get_or_init(probes::allowed);
     if cpus.is_empty() {
         return probes::pin_self(allowed).map_err(|error| failed(error.to_string()));

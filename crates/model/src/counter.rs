@@ -47,7 +47,7 @@ impl Counter {
     pub const SERVER_MINFLT: &'static str = "server.minor_faults";
     /// Major page faults of the server.
     pub const SERVER_MAJFLT: &'static str = "server.major_faults";
-    /// Resident memory of the server now, in bytes; shared pages counted once per process.
+    /// Resident memory of the server now, in bytes; memory that its processes share is counted once.
     pub const SERVER_RSS: &'static str = "server.rss_bytes";
     /// The largest resident memory seen, in bytes.
     pub const SERVER_RSS_MAX: &'static str = "server.rss_max_bytes";

@@ -21,9 +21,10 @@ use crate::{Detail, Probe, ProbeError};
 ///
 /// **User and system** time are known in ticks only.
 ///
-/// **Context switches** are in no file per process, only in one per thread, and the kernel writes
-/// sixty lines to tell two numbers: that is too dear for each second. A thread that starts and ends
-/// between two edges is not counted.
+/// **Context switches** of a whole process are in no file, only those of each thread, in the sixty
+/// lines of its status. For 250 threads that costs many times as much as all else at a reading
+/// (`examples/cost.rs` measures it), and for 250 processes it would take the probes over one per cent
+/// of a core: hence at edges only. A thread that starts and ends between two edges is not counted.
 ///
 /// **Resident memory** counts shared memory once; see [`Memory::together`]. Its peak is the highest
 /// reading of this probe: a process's own high-water mark says nothing of several together, nor of

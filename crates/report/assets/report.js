@@ -100,7 +100,7 @@ for (const chart of document.querySelectorAll("svg.hover")) {
       tip = document.createElement("div");
       tip.className = "tip";
       figure.append(tip);
-      cross = document.createElementNS("http://www.w3.org/2000/svg", "line");
+      cross = document.createElementNS(chart.namespaceURI, "line");
       cross.setAttribute("class", "cross");
       chart.append(cross);
     }

@@ -14,6 +14,8 @@ pub fn number(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 {
         "0".to_owned()
+    } else if size >= 1e15 {
+        format!("{value:.2e}")
     } else if size >= 999.5 {
         grouped(value)
     } else if size >= 99.95 {
@@ -89,11 +91,16 @@ fn ratio_decimals(value: f64, most: usize) -> usize {
 }
 
 fn with_decimals(value: f64, decimals: usize) -> String {
-    if value.is_finite() {
+    if value.is_finite() && value.abs() < 999.5 {
         format!("{value:.decimals$}")
     } else {
-        ABSENT.to_owned()
+        number(value)
     }
+}
+
+/// The ratio of one round, as evidence: always three decimals.
+pub fn pair(value: f64) -> String {
+    with_decimals(value, 3)
 }
 
 /// The ratio of a comparison with its 95 % interval: `0.31 [0.29, 0.33]`. A narrow interval gets a
@@ -148,7 +155,7 @@ pub(crate) fn finite_pair(low: Option<f64>, high: Option<f64>) -> Option<(f64, f
 
 /// Per cent with one decimal and no sign: `97.3`; small ones keep two digits.
 pub fn percent(value: f64) -> String {
-    if value.is_finite() && (value.abs() >= 0.95 || value == 0.0) {
+    if value == 0.0 || (0.95..1e6).contains(&value.abs()) {
         format!("{value:.1}")
     } else {
         number(value)
@@ -193,7 +200,7 @@ pub fn in_unit(value: f64, unit: Unit) -> String {
         Unit::Micros => micros(value),
         Unit::Gib => gib(value),
         Unit::Percent => percent(value),
-        Unit::Count if value.is_finite() => grouped(value),
+        Unit::Count if value.abs() < 1e15 => grouped(value),
         Unit::OpsPerSecond
         | Unit::RowsPerSecond
         | Unit::MicrosPerOp
@@ -223,8 +230,10 @@ pub fn q_value(value: f64) -> String {
         ABSENT.to_owned()
     } else if value < 0.001 {
         "<0.001".to_owned()
-    } else {
+    } else if value <= 1.0 {
         format!("{value:.3}")
+    } else {
+        number(value)
     }
 }
 
@@ -266,6 +275,7 @@ mod tests {
             (48_211.4, "48,211"),
             (1_234_567.0, "1,234,567"),
             (-48_211.4, "-48,211"),
+            (1.5e300, "1.50e300"),
             (f64::NAN, "–"),
             (f64::INFINITY, "–"),
         ];
@@ -287,6 +297,8 @@ mod tests {
         assert_eq!(ratio(0.314_5), "0.31");
         assert_eq!(ratio(12.34), "12.3");
         assert_eq!(ratio(150.4), "150");
+        assert_eq!(ratio(1e300), "1.00e300");
+        assert_eq!(pair(0.98765), "0.988");
         assert_eq!(share(0, 9), "");
         assert_eq!(share(1, 10_000_000), "nonzero");
         assert_eq!(share(1, 3), "33.333");
@@ -341,12 +353,13 @@ mod tests {
             let value = f64::from_bits(bits);
             for text in [number(value), ratio(value), percent(value), micros(value), gib(value), q_value(value), exact(value)] {
                 prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{}", text);
+                prop_assert!(text.len() < 30 || text == exact(value), "{}", text);
             }
         }
 
         #[test]
         fn exact_reads_back(value in any::<f64>().prop_filter("finite", |v| v.is_finite())) {
-            prop_assert_eq!(exact(value).parse::<f64>().unwrap(), value);
+            prop_assert_eq!(exact(value).parse::<f64>().unwrap().to_bits(), value.to_bits());
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What happened, in a sentence a system.
 
+use std::fmt::Write;
+
 use model::{Comparison, Group, MetricId, Verdict, describe};
 
 use crate::Input;
@@ -175,9 +177,10 @@ pub(crate) fn view_control(view: &View<'_>) -> String {
     );
     let (others, all) = false_alarms(view, control);
     if all > 0 {
-        text.push_str(&format!(
+        let _infallible = write!(
+            text,
             ", and in {others} of {all} comparisons of other metrics"
-        ));
+        );
     }
     text.push('.');
     if let Some(largest) = largest_deviation(&rates) {

@@ -76,6 +76,11 @@ impl<'a> View<'a> {
         self.systems.iter().filter(|s| !s.is_base)
     }
 
+    /// Is there anything to compare with the base?
+    pub(crate) fn has_candidates(&self) -> bool {
+        self.candidates().next().is_some()
+    }
+
     /// The values of one metric of one system in one step, by round.
     pub(crate) fn values(&self, system: &str, step: &StepInfo, metric: &str) -> Option<&Values> {
         self.values.get(&self.key(system, step, metric)?)

@@ -69,6 +69,13 @@ impl Instance {
     /// Errors: a build or setting that cannot be used and a directory that is in use or not ours are
     /// found before anything is touched; a failed initialisation leaves its log in the directory.
     pub fn create(spec: InstanceSpec) -> Result<Self, ServerError> {
+        Self::create_where(spec, works_in_namespace)
+    }
+
+    fn create_where(
+        spec: InstanceSpec,
+        namespace_works: impl FnOnce(&dyn Product, &Installation) -> bool,
+    ) -> Result<Self, ServerError> {
         let (product, installation) = startable(&spec.build)?;
         check_engine(product, spec.engine)?;
         let cpus = cpu_set(&spec.server_cpus)?;
@@ -78,7 +85,7 @@ impl Instance {
         let traits = product.traits();
         let run_as = RunAs::choose(
             traits.refuses_root,
-            || works_in_namespace(product, &installation),
+            || namespace_works(product, &installation),
             &spec.build.id(),
         )?;
         run_as.check_reach(&directory)?;
@@ -500,4 +507,59 @@ fn append(path: &Path) -> Result<File, ServerError> {
 fn cannot_execute(program: &Path) -> impl FnOnce(io::Error) -> ServerError + use<> {
     let program = program.to_owned();
     move |cause| ServerError::CannotExecute { program, cause }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    use model::Dbms;
+
+    use super::*;
+
+    #[test]
+    fn where_namespaces_are_forbidden_root_runs_postgres_as_another_account() {
+        let postgres = crate::discover()
+            .into_iter()
+            .find(|build| build.dbms == Dbms::Postgres);
+        let (Some(build), true) = (postgres, rustix::process::geteuid().is_root()) else {
+            eprintln!("skipped: no server, or not root");
+            return;
+        };
+        let root = tempfile::tempdir_in("/tmp").unwrap();
+        let create = || {
+            let spec = InstanceSpec {
+                build: build.clone(),
+                engine: Engine::Heap,
+                config: Config {
+                    name: "c".to_owned(),
+                    summary: String::new(),
+                    settings: Vec::new(),
+                },
+                directory: root.path().join("x"),
+                server_cpus: String::new(),
+            };
+            Instance::create_where(spec, |_, _| false)
+        };
+        fs::set_permissions(root.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let error = create().unwrap_err();
+        assert!(
+            matches!(error, ServerError::NotTraversable { .. }),
+            "{error}"
+        );
+
+        fs::set_permissions(root.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut server = create().unwrap();
+        let log = server.layout().log();
+        let mut ready = || match fs::read_to_string(&log) {
+            Ok(text) if text.contains("ready to accept connections") => Ok(()),
+            other => Err(format!("{other:?}")),
+        };
+        server.start(&mut ready, Duration::from_mins(1)).unwrap();
+        let process = format!("/proc/{}", server.pid().unwrap());
+        assert_ne!(fs::metadata(process).unwrap().uid(), 0);
+        assert!(server.endpoint_socket().exists());
+        server.stop(Duration::from_mins(1)).unwrap();
+        server.remove().unwrap();
+    }
 }

@@ -191,13 +191,18 @@ impl Running {
 
     /// Ends it and all that it started, and waits for the end.
     pub(crate) fn kill(&mut self) {
+        self.kill_after(KILL_LIMIT);
+    }
+
+    /// Leaves it `limit` to end its own processes before all are killed.
+    fn kill_after(&mut self, limit: Duration) {
         if self.ended().is_some() {
             return;
         }
         let children = self.identity.children();
         if self.death != Signal::KILL {
             self.signal(self.death);
-            if self.wait(KILL_LIMIT).is_some() {
+            if self.wait(limit).is_some() {
                 return;
             }
         }
@@ -328,7 +333,7 @@ mod tests {
         while fs::read_to_string(&log).unwrap().is_empty() && begin.elapsed() < KILL_LIMIT {
             thread::sleep(POLL);
         }
-        running.kill();
+        running.kill_after(Duration::from_millis(200));
         assert!(running.ended().is_some_and(|status| !status.success()));
     }
 }

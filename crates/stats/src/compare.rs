@@ -45,37 +45,35 @@ fn against_base(
         .values()
         .filter_map(|row| draft(row, base, candidate, options))
         .collect();
-    let mut families: HashMap<MetricId, Vec<usize>> = HashMap::new();
-    for (place, draft) in drafts.iter().enumerate() {
-        if draft.evidence.is_some() {
-            let family = families.entry(draft.comparison.metric.clone());
-            family.or_default().push(place);
+    let mut families: HashMap<MetricId, Vec<Judged<'_>>> = HashMap::new();
+    for Draft {
+        comparison,
+        evidence,
+    } in &mut drafts
+    {
+        if let Some(evidence) = *evidence {
+            let family = families.entry(comparison.metric.clone()).or_default();
+            family.push((comparison, evidence));
         }
     }
     for family in families.into_values() {
-        judge_family(&mut drafts, &family, options.q);
+        judge_family(family, options.q);
     }
     drafts.into_iter().map(|draft| draft.comparison).collect()
 }
 
-/// Gives a verdict to the cells of one metric, at these places.
-fn judge_family(drafts: &mut [Draft], family: &[usize], q_limit: f64) {
-    let p_values: Vec<f64> = family
-        .iter()
-        .filter_map(|place| drafts.get(*place)?.evidence.map(|evidence| evidence.p))
-        .collect();
-    for (place, q_value) in family.iter().zip(adjust(&p_values)) {
-        let Some(draft) = drafts.get_mut(*place) else {
-            continue;
-        };
-        let Some(evidence) = draft.evidence else {
-            continue;
-        };
+/// A comparison that a verdict is due for, and what it is judged by.
+type Judged<'a> = (&'a mut Comparison, Evidence);
+
+/// Gives their verdicts to the steps of one metric.
+fn judge_family(family: Vec<Judged<'_>>, q_limit: f64) {
+    let p_values: Vec<f64> = family.iter().map(|(_, evidence)| evidence.p).collect();
+    for ((comparison, evidence), q_value) in family.into_iter().zip(adjust(&p_values)) {
         let verdict = judge(&evidence, q_value, q_limit);
         let changed = matches!(verdict, Verdict::Regressed | Verdict::Improved);
-        draft.comparison.q_value = Some(q_value);
-        draft.comparison.magnitude = changed.then(|| magnitude(&evidence.paired));
-        draft.comparison.verdict = verdict;
+        comparison.q_value = Some(q_value);
+        comparison.magnitude = changed.then(|| magnitude(&evidence.paired));
+        comparison.verdict = verdict;
     }
 }
 

@@ -27,8 +27,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
+use error::Fault;
 pub use error::StoreError;
-use error::{Fault, StoreError as Error};
 pub use load::Want;
 pub use read::RunSummary;
 pub use write::{StepRowId, TrialId};
@@ -52,13 +52,13 @@ impl Store {
     ///
     /// # Errors
     /// When the file cannot be opened, is no store of a lab, or was written by a newer backslide.
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
         // Without the flag for URIs: a path is a path, whatever it starts with.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
-            Connection::open_with_flags(path, flags).map_err(|source| Error::Open {
+            Connection::open_with_flags(path, flags).map_err(|source| StoreError::Open {
                 path: path.to_owned(),
                 source,
             })?;
@@ -95,7 +95,7 @@ impl Store {
         &mut self,
         doing: &'static str,
         change: impl FnOnce(&Connection) -> Result<T, Fault>,
-    ) -> Result<T, Error> {
+    ) -> Result<T, StoreError> {
         in_transaction(&mut self.connection, change).map_err(|fault| self.failed(doing, fault))
     }
 
@@ -104,7 +104,7 @@ impl Store {
         &self,
         doing: &'static str,
         query: impl FnOnce(&Connection) -> Result<T, Fault>,
-    ) -> Result<T, Error> {
+    ) -> Result<T, StoreError> {
         self.connection
             .unchecked_transaction()
             .map_err(Fault::from)
@@ -112,7 +112,7 @@ impl Store {
             .map_err(|fault| self.failed(doing, fault))
     }
 
-    fn failed(&self, doing: &'static str, fault: Fault) -> Error {
+    fn failed(&self, doing: &'static str, fault: Fault) -> StoreError {
         fault.at(&self.path, doing)
     }
 }

@@ -24,6 +24,9 @@ pub struct Want {
     pub histograms: bool,
 }
 
+/// The numbers of a step's intervals: one range of the primary key.
+pub(crate) const NUMBERS: &str = "SELECT numbers FROM interval WHERE step = ?1 ORDER BY number";
+
 impl Store {
     /// A whole run.
     ///
@@ -183,8 +186,7 @@ fn series(state: &Connection, step: &FinishedStep) -> Result<StepSeries, Fault> 
         spans: Vec::new(),
         kinds: step.kinds.iter().map(|kind| empty_series(kind)).collect(),
     };
-    let mut query =
-        state.prepare_cached("SELECT numbers FROM interval WHERE step = ?1 ORDER BY number")?;
+    let mut query = state.prepare_cached(NUMBERS)?;
     let mut rows = query.query([step.id])?;
     while let Some(row) = rows.next()? {
         let numbers = row.get_ref(0)?.as_blob().map_err(wrong_type)?;

@@ -61,6 +61,7 @@ impl Connector for MysqlConnector {
 }
 
 /// The server sent bytes that the protocol does not allow here.
+#[cold]
 fn malformed(what: &str) -> SessionError {
     SessionError::Protocol {
         what: format!("malformed {what} from the server"),

@@ -20,7 +20,7 @@ pub(super) struct Packets {
     sequence: u8,
     /// Bytes of the packet that was shown last; consumed when the next one is asked for.
     shown: usize,
-    /// The outgoing packet; its first [`HEADER`] bytes are patched when it is sent.
+    /// The outgoing packet; its first [`HEADER`] bytes are always there and patched when it is sent.
     outgoing: Vec<u8>,
     /// An incoming message of more than one packet.
     joined: Vec<u8>,
@@ -32,7 +32,7 @@ impl Packets {
             stream,
             sequence: 0,
             shown: 0,
-            outgoing: Vec::new(),
+            outgoing: vec![0; HEADER],
             joined: Vec::new(),
         }
     }
@@ -48,8 +48,7 @@ impl Packets {
     /// Starts a packet that goes on with the exchange.
     #[inline]
     pub(super) fn answer(&mut self) -> &mut Vec<u8> {
-        self.outgoing.clear();
-        self.outgoing.extend_from_slice(&[0; HEADER]);
+        self.outgoing.truncate(HEADER);
         &mut self.outgoing
     }
 
@@ -114,6 +113,31 @@ impl Packets {
     /// The payload of the next message, in place until the next call.
     #[inline]
     pub(super) fn receive(&mut self) -> Result<&[u8], SessionError> {
+        self.stream.consume(self.shown);
+        self.shown = 0;
+        let Some(length) = self.arrived() else {
+            return self.receive_unusual();
+        };
+        self.sequence = self.sequence.wrapping_add(1);
+        self.shown = HEADER + length;
+        let packet = self.stream.unread();
+        Ok(packet.get(HEADER..HEADER + length).unwrap_or_default())
+    }
+
+    /// Payload length of the next packet when it has arrived whole and is nothing unusual. Most
+    /// packets are so, because a server sends many at a time.
+    #[inline]
+    fn arrived(&self) -> Option<usize> {
+        let (&[a, b, c, sequence], rest) = self.stream.unread().split_first_chunk()?;
+        let length = u32::from_le_bytes([a, b, c, 0]) as usize;
+        let usual = length <= rest.len() && length < FULL && sequence == self.sequence;
+        usual.then_some(length)
+    }
+
+    /// The payload of the next message, which has not arrived, or is long, or is out of order.
+    #[cold]
+    #[inline(never)]
+    fn receive_unusual(&mut self) -> Result<&[u8], SessionError> {
         let (length, in_order) = self.header()?;
         if length == FULL {
             return self.join(in_order);
@@ -129,10 +153,7 @@ impl Packets {
     }
 
     /// Payload length of the next packet, and whether its sequence number is the expected one.
-    #[inline]
     fn header(&mut self) -> Result<(usize, bool), SessionError> {
-        self.stream.consume(self.shown);
-        self.shown = 0;
         let expected = self.sequence;
         let Some(&[a, b, c, sequence]) = self.stream.ensure(HEADER)?.first_chunk() else {
             return Err(malformed("packet header"));

@@ -48,16 +48,15 @@ impl Cells {
         packet: &'a [u8],
         columns: usize,
     ) -> Option<DecodedRow<'a>> {
-        self.clear();
+        self.cells.resize(columns, Cell::Null);
         let mut cursor = Cursor::new(packet);
-        for _ in 0..columns {
-            let cell = if cursor.rest().first() == Some(&NULL) {
+        for cell in &mut self.cells {
+            *cell = if cursor.rest().first() == Some(&NULL) {
                 cursor.u8()?;
                 Cell::Null
             } else {
                 bytes_cell(packet, &mut cursor)?
             };
-            self.cells.push(cell);
         }
         self.finish(packet, cursor)
     }
@@ -69,27 +68,22 @@ impl Cells {
         packet: &'a [u8],
         columns: &[Encoding],
     ) -> Option<DecodedRow<'a>> {
-        self.clear();
+        self.cells.resize(columns.len(), Cell::Null);
+        self.made.clear();
         let mut cursor = Cursor::new(packet);
         if cursor.u8()? != 0 {
             return None;
         }
         let nulls = cursor.bytes((columns.len() + 9) / 8)?;
-        for (bit, encoding) in (2..).zip(columns) {
+        for (bit, (cell, encoding)) in (2..).zip(self.cells.iter_mut().zip(columns)) {
             let null = nulls.get(bit / 8)? >> (bit % 8) & 1 == 1;
-            let cell = if null {
+            *cell = if null {
                 Cell::Null
             } else {
-                self.binary_cell(packet, &mut cursor, *encoding)?
+                binary_cell(packet, &mut cursor, *encoding, &mut self.made)?
             };
-            self.cells.push(cell);
         }
         self.finish(packet, cursor)
-    }
-
-    fn clear(&mut self) {
-        self.cells.clear();
-        self.made.clear();
     }
 
     fn finish<'a>(&'a self, packet: &'a [u8], cursor: Cursor<'_>) -> Option<DecodedRow<'a>> {
@@ -98,66 +92,65 @@ impl Cells {
             cells: self,
         })
     }
+}
 
-    fn binary_cell(
-        &mut self,
-        packet: &[u8],
-        cursor: &mut Cursor<'_>,
-        encoding: Encoding,
-    ) -> Option<Cell> {
-        Some(match encoding {
-            Encoding::Signed(width) => Cell::Int(match width {
-                Width::One => i64::from(cursor.u8()?.cast_signed()),
-                Width::Two => i64::from(cursor.u16()?.cast_signed()),
-                Width::Four => i64::from(cursor.u32()?.cast_signed()),
-                Width::Eight => cursor.u64()?.cast_signed(),
-            }),
-            Encoding::Unsigned(width) => match width {
-                Width::One => Cell::Int(i64::from(cursor.u8()?)),
-                Width::Two => Cell::Int(i64::from(cursor.u16()?)),
-                Width::Four => Cell::Int(i64::from(cursor.u32()?)),
-                Width::Eight => self.unsigned_cell(cursor.u64()?),
-            },
-            Encoding::Float => Cell::Real(f64::from(f32::from_bits(cursor.u32()?))),
-            Encoding::Double => Cell::Real(f64::from_bits(cursor.u64()?)),
-            Encoding::Date => {
-                let bytes = cursor.lenenc_bytes()?;
-                self.made_cell(|out| put_date(out, bytes))?
-            }
-            Encoding::DateTime { digits } => {
-                let bytes = cursor.lenenc_bytes()?;
-                self.made_cell(|out| put_date_time(out, bytes, digits))?
-            }
-            Encoding::Time { digits } => {
-                let bytes = cursor.lenenc_bytes()?;
-                self.made_cell(|out| put_time(out, bytes, digits))?
-            }
-            Encoding::Null => Cell::Null,
-            Encoding::Bytes => bytes_cell(packet, cursor)?,
-        })
-    }
-
-    /// Integers that `i64` cannot hold are shown as text.
-    fn unsigned_cell(&mut self, value: u64) -> Cell {
-        if let Ok(signed) = i64::try_from(value) {
-            return Cell::Int(signed);
+/// A value of the binary protocol; the text of what has none is appended to `made`.
+#[inline]
+fn binary_cell(
+    packet: &[u8],
+    cursor: &mut Cursor<'_>,
+    encoding: Encoding,
+    made: &mut Vec<u8>,
+) -> Option<Cell> {
+    Some(match encoding {
+        Encoding::Signed(width) => Cell::Int(match width {
+            Width::One => i64::from(cursor.u8()?.cast_signed()),
+            Width::Two => i64::from(cursor.u16()?.cast_signed()),
+            Width::Four => i64::from(cursor.u32()?.cast_signed()),
+            Width::Eight => cursor.u64()?.cast_signed(),
+        }),
+        Encoding::Unsigned(width) => match width {
+            Width::One => Cell::Int(i64::from(cursor.u8()?)),
+            Width::Two => Cell::Int(i64::from(cursor.u16()?)),
+            Width::Four => Cell::Int(i64::from(cursor.u32()?)),
+            Width::Eight => unsigned_cell(cursor.u64()?, made),
+        },
+        Encoding::Float => Cell::Real(f64::from(f32::from_bits(cursor.u32()?))),
+        Encoding::Double => Cell::Real(f64::from_bits(cursor.u64()?)),
+        Encoding::Date => {
+            let (bytes, start) = (cursor.lenenc_bytes()?, made.len());
+            put_date(made, bytes)?;
+            made_since(made, start)
         }
-        let start = self.made.len();
-        put_number(&mut self.made, value);
-        self.made_since(start)
-    }
-
-    fn made_cell(&mut self, put: impl FnOnce(&mut Vec<u8>) -> Option<()>) -> Option<Cell> {
-        let start = self.made.len();
-        put(&mut self.made)?;
-        Some(self.made_since(start))
-    }
-
-    fn made_since(&self, start: usize) -> Cell {
-        Cell::Made {
-            start: start as u32,
-            length: (self.made.len() - start) as u32,
+        Encoding::DateTime { digits } => {
+            let (bytes, start) = (cursor.lenenc_bytes()?, made.len());
+            put_date_time(made, bytes, digits)?;
+            made_since(made, start)
         }
+        Encoding::Time { digits } => {
+            let (bytes, start) = (cursor.lenenc_bytes()?, made.len());
+            put_time(made, bytes, digits)?;
+            made_since(made, start)
+        }
+        Encoding::Null => Cell::Null,
+        Encoding::Bytes => bytes_cell(packet, cursor)?,
+    })
+}
+
+/// Integers that `i64` cannot hold are shown as text.
+fn unsigned_cell(value: u64, made: &mut Vec<u8>) -> Cell {
+    if let Ok(signed) = i64::try_from(value) {
+        return Cell::Int(signed);
+    }
+    let start = made.len();
+    put_number(made, value);
+    made_since(made, start)
+}
+
+fn made_since(made: &[u8], start: usize) -> Cell {
+    Cell::Made {
+        start: start as u32,
+        length: (made.len() - start) as u32,
     }
 }
 

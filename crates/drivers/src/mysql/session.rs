@@ -161,14 +161,11 @@ impl Session for MysqlSession {
             .packets
             .send()
             .and_then(|()| self.read_results(RowFormat::Binary, each));
-        match (done, self.statements.get_mut(index)) {
-            (Ok(done), Some(prepared)) => {
-                prepared.types_known = true;
-                Ok(done)
-            }
-            (Err(error), Some(prepared)) => Err(error.about(&prepared.sql)),
-            (done, None) => done,
-        }
+        let Some(prepared) = self.statements.get_mut(index) else {
+            return done;
+        };
+        prepared.types_known |= done.is_ok();
+        done.map_err(|error| error.about(&prepared.sql))
     }
 
     fn info(&self) -> &SessionInfo {
@@ -259,6 +256,7 @@ impl Results {
 }
 
 /// Columns of the result that a packet announces.
+#[inline]
 fn column_count(packet: &[u8]) -> Result<usize, SessionError> {
     let mut cursor = Cursor::new(packet);
     match cursor.lenenc() {
@@ -268,6 +266,7 @@ fn column_count(packet: &[u8]) -> Result<usize, SessionError> {
 }
 
 /// Reads the packet that ends a list of definitions.
+#[inline]
 fn read_end(packets: &mut Packets) -> Result<(), SessionError> {
     if is_end(packets.receive()?) {
         Ok(())

@@ -1,97 +1,110 @@
 //! Dates and times of binary rows, shown as the server's text protocol shows them.
 
-use super::cursor::Cursor;
+/// Year, month and day.
+type Day = (u16, u8, u8);
+/// Minute and second of an hour, and microseconds of the second.
+type Clock = (u8, u8, u32);
 
 /// Appends a date as `2026-11-21`. `None` when the bytes are not a date.
 pub(super) fn put_date(out: &mut Vec<u8>, bytes: &[u8]) -> Option<()> {
-    let mut cursor = Cursor::new(bytes);
-    match bytes.len() {
-        0 => out.extend_from_slice(b"0000-00-00"),
-        4 | 7 | 11 => put_day(out, &mut cursor)?,
-        _ => return None,
-    }
+    let (day, ..) = date_time(bytes)?;
+    out.extend_from_slice(&day_text(day)?);
     Some(())
 }
 
 /// Appends a date and time as `2026-11-21 10:00:00`, with `digits` of the second's fraction.
 /// `None` when the bytes are not a date and time.
 pub(super) fn put_date_time(out: &mut Vec<u8>, bytes: &[u8], digits: u8) -> Option<()> {
-    let mut cursor = Cursor::new(bytes);
-    match bytes.len() {
-        0 => out.extend_from_slice(b"0000-00-00"),
-        4 | 7 | 11 => put_day(out, &mut cursor)?,
-        _ => return None,
+    let (day, hour, clock) = date_time(bytes)?;
+    if hour > 23 {
+        return None;
     }
-    out.push(b' ');
-    if cursor.is_empty() {
-        put_clock(out, 0, 0, 0)?;
-    } else {
-        let (hour, minute, second) = (cursor.u8()?, cursor.u8()?, cursor.u8()?);
-        put_clock(out, u64::from(hour), minute, second)?;
-    }
-    put_fraction(out, &mut cursor, digits)
+    let [y1, y2, y3, y4, _, m1, m2, _, d1, d2] = day_text(day)?;
+    let [h1, h2] = two(hour);
+    let [_, i1, i2, _, s1, s2] = clock_text(clock)?;
+    out.extend_from_slice(&[
+        y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b' ', h1, h2, b':', i1, i2, b':', s1, s2,
+    ]);
+    put_fraction(out, clock, digits)
 }
 
 /// Appends a span of time as `-838:59:59`, with `digits` of the second's fraction. `None` when the
 /// bytes are not one.
 pub(super) fn put_time(out: &mut Vec<u8>, bytes: &[u8], digits: u8) -> Option<()> {
-    let mut cursor = Cursor::new(bytes);
-    match bytes.len() {
-        0 => put_clock(out, 0, 0, 0)?,
-        8 | 12 => {
-            if cursor.u8()? != 0 {
-                out.push(b'-');
-            }
-            let days = u64::from(cursor.u32()?);
-            let (hour, minute, second) = (cursor.u8()?, cursor.u8()?, cursor.u8()?);
-            put_clock(out, days * 24 + u64::from(hour), minute, second)?;
+    let (negative, days, hour, clock) = match *bytes {
+        [] => (0, 0, 0, (0, 0, 0)),
+        [sign, d1, d2, d3, d4, h, m, s] => {
+            (sign, u32::from_le_bytes([d1, d2, d3, d4]), h, (m, s, 0))
         }
+        [sign, d1, d2, d3, d4, h, m, s, f1, f2, f3, f4] => (
+            sign,
+            u32::from_le_bytes([d1, d2, d3, d4]),
+            h,
+            (m, s, u32::from_le_bytes([f1, f2, f3, f4])),
+        ),
         _ => return None,
+    };
+    if negative != 0 {
+        out.push(b'-');
     }
-    put_fraction(out, &mut cursor, digits)
+    let hours = u64::from(days) * 24 + u64::from(hour);
+    if hours < 10 {
+        out.push(b'0');
+    }
+    put_number(out, hours);
+    out.extend_from_slice(&clock_text(clock)?);
+    put_fraction(out, clock, digits)
 }
 
-fn put_day(out: &mut Vec<u8>, cursor: &mut Cursor<'_>) -> Option<()> {
-    let (year, month, day) = (cursor.u16()?, cursor.u8()?, cursor.u8()?);
+/// The server leaves out what is zero at the end: fraction, time, all.
+#[inline]
+fn date_time(bytes: &[u8]) -> Option<(Day, u8, Clock)> {
+    Some(match *bytes {
+        [] => ((0, 0, 0), 0, (0, 0, 0)),
+        [y1, y2, month, day] => ((u16::from_le_bytes([y1, y2]), month, day), 0, (0, 0, 0)),
+        [y1, y2, month, day, h, m, s] => ((u16::from_le_bytes([y1, y2]), month, day), h, (m, s, 0)),
+        [y1, y2, month, day, h, m, s, f1, f2, f3, f4] => (
+            (u16::from_le_bytes([y1, y2]), month, day),
+            h,
+            (m, s, u32::from_le_bytes([f1, f2, f3, f4])),
+        ),
+        _ => return None,
+    })
+}
+
+#[inline]
+fn day_text((year, month, day): Day) -> Option<[u8; 10]> {
     if year > 9999 || month > 12 || day > 31 {
         return None;
     }
-    put_two(out, (year / 100) as u8);
-    put_two(out, (year % 100) as u8);
-    out.push(b'-');
-    put_two(out, month);
-    out.push(b'-');
-    put_two(out, day);
-    Some(())
+    let [y1, y2] = two((year / 100) as u8);
+    let [y3, y4] = two((year % 100) as u8);
+    let [m1, m2] = two(month);
+    let [d1, d2] = two(day);
+    Some([y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2])
 }
 
-fn put_clock(out: &mut Vec<u8>, hours: u64, minute: u8, second: u8) -> Option<()> {
+/// `:mm:ss`.
+#[inline]
+fn clock_text((minute, second, _): Clock) -> Option<[u8; 6]> {
     if minute > 59 || second > 59 {
         return None;
     }
-    if hours < 100 {
-        put_two(out, hours as u8);
-    } else {
-        put_number(out, hours);
-    }
-    out.push(b':');
-    put_two(out, minute);
-    out.push(b':');
-    put_two(out, second);
-    Some(())
+    let [m1, m2] = two(minute);
+    let [s1, s2] = two(second);
+    Some([b':', m1, m2, b':', s1, s2])
 }
 
-/// The microseconds, which the server leaves out when there are none.
-fn put_fraction(out: &mut Vec<u8>, cursor: &mut Cursor<'_>, digits: u8) -> Option<()> {
-    let micros = if cursor.is_empty() { 0 } else { cursor.u32()? };
-    if micros > 999_999 {
-        return None;
-    }
+#[inline]
+fn put_fraction(out: &mut Vec<u8>, (_, _, micros): Clock, digits: u8) -> Option<()> {
     let shown = match digits {
         0 if micros == 0 => return Some(()),
         0 => 6,
         digits => usize::from(digits),
     };
+    if micros > 999_999 {
+        return None;
+    }
     let mut text = [b'0'; 6];
     let mut rest = micros;
     for digit in text.iter_mut().rev() {
@@ -103,8 +116,10 @@ fn put_fraction(out: &mut Vec<u8>, cursor: &mut Cursor<'_>, digits: u8) -> Optio
     Some(())
 }
 
-fn put_two(out: &mut Vec<u8>, value: u8) {
-    out.extend_from_slice(&[b'0' + value / 10 % 10, b'0' + value % 10]);
+/// Two digits of a number below 100.
+#[inline]
+fn two(value: u8) -> [u8; 2] {
+    [b'0' + value / 10, b'0' + value % 10]
 }
 
 /// Appends a number in decimal.
@@ -133,7 +148,7 @@ mod tests {
         String::from_utf8(out).ok()
     }
 
-    fn date_time(bytes: &[u8], digits: u8) -> Option<String> {
+    fn shown(bytes: &[u8], digits: u8) -> Option<String> {
         let mut out = Vec::new();
         put_date_time(&mut out, bytes, digits)?;
         String::from_utf8(out).ok()
@@ -156,27 +171,22 @@ mod tests {
     #[test]
     fn dates_with_time() {
         let noon = [0xea, 7, 1, 2, 12, 3, 4];
-        assert_eq!(date_time(&noon, 0).unwrap(), "2026-01-02 12:03:04");
-        assert_eq!(date_time(&noon, 3).unwrap(), "2026-01-02 12:03:04.000");
-        assert_eq!(
-            date_time(&[0xea, 7, 1, 2], 0).unwrap(),
-            "2026-01-02 00:00:00"
-        );
-        assert_eq!(date_time(&[], 0).unwrap(), "0000-00-00 00:00:00");
+        assert_eq!(shown(&noon, 0).unwrap(), "2026-01-02 12:03:04");
+        assert_eq!(shown(&noon, 3).unwrap(), "2026-01-02 12:03:04.000");
+        assert_eq!(shown(&[0xea, 7, 1, 2], 0).unwrap(), "2026-01-02 00:00:00");
+        assert_eq!(shown(&[], 0).unwrap(), "0000-00-00 00:00:00");
         let with_micros = [0xea, 7, 1, 2, 12, 3, 4, 0x40, 0xe2, 1, 0];
         assert_eq!(
-            date_time(&with_micros, 6).unwrap(),
+            shown(&with_micros, 6).unwrap(),
             "2026-01-02 12:03:04.123456"
         );
+        assert_eq!(shown(&with_micros, 2).unwrap(), "2026-01-02 12:03:04.12");
         assert_eq!(
-            date_time(&with_micros, 2).unwrap(),
-            "2026-01-02 12:03:04.12"
-        );
-        assert_eq!(
-            date_time(&with_micros, 0).unwrap(),
+            shown(&with_micros, 0).unwrap(),
             "2026-01-02 12:03:04.123456"
         );
-        assert_eq!(date_time(&[0xea, 7, 1, 2, 12, 60, 4], 0), None);
+        assert_eq!(shown(&[0xea, 7, 1, 2, 12, 60, 4], 0), None);
+        assert_eq!(shown(&[0xea, 7, 1, 2, 24, 0, 0], 0), None);
     }
 
     #[test]

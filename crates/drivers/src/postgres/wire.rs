@@ -64,7 +64,8 @@ impl Wire {
         };
         let arrived = unread.len();
         let length = u32::from_be_bytes([a, b, c, d]) as usize;
-        if !(LENGTH_FIELD..=MAX_MESSAGE).contains(&length) {
+        // Another protocol is told from the header alone, without a wait for a body that never comes.
+        if !kind.is_ascii_alphanumeric() || !(LENGTH_FIELD..=MAX_MESSAGE).contains(&length) {
             let what = format!("kind {}, length {length}", printable(kind));
             return Err(malformed("header", &what));
         }

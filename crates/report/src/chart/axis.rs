@@ -21,7 +21,7 @@ impl Axis {
     /// Its name, and whether it starts at zero.
     pub(crate) fn described(&self) -> String {
         match self.scale {
-            Scale::Linear { low, .. } if low == 0.0 => format!("{}, from zero", self.name),
+            Scale::Linear { low: 0.0, .. } => format!("{}, from zero", self.name),
             Scale::Linear { .. } => format!("{}, not from zero", self.name),
             Scale::Log { .. } => format!("{}, log scale", self.name),
             Scale::Nines { .. } => self.name.clone(),

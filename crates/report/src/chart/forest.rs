@@ -36,7 +36,7 @@ const ROW: f64 = 26.0;
 pub(crate) fn forest(rows: &[ForestRow], base: &str) -> Markup {
     let pairs = rows.iter().flat_map(|r| {
         r.pairs.iter().map(|(_, ratio)| Ratio {
-            ratio: *ratio,
+            value: *ratio,
             ends: None,
             margin: 0.0,
         })
@@ -93,7 +93,7 @@ mod tests {
             key: "B".into(),
             name: "<b>".into(),
             ratio: Some(Ratio {
-                ratio: 0.8,
+                value: 0.8,
                 ends: Some((0.75, 0.86)),
                 margin: 0.02,
             }),

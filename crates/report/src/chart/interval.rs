@@ -9,7 +9,7 @@ use super::svg::{percent, px};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     /// Candidate / base.
-    pub(crate) ratio: f64,
+    pub(crate) value: f64,
     /// Lower and upper end of its interval, where there is one.
     pub(crate) ends: Option<(f64, f64)>,
     /// The practical margin: 0.02 for 2 %.
@@ -22,8 +22,8 @@ const HEIGHT: f64 = 16.0;
 /// Ratios beyond a factor of four are drawn at its ends.
 pub(crate) fn shared_scale(ratios: impl Iterator<Item = Ratio>) -> Scale {
     let parts = ratios.flat_map(|r| {
-        let (low, high) = r.ends.unwrap_or((r.ratio, r.ratio));
-        [low, r.ratio, high]
+        let (low, high) = r.ends.unwrap_or((r.value, r.value));
+        [low, r.value, high]
     });
     let usable = parts.filter(|v| v.is_finite() && *v > 0.0);
     let most = usable.map(|v| v.ln().abs().exp()).fold(1.1, f64::max);
@@ -56,7 +56,7 @@ pub(crate) fn marks(ratio: Ratio, scale: Scale, height: f64) -> Markup {
         @if let Some((from, to)) = ratio.ends.and_then(|(low, high)| Some((at(low)?, at(high)?))) {
             line.interval x1=(percent(from)) x2=(percent(to)) y1=(middle) y2=(middle) {}
         }
-        @if let Some(point) = at(ratio.ratio) {
+        @if let Some(point) = at(ratio.value) {
             circle.point cx=(percent(point)) cy=(middle) r="3.2" {}
         }
     }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     const RATIO: Ratio = Ratio {
-        ratio: 0.8,
+        value: 0.8,
         ends: Some((0.75, 0.86)),
         margin: 0.02,
     };
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn the_scale_is_symmetrical_and_bounded() {
         let absurd = Ratio {
-            ratio: 1e9,
+            value: 1e9,
             ends: Some((f64::NAN, f64::INFINITY)),
             margin: 0.02,
         };
@@ -94,6 +94,7 @@ mod tests {
         );
         let svg = interval(absurd, shared_scale([absurd].into_iter())).0;
         assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{svg}");
-        assert_eq!(shared_scale(std::iter::empty()).place(1.0), Some(0.5));
+        let one = shared_scale(std::iter::empty()).place(1.0).unwrap();
+        assert!((one - 0.5).abs() < 1e-9, "{one}");
     }
 }

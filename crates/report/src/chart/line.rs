@@ -57,7 +57,7 @@ impl LineChart {
             return nothing("Nothing was recorded for this chart.");
         }
         let frame = Frame {
-            width: 96.0,
+            width: 92.0,
             top: 20.0,
             bottom: self.height - 22.0,
         };
@@ -155,6 +155,10 @@ impl LineChart {
         });
         let mut ends: Vec<(&Line, (f64, f64))> = ends.collect();
         ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
+        if ends.len() as f64 * KEY_HEIGHT > frame.bottom - frame.top {
+            // There is no room to tell them apart here; the legend does.
+            return html! {};
+        }
         let ys = apart(ends.iter().map(|(_, (_, y))| *y).collect(), frame);
         html! {
             @for ((line, (across, _)), y) in ends.iter().zip(ys) {
@@ -166,19 +170,17 @@ impl LineChart {
     }
 }
 
-/// Rising positions, moved so that neighbours are at least a key's height apart where there is room.
+/// Rising positions, moved so that neighbours are a key's height apart and all are within the frame.
 fn apart(mut ys: Vec<f64>, frame: Frame) -> Vec<f64> {
-    let room = (frame.bottom - frame.top) / ys.len().max(1) as f64;
-    let distance = KEY_HEIGHT.min(room);
     let mut least = f64::MIN;
     for y in &mut ys {
         *y = y.max(least);
-        least = *y + distance;
+        least = *y + KEY_HEIGHT;
     }
     let mut most = frame.bottom;
     for y in ys.iter_mut().rev() {
         *y = y.min(most);
-        most = *y - distance;
+        most = *y - KEY_HEIGHT;
     }
     ys
 }
@@ -260,7 +262,7 @@ mod tests {
     #[test]
     fn keys_do_not_overlap() {
         let frame = Frame {
-            width: 96.0,
+            width: 92.0,
             top: 20.0,
             bottom: 100.0,
         };

@@ -41,7 +41,6 @@ pub(crate) fn quantile(label: String, lines: Vec<Line>) -> Markup {
 
 fn share(value: f64) -> String {
     match value {
-        v if v < 0.01 => "min".to_owned(),
         v if v < 0.9 => format!("p{:.0}", v * 100.0),
         v => {
             let text = format!("{:.3}", v * 100.0);
@@ -77,8 +76,8 @@ mod tests {
 
     #[test]
     fn shares_read_as_percentiles() {
-        let shares: Vec<String> = [0.0, 0.5, 0.9, 0.99, 0.999, 0.99999].map(share).into();
-        assert_eq!(shares, ["min", "p50", "p90", "p99", "p99.9", "p99.999"]);
+        let shares: Vec<String> = [0.5, 0.9, 0.99, 0.999, 0.99999].map(share).into();
+        assert_eq!(shares, ["p50", "p90", "p99", "p99.9", "p99.999"]);
         assert!(
             quantile(String::new(), Vec::new())
                 .0

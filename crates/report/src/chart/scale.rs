@@ -78,7 +78,7 @@ impl Scale {
             Self::Log { low, high } => log_ticks(low, high, wanted),
             Self::Nines { most } => {
                 let nines = (1..=most.floor() as i32).map(|n| 1.0 - 10f64.powi(-n));
-                [0.0, 0.5].into_iter().chain(nines).collect()
+                std::iter::once(0.5).chain(nines).collect()
             }
         }
     }
@@ -114,7 +114,7 @@ fn log_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     } else {
         &[1.0]
     };
-    let every = (decades / wanted.max(1) as f64).ceil().max(1.0) as usize;
+    let every = (decades / wanted.max(1) as f64).round().max(1.0) as usize;
     let powers = (low.log10().floor() as i32..=high.log10().ceil() as i32).step_by(every);
     powers
         .flat_map(|p| times.iter().map(move |t| t * 10f64.powi(p)))
@@ -146,7 +146,7 @@ mod tests {
         };
         let rounded: Vec<String> = ratio.ticks(4).iter().map(|t| format!("{t:.2}")).collect();
         assert_eq!(rounded, ["0.90", "0.95", "1.00", "1.05", "1.10"]);
-        assert_eq!(Scale::Nines { most: 3.5 }.ticks(9).len(), 5);
+        assert_eq!(Scale::Nines { most: 3.5 }.ticks(9).len(), 4);
     }
 
     #[test]

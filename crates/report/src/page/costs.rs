@@ -17,7 +17,7 @@ pub(super) fn costs(view: &View<'_>) -> Markup {
     html! {
         section #costs {
             h2 { "Cost per operation" }
-            p.note { "Throughput says that something changed, cost per operation often says why: it varies less from run to run than throughput does." }
+            p.note { "Throughput says that something changed, cost per operation often says why: it usually varies less from run to run than throughput does." }
             @for (group, name) in GROUPS { (cost_group(view, group, name)) }
         }
     }
@@ -32,14 +32,19 @@ fn cost_group(view: &View<'_>, group: Group, name: &str) -> Markup {
         h3.group { (name) }
         @match both.next() {
             None => { p.nothing { "Not measured in this run." } }
-            Some((absolute, relative)) => { (table(absolute)) (table(relative)) }
+            Some((absolute, relative)) => {
+                (table(absolute))
+                @if view.has_candidates() { (table(relative)) }
+            }
         }
         @for (absolute, relative) in both {
             details {
                 summary { (absolute.title) }
                 (bare(absolute))
-                p.note { (relative.note) }
-                (bare(relative))
+                @if view.has_candidates() {
+                    p.note { (relative.note) }
+                    (bare(relative))
+                }
             }
         }
     }

@@ -127,7 +127,7 @@ fn seconds_name(bins: Bins) -> String {
     if bins.width > 1.0 {
         format!(
             "seconds since the step began, {} to a point",
-            format::number(bins.width)
+            format::tick(bins.width)
         )
     } else {
         "seconds since the step began".to_owned()

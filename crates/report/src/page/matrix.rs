@@ -94,7 +94,7 @@ pub(super) const fn word(verdict: &Verdict) -> &'static str {
 /// What the charts draw of a comparison; `None` without a ratio.
 pub(super) fn ratio(comparison: &Comparison) -> Option<Ratio> {
     Some(Ratio {
-        ratio: comparison.ratio.filter(|r| r.is_finite() && *r > 0.0)?,
+        value: comparison.ratio.filter(|r| r.is_finite() && *r > 0.0)?,
         ends: format::finite_pair(comparison.low, comparison.high),
         margin: describe(&comparison.metric).map_or(0.0, |d| d.margin),
     })

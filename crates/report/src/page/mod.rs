@@ -87,7 +87,7 @@ fn body(view: &View<'_>) -> Markup {
         section #tables {
             h2 { "Throughput" }
             (table::table(&tables::view_absolute(view)))
-            (table::table(&tables::view_relative(view)))
+            @if view.has_candidates() { (table::table(&tables::view_relative(view))) }
             @if let Some(background) = tables::view_background(view) { (table::table(&background)) }
         }
         (costs::costs(view))

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use model::{BuildSource, Host, System};
 
 use super::table::{folded, table};
-use crate::tables;
 use crate::view::View;
+use crate::{format, tables};
 
 pub(super) fn provenance(view: &View<'_>) -> Markup {
     let info = &view.input.data.info;
@@ -19,7 +19,7 @@ pub(super) fn provenance(view: &View<'_>) -> Markup {
                 ("seed", info.plan.seed.to_string()),
                 ("rounds", info.plan.rounds.to_string()),
                 ("base", view.base.to_owned()),
-                ("workload", format!("{}, {} clients", info.plan.workload.name(), info.plan.workload.clients())),
+                ("workload", format!("{}, {}", info.plan.workload.name(), format::plural(info.plan.workload.clients() as usize, "client"))),
                 ("backslide", info.backslide.clone()),
                 ("report", view.input.generated.to_owned()),
             ]))

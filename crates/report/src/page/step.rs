@@ -13,7 +13,7 @@ use crate::view::View;
 
 /// Points over time in the whole page at most, and of all quantile curves: what keeps the page small
 /// with many systems and steps.
-const ALL_POINTS: usize = 90_000;
+const ALL_POINTS: usize = 80_000;
 const ALL_CURVES: usize = 20_000;
 
 /// How finely lines are drawn, so that the page keeps its size.
@@ -153,7 +153,9 @@ fn others(view: &View<'_>, step: &StepInfo, kinds: &[String], bins: Option<Bins>
 
 fn step_costs(view: &View<'_>, step: &StepInfo) -> Markup {
     html! {
-        @if let Some(relative) = tables::view_step_costs(view, step, true) { (table(&relative)) }
+        @if view.has_candidates() {
+            @if let Some(relative) = tables::view_step_costs(view, step, true) { (table(&relative)) }
+        }
         @if let Some(absolute) = tables::view_step_costs(view, step, false) { (folded(&absolute)) }
     }
 }

@@ -70,7 +70,8 @@ pub(super) fn relative_cell(
 ) -> Cell {
     let own = view.median(system.name, step, metric);
     if system.is_base {
-        return own.map_or_else(Cell::absent, |_| {
+        // Nothing has a ratio to zero, not even the base.
+        return own.filter(|v| *v != 0.0).map_or_else(Cell::absent, |_| {
             Cell::number(1.0, format::ratio(1.0)).with_tone(Tone::Muted)
         });
     }

@@ -102,7 +102,7 @@ pub(crate) fn percentiles(
     let rows = view.systems.iter().map(|system| {
         let cells = PERCENTILES
             .iter()
-            .map(|(_, part)| percentile(view, system, step, &metric(part)));
+            .map(|(_, part)| percentile(view, system, step, &metric(part), *part == "max"));
         std::iter::once(name(system)).chain(cells).collect()
     });
     Some(Table {
@@ -115,8 +115,14 @@ pub(crate) fn percentiles(
     })
 }
 
-fn percentile(view: &View<'_>, system: &Seen<'_>, step: &StepInfo, metric: &str) -> Cell {
-    let value = if metric.ends_with(".max") {
+fn percentile(
+    view: &View<'_>,
+    system: &Seen<'_>,
+    step: &StepInfo,
+    metric: &str,
+    is_max: bool,
+) -> Cell {
+    let value = if is_max {
         let values = view.values(system.name, step, metric);
         values.and_then(|v| range(v.rounds.iter().map(|(_, v)| *v)).map(|(_, longest)| longest))
     } else {

@@ -40,7 +40,7 @@ pub(crate) fn background(view: &View<'_>) -> Option<Table> {
         return None;
     }
     let note = format!(
-        "Rows per second that the background writers inserted, all clients together, median over the rounds. The target is missed in a round whose mean is below {} % of it.",
+        "Rows per second that the background writers inserted, all clients together, median over the rounds. Missed are the rounds whose mean is below {} % of the target.",
         sla_percent(view)
     );
     let mut table = grid(
@@ -69,10 +69,9 @@ pub(crate) fn has_background(step: &StepInfo) -> bool {
 fn achieved(view: &View<'_>, system: &Seen<'_>, step: &StepInfo) -> Cell {
     let cell = absolute_cell(view, system, step, "rows.insert");
     match missed_rounds(view, system, step) {
-        Some((missed, all)) if missed > 0 => cell.marked(
-            Tone::Missed,
-            format!("missed in {missed} of {}", format::plural(all, "round")),
-        ),
+        Some((missed, all)) if missed > 0 => {
+            cell.marked(Tone::Missed, format!("missed in {missed} of {all}"))
+        }
         _ => cell,
     }
 }

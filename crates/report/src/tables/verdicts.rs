@@ -133,7 +133,7 @@ pub(crate) fn pairs(view: &View<'_>, step: &StepInfo) -> Option<Table> {
         let values = rounds.iter().map(|round| {
             let pair = c.pairs.iter().find(|(r, _)| r == round);
             pair.map_or_else(Cell::absent, |(_, ratio)| {
-                Cell::number(*ratio, format!("{ratio:.3}"))
+                Cell::number(*ratio, format::pair(*ratio))
             })
         });
         std::iter::once(Cell::text(c.system.clone()))

@@ -1,12 +1,15 @@
 //! A run made up from a seed: the same every time, with effects of known size.
 
 // Each test file uses some of it.
+#![allow(clippy::unwrap_used, reason = "a made-up run is always whole")]
 #![allow(dead_code, reason = "shared by test files that each need a part of it")]
 #![allow(unreachable_pub, missing_docs, reason = "a module of tests")]
 #![allow(
     clippy::allow_attributes,
     reason = "not every user of this module leaves parts unused"
 )]
+
+use std::collections::{BTreeSet, HashMap};
 
 use model::{
     Build, BuildSource, Bytes, Cell, Comparison, Config, Dbms, DiskFacts, Engine, Host, HostShape,
@@ -130,58 +133,41 @@ fn step(ordinal: usize) -> StepInfo {
     }
 }
 
+/// The same on every machine, whatever its logarithm does in the last digit.
+fn rounded(value: f64) -> f64 {
+    (value * 1e5).round() / 1e5
+}
+
 /// Noise with a spread of about one per cent.
 fn noise(rng: &mut Rng, spread: f64) -> f64 {
     let sum: f64 = (0..4).map(|_| rng.unit()).sum();
     1.0 + spread * (sum - 2.0) * 1.7
 }
 
+/// One step of one trial while it is made up.
+struct Making<'a> {
+    data: &'a mut RunData,
+    trial: &'a TrialRecord,
+    ordinal: usize,
+    rng: Rng,
+}
+
+/// A kind of operation: name, rows per second, operations per second.
+type Kind = (&'static str, f64, f64);
+
 fn measured(data: &mut RunData, shape: &Shape, trial: &TrialRecord, place: usize, ordinal: usize) {
     let (name, subject, counts_rows, target, usual) = STEPS[ordinal % STEPS.len()];
-    let mut rng = Rng::new(mix(
-        7,
-        &[place as u64, ordinal as u64, u64::from(trial.round)],
-    ));
-    // Writes suffer most, point queries least.
-    let effect = shape.systems[place].1;
-    let effect = match name {
-        "l.i2" => effect * 0.6,
-        "l.x" => 1.0 + (effect - 1.0) * 0.02,
-        n if n.starts_with("qp") => 1.0 + (effect - 1.0) * 0.25,
-        n if n.starts_with("qr") => 1.0 - (effect - 1.0) * 0.2,
-        _ => effect,
+    let salt = [place as u64, ordinal as u64, u64::from(trial.round)];
+    let mut making = Making {
+        data,
+        trial,
+        ordinal,
+        rng: Rng::new(mix(7, &salt)),
     };
-    let rate = usual * effect * noise(&mut rng, 0.01);
-    let mut kinds = vec![(subject, rate, rate)];
-    if matches!(name, "l.i1" | "l.i2") {
-        kinds.push(("delete", rate, rate));
-    }
-    if let Some(target) = target {
-        let achieved = target as f64
-            * if effect < 0.8 && target > 500 {
-                0.9
-            } else {
-                0.999
-            };
-        kinds.extend([
-            ("insert", achieved, achieved / 50.0),
-            ("delete", achieved, achieved / 50.0),
-        ]);
-    }
-    let mut put = |metric: String, unit: Unit, value: f64| {
-        data.cells.push(Cell {
-            round: trial.round,
-            position: trial.position,
-            system: trial.system.clone(),
-            step: StepId::new(name),
-            ordinal: ordinal as u32,
-            clients: 1,
-            metric: MetricId(metric),
-            unit,
-            value,
-        });
-    };
-    put(
+    let effect = effect(name, shape.systems[place].1);
+    let rate = usual * effect * noise(&mut making.rng, 0.01);
+    let kinds = kinds(name, subject, rate, target, place);
+    making.put(
         "rate".into(),
         if counts_rows {
             Unit::RowsPerSecond
@@ -191,75 +177,128 @@ fn measured(data: &mut RunData, shape: &Shape, trial: &TrialRecord, place: usize
         rate,
     );
     if let Some(target) = target {
-        put(
+        making.put(
             "sla.insert".into(),
             Unit::Percent,
             100.0 * kinds[1].1 / target as f64,
         );
     }
     for (metric, base, unit) in COSTS {
-        put(metric.into(), unit, base / effect * noise(&mut rng, 0.004));
+        let value = base / effect * noise(&mut making.rng, 0.004);
+        making.put(metric.into(), unit, value);
     }
     for (metric, gib) in [("size.data", 0.41), ("size.total", 0.62)] {
-        put(
+        making.put(
             metric.into(),
             Unit::Gib,
             gib * (1.0 + ordinal as f64 / 10.0),
         );
     }
-    let mut histograms = Vec::new();
-    for (kind, rows, ops) in &kinds {
-        put(format!("rate.{kind}"), Unit::OpsPerSecond, *ops);
-        put(format!("rows.{kind}"), Unit::RowsPerSecond, *rows);
-        let errors = if *kind == "delete" && place == 1 && ordinal == 3 {
+    for kind in &kinds {
+        let errors = if kind.0 == "delete" && place == 1 && ordinal == 3 {
             2.0
         } else {
             0.0
         };
-        put(format!("errors.{kind}"), Unit::Count, errors);
-        put(format!("retries.{kind}"), Unit::Count, errors * 3.0);
-        let service = latencies(&mut rng, 1e9 / ops.max(1.0) * 0.9);
-        for (clock, latency) in [
-            ("service", Some(&service)),
-            (
-                "response",
-                target.map(|_| &service).filter(|_| *kind != "query"),
-            ),
-        ] {
-            let Some(latency) = latency else { continue };
-            for (part, q) in [
-                ("p50", 0.5),
-                ("p90", 0.9),
-                ("p95", 0.95),
-                ("p99", 0.99),
-                ("p999", 0.999),
-                ("max", 1.0),
-            ] {
-                put(
-                    format!("{clock}.{kind}.{part}"),
-                    Unit::Micros,
-                    latency.quantile(q).unwrap().as_micros_f64(),
-                );
-            }
-            put(
-                format!("{clock}.{kind}.mean"),
-                Unit::Micros,
-                latency.mean().unwrap().as_micros_f64(),
-            );
-            histograms.push(StepHistogram {
-                round: trial.round,
-                system: trial.system.clone(),
-                step: StepId::new(name),
-                kind: (*kind).to_owned(),
-                is_response: clock == "response",
-                latency: latency.clone(),
-            });
-        }
+        making.kind(kind, errors, target.is_some() && kind.0 != "query");
     }
-    data.histograms.extend(histograms);
-    let series = series(shape, trial, name, &kinds, &mut rng);
+    let series = series(shape, trial, name, &kinds, &mut making.rng);
     data.series.push(series);
 }
+
+/// Small transactions suffer most, point queries least, range queries gain.
+fn effect(step: &str, of_system: f64) -> f64 {
+    let change = of_system - 1.0;
+    match step {
+        "l.i2" => of_system * if change < 0.0 { 0.5 } else { 1.0 },
+        "l.x" => 1.0 + change * 0.02,
+        n if n.starts_with("qp") => 1.0 + change * 0.25,
+        n if n.starts_with("qr") => 1.0 - change * 0.2,
+        _ => of_system,
+    }
+}
+
+fn kinds(
+    step: &str,
+    subject: &'static str,
+    rate: f64,
+    target: Option<u64>,
+    place: usize,
+) -> Vec<Kind> {
+    let mut kinds = vec![(subject, rate, rate)];
+    if matches!(step, "l.i1" | "l.i2") {
+        kinds.push(("delete", rate, rate));
+    }
+    if let Some(target) = target {
+        let share = if place == 1 && target > 500 {
+            0.9
+        } else {
+            0.999
+        };
+        let achieved = target as f64 * share;
+        kinds.extend([
+            ("insert", achieved, achieved / 50.0),
+            ("delete", achieved, achieved / 50.0),
+        ]);
+    }
+    kinds
+}
+
+impl Making<'_> {
+    fn put(&mut self, metric: String, unit: Unit, value: f64) {
+        self.data.cells.push(Cell {
+            round: self.trial.round,
+            position: self.trial.position,
+            system: self.trial.system.clone(),
+            step: step(self.ordinal).step,
+            ordinal: self.ordinal as u32,
+            clients: 1,
+            metric: MetricId(metric),
+            unit,
+            value: rounded(value),
+        });
+    }
+
+    fn kind(&mut self, (kind, rows, ops): &Kind, errors: f64, is_scheduled: bool) {
+        self.put(format!("rate.{kind}"), Unit::OpsPerSecond, *ops);
+        self.put(format!("rows.{kind}"), Unit::RowsPerSecond, *rows);
+        self.put(format!("errors.{kind}"), Unit::Count, errors);
+        self.put(format!("retries.{kind}"), Unit::Count, errors * 3.0);
+        let service = latencies(&mut self.rng, (1e9 / ops.max(1.0) * 0.9).min(4e6));
+        self.latency("service", kind, &service);
+        if is_scheduled {
+            let mut response = service.clone();
+            response.record(Nanos::from_millis(180));
+            self.latency("response", kind, &response);
+        }
+    }
+
+    fn latency(&mut self, clock: &str, kind: &str, latency: &Latency) {
+        for (part, q) in PARTS {
+            let value = latency.quantile(q).unwrap().as_micros_f64();
+            self.put(format!("{clock}.{kind}.{part}"), Unit::Micros, value);
+        }
+        let mean = latency.mean().unwrap().as_micros_f64();
+        self.put(format!("{clock}.{kind}.mean"), Unit::Micros, mean);
+        self.data.histograms.push(StepHistogram {
+            round: self.trial.round,
+            system: self.trial.system.clone(),
+            step: step(self.ordinal).step,
+            kind: kind.to_owned(),
+            is_response: clock == "response",
+            latency: latency.clone(),
+        });
+    }
+}
+
+const PARTS: [(&str, f64); 6] = [
+    ("p50", 0.5),
+    ("p90", 0.9),
+    ("p95", 0.95),
+    ("p99", 0.99),
+    ("p999", 0.999),
+    ("max", 1.0),
+];
 
 const COSTS: [(&str, f64, Unit); 17] = [
     ("server.cpu/o", 41.0, Unit::MicrosPerOp),
@@ -457,13 +496,9 @@ fn info(plan: Plan) -> RunInfo {
 pub fn comparisons(data: &RunData) -> Vec<Comparison> {
     let base = &data.info.plan.base;
     let mut all = Vec::new();
-    let mut seen = std::collections::BTreeSet::new();
-    let find = std::collections::HashMap::<_, f64>::from_iter(data.cells.iter().map(|c| {
-        (
-            (c.system.as_str(), c.ordinal, c.metric.0.as_str(), c.round),
-            c.value,
-        )
-    }));
+    let mut seen = BTreeSet::new();
+    let key = |c: &'_ Cell| (c.system.clone(), c.ordinal, c.metric.0.clone(), c.round);
+    let values: HashMap<_, f64> = data.cells.iter().map(|c| (key(c), c.value)).collect();
     for cell in data.cells.iter().filter(|c| c.system != *base) {
         if !seen.insert((&cell.system, cell.ordinal, &cell.metric)) {
             continue;
@@ -471,10 +506,15 @@ pub fn comparisons(data: &RunData) -> Vec<Comparison> {
         let pairs: Vec<(u32, f64)> = (1..=data.info.plan.rounds)
             .filter_map(|round| {
                 let of = |system: &str| {
-                    find.get(&(system, cell.ordinal, cell.metric.0.as_str(), round))
-                        .copied()
+                    let key = (
+                        system.to_owned(),
+                        cell.ordinal,
+                        cell.metric.0.clone(),
+                        round,
+                    );
+                    values.get(&key).copied()
                 };
-                Some((round, of(&cell.system)? / of(base)?))
+                Some((round, rounded(of(&cell.system)? / of(base)?)))
             })
             .filter(|(_, ratio)| ratio.is_finite() && *ratio > 0.0)
             .collect();
@@ -533,9 +573,9 @@ fn comparison(base: &str, cell: &Cell, pairs: Vec<(u32, f64)>) -> Comparison {
         unit: cell.unit,
         base: base.to_owned(),
         system: cell.system.clone(),
-        ratio: known.then(|| mean.exp()),
-        low: (pairs.len() > 1).then_some(low),
-        high: (pairs.len() > 1).then_some(high),
+        ratio: known.then(|| rounded(mean.exp())),
+        low: (pairs.len() > 1).then_some(rounded(low)),
+        high: (pairs.len() > 1).then_some(rounded(high)),
         rounds: pairs.len() as u32,
         q_value: (pairs.len() > 1).then_some(if (0.98..1.02).contains(&mean.exp()) {
             0.41

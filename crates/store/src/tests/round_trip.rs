@@ -126,6 +126,21 @@ fn series_and_histograms_say_what_the_intervals_say() {
 }
 
 #[test]
+fn a_chart_scans_the_numbers_by_key_and_touches_no_histogram() {
+    let lab = Lab::new();
+    let plan: String = lab
+        .store
+        .connection
+        .query_row(
+            &format!("EXPLAIN QUERY PLAN {}", crate::load::NUMBERS),
+            [1],
+            |row| row.get(3),
+        )
+        .unwrap();
+    assert_eq!(plan, "SEARCH interval USING PRIMARY KEY (step=?)");
+}
+
+#[test]
 fn phases_between_results_are_kept_and_not_loaded() {
     let mut lab = Lab::new();
     let run = lab.run(&["a"], 1);

@@ -132,7 +132,7 @@ fn tags_tell_the_affected_rows() {
         &b"DELETE 3"[..],
         b"DELETE\0",
         b"DELETE many\0",
-        b"\xff\xfe\0",
+        b"DELETE \xff\0",
         b"",
     ] {
         assert_eq!(affected(bad, 0).unwrap_err().code(), "protocol", "{bad:?}");
@@ -173,7 +173,8 @@ fn broken_answers_are_protocol_errors() {
     for (what, reply) in [
         ("a row before its description", [row.clone(), done].concat()),
         ("ready without an end", READY.to_vec()),
-        ("an unknown message", message(b'?', b"")),
+        ("an unknown message", message(b'x', b"")),
+        ("another protocol", b"\x04\0\0\0not a greeting".to_vec()),
         ("a length below its own four bytes", b"C\0\0\0\x03".to_vec()),
         ("a length beyond the limit", b"C\x7f\xff\xff\xff".to_vec()),
         (

@@ -1,0 +1,32 @@
+//! `backslide demo`: a real comparison of two SQLite configurations, and its report.
+
+use std::path::Path;
+
+use anyhow::Result;
+use lab::{Lab, Secrets};
+
+use super::{compare, report, run};
+use crate::args::DemoArgs;
+use crate::exit::Exit;
+use crate::printer::Printer;
+use crate::runs;
+
+pub(crate) fn run(args: &DemoArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    let mut lab = Lab::open(root)?;
+    let (plan, _) = run::expand("demo", lab.host()?.shape)?;
+    let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
+    let exit = run::carry_out(&mut lab, &run, Secrets::default(), printer)?;
+    if exit != Exit::Fine {
+        return Ok(exit);
+    }
+    let data = runs::load(&lab, Some(&run.0), runs::EVERYTHING)?;
+    let comparisons = runs::compare_all(&data, None)?;
+    compare::show(&data, &comparisons, true, printer);
+    let output = report::destination(&lab, &run, args.output.as_deref())?;
+    report::write(&lab, &data, &comparisons, &output, None, printer)?;
+    printer.result(&format!("\nReport: {}", output.display()));
+    printer.note(&format!(
+        "Run {run}; more: `backslide show {run}`, `backslide compare {run} --all`"
+    ));
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,93 @@
+//! `backslide doctor`: is this host fit to measure on?
+
+use std::path::Path;
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use anyhow::Result;
+use probes::{Finding, Status};
+use serde::Serialize;
+
+use crate::args::{DoctorArgs, Format};
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+/// How long the host's own noise is measured.
+const NOISE: Duration = Duration::from_secs(3);
+
+/// A finding as programs see it.
+#[derive(Serialize)]
+struct Line {
+    name: &'static str,
+    status: &'static str,
+    found: String,
+    advice: Option<String>,
+}
+
+pub(crate) fn run(args: &DoctorArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    printer.note("looking at this host for about five seconds …");
+    let mut findings = probes::examine(root);
+    findings.push(probes::noise(NOISE).finding());
+    match args.format {
+        Format::Json => {
+            let lines: Vec<Line> = findings.into_iter().map(line).collect();
+            printer.result(&serde_json::to_string_pretty(&lines)?);
+        }
+        Format::Text => {
+            for finding in &findings {
+                show(finding, printer);
+            }
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+fn show(finding: &Finding, printer: Printer) {
+    let style = match finding.status {
+        Status::Good => AnsiColor::Blue.on_default(),
+        Status::Warn => AnsiColor::Yellow.on_default(),
+        Status::Bad => AnsiColor::Yellow.on_default().bold(),
+        Status::Unknown => Style::new().dimmed(),
+    };
+    let word = word(finding.status);
+    let (name, found) = (finding.name, &finding.found);
+    printer.result(&format!("{style}{word:<7}{style:#} {name:<15} {found}"));
+    if let Some(advice) = &finding.advice {
+        let width = usize::from(printer.width()).saturating_sub(24).max(30);
+        for line in wrap(advice, width) {
+            printer.result(&format!("{:24}{line}", ""));
+        }
+    }
+}
+
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+const fn word(status: Status) -> &'static str {
+    match status {
+        Status::Good => "good",
+        Status::Warn => "warn",
+        Status::Bad => "bad",
+        Status::Unknown => "unknown",
+    }
+}
+
+fn line(finding: Finding) -> Line {
+    Line {
+        name: finding.name,
+        status: word(finding.status),
+        found: finding.found,
+        advice: finding.advice,
+    }
+}

@@ -1,0 +1,188 @@
+//! `backslide plan`: what would run; starts nothing.
+
+use std::path::Path;
+
+use anyhow::Result;
+use model::{Bytes, Nanos, Plan, Trial};
+use report::{Cell, Header, Table};
+use serde::Serialize;
+
+use crate::args::{Format, PlanArgs};
+use crate::exit::Exit;
+use crate::printer::Printer;
+use crate::table;
+
+/// An expanded plan as programs see it.
+#[derive(Serialize)]
+struct Expanded<'a> {
+    name: &'a str,
+    workload: &'a model::WorkloadSpec,
+    rounds: u32,
+    seed: u64,
+    base: &'a str,
+    disk_bytes: u64,
+    seconds: f64,
+    systems: Vec<Line<'a>>,
+    trials: Vec<Turn<'a>>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    system: &'a str,
+    build: String,
+    engine: &'static str,
+    config: &'a str,
+    control: bool,
+    settings: Vec<String>,
+    disk_bytes: u64,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Turn<'a> {
+    index: usize,
+    round: u32,
+    position: u32,
+    system: &'a str,
+    seed: u64,
+}
+
+pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    let directory = root
+        .ancestors()
+        .find(|path| path.exists())
+        .unwrap_or(Path::new("/"));
+    let host = probes::identify(directory)?;
+    let (plan, _) = super::run::expand(&args.plan, host.shape)?;
+    let estimate = plan::estimate(&plan);
+    match args.format {
+        Format::Json => printer.result(&serde_json::to_string_pretty(&expanded(&plan))?),
+        Format::Text => {
+            printer.result(&format!(
+                "plan {}: {} × {} rounds = {} trials, base {}, seed {}",
+                plan.name,
+                plan.systems.len(),
+                plan.rounds,
+                plan.trials().len(),
+                plan.base,
+                plan.seed
+            ));
+            printer.result(&format!(
+                "about {} and {} of disk; {} are free in {}",
+                estimate.time,
+                estimate.disk,
+                host.disk.free,
+                directory.display()
+            ));
+            table::print(printer, &order(&plan, &estimate.parts));
+            if args.show_config {
+                show_config(&plan, printer);
+            }
+        }
+    }
+    estimate.fits(host.disk.free, &directory.display().to_string())?;
+    Ok(Exit::Fine)
+}
+
+fn order(plan: &Plan, times: &[(String, Nanos)]) -> Table {
+    let trials = plan.trials();
+    let rows = trials.iter().enumerate().map(|(index, trial)| {
+        let system = &plan.systems[trial.system].name;
+        let time = times
+            .iter()
+            .find(|(name, _)| name == system)
+            .map(|(_, time)| *time);
+        vec![
+            Cell::text((index + 1).to_string()),
+            Cell::text(trial.round.to_string()),
+            Cell::text(system),
+            time.map_or_else(Cell::absent, |t| {
+                Cell::number(t.as_secs_f64(), t.to_string())
+            }),
+        ]
+    });
+    Table {
+        title: String::new(),
+        note: String::new(),
+        headers: vec![
+            Header::numbers("trial", ""),
+            Header::numbers("round", ""),
+            Header::words("system"),
+            Header::numbers("about", ""),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn show_config(plan: &Plan, printer: Printer) {
+    for system in &plan.systems {
+        printer.result(&format!("\n# {}: {}", system.name, system.config.summary));
+        if system.config.settings.is_empty() {
+            printer.result("# nothing set: the server's own defaults");
+        }
+        for setting in &system.config.settings {
+            printer.result(&setting.to_string());
+        }
+    }
+}
+
+fn expanded(plan: &Plan) -> Expanded<'_> {
+    let estimate = plan::estimate(plan);
+    let disk = |name: &str| part(&estimate.systems, name).unwrap_or(Bytes(0)).0;
+    let time = |name: &str| {
+        part(&estimate.parts, name)
+            .unwrap_or(Nanos(0))
+            .as_secs_f64()
+    };
+    Expanded {
+        name: &plan.name,
+        workload: &plan.workload,
+        rounds: plan.rounds,
+        seed: plan.seed,
+        base: &plan.base,
+        disk_bytes: estimate.disk.0,
+        seconds: estimate.time.as_secs_f64(),
+        systems: plan
+            .systems
+            .iter()
+            .map(|system| Line {
+                system: &system.name,
+                build: system.build.id(),
+                engine: system.engine.name(),
+                config: &system.config.name,
+                control: system.control,
+                settings: system
+                    .config
+                    .settings
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect(),
+                disk_bytes: disk(&system.name),
+                seconds: time(&system.name),
+            })
+            .collect(),
+        trials: plan
+            .trials()
+            .into_iter()
+            .zip(1..)
+            .map(|(t, index)| turn(plan, &t, index))
+            .collect(),
+    }
+}
+
+fn turn<'a>(plan: &'a Plan, trial: &Trial, index: usize) -> Turn<'a> {
+    Turn {
+        index,
+        round: trial.round,
+        position: trial.position,
+        system: &plan.systems[trial.system].name,
+        seed: trial.seed,
+    }
+}
+
+fn part<T: Copy>(parts: &[(String, T)], name: &str) -> Option<T> {
+    parts
+        .iter()
+        .find(|(part, _)| part == name)
+        .map(|(_, value)| *value)
+}

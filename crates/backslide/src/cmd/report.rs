@@ -1,0 +1,91 @@
+//! `backslide report`: one file.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use lab::Lab;
+use model::{Comparison, RunData, RunId};
+use report::Input;
+
+use crate::args::{ReportArgs, ReportFormat};
+use crate::exit::Exit;
+use crate::printer::Printer;
+use crate::{input, runs};
+
+pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    let lab = runs::open(root)?;
+    let run = runs::choose(&lab, args.run.as_deref())?;
+    let data = lab.store.load(&run, runs::EVERYTHING)?;
+    let comparisons = runs::compare_all(&data, args.base.as_deref())?;
+    let output = destination(&lab, &run, args.output.as_deref())?;
+    write(&lab, &data, &comparisons, &output, args.format, printer)?;
+    if output != Path::new("-") {
+        printer.result(&output.display().to_string());
+    }
+    Ok(Exit::Fine)
+}
+
+/// Where a report goes that was not told where.
+pub(crate) fn destination(lab: &Lab, run: &RunId, output: Option<&Path>) -> Result<PathBuf> {
+    if let Some(output) = output {
+        return Ok(output.to_owned());
+    }
+    let directory = lab.root().join("reports");
+    std::fs::create_dir_all(&directory)
+        .with_context(|| format!("cannot create {}", directory.display()))?;
+    Ok(directory.join(format!("{run}.html")))
+}
+
+/// Writes the report in the format that is asked for, or that the file's name asks for.
+pub(crate) fn write(
+    lab: &Lab,
+    data: &RunData,
+    comparisons: &[Comparison],
+    output: &Path,
+    format: Option<ReportFormat>,
+    printer: Printer,
+) -> Result<()> {
+    let generated = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string();
+    let differing = input::differing(lab, data)?;
+    let input = Input {
+        data,
+        comparisons,
+        differing,
+        generated: &generated,
+        findings: Vec::new(),
+    };
+    let text = match format
+        .or_else(|| ReportFormat::of(output))
+        .unwrap_or(ReportFormat::Html)
+    {
+        ReportFormat::Html => report::html(&input),
+        ReportFormat::Md => report::markdown(&input),
+        ReportFormat::Tsv => report::tsv(&input),
+        ReportFormat::Csv => report::csv(data),
+        ReportFormat::Json => report::json(comparisons),
+    };
+    put(output, text.as_bytes(), printer)
+}
+
+/// Writes a file whole or not at all: an old one stays when the disk is full.
+pub(crate) fn put(output: &Path, bytes: &[u8], printer: Printer) -> Result<()> {
+    if output == Path::new("-") {
+        return printer.raw(bytes).context("cannot write to stdout");
+    }
+    let what = || format!("cannot write {}", output.display());
+    let name = output
+        .file_name()
+        .with_context(what)?
+        .to_string_lossy()
+        .into_owned();
+    let beside = output.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = std::fs::File::create(&beside)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&beside, output));
+    if written.is_err() {
+        // The error that is told is the one of the report; a leftover could not be helped either.
+        let _leftover = std::fs::remove_file(&beside);
+    }
+    written.with_context(what)
+}

@@ -1,0 +1,114 @@
+//! `backslide run`: carries a plan out.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use anyhow::{Context, Result};
+use lab::{Builds, Ended, Lab, Providers, Secrets};
+use load::Stop;
+use model::{HostShape, Plan, RunId};
+use plan::Catalog;
+
+use crate::args::RunArgs;
+use crate::exit::Exit;
+use crate::printer::Printer;
+use crate::progress::Progress;
+
+pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    let mut lab = Lab::open(root)?;
+    let (run, secrets) = if let Some(resume) = &args.resume {
+        (RunId(resume.clone()), Secrets::default())
+    } else {
+        let named = args.plan.as_deref().unwrap_or_default();
+        let (plan, builds) = expand(named, lab.host()?.shape)?;
+        (
+            lab.begin(&plan, env!("CARGO_PKG_VERSION"))?,
+            builds.secrets(),
+        )
+    };
+    let exit = carry_out(&mut lab, &run, secrets, printer)?;
+    printer.result(&run.to_string());
+    Ok(exit)
+}
+
+/// Reads the plan that a person named and resolves everything in it.
+pub(crate) fn expand(named: &str, host: HostShape) -> Result<(Plan, Builds)> {
+    let catalog = Catalog::embedded()?;
+    let path = Path::new(named);
+    let is_file = path.exists() || path.extension().is_some() || named.contains('/');
+    let (text, origin) = if is_file {
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {named}"))?;
+        (text, named.to_owned())
+    } else {
+        (catalog.plan(named)?.to_owned(), named.to_owned())
+    };
+    let file = plan::read(&text, &origin)?;
+    let builds = Builds::default();
+    let plan = plan::expand(&file, &catalog, &|request| builds.find(request), host)?;
+    Ok((plan, builds))
+}
+
+/// Runs what is left of a run, with progress; ^C stops it.
+pub(crate) fn carry_out(
+    lab: &mut Lab,
+    run: &RunId,
+    secrets: Secrets,
+    printer: Printer,
+) -> Result<Exit> {
+    let stop = Stop::default();
+    stop_on_signals(stop.clone(), printer)?;
+    let info = lab.store.run_info(run)?;
+    let done = lab.store.journal(run)?.len() as u32;
+    printer.note(&format!(
+        "run {run}: plan {}, {} systems × {} rounds, in {}",
+        info.plan.name,
+        info.plan.systems.len(),
+        info.plan.rounds,
+        lab.root().display()
+    ));
+    let mut progress = Progress::new(printer, &info.plan, done);
+    let provider = Providers { secrets };
+    let ended = lab.carry_out(run, &provider, &stop, &mut |event| progress.see(event));
+    progress.finish();
+    Ok(match ended? {
+        Ended::Finished { failed: 0 } => Exit::Fine,
+        Ended::Finished { failed } => {
+            let trials = if failed == 1 {
+                "1 trial"
+            } else {
+                &format!("{failed} trials")
+            };
+            printer.note(&format!("{trials} failed: `backslide show {run}` says why"));
+            Exit::TrialFailed
+        }
+        Ended::Interrupted => {
+            printer.note(&format!(
+                "interrupted; go on with `backslide run --resume {run}`"
+            ));
+            Exit::Failed
+        }
+    })
+}
+
+/// The first ^C (or SIGTERM) asks to stop cleanly, the second ends the process at once: the kernel
+/// then kills the servers, and what was journaled stays.
+fn stop_on_signals(stop: Stop, printer: Printer) -> Result<()> {
+    let signals = AtomicU32::new(0);
+    ctrlc::set_handler(move || {
+        if signals.fetch_add(1, Ordering::Relaxed) == 0 {
+            printer.note("\nstopping cleanly; ^C again stops at once");
+            stop.ask();
+        } else {
+            leave_at_once();
+        }
+    })
+    .context("cannot handle ^C")
+}
+
+#[expect(
+    clippy::exit,
+    reason = "the second ^C means now; nothing is left to tidy up in this process"
+)]
+fn leave_at_once() {
+    std::process::exit(1);
+}

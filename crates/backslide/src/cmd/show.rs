@@ -1,0 +1,70 @@
+//! `backslide show`: one run, its systems and trials.
+
+use std::path::Path;
+
+use anyhow::Result;
+use model::Outcome;
+use report::Input;
+
+use crate::args::ShowArgs;
+use crate::exit::Exit;
+use crate::printer::Printer;
+use crate::{runs, table};
+
+pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    let lab = runs::open(root)?;
+    let data = runs::load(&lab, args.run.as_deref(), runs::NUMBERS)?;
+    let info = &data.info;
+    printer.result(&format!(
+        "run {} · plan {} · {} · started {} · {} · seed {} · backslide {}",
+        info.id,
+        info.plan.name,
+        info.plan.workload.name(),
+        info.started,
+        info.state.word(),
+        info.plan.seed,
+        info.backslide,
+    ));
+    for system in &info.plan.systems {
+        let role = if system.name == info.plan.base {
+            " (base)"
+        } else if system.control {
+            " (control: a second copy of the base)"
+        } else {
+            ""
+        };
+        printer.result(&format!(
+            "  {}{role}: {}",
+            system.name, system.build.version_line
+        ));
+    }
+    let input = Input {
+        data: &data,
+        comparisons: &[],
+        differing: None,
+        generated: "",
+        findings: Vec::new(),
+    };
+    table::print(printer, &report::tables::trials(&input));
+    table::print(printer, &report::tables::absolute(&input));
+    for trial in &data.trials {
+        if let Outcome::Failed {
+            step,
+            reason,
+            log_tail,
+        } = &trial.outcome
+        {
+            let at = step
+                .as_ref()
+                .map_or(String::new(), |step| format!(" in {step}"));
+            printer.result(&format!(
+                "\nround {}, {} failed{at}: {reason}",
+                trial.round, trial.system
+            ));
+            for line in log_tail {
+                printer.result(&format!("  | {line}"));
+            }
+        }
+    }
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,67 @@
+//! Everything printed for people goes through here: it knows colour, width and `--quiet`.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+/// Width where the terminal does not tell one.
+const USUAL_WIDTH: u16 = 100;
+
+/// Prints results to stdout, all else to stderr. A reader that went away (`| head`) is no error.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Printer {
+    quiet: bool,
+}
+
+impl Printer {
+    pub(crate) const fn new(quiet: bool) -> Self {
+        Self { quiet }
+    }
+
+    /// May only results and errors be printed?
+    pub(crate) const fn is_quiet(self) -> bool {
+        self.quiet
+    }
+
+    /// A result.
+    pub(crate) fn result(self, text: &str) {
+        let _reader_gone = writeln!(anstream::stdout(), "{text}");
+    }
+
+    /// A result as it is, without a line end added: files to stdout.
+    pub(crate) fn raw(self, bytes: &[u8]) -> io::Result<()> {
+        match io::stdout()
+            .write_all(bytes)
+            .and_then(|()| io::stdout().flush())
+        {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Something on the way to the result.
+    pub(crate) fn note(self, text: &str) {
+        if !self.quiet {
+            let _reader_gone = writeln!(anstream::stderr(), "{text}");
+        }
+    }
+
+    /// An error with its causes.
+    pub(crate) fn error(self, error: &anyhow::Error) {
+        let bold = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let _reader_gone = writeln!(anstream::stderr(), "{bold}error:{bold:#} {error}");
+        for cause in error.chain().skip(1) {
+            let _reader_gone = writeln!(anstream::stderr(), "  because {cause}");
+        }
+    }
+
+    /// Columns of the terminal that stdout goes to.
+    pub(crate) fn width(self) -> u16 {
+        rustix::termios::tcgetwinsize(io::stdout())
+            .ok()
+            .map(|size| size.ws_col)
+            .or_else(|| std::env::var("COLUMNS").ok()?.parse().ok())
+            .filter(|columns| *columns > 20)
+            .unwrap_or(USUAL_WIDTH)
+    }
+}

@@ -1,0 +1,185 @@
+//! What programs, spreadsheets and blog posts get.
+
+mod common;
+
+use common::Shape;
+use model::{Comparison, RunData};
+use report::tables::{self, Clock};
+use report::{Align, Input, Table, Variable};
+
+fn small() -> Shape {
+    Shape {
+        rounds: 2,
+        seconds: 5,
+        steps: 5,
+        failed: Some((1, 2)),
+        ..Shape::usual()
+    }
+}
+
+fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> Input<'a> {
+    Input {
+        data,
+        comparisons,
+        differing: Some(vec![Variable {
+            name: "journal_mode".into(),
+            values: vec![
+                ("sqlite/wal".into(), "wal".into()),
+                ("sqlite/rollback".into(), "delete".into()),
+            ],
+        }]),
+        generated: "2026-11-21 12:00 UTC",
+        findings: Vec::new(),
+    }
+}
+
+/// Columns of equal width, as a terminal sets them.
+fn text(table: &Table) -> String {
+    let head = table
+        .headers
+        .iter()
+        .map(|h| format!("{} {}", h.text, h.unit).trim().to_owned());
+    let mut lines: Vec<Vec<String>> = vec![head.collect()];
+    lines.extend(
+        table
+            .rows
+            .iter()
+            .map(|row| row.iter().map(report::Cell::shown).collect()),
+    );
+    let width = |column: usize| {
+        lines
+            .iter()
+            .map(|l| l[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..table.headers.len()).map(width).collect();
+    let set = |line: &Vec<String>| {
+        let cells = line
+            .iter()
+            .enumerate()
+            .map(|(i, cell)| match table.headers[i].align {
+                Align::Left => format!("{cell:<w$}", w = widths[i]),
+                Align::Right => format!("{cell:>w$}", w = widths[i]),
+            });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let body: Vec<String> = lines.iter().map(set).collect();
+    format!("{}\n{}\n{}\n", table.title, table.note, body.join("\n"))
+}
+
+#[test]
+fn the_tables() {
+    let data = common::run(&Shape {
+        failed: Some((1, 3)),
+        ..Shape::usual()
+    });
+    let comparisons = common::comparisons(&data);
+    let input = input(&data, &comparisons);
+    let step = &data.steps[4];
+    let mut all = vec![
+        tables::absolute(&input),
+        tables::relative(&input),
+        tables::background(&input).unwrap(),
+        tables::verdicts(&input, false),
+    ];
+    all.extend(
+        tables::costs(&input, model::Group::Server, false)
+            .into_iter()
+            .take(1),
+    );
+    all.extend(
+        tables::costs(&input, model::Group::Server, true)
+            .into_iter()
+            .take(1),
+    );
+    all.extend(tables::step_costs(&input, step, true));
+    all.extend(tables::percentiles(&input, step, "query", Clock::Service));
+    all.extend(tables::percentiles(&input, step, "insert", Clock::Response));
+    all.extend(tables::buckets(&input, step, "query", Clock::Service));
+    all.extend(tables::sizes(&input));
+    all.extend(tables::errors(&input));
+    all.extend(tables::settings(&input));
+    all.extend(tables::differing(&input));
+    all.push(tables::trials(&input));
+    all.push(tables::metrics(&input));
+    for table in &all {
+        assert!(
+            table.rows.iter().all(|r| r.len() == table.headers.len()),
+            "{}",
+            table.title
+        );
+    }
+    let text: Vec<String> = all.iter().map(text).collect();
+    insta::assert_snapshot!(text.join("\n"));
+}
+
+#[test]
+fn the_sentences() {
+    let data = common::run(&Shape::usual());
+    let comparisons = common::comparisons(&data);
+    let input = input(&data, &comparisons);
+    let sentences: Vec<String> = report::sentences(&input)
+        .into_iter()
+        .map(|s| format!("{} {}", s.system, s.text))
+        .chain([report::control(&input)])
+        .collect();
+    insta::assert_snapshot!(sentences.join("\n"));
+}
+
+#[test]
+fn markdown() {
+    let data = common::run(&small());
+    let comparisons = common::comparisons(&data);
+    insta::assert_snapshot!(report::markdown(&input(&data, &comparisons)));
+}
+
+#[test]
+fn tsv_has_as_many_fields_in_every_line_of_a_table() {
+    let data = common::run(&small());
+    let comparisons = common::comparisons(&data);
+    let tsv = report::tsv(&input(&data, &comparisons));
+    for table in tsv.split_terminator("\n\n") {
+        let fields: Vec<usize> = table
+            .lines()
+            .skip(1)
+            .map(|l| l.split('\t').count())
+            .collect();
+        assert!(
+            fields.len() > 1 && fields.windows(2).all(|w| w[0] == w[1]),
+            "{table}"
+        );
+    }
+    let without_verdicts = tsv.split_once("\n\n").unwrap().1;
+    insta::assert_snapshot!(without_verdicts);
+}
+
+#[test]
+fn json_keeps_its_contract() {
+    let data = common::run(&small());
+    let mut comparisons = common::comparisons(&data);
+    comparisons[1].ratio = Some(f64::NAN);
+    insta::assert_snapshot!(report::json(&comparisons[..2]));
+    assert_eq!(report::json(&[]), "[]\n");
+}
+
+#[test]
+fn csv_is_one_measurement_a_line() {
+    let mut data = common::run(&small());
+    data.cells[0].system = "a,\"b\"".into();
+    let csv = report::csv(&data);
+    assert_eq!(csv.lines().count(), data.cells.len() + 1);
+    let head: Vec<&str> = csv.lines().take(4).collect();
+    insta::assert_snapshot!(head.join("\n"));
+}
+
+#[test]
+fn markup_in_names_stays_text_in_markdown() {
+    let mut shape = small();
+    shape.systems[1].0 = "<b>x|y</b>".into();
+    let data = common::run(&shape);
+    let comparisons = common::comparisons(&data);
+    let markdown = report::markdown(&input(&data, &comparisons));
+    assert!(markdown.contains("&lt;b&gt;x\\|y&lt;/b&gt;"));
+    assert!(!markdown.contains("<b>"));
+}
