@@ -312,6 +312,7 @@ impl Conductor<'_> {
             sizes: None,
             checks: result.checks,
             notes: result.notes,
+            compat: self.plan.workload.is_compat(),
         }
     }
 

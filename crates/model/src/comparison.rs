@@ -77,19 +77,15 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFewRounds { have, need } => {
-                write!(f, "{have} complete rounds, a verdict needs {need}")
+                write!(f, "complete rounds: {have}, a verdict needs {need}")
             }
             Self::TooNoisy {
                 more_rounds: Some(1),
-            } => f.write_str("about 1 more round would decide"),
+            } => f.write_str("about 1 more round"),
             Self::TooNoisy {
                 more_rounds: Some(n),
-            } => {
-                write!(f, "about {n} more rounds would decide")
-            }
-            Self::TooNoisy { more_rounds: None } => {
-                f.write_str("more than 1000 further rounds would be needed")
-            }
+            } => write!(f, "about {n} more rounds"),
+            Self::TooNoisy { more_rounds: None } => f.write_str("over 1000 more rounds"),
             Self::MissingTrials { system } => write!(f, "no complete round with {system}"),
             Self::NoRatio { system } => write!(f, "{system} has a value of zero"),
             Self::NotJudged => f.write_str("neither direction is better"),

@@ -245,6 +245,28 @@ const METRICS: &[Metric] = &[
         compute: |s| rate(s.subject_count(), s.window),
     },
     Metric {
+        id: "compat.ips",
+        unit: |_| Unit::RowsPerSecond,
+        is: is(
+            Neither,
+            Group::Rate,
+            0.02,
+            "inserted rows as the original computes it",
+        ),
+        compute: |s| per_elapsed_second(s, s.requested_rows),
+    },
+    Metric {
+        id: "compat.qps",
+        unit: |_| Unit::OpsPerSecond,
+        is: is(
+            Neither,
+            Group::Rate,
+            0.02,
+            "queries as the original computes it",
+        ),
+        compute: |s| per_elapsed_second(s, s.kind("query")?.sums.ops),
+    },
+    Metric {
         id: "sla.insert",
         unit: |_| Unit::Percent,
         is: is(
@@ -603,6 +625,12 @@ fn micros(n: Option<Nanos>) -> Option<f64> {
 
 fn rate(count: u64, window: Nanos) -> Option<f64> {
     (window.0 > 0).then(|| count as f64 / window.as_secs_f64())
+}
+
+/// The original divides what was asked for by whole seconds, start-up included; only in compat plans.
+fn per_elapsed_second(step: &StepRecord, count: u64) -> Option<f64> {
+    let seconds = step.elapsed.0 / Nanos::SECOND.0;
+    (step.compat && seconds > 0).then(|| count as f64 / seconds as f64)
 }
 
 fn per_op(step: &StepRecord, id: &str) -> Option<f64> {

@@ -175,6 +175,8 @@ pub struct StepRecord {
     pub checks: Vec<Check>,
     /// Facts worth keeping that are no metric: `min query` times, how long warm-up took.
     pub notes: Vec<(String, String)>,
+    /// Did the plan ask for the original's behaviour, and so for its rates beside ours?
+    pub compat: bool,
 }
 
 impl StepRecord {

@@ -20,6 +20,13 @@ impl WorkloadSpec {
         }
     }
 
+    /// Does it behave as the original where the two differ?
+    pub const fn is_compat(&self) -> bool {
+        match self {
+            Self::Insert(spec) => spec.compat,
+        }
+    }
+
     /// Clients of each step.
     pub const fn clients(&self) -> u32 {
         match self {

@@ -16,7 +16,7 @@ pub fn markdown(input: &Input<'_>) -> String {
     head(&mut text, &view);
     let mut all = vec![tables::view_relative(&view), tables::view_absolute(&view)];
     all.extend(tables::view_background(&view));
-    all.push(tables::view_verdicts(&view, false));
+    all.push(tables::view_verdicts(&view, &tables::Shown::rates()));
     for group in [Group::Server, Group::Host, Group::Client] {
         all.extend(tables::view_costs(&view, group, false));
         all.extend(tables::view_costs(&view, group, true));

@@ -10,7 +10,13 @@ use crate::{Cell, Input, Table, format, tables};
 pub fn tsv(input: &Input<'_>) -> String {
     let view = View::new(input);
     let mut all = vec![
-        tables::view_verdicts(&view, true),
+        tables::view_verdicts(
+            &view,
+            &tables::Shown {
+                all_metrics: true,
+                ..tables::Shown::default()
+            },
+        ),
         tables::view_absolute(&view),
         tables::view_relative(&view),
     ];

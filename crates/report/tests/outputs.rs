@@ -81,7 +81,7 @@ fn the_tables() {
         tables::absolute(&input),
         tables::relative(&input),
         tables::background(&input).unwrap(),
-        tables::verdicts(&input, false),
+        tables::verdicts(&input, &tables::Shown::default()),
     ];
     all.extend(
         tables::costs(&input, model::Group::Server, false)

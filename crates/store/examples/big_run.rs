@@ -224,5 +224,6 @@ fn record(step: &str, ordinal: u32, seconds: u32, totals: Vec<KindInterval>) -> 
         sizes: None,
         checks: Vec::new(),
         notes: Vec::new(),
+        compat: false,
     }
 }

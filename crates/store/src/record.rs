@@ -28,6 +28,8 @@ pub(crate) struct StoredRecord<'a> {
     sizes: Option<Sizes>,
     checks: Cow<'a, [Check]>,
     notes: Cow<'a, [(String, String)]>,
+    #[serde(default)]
+    compat: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -63,6 +65,7 @@ impl<'a> StoredRecord<'a> {
             sizes,
             checks,
             notes,
+            compat,
         } = record;
         Self {
             step: Cow::Borrowed(step),
@@ -81,6 +84,7 @@ impl<'a> StoredRecord<'a> {
             sizes: *sizes,
             checks: Cow::Borrowed(checks),
             notes: Cow::Borrowed(notes),
+            compat: *compat,
         }
     }
 
@@ -110,6 +114,7 @@ impl<'a> StoredRecord<'a> {
             sizes: self.sizes,
             checks: self.checks.into_owned(),
             notes: self.notes.into_owned(),
+            compat: self.compat,
         })
     }
 }

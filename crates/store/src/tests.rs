@@ -179,5 +179,6 @@ fn record(name: &str, ordinal: u32) -> StepRecord {
         sizes: None,
         checks: Vec::new(),
         notes: Vec::new(),
+        compat: false,
     }
 }

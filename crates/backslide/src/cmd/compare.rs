@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use model::{Comparison, MetricId, RunData};
 use report::Input;
+use report::tables::Shown;
 use stats::Selection;
 
 use crate::args::{CompareArgs, Format};
@@ -26,10 +27,25 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     } else {
         Selection::Only(args.metric.iter().map(MetricId::new).collect())
     };
-    let comparisons = runs::compare(&data, args.base.as_deref(), selection, min_effect)?;
+    let base = args.base.as_deref();
+    let comparisons = runs::compare(&data, base, selection, min_effect)?;
     match args.format {
         Format::Json => printer.raw(report::json(&comparisons).as_bytes())?,
-        Format::Text => show(&data, &comparisons, args.all, printer),
+        Format::Text => {
+            let only_rate = args.metric == [MetricId::RATE];
+            let shown = Shown {
+                system: None,
+                all_metrics: !only_rate,
+                decided_only: !args.all,
+            };
+            let all = runs::compare(&data, base, Selection::All, min_effect)?;
+            show(
+                &data,
+                if only_rate { &all } else { &comparisons },
+                &shown,
+                printer,
+            );
+        }
     }
     let judged = comparisons
         .iter()
@@ -37,8 +53,9 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     Ok(Exit::of(judged))
 }
 
-/// Prints a sentence per system, the verdicts, and what the control shows.
-pub(crate) fn show(data: &RunData, comparisons: &[Comparison], all: bool, printer: Printer) {
+/// Prints a sentence and a table for each system, and what the control shows. `comparisons` are in
+/// every metric, so that a change of throughput can name the cost that moved with it.
+pub(crate) fn show(data: &RunData, comparisons: &[Comparison], shown: &Shown, printer: Printer) {
     let input = Input {
         data,
         comparisons,
@@ -49,7 +66,16 @@ pub(crate) fn show(data: &RunData, comparisons: &[Comparison], all: bool, printe
     for sentence in report::sentences(&input) {
         printer.result(&format!("{} {}", sentence.system, sentence.text));
     }
-    table::print(printer, &report::tables::verdicts(&input, all));
+    for system in &data.info.plan.systems {
+        let shown = Shown {
+            system: Some(system.name.clone()),
+            ..shown.clone()
+        };
+        let table = report::tables::verdicts(&input, &shown);
+        if !table.rows.is_empty() {
+            table::print(printer, &table);
+        }
+    }
     printer.result(&format!("\n{}", report::control(&input)));
     for finding in report::findings(&input) {
         printer.result(&format!("{}: {}", finding.title, finding.text));

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use anyhow::Result;
 use lab::{Lab, Secrets};
+use report::tables::Shown;
 
-use super::{compare, report, run};
+use super::{compare, run};
 use crate::args::DemoArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -21,9 +22,9 @@ pub(crate) fn run(args: &DemoArgs, root: &Path, printer: Printer) -> Result<Exit
     }
     let data = runs::load(&lab, Some(&run.0), runs::EVERYTHING)?;
     let comparisons = runs::compare_all(&data, None)?;
-    compare::show(&data, &comparisons, true, printer);
-    let output = report::destination(&lab, &run, args.output.as_deref())?;
-    report::write(&lab, &data, &comparisons, &output, None, printer)?;
+    compare::show(&data, &comparisons, &Shown::default(), printer);
+    let output = super::report::destination(&lab, &run, args.output.as_deref())?;
+    super::report::write(&lab, &data, &comparisons, &output, None, printer)?;
     printer.result(&format!("\nReport: {}", output.display()));
     printer.note(&format!(
         "Run {run}; more: `backslide show {run}`, `backslide compare {run} --all`"

@@ -40,7 +40,7 @@ pub(super) fn matrix(view: &View<'_>) -> Markup {
                 }
             }
             @if !view.input.comparisons.is_empty() {
-                (table::folded(&tables::view_verdicts(view, false)))
+                (table::folded(&tables::view_verdicts(view, &tables::Shown::rates())))
             }
         }
     }

@@ -26,6 +26,7 @@ pub(crate) use throughput::{
     absolute as view_absolute, background as view_background, relative as view_relative,
 };
 pub(crate) use trials::trials as view_trials;
+pub use verdicts::Shown;
 pub(crate) use verdicts::{pairs as view_pairs, tone as verdict_tone, verdicts as view_verdicts};
 
 use crate::view::View;
@@ -51,8 +52,8 @@ impl Clock {
 }
 
 /// Each candidate against the base. Throughput only, or with `all` every metric that was compared.
-pub fn verdicts(input: &Input<'_>, all: bool) -> Table {
-    view_verdicts(&View::new(input), all)
+pub fn verdicts(input: &Input<'_>, shown: &Shown) -> Table {
+    view_verdicts(&View::new(input), shown)
 }
 
 /// Throughput: systems × steps.

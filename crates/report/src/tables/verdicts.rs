@@ -18,9 +18,38 @@ const COSTS: [&str; 8] = [
     "wKB/o",
 ];
 
-pub(crate) fn verdicts(view: &View<'_>, all: bool) -> Table {
-    let mut headers = vec![Header::words("system"), Header::words("step")];
-    if all {
+/// Which comparisons a table of verdicts shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// One system, which is then named in the title; all when `None`.
+    pub system: Option<String>,
+    /// Every metric, or throughput only.
+    pub all_metrics: bool,
+    /// Leave out what is unchanged or not decided.
+    pub decided_only: bool,
+}
+
+impl Shown {
+    /// All steps of all systems, throughput only.
+    pub(crate) fn rates() -> Self {
+        Self::default()
+    }
+
+    fn shows(&self, comparison: &Comparison) -> bool {
+        let system = self.system.as_ref();
+        system.is_none_or(|system| *system == comparison.system)
+            && (self.all_metrics || comparison.metric.0 == MetricId::RATE)
+            && (!self.decided_only || is_certain(&comparison.verdict))
+    }
+}
+
+pub(crate) fn verdicts(view: &View<'_>, shown: &Shown) -> Table {
+    let mut headers = Vec::new();
+    if shown.system.is_none() {
+        headers.push(Header::words("system"));
+    }
+    headers.push(Header::words("step"));
+    if shown.all_metrics {
         headers.push(Header::words("metric"));
     }
     headers.extend([
@@ -29,38 +58,42 @@ pub(crate) fn verdicts(view: &View<'_>, all: bool) -> Table {
         Header::numbers("rounds", ""),
         Header::numbers("q", ""),
         Header::words("verdict"),
-        Header::words("why, or what moved with it"),
+        Header::words("to decide it, or what moved with it"),
     ]);
     let rows = view.candidates().flat_map(|system| {
         let steps = view.steps.iter();
-        steps.flat_map(move |step| rows(view, system, step, all))
+        steps.flat_map(move |step| rows(view, system, step, shown))
     });
+    let title = match &shown.system {
+        Some(system) => format!("{system} against {}", view.base),
+        None => format!("Verdicts against {}", view.base),
+    };
     Table {
-        title: format!("Verdicts against {}", view.base),
+        title,
         note: "q is the p-value adjusted for false discoveries over the steps.".to_owned(),
         headers,
         rows: rows.collect(),
     }
 }
 
-fn rows(view: &View<'_>, system: &Seen<'_>, step: &StepInfo, all: bool) -> Vec<Vec<Cell>> {
+fn rows(view: &View<'_>, system: &Seen<'_>, step: &StepInfo, shown: &Shown) -> Vec<Vec<Cell>> {
     let of_step = |c: &&Comparison| {
         c.system == system.name && c.step == step.step && c.clients == step.clients
     };
-    let wanted = |c: &&Comparison| all || c.metric.0 == MetricId::RATE;
     let comparisons = view.input.comparisons.iter().filter(of_step);
     comparisons
-        .filter(wanted)
-        .map(|c| row(view, step, c, all))
+        .filter(|c| shown.shows(c))
+        .map(|c| row(view, step, c, shown))
         .collect()
 }
 
-fn row(view: &View<'_>, step: &StepInfo, comparison: &Comparison, all: bool) -> Vec<Cell> {
-    let mut cells = vec![
-        Cell::text(comparison.system.clone()),
-        Cell::text(view.label(step)),
-    ];
-    if all {
+fn row(view: &View<'_>, step: &StepInfo, comparison: &Comparison, shown: &Shown) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    if shown.system.is_none() {
+        cells.push(Cell::text(comparison.system.clone()));
+    }
+    cells.push(Cell::text(view.label(step)));
+    if shown.all_metrics {
         cells.push(Cell::text(comparison.metric.0.clone()));
     }
     let reason = comparison.verdict.reason();

@@ -314,6 +314,7 @@ prop_compose! {
         sizes in prop::option::of(some_sizes()),
         checks in prop::collection::vec(a_check(), 0..3),
         notes in prop::collection::vec((TEXT, TEXT), 0..3),
+        compat in any::<bool>(),
     ) -> StepRecord {
         StepRecord {
             step: StepId(step),
@@ -332,6 +333,7 @@ prop_compose! {
             sizes,
             checks,
             notes,
+            compat,
         }
     }
 }
