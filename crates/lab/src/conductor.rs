@@ -59,6 +59,7 @@ impl Lab {
             );
             listen(&Event::Warning { text });
         }
+        remove_leftovers(&instances);
         for text in changes_since(&info, self.host().ok().as_ref()) {
             listen(&Event::Warning { text });
         }
@@ -95,6 +96,14 @@ impl Lab {
         }
         conductor.keeper.finish()?;
         Ok(Ended::Finished { failed })
+    }
+}
+
+/// Removes the instances that a killed run left. The lock of the lab is held and their servers are
+/// ended, so nobody uses them. What cannot be removed is told when its place is needed.
+fn remove_leftovers(instances: &Path) {
+    for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
+        let _told_when_needed = std::fs::remove_dir_all(entry.path());
     }
 }
 

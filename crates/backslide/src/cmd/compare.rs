@@ -63,8 +63,11 @@ pub(crate) fn show(data: &RunData, comparisons: &[Comparison], shown: &Shown, pr
         generated: "",
         findings: Vec::new(),
     };
-    for sentence in report::sentences(&input) {
-        printer.result(&format!("{} {}", sentence.system, sentence.text));
+    // The sentences are about throughput.
+    if !shown.all_metrics {
+        for sentence in report::sentences(&input) {
+            printer.result(&format!("{} {}", sentence.system, sentence.text));
+        }
     }
     for system in &data.info.plan.systems {
         let shown = Shown {

@@ -130,7 +130,7 @@ pub(crate) const fn tone(verdict: &Verdict) -> Tone {
     }
 }
 
-/// Where throughput certainly changed: the cost that certainly changed most, `server.cpu/o 1.42`.
+/// Where throughput certainly changed: the cost that certainly changed most, `server.cpu/o ×1.42`.
 fn moved_with(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> Option<String> {
     if comparison.metric.0 != MetricId::RATE || !is_certain(&comparison.verdict) {
         return None;
@@ -141,7 +141,7 @@ fn moved_with(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> Opti
         .filter(|cost| is_certain(&cost.verdict))
         .filter_map(|cost| Some((cost, cost.ratio.filter(|r| r.is_finite() && *r > 0.0)?)))
         .max_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs()))
-        .map(|(cost, ratio)| format!("{} {}", cost.metric, format::ratio(ratio)))
+        .map(|(cost, ratio)| format!("{} ×{}", cost.metric, format::ratio(ratio)))
 }
 
 /// The evidence behind a step's throughput ratios: systems × rounds; `None` without any pair.

@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::{
-    Check, Dialect, InsertSpec, Nanos, QueryKind, Rng, Settle, Statements, StepId, Tables, mix,
+    Check, Dialect, InsertSpec, Nanos, Pacing, QueryKind, Rng, Settle, Statements, StepId, Tables,
+    mix,
 };
 
 use self::maintain::{IndexBuilder, SettleLead, TableSettler};
@@ -24,7 +25,7 @@ use self::query::{LongTransaction, PointQueries, QuerySetup, RangeQueries};
 use self::rows::Rows;
 use self::stage::{Kinds, Stage, stages};
 use self::worker::{Worker, Wrong};
-use self::writer::{Coupling, Deleter, InsertStatement, Inserter, Turn};
+use self::writer::{Coupling, Deleter, InsertStatement, Inserter, Pacer, Turn};
 use crate::engine::{Client, Observer, Pace, Role, StepSetup, Stop, run};
 use crate::{Schedule, StepClock, StepError, StepOutline, StepResult, Target, Workload};
 
@@ -191,26 +192,17 @@ impl Insert {
         let rows_per_commit = stage.rows_per_commit(&self.spec);
         let statements = stage.rows(&self.spec).div_ceil(u64::from(rows_per_commit));
         let with_deletes = self.deletes() && stage.has_deletes();
-        let schedule = stage.rate().map(|rate| {
-            let rows = u64::from(rows_per_commit);
-            Schedule::new(
-                self.spec.pacing,
-                u64::from(rate),
-                rows,
-                client,
-                self.spec.clients,
-            )
-        });
         let coupling = with_deletes.then(|| Arc::new(Coupling::new(self.spec.queue)));
+        let (pacer, delete_pacer) = self.pacers(stage, client);
         let turn = Turn {
             statements,
-            schedule,
+            pacer,
             coupling,
         };
         let inserter = self.inserter(cast, client, rows_per_commit, turn.clone())?;
         if with_deletes {
             let turn = Turn {
-                schedule: schedule.map(Schedule::half_a_period_later),
+                pacer: delete_pacer,
                 ..turn
             };
             let deleter = self.deleter(cast, client, rows_per_commit, turn, lo)?;
@@ -218,6 +210,25 @@ impl Insert {
         }
         cast.add(format!("insert {}", client + 1), true, Box::new(inserter));
         Ok(())
+    }
+
+    /// What the inserter and the deleter of a client keep to, where the step has a rate.
+    fn pacers(&self, stage: &Stage, client: u32) -> (Option<Pacer>, Option<Pacer>) {
+        let Some(rate) = stage.rate().map(u64::from) else {
+            return (None, None);
+        };
+        let rows = u64::from(stage.rows_per_commit(&self.spec));
+        match self.spec.pacing {
+            Pacing::Even => {
+                let schedule = Schedule::new(rate, rows, client, self.spec.clients);
+                let later = schedule.half_a_period_later();
+                (Some(Pacer::Even(schedule)), Some(Pacer::Even(later)))
+            }
+            Pacing::Burst => {
+                let pacer = Pacer::burst(rate, rows);
+                (Some(pacer.clone()), Some(pacer))
+            }
+        }
     }
 
     fn add_queries(
@@ -301,7 +312,7 @@ impl Insert {
             let rows_per_commit = self.spec.i0_rows_per_commit;
             let turn = Turn {
                 statements: 1,
-                schedule: None,
+                pacer: None,
                 coupling: None,
             };
             let first = Box::new(self.inserter(cast, table, rows_per_commit, turn)?);
@@ -567,7 +578,7 @@ fn settle_length(spec: &InsertSpec) -> Nanos {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use model::{InsertScale, Pacing};
+    use model::InsertScale;
 
     /// A small spec with the original's parameters.
     pub(in crate::workload) fn spec() -> InsertSpec {

@@ -69,33 +69,74 @@ impl Coupling {
     }
 }
 
+/// What a paced writer keeps to.
+#[derive(Clone, Debug)]
+pub(super) enum Pacer {
+    /// Each statement at its own time.
+    Even(Schedule),
+    /// As the original: this many statements at the start of each second; time that was lost is not
+    /// made up for.
+    Burst { size: u64, since: Nanos },
+}
+
+/// A second that is this old is over for the original.
+const NEARLY_A_SECOND: Nanos = Nanos::from_millis(950);
+
+impl Pacer {
+    /// A pacer of the original's kind for `rate` rows a second, `rows` a statement.
+    pub(super) fn burst(rate: u64, rows: u64) -> Self {
+        Self::Burst {
+            size: rate.div_ceil(rows).max(1),
+            since: Nanos(0),
+        }
+    }
+
+    /// Waits until statement `n` may be sent; false when the step is over before that.
+    fn wait(&mut self, n: u64, context: &ClientContext<'_>) -> bool {
+        match self {
+            Self::Even(schedule) => context.wait_until(schedule.due(n)),
+            Self::Burst { size, since } => {
+                if n == 0 || !n.is_multiple_of(*size) {
+                    return !context.is_over();
+                }
+                let age = context.recorder.clock().now().saturating_sub(*since);
+                let goes_on = age >= NEARLY_A_SECOND || context.wait_until(*since + Nanos::SECOND);
+                *since = context.recorder.clock().now();
+                goes_on
+            }
+        }
+    }
+}
+
 /// When a writer sends its statements.
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
     pub(super) statements: u64,
-    pub(super) schedule: Option<Schedule>,
+    pub(super) pacer: Option<Pacer>,
     pub(super) coupling: Option<Arc<Coupling>>,
 }
 
 impl Turn {
-    /// Waits for statement `n`: first for the other side, then for the schedule. False when the
-    /// step is over before that.
-    fn wait(&self, n: u64, side: Side, context: &ClientContext<'_>) -> bool {
+    /// Waits for statement `n`: first for the other side, then for the pacer. False when the step
+    /// is over before that.
+    fn wait(&mut self, n: u64, side: Side, context: &ClientContext<'_>) -> bool {
         !context.is_over()
             && self
                 .coupling
                 .as_ref()
                 .is_none_or(|coupling| coupling.wait(side, context))
             && self
-                .schedule
-                .is_none_or(|schedule| context.wait_until(schedule.due(n)))
+                .pacer
+                .as_mut()
+                .is_none_or(|pacer| pacer.wait(n, context))
     }
 
     /// When statement `n` was meant to start, where a schedule says so.
     fn intended(&self, n: u64) -> Option<Nanos> {
-        self.schedule
-            .filter(Schedule::has_intended_start)
-            .map(|schedule| schedule.due(n))
+        match self.pacer.as_ref()? {
+            Pacer::Even(schedule) => Some(schedule.due(n)),
+            Pacer::Burst { .. } => None,
+        }
     }
 
     fn advance(&self, side: Side) {
@@ -106,7 +147,7 @@ impl Turn {
 
     /// Waits for the end of the schedule, so that the window holds whole periods.
     fn finish(&self, context: &ClientContext<'_>) {
-        if let Some(schedule) = self.schedule {
+        if let Some(Pacer::Even(schedule)) = &self.pacer {
             context.wait_until(schedule.end(self.statements));
         }
     }

@@ -1,0 +1,123 @@
+//! A lab in a directory of its own, tiny plans, and what is asked of them afterwards.
+#![allow(dead_code, reason = "each test program uses some of it")]
+
+use lab::{Builds, Ended, Lab, LabError};
+use load::Stop;
+use model::{Comparison, Event, MetricId, Outcome, Plan, RunData, RunId};
+use plan::Catalog;
+use stats::{Options, Selection};
+use store::Want;
+use tempfile::TempDir;
+use testkit::FakeProvider;
+
+/// All steps of the benchmark with one rate; two seconds.
+pub const ALL_STEPS: &str = "";
+/// The steps without a rate; milliseconds.
+pub const LOAD_ONLY: &str = r#", steps = ["l.i0", "l.x", "l.i1"]"#;
+
+/// A plan of the systems `good` and `bad`, small enough for the fake.
+pub fn plan(rounds: u32, workload: &str) -> Plan {
+    let text = format!(
+        r#"
+        name = "tiny"
+        workload = {{ kind = "insert", scale = "tiny", rows = 2_000, i1_rows = 400, i2_rows = 100,
+                     rates = [100], statement_timeout = 1{workload} }}
+        rounds = {rounds}
+        seed = 7
+        base = "good"
+        [[system]]
+        build = "sqlite"
+        label = "good"
+        [[system]]
+        build = "sqlite"
+        label = "bad"
+        "#
+    )
+    // TOML allows no line end within an inline table before 1.1.
+    .replace("100,\n", "100,");
+    let catalog = Catalog::embedded().unwrap();
+    let builds = Builds::default();
+    let file = plan::read(&text, "tiny.toml").unwrap();
+    let host = model::HostShape {
+        cpus: 2,
+        memory: model::Bytes(8 << 30),
+    };
+    plan::expand(&file, &catalog, &|request| builds.find(request), host).unwrap()
+}
+
+/// A lab that is gone with its test.
+pub struct Bench {
+    pub directory: TempDir,
+    pub lab: Lab,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let lab = Lab::open(directory.path()).unwrap();
+        Self { directory, lab }
+    }
+
+    pub fn begin(&mut self, plan: &Plan) -> RunId {
+        self.lab.begin(plan, "0.0.0").unwrap()
+    }
+
+    /// Carries a run out to its end or the first error.
+    pub fn carry_out(&mut self, run: &RunId, provider: &FakeProvider) -> Result<Ended, LabError> {
+        self.listen(run, provider, &Stop::default(), &mut |_| ())
+    }
+
+    pub fn listen(
+        &mut self,
+        run: &RunId,
+        provider: &FakeProvider,
+        stop: &Stop,
+        listen: &mut dyn FnMut(&Event),
+    ) -> Result<Ended, LabError> {
+        self.lab.carry_out(run, provider, stop, listen)
+    }
+
+    pub fn load(&self, run: &RunId) -> RunData {
+        let want = Want {
+            series: true,
+            histograms: true,
+        };
+        self.lab.store.load(run, want).unwrap()
+    }
+
+    /// Names of what is left in the directory of instances.
+    pub fn instances(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.lab.instances()) else {
+            return Vec::new();
+        };
+        let names = entries.map(|entry| entry.unwrap().file_name());
+        names
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect()
+    }
+}
+
+/// Rates of every system against the base.
+pub fn compare(data: &RunData) -> Vec<Comparison> {
+    let options = Options {
+        metrics: Selection::Only(vec![MetricId::new(MetricId::RATE)]),
+        ..Options::default()
+    };
+    stats::compare(data, &options).unwrap()
+}
+
+/// `step: reason`, then the log, a line each.
+pub fn told(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Completed => "completed".to_owned(),
+        Outcome::Failed {
+            step,
+            reason,
+            log_tail,
+        } => {
+            let step = step.as_ref().map_or("before any step", |step| &step.0);
+            let log = log_tail.iter().map(|line| format!("\n  | {line}"));
+            format!("{step}: {reason}{}", log.collect::<String>())
+        }
+    }
+}

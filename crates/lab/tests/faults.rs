@@ -1,0 +1,210 @@
+//! Everything that can be wrong with a system: its trial fails with the reason, all others complete.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{ALL_STEPS, Bench, LOAD_ONLY, compare, plan, told};
+use lab::Ended;
+use model::{Nanos, RunData, RunId, StepId, Verdict};
+use testkit::{FakeProvider, Fault, Trouble, redact};
+
+/// Range queries beside writers; a second.
+const RANGES: &str = r#", steps = ["l.i0", "l.x", "qr100"]"#;
+
+fn carry_out(fault: Fault, workload: &str) -> (Bench, RunId, Ended) {
+    let mut bench = Bench::new();
+    let run = bench.begin(&plan(1, workload));
+    let provider = FakeProvider::default().with("bad", fault);
+    let ended = bench.carry_out(&run, &provider).unwrap();
+    (bench, run, ended)
+}
+
+/// Runs `good` and a `bad` that has this fault. Checks that only `bad` fails, that nothing is said
+/// of it, and that the report tells why; returns what is told.
+fn failure_of(fault: Fault, workload: &str) -> String {
+    let (bench, run, ended) = carry_out(fault, workload);
+    assert_eq!(ended, Ended::Finished { failed: 1 });
+    assert!(bench.instances().is_empty());
+    let data = bench.load(&run);
+    let outcome = |system| {
+        let trial = data.trials.iter().find(|t| t.system == system).unwrap();
+        &trial.outcome
+    };
+    assert!(outcome("good").is_completed());
+    assert!(data.cells.iter().all(|cell| cell.system == "good"));
+    let told = told(outcome("bad"));
+    check_comparisons(&data);
+    check_report(&data, &told);
+    redact(&told)
+}
+
+fn check_comparisons(data: &RunData) {
+    let comparisons = compare(data);
+    assert!(!comparisons.is_empty());
+    for comparison in comparisons {
+        let verdict = comparison.verdict;
+        assert!(matches!(verdict, Verdict::Incomparable(_)), "{verdict:?}");
+        assert_eq!(verdict.reason(), "no complete round with bad");
+    }
+}
+
+fn check_report(data: &RunData, told: &str) {
+    let comparisons = compare(data);
+    let markdown = report::markdown(&report::Input {
+        data,
+        comparisons: &comparisons,
+        differing: None,
+        generated: "today",
+        findings: Vec::new(),
+    });
+    let step = told.split(':').next().unwrap();
+    let said = format!("failed in {step}");
+    assert!(
+        markdown.contains(&said) || step == "before any step",
+        "{markdown}"
+    );
+}
+
+#[test]
+fn a_system_that_never_gets_ready() {
+    insta::assert_snapshot!(failure_of(Fault::NeverReady, LOAD_ONLY), @"");
+}
+
+#[test]
+fn a_refused_login() {
+    insta::assert_snapshot!(failure_of(Fault::RefusesLogin, LOAD_ONLY), @"");
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_of_a_step() {
+    let fault = Fault::from("INSERT", 3, Trouble::Dies);
+    insta::assert_snapshot!(failure_of(fault, LOAD_ONLY), @"");
+}
+
+#[test]
+fn a_server_that_dies_between_two_steps() {
+    let fault = Fault::from("CREATE INDEX", 3, Trouble::Dies);
+    insta::assert_snapshot!(failure_of(fault, LOAD_ONLY), @"");
+}
+
+#[test]
+fn a_server_that_hangs() {
+    let fault = Fault::from("DELETE", 2, Trouble::Hangs);
+    insta::assert_snapshot!(failure_of(fault, LOAD_ONLY), @"");
+}
+
+#[test]
+fn a_row_that_is_lost() {
+    let fault = Fault::Statements {
+        prefix: "INSERT",
+        from: 5,
+        times: 1,
+        trouble: Trouble::LosesRow,
+    };
+    insta::assert_snapshot!(failure_of(fault, LOAD_ONLY), @"");
+}
+
+#[test]
+fn a_wrong_count_of_rows() {
+    let fault = Fault::Statements {
+        prefix: "INSERT",
+        from: 5,
+        times: 1,
+        trouble: Trouble::Miscounts,
+    };
+    insta::assert_snapshot!(failure_of(fault, LOAD_ONLY), @"");
+}
+
+#[test]
+fn rows_in_the_wrong_order() {
+    let fault = Fault::Statements {
+        prefix: "SELECT productid",
+        from: 1,
+        times: 1,
+        trouble: Trouble::Unordered,
+    };
+    insta::assert_snapshot!(failure_of(fault, RANGES), @"");
+}
+
+#[test]
+fn a_deadlock_that_never_ends() {
+    let trouble = Trouble::Refuses {
+        code: "1213",
+        message: "Deadlock found when trying to get lock",
+    };
+    insta::assert_snapshot!(failure_of(Fault::from("INSERT", 4, trouble), LOAD_ONLY), @"");
+}
+
+#[test]
+fn a_full_disk_of_the_server() {
+    let trouble = Trouble::Refuses {
+        code: "1114",
+        message: "The table 'pi1' is full",
+    };
+    insta::assert_snapshot!(failure_of(Fault::from("INSERT", 4, trouble), LOAD_ONLY), @"");
+}
+
+#[test]
+fn a_system_that_cannot_be_closed() {
+    insta::assert_snapshot!(failure_of(Fault::CloseFails, LOAD_ONLY), @"");
+}
+
+#[test]
+fn a_storm_of_deadlocks_that_ends_is_counted_apart() {
+    let fault = Fault::Statements {
+        prefix: "INSERT",
+        from: 2,
+        times: 50,
+        trouble: Trouble::Refuses {
+            code: "1213",
+            message: "Deadlock found when trying to get lock",
+        },
+    };
+    let (bench, run, ended) = carry_out(fault, LOAD_ONLY);
+    assert_eq!(ended, Ended::Finished { failed: 0 });
+    let record = |system| {
+        let step = StepId::new("l.i0");
+        bench.lab.store.step_record(&run, 1, system, &step).unwrap()
+    };
+    let bad = record("bad");
+    let insert = bad.kind("insert").unwrap();
+    let sums = &insert.sums;
+    assert_eq!(
+        (sums.ops, sums.rows, sums.errors, sums.retries),
+        (20, 2_000, 0, 50)
+    );
+    assert_eq!(sums.service.count(), 20);
+    let error = &bad.errors[0];
+    assert_eq!(
+        (error.code.as_str(), error.count, error.retried),
+        ("1213", 50, true)
+    );
+    assert!(record("good").errors.is_empty());
+}
+
+#[test]
+fn a_slow_system_is_slow_in_its_numbers_only() {
+    let slow = Duration::from_millis(3);
+    let fault = Fault::from("SELECT transactionid", 1, Trouble::Slow(slow));
+    let (bench, run, ended) = carry_out(fault, ALL_STEPS);
+    assert_eq!(ended, Ended::Finished { failed: 0 });
+    let step = StepId::new("qp100");
+    let record = bench.lab.store.step_record(&run, 1, "bad", &step).unwrap();
+    let service = &record.kind("query").unwrap().sums.service;
+    // The histogram has three digits.
+    assert!(service.quantile(0.0).unwrap() >= Nanos(2_990_000));
+    assert!(service.count() > 0);
+}
+
+#[test]
+fn the_log_of_a_failed_trial_is_kept_beside_the_results() {
+    for fault in [Fault::from("INSERT", 3, Trouble::Dies), Fault::NeverReady] {
+        let (bench, _, _) = carry_out(fault, LOAD_ONLY);
+        let logs = std::fs::read_dir(bench.lab.root().join("logs")).unwrap();
+        let logs: Vec<_> = logs.map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(logs.len(), 1, "{logs:?}");
+        let text = std::fs::read_to_string(&logs[0]).unwrap();
+        assert!(text.starts_with("fake: "), "{text}");
+    }
+}
