@@ -84,12 +84,12 @@ fn plans() {
     ");
     assert_snapshot!(of_catalog("postgres-mariadb"), @r"
     postgres-mariadb: seed 8361702791324000917, base mariadb-10.11.18/innodb/quick
-    rows 400000 160000 40000, 10 s a query step, settle Seconds(5)
+    rows 400000 160000 40000, 15 s a query step, settle Seconds(5)
     steps l.i0 l.x l.i1 l.i2 qr100 qp100 qr500 qp500 qr1000 qp1000
-    mariadb-10.11.18/innodb/quick, 1m46s: innodb_buffer_pool_size = 256M, innodb_log_file_size = 256M, innodb_flush_log_at_trx_commit = 2, skip_log_bin, innodb_buffer_pool_dump_at_shutdown = OFF, innodb_buffer_pool_load_at_startup = OFF, character_set_server = latin1, skip_ssl
-    postgres-15.18/quick, 1m35s: shared_buffers = 256MB, max_wal_size = 1GB, synchronous_commit = off, checkpoint_timeout = 15min, max_parallel_workers_per_gather = 0, max_parallel_maintenance_workers = 0, jit = off
+    mariadb-10.11.18/innodb/quick, 2m16s: innodb_buffer_pool_size = 256M, innodb_log_file_size = 256M, innodb_flush_log_at_trx_commit = 2, skip_log_bin, innodb_buffer_pool_dump_at_shutdown = OFF, innodb_buffer_pool_load_at_startup = OFF, character_set_server = latin1, skip_ssl
+    postgres-15.18/quick, 2m05s: shared_buffers = 256MB, max_wal_size = 1GB, synchronous_commit = off, checkpoint_timeout = 15min, max_parallel_workers_per_gather = 0, max_parallel_maintenance_workers = 0, jit = off
     order 1:postgres-15.18/quick 1:mariadb-10.11.18/innodb/quick 2:mariadb-10.11.18/innodb/quick 2:postgres-15.18/quick 3:postgres-15.18/quick 3:mariadb-10.11.18/innodb/quick
-    time 10m04s, disk 742 MiB
+    time 13m04s, disk 761 MiB
     ");
 }
 
