@@ -37,7 +37,7 @@ for n in $(seq "$times"); do
   lab=$work/lab$n
   "$backslide" --lab "$lab" --quiet run "$plan" >/dev/null 2>&1 &
   pid=$!
-  moment=$((RANDOM % 18000 + 100))
+  moment=$((RANDOM % 8000 + 100))
   sleep "$(printf '%d.%03d' $((moment / 1000)) $((moment % 1000)))"
   if kill -9 "$pid" 2>/dev/null; then killed=killed; else killed="done before"; fi
   wait "$pid" 2>/dev/null || true

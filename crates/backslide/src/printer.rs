@@ -13,6 +13,10 @@ pub(crate) struct Printer {
     quiet: bool,
 }
 
+#[expect(
+    clippy::unused_self,
+    reason = "what may print is given a printer, whether or not that kind of text depends on it"
+)]
 impl Printer {
     pub(crate) const fn new(quiet: bool) -> Self {
         Self { quiet }

@@ -20,6 +20,8 @@ pub(crate) struct Progress {
     done: u32,
     left_at_start: u32,
     step: String,
+    /// What the last step came to.
+    last: String,
     subject: usize,
     counts_rows: bool,
 }
@@ -45,6 +47,7 @@ impl Progress {
             done: 0,
             left_at_start: left,
             step: String::new(),
+            last: String::new(),
             subject: 0,
             counts_rows: false,
         }
@@ -68,20 +71,24 @@ impl Progress {
                 step.0.clone_into(&mut self.step);
                 self.subject = kinds.iter().position(|kind| kind == subject).unwrap_or(0);
                 self.counts_rows = subject != "query" && subject != "settle";
-                self.show("…");
+                self.show(&format!("… {}", self.last));
             }
             Event::IntervalClosed { interval } if interval.length >= Nanos::SECOND => {
                 let kind = &interval.kinds[self.subject.min(interval.kinds.len() - 1)];
-                let rate = if self.counts_rows {
+                let count = if self.counts_rows {
                     kind.rows
                 } else {
                     kind.ops
                 };
-                let unit = if self.counts_rows { "rows/s" } else { "ops/s" };
-                self.show(&format!("{} {unit}", report::format::count(rate)));
+                self.show(&self.rate(count as f64));
             }
             Event::TrialFinished { outcome, .. } => self.trial_finished(outcome),
             Event::Warning { text } => self.say(&format!("warning: {text}")),
+            Event::StepFinished { record } if record.measured => {
+                let seconds = record.window.as_secs_f64().max(1e-9);
+                let rate = record.subject_count() as f64 / seconds;
+                self.last = format!("(after {}: {})", record.step, self.rate(rate));
+            }
             Event::ServerReady { .. }
             | Event::IntervalClosed { .. }
             | Event::Captured { .. }
@@ -108,6 +115,11 @@ impl Progress {
             }
         }
         self.bar.inc(1);
+    }
+
+    fn rate(&self, rate: f64) -> String {
+        let unit = if self.counts_rows { "rows/s" } else { "ops/s" };
+        format!("{} {unit}", report::format::count(rate as u64))
     }
 
     fn say(&self, line: &str) {
