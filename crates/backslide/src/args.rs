@@ -12,8 +12,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
     max_term_width = 100,
     after_help = "\
 Examples:
-  backslide demo                          a real comparison and its report, in about a minute
-  backslide run my-plan.toml              measure; `backslide plan my-plan.toml` shows what would run
+  backslide demo                          a real comparison and its report, in a minute and a half
+  backslide run my-plan.toml              measure; `backslide plan` shows what would run
   backslide compare                       verdicts of the latest run; exit status 10 if it regressed
   backslide report -o report.html         one self-contained file"
 )]
@@ -47,7 +47,7 @@ impl Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Compare two SQLite configurations: no server needed, about a minute, a real report
+    /// Compare two SQLite configurations: no server needed, a minute and a half, a real report
     Demo(DemoArgs),
     /// Check whether this host is fit to measure on, and say what to do about it
     Doctor(DoctorArgs),

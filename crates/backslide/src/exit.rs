@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use model::{Comparison, Verdict};
+use model::{Comparison, Reason, Verdict};
 
 /// How a verb ended. Usage errors exit with 2 before any verb runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +26,10 @@ impl Exit {
         for comparison in comparisons {
             match comparison.verdict {
                 Verdict::Regressed => return Self::Regressed,
+                Verdict::Improved
+                | Verdict::Unchanged
+                | Verdict::Inconclusive(Reason::NotJudged) => {}
                 Verdict::Inconclusive(_) | Verdict::Incomparable(_) => exit = Self::Inconclusive,
-                Verdict::Improved | Verdict::Unchanged => {}
             }
         }
         exit

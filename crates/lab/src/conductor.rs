@@ -202,15 +202,21 @@ impl Conductor<'_> {
         unchanged(system).map_err(|reason| failed(None, reason, Vec::new()))?;
         place_client(system, "").map_err(Broken::Lab)?;
         let opened = self.provider.open(system, &self.plan.workload, &directory);
-        let mut site = opened.map_err(|error| failed(None, error.reason, error.log_tail))?;
+        let mut site = opened.map_err(|error| {
+            self.keep_log(name, &error.log_tail);
+            failed(None, error.reason, error.log_tail)
+        })?;
         place_client(system, &system.cpus.client).map_err(Broken::Lab)?;
         let result = self.steps(trial, &mut *site);
-        if let Err(Broken::Failed(outcome)) = &result {
-            self.keep_log(name, outcome);
+        if let Err(Broken::Failed(Outcome::Failed { log_tail, .. })) = &result {
+            self.keep_log(name, log_tail);
         }
         let closed = site.close();
         result?;
-        closed.map_err(|error| failed(None, error.reason, error.log_tail))
+        closed.map_err(|error| {
+            self.keep_log(name, &error.log_tail);
+            failed(None, error.reason, error.log_tail)
+        })
     }
 
     fn steps(&mut self, trial: &Trial, site: &mut dyn Site) -> Result<(), Broken> {
@@ -326,10 +332,7 @@ impl Conductor<'_> {
     }
 
     /// Keeps the log of a failed trial beside the results: its instance is removed.
-    fn keep_log(&mut self, name: &str, outcome: &Outcome) {
-        let Outcome::Failed { log_tail, .. } = outcome else {
-            return;
-        };
+    fn keep_log(&mut self, name: &str, log_tail: &[String]) {
         if log_tail.is_empty() {
             return;
         }

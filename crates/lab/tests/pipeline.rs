@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{ALL_STEPS, Bench, LOAD_ONLY, compare, plan};
+use common::{ALL_STEPS, Bench, LOAD_ONLY, RANGES, compare, plan};
 use lab::{Ended, Lab, LabError};
 use load::Stop;
 use model::{Event, RunState};
@@ -63,7 +63,7 @@ fn a_plan_becomes_a_report() {
 #[test]
 fn systems_of_a_round_get_the_same_rows_and_rounds_get_others() {
     let mut bench = Bench::new();
-    let run = bench.begin(&plan(2, ALL_STEPS));
+    let run = bench.begin(&plan(2, LOAD_ONLY));
     let provider = FakeProvider::default();
     bench.carry_out(&run, &provider).unwrap();
     let mut rounds: BTreeMap<String, Vec<(usize, u64)>> = BTreeMap::new();
@@ -83,7 +83,7 @@ fn systems_of_a_round_get_the_same_rows_and_rounds_get_others() {
 #[test]
 fn one_trial_in_order() {
     let mut bench = Bench::new();
-    let run = bench.begin(&plan(1, r#", steps = ["l.i0", "l.x", "qr100"]"#));
+    let run = bench.begin(&plan(1, RANGES));
     let provider = FakeProvider::default();
     let diary = provider.diary();
     bench
@@ -92,12 +92,47 @@ fn one_trial_in_order() {
         })
         .unwrap();
     let mut lines = provider.diary().lines();
+    // What a probe cannot read here is told, and is another thing on each machine.
+    lines.retain(|line| !line.starts_with("warning: "));
     lines.dedup();
     let trial = lines
         .split(|line| line.starts_with("trial finished"))
         .next()
         .unwrap();
-    insta::assert_snapshot!(trial.join("\n"), @"");
+    insta::assert_snapshot!(trial.join("\n"), @r#"
+    trial started: round 1, 1 of 2
+    site of bad opened
+    ready: [("server version", "fake 1.0")]
+    site asked for its variables
+    captured Before l.i0
+    step l.i0 started: ["insert"]
+    seconds stored
+    step l.i0 finished
+    site asked for its variables
+    captured After l.i0
+    site asked for its variables
+    captured Before l.x
+    step l.x started: ["create_index", "insert"]
+    seconds stored
+    step l.x finished
+    site asked for its variables
+    captured After l.x
+    site asked for its variables
+    captured Before settle
+    step settle started: ["settle"]
+    seconds stored
+    step settle finished
+    site asked for its variables
+    captured After settle
+    site asked for its variables
+    captured Before qr100
+    step qr100 started: ["query", "insert", "delete", "min_pk"]
+    seconds stored
+    step qr100 finished
+    site asked for its variables
+    captured After qr100
+    site of bad closed
+    "#);
 }
 
 /// An event in one line. Seconds of a step are one line, because a slow machine has more of them.
@@ -121,7 +156,7 @@ fn line(event: &Event) -> String {
 #[test]
 fn a_stop_in_the_middle_loses_only_the_trial_under_way() {
     let mut bench = Bench::new();
-    let run = bench.begin(&plan(2, ALL_STEPS));
+    let run = bench.begin(&plan(2, RANGES));
     let provider = FakeProvider::default();
     let stop = Stop::default();
     let asked = stop.clone();
@@ -145,7 +180,6 @@ fn a_stop_in_the_middle_loses_only_the_trial_under_way() {
         after.trials[0], before.trials[0],
         "a finished trial was done again"
     );
-    assert_eq!(&after.cells[..], &after.cells[..]);
     let kept = |data: &model::RunData| -> Vec<model::Cell> {
         let first = &before.trials[0];
         let of_first = data
@@ -216,7 +250,7 @@ fn a_finished_run_is_not_resumed() {
     bench.carry_out(&run, &provider).unwrap();
     let error = bench.carry_out(&run, &provider).unwrap_err();
     assert!(matches!(&error, LabError::Finished(id) if *id == run));
-    insta::assert_snapshot!(error, @"");
+    insta::assert_snapshot!(error, @"run r1 is finished; nothing is left to resume");
     assert_eq!(provider.held().len(), 2);
 }
 
@@ -229,7 +263,7 @@ fn a_plan_too_large_for_the_disk_starts_nothing() {
     let error = bench.lab.begin(&plan, "0.0.0").unwrap_err();
     let text = error.to_string();
     assert!(
-        text.starts_with("the plan needs about 14.9 TiB of disk, "),
+        text.starts_with("the plan needs about 14.8 TiB of disk, "),
         "{text}"
     );
     assert!(

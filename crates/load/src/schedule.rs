@@ -29,11 +29,13 @@ impl Schedule {
         }
     }
 
-    /// The same schedule, half a period later: deletes fall between inserts.
+    /// The same schedule, half a period away: deletes fall between inserts. The phase stays within the
+    /// period, so that everything is due before the end of the schedule.
     #[must_use]
-    pub fn half_a_period_later(self) -> Self {
+    pub fn half_a_period_away(self) -> Self {
+        let period = self.end(1).0.max(1);
         Self {
-            phase: Nanos(self.phase.0 + self.end(1).0 / 2),
+            phase: Nanos((self.phase.0 + period / 2) % period),
             ..self
         }
     }
@@ -72,7 +74,16 @@ mod tests {
         assert_eq!(s.due(0), Nanos(0));
         assert_eq!(s.due(1), Nanos::from_millis(500));
         assert_eq!(s.end(2), Nanos::SECOND);
-        assert_eq!(s.half_a_period_later().due(1), Nanos::from_millis(750));
+        assert_eq!(s.half_a_period_away().due(1), Nanos::from_millis(750));
+    }
+
+    #[test]
+    fn everything_is_due_before_the_end() {
+        for client in 0..7 {
+            let s = Schedule::new(333, 50, client, 7);
+            assert!(s.due(9) < s.end(10));
+            assert!(s.half_a_period_away().due(9) < s.end(10));
+        }
     }
 
     #[test]

@@ -253,7 +253,7 @@ const METRICS: &[Metric] = &[
             0.02,
             "inserted rows as the original computes it",
         ),
-        compute: |s| per_elapsed_second(s, s.requested_rows),
+        compute: |s| per_elapsed_second(s, rows_of_the_original(s)),
     },
     Metric {
         id: "compat.qps",
@@ -625,6 +625,15 @@ fn micros(n: Option<Nanos>) -> Option<f64> {
 
 fn rate(count: u64, window: Nanos) -> Option<f64> {
     (window.0 > 0).then(|| count as f64 / window.as_secs_f64())
+}
+
+/// What the original counts: the rows that the plan asked for; where indexes are built, the rows indexed.
+fn rows_of_the_original(step: &StepRecord) -> u64 {
+    if step.subject.kind == "create_index" {
+        step.subject_count()
+    } else {
+        step.requested_rows
+    }
 }
 
 /// The original divides what was asked for by whole seconds, start-up included; only in compat plans.

@@ -196,7 +196,7 @@ fn instance(spec: &InsertSpec, system: &System) -> Bytes {
 }
 
 /// Redo log, WAL and binary log of a system after `rows` inserted and deleted rows. The binary log
-/// is counted whole, although it is reset between steps, because a step may be most of it.
+/// is counted whole: nothing resets it between the steps.
 fn logs(system: &System, rows: u64, extra: u64) -> u64 {
     let option = |name: &str, default: Bytes| {
         let value = system

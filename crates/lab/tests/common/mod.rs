@@ -1,6 +1,8 @@
 //! A lab in a directory of its own, tiny plans, and what is asked of them afterwards.
 #![allow(dead_code, reason = "each test program uses some of it")]
 
+use std::path::Path;
+
 use lab::{Builds, Ended, Lab, LabError};
 use load::Stop;
 use model::{Comparison, Event, MetricId, Outcome, Plan, RunData, RunId};
@@ -11,12 +13,14 @@ use tempfile::TempDir;
 use testkit::FakeProvider;
 
 /// All steps of the benchmark with one rate; two seconds.
-pub const ALL_STEPS: &str = "";
+pub(crate) const ALL_STEPS: &str = "";
 /// The steps without a rate; milliseconds.
-pub const LOAD_ONLY: &str = r#", steps = ["l.i0", "l.x", "l.i1"]"#;
+pub(crate) const LOAD_ONLY: &str = r#", steps = ["l.i0", "l.x", "l.i1"]"#;
+/// Range queries beside writers; a second.
+pub(crate) const RANGES: &str = r#", steps = ["l.i0", "l.x", "qr100"]"#;
 
 /// A plan of the systems `good` and `bad`, small enough for the fake.
-pub fn plan(rounds: u32, workload: &str) -> Plan {
+pub(crate) fn plan(rounds: u32, workload: &str) -> Plan {
     let text = format!(
         r#"
         name = "tiny"
@@ -46,28 +50,43 @@ pub fn plan(rounds: u32, workload: &str) -> Plan {
 }
 
 /// A lab that is gone with its test.
-pub struct Bench {
-    pub directory: TempDir,
-    pub lab: Lab,
+pub(crate) struct Bench {
+    pub(crate) lab: Lab,
+    _directory: Option<TempDir>,
 }
 
 impl Bench {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let lab = Lab::open(directory.path()).unwrap();
-        Self { directory, lab }
+        let lab = Self::at(directory.path()).lab;
+        Self {
+            lab,
+            _directory: Some(directory),
+        }
     }
 
-    pub fn begin(&mut self, plan: &Plan) -> RunId {
+    /// In a directory that someone else removes.
+    pub(crate) fn at(directory: &Path) -> Self {
+        Self {
+            lab: Lab::open(directory).unwrap(),
+            _directory: None,
+        }
+    }
+
+    pub(crate) fn begin(&mut self, plan: &Plan) -> RunId {
         self.lab.begin(plan, "0.0.0").unwrap()
     }
 
     /// Carries a run out to its end or the first error.
-    pub fn carry_out(&mut self, run: &RunId, provider: &FakeProvider) -> Result<Ended, LabError> {
+    pub(crate) fn carry_out(
+        &mut self,
+        run: &RunId,
+        provider: &FakeProvider,
+    ) -> Result<Ended, LabError> {
         self.listen(run, provider, &Stop::default(), &mut |_| ())
     }
 
-    pub fn listen(
+    pub(crate) fn listen(
         &mut self,
         run: &RunId,
         provider: &FakeProvider,
@@ -77,7 +96,7 @@ impl Bench {
         self.lab.carry_out(run, provider, stop, listen)
     }
 
-    pub fn load(&self, run: &RunId) -> RunData {
+    pub(crate) fn load(&self, run: &RunId) -> RunData {
         let want = Want {
             series: true,
             histograms: true,
@@ -86,7 +105,7 @@ impl Bench {
     }
 
     /// Names of what is left in the directory of instances.
-    pub fn instances(&self) -> Vec<String> {
+    pub(crate) fn instances(&self) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.lab.instances()) else {
             return Vec::new();
         };
@@ -98,7 +117,7 @@ impl Bench {
 }
 
 /// Rates of every system against the base.
-pub fn compare(data: &RunData) -> Vec<Comparison> {
+pub(crate) fn compare(data: &RunData) -> Vec<Comparison> {
     let options = Options {
         metrics: Selection::Only(vec![MetricId::new(MetricId::RATE)]),
         ..Options::default()
@@ -107,7 +126,7 @@ pub fn compare(data: &RunData) -> Vec<Comparison> {
 }
 
 /// `step: reason`, then the log, a line each.
-pub fn told(outcome: &Outcome) -> String {
+pub(crate) fn told(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Completed => "completed".to_owned(),
         Outcome::Failed {
@@ -115,7 +134,7 @@ pub fn told(outcome: &Outcome) -> String {
             reason,
             log_tail,
         } => {
-            let step = step.as_ref().map_or("before any step", |step| &step.0);
+            let step = step.as_ref().map_or("outside the steps", |step| &step.0);
             let log = log_tail.iter().map(|line| format!("\n  | {line}"));
             format!("{step}: {reason}{}", log.collect::<String>())
         }

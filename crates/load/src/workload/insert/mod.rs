@@ -93,6 +93,12 @@ impl Insert {
     }
 
     fn create_tables(&self, target: &Target) -> Result<(), StepError> {
+        if self.spec.partitions > 0 && target.dialect == Dialect::Sqlite {
+            return Err(StepError::Unsupported(format!(
+                "this database has no partitioned tables: leave out `partitions` = {}",
+                self.spec.partitions
+            )));
+        }
         let mut worker = Worker::connect(&*target.connector, "create tables".to_owned())?;
         for table in 0..self.tables.len() as u32 {
             let name = sql::table_name(table);
@@ -221,8 +227,8 @@ impl Insert {
         match self.spec.pacing {
             Pacing::Even => {
                 let schedule = Schedule::new(rate, rows, client, self.spec.clients);
-                let later = schedule.half_a_period_later();
-                (Some(Pacer::Even(schedule)), Some(Pacer::Even(later)))
+                let between = schedule.half_a_period_away();
+                (Some(Pacer::Even(schedule)), Some(Pacer::Even(between)))
             }
             Pacing::Burst => {
                 let pacer = Pacer::burst(rate, rows);
@@ -461,7 +467,7 @@ impl Workload for Insert {
         };
         let window = run(setup, stop, observer)?;
         let elapsed = clock.now();
-        let mut checks = vec![check("wrong answers", 0, wrong.count())];
+        let mut checks = vec![check("statements with a wrong answer", 0, wrong.count())];
         if stage != Stage::Settle && !window.cut_short {
             let inserted = window.kinds[kinds.insert].sums.rows;
             checks.push(check("rows inserted", requested_rows, inserted));

@@ -1,0 +1,258 @@
+//! Instructions of the hot path, counted one by one.
+//!
+//! A child does the work and marks its begin and end with a signal; this process steps it through
+//! with ptrace. Slow and exact: the kernel's fast clock (vDSO) is counted too, which Valgrind does
+//! not see, and no performance counters are needed, which virtual machines often lack. A system call
+//! counts as one instruction.
+
+use std::hint::black_box;
+use std::io::{Read, Write};
+use std::ops::ControlFlow;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use bench::{Scratch, Table, expand, heading, note, within};
+use drivers::{
+    Connector, Done, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId,
+};
+use load::{Observer, Recorder, StepClock, Stop, Target};
+use model::{Dialect, Edge, Engine, Interval, KindSpec, Nanos, Rng};
+use nix::sys::ptrace;
+use nix::sys::signal::{Signal, raise};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+/// Instructions of recording, key and clock for one operation.
+const GOAL: f64 = 250.0;
+/// Operations that are counted: whole buffers of the recorder, so that each is folded.
+const OPERATIONS: u64 = 2048;
+/// Rows of a statement, and statements that are counted.
+const ROWS: u64 = 50;
+const STATEMENTS: u64 = 40;
+/// Says where the counting begins and where it ends.
+const MARK: Signal = Signal::SIGUSR1;
+
+const MEASURES: &str = "User instructions, counted by stepping through them. Operation: one random \
+     key, two clock reads, one latency recorded, and its share of the fold into the interval. Row: its \
+     share of making a statement of 50 rows as text and recording it, against a server that is not \
+     there. Goal: under 250 an operation.";
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, mode, what] = arguments.as_slice()
+        && mode == "work"
+    {
+        return work(what);
+    }
+    if !bench::is_asked_for() {
+        return Ok(());
+    }
+    heading("Instructions of the hot path", MEASURES)?;
+    let empty = count("nothing")?;
+    let each = |what: &str, of: u64| -> Result<f64> {
+        Ok(count(what)?.saturating_sub(empty) as f64 / of as f64)
+    };
+    let mut table = Table::new(["what", "instructions", "under 250"]);
+    for (what, label) in [
+        ("query", "operation without a schedule"),
+        ("insert", "operation with a schedule"),
+    ] {
+        let instructions = each(what, OPERATIONS)?;
+        let goal = within(instructions < GOAL);
+        table.row([label.to_owned(), format!("{instructions:.1}"), goal]);
+    }
+    let row = each("rows", STATEMENTS * ROWS)?;
+    table.row([
+        "row of an INSERT".to_owned(),
+        format!("{row:.1}"),
+        "–".to_owned(),
+    ]);
+    table.print("");
+    Ok(())
+}
+
+/// Instructions between the two marks of a child that does `what`.
+fn count(what: &str) -> Result<u64> {
+    note(what);
+    let mut child = Command::new(std::env::current_exe()?)
+        .args(["work", what])
+        .stdin(Stdio::piped())
+        .spawn()?;
+    let counted = step_through(&mut child);
+    if counted.is_err() {
+        child.kill()?;
+    }
+    child.wait()?;
+    counted
+}
+
+fn step_through(child: &mut Child) -> Result<u64> {
+    let pid = Pid::from_raw(child.id() as i32);
+    ptrace::seize(pid, ptrace::Options::PTRACE_O_TRACECLONE)
+        .context("cannot trace a process of our own: is ptrace forbidden here?")?;
+    let mut stdin = child.stdin.take().context("the child has no stdin")?;
+    stdin.write_all(b"!")?;
+    let thread = run_to_mark()?;
+    let mut instructions = 0;
+    loop {
+        ptrace::step(thread, None)?;
+        match waitpid(thread, Some(WaitPidFlag::__WALL))? {
+            WaitStatus::Stopped(_, Signal::SIGTRAP) => instructions += 1,
+            WaitStatus::Stopped(_, signal) if signal == MARK => break,
+            WaitStatus::Stopped(..) => {}
+            other => bail!("the child ended while it was counted: {other:?}"),
+        }
+    }
+    ptrace::detach(thread, None)?;
+    Ok(instructions)
+}
+
+/// Lets all threads run until one of them marks the begin; tells which.
+fn run_to_mark() -> Result<Pid> {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::__WALL))? {
+            WaitStatus::Stopped(thread, signal) if signal == MARK => return Ok(thread),
+            // A new thread starts with a stop of its own, which is not for it.
+            WaitStatus::Stopped(thread, _) | WaitStatus::PtraceEvent(thread, ..) => {
+                ptrace::cont(thread, None)?;
+            }
+            WaitStatus::Exited(..) | WaitStatus::Signaled(..) => bail!("the child did not begin"),
+            _ => {}
+        }
+    }
+}
+
+fn work(what: &str) -> Result<()> {
+    // Until we are traced.
+    std::io::stdin().read_exact(&mut [0])?;
+    match what {
+        "nothing" => {
+            raise(MARK)?;
+            raise(MARK)?;
+            Ok(())
+        }
+        "query" => operations(false),
+        "insert" => operations(true),
+        "rows" => rows(),
+        _ => bail!("no such work: {what}"),
+    }
+}
+
+fn operations(scheduled: bool) -> Result<()> {
+    let kind = KindSpec {
+        name: "operation".to_owned(),
+        scheduled,
+    };
+    let recorder = Recorder::new(vec![kind], 1);
+    let mut client = recorder.client(0, StepClock::start());
+    let mut rng = Rng::new(42);
+    for round in ["warm-up", "counted"] {
+        if round == "counted" {
+            raise(MARK)?;
+        }
+        for n in 0..OPERATIONS {
+            black_box(rng.below(1_000_000));
+            black_box(client.begin());
+            black_box(client.clock().now());
+            // Stepping takes seconds; given times keep it within one interval, as most folds are.
+            let start = Nanos(n * 400_000);
+            let end = start + Nanos(10_000 + rng.below(100_000));
+            client.record(0, start, scheduled.then_some(start), end, 1);
+        }
+    }
+    raise(MARK)?;
+    Ok(())
+}
+
+/// Step `l.i0` against a server that is not there.
+fn rows() -> Result<()> {
+    let text = format!(
+        r#"
+        name = "rows"
+        rounds = 1
+        [workload]
+        kind = "insert"
+        scale = "tiny"
+        rows = {}
+        i0_rows_per_commit = {ROWS}
+        writes = "text"
+        steps = ["l.i0"]
+        [[system]]
+        build = "sqlite"
+        "#,
+        (WARM_UP + STATEMENTS + 1) * ROWS
+    );
+    let plan = expand(&text, &Scratch::new()?.lab.host()?)?;
+    let target = Target {
+        dialect: Dialect::Mysql,
+        engine: Engine::Innodb,
+        connector: Arc::new(Nowhere),
+        patient: Arc::new(Nowhere),
+    };
+    let mut workload = load::workload(&plan.workload, plan.seed);
+    workload.run(0, &target, &Stop::default(), &mut Unobserved)?;
+    Ok(())
+}
+
+/// Statements before the counting begins.
+const WARM_UP: u64 = 3;
+
+struct Unobserved;
+
+impl Observer for Unobserved {
+    fn edge(&mut self, _: Edge) {}
+
+    fn interval(&mut self, _: Interval) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Connects to nothing.
+struct Nowhere;
+
+impl Connector for Nowhere {
+    fn connect(&self) -> Result<Box<dyn Session>, SessionError> {
+        Ok(Box::<NoServer>::default())
+    }
+}
+
+/// Takes every statement; marks the begin and the end of the counting.
+#[derive(Default)]
+struct NoServer {
+    inserts: u64,
+    info: SessionInfo,
+}
+
+impl Session for NoServer {
+    fn query(&mut self, sql: &str, _: &mut dyn FnMut(&dyn Row)) -> Result<Done, SessionError> {
+        if black_box(sql).starts_with("INSERT") {
+            self.inserts += 1;
+            if self.inserts == WARM_UP || self.inserts == WARM_UP + STATEMENTS {
+                // Without the mark nothing is counted, and the bench says so.
+                let _ = raise(MARK);
+            }
+        }
+        Ok(Done {
+            rows: 0,
+            affected: ROWS,
+        })
+    }
+
+    fn prepare(&mut self, _: &str, _: &[ParamType]) -> Result<StatementId, SessionError> {
+        Ok(StatementId(0))
+    }
+
+    fn execute_prepared(
+        &mut self,
+        _: StatementId,
+        _: &[Param<'_>],
+        _: &mut dyn FnMut(&dyn Row),
+    ) -> Result<Done, SessionError> {
+        Ok(Done::default())
+    }
+
+    fn info(&self) -> &SessionInfo {
+        &self.info
+    }
+}

@@ -1,0 +1,116 @@
+//! The report of a big run: 4 systems × 10 steps × 6 rounds × 1,800 intervals.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use bench::{Table, heading, note, peak_memory, within};
+use model::{Bytes, Nanos};
+use nix::sys::resource::{UsageWho, getrusage};
+use report::Input;
+use stats::{Options, Selection};
+use store::{Store, Want};
+
+/// Longest time from the store to the finished file.
+const GOAL: Nanos = Nanos::from_secs(3);
+/// Largest report.
+const LARGEST: Bytes = Bytes(2_000_000);
+const REPEATS: u32 = 3;
+
+const MEASURES: &str = "`backslide report -o FILE` over a made-up run of 4 systems × 10 steps × 6 rounds \
+     × 1,800 intervals (written by `crates/store/examples/big_run.rs`), the whole command; then its \
+     parts in this process. Goal: under 3 s and under 2 MB.";
+
+fn main() -> Result<()> {
+    if !bench::is_asked_for() {
+        return Ok(());
+    }
+    let arguments: Vec<String> = std::env::args().filter(|a| a != "--bench").skip(1).collect();
+    let [lab, program] = arguments.as_slice() else {
+        note("usage: report LAB PROGRAM: a lab with the run of big_run, and the backslide to run");
+        return Ok(());
+    };
+    heading("Report of a big run", MEASURES)?;
+    // First, because the peak memory of a child is never less than what its parent had.
+    command(Path::new(lab), Path::new(program))?;
+    parts(Path::new(lab))
+}
+
+fn command(lab: &Path, program: &Path) -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let file: PathBuf = directory.path().join("report.html");
+    let mut table = Table::new([
+        "command", "time", "under 3 s", "CPU", "peak memory", "size", "under 2 MB",
+    ]);
+    for _ in 0..REPEATS {
+        let (begin, cpu) = (Instant::now(), child_cpu()?);
+        let status = Command::new(program)
+            .args(["--quiet", "report", "-o"])
+            .arg(&file)
+            .arg("--lab")
+            .arg(lab)
+            .status()?;
+        let took = Nanos::from(begin.elapsed());
+        ensure!(status.success(), "{} failed", program.display());
+        let size = Bytes(std::fs::metadata(&file)?.len());
+        table.row([
+            "backslide report".to_owned(),
+            took.to_string(),
+            within(took < GOAL),
+            (child_cpu()? - cpu).to_string(),
+            Bytes((children()?.max_rss() as u64) << 10).to_string(),
+            size.to_string(),
+            within(size < LARGEST),
+        ]);
+    }
+    table.print("\nIts parts, once:\n");
+    Ok(())
+}
+
+fn children() -> Result<nix::sys::resource::Usage> {
+    Ok(getrusage(UsageWho::RUSAGE_CHILDREN)?)
+}
+
+fn child_cpu() -> Result<Nanos> {
+    let usage = children()?;
+    let micros = [usage.user_time(), usage.system_time()]
+        .map(|time| time.tv_sec() as u64 * 1_000_000 + time.tv_usec() as u64);
+    Ok(Nanos(micros.iter().sum::<u64>() * 1000))
+}
+
+fn parts(lab: &Path) -> Result<()> {
+    let mut table = Table::new(["part", "time", "peak memory after it"]);
+    let mut begin = Instant::now();
+    let mut part = |name: String| -> Result<()> {
+        let took = Nanos::from(begin.elapsed());
+        table.row([name, took.to_string(), peak_memory()?.to_string()]);
+        begin = Instant::now();
+        Ok(())
+    };
+    let store = Store::open(&lab.join("lab.sqlite"))?;
+    let run = store.latest_run()?.context("the lab has no run")?;
+    let want = Want {
+        series: true,
+        histograms: true,
+    };
+    let data = store.load(&run, want)?;
+    let intervals: usize = data.series.iter().map(|series| series.spans.len()).sum();
+    part(format!("load {intervals} intervals"))?;
+    let options = Options {
+        metrics: Selection::All,
+        ..Options::default()
+    };
+    let comparisons = stats::compare(&data, &options)?;
+    part(format!("compare: {} comparisons", comparisons.len()))?;
+    let page = report::html(&Input {
+        data: &data,
+        comparisons: &comparisons,
+        differing: None,
+        generated: "",
+        findings: Vec::new(),
+    });
+    part(format!("html: {} bytes", page.len()))?;
+    table.print("");
+    Ok(())
+}

@@ -1,0 +1,61 @@
+#!/bin/sh
+# Runs the benches of backslide, builds what they need, and prints a Markdown table for each:
+#   bench/run.sh [pacing|clients|insert|probes|report|instructions|all]... [--out FILE]
+# With --out the tables go into FILE too. The big run that `report` reads takes minutes to make; it is
+# kept in BACKSLIDE_BENCH_DATA where that is set, else in the temporary directory.
+set -eu
+cd "$(dirname "$0")/.."
+
+all="pacing clients insert probes report instructions"
+chosen=""
+out=""
+while [ $# -gt 0 ]; do
+    case "$1" in
+        all) chosen="$all" ;;
+        pacing | clients | insert | probes | report | instructions) chosen="$chosen $1" ;;
+        --out)
+            [ $# -ge 2 ] || { echo "bench/run.sh: --out needs a file" >&2; exit 2; }
+            out="$2"
+            shift
+            ;;
+        *)
+            echo "usage: bench/run.sh [pacing|clients|insert|probes|report|instructions|all]... [--out FILE]" >&2
+            exit 2
+            ;;
+    esac
+    shift
+done
+
+target="${CARGO_TARGET_DIR:-$PWD/target}"
+data="${BACKSLIDE_BENCH_DATA:-${TMPDIR:-/tmp}/backslide-bench-data}"
+
+big_run() {
+    cargo build --release --quiet --package backslide
+    # One that was interrupted while it was written has no mark.
+    if [ ! -e "$data/complete" ]; then
+        rm -rf "$data"
+        mkdir -p "$data"
+        cargo run --release --quiet --package store --example big_run -- "$data" >&2
+        touch "$data/complete"
+    fi
+}
+
+run() {
+    for name in ${chosen:-$all}; do
+        if [ "$name" = report ]; then
+            big_run
+            set -- "$data" "$target/release/backslide"
+        else
+            set --
+        fi
+        cargo bench --quiet --package bench --bench "$name" -- "$@"
+    done
+}
+
+if [ -n "$out" ]; then
+    # A pipe hides the status of its first command, so the file is written first and shown then.
+    run > "$out"
+    cat "$out"
+else
+    run
+fi

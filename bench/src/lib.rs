@@ -1,0 +1,44 @@
+//! What the benches of backslide share: a lab of their own, exact clocks, Markdown tables.
+//!
+//! Each bench is a program of its own in `benches/`, so that its memory and CPU time are its own.
+//! None asserts a time: they print what they measured beside the goal.
+
+mod cost;
+mod print;
+mod scratch;
+mod spread;
+
+use model::Dbms;
+
+pub use cost::{forget_peak, peak_memory, process_cpu, resident, thread_cpu};
+pub use print::{Table, heading, note, within};
+pub use scratch::{Scratch, expand};
+pub use spread::Spread;
+
+/// The servers that the benches use.
+const SERVERS: [Dbms; 2] = [Dbms::Mariadb, Dbms::Postgres];
+
+/// Names of the servers that were found on this machine, as a plan's `build`.
+pub fn servers() -> Vec<String> {
+    let installed = lab::installed();
+    let found = SERVERS
+        .into_iter()
+        .filter(|dbms| installed.iter().any(|build| build.dbms == *dbms));
+    let found: Vec<String> = found.map(|dbms| dbms.name().to_owned()).collect();
+    for dbms in SERVERS {
+        if !found.iter().any(|name| name == dbms.name()) {
+            note(&format!("skipped: no {dbms} server"));
+        }
+    }
+    found
+}
+
+/// Was the bench asked for? `cargo bench` says so; `cargo test --all-targets`, which starts the
+/// benches too, does not.
+pub fn is_asked_for() -> bool {
+    let asked = std::env::args().any(|argument| argument == "--bench");
+    if !asked {
+        note("not run: this is a bench; use bench/run.sh");
+    }
+    asked
+}

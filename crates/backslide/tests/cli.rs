@@ -1,0 +1,535 @@
+//! The command line as people and scripts meet it: help, plans, errors, and everything that can be
+//! asked of a finished run.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use common::{Bench, WORKLOAD, names, plan};
+use serde_json::Value;
+use testkit::redact;
+
+const VERBS: [&str; 10] = [
+    "demo", "doctor", "builds", "plan", "run", "list", "show", "compare", "report", "export",
+];
+const WAL: &str = "build = \"sqlite\"\nconfig = \"wal\"";
+const ROLLBACK: &str = "build = \"sqlite\"\nconfig = \"rollback\"";
+
+/// Names of an object's fields.
+fn fields(object: &Value) -> BTreeSet<&str> {
+    let object = object.as_object().expect("an object");
+    object.keys().map(String::as_str).collect()
+}
+
+fn list(value: &Value) -> &Vec<Value> {
+    value.as_array().expect("a list")
+}
+
+#[test]
+fn help_of_every_verb_has_an_example() {
+    let bench = Bench::new();
+    let mut all = String::new();
+    for arguments in [&["--help"][..]]
+        .into_iter()
+        .chain(VERBS.each_ref().map(std::slice::from_ref))
+    {
+        let mut arguments = arguments.to_vec();
+        if arguments != ["--help"] {
+            arguments.push("--help");
+        }
+        let mut command = bench.command(&arguments);
+        let output = command.env_remove("BACKSLIDE_LAB").output().unwrap();
+        assert!(output.status.success());
+        let help = String::from_utf8(output.stdout).unwrap();
+        assert!(help.contains("Example"), "{help}");
+        all += &format!("$ backslide {}\n{help}\n", arguments.join(" "));
+    }
+    let listed = VERBS
+        .iter()
+        .all(|verb| all.contains(&format!("\n  {verb}")));
+    assert!(listed, "{all}");
+    insta::assert_snapshot!("help", all);
+}
+
+#[test]
+fn the_demo_plan_for_people() {
+    let bench = Bench::new();
+    let text = bench.run(&["plan", "demo"]).fine();
+    let parent = bench.directory.path().display().to_string();
+    insta::assert_snapshot!(redact(&text.replace(&parent, "DIR")), @"
+    plan demo: 3 × 4 rounds = 12 trials, base sqlite/wal, seed 7681083602658888420
+    about TIME and SIZE of disk; SIZE are free in DIR
+     trial  round  system           about 
+         1      1  sqlite/wal       TIME
+         2      1  control          TIME
+         3      1  sqlite/rollback  TIME
+         4      2  control          TIME
+         5      2  sqlite/wal       TIME
+         6      2  sqlite/rollback  TIME
+         7      3  sqlite/rollback  TIME
+         8      3  sqlite/wal       TIME
+         9      3  control          TIME
+        10      4  control          TIME
+        11      4  sqlite/rollback  TIME
+        12      4  sqlite/wal       TIME
+    ");
+    assert!(
+        !bench.lab().exists(),
+        "a plan that is only shown made a lab"
+    );
+}
+
+#[test]
+fn the_demo_plan_for_programs() {
+    let bench = Bench::new();
+    let plan = bench.run(&["plan", "demo", "--format", "json"]).json();
+    assert_eq!(
+        fields(&plan),
+        BTreeSet::from([
+            "name",
+            "workload",
+            "rounds",
+            "seed",
+            "base",
+            "disk_bytes",
+            "seconds",
+            "systems",
+            "trials"
+        ])
+    );
+    let systems = list(&plan["systems"]);
+    assert_eq!(systems.len(), 3);
+    assert_eq!(
+        fields(&systems[0]),
+        BTreeSet::from([
+            "system",
+            "build",
+            "engine",
+            "config",
+            "control",
+            "settings",
+            "disk_bytes",
+            "seconds"
+        ])
+    );
+    assert_eq!(systems[2]["control"], true);
+    let trials = list(&plan["trials"]);
+    assert_eq!(trials.len() as u64, 3 * plan["rounds"].as_u64().unwrap());
+    assert_eq!(
+        fields(&trials[0]),
+        BTreeSet::from(["index", "round", "position", "system", "seed"])
+    );
+    let again = bench.run(&["plan", "demo", "--format", "json"]).json();
+    assert_eq!(plan, again, "a plan is deterministic");
+}
+
+#[test]
+fn usage_errors_exit_with_2() {
+    let bench = Bench::new();
+    let usages: [&[&str]; 7] = [
+        &[],
+        &["frobnicate"],
+        &["run"],
+        &["run", "demo", "--resume", "r1"],
+        &["list", "--format", "yaml"],
+        &["compare", "--min-effect", "much"],
+        &["export", "--format", "html"],
+    ];
+    for arguments in usages {
+        let ran = bench.run(arguments);
+        assert_eq!(ran.code(), 2, "{arguments:?}: {ran:?}");
+        assert!(ran.stdout.is_empty() && !ran.stderr.is_empty());
+    }
+}
+
+/// What `backslide plan` says of a plan that is wrong, without this machine's paths.
+fn plan_error(workload: &str, system: &str) -> String {
+    let bench = Bench::new();
+    bench.write("my.toml", &plan(workload, 1, &[system]));
+    for verb in ["plan", "run"] {
+        let ran = bench.run(&[verb, "my.toml"]);
+        assert_eq!(ran.code(), 1, "{ran:?}");
+        assert!(ran.stdout.is_empty());
+        if verb == "run" {
+            assert!(bench.instances().is_empty());
+            assert_eq!(
+                bench.run(&["list", "--format", "json"]).json(),
+                Value::Array(vec![])
+            );
+            return ran.stderr;
+        }
+    }
+    unreachable!("the loop returns")
+}
+
+#[test]
+fn an_unknown_key_is_told_the_nearest() {
+    let workload = WORKLOAD.replace("i1_rows", "i1_row");
+    insta::assert_snapshot!(plan_error(&workload, WAL), @"error: my.toml:2: unknown key `i1_row` in workload, did you mean `i1_rows`?");
+}
+
+#[test]
+fn an_unknown_config_is_told_which_there_are() {
+    let system = "build = \"sqlite\"\nconfig = \"wall\"";
+    insta::assert_snapshot!(plan_error(WORKLOAD, system), @"error: my.toml:6: no sqlite config `wall`; nearest `wal`; there are: default, rollback, wal");
+}
+
+#[test]
+fn a_missing_build_is_told_what_there_is() {
+    let error = plan_error(WORKLOAD, "build = \"mysql-3.23\"");
+    assert!(error.starts_with("error: my.toml:"), "{error}");
+    assert!(error.contains(": no build `mysql-3.23`: "), "{error}");
+    assert!(error.contains("install the distribution's package, or say where it is with `path"));
+    let error = plan_error(WORKLOAD, "build = \"mariadb\"\npath = \"/nowhere/mariadb\"");
+    assert!(
+        error.contains("/nowhere/mariadb does not exist: give the directory"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_unsupported_version_is_named() {
+    let error = plan_error(WORKLOAD, "build = \"sqlite-3.1\"");
+    let found = error.split(" is what was found").next().unwrap();
+    assert!(
+        found.contains("`sqlite-3.1` is asked for and sqlite-3."),
+        "{error}"
+    );
+    assert!(error.contains("an unsupported version here"), "{error}");
+}
+
+#[test]
+fn a_plan_too_large_for_the_disk_starts_nothing() {
+    let workload =
+        r#"kind = "insert", scale = "seeds", rows = 1_000_000_000, clients = 90, rates = [100]"#;
+    let bench = Bench::new();
+    bench.write("my.toml", &plan(workload, 1, &[WAL]));
+    let ran = bench.run(&["run", "my.toml"]);
+    assert_eq!(ran.code(), 1);
+    assert!(
+        ran.stderr.starts_with("error: the plan needs about "),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr
+            .contains("free; use a smaller scale or --lab elsewhere")
+    );
+    assert!(bench.instances().is_empty());
+    assert_eq!(
+        bench.run(&["list", "--format", "json"]).json(),
+        Value::Array(vec![])
+    );
+    // `plan` shows it all the same, and says so.
+    let shown = bench.run(&["plan", "my.toml"]);
+    assert_eq!(shown.code(), 1);
+    assert!(shown.stdout.contains("sqlite/wal") && shown.stderr.contains("the plan needs about"));
+}
+
+#[test]
+fn a_plan_that_cannot_be_read() {
+    let bench = Bench::new();
+    let told = |arguments: &[&str]| {
+        let ran = bench.run(arguments);
+        assert_eq!(ran.code(), 1);
+        ran.stderr
+    };
+    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; there are: demo, postgres-mariadb, smoke");
+    insta::assert_snapshot!(told(&["run", "nowhere.toml"]), @"
+    error: cannot read nowhere.toml
+      because No such file or directory (os error 2)
+    ");
+    bench.write("broken.toml", "name = \"tiny\nrounds = 1\n");
+    insta::assert_snapshot!(told(&["run", "broken.toml"]), @r#"error: broken.toml:1: invalid basic string, expected `"`"#);
+}
+
+#[test]
+fn without_a_lab_there_is_nothing_to_look_at() {
+    let bench = Bench::new();
+    for verb in ["show", "compare", "report", "export"] {
+        let ran = bench.run(&[verb]);
+        assert_eq!(ran.code(), 1);
+        let told = ran
+            .stderr
+            .replace(&bench.lab().display().to_string(), "LAB");
+        assert_eq!(
+            told,
+            "error: no lab in LAB: `backslide run` makes one; for another directory use --lab\n"
+        );
+    }
+    assert_eq!(
+        bench.run(&["list", "--format", "json"]).json(),
+        Value::Array(vec![])
+    );
+    assert!(!bench.lab().exists());
+}
+
+#[test]
+fn builds_for_programs() {
+    let bench = Bench::new();
+    let builds = bench.run(&["builds", "--format", "json"]).json();
+    let contract = BTreeSet::from(["build", "dbms", "version", "source", "program"]);
+    assert!(list(&builds).iter().all(|build| fields(build) == contract));
+    let sqlite = list(&builds)
+        .iter()
+        .find(|b| b["dbms"] == "sqlite")
+        .unwrap();
+    assert_eq!(sqlite["source"], "part of backslide");
+}
+
+/// One run, and everything that can be asked of it: running takes longer than asking.
+#[test]
+fn a_run_and_all_that_is_asked_of_it() {
+    let bench = Bench::new();
+    bench.write("tiny.toml", &plan(WORKLOAD, 2, &[WAL, ROLLBACK]));
+    let ran = bench.run(&["run", "tiny.toml"]);
+    assert_eq!(ran.code(), 0, "{ran:?}");
+    assert_eq!(
+        ran.stdout, "r1\n",
+        "the id is all that is printed on stdout"
+    );
+    assert!(bench.instances().is_empty());
+    let trials = ran.stderr.lines().filter(|l| l.contains(": done in "));
+    assert_eq!(trials.count(), 4, "{}", ran.stderr);
+
+    lists_it(&bench);
+    shows_it(&bench);
+    compares_it(&bench);
+    exports_it(&bench);
+    reports_it(&bench);
+    keeps_what_cannot_be_replaced(&bench);
+    stops_with_its_reader(&bench);
+    tells_what_is_not_there(&bench);
+}
+
+fn lists_it(bench: &Bench) {
+    let runs = bench.run(&["list", "--format", "json"]).json();
+    let run = &list(&runs)[0];
+    assert_eq!(
+        fields(run),
+        BTreeSet::from([
+            "run",
+            "plan",
+            "workload",
+            "started",
+            "state",
+            "systems",
+            "base",
+            "rounds",
+            "trials",
+            "completed",
+            "failed"
+        ])
+    );
+    assert_eq!(
+        (&run["run"], &run["state"]),
+        (&"r1".into(), &"finished".into())
+    );
+    assert_eq!((&run["completed"], &run["failed"]), (&4.into(), &0.into()));
+    let text = redact(&bench.run(&["list"]).fine());
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    run  plan  workload  started               state     trials  systems
+    RUN   tiny  insert    DATE  finished  4/4     sqlite/wal, sqlite/rollback
+    ");
+}
+
+fn shows_it(bench: &Bench) {
+    let text = bench.run(&["show"]).fine();
+    assert!(
+        text.starts_with("run r1 · plan tiny · insert · started "),
+        "{text}"
+    );
+    assert_eq!(text.matches("completed").count(), 4, "{text}");
+    assert_eq!(text, bench.run(&["show", "r1"]).fine());
+}
+
+fn compares_it(bench: &Bench) {
+    let ran = bench.run(&["compare", "--format", "json"]);
+    // Two rounds decide nothing.
+    assert_eq!(ran.code(), 11, "{ran:?}");
+    let comparisons: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let contract = BTreeSet::from([
+        "step", "metric", "unit", "base", "system", "ratio", "low", "high", "rounds", "q_value",
+        "verdict", "reason",
+    ]);
+    let steps: Vec<&str> = list(&comparisons)
+        .iter()
+        .map(|comparison| {
+            assert_eq!(fields(comparison), contract);
+            assert_eq!(comparison["metric"], "rate");
+            assert_eq!(comparison["verdict"], "inconclusive");
+            assert!(comparison["ratio"].as_f64().unwrap() > 0.0);
+            assert_ne!(comparison["reason"], "");
+            comparison["step"].as_str().unwrap()
+        })
+        .collect();
+    assert_eq!(steps, ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100"]);
+    let text = bench.run(&["compare", "r1"]);
+    assert_eq!(text.code(), 11);
+    assert!(text.stdout.contains("sqlite/rollback"), "{}", text.stdout);
+    let other = bench.run(&["compare", "--base", "sqlite/rollback", "--format", "json"]);
+    let other: Value = serde_json::from_str(&other.stdout).unwrap();
+    assert_eq!(other[0]["system"], "sqlite/wal");
+    let product = other[0]["ratio"].as_f64().unwrap() * comparisons[0]["ratio"].as_f64().unwrap();
+    assert!((product - 1.0).abs() < 1e-9, "{product}");
+}
+
+fn exports_it(bench: &Bench) {
+    let csv = bench.run(&["export", "--format", "csv"]).fine();
+    let mut lines = csv.lines();
+    assert_eq!(
+        lines.next(),
+        Some("run,round,position,system,step,clients,metric,unit,value")
+    );
+    let mut seen = BTreeSet::new();
+    let mut trials = BTreeSet::new();
+    for line in lines {
+        let values: Vec<&str> = line.split(',').collect();
+        assert_eq!(values.len(), 9, "{line}");
+        assert!(values[8].parse::<f64>().unwrap().is_finite(), "{line}");
+        assert!(seen.insert(values[..7].to_vec()), "twice: {line}");
+        trials.insert((values[1], values[2], values[3]));
+    }
+    assert_eq!(trials.len(), 4);
+    let file = bench.path("all.csv");
+    bench.run(&["export", "r1", "-o", "all.csv"]).fine();
+    assert_eq!(fs::read_to_string(file).unwrap(), csv);
+}
+
+fn reports_it(bench: &Bench) {
+    let beginnings = [
+        ("html", "<!DOCTYPE html>"),
+        ("md", "# "),
+        ("tsv", ""),
+        ("json", "[\n"),
+        ("csv", "run,round,position,"),
+    ];
+    for (format, beginning) in beginnings {
+        let name = format!("x.{format}");
+        let told = bench.run(&["report", "-o", &name]).fine();
+        assert_eq!(told, format!("{name}\n"));
+        let text = fs::read_to_string(bench.path(&name)).unwrap();
+        assert!(
+            text.starts_with(beginning),
+            "{name}: {}",
+            &text[..200.min(text.len())]
+        );
+        assert!(text.contains("qr100"), "{name}");
+    }
+    let tsv = fs::read_to_string(bench.path("x.tsv")).unwrap();
+    assert!(tsv.contains('\t'));
+    let html = fs::read_to_string(bench.path("x.html")).unwrap();
+    assert!(html.len() < 2 << 20, "{} bytes", html.len());
+    assert!(!html.contains("http://") || html.contains("http://www.w3.org/"));
+    assert!(!html.contains("src=\"http"));
+    // What the option says counts more than the name, and the lab has a place for those without.
+    bench
+        .run(&["report", "-o", "x.txt", "--format", "csv"])
+        .fine();
+    assert!(
+        fs::read_to_string(bench.path("x.txt"))
+            .unwrap()
+            .starts_with("run,round,")
+    );
+    let told = bench.run(&["report", "r1"]).fine();
+    assert_eq!(
+        told,
+        format!("{}\n", bench.lab().join("reports/r1.html").display())
+    );
+}
+
+/// A report that cannot be written leaves what was there before and nothing else.
+fn keeps_what_cannot_be_replaced(bench: &Bench) {
+    let ran = bench.run(&["report", "-o", "nowhere/x.html"]);
+    assert_eq!(ran.code(), 1);
+    assert!(ran.stdout.is_empty());
+    assert!(
+        ran.stderr
+            .starts_with("error: cannot write nowhere/x.html\n"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!bench.path("nowhere").exists());
+
+    fs::create_dir(bench.path("directory.html")).unwrap();
+    bench.write("old.html", "the old one");
+    let before = names(bench.directory.path());
+    let ran = bench.run(&["report", "-o", "directory.html"]);
+    assert_eq!(ran.code(), 1);
+    // Files of this process may not grow beyond 100 blocks, as if the disk were full.
+    let limited = r#"trap '' XFSZ; ulimit -f 100; exec "$0" report -o old.html"#;
+    let template = bench.command::<&str>(&[]);
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", limited, env!("CARGO_BIN_EXE_backslide")])
+        .env("BACKSLIDE_LAB", bench.lab())
+        .current_dir(template.get_current_dir().unwrap());
+    let output = command.output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.starts_with("error: cannot write old.html\n"), "{told}");
+    assert_eq!(
+        fs::read_to_string(bench.path("old.html")).unwrap(),
+        "the old one"
+    );
+    assert_eq!(names(bench.directory.path()), before);
+}
+
+/// `| head -1` is no error.
+fn stops_with_its_reader(bench: &Bench) {
+    let verbs: [&[&str]; 5] = [
+        &["report", "-o", "-"],
+        &["export"],
+        &["compare", "--metric", "all", "--format", "json"],
+        &["show"],
+        &["list"],
+    ];
+    for arguments in verbs {
+        let mut child = bench
+            .command(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::with_capacity(16, child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let ran = common::end(child);
+        assert!([0, 10, 11].contains(&ran.code()), "{arguments:?}: {ran:?}");
+        assert!(
+            !ran.stderr.contains("error"),
+            "{arguments:?}: {}",
+            ran.stderr
+        );
+        assert!(!line.is_empty());
+    }
+}
+
+fn tells_what_is_not_there(bench: &Bench) {
+    let told = |arguments: &[&str]| {
+        let ran = bench.run(arguments);
+        assert_eq!(ran.code(), 1, "{ran:?}");
+        ran.stderr
+            .replace(&bench.lab().display().to_string(), "LAB")
+    };
+    insta::assert_snapshot!(told(&["compare", "--base", "sqlite"]), @"error: this run has no system `sqlite` to compare with; its systems are sqlite/wal, sqlite/rollback");
+    insta::assert_snapshot!(told(&["report", "--base", "mysql-9.7.4/z12a"]), @"error: this run has no system `mysql-9.7.4/z12a` to compare with; its systems are sqlite/wal, sqlite/rollback");
+    insta::assert_snapshot!(told(&["show", "r7"]), @"error: LAB/lab.sqlite has no run r7; `backslide list` shows the runs there are");
+    insta::assert_snapshot!(told(&["run", "--resume", "r1"]), @"
+    run r1: plan tiny, 2 systems × 2 rounds, in LAB
+    error: run r1 is finished; nothing is left to resume
+    ");
+    insta::assert_snapshot!(told(&["run", "--resume", "latest"]), @"error: LAB/lab.sqlite has no run latest; `backslide list` shows the runs there are");
+    insta::assert_snapshot!(told(&["compare", "--min-effect=-1"]), @"error: --min-effect must be a number of per cent, not -1");
+    let metric = told(&["compare", "--metric", "speed"]);
+    assert!(
+        metric.starts_with("error: there is no metric `speed`; this run has "),
+        "{metric}"
+    );
+    assert!(metric.contains("rate"), "{metric}");
+}

@@ -1,0 +1,95 @@
+//! The disk of the lab gets full in the middle of a run.
+//!
+//! The test runs a second time in a mount namespace of its own, where it may have a small disk.
+
+mod common;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{Bench, LOAD_ONLY, plan};
+use lab::{Ended, LabError};
+use load::Stop;
+use model::Event;
+use store::StoreError;
+use testkit::FakeProvider;
+
+/// Where the small disk is, for the second run.
+const DISK: &str = "BACKSLIDE_TEST_DISK";
+/// More than the plan's estimate, which is checked before it begins.
+const SIZE: &str = "size=64m";
+
+#[test]
+fn a_full_disk_ends_the_run_and_loses_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut small_disk = Command::new("unshare");
+    small_disk
+        .args(["--map-root-user", "--mount", "sh", "-c"])
+        .arg(r#"mount -t tmpfs -o "$1" none "$2" || exit 77; exec "$3" --ignored --nocapture"#)
+        .args(["sh", SIZE])
+        .arg(directory.path())
+        .arg(std::env::current_exe().unwrap())
+        .env(DISK, directory.path());
+    let output = match small_disk.output() {
+        Ok(output) if output.status.code() != Some(77) => output,
+        Ok(_) | Err(_) => {
+            eprintln!("skipped: no mount namespace");
+            return;
+        }
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    if text.is_empty() {
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains("unshare"), "{told}");
+        eprintln!("skipped: no mount namespace");
+        return;
+    }
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("1 passed"), "{text}");
+}
+
+#[test]
+#[ignore = "needs the small disk that the other test makes"]
+fn inside_the_small_disk() {
+    let Some(disk) = std::env::var_os(DISK).map(PathBuf::from) else {
+        eprintln!("skipped: no small disk");
+        return;
+    };
+    let mut bench = Bench::at(&disk);
+    let plan = plan(8, LOAD_ONLY);
+    let run = bench.begin(&plan);
+    let provider = FakeProvider::default();
+    let filler = disk.join("filler");
+    let error = bench
+        .listen(&run, &provider, &Stop::default(), &mut |event| {
+            if matches!(event, Event::TrialStarted { index: 3, .. }) {
+                fill(&filler);
+            }
+        })
+        .unwrap_err();
+    assert!(
+        matches!(error, LabError::Store(StoreError::Full { .. })),
+        "{error}"
+    );
+    let text = error.to_string();
+    assert!(text.contains("is full") && text.ends_with("make room, then resume the run"));
+    let kept = bench.lab.store.journal(&run).unwrap();
+    assert!(kept.len() >= 2 && kept.len() < 16, "{}", kept.len());
+    assert!(kept.iter().all(|(_, outcome)| outcome.is_completed()));
+    assert!(bench.instances().is_empty());
+
+    std::fs::remove_file(&filler).unwrap();
+    let ended = bench.carry_out(&run, &provider).unwrap();
+    assert_eq!(ended, Ended::Finished { failed: 0 });
+    let journal = bench.lab.store.journal(&run).unwrap();
+    assert_eq!(journal.len(), 16);
+    assert_eq!(journal[..kept.len()], kept);
+}
+
+fn fill(path: &Path) {
+    let mut file = File::create(path).unwrap();
+    let block = vec![0u8; 4096];
+    while file.write_all(&block).is_ok() {}
+}

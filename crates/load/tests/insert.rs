@@ -1,0 +1,389 @@
+//! The Insert Benchmark against SQLite, without a lab around it.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use drivers::{Connector, Endpoint};
+use load::{Observer, StepError, StepOutline, StepResult, Stop, Target};
+use model::{
+    Dialect, Edge, Engine, InsertScale, InsertSpec, Interval, Nanos, Pacing, QueryKind, Settle,
+    Statements, StepId, Tables, WorkloadSpec,
+};
+use tempfile::TempDir;
+
+const SEED: u64 = 20_261_121;
+/// Rows that a client loads in `l.i0`, and those that `l.x` begins with.
+const LOADED: u64 = 2_000 + 100;
+
+/// The original's parameters, sizes for a test.
+fn spec() -> InsertSpec {
+    InsertSpec {
+        scale: InsertScale::Tiny,
+        clients: 1,
+        tables: Tables::Own,
+        rows: 2_000,
+        i1_rows: 400,
+        i2_rows: 100,
+        i0_rows_per_commit: 100,
+        i1_rows_per_commit: 50,
+        i2_rows_per_commit: 5,
+        query_rows_per_commit: 50,
+        rates: vec![100],
+        queries: vec![QueryKind::Range, QueryKind::Point],
+        query_seconds: 1,
+        query_sessions: 1,
+        rows_per_query: 10,
+        max_refresh: 100,
+        secondary_indexes: 3,
+        deletes: true,
+        queue: 8,
+        min_resync: 1000,
+        data_min: 10,
+        data_max: 20,
+        data_random_percent: 50,
+        writes: Statements::Usual,
+        reads: Statements::Usual,
+        pacing: Pacing::Even,
+        settle: Settle::Seconds(0),
+        htap_seconds: 0,
+        partitions: 0,
+        sequence_cache: 1000,
+        sla_percent: 95,
+        statement_timeout: 60,
+        compat: false,
+        steps: ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100"]
+            .map(StepId::new)
+            .to_vec(),
+    }
+}
+
+/// The steps without a rate: milliseconds.
+fn load_only() -> InsertSpec {
+    InsertSpec {
+        steps: ["l.i0", "l.x", "l.i1", "l.i2"].map(StepId::new).to_vec(),
+        ..spec()
+    }
+}
+
+/// An SQLite file that is gone with its test.
+struct Database {
+    _directory: TempDir,
+    connector: Arc<dyn Connector>,
+}
+
+impl Database {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path: PathBuf = directory.path().join("ib.sqlite");
+        let pragmas = [("journal_mode", "wal"), ("synchronous", "off")];
+        let connector = drivers::connector(&Endpoint::Sqlite {
+            path,
+            pragmas: pragmas
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .to_vec(),
+            timeout: Duration::from_mins(1),
+        });
+        Self {
+            _directory: directory,
+            connector: Arc::from(connector),
+        }
+    }
+
+    fn target(&self) -> Target {
+        Target {
+            dialect: Dialect::Sqlite,
+            engine: Engine::Btree,
+            connector: Arc::clone(&self.connector),
+            patient: Arc::clone(&self.connector),
+        }
+    }
+
+    fn number(&self, sql: &str) -> i64 {
+        let mut number = None;
+        let mut session = self.connector.connect().unwrap();
+        session
+            .query(sql, &mut |row| number = row.value(0).as_int())
+            .unwrap();
+        number.unwrap()
+    }
+
+    fn count(&self, table: &str) -> u64 {
+        self.number(&format!("SELECT COUNT(*) FROM {table}")) as u64
+    }
+
+    /// A sum over all rows without their keys: the same for the same rows in any order.
+    fn checksum(&self, table: &str) -> u64 {
+        let columns = "dateandtime, cashregisterid, customerid, productid, price, data";
+        let mut sum = 0u64;
+        let mut session = self.connector.connect().unwrap();
+        session
+            .query(&format!("SELECT {columns} FROM {table}"), &mut |row| {
+                let mut hasher = DefaultHasher::new();
+                for column in 0..row.len() {
+                    row.value(column).to_text().hash(&mut hasher);
+                }
+                sum = sum.wrapping_add(hasher.finish());
+            })
+            .unwrap();
+        sum
+    }
+}
+
+/// Counts what it is told.
+#[derive(Default)]
+struct Seen {
+    edges: Vec<Edge>,
+    ops: Vec<u64>,
+}
+
+impl Observer for Seen {
+    fn edge(&mut self, edge: Edge) {
+        self.edges.push(edge);
+    }
+
+    fn interval(&mut self, interval: Interval) -> ControlFlow<()> {
+        self.ops.resize(interval.kinds.len(), 0);
+        for (sum, kind) in self.ops.iter_mut().zip(&interval.kinds) {
+            *sum += kind.ops;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// All steps of a workload, done.
+struct Done {
+    database: Database,
+    steps: Vec<(StepOutline, StepResult)>,
+}
+
+impl Done {
+    fn step(&self, name: &str) -> &StepResult {
+        let step = self.steps.iter().find(|(o, _)| o.step.0 == name).unwrap();
+        &step.1
+    }
+
+    /// Operations and rows of a kind in a step.
+    fn sums(&self, step: &str, kind: &str) -> (u64, u64) {
+        let kinds = &self.step(step).window.kinds;
+        let kind = kinds.iter().find(|k| k.spec.name == kind).unwrap();
+        (kind.sums.ops, kind.sums.rows)
+    }
+}
+
+/// Runs every step; each must see its two edges, store all of its operations and hold its checks.
+fn done(spec: &InsertSpec, seed: u64) -> Done {
+    let database = Database::new();
+    let mut workload = load::workload(&WorkloadSpec::Insert(spec.clone()), seed);
+    let outlines = workload.steps();
+    let target = database.target();
+    let steps = outlines.into_iter().enumerate().map(|(index, outline)| {
+        let mut seen = Seen::default();
+        let result = workload.run(index, &target, &Stop::default(), &mut seen);
+        let result = result.unwrap_or_else(|error| panic!("{}: {error}", outline.step));
+        assert_eq!(seen.edges, [Edge::Open, Edge::Close]);
+        let totals = result.window.kinds.iter().map(|kind| kind.sums.ops);
+        assert_eq!(seen.ops, totals.collect::<Vec<_>>(), "{}", outline.step);
+        for check in &result.checks {
+            assert!(check.holds, "{}: {check:?}", outline.step);
+        }
+        (outline, result)
+    });
+    let steps = steps.collect();
+    Done { database, steps }
+}
+
+fn error_of(spec: &InsertSpec) -> StepError {
+    let database = Database::new();
+    let mut workload = load::workload(&WorkloadSpec::Insert(spec.clone()), SEED);
+    let mut seen = Seen::default();
+    let result = workload.run(0, &database.target(), &Stop::default(), &mut seen);
+    result.unwrap_err()
+}
+
+#[test]
+fn every_step_does_what_its_name_says() {
+    let done = done(&spec(), SEED);
+    let names: Vec<&str> = done.steps.iter().map(|(o, _)| o.step.0.as_str()).collect();
+    assert_eq!(
+        names,
+        ["l.i0", "l.x", "l.i1", "l.i2", "settle", "qr100", "qp100"]
+    );
+    assert_eq!(done.sums("l.i0", "insert"), (20, 2_000));
+    assert_eq!(done.sums("l.x", "create_index"), (3, LOADED));
+    assert_eq!(done.sums("l.i1", "insert"), (8, 400));
+    assert_eq!(done.sums("l.i1", "delete"), (8, 400));
+    assert_eq!(done.sums("l.i2", "insert"), (20, 100));
+    assert_eq!(done.sums("l.i2", "delete"), (20, 100));
+    for step in ["qr100", "qp100"] {
+        let (queries, rows) = done.sums(step, "query");
+        assert!(queries > 0 && rows <= queries * 10, "{step}");
+    }
+    // Every delete was of the oldest rows: what is left are the newest.
+    let table = &done.database;
+    assert_eq!(table.count("pi1"), LOADED);
+    assert_eq!(
+        table.number("SELECT MIN(transactionid) FROM pi1"),
+        400 + 100 + 100 + 100 + 1
+    );
+    let indexes = "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'pi1'";
+    assert_eq!(table.number(indexes), 3);
+}
+
+#[test]
+fn a_query_returns_rows_that_are_there() {
+    let spec = InsertSpec {
+        deletes: false,
+        ..spec()
+    };
+    let done = done(&spec, SEED);
+    // Nothing is deleted, so each of ten keys is found; one that is asked for twice comes once.
+    let (queries, rows) = done.sums("qp100", "query");
+    assert!(rows > queries * 9, "{rows} rows of {queries} queries");
+}
+
+#[test]
+fn the_same_seed_makes_the_same_table() {
+    let content = |seed| done(&load_only(), seed).database.checksum("pi1");
+    assert_eq!(content(SEED), content(SEED));
+    assert_ne!(content(SEED), content(SEED + 1));
+}
+
+#[test]
+fn writers_in_query_steps_are_part_of_the_same_table() {
+    let content = || done(&spec(), SEED).database.checksum("pi1");
+    assert_eq!(content(), content());
+}
+
+#[test]
+fn prepared_statements_write_and_read_the_same() {
+    let of = |statements| {
+        let spec = InsertSpec {
+            writes: statements,
+            reads: statements,
+            ..spec()
+        };
+        done(&spec, SEED)
+    };
+    let (text, prepared) = (of(Statements::Text), of(Statements::Prepared));
+    assert_eq!(
+        text.database.checksum("pi1"),
+        prepared.database.checksum("pi1")
+    );
+    for step in ["qr100", "qp100"] {
+        assert!(text.sums(step, "query").1 > 0 && prepared.sums(step, "query").1 > 0);
+    }
+}
+
+#[test]
+fn three_clients_with_tables_of_their_own() {
+    let spec = InsertSpec {
+        clients: 3,
+        ..spec()
+    };
+    let done = done(&spec, SEED);
+    let database = &done.database;
+    let tables = ["pi1", "pi2", "pi3"];
+    assert!(tables.iter().all(|table| database.count(table) == LOADED));
+    let sums = tables.map(|table| database.checksum(table));
+    assert!(sums[0] != sums[1] && sums[1] != sums[2] && sums[0] != sums[2]);
+    assert_eq!(done.sums("l.i0", "insert").1, 3 * 2_000);
+    assert_eq!(done.sums("l.i1", "delete").1, 3 * 400);
+    assert_eq!(done.sums("qr100", "insert").1, 3 * 100);
+    assert_eq!(done.step("qr100").target_rate, Some(300));
+}
+
+#[test]
+fn three_clients_in_one_table() {
+    let spec = InsertSpec {
+        clients: 3,
+        tables: Tables::Shared,
+        deletes: false,
+        ..spec()
+    };
+    let first = done(&spec, SEED);
+    let database = &first.database;
+    let tables = "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name LIKE 'pi%'";
+    assert_eq!(database.number(tables), 1);
+    // One client inserts the rows that `l.x` begins with, all insert those of the other steps.
+    let rows = 3 * (2_000 + 400 + 100 + 100 + 100) + 100;
+    assert_eq!(database.count("pi1"), rows);
+    // In which order they came is up to the machine, what came is not.
+    let second = done(&spec, SEED);
+    assert_eq!(database.checksum("pi1"), second.database.checksum("pi1"));
+}
+
+#[test]
+fn partitions_are_refused_where_there_are_none() {
+    let spec = InsertSpec {
+        partitions: 4,
+        ..spec()
+    };
+    let error = error_of(&spec);
+    assert!(matches!(error, StepError::Unsupported(_)), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "this database has no partitioned tables: leave out `partitions` = 4"
+    );
+}
+
+#[test]
+fn a_rate_is_held_to_the_row() {
+    let spec = InsertSpec {
+        rates: vec![100, 1000],
+        queries: vec![QueryKind::Range],
+        query_seconds: 2,
+        steps: ["l.i0", "l.x", "qr100", "qr1000"].map(StepId::new).to_vec(),
+        ..spec()
+    };
+    let done = done(&spec, SEED);
+    for (step, rate) in [("qr100", 100), ("qr1000", 1000)] {
+        assert_eq!(done.sums(step, "insert").1, 2 * rate);
+        assert_eq!(done.sums(step, "delete").1, 2 * rate);
+        let result = done.step(step);
+        assert_eq!(result.target_rate, Some(rate));
+        assert_eq!(result.requested_rows, 2 * rate);
+        // A window that ends before the last period would show a higher rate than was asked for.
+        assert!(result.window.length >= Nanos::from_secs(2));
+        let insert = &result.window.kinds[1];
+        assert!(insert.spec.scheduled);
+        let response = insert.sums.response.as_ref().unwrap();
+        assert_eq!(response.count(), insert.sums.service.count());
+    }
+}
+
+#[test]
+fn the_original_writes_in_bursts_without_a_schedule() {
+    let spec = InsertSpec {
+        compat: true,
+        pacing: Pacing::Burst,
+        query_seconds: 3,
+        queries: vec![QueryKind::Range],
+        steps: ["l.i0", "l.x", "qr100"].map(StepId::new).to_vec(),
+        ..spec()
+    };
+    let done = done(&spec, SEED);
+    assert_eq!(done.sums("qr100", "insert"), (6, 300));
+    let window = &done.step("qr100").window;
+    // Three bursts, nearly a second between any two; the third ends the step.
+    assert!(window.length >= Nanos::from_millis(1_900));
+    let insert = &window.kinds[1];
+    assert!(!insert.spec.scheduled && insert.sums.response.is_none());
+}
+
+#[test]
+fn a_long_transaction_is_held_beside_the_steps() {
+    let spec = InsertSpec {
+        htap_seconds: 1,
+        ..spec()
+    };
+    let done = done(&spec, SEED);
+    for step in ["l.i1", "qr100", "qp100"] {
+        assert!(done.sums(step, "long").0 > 0, "{step}");
+    }
+    // It ended with its step: a transaction that is still open would keep the log from being reset.
+    assert_eq!(done.database.number("PRAGMA wal_checkpoint(TRUNCATE)"), 0);
+    assert_eq!(done.database.count("pi1"), LOADED);
+}

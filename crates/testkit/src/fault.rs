@@ -1,0 +1,63 @@
+//! What can be wrong with a fake system.
+
+use std::time::Duration;
+
+/// One thing that is wrong with a system, in each of its trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It never answers after its start; the provider gives up and shows its log.
+    NeverReady,
+    /// Every login is refused.
+    RefusesLogin,
+    /// It cannot be stopped cleanly.
+    CloseFails,
+    /// Trouble with some statements: those that begin with `prefix`, from number `from` (from 1)
+    /// of them on, `times` of them.
+    Statements {
+        /// The first characters of the statements that count: `INSERT`, `DELETE`, `SELECT MAX`.
+        prefix: &'static str,
+        /// The first one in trouble, from 1.
+        from: u64,
+        /// How many are in trouble.
+        times: u64,
+        /// What happens to them.
+        trouble: Trouble,
+    },
+}
+
+/// What happens to a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The server dies: this session and all others are lost, new ones cannot connect.
+    Dies,
+    /// No answer within the statement timeout.
+    Hangs,
+    /// The server refuses it; `1213` is one of the codes that may be tried again.
+    Refuses {
+        /// The server's code.
+        code: &'static str,
+        /// What it says.
+        message: &'static str,
+    },
+    /// One row less is stored than the server says.
+    LosesRow,
+    /// The server says one row less than it touched.
+    Miscounts,
+    /// Rows come in the wrong order.
+    Unordered,
+    /// It takes this much longer.
+    Slow(Duration),
+}
+
+impl Fault {
+    /// Trouble with statement number `from` (from 1) of those that begin with `prefix`, and all
+    /// later ones.
+    pub const fn from(prefix: &'static str, from: u64, trouble: Trouble) -> Self {
+        Self::Statements {
+            prefix,
+            from,
+            times: u64::MAX,
+            trouble,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Fake systems for the lab.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use lab::{Provider, Site, SiteError};
+use load::Target;
+use model::{Bytes, Capture, Dialect, Engine, Sizes, System, WorkloadSpec};
+
+use crate::dbms::FakeDbms;
+use crate::diary::Diary;
+use crate::fault::Fault;
+
+/// What a fake database held when it was closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Name of the instance's directory: run, round and position.
+    pub instance: String,
+    /// Name of the system.
+    pub system: String,
+    /// Rows of all tables.
+    pub rows: usize,
+    /// [`FakeDbms::checksum`].
+    pub checksum: u64,
+}
+
+/// Makes fake systems, faulty where a test wants it.
+#[derive(Debug, Default)]
+pub struct FakeProvider {
+    faults: Vec<(String, Fault)>,
+    diary: Diary,
+    held: Arc<Mutex<Vec<Held>>>,
+}
+
+impl FakeProvider {
+    /// The same, with something wrong with the system of this name.
+    #[must_use]
+    pub fn with(mut self, system: &str, fault: Fault) -> Self {
+        self.faults.push((system.to_owned(), fault));
+        self
+    }
+
+    /// What was done to its sites, in order.
+    pub fn diary(&self) -> Diary {
+        self.diary.clone()
+    }
+
+    /// What each database held when it was closed, in that order.
+    pub fn held(&self) -> Vec<Held> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.clone()
+    }
+}
+
+impl Provider for FakeProvider {
+    fn open(
+        &self,
+        system: &System,
+        workload: &WorkloadSpec,
+        directory: &Path,
+    ) -> Result<Box<dyn Site>, SiteError> {
+        let WorkloadSpec::Insert(spec) = workload;
+        let of_system = self.faults.iter().filter(|(name, _)| *name == system.name);
+        let faults: Vec<Fault> = of_system.map(|(_, fault)| *fault).collect();
+        if faults.contains(&Fault::NeverReady) {
+            return Err(SiteError {
+                reason: "fake did not answer within 2s".to_owned(),
+                log_tail: vec!["fake: cannot allocate the buffer pool".to_owned()],
+            });
+        }
+        fs::create_dir_all(directory).map_err(|error| SiteError::new(error.to_string()))?;
+        self.diary.note(format!("site of {} opened", system.name));
+        Ok(Box::new(FakeSite {
+            dbms: FakeDbms::new(
+                &faults,
+                Duration::from_secs(u64::from(spec.statement_timeout)),
+            ),
+            system: system.name.clone(),
+            close_fails: faults.contains(&Fault::CloseFails),
+            directory: directory.to_owned(),
+            diary: self.diary.clone(),
+            held: Arc::clone(&self.held),
+        }))
+    }
+}
+
+struct FakeSite {
+    dbms: FakeDbms,
+    system: String,
+    close_fails: bool,
+    directory: PathBuf,
+    diary: Diary,
+    held: Arc<Mutex<Vec<Held>>>,
+}
+
+impl Site for FakeSite {
+    fn target(&self) -> Target {
+        Target {
+            dialect: Dialect::Sqlite,
+            engine: Engine::Btree,
+            connector: Arc::new(self.dbms.clone()),
+            patient: Arc::new(self.dbms.clone()),
+        }
+    }
+
+    fn provenance(&self) -> Vec<(String, String)> {
+        vec![("server version".to_owned(), "fake 1.0".to_owned())]
+    }
+
+    fn pid(&self) -> Option<u32> {
+        None
+    }
+
+    fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
+        self.diary.note("site asked for its variables");
+        let capture = Capture {
+            name: "variables".to_owned(),
+            columns: Vec::new(),
+            rows: vec![vec![Some("system".to_owned()), Some(self.system.clone())]],
+        };
+        (vec![capture], Vec::new())
+    }
+
+    fn sizes(&self) -> Option<Sizes> {
+        let data = Bytes(self.dbms.rows() as u64 * 100);
+        Some(Sizes {
+            data,
+            total: data,
+            allocated: data,
+            ..Sizes::default()
+        })
+    }
+
+    fn log_tail(&self) -> Vec<String> {
+        self.dbms.log()
+    }
+
+    fn close(self: Box<Self>) -> Result<(), SiteError> {
+        self.diary.note(format!("site of {} closed", self.system));
+        let instance = self.directory.file_name().unwrap_or_default();
+        let held = Held {
+            instance: instance.to_string_lossy().into_owned(),
+            system: self.system.clone(),
+            rows: self.dbms.rows(),
+            checksum: self.dbms.checksum(),
+        };
+        let mut all = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(held);
+        drop(all);
+        fs::remove_dir_all(&self.directory).map_err(|error| SiteError::new(error.to_string()))?;
+        if self.close_fails {
+            return Err(SiteError {
+                reason: "fake did not stop within 1s and was killed".to_owned(),
+                log_tail: self.dbms.log(),
+            });
+        }
+        Ok(())
+    }
+}

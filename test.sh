@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Every check of this repository. Installs what is missing on Debian and Ubuntu; elsewhere it says
+# what to install.
+#
+#   ./test.sh           all of it: what a change must pass
+#   ./test.sh --quick   format, lints and unit tests only; installs nothing
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+say() { printf '\n==> %s\n' "$*"; }
+fail() {
+    printf 'test.sh: %s\n' "$*" >&2
+    exit 1
+}
+
+has_mariadb() { command -v mariadbd || compgen -G '/usr/sbin/mariadbd'; }
+has_postgres() { command -v postgres || compgen -G '/usr/lib/postgresql/*/bin/postgres'; }
+
+# Runs a command as root.
+as_root() {
+    if [[ $EUID -eq 0 ]]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        fail "needs root or sudo to run: $*"
+    fi
+}
+
+# Installs packages without starting the services that they bring along: the tests start servers of
+# their own. The file is how Debian is told so; one that is there already is left alone.
+install_packages() {
+    local policy=/usr/sbin/policy-rc.d ours=no
+    as_root apt-get update
+    if [[ ! -e $policy ]]; then
+        ours=yes
+        printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+        as_root chmod 755 "$policy"
+    fi
+    local status=0
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" ||
+        status=$?
+    if [[ $ours == yes ]]; then
+        as_root rm -f "$policy"
+    fi
+    return "$status"
+}
+
+install_what_is_missing() {
+    local missing=()
+    command -v cc >/dev/null || missing+=(build-essential)
+    has_mariadb >/dev/null || missing+=(mariadb-server)
+    has_postgres >/dev/null || missing+=(postgresql)
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+    command -v apt-get >/dev/null ||
+        fail "install a C compiler, a MariaDB server and a PostgreSQL server; missing: ${missing[*]}"
+    say "installing ${missing[*]}"
+    install_packages "${missing[@]}"
+}
+
+check_rust() {
+    local needed found
+    command -v cargo >/dev/null || fail "install a Rust toolchain: there is no cargo"
+    needed=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+    found=$(rustc --version | cut -d ' ' -f 2)
+    [[ $(printf '%s\n' "$needed" "$found" | sort -V | head -n 1) == "$needed" ]] ||
+        fail "needs Rust $needed or newer, this is $found"
+    cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 && return
+    command -v rustup >/dev/null || fail "needs rustfmt and clippy of Rust $found"
+    rustup component add rustfmt clippy
+}
+
+# The product as a person uses it: a run, its report, and no server or instance left behind.
+smoke() {
+    local lab run
+    lab=$(mktemp -d)
+    # The path is wanted now: the variable is gone when the trap runs.
+    # shellcheck disable=SC2064
+    trap "rm -rf '$lab'" EXIT
+    run=$(cargo run --release --quiet -- --lab "$lab" run smoke | tail -n 1)
+    cargo run --release --quiet -- --lab "$lab" report "$run" -o "$lab/smoke.html"
+    grep -q '</html>' "$lab/smoke.html" || fail "the report of $run is not whole"
+    [[ -z $(ls -A "$lab/instances") ]] || fail "$run left an instance behind"
+}
+
+quick=no
+case "$*" in
+    '') ;;
+    --quick) quick=yes ;;
+    *) fail "usage: ./test.sh [--quick]" ;;
+esac
+
+[[ $quick == yes ]] || install_what_is_missing
+check_rust
+
+say "format"
+cargo fmt --all --check
+say "lints"
+cargo clippy --workspace --all-targets -- -D warnings
+
+if [[ $quick == yes ]]; then
+    say "unit tests"
+    cargo test --workspace --lib --bins
+    say "quick checks passed; ./test.sh runs the rest"
+    exit
+fi
+
+say "tests"
+cargo test --workspace
+say "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+say "release build"
+cargo build --release
+say "smoke run"
+smoke
+say "all checks passed"
