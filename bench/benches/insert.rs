@@ -1,7 +1,7 @@
 //! Client CPU of an INSERT statement of 50 rows: backslide's inserter against sysbench.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -220,10 +220,12 @@ fn login(dialect: Dialect, session: &mut dyn Session) -> Result<Vec<String>> {
             ]
         }
         Dialect::Postgres => {
-            let socket = PathBuf::from(ask("SHOW unix_socket_directories")?);
+            // Quoted, where it holds more than letters.
+            let socket = ask("SHOW unix_socket_directories")?;
+            let socket = socket.trim_matches('"');
             vec![
                 "--db-driver=pgsql".to_owned(),
-                format!("--pgsql-host={}", socket.display()),
+                format!("--pgsql-host={socket}"),
                 format!("--pgsql-port={}", ask("SHOW port")?),
                 format!("--pgsql-user={}", ask("SELECT current_user")?),
                 format!("--pgsql-db={}", ask("SELECT current_database()")?),

@@ -20,8 +20,13 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// What comparisons say. An A/A control shows noise, so it is not asked.
+    /// What comparisons say. An A/A control shows noise, so it is not asked. Where there is nothing to
+    /// compare, nothing was shown to be fine.
     pub(crate) fn of<'a>(comparisons: impl Iterator<Item = &'a Comparison>) -> Self {
+        let mut comparisons = comparisons.peekable();
+        if comparisons.peek().is_none() {
+            return Self::Inconclusive;
+        }
         let mut exit = Self::Fine;
         for comparison in comparisons {
             match comparison.verdict {

@@ -46,7 +46,7 @@ fn help_of_every_verb_has_an_example() {
         assert!(output.status.success());
         let help = String::from_utf8(output.stdout).unwrap();
         assert!(help.contains("Example"), "{help}");
-        all += &format!("$ backslide {}\n{help}\n", arguments.join(" "));
+        all.extend(["$ backslide ", &arguments.join(" "), "\n", &help, "\n"]);
     }
     let listed = VERBS
         .iter()

@@ -1,13 +1,12 @@
 //! Runs that are interrupted at any moment: nothing that is finished is lost or done again, and
 //! nothing is left behind.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
 use std::time::Duration;
 
 use common::{Bench, WORKLOAD, end, plan, signal, wait_for};
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 use rustix::process::Signal;
 
 const SYSTEMS: [&str; 2] = [
@@ -136,7 +135,8 @@ fn interrupted_twice_it_ends_at_once() {
     bench.write("long.toml", &plan(&workload, 1, &SYSTEMS[..1]));
     let child = bench.start(&["run", "long.toml"]);
     let database = wait_for("the database with its table", || {
-        let database = Connection::open(bench.instances().pop()?.join("ib.sqlite")).ok()?;
+        let path = bench.instances().pop()?.join("ib.sqlite");
+        let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).ok()?;
         let locked = database.execute_batch("BEGIN IMMEDIATE; SELECT 1 FROM pi1 LIMIT 1;");
         locked.ok().map(|()| database)
     });

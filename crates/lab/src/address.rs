@@ -18,7 +18,7 @@ impl std::fmt::Debug for Secrets {
 }
 
 /// The environment variable with the password of a server that is not ours.
-const PASSWORD: &str = "BACKSLIDE_PASSWORD";
+pub(crate) const PASSWORD: &str = "BACKSLIDE_PASSWORD";
 
 impl Secrets {
     /// Remembers the password of an address.
@@ -49,7 +49,9 @@ impl ForeignAddress {
     /// Reads an address.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (login, address) = text.rsplit_once('@').ok_or_else(|| {
-            format!("`{text}` is no address: expected user@host:port or user@/path/of/socket")
+            // What follows a colon may be a password.
+            let shown = text.split(':').next().unwrap_or_default();
+            format!("`{shown}…` is no address: expected user@host:port or user@/path/of/socket")
         })?;
         let (user, password) = login.split_once(':').unwrap_or((login, ""));
         if user.is_empty() || address.is_empty() {

@@ -16,7 +16,8 @@ pub fn installed() -> Vec<Build> {
     builds
 }
 
-fn embedded() -> Option<Build> {
+/// The engine that is part of backslide.
+pub(crate) fn embedded() -> Option<Build> {
     let version = drivers::sqlite_version();
     Some(Build {
         dbms: Dbms::Sqlite,

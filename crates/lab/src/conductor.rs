@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 
 use load::{StepError, StepOutline, StepResult, Stop};
 use model::{
-    BuildSource, Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, StepRecord, System, Trial,
-    TrialKey,
+    Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, StepRecord, System, Trial, TrialKey,
 };
 use probes::Watch;
 use store::StoreError;
 
 use crate::keeper::Keeper;
 use crate::observer::StepObserver;
-use crate::site::{Provider, Site};
+use crate::site::{Provider, Site, Watched};
 use crate::{Lab, LabError};
 
 /// How carrying a run out ended.
@@ -52,6 +51,12 @@ impl Lab {
             cause,
         })?;
         for swept in servers::sweep(&instances) {
+            if swept.how == servers::HowEnded::StillThere {
+                return Err(LabError::Orphan {
+                    pid: swept.pid,
+                    directory: swept.directory,
+                });
+            }
             let text = format!(
                 "a server of an earlier run was still there and was ended: {} (process {})",
                 swept.program.display(),
@@ -60,6 +65,7 @@ impl Lab {
             listen(&Event::Warning { text });
         }
         remove_leftovers(&instances);
+        check_systems(&info.plan, &done, provider)?;
         for text in changes_since(&info, self.host().ok().as_ref()) {
             listen(&Event::Warning { text });
         }
@@ -99,12 +105,43 @@ impl Lab {
     }
 }
 
-/// Removes the instances that a killed run left. The lock of the lab is held and their servers are
-/// ended, so nobody uses them. What cannot be removed is told when its place is needed.
+/// Removes the instances that a killed run left: those with the name of a trial. The lock of the lab is
+/// held and their servers are ended, so nobody uses them. What cannot be removed is told when its place
+/// is needed.
 fn remove_leftovers(instances: &Path) {
     for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
-        let _told_when_needed = std::fs::remove_dir_all(entry.path());
+        if is_instance_name(&entry.file_name().to_string_lossy()) {
+            let _told_when_needed = std::fs::remove_dir_all(entry.path());
+        }
     }
+}
+
+/// `r7-2-1`: run, round, position.
+fn is_instance_name(name: &str) -> bool {
+    let numbers: Vec<&str> = name.strip_prefix('r').unwrap_or("").split('-').collect();
+    numbers.len() == 3
+        && numbers
+            .iter()
+            .all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Every system that is still to be measured must be what the plan says: a wrong password or an
+/// upgraded package is told before trials fail of it one after the other.
+fn check_systems(
+    plan: &Plan,
+    done: &[(TrialKey, Outcome)],
+    provider: &dyn Provider,
+) -> Result<(), LabError> {
+    for system in &plan.systems {
+        let finished = done.iter().filter(|(key, _)| key.system == system.name);
+        if (finished.count() as u32) < plan.rounds {
+            provider.check(system).map_err(|cause| LabError::System {
+                system: system.name.clone(),
+                cause,
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// What is different from when the run began, so that its rounds may not be comparable.
@@ -199,24 +236,28 @@ impl Conductor<'_> {
     fn attempt(&mut self, trial: &Trial, name: &str) -> Result<(), Broken> {
         let system = &self.plan.systems[trial.system];
         let directory = self.instances.join(name);
-        unchanged(system).map_err(|reason| failed(None, reason, Vec::new()))?;
+        self.provider
+            .check(system)
+            .map_err(|reason| failed(None, reason, Vec::new()))?;
         place_client(system, "").map_err(Broken::Lab)?;
         let opened = self.provider.open(system, &self.plan.workload, &directory);
         let mut site = opened.map_err(|error| {
             self.keep_log(name, &error.log_tail);
             failed(None, error.reason, error.log_tail)
         })?;
-        place_client(system, &system.cpus.client).map_err(Broken::Lab)?;
-        let result = self.steps(trial, &mut *site);
+        let result = place_client(system, &system.cpus.client)
+            .map_err(Broken::Lab)
+            .and_then(|()| self.steps(trial, &mut *site));
         if let Err(Broken::Failed(Outcome::Failed { log_tail, .. })) = &result {
             self.keep_log(name, log_tail);
         }
-        let closed = site.close();
-        result?;
-        closed.map_err(|error| {
+        if let Err(error) = site.close() {
+            // What was measured is whole: a server that does not end well is worth a word, no more.
             self.keep_log(name, &error.log_tail);
-            failed(None, error.reason, error.log_tail)
-        })
+            let text = format!("{}: {}", system.name, error.reason);
+            self.emit(&Event::Warning { text })?;
+        }
+        result
     }
 
     fn steps(&mut self, trial: &Trial, site: &mut dyn Site) -> Result<(), Broken> {
@@ -233,10 +274,7 @@ impl Conductor<'_> {
                 measured: outline.measured,
                 subject: outline.subject.kind.clone(),
             })?;
-            let watch = Watch {
-                server: site.pid(),
-                device: self.device.clone(),
-            };
+            let watch = self.watch(site);
             let stop = self.stop;
             let mut emit = |event: Event| match self.emit(&event) {
                 Ok(()) => ControlFlow::Continue(()),
@@ -266,6 +304,12 @@ impl Conductor<'_> {
                 .filter(|check| !check.holds)
                 .map(|c| format!("{}: expected {}, found {}", c.what, c.expected, c.actual))
                 .collect();
+            for (what, text) in &record.notes {
+                if matches!(what.as_str(), "cut short" | "settle") {
+                    let text = format!("{}: {what}: {text}", outline.step);
+                    self.emit(&Event::Warning { text })?;
+                }
+            }
             self.emit(&Event::StepFinished {
                 record: Box::new(record),
             })?;
@@ -278,8 +322,21 @@ impl Conductor<'_> {
         Ok(())
     }
 
+    fn watch(&self, site: &dyn Site) -> Watch {
+        let watched = site.watched();
+        Watch {
+            server: site.pid(),
+            host: watched != Watched::Nothing,
+            device: self
+                .device
+                .clone()
+                .filter(|_| watched == Watched::HostAndDisk),
+        }
+    }
+
     fn broken(&self, outline: &StepOutline, error: &StepError, site: &dyn Site) -> Broken {
-        if matches!(error, StepError::Interrupted) && self.stop.is_asked() {
+        // A stop that was asked for makes other errors too: servers get the terminal's signals as well.
+        if self.stop.is_asked() {
             return Broken::Interrupted;
         }
         failed(Some(outline), error.to_string(), site.log_tail())
@@ -353,22 +410,6 @@ fn failed(outline: Option<&StepOutline>, reason: String, log_tail: Vec<String>) 
         reason,
         log_tail,
     })
-}
-
-/// A build found on this machine must still be the one of the plan: packages are upgraded.
-fn unchanged(system: &System) -> Result<(), String> {
-    let BuildSource::Path(path) = &system.build.source else {
-        return Ok(());
-    };
-    let now = servers::inspect(Path::new(path)).map_err(|error| error.to_string())?;
-    if now.version == system.build.version {
-        return Ok(());
-    }
-    Err(format!(
-        "{path} holds {} now, the run began with {}; install that again or begin a new run",
-        now.id(),
-        system.build.id()
-    ))
 }
 
 /// The CPUs that this process could use when it began.

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::{Connector, Endpoint, Session};
+use drivers::{Connector, Endpoint};
 use load::Target;
-use model::{Capture, Sizes, System};
+use model::{Capture, Sizes, System, Version};
 
 use crate::listing;
 use crate::site::{PATIENCE, Site, SiteError};
@@ -37,7 +37,7 @@ pub(crate) struct Embedded {
     directory: PathBuf,
     connector: Arc<dyn Connector>,
     patient: Arc<dyn Connector>,
-    session: Box<dyn Session>,
+    version: Version,
 }
 
 impl Embedded {
@@ -70,12 +70,13 @@ impl Embedded {
             }))
         };
         let usual = connector(timeout);
-        let session = usual.connect().map_err(|error| failed(error.to_string()))?;
+        // Settings that SQLite does not take are told before anything is measured.
+        usual.connect().map_err(|error| failed(error.to_string()))?;
         Ok(Self {
             directory: directory.to_owned(),
             patient: connector(timeout * PATIENCE),
             connector: usual,
-            session,
+            version: system.build.version.clone(),
         })
     }
 }
@@ -85,14 +86,15 @@ impl Site for Embedded {
         Target {
             dialect: model::Dialect::Sqlite,
             engine: model::Engine::Btree,
+            version: self.version.clone(),
+            ours: true,
             connector: Arc::clone(&self.connector),
             patient: Arc::clone(&self.patient),
         }
     }
 
     fn provenance(&self) -> Vec<(String, String)> {
-        let version = self.session.info().server_version.clone();
-        vec![("server version".to_owned(), version)]
+        vec![("server version".to_owned(), self.version.to_string())]
     }
 
     fn pid(&self) -> Option<u32> {
@@ -100,7 +102,7 @@ impl Site for Embedded {
     }
 
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        listing::take_all(&mut *self.session, CAPTURES)
+        listing::take_all(&*self.connector, CAPTURES)
     }
 
     fn sizes(&self) -> Option<Sizes> {
@@ -113,11 +115,8 @@ impl Site for Embedded {
     }
 
     fn close(self: Box<Self>) -> Result<(), SiteError> {
-        let Self {
-            directory, session, ..
-        } = *self;
-        drop(session);
-        std::fs::remove_dir_all(&directory).map_err(|error| {
+        let directory = &self.directory;
+        std::fs::remove_dir_all(directory).map_err(|error| {
             SiteError::new(format!("cannot remove {}: {error}", directory.display()))
         })
     }

@@ -38,6 +38,22 @@ pub enum LabError {
     /// The run has nothing left to do.
     #[error("run {0} is finished; nothing is left to resume")]
     Finished(RunId),
+    /// A system is not what the plan says, or cannot be reached. Nothing was started.
+    #[error("`{system}` cannot be measured: {cause}")]
+    System {
+        /// Which system.
+        system: String,
+        /// What is wrong, and what to do.
+        cause: String,
+    },
+    /// A server of an earlier run cannot be ended.
+    #[error("a server of an earlier run is still there: process {pid} in {}; end it, or use another lab directory (--lab)", .directory.display())]
+    Orphan {
+        /// Its process.
+        pid: u32,
+        /// Its instance.
+        directory: PathBuf,
+    },
     /// The CPUs of the client cannot be used.
     #[error("cannot place the client of `{system}`: {cause}")]
     Placement {

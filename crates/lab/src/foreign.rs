@@ -1,16 +1,17 @@
 //! A running server that is not ours: we use a database of our own in it and leave all else alone.
 
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::{Address, Connector, Endpoint, Session};
+use drivers::{Address, Connector, Endpoint, Session, SessionInfo};
 use load::Target;
 use model::{Build, BuildSource, Capture, Dbms, Sizes, System};
 
 use crate::address::{ForeignAddress, Secrets};
 use crate::listing;
-use crate::site::{PATIENCE, Site, SiteError};
+use crate::site::{PATIENCE, Site, SiteError, Watched};
 
 /// The database that we create, use and drop. The name is ours: no user has data in it.
 const DATABASE: &str = "backslide_ib";
@@ -22,8 +23,10 @@ pub(crate) struct Foreign {
     system: System,
     connector: Arc<dyn Connector>,
     patient: Arc<dyn Connector>,
-    /// In the server's own first database: drops ours at the end.
-    outer: Box<dyn Session>,
+    /// Opens sessions in the server's own first database, from where ours is dropped.
+    outer: Box<dyn Connector>,
+    info: SessionInfo,
+    local: bool,
     pid: Option<u32>,
 }
 
@@ -41,26 +44,103 @@ impl Foreign {
             Ok(drivers::connector(&endpoint.map_err(SiteError::new)?))
         };
         let failed = |error: drivers::SessionError| SiteError::new(error.to_string());
-        let mut outer = reach(first_database(dbms), timeout)?
-            .connect()
-            .map_err(failed)?;
-        outer
-            .execute(&format!("DROP DATABASE IF EXISTS {DATABASE}"))
-            .map_err(failed)?;
-        outer
+        let outer = reach(first_database(dbms), timeout)?;
+        let inner = reach(DATABASE, timeout)?;
+        let mut session = outer.connect().map_err(failed)?;
+        if number(&mut *session, exists(dbms)).map_err(failed)? > 0 {
+            check_ours(&*inner, &address)?;
+            session
+                .execute(&format!("DROP DATABASE {DATABASE}"))
+                .map_err(failed)?;
+        }
+        session
             .execute(&format!("CREATE DATABASE {DATABASE}"))
+            .and_then(|_| inner.connect())
+            .and_then(|mut inside| {
+                inside.execute(&format!("CREATE TABLE {MARKER} (owner VARCHAR(300))"))?;
+                inside.execute(&format!("INSERT INTO {MARKER} VALUES ('{}')", owner()))
+            })
             .map_err(failed)?;
-        let pid = address
-            .address(dbms.dialect())
-            .ok()
-            .and_then(|a| local_process(&a));
+        let place = address.address(dbms.dialect()).map_err(SiteError::new)?;
         Ok(Self {
             system: system.clone(),
-            connector: Arc::from(reach(DATABASE, timeout)?),
+            connector: Arc::from(inner),
             patient: Arc::from(reach(DATABASE, timeout * PATIENCE)?),
             outer,
-            pid,
+            info: session.info().clone(),
+            pid: local_process(&place),
+            local: is_local(&place),
         })
+    }
+}
+
+/// A table in our database that says that it is ours, and whose.
+const MARKER: &str = "backslide_marker";
+
+/// This process, as the marker names it.
+fn owner() -> String {
+    let host = rustix::system::uname();
+    let host = host.nodename().to_string_lossy().replace('\'', "");
+    format!("{host}:{}", std::process::id())
+}
+
+/// Counts databases with our database's name.
+const fn exists(dbms: Dbms) -> &'static str {
+    match dbms {
+        Dbms::Postgres => "SELECT COUNT(*) FROM pg_database WHERE datname = 'backslide_ib'",
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite => {
+            "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'backslide_ib'"
+        }
+    }
+}
+
+/// A database that is there already must carry our marker, and its owner must be gone: nothing that
+/// somebody else made is dropped.
+fn check_ours(inner: &dyn Connector, address: &ForeignAddress) -> Result<(), SiteError> {
+    let mut marked = None;
+    let asked = inner.connect().and_then(|mut session| {
+        session.query(&format!("SELECT owner FROM {MARKER}"), &mut |row| {
+            marked = row.value(0).to_text();
+        })
+    });
+    let Some(marked) = marked.filter(|_| asked.is_ok()) else {
+        return Err(SiteError::new(format!(
+            "database {DATABASE} exists at {address} and was not made by backslide; drop it yourself \
+             if nobody needs it"
+        )));
+    };
+    let ours = owner();
+    let (host, _) = ours.rsplit_once(':').unwrap_or_default();
+    let alive = marked
+        .strip_prefix(host)
+        .and_then(|rest| rest.strip_prefix(':'))
+        .is_some_and(|pid| Path::new("/proc").join(pid).exists());
+    if alive && marked != ours {
+        return Err(SiteError::new(format!(
+            "database {DATABASE} at {address} is in use by another run ({marked}); wait for it"
+        )));
+    }
+    Ok(())
+}
+
+fn number(session: &mut dyn Session, sql: &str) -> Result<i64, drivers::SessionError> {
+    let mut number = 0;
+    session.query(sql, &mut |row| {
+        number = row.value(0).as_int().unwrap_or(0);
+    })?;
+    Ok(number)
+}
+
+/// Does the server run on this host, so that the host's counters are its own?
+fn is_local(address: &Address) -> bool {
+    match address {
+        Address::Socket(_) => true,
+        Address::Tcp { host, .. } => {
+            host == "localhost"
+                || host
+                    .parse::<std::net::IpAddr>()
+                    .is_ok_and(|ip| ip.is_loopback())
+        }
     }
 }
 
@@ -116,19 +196,21 @@ impl Site for Foreign {
         Target {
             dialect: self.system.build.dbms.dialect(),
             engine: self.system.engine,
+            version: self.system.build.version.clone(),
+            ours: false,
             connector: Arc::clone(&self.connector),
             patient: Arc::clone(&self.patient),
         }
     }
 
     fn provenance(&self) -> Vec<(String, String)> {
-        let info = self.outer.info();
+        let info = &self.info;
         let tls = info.tls.clone().unwrap_or_else(|| "off".to_owned());
-        let process = self
-            .pid
-            .map_or("remote, its process is not watched".to_owned(), |pid| {
-                format!("on this host, process {pid}")
-            });
+        let process = match (self.pid, self.local) {
+            (Some(pid), _) => format!("on this host, process {pid}"),
+            (None, true) => "on this host, its process is not known".to_owned(),
+            (None, false) => "remote: neither it nor its host is watched".to_owned(),
+        };
         [
             ("server version", info.server_version.clone()),
             ("authentication", info.authentication.clone()),
@@ -149,10 +231,7 @@ impl Site for Foreign {
         };
         let queries = product.captures(&self.system.build.version, self.system.engine);
         let queries = queries.iter().map(|query| (query.name, query.sql));
-        match self.connector.connect() {
-            Ok(mut session) => listing::take_all(&mut *session, queries),
-            Err(error) => (Vec::new(), vec![format!("nothing captured: {error}")]),
-        }
+        listing::take_all(&*self.connector, queries)
     }
 
     fn sizes(&self) -> Option<Sizes> {
@@ -163,11 +242,20 @@ impl Site for Foreign {
         Vec::new()
     }
 
-    fn close(mut self: Box<Self>) -> Result<(), SiteError> {
-        match self
-            .outer
-            .execute(&format!("DROP DATABASE IF EXISTS {DATABASE}"))
-        {
+    fn watched(&self) -> Watched {
+        if self.local {
+            Watched::Host
+        } else {
+            Watched::Nothing
+        }
+    }
+
+    fn close(self: Box<Self>) -> Result<(), SiteError> {
+        // A new session: the server may have closed one that was idle for the whole trial.
+        let dropped = self.outer.connect().and_then(|mut session| {
+            session.execute(&format!("DROP DATABASE IF EXISTS {DATABASE}"))
+        });
+        match dropped {
             Ok(_) => Ok(()),
             Err(error) => Err(SiteError::new(format!(
                 "cannot drop database {DATABASE}: {error}"

@@ -25,4 +25,4 @@ pub use builds::{Builds, installed};
 pub use conductor::Ended;
 pub use directory::Lab;
 pub use error::LabError;
-pub use site::{Provider, Providers, Site, SiteError};
+pub use site::{Provider, Providers, Site, SiteError, Watched};

@@ -1,6 +1,6 @@
 //! Listings taken from a server over a session.
 
-use drivers::{Session, SessionError};
+use drivers::{Connector, Session, SessionError};
 use model::Capture;
 
 /// Longest listing that is kept, in rows: statistics of a server with very many tables stay bounded.
@@ -25,15 +25,20 @@ pub(crate) fn take(
     })
 }
 
-/// The listings of a server, and what could not be read.
+/// The listings of a server, and what could not be read. The session is a new one: one that was kept
+/// over a long step may have been closed by the server.
 pub(crate) fn take_all<'a>(
-    session: &mut dyn Session,
+    connector: &dyn Connector,
     queries: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> (Vec<Capture>, Vec<String>) {
     let mut captures = Vec::new();
     let mut failures = Vec::new();
+    let mut session = match connector.connect() {
+        Ok(session) => session,
+        Err(error) => return (captures, vec![format!("nothing captured: {error}")]),
+    };
     for (name, sql) in queries {
-        match take(session, name, sql) {
+        match take(&mut *session, name, sql) {
             Ok(capture) => captures.push(capture),
             Err(error) => failures.push(format!("{name} not captured: {error}")),
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::{Address, Connector, Endpoint, Login, Session};
+use drivers::{Address, Connector, Endpoint, Login, SessionInfo};
 use load::Target;
 use model::{Capture, Dialect, Nanos, Sizes, System};
 use servers::{Instance, InstanceSpec, ServerError};
@@ -29,7 +29,8 @@ pub(crate) struct Own {
     system: System,
     connector: Arc<dyn Connector>,
     patient: Arc<dyn Connector>,
-    admin: Box<dyn Session>,
+    /// As agreed at the first login.
+    info: SessionInfo,
     started_in: Nanos,
 }
 
@@ -46,41 +47,77 @@ impl Own {
             directory: directory.to_owned(),
             server_cpus: system.cpus.server.clone(),
         };
-        let mut instance = Instance::create(spec).map_err(|error| failed(&error))?;
-        let dialect = system.build.dbms.dialect();
-        let socket = instance.endpoint_socket();
-        let user = instance.superuser();
-        let reach = |database: &str, timeout| {
-            drivers::connector(&endpoint(dialect, &socket, user, database, timeout))
-        };
-        let first = reach(instance.first_database(), LOGIN_LIMIT);
-        let started_in = instance
-            .start(
-                &mut || first.connect().map(drop).map_err(|error| error.to_string()),
-                START_LIMIT,
-            )
-            .map_err(|error| failed(&error))?;
-        let created = reach(instance.first_database(), timeout)
-            .connect()
-            .and_then(|mut s| s.execute(&format!("CREATE DATABASE {DATABASE}")))
-            .and_then(|_| reach(DATABASE, timeout).connect());
-        let admin = created.map_err(|error| SiteError {
-            reason: format!("cannot create database {DATABASE}: {error}"),
-            log_tail: instance.log_tail(LOG_LINES),
+        let mut instance = Instance::create(spec).map_err(|error| {
+            if is_half_made(&error) {
+                // The error tells why and carries the log; a leftover only takes up the disk.
+                let _leftover = std::fs::remove_dir_all(directory);
+            }
+            failed(&error)
         })?;
-        let (usual, patient) = (
-            reach(DATABASE, timeout),
-            reach(DATABASE, timeout * PATIENCE),
-        );
-        Ok(Self {
-            connector: Arc::from(usual),
-            patient: Arc::from(patient),
-            system: system.clone(),
-            instance,
-            admin,
-            started_in,
-        })
+        match start(&mut instance, system, timeout) {
+            Ok((info, started_in)) => Ok(Self {
+                connector: Arc::from(connector(&instance, system, DATABASE, timeout)),
+                patient: Arc::from(connector(&instance, system, DATABASE, timeout * PATIENCE)),
+                system: system.clone(),
+                instance,
+                info,
+                started_in,
+            }),
+            Err(error) => {
+                let _leftover = instance.remove();
+                Err(error)
+            }
+        }
     }
+}
+
+/// Did the error come when the directory had been made, so that it is ours to remove?
+fn is_half_made(error: &ServerError) -> bool {
+    matches!(
+        error,
+        ServerError::InitFailed { .. } | ServerError::InitTimeout { .. }
+    )
+}
+
+/// Starts the server and creates the database; what was agreed at login, and how long the start took.
+fn start(
+    instance: &mut Instance,
+    system: &System,
+    timeout: Duration,
+) -> Result<(SessionInfo, Nanos), SiteError> {
+    let database = instance.first_database();
+    let login = connector(instance, system, database, LOGIN_LIMIT);
+    let started_in = instance
+        .start(
+            &mut || login.connect().map(drop).map_err(|error| error.to_string()),
+            START_LIMIT,
+        )
+        .map_err(|error| failed(&error))?;
+    let created = connector(instance, system, database, timeout)
+        .connect()
+        .and_then(|mut s| s.execute(&format!("CREATE DATABASE {DATABASE}")))
+        .and_then(|_| connector(instance, system, DATABASE, timeout).connect());
+    let admin = created.map_err(|error| SiteError {
+        reason: format!("cannot create database {DATABASE}: {error}"),
+        log_tail: instance.log_tail(LOG_LINES),
+    })?;
+    Ok((admin.info().clone(), started_in))
+}
+
+/// Opens sessions of the superuser in `database`.
+fn connector(
+    instance: &Instance,
+    system: &System,
+    database: &str,
+    timeout: Duration,
+) -> Box<dyn Connector> {
+    drivers::connector(&endpoint(
+        system.build.dbms.dialect(),
+        &instance.endpoint_socket(),
+        instance.superuser(),
+        database,
+        timeout,
+    ))
 }
 
 fn endpoint(
@@ -127,13 +164,15 @@ impl Site for Own {
         Target {
             dialect: self.system.build.dbms.dialect(),
             engine: self.system.engine,
+            version: self.system.build.version.clone(),
+            ours: true,
             connector: Arc::clone(&self.connector),
             patient: Arc::clone(&self.patient),
         }
     }
 
     fn provenance(&self) -> Vec<(String, String)> {
-        let info = self.admin.info();
+        let info = &self.info;
         let tls = info.tls.clone().unwrap_or_else(|| "off".to_owned());
         [
             ("server version", info.server_version.clone()),
@@ -154,7 +193,7 @@ impl Site for Own {
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
         let queries = self.instance.captures();
         let queries = queries.iter().map(|query| (query.name, query.sql));
-        listing::take_all(&mut *self.admin, queries)
+        listing::take_all(&*self.connector, queries)
     }
 
     fn sizes(&self) -> Option<Sizes> {
@@ -169,12 +208,7 @@ impl Site for Own {
     }
 
     fn close(self: Box<Self>) -> Result<(), SiteError> {
-        let Self {
-            mut instance,
-            admin,
-            ..
-        } = *self;
-        drop(admin);
+        let Self { mut instance, .. } = *self;
         let stopped = instance.stop(STOP_LIMIT).map_err(|error| failed(&error));
         let removed = instance.remove().map_err(|error| failed(&error));
         stopped.and(removed)

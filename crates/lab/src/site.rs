@@ -4,11 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use load::Target;
-use model::{Capture, Sizes, System, WorkloadSpec};
+use model::{BuildSource, Capture, Sizes, System, WorkloadSpec};
 
-use crate::address::Secrets;
+use crate::address::{ForeignAddress, PASSWORD, Secrets};
+use crate::builds::embedded as embedded_build;
 use crate::embedded::Embedded;
-use crate::foreign::Foreign;
+use crate::foreign::{self, Foreign};
 use crate::own::Own;
 
 /// One system, made ready for one trial: it answers and its database is empty.
@@ -22,6 +23,11 @@ pub trait Site {
     /// The server's process, where it can be watched from here.
     fn pid(&self) -> Option<u32>;
 
+    /// How much of what it uses can be watched from here.
+    fn watched(&self) -> Watched {
+        Watched::HostAndDisk
+    }
+
     /// Status and variables now. What cannot be read is told in the second list.
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>);
 
@@ -33,6 +39,17 @@ pub trait Site {
 
     /// Ends it cleanly and removes its data.
     fn close(self: Box<Self>) -> Result<(), SiteError>;
+}
+
+/// How much of what a site uses can be watched from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// It runs on this host and its files are on the lab's disk.
+    HostAndDisk,
+    /// It runs on this host; where its files are is not known.
+    Host,
+    /// It runs elsewhere.
+    Nothing,
 }
 
 /// A site that could not be made ready or ended.
@@ -57,6 +74,10 @@ impl SiteError {
 
 /// Makes sites.
 pub trait Provider {
+    /// Is the system still what the plan says, and can it be reached? Asked before anything of a run
+    /// is journaled, and again before each of its trials.
+    fn check(&self, system: &System) -> Result<(), String>;
+
     /// Makes `system` ready, with everything that it writes in `directory`.
     fn open(
         &self,
@@ -74,6 +95,31 @@ pub struct Providers {
 }
 
 impl Provider for Providers {
+    fn check(&self, system: &System) -> Result<(), String> {
+        let was = &system.build;
+        let now = match &was.source {
+            BuildSource::Embedded => {
+                embedded_build().ok_or("the embedded SQLite has no version")?
+            }
+            BuildSource::Path(path) => {
+                servers::inspect(Path::new(path)).map_err(|error| error.to_string())?
+            }
+            BuildSource::Connect(address) => {
+                let parsed = ForeignAddress::parse(address)?;
+                foreign::ask(was.dbms, &parsed, &self.secrets).map_err(|error| {
+                    format!("{error}; a password that the plan file had is not kept, give it in {PASSWORD}")
+                })?
+            }
+        };
+        if now.version_line == was.version_line {
+            return Ok(());
+        }
+        Err(format!(
+            "it is `{}` now, the run began with `{}`; bring that back or begin a new run",
+            now.version_line, was.version_line
+        ))
+    }
+
     fn open(
         &self,
         system: &System,
@@ -82,9 +128,9 @@ impl Provider for Providers {
     ) -> Result<Box<dyn Site>, SiteError> {
         let timeout = statement_timeout(workload);
         Ok(match &system.build.source {
-            model::BuildSource::Embedded => Box::new(Embedded::open(system, directory, timeout)?),
-            model::BuildSource::Path(_) => Box::new(Own::open(system, directory, timeout)?),
-            model::BuildSource::Connect(address) => {
+            BuildSource::Embedded => Box::new(Embedded::open(system, directory, timeout)?),
+            BuildSource::Path(_) => Box::new(Own::open(system, directory, timeout)?),
+            BuildSource::Connect(address) => {
                 Box::new(Foreign::open(system, address, &self.secrets, timeout)?)
             }
         })

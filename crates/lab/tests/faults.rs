@@ -1,4 +1,5 @@
 //! Everything that can be wrong with a system: its trial fails with the reason, all others complete.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 

@@ -1,6 +1,7 @@
 //! The disk of the lab gets full in the middle of a run.
 //!
 //! The test runs a second time in a mount namespace of its own, where it may have a small disk.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 

@@ -220,11 +220,18 @@ impl ClientRecorder {
         }
     }
 
-    /// The operation failed with this code; `retried` if it is repeated.
+    /// The operation failed with this code; `retried` if it is repeated, and then still under way.
     pub fn failed(&mut self, kind: usize, code: &str, retried: bool) {
         let now = self.clock.now();
-        self.slot.busy_since.store(0, Ordering::Relaxed);
+        if !retried {
+            self.abandoned();
+        }
         lock(&self.fold).fail(kind, code, retried, now);
+    }
+
+    /// No operation is under way any more.
+    pub fn abandoned(&mut self) {
+        self.slot.busy_since.store(0, Ordering::Relaxed);
     }
 }
 

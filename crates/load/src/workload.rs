@@ -5,7 +5,7 @@ pub(crate) mod insert;
 use std::sync::Arc;
 
 use drivers::Connector;
-use model::{Check, Dialect, Engine, Nanos, StepId, Subject, WorkloadSpec};
+use model::{Check, Dialect, Engine, Nanos, StepId, Subject, Version, WorkloadSpec};
 
 use crate::StepError;
 use crate::engine::{Observer, Stop, Window};
@@ -17,6 +17,10 @@ pub struct Target {
     pub dialect: Dialect,
     /// The storage engine of the tables.
     pub engine: Engine,
+    /// The server's version.
+    pub version: Version,
+    /// Is the server ours, so that its global settings may be changed for a while?
+    pub ours: bool,
     /// Opens sessions that give up a statement after the workload's timeout.
     pub connector: Arc<dyn Connector>,
     /// Opens sessions for statements that may take hours: index builds, settling.

@@ -1,4 +1,5 @@
 //! The Insert Benchmark against SQLite, without a lab around it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
@@ -96,6 +97,8 @@ impl Database {
         Target {
             dialect: Dialect::Sqlite,
             engine: Engine::Btree,
+            version: drivers::sqlite_version().parse().unwrap(),
+            ours: true,
             connector: Arc::clone(&self.connector),
             patient: Arc::clone(&self.connector),
         }

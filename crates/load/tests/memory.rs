@@ -1,5 +1,6 @@
 //! Recording takes the same memory after an hour as after ten minutes. Alone in its program: other
 //! tests would take memory too.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use load::{Recorder, StepClock};
 use model::{KindSpec, Nanos};

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
     };
     let (_end, threads) = idle_threads(if pid.is_none() { THREADS } else { 0 });
     let watch = Watch {
+        host: true,
         server: pid.or_else(|| Some(std::process::id())),
         device: identify(Path::new("."))
             .ok()

@@ -51,6 +51,8 @@ pub enum Detail {
 pub struct Watch {
     /// The server's first process; its descendants belong to it. `None` for an embedded or remote one.
     pub server: Option<u32>,
+    /// Is it this host that works? Else its counters say nothing.
+    pub host: bool,
     /// Block device as `/proc/diskstats` names it.
     pub device: Option<String>,
 }
@@ -62,7 +64,11 @@ const PROBES: &[Maker] = &[
     |watch| Some(Box::new(server::ServerProbe::new(watch.server?))),
     |watch| Some(Box::new(server_io::ServerIoProbe::new(watch.server?))),
     |_| Some(Box::new(client::ClientProbe)),
-    |_| Some(Box::new(host::HostProbe)),
+    |watch| {
+        watch
+            .host
+            .then(|| Box::new(host::HostProbe) as Box<dyn Probe>)
+    },
     |watch| Some(Box::new(disk::DiskProbe::new(watch.device.clone()?))),
 ];
 
@@ -92,8 +98,9 @@ mod tests {
     #[test]
     fn only_what_is_watched_gets_a_probe() {
         let names = |watch: &Watch| -> Vec<_> { all(watch).iter().map(|p| p.name()).collect() };
-        assert_eq!(names(&Watch::default()), ["client", "host"]);
+        assert_eq!(names(&Watch::default()), ["client"]);
         let watch = Watch {
+            host: true,
             server: Some(1),
             device: Some("sda".to_owned()),
         };
@@ -106,6 +113,7 @@ mod tests {
     #[test]
     fn a_probe_that_fails_leaves_its_counters_absent_and_the_others_alone() {
         let watch = Watch {
+            host: true,
             server: Some(u32::MAX),
             device: Some("no-such-device".to_owned()),
         };

@@ -95,6 +95,7 @@ fn totals_are_true_to_the_end() {
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let watch = Watch {
+        host: true,
         server: Some(child.id()),
         device: None,
     };

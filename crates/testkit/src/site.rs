@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lab::{Provider, Site, SiteError};
 use load::Target;
-use model::{Bytes, Capture, Dialect, Engine, Sizes, System, WorkloadSpec};
+use model::{Bytes, Capture, Dialect, Engine, Sizes, System, Version, WorkloadSpec};
 
 use crate::dbms::FakeDbms;
 use crate::diary::Diary;
@@ -55,6 +55,10 @@ impl FakeProvider {
 }
 
 impl Provider for FakeProvider {
+    fn check(&self, _: &System) -> Result<(), String> {
+        Ok(())
+    }
+
     fn open(
         &self,
         system: &System,
@@ -78,6 +82,7 @@ impl Provider for FakeProvider {
                 Duration::from_secs(u64::from(spec.statement_timeout)),
             ),
             system: system.name.clone(),
+            version: system.build.version.clone(),
             close_fails: faults.contains(&Fault::CloseFails),
             directory: directory.to_owned(),
             diary: self.diary.clone(),
@@ -89,6 +94,7 @@ impl Provider for FakeProvider {
 struct FakeSite {
     dbms: FakeDbms,
     system: String,
+    version: Version,
     close_fails: bool,
     directory: PathBuf,
     diary: Diary,
@@ -100,6 +106,8 @@ impl Site for FakeSite {
         Target {
             dialect: Dialect::Sqlite,
             engine: Engine::Btree,
+            version: self.version.clone(),
+            ours: true,
             connector: Arc::new(self.dbms.clone()),
             patient: Arc::new(self.dbms.clone()),
         }

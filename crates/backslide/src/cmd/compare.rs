@@ -63,6 +63,9 @@ pub(crate) fn show(data: &RunData, comparisons: &[Comparison], shown: &Shown, pr
         generated: "",
         findings: Vec::new(),
     };
+    if comparisons.is_empty() {
+        printer.result("nothing to compare: no round has both the base and another system");
+    }
     // The sentences are about throughput.
     if !shown.all_metrics {
         for sentence in report::sentences(&input) {

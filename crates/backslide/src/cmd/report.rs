@@ -68,21 +68,30 @@ pub(crate) fn write(
     put(output, text.as_bytes(), printer)
 }
 
-/// Writes a file whole or not at all: an old one stays when the disk is full.
+/// Writes a file whole or not at all: an old one stays when the disk is full. What is no ordinary file (a
+/// device, a pipe) is written to as it is, and a link is followed.
 pub(crate) fn put(output: &Path, bytes: &[u8], printer: Printer) -> Result<()> {
     if output == Path::new("-") {
         return printer.raw(bytes).context("cannot write to stdout");
     }
     let what = || format!("cannot write {}", output.display());
-    let name = output
-        .file_name()
-        .with_context(what)?
-        .to_string_lossy()
-        .into_owned();
-    let beside = output.with_file_name(format!(".{name}.{}", std::process::id()));
+    let target = match std::fs::canonicalize(output) {
+        Ok(target) => target,
+        Err(_) => output.to_owned(),
+    };
+    if target.exists() && !target.is_file() {
+        return std::fs::OpenOptions::new()
+            .write(true)
+            .open(&target)
+            .and_then(|mut file| file.write_all(bytes))
+            .with_context(what);
+    }
+    let name = target.file_name().with_context(what)?;
+    let name = name.to_string_lossy().into_owned();
+    let beside = target.with_file_name(format!(".{name}.{}", std::process::id()));
     let written = std::fs::File::create(&beside)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&beside, output));
+        .and_then(|()| std::fs::rename(&beside, &target));
     if written.is_err() {
         // The error that is told is the one of the report; a leftover could not be helped either.
         let _leftover = std::fs::remove_file(&beside);

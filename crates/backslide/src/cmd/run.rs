@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use anyhow::{Context, Result};
 use lab::{Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
-use model::{HostShape, Plan, RunId};
+use model::{HostShape, Plan, RunId, RunState};
 use plan::Catalog;
 
 use crate::args::RunArgs;
@@ -26,9 +26,17 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
             builds.secrets(),
         )
     };
-    let exit = carry_out(&mut lab, &run, secrets, printer)?;
+    let exit = carry_out(&mut lab, &run, secrets, printer);
+    let Ok(info) = lab.store.run_info(&run) else {
+        return exit;
+    };
+    if exit.is_err() && info.state == RunState::Unfinished {
+        printer.note(&format!(
+            "what was measured is kept; go on with `backslide run --resume {run}`"
+        ));
+    }
     printer.result(&run.to_string());
-    Ok(exit)
+    exit
 }
 
 /// Reads the plan that a person named and resolves everything in it.
@@ -96,7 +104,7 @@ fn stop_on_signals(stop: Stop, printer: Printer) -> Result<()> {
     let signals = AtomicU32::new(0);
     ctrlc::set_handler(move || {
         if signals.fetch_add(1, Ordering::Relaxed) == 0 {
-            printer.note("\nstopping cleanly; ^C again stops at once");
+            printer.note("\nstopping cleanly when the statements under way have ended; ^C again stops at once");
             stop.ask();
         } else {
             leave_at_once();

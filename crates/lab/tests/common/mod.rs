@@ -1,5 +1,6 @@
 //! A lab in a directory of its own, tiny plans, and what is asked of them afterwards.
 #![allow(dead_code, reason = "each test program uses some of it")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::path::Path;
 

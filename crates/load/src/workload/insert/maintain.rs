@@ -65,6 +65,8 @@ pub(super) struct SettleLead {
     pub(super) work: SettleWork,
     /// Tables that are still worked on.
     pub(super) left: Arc<AtomicUsize>,
+    /// Is the server ours, so that its global settings may be changed for a while?
+    pub(super) may_change_settings: bool,
     /// The least length of the phase.
     pub(super) at_least: Nanos,
     /// What could not be done, for the record.
@@ -86,9 +88,7 @@ impl Client for SettleLead {
             })?;
         }
         context.wait_until(self.at_least);
-        for (name, value) in saved {
-            self.worker.run(&format!("SET GLOBAL {name} = {value}"))?;
-        }
+        self.restore(saved);
         Ok(())
     }
 }
@@ -98,6 +98,9 @@ impl SettleLead {
     /// or a user may not change, is noted and left alone.
     fn change_settings(&mut self) -> Vec<(&'static str, String)> {
         let mut saved = Vec::new();
+        if !self.may_change_settings {
+            return saved;
+        }
         for (name, value) in self.work.settings {
             let mut old = None;
             let read = self
@@ -118,6 +121,33 @@ impl SettleLead {
             }
         }
         saved
+    }
+
+    /// Sets the values back, last first: InnoDB keeps the low-water mark below the maximum, so the
+    /// maximum must come back before it.
+    fn restore(&mut self, saved: Vec<(&'static str, String)>) {
+        for (name, old) in saved.into_iter().rev() {
+            let mut now = None;
+            let set = self
+                .worker
+                .session
+                .execute(&format!("SET GLOBAL {name} = {old}"))
+                .and_then(|_| {
+                    let read = format!("SELECT @@GLOBAL.{name}");
+                    self.worker
+                        .session
+                        .query(&read, &mut |row| now = row.value(0).to_text())
+                });
+            match set {
+                Err(error) => self.note(format!("{name} not set back to {old}: {error}")),
+                Ok(_) if now.as_ref() != Some(&old) => {
+                    self.note(format!(
+                        "{name} was {old}, is {now:?} after the settle phase"
+                    ));
+                }
+                Ok(_) => {}
+            }
+        }
     }
 
     fn note(&self, text: String) {

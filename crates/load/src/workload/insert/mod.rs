@@ -49,6 +49,14 @@ struct TableState {
     deleted: Arc<AtomicU64>,
 }
 
+impl TableState {
+    /// Rows that it must hold.
+    fn rows(&self) -> u64 {
+        let inserted = self.inserted.load(Ordering::Relaxed);
+        inserted.saturating_sub(self.deleted.load(Ordering::Relaxed))
+    }
+}
+
 /// A step being set up: its clients, and what they share.
 struct Cast<'a> {
     target: &'a Target,
@@ -273,6 +281,7 @@ impl Insert {
                 rows_per_query: self.spec.rows_per_query,
                 prepared: reads_prepared(&self.spec, cast.target.dialect),
                 wrong: Arc::clone(&cast.wrong),
+                table_rows: self.tables[self.table_of(client) as usize].rows(),
             };
             let client: Box<dyn Client> = match kind {
                 QueryKind::Range => Box::new(RangeQueries::new(
@@ -346,7 +355,7 @@ impl Insert {
         let left = Arc::new(AtomicUsize::new(self.tables.len()));
         for table in 0..self.tables.len() as u32 {
             let name = sql::table_name(table);
-            let work = sql::settle(cast.target.dialect, cast.target.engine);
+            let work = settle_work(cast.target);
             let statements = work
                 .each_table
                 .iter()
@@ -363,8 +372,9 @@ impl Insert {
         }
         let lead = SettleLead {
             worker: Worker::connect(&*cast.target.patient, "settle".to_owned())?,
-            work: sql::settle(cast.target.dialect, cast.target.engine),
+            work: settle_work(cast.target),
             left,
+            may_change_settings: cast.target.ours,
             at_least: settle_length(&self.spec),
             notes: Arc::clone(&cast.notes),
         };
@@ -372,7 +382,7 @@ impl Insert {
         Ok(())
     }
 
-    fn cast(&mut self, stage: &Stage, cast: &mut Cast<'_>) -> Result<(), StepError> {
+    fn cast(&mut self, stage: &Stage, cast: &mut Cast<'_>, stop: &Stop) -> Result<(), StepError> {
         match stage {
             Stage::Index => return self.cast_index_step(cast),
             Stage::Settle => return self.cast_settle_step(cast),
@@ -380,6 +390,9 @@ impl Insert {
             Stage::Random { .. } | Stage::Query { .. } => {}
         }
         for client in 0..self.spec.clients {
+            if stop.is_asked() {
+                return Err(StepError::Interrupted);
+            }
             let lo = Arc::new(AtomicU64::new(0));
             self.add_writers(cast, client, stage, &lo)?;
             self.add_queries(cast, client, stage, &lo)?;
@@ -396,18 +409,15 @@ impl Insert {
             .map(|(state, number)| {
                 let table = sql::table_name(number);
                 let actual = worker.number(&format!("SELECT COUNT(*) FROM {table}"))?;
-                let inserted = state.inserted.load(Ordering::Relaxed);
-                let expected = inserted.saturating_sub(state.deleted.load(Ordering::Relaxed));
-                Ok(check(&format!("rows in {table}"), expected, actual))
+                Ok(check(&format!("rows in {table}"), state.rows(), actual))
             })
             .collect()
     }
 
-    /// Is this a step after which the rows are counted? Counting reads whole tables, so it is done
-    /// only after the load, after the last write step before the queries, and at the end.
+    /// Is this a step after which the rows are counted? Counting reads whole tables and so warms the
+    /// cache: it is done only before the settle phase and at the end.
     fn is_counted(&self, index: usize) -> bool {
-        let next = self.stages.get(index + 1);
-        matches!(self.stages[index], Stage::Load) || matches!(next, None | Some(Stage::Settle))
+        matches!(self.stages.get(index + 1), None | Some(Stage::Settle))
     }
 }
 
@@ -446,7 +456,7 @@ impl Workload for Insert {
             requested_rows: 0,
             expected_ops: None,
         };
-        self.cast(&stage, &mut cast)?;
+        self.cast(&stage, &mut cast, stop)?;
         let Cast {
             kinds,
             clients,
@@ -479,6 +489,9 @@ impl Workload for Insert {
                 window.kinds[kinds.index].sums.ops,
             ));
         }
+        if let Stage::Query { .. } = stage {
+            checks.push(found_rows(&window.kinds[kinds.query].sums));
+        }
         if self.is_counted(index) {
             checks.extend(self.count_rows(target)?);
         }
@@ -503,6 +516,7 @@ impl Insert {
             rows_per_second,
             slack: statement * u64::from(self.spec.clients),
             tolerance_percent: 100 - u64::from(self.spec.sla_percent.min(100)),
+            catches_up: self.spec.pacing == Pacing::Even,
         }
     }
 
@@ -558,6 +572,16 @@ fn check(what: &str, expected: u64, actual: u64) -> Check {
     }
 }
 
+/// Queries that never find a row are no answer, however fast they are.
+fn found_rows(query: &model::KindInterval) -> Check {
+    Check {
+        what: "rows that queries found".to_owned(),
+        expected: "more than 0".to_owned(),
+        actual: query.rows.to_string(),
+        holds: query.rows > 0 || query.ops == 0,
+    }
+}
+
 fn writes_prepared(spec: &InsertSpec) -> bool {
     spec.writes == Statements::Prepared
 }
@@ -568,6 +592,10 @@ fn reads_prepared(spec: &InsertSpec, dialect: Dialect) -> bool {
         Statements::Text => false,
         Statements::Usual => matches!(dialect, Dialect::Postgres | Dialect::Sqlite),
     }
+}
+
+fn settle_work(target: &Target) -> sql::SettleWork {
+    sql::settle(target.dialect, target.engine, &target.version)
 }
 
 /// The original's formula: min(1200, 60 + loaded rows / 10^6) seconds, over all clients.

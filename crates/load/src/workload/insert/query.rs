@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use drivers::{Param, ParamType, Row, Session, SessionError, StatementId};
+use drivers::{Param, ParamType, Row, SessionError, StatementId};
 use model::{Dialect, Nanos, Rng};
 
 use super::rows::{PRICES, PRODUCTS, REGISTERS};
@@ -19,7 +19,8 @@ pub(super) struct RangeQueries {
     worker: Worker,
     kind: usize,
     rng: Rng,
-    limit: u32,
+    limit: u64,
+    table_rows: u64,
     wrong: Arc<Wrong>,
     statements: Vec<RangeStatement>,
     sql: String,
@@ -40,7 +41,12 @@ pub(super) struct QuerySetup<'a> {
     pub(super) rows_per_query: u32,
     pub(super) prepared: bool,
     pub(super) wrong: Arc<Wrong>,
+    /// Rows that the table has, about: inserts and deletes go in step.
+    pub(super) table_rows: u64,
 }
+
+/// A range that must hold this many times its limit cannot come back short by chance.
+const SURELY: u64 = 10;
 
 impl RangeQueries {
     /// A session that uses the first `indexes` secondary indexes.
@@ -57,6 +63,7 @@ impl RangeQueries {
             rows_per_query: limit,
             prepared,
             wrong,
+            table_rows,
         } = setup;
         let mut statements = Vec::new();
         for index in 0..(indexes as usize).min(DOMAINS.len()) {
@@ -75,7 +82,8 @@ impl RangeQueries {
             worker,
             kind,
             rng,
-            limit,
+            limit: u64::from(limit),
+            table_rows,
             wrong,
             statements,
             sql: String::new(),
@@ -95,16 +103,18 @@ impl Client for RangeQueries {
                 self.sql.push_str(itoa::Buffer::new().format(key));
                 self.sql.push_str(after);
             }
-            let mut last = key;
+            // The lowest value of the first column that may come back.
+            let lowest = key + i64::from(sql::is_exclusive(index));
+            let mut last = lowest;
             let mut ordered = true;
-            // Rows must come in the order of the first column, none below the key.
-            let mut check = |row: &dyn Row| {
-                let value = row.value(0).as_int().unwrap_or(i64::MIN);
-                ordered &= value >= last;
-                last = value;
-            };
             let sql = &self.sql;
             let rows = self.worker.operate(context, self.kind, None, |session| {
+                (last, ordered) = (lowest, true);
+                let mut check = |row: &dyn Row| {
+                    let value = row.value(0).as_int().unwrap_or(i64::MIN);
+                    ordered &= value >= last;
+                    last = value;
+                };
                 let done = match statement {
                     RangeStatement::Text(..) => session.query(sql, &mut check)?,
                     RangeStatement::Prepared(id) => {
@@ -113,9 +123,23 @@ impl Client for RangeQueries {
                 };
                 Ok(done.rows)
             })?;
-            self.wrong.unless(ordered && rows <= u64::from(self.limit));
+            let Some(rows) = rows else { break };
+            let full = self.is_surely_full(index, lowest);
+            let counts = rows == self.limit || (rows < self.limit && !full);
+            self.wrong.unless(ordered && counts);
         }
         Ok(())
+    }
+}
+
+impl RangeQueries {
+    /// Must a range from `lowest` hold as many rows as its limit? Values are uniform, so with ten
+    /// times as many expected, fewer than the limit do not happen by chance.
+    fn is_surely_full(&self, index: usize, lowest: i64) -> bool {
+        let domain = DOMAINS[index];
+        let left = domain.saturating_sub(lowest.unsigned_abs());
+        let expected = u128::from(self.table_rows) * u128::from(left) / u128::from(domain);
+        expected >= u128::from(SURELY * self.limit)
     }
 }
 
@@ -132,6 +156,8 @@ pub(super) struct PointQueries {
     max_refresh: u32,
     lo: Arc<AtomicU64>,
     keys: Vec<Param<'static>>,
+    /// The same keys in order, to look up what comes back.
+    sorted: Vec<i64>,
     sql: String,
 }
 
@@ -152,6 +178,7 @@ impl PointQueries {
             rows_per_query,
             prepared,
             wrong,
+            table_rows: _,
         } = setup;
         let prepared = if prepared {
             let sql = sql::point_prepared(dialect, table, rows_per_query);
@@ -172,6 +199,7 @@ impl PointQueries {
             max_refresh: max_refresh.max(1),
             lo,
             keys: vec![Param::Int(0); rows_per_query as usize],
+            sorted: Vec::with_capacity(rows_per_query as usize),
             sql: String::new(),
         })
     }
@@ -179,22 +207,24 @@ impl PointQueries {
     fn choose_keys(&mut self, hi: u64) {
         let lo = self.lo.load(Ordering::Relaxed);
         let span = hi.saturating_sub(lo).max(1);
+        self.sorted.clear();
         for key in &mut self.keys {
-            *key = Param::Int((lo + self.rng.below(span)) as i64);
+            let number = (lo + self.rng.below(span)) as i64;
+            *key = Param::Int(number);
+            self.sorted.push(number);
         }
         if self.prepared.is_none() {
             let mut digits = itoa::Buffer::new();
             self.sql.clear();
             self.sql.push_str(&self.head);
-            for key in &self.keys {
-                if let Param::Int(key) = key {
-                    self.sql.push_str(digits.format(*key));
-                    self.sql.push(',');
-                }
+            for key in &self.sorted {
+                self.sql.push_str(digits.format(*key));
+                self.sql.push(',');
             }
             self.sql.pop();
             self.sql.push(')');
         }
+        self.sorted.sort_unstable();
     }
 }
 
@@ -206,31 +236,34 @@ impl Client for PointQueries {
             if asked.is_multiple_of(self.max_refresh) {
                 let max = &self.max;
                 let found = &mut hi;
-                self.worker
+                let looked = self
+                    .worker
                     .operate(context, self.max_kind, None, |session| {
                         *found = number(session, max)?;
                         Ok(1)
                     })?;
+                if looked.is_none() {
+                    break;
+                }
             }
             asked = asked.wrapping_add(1);
             self.choose_keys(hi);
             let (keys, sql, prepared) = (&self.keys, &self.sql, self.prepared);
+            let sorted = &self.sorted;
             let mut known = true;
-            let mut check = |row: &dyn Row| {
-                let id = row.value(0).as_int();
-                known &= keys
-                    .iter()
-                    .any(|key| matches!(key, Param::Int(k) if Some(*k) == id));
-            };
-            let rows =
-                self.worker
-                    .operate(context, self.kind, None, |session: &mut dyn Session| {
-                        let done = match prepared {
-                            None => session.query(sql, &mut check)?,
-                            Some(id) => session.execute_prepared(id, keys, &mut check)?,
-                        };
-                        Ok(done.rows)
-                    })?;
+            let rows = self.worker.operate(context, self.kind, None, |session| {
+                known = true;
+                let mut check = |row: &dyn Row| {
+                    let id = row.value(0).as_int();
+                    known &= id.is_some_and(|id| sorted.binary_search(&id).is_ok());
+                };
+                let done = match prepared {
+                    None => session.query(sql, &mut check)?,
+                    Some(id) => session.execute_prepared(id, keys, &mut check)?,
+                };
+                Ok(done.rows)
+            })?;
+            let Some(rows) = rows else { break };
             self.wrong.unless(known && rows <= keys.len() as u64);
         }
         Ok(())

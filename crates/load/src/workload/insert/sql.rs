@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use model::{Dialect, Engine, InsertSpec};
+use model::{Dialect, Engine, InsertSpec, Version};
 
 /// The columns that a client sends; the key is the server's.
 const COLUMNS: &str = "(dateandtime,cashregisterid,customerid,productid,price,data)";
@@ -172,6 +172,11 @@ pub(super) fn delete(dialect: Dialect, table: &str, lo: &str, rows: u32) -> Stri
     }
 }
 
+/// Does the range query on secondary index `index` leave its key itself out, as in the original?
+pub(super) fn is_exclusive(index: usize) -> bool {
+    INDEXES[index].0 == "registersegment"
+}
+
 /// The range query on secondary index `index`; `key` is its text or a placeholder.
 pub(super) fn range_query(
     dialect: Dialect,
@@ -238,7 +243,7 @@ pub(super) struct SettleWork {
 }
 
 /// The work of the settle phase.
-pub(super) fn settle(dialect: Dialect, engine: Engine) -> SettleWork {
+pub(super) fn settle(dialect: Dialect, engine: Engine, version: &Version) -> SettleWork {
     match (dialect, engine) {
         (Dialect::Mysql, Engine::Innodb) => SettleWork {
             each_table: &["ANALYZE TABLE {table}"],
@@ -264,7 +269,12 @@ pub(super) fn settle(dialect: Dialect, engine: Engine) -> SettleWork {
             settings: &[],
         },
         (Dialect::Postgres, _) => SettleWork {
-            each_table: &["VACUUM (ANALYZE) {table}"],
+            // Without the word, versions from 14 on may leave dead entries in the indexes.
+            each_table: if version.major() >= 12 {
+                &["VACUUM (ANALYZE, INDEX_CLEANUP ON) {table}"]
+            } else {
+                &["VACUUM (ANALYZE) {table}"]
+            },
             finally: &["CHECKPOINT"],
             settings: &[],
         },

@@ -27,22 +27,21 @@ impl Worker {
     }
 
     /// Runs one operation of `kind` and records it; `act` tells how many rows it touched. Returns
-    /// that number. Repeated tries count into the latency of the operation.
+    /// that number, or `None` when the step was over before it succeeded. Repeated tries count into
+    /// the latency of the operation; `act` begins anew at each.
     pub(super) fn operate(
         &mut self,
         context: &mut ClientContext<'_>,
         kind: usize,
         intended: Option<Nanos>,
         mut act: impl FnMut(&mut dyn Session) -> Result<u64, SessionError>,
-    ) -> Result<u64, StepError> {
+    ) -> Result<Option<u64>, StepError> {
         let started = context.recorder.begin();
-        let mut tries = 0;
-        loop {
-            tries += 1;
+        for tries in 1.. {
             let source = match act(&mut *self.session) {
                 Ok(rows) => {
                     context.recorder.done(kind, started, intended, rows);
-                    return Ok(rows);
+                    return Ok(Some(rows));
                 }
                 Err(source) => source,
             };
@@ -60,9 +59,11 @@ impl Worker {
                 });
             }
             if context.is_over() {
-                return Err(StepError::Interrupted);
+                break;
             }
         }
+        context.recorder.abandoned();
+        Ok(None)
     }
 
     /// The single integer that a statement returns; zero for NULL and for no row.

@@ -96,7 +96,7 @@ impl Pacer {
         match self {
             Self::Even(schedule) => context.wait_until(schedule.due(n)),
             Self::Burst { size, since } => {
-                if n == 0 || !n.is_multiple_of(*size) {
+                if !n.is_multiple_of(*size) {
                     return !context.is_over();
                 }
                 let age = context.recorder.clock().now().saturating_sub(*since);
@@ -227,6 +227,7 @@ impl Client for Inserter {
                     };
                     Ok(done.affected)
                 })?;
+            let Some(rows) = rows else { break };
             self.wrong.unless(rows == u64::from(self.rows_per_commit));
             self.inserted.fetch_add(rows, Ordering::Relaxed);
             self.turn.advance(Side::Insert);
@@ -357,6 +358,7 @@ impl Client for Deleter {
                     };
                     Ok(done.affected)
                 })?;
+            let Some(rows) = rows else { break };
             self.wrong.unless(rows == u64::from(self.rows_per_commit));
             self.deleted.fetch_add(rows, Ordering::Relaxed);
             lo += u64::from(self.rows_per_commit);

@@ -1,0 +1,383 @@
+//! The real binary with the servers of this machine; each test says so and returns where there are
+//! none.
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use common::{Bench, end, plan, signal, wait_for};
+use drivers::{Address, Endpoint, Login, Session, SessionError};
+use model::{Build, Config, Dbms, Dialect};
+use rustix::process::Signal;
+use serde_json::Value;
+use servers::{Instance, InstanceSpec};
+
+const LIMIT: Duration = Duration::from_mins(1);
+const LOAD: &str =
+    r#"kind = "insert", scale = "tiny", rows = 2_000, i1_rows = 400, i2_rows = 100, rates = [100]"#;
+
+/// The families of servers that the binary finds here.
+fn found() -> Vec<Dbms> {
+    let builds = Bench::new().run(&["builds", "--format", "json"]).json();
+    let builds = builds.as_array().unwrap();
+    let is_there = |dbms: &Dbms| builds.iter().any(|build| build["dbms"] == dbms.name());
+    let found: Vec<Dbms> = [Dbms::Mariadb, Dbms::Postgres]
+        .into_iter()
+        .filter(is_there)
+        .collect();
+    if found.is_empty() {
+        eprintln!("skipped: no server");
+    }
+    found
+}
+
+/// Does a process run, other than as one that ended and was not reaped?
+fn runs(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        let rest = stat.rsplit_once(") ").map(|(_, rest)| rest);
+        rest.is_some_and(|rest| !rest.starts_with(['Z', 'X']))
+    })
+}
+
+/// A process and those that it started itself.
+fn tree(pid: u32) -> Vec<u32> {
+    let children = fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| {
+            let child: u32 = entry.file_name().to_str()?.parse().ok()?;
+            let stat = fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
+            let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?;
+            (parent == pid.to_string()).then_some(child)
+        });
+    std::iter::once(pid).chain(children).collect()
+}
+
+/// The values of a metric, by `step system`.
+fn values(bench: &Bench, metric: &str) -> Vec<(String, f64)> {
+    let csv = bench.run(&["export"]).fine();
+    let rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    rows.filter(|row| row[6] == metric)
+        .map(|row| (format!("{} {}", row[4], row[3]), row[8].parse().unwrap()))
+        .collect()
+}
+
+/// The plan's only run is finished, with this many trials, and nothing is left behind.
+fn assert_complete(bench: &Bench, trials: usize) {
+    let runs = bench.run(&["list", "--format", "json"]).json();
+    assert_eq!(runs[0]["state"], "finished");
+    assert_eq!(
+        (&runs[0]["completed"], &runs[0]["failed"]),
+        (&trials.into(), &0.into())
+    );
+    assert_eq!(bench.journal("r1").len(), trials);
+    assert!(bench.instances().is_empty());
+    assert!(bench.processes().is_empty(), "{:?}", bench.processes());
+}
+
+#[test]
+fn all_steps_with_text_and_with_prepared_statements() {
+    let systems = found()
+        .into_iter()
+        .map(|dbms| format!("build = \"{dbms}\"\nconfig = \"quick\""));
+    let systems: Vec<String> = systems.collect();
+    if systems.is_empty() {
+        return;
+    }
+    let systems: Vec<&str> = systems.iter().map(String::as_str).collect();
+    for statements in ["text", "prepared"] {
+        let bench = Bench::new();
+        let workload = format!("{LOAD}, query_seconds = 1, statements = \"{statements}\"");
+        bench.write("servers.toml", &plan(&workload, 1, &systems));
+        let ran = bench.run(&["run", "servers.toml"]);
+        assert_eq!(ran.code(), 0, "{statements}: {ran:?}");
+        assert_complete(&bench, systems.len());
+        let steps = 6;
+        for metric in ["server.rss", "size.data"] {
+            let values = values(&bench, metric);
+            assert_eq!(values.len(), steps * systems.len(), "{metric}: {values:?}");
+            assert!(
+                values.iter().all(|(_, value)| *value > 0.0),
+                "{metric}: {values:?}"
+            );
+        }
+        // A step of milliseconds may take less than what the system counts in; queries do not.
+        let cpu = values(&bench, "server.cpu/o");
+        let queries = cpu.iter().filter(|(step, _)| step.starts_with('q'));
+        assert_eq!(queries.clone().count(), 2 * systems.len(), "{cpu:?}");
+        assert!(queries.clone().all(|(_, value)| *value > 0.0), "{cpu:?}");
+        let html = bench.run(&["report", "-o", "-"]).fine();
+        assert!(html.contains("config file"), "the report has no configs");
+    }
+}
+
+#[test]
+fn killed_in_the_middle_no_server_survives_and_the_run_goes_on() {
+    for dbms in found() {
+        let bench = Bench::new();
+        let system = format!("build = \"{dbms}\"\nconfig = \"quick\"");
+        let workload = format!("{LOAD}, query_seconds = 2, queries = [\"point\"]");
+        bench.write("one.toml", &plan(&workload, 1, &[&system]));
+        let child = bench.start(&["run", "one.toml"]);
+        let pid = wait_for("a server", || server_of(&bench));
+        let servers = wait_for("its processes", || {
+            let tree = tree(pid);
+            // PostgreSQL has started its own by the time it serves; MariaDB has threads.
+            (tree.len() > 1 || dbms == Dbms::Mariadb).then_some(tree)
+        });
+        signal(&child, Signal::KILL);
+        end(child);
+        wait_for("the end of the servers", || {
+            (!servers.iter().any(|&pid| runs(pid))).then_some(())
+        });
+        let ran = bench.run(&["run", "--resume", "r1"]);
+        assert_eq!(ran.code(), 0, "{ran:?}");
+        assert_complete(&bench, 1);
+    }
+}
+
+/// The recorded process of the server in the lab's only instance, if it runs.
+fn server_of(bench: &Bench) -> Option<u32> {
+    let record = fs::read(bench.instances().pop()?.join("instance.json")).ok()?;
+    let record: Value = serde_json::from_slice(&record).ok()?;
+    let pid = record["server"]["pid"].as_u64()? as u32;
+    runs(pid).then_some(pid)
+}
+
+/// A server that answers nothing holds up a clean stop; the second ^C ends it.
+#[test]
+fn interrupted_twice_no_server_survives() {
+    if !found().contains(&Dbms::Mariadb) {
+        return;
+    }
+    let bench = Bench::new();
+    let system = "build = \"mariadb\"\nconfig = \"quick\"";
+    let workload = format!("{LOAD}, query_seconds = 60");
+    bench.write("one.toml", &plan(&workload, 1, &[system]));
+    let child = bench.start(&["run", "one.toml"]);
+    let pid = wait_for("a server", || server_of(&bench));
+    wait_for("its table", || {
+        let data = bench.instances().pop()?.join("data/ib/pi1.ibd");
+        data.exists().then_some(())
+    });
+    let process = rustix::process::Pid::from_raw(pid as i32).unwrap();
+    rustix::process::kill_process(process, Signal::STOP).unwrap();
+    signal(&child, Signal::INT);
+    std::thread::sleep(Duration::from_secs(1));
+    signal(&child, Signal::INT);
+    let ran = end(child);
+    assert_eq!(ran.code(), 1, "{ran:?}");
+    wait_for("the end of the server", || (!runs(pid)).then_some(()));
+}
+
+#[test]
+fn a_setting_that_the_server_refuses_shows_what_it_says() {
+    for dbms in found() {
+        let bench = Bench::new();
+        let system = format!("build = \"{dbms}\"\nset = {{ no_such_option = \"1\" }}");
+        bench.write("bad.toml", &plan(LOAD, 1, &[&system]));
+        let ran = bench.run(&["run", "bad.toml"]);
+        assert_eq!(ran.code(), 20, "{ran:?}");
+        assert_eq!(ran.stdout, "r1\n");
+        assert!(
+            ran.stderr
+                .contains("1 trial failed: `backslide show r1` says why"),
+            "{ran:?}"
+        );
+        let said = match dbms {
+            Dbms::Postgres => "unrecognized configuration parameter \"no_such_option\"",
+            _ => "unknown variable 'no_such_option=1'",
+        };
+        let shown = bench.run(&["show", "r1"]).fine();
+        assert!(shown.contains(said), "{shown}");
+        assert!(bench.processes().is_empty());
+        assert!(bench.instances().is_empty(), "{:?}", bench.instances());
+    }
+}
+
+/// A server that the test itself starts, as a stranger to the binary.
+struct Stranger {
+    instance: Instance,
+    dbms: Dbms,
+    _directory: tempfile::TempDir,
+}
+
+impl Stranger {
+    fn start(dbms: Dbms) -> Self {
+        let directory = tempfile::Builder::new().prefix("bs-s").tempdir().unwrap();
+        open_to_all(directory.path());
+        let build: Build = servers::discover()
+            .into_iter()
+            .find(|b| b.dbms == dbms)
+            .unwrap();
+        let spec = InstanceSpec {
+            engine: dbms.default_engine(),
+            build,
+            config: Config {
+                name: "stranger".to_owned(),
+                summary: String::new(),
+                settings: Vec::new(),
+            },
+            directory: directory.path().join("server"),
+            server_cpus: String::new(),
+        };
+        let mut stranger = Self {
+            instance: Instance::create(spec).unwrap(),
+            dbms,
+            _directory: directory,
+        };
+        let endpoint = stranger.endpoint();
+        let mut ready = || {
+            let session = drivers::connector(&endpoint).connect();
+            session.map(drop).map_err(|error| error.to_string())
+        };
+        stranger.instance.start(&mut ready, LIMIT).unwrap();
+        stranger
+    }
+
+    fn endpoint(&self) -> Endpoint {
+        let address = Address::Socket(self.instance.endpoint_socket());
+        let login = Login {
+            user: self.instance.superuser().to_owned(),
+            password: String::new(),
+            database: self.instance.first_database().to_owned(),
+        };
+        match self.dbms.dialect() {
+            Dialect::Postgres => Endpoint::Postgres {
+                address,
+                login,
+                timeout: LIMIT,
+            },
+            Dialect::Mysql | Dialect::Sqlite => Endpoint::Mysql {
+                address,
+                login,
+                timeout: LIMIT,
+            },
+        }
+    }
+
+    fn session(&self) -> Box<dyn Session> {
+        let connected: Result<_, SessionError> = drivers::connector(&self.endpoint()).connect();
+        connected.unwrap()
+    }
+
+    /// A `[[system]]` that reaches it as this user.
+    fn system(&self, user: &str) -> String {
+        let socket = self.instance.endpoint_socket();
+        format!(
+            "build = \"{}\"\nconnect = \"{user}@{}\"",
+            self.dbms,
+            socket.display()
+        )
+    }
+}
+
+fn open_to_all(directory: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_server_that_is_not_ours_is_measured_and_left_as_it_was() {
+    for dbms in found() {
+        let stranger = Stranger::start(dbms);
+        let pid = stranger.instance.pid().unwrap();
+        let bench = Bench::new();
+        let workload = format!("{LOAD}, query_seconds = 1, queries = [\"range\"]");
+        let system = stranger.system(stranger.instance.superuser());
+        bench.write("theirs.toml", &plan(&workload, 1, &[&system]));
+        let ran = bench.run(&["run", "theirs.toml"]);
+        assert_eq!(ran.code(), 0, "{ran:?}");
+        assert_complete(&bench, 1);
+        // It is on this machine, so its process is watched; its files are its own business.
+        assert!(
+            values(&bench, "server.rss")
+                .iter()
+                .all(|(_, value)| *value > 0.0)
+        );
+        assert_eq!(values(&bench, "server.rss").len(), 5);
+        assert!(values(&bench, "size.data").is_empty());
+        assert_eq!(stranger.instance.pid(), Some(pid), "it was restarted");
+        let left = match dbms.dialect() {
+            Dialect::Postgres => "SELECT datname FROM pg_database WHERE datname LIKE 'backslide%'",
+            Dialect::Mysql | Dialect::Sqlite => "SHOW DATABASES LIKE 'backslide%'",
+        };
+        assert_eq!(stranger.session().execute(left).unwrap().rows, 0);
+        // A run that is killed leaves its database; the next one begins anew all the same.
+        stranger
+            .session()
+            .execute("CREATE DATABASE backslide_ib")
+            .unwrap();
+        assert_eq!(bench.run(&["run", "theirs.toml"]).code(), 0);
+        stranger.instance.remove().unwrap();
+    }
+}
+
+#[test]
+fn a_refused_login_says_who_and_a_password_is_never_kept() {
+    for dbms in found() {
+        let stranger = Stranger::start(dbms);
+        let bench = Bench::new();
+        let workload = format!("{LOAD}, steps = [\"l.i0\"]");
+        bench.write(
+            "nobody.toml",
+            &plan(&workload, 1, &[&stranger.system("nobody_here")]),
+        );
+        let refused = bench.run(&["run", "nobody.toml"]);
+        assert_eq!(refused.code(), 1, "{refused:?}");
+        let told = "refused the login of user `nobody_here`";
+        assert!(refused.stderr.contains(told), "{}", refused.stderr);
+        if dbms == Dbms::Mariadb {
+            with_password(&stranger, &bench, &workload);
+        }
+        stranger.instance.remove().unwrap();
+    }
+}
+
+fn with_password(stranger: &Stranger, bench: &Bench, workload: &str) {
+    let mut session = stranger.session();
+    for statement in [
+        "CREATE USER bench@localhost IDENTIFIED BY 'open-sesame'",
+        "GRANT ALL ON *.* TO bench@localhost",
+    ] {
+        session.execute(statement).unwrap();
+    }
+    let write = |name: &str, user: &str| {
+        bench.write(name, &plan(workload, 1, &[&stranger.system(user)]));
+    };
+    write("wrong.toml", "bench:close-sesame");
+    let refused = bench.run(&["run", "wrong.toml"]);
+    assert_eq!(refused.code(), 1, "{refused:?}");
+    assert!(
+        refused.stderr.contains("refused the login of user `bench`"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!refused.stderr.contains("sesame"), "{}", refused.stderr);
+
+    write("right.toml", "bench:open-sesame");
+    let ran = bench.run(&["run", "right.toml"]);
+    assert_eq!(ran.code(), 0, "{ran:?}");
+    let report = bench.run(&["report", "-o", "-"]).fine();
+    let texts = [ran.stderr, report, bench.run(&["show"]).fine()];
+    assert!(!texts.iter().any(|text| text.contains("sesame")));
+    for entry in fs::read_dir(bench.lab()).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap_or_default();
+        assert!(!String::from_utf8_lossy(&bytes).contains("sesame"));
+    }
+
+    write("asked.toml", "bench");
+    let mut command = bench.command(&["run", "asked.toml"]);
+    let output = command
+        .env("BACKSLIDE_PASSWORD", "open-sesame")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
