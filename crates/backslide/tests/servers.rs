@@ -306,14 +306,25 @@ fn a_server_that_is_not_ours_is_measured_and_left_as_it_was() {
             Dialect::Mysql | Dialect::Sqlite => "SHOW DATABASES LIKE 'backslide%'",
         };
         assert_eq!(stranger.session().execute(left).unwrap().rows, 0);
-        // A run that is killed leaves its database; the next one begins anew all the same.
-        stranger
-            .session()
-            .execute("CREATE DATABASE backslide_ib")
-            .unwrap();
-        assert_eq!(bench.run(&["run", "theirs.toml"]).code(), 0);
+        refuses_to_drop(&stranger, &bench);
         stranger.instance.remove().unwrap();
     }
+}
+
+/// A database with the name of ours that somebody else made is left alone.
+fn refuses_to_drop(stranger: &Stranger, bench: &Bench) {
+    stranger
+        .session()
+        .execute("CREATE DATABASE backslide_ib")
+        .unwrap();
+    let ran = bench.run(&["run", "theirs.toml"]);
+    assert_eq!(ran.code(), 20, "{ran:?}");
+    let told = "database backslide_ib exists at ";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    stranger
+        .session()
+        .execute("DROP DATABASE backslide_ib")
+        .unwrap();
 }
 
 #[test]

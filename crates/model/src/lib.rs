@@ -36,7 +36,7 @@ pub use record::{
 pub use rng::{Rng, mix};
 pub use run::{
     Cell, KindSeries, Outcome, RunData, RunId, RunInfo, RunState, StepHistogram, StepInfo,
-    StepSeries, TrialRecord,
+    StepNote, StepSeries, TrialRecord,
 };
 pub use system::{Build, BuildSource, Config, Placement, Setting, System};
 pub use units::{Bytes, Nanos};

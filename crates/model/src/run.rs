@@ -186,6 +186,21 @@ pub struct StepInfo {
     pub target_rate: Option<u64>,
 }
 
+/// A fact about a step of a trial that is no metric.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepNote {
+    /// From 1.
+    pub round: u32,
+    /// Name of the system.
+    pub system: String,
+    /// Which step, settle phases included.
+    pub step: StepId,
+    /// What it is about: `cut short`, `settle`, `rows per query`.
+    pub what: String,
+    /// What there is to say.
+    pub text: String,
+}
+
 /// A whole run, read back for comparison and report. Only trials that completed have cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunData {
@@ -197,6 +212,8 @@ pub struct RunData {
     pub steps: Vec<StepInfo>,
     /// All measurements of completed trials.
     pub cells: Vec<Cell>,
+    /// What there is to know of the steps of completed trials beside their measurements.
+    pub notes: Vec<StepNote>,
     /// Series; empty where they were not asked for.
     pub series: Vec<StepSeries>,
     /// Histograms; empty where they were not asked for.

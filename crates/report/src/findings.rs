@@ -20,7 +20,14 @@ pub fn findings(input: &Input<'_>) -> Vec<Finding> {
 
 pub(crate) fn view_findings(view: &View<'_>) -> Vec<Finding> {
     let own = view.input.findings.iter().cloned();
-    let found = [unfinished(view), failed(view), client(view), steal(view)];
+    let found = [
+        unfinished(view),
+        failed(view),
+        noted(view, "cut short", "A step was given up"),
+        noted(view, "settle", "The settle phase could not do all"),
+        client(view),
+        steal(view),
+    ];
     own.chain(found.into_iter().flatten()).collect()
 }
 
@@ -51,6 +58,31 @@ fn failed(view: &View<'_>) -> Option<Finding> {
     (count > 0).then(|| Finding {
         title: format!("{} failed", plural(count, "trial")),
         text: "Nothing measured in a failed trial is in any table; reasons and the server's last lines are under “Failed trials”.".to_owned(),
+    })
+}
+
+/// What the steps noted under one heading, each text once with the first step that has it.
+fn noted(view: &View<'_>, what: &str, title: &str) -> Option<Finding> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for note in view
+        .input
+        .data
+        .notes
+        .iter()
+        .filter(|note| note.what == what)
+    {
+        if !seen.contains(&note.text.as_str()) {
+            seen.push(&note.text);
+            lines.push(format!(
+                "{} of {}, round {}: {}.",
+                note.step, note.system, note.round, note.text
+            ));
+        }
+    }
+    (!lines.is_empty()).then(|| Finding {
+        title: title.to_owned(),
+        text: lines.join(" "),
     })
 }
 

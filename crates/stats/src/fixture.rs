@@ -28,6 +28,7 @@ pub(crate) fn empty_run(systems: &[&str]) -> RunData {
         trials: Vec::new(),
         steps: Vec::new(),
         cells: Vec::new(),
+        notes: Vec::new(),
         series: Vec::new(),
         histograms: Vec::new(),
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Cell, KindSeries, Latency, MetricId, Nanos, RunData, RunId, StepHistogram, StepId, StepInfo,
-    StepSeries, TrialRecord, Unit,
+    StepNote, StepSeries, TrialRecord, Unit,
 };
 use rusqlite::{Connection, Row};
 
@@ -39,11 +39,16 @@ impl Store {
             let info = run_info(state, row)?;
             let trials = trials(state, row)?;
             let finished = finished_steps(state, row)?;
+            let notes = finished.iter().filter(|step| step.trial_completed);
+            let notes = notes.flat_map(notes_of).collect();
+            let measured = finished.into_iter().filter(|step| step.record.measured);
+            let finished: Vec<FinishedStep> = measured.collect();
             let mut data = RunData {
                 info,
                 trials,
                 steps: step_infos(&finished),
                 cells: Vec::new(),
+                notes,
                 series: Vec::new(),
                 histograms: Vec::new(),
             };
@@ -61,7 +66,7 @@ impl Store {
     }
 }
 
-/// A measured step that has a record, in a trial that has an outcome.
+/// A step that has a record, in a trial that has an outcome.
 struct FinishedStep {
     id: i64,
     round: u32,
@@ -85,7 +90,7 @@ fn finished_steps(state: &Connection, run: i64) -> Result<Vec<FinishedStep>, Fau
     let mut query = state.prepare(
         "SELECT step.id, round, position, system, completed, name, kinds, record
          FROM step JOIN trial ON trial.id = step.trial
-         WHERE trial.run = ?1 AND outcome IS NOT NULL AND measured = 1 AND record IS NOT NULL
+         WHERE trial.run = ?1 AND outcome IS NOT NULL AND record IS NOT NULL
          ORDER BY trial.id, ordinal",
     )?;
     let mut rows = query.query([run])?;
@@ -112,6 +117,19 @@ fn finished_step(row: &Row<'_>) -> Result<FinishedStep, Fault> {
         name,
         system,
     })
+}
+
+fn notes_of(step: &FinishedStep) -> Vec<StepNote> {
+    let notes = step.record.notes.iter();
+    notes
+        .map(|(what, text)| StepNote {
+            round: step.round,
+            system: step.system.clone(),
+            step: step.name.clone(),
+            what: what.clone(),
+            text: text.clone(),
+        })
+        .collect()
 }
 
 /// One entry for each place in the workload, from the first trial that got there.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct StoredRecord<'a> {
     pub(crate) step: Cow<'a, StepId>,
     pub(crate) ordinal: u32,
-    measured: bool,
+    pub(crate) measured: bool,
     pub(crate) clients: u32,
     window: Nanos,
     elapsed: Nanos,
@@ -27,7 +27,7 @@ pub(crate) struct StoredRecord<'a> {
     counters: Cow<'a, Readings>,
     sizes: Option<Sizes>,
     checks: Cow<'a, [Check]>,
-    notes: Cow<'a, [(String, String)]>,
+    pub(crate) notes: Cow<'a, [(String, String)]>,
     #[serde(default)]
     compat: bool,
 }

@@ -7,6 +7,11 @@ use std::time::Duration;
 pub enum Fault {
     /// It never answers after its start; the provider gives up and shows its log.
     NeverReady,
+    /// It is no longer what the plan says, from check number `from` (from 1) of any system on.
+    Changed {
+        /// The first check that finds it.
+        from: u64,
+    },
     /// Every login is refused.
     RefusesLogin,
     /// It cannot be stopped cleanly.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct FakeProvider {
     faults: Vec<(String, Fault)>,
     diary: Diary,
     held: Arc<Mutex<Vec<Held>>>,
+    /// How often [`Provider::check`] was asked, of any system.
+    checks: AtomicU64,
 }
 
 impl FakeProvider {
@@ -55,7 +58,14 @@ impl FakeProvider {
 }
 
 impl Provider for FakeProvider {
-    fn check(&self, _: &System) -> Result<(), String> {
+    fn check(&self, system: &System) -> Result<(), String> {
+        let number = self.checks.fetch_add(1, Ordering::Relaxed) + 1;
+        let changed = self.faults.iter().any(|(name, fault)| {
+            *name == system.name && matches!(fault, Fault::Changed { from } if number >= *from)
+        });
+        if changed {
+            return Err("it is `fake 2.0` now, the run began with `fake 1.0`".to_owned());
+        }
         Ok(())
     }
 

@@ -74,6 +74,7 @@ pub fn run(shape: &Shape) -> RunData {
         info: info(plan),
         steps: (0..shape.steps).map(step).collect(),
         cells: Vec::new(),
+        notes: Vec::new(),
         series: Vec::new(),
         histograms: Vec::new(),
     };
