@@ -26,6 +26,9 @@ fn main() -> Result<()> {
     if !bench::is_asked_for() {
         return Ok(());
     }
+    // First, while the process has no memory of a bigger past.
+    heading("200 clients for an hour", HOUR)?;
+    simulate()?.print("");
     heading("200 clients", MEASURES)?;
     let mut table = Table::new([
         "server",
@@ -43,8 +46,6 @@ fn main() -> Result<()> {
         measure(&server, &mut table)?;
     }
     table.print("");
-    heading("200 clients for an hour", HOUR)?;
-    simulate()?.print("");
     Ok(())
 }
 
@@ -206,7 +207,11 @@ fn simulate() -> Result<Table> {
         store.add_interval(step, &recorder.interval(second, Nanos::SECOND, end))?;
         if LOOKS.contains(&(second + 1)) {
             let (second, memory) = (second + 1, resident()?);
-            table.row([second.to_string(), operations.to_string(), memory.to_string()]);
+            table.row([
+                second.to_string(),
+                operations.to_string(),
+                memory.to_string(),
+            ]);
         }
     }
     Ok(table)

@@ -186,7 +186,10 @@ fn sysbench(target: &Target) -> Result<Spent> {
         .output()?;
     let said = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
-    let spent = said.lines().find_map(spent).filter(|spent| spent.statements > 0);
+    let spent = said
+        .lines()
+        .find_map(spent)
+        .filter(|spent| spent.statements > 0);
     spent.with_context(|| format!("sysbench failed:\n{said}{errors}"))
 }
 

@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 use std::io::{Read, Write};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ use nix::unistd::Pid;
 /// Instructions of recording, key and clock for one operation.
 const GOAL: f64 = 250.0;
 /// Operations that are counted: whole buffers of the recorder, so that each is folded.
-const OPERATIONS: u64 = 2048;
+const OPERATIONS: u64 = 1024;
 /// Rows of a statement, and statements that are counted.
 const ROWS: u64 = 50;
-const STATEMENTS: u64 = 40;
+const STATEMENTS: u64 = 20;
 /// Says where the counting begins and where it ends.
 const MARK: Signal = Signal::SIGUSR1;
 
@@ -50,34 +50,43 @@ fn main() -> Result<()> {
     }
     heading("Instructions of the hot path", MEASURES)?;
     let empty = count("nothing")?;
-    let each = |what: &str, of: u64| -> Result<f64> {
-        Ok(count(what)?.saturating_sub(empty) as f64 / of as f64)
-    };
-    let mut table = Table::new(["what", "instructions", "under 250"]);
-    for (what, label) in [("clock", "clock read"), ("key", "random key")] {
-        let instructions = each(what, OPERATIONS)?;
-        table.row([label.to_owned(), format!("{instructions:.1}"), "–".to_owned()]);
-    }
-    for (what, label) in [
-        ("query", "operation without a schedule"),
-        ("insert", "operation with a schedule"),
+    let mut table = Table::new(["what", "instructions", "in the kernel's clock", "under 250"]);
+    for (what, label, of, has_goal) in [
+        ("clock", "clock read", OPERATIONS, false),
+        ("key", "random key", OPERATIONS, false),
+        ("query", "operation without a schedule", OPERATIONS, true),
+        ("insert", "operation with a schedule", OPERATIONS, true),
+        ("rows", "row of an INSERT", STATEMENTS * ROWS, false),
     ] {
-        let instructions = each(what, OPERATIONS)?;
-        let goal = within(instructions < GOAL);
-        table.row([label.to_owned(), format!("{instructions:.1}"), goal]);
+        let counted = count(what)?;
+        let each = counted.all.saturating_sub(empty.all) as f64 / of as f64;
+        let clock = counted.in_clock as f64 / of as f64;
+        let goal = if has_goal {
+            within(each < GOAL)
+        } else {
+            "–".to_owned()
+        };
+        table.row([
+            label.to_owned(),
+            format!("{each:.1}"),
+            format!("{clock:.1}"),
+            goal,
+        ]);
     }
-    let row = each("rows", STATEMENTS * ROWS)?;
-    table.row([
-        "row of an INSERT".to_owned(),
-        format!("{row:.1}"),
-        "–".to_owned(),
-    ]);
     table.print("");
     Ok(())
 }
 
+/// Instructions between the marks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    all: u64,
+    /// Those of them in the code that the kernel maps into every process.
+    in_clock: u64,
+}
+
 /// Instructions between the two marks of a child that does `what`.
-fn count(what: &str) -> Result<u64> {
+fn count(what: &str) -> Result<Counted> {
     note(what);
     let mut child = Command::new(std::env::current_exe()?)
         .args(["work", what])
@@ -91,25 +100,44 @@ fn count(what: &str) -> Result<u64> {
     counted
 }
 
-fn step_through(child: &mut Child) -> Result<u64> {
+fn step_through(child: &mut Child) -> Result<Counted> {
     let pid = Pid::from_raw(child.id() as i32);
     ptrace::seize(pid, ptrace::Options::PTRACE_O_TRACECLONE)
         .context("cannot trace a process of our own: is ptrace forbidden here?")?;
     let mut stdin = child.stdin.take().context("the child has no stdin")?;
     stdin.write_all(b"!")?;
     let thread = run_to_mark()?;
-    let mut instructions = 0;
+    let vdso = vdso(pid)?;
+    let mut counted = Counted::default();
     loop {
         ptrace::step(thread, None)?;
         match waitpid(thread, Some(WaitPidFlag::__WALL))? {
-            WaitStatus::Stopped(_, Signal::SIGTRAP) => instructions += 1,
+            WaitStatus::Stopped(_, Signal::SIGTRAP) => {
+                counted.all += 1;
+                let place = ptrace::getregs(thread)?.rip;
+                counted.in_clock += u64::from(vdso.contains(&place));
+            }
             WaitStatus::Stopped(_, signal) if signal == MARK => break,
             WaitStatus::Stopped(..) => {}
             other => bail!("the child ended while it was counted: {other:?}"),
         }
     }
     ptrace::detach(thread, None)?;
-    Ok(instructions)
+    Ok(counted)
+}
+
+/// Where the kernel's code lies in a process; nowhere, if it has none.
+fn vdso(pid: Pid) -> Result<Range<u64>> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    let range = maps
+        .lines()
+        .find(|line| line.ends_with("[vdso]"))
+        .and_then(|line| line.split_once(' ')?.0.split_once('-'))
+        .and_then(|(from, to)| {
+            let address = |text| u64::from_str_radix(text, 16).ok();
+            Some(address(from)?..address(to)?)
+        });
+    Ok(range.unwrap_or(0..0))
 }
 
 /// Lets all threads run until one of them marks the begin; tells which.

@@ -1,7 +1,7 @@
 //! The report of a big run: 4 systems × 10 steps × 6 rounds × 1,800 intervals.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -26,7 +26,10 @@ fn main() -> Result<()> {
     if !bench::is_asked_for() {
         return Ok(());
     }
-    let arguments: Vec<String> = std::env::args().filter(|a| a != "--bench").skip(1).collect();
+    let arguments: Vec<String> = std::env::args()
+        .filter(|a| a != "--bench")
+        .skip(1)
+        .collect();
     let [lab, program] = arguments.as_slice() else {
         note("usage: report LAB PROGRAM: a lab with the run of big_run, and the backslide to run");
         return Ok(());
@@ -41,7 +44,13 @@ fn command(lab: &Path, program: &Path) -> Result<()> {
     let directory = tempfile::tempdir()?;
     let file: PathBuf = directory.path().join("report.html");
     let mut table = Table::new([
-        "command", "time", "under 3 s", "CPU", "peak memory", "size", "under 2 MB",
+        "command",
+        "time",
+        "under 3 s",
+        "CPU",
+        "peak memory",
+        "size",
+        "under 2 MB",
     ]);
     for _ in 0..REPEATS {
         let (begin, cpu) = (Instant::now(), child_cpu()?);
@@ -50,6 +59,7 @@ fn command(lab: &Path, program: &Path) -> Result<()> {
             .arg(&file)
             .arg("--lab")
             .arg(lab)
+            .stdout(Stdio::null())
             .status()?;
         let took = Nanos::from(begin.elapsed());
         ensure!(status.success(), "{} failed", program.display());
@@ -64,7 +74,7 @@ fn command(lab: &Path, program: &Path) -> Result<()> {
             within(size < LARGEST),
         ]);
     }
-    table.print("\nIts parts, once:\n");
+    table.print("Its parts, once:\n");
     Ok(())
 }
 

@@ -236,24 +236,32 @@ impl ClientRecorder {
 }
 
 impl Fold {
+    /// Counts and removes all samples. Those of a client come in the order of their ends, so that the
+    /// interval is looked up once a second and not once a sample.
     fn take(&mut self, samples: &mut Vec<Sample>) {
-        for sample in samples.drain(..) {
-            let kind = usize::from(sample.kind);
-            if self.is_late(sample.end) {
-                self.late[kind] += 1;
+        if let Some(closed) = self.closed {
+            samples.retain(|sample| {
+                let in_time = sample.end <= closed;
+                self.late[usize::from(sample.kind)] += u64::from(!in_time);
+                in_time
+            });
+        }
+        for together in samples.chunk_by(|a, b| a.end.0 / SECOND == b.end.0 / SECOND) {
+            let Some(first) = together.first() else {
                 continue;
-            }
-            let scheduled = self.scheduled[kind];
-            let cell = &mut self.at(sample.end)[kind];
-            cell.ops += 1;
-            cell.rows += sample.rows;
-            cell.service.record(sample.service);
-            if scheduled {
-                cell.response
-                    .get_or_insert_default()
-                    .record(sample.response);
+            };
+            let cells = self.at(first.end);
+            for sample in together {
+                let cell = &mut cells[usize::from(sample.kind)];
+                cell.ops += 1;
+                cell.rows += sample.rows;
+                cell.service.record(sample.service);
+                if let Some(response) = &mut cell.response {
+                    response.record(sample.response);
+                }
             }
         }
+        samples.clear();
     }
 
     fn fail(&mut self, kind: usize, code: &str, retried: bool, at: Nanos) {

@@ -106,12 +106,11 @@ impl Bench {
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("COLUMNS", "100")
             .env("BACKSLIDE_LAB", self.lab())
+            // Sockets of a server that was killed are gone with the test too.
+            .env("TMPDIR", self.directory.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        if let Some(temporary) = std::env::var_os("TMPDIR") {
-            command.env("TMPDIR", temporary);
-        }
         command
     }
 

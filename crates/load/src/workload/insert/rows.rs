@@ -19,8 +19,6 @@ pub(super) const PRICES: u64 = 500;
 
 const ROWS_PER_SECOND: u64 = 10_000;
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// Filler before the random part; as long as the longest `data` that a plan may ask for.
-pub(super) const LONGEST_DATA: usize = 4000;
 
 /// One row without its key, which the server gives.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,6 +37,8 @@ pub(super) struct Rows {
     data_min: u64,
     data_max: u64,
     random_percent: u64,
+    /// As long as the longest `data`.
+    filler: String,
     data: String,
 }
 
@@ -49,7 +49,8 @@ impl Rows {
             data_min: u64::from(spec.data_min),
             data_max: u64::from(spec.data_max),
             random_percent: u64::from(spec.data_random_percent),
-            data: String::with_capacity(LONGEST_DATA),
+            filler: "a".repeat(spec.data_max as usize),
+            data: String::new(),
         }
     }
 
@@ -64,9 +65,7 @@ impl Rows {
         // floor(length × 0.75 × share): three quarters make up for base64 in the original.
         let random = length * 3 * self.random_percent / 400;
         self.data.clear();
-        for _ in 0..length - random {
-            self.data.push('a');
-        }
+        self.data.push_str(&self.filler[random as usize..length as usize]);
         let mut bits = 0u64;
         for i in 0..random {
             if i % 10 == 0 {
