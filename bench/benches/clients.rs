@@ -113,7 +113,7 @@ impl Sum {
     }
 }
 
-fn measure(server: &str, table: &mut Table) -> Result<()> {
+fn measure(server: &str, table: &mut Table<10>) -> Result<()> {
     forget_peak()?;
     let mut scratch = Scratch::new()?;
     let (mut seen, mut record, mut at_step) = (Sum::default(), None, false);
@@ -175,7 +175,7 @@ const KINDS: [(&str, bool, u64); 3] = [
 /// Seconds after which memory is looked at.
 const LOOKS: [u32; 5] = [1, 60, 600, 1800, 3600];
 
-fn simulate() -> Result<Table> {
+fn simulate() -> Result<Table<3>> {
     let kinds = KINDS.map(|(name, scheduled, _)| KindSpec {
         name: name.to_owned(),
         scheduled,

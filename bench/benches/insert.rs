@@ -78,7 +78,7 @@ impl Side {
     }
 }
 
-fn measure(server: &str, table: &mut Table) -> Result<()> {
+fn measure(server: &str, table: &mut Table<7>) -> Result<()> {
     let cpu = *probes::allowed().last().context("no CPU may be used")?;
     let scratch = Scratch::new()?;
     let plan = expand(&plan(server, cpu), &scratch.lab.host()?)?;

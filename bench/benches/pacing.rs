@@ -56,7 +56,7 @@ fn plan(server: &str) -> String {
     )
 }
 
-fn measure(server: &str, table: &mut Table) -> Result<()> {
+fn measure(server: &str, table: &mut Table<9>) -> Result<()> {
     let mut rows: Vec<u64> = Vec::new();
     let mut insert = None;
     let mut records: Vec<(StepRecord, Vec<u64>)> = Vec::new();
@@ -83,7 +83,7 @@ fn rows_of(interval: &Interval, insert: Option<usize>) -> Option<u64> {
     (interval.length == Nanos::SECOND).then_some(kind.rows)
 }
 
-fn add_row(server: &str, record: &StepRecord, seconds: &[u64], table: &mut Table) -> Result<()> {
+fn add_row(server: &str, record: &StepRecord, seconds: &[u64], table: &mut Table<9>) -> Result<()> {
     let target = record.target_rate.context("no target")? as f64;
     let insert = record.kinds.iter().find(|k| k.spec.name == "insert");
     let insert = &insert.context("no inserts")?.sums;

@@ -58,7 +58,7 @@ fn plan(server: &str) -> String {
     )
 }
 
-fn measure(server: &str, table: &mut Table) -> Result<()> {
+fn measure(server: &str, table: &mut Table<6>) -> Result<()> {
     let mut costs = Spread::default();
     let mut sum = Nanos(0);
     let mut last = None;

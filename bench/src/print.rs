@@ -6,26 +6,25 @@ use std::fs;
 use anyhow::Result;
 use model::Host;
 
-/// A table in Markdown.
+/// A table of `N` columns in Markdown.
 #[derive(Clone, Debug)]
-pub struct Table {
-    headers: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
+pub struct Table<const N: usize> {
+    headers: [&'static str; N],
+    rows: Vec<[String; N]>,
 }
 
-impl Table {
+impl<const N: usize> Table<N> {
     /// A table without rows. The first column is words, the others are numbers.
-    pub fn new<const N: usize>(headers: [&'static str; N]) -> Self {
+    pub fn new(headers: [&'static str; N]) -> Self {
         Self {
-            headers: headers.to_vec(),
+            headers,
             rows: Vec::new(),
         }
     }
 
-    /// Adds a row of as many cells as there are headers.
-    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        debug_assert_eq!(N, self.headers.len());
-        self.rows.push(cells.to_vec());
+    /// Adds a row.
+    pub fn row(&mut self, cells: [String; N]) {
+        self.rows.push(cells);
     }
 
     /// Prints it to stdout, with a line of text below it where there is something to say.
@@ -43,7 +42,7 @@ impl Table {
         let mut line = |cells: Vec<&str>| {
             let _infallible = writeln!(text, "| {} |", cells.join(" | "));
         };
-        line(self.headers.clone());
+        line(self.headers.to_vec());
         line(rule.collect());
         for row in &self.rows {
             line(row.iter().map(String::as_str).collect());

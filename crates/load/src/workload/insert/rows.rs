@@ -65,7 +65,8 @@ impl Rows {
         // floor(length × 0.75 × share): three quarters make up for base64 in the original.
         let random = length * 3 * self.random_percent / 400;
         self.data.clear();
-        self.data.push_str(&self.filler[random as usize..length as usize]);
+        self.data
+            .push_str(&self.filler[random as usize..length as usize]);
         let mut bits = 0u64;
         for i in 0..random {
             if i % 10 == 0 {
