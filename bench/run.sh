@@ -4,7 +4,15 @@
 # With --out the tables go into FILE too. The big run that `report` reads takes minutes to make; it is
 # kept in BACKSLIDE_BENCH_DATA where that is set, else in the temporary directory.
 set -eu
-cd "$(dirname "$0")/.."
+
+# Paths that the caller gave are relative to where the caller is; the benches run elsewhere.
+absolute() {
+    case "$1" in
+        /*) echo "$1" ;;
+        *) echo "$PWD/$1" ;;
+    esac
+}
+data="$(absolute "${BACKSLIDE_BENCH_DATA:-${TMPDIR:-/tmp}/backslide-bench-data}")"
 
 all="pacing clients insert probes report instructions"
 chosen=""
@@ -15,7 +23,7 @@ while [ $# -gt 0 ]; do
         pacing | clients | insert | probes | report | instructions) chosen="$chosen $1" ;;
         --out)
             [ $# -ge 2 ] || { echo "bench/run.sh: --out needs a file" >&2; exit 2; }
-            out="$2"
+            out="$(absolute "$2")"
             shift
             ;;
         *)
@@ -26,8 +34,9 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+[ -z "${CARGO_TARGET_DIR:-}" ] || CARGO_TARGET_DIR="$(absolute "$CARGO_TARGET_DIR")"
+cd "$(dirname "$0")/.."
 target="${CARGO_TARGET_DIR:-$PWD/target}"
-data="${BACKSLIDE_BENCH_DATA:-${TMPDIR:-/tmp}/backslide-bench-data}"
 
 big_run() {
     cargo build --release --quiet --package backslide

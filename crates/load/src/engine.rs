@@ -321,10 +321,15 @@ struct ClientThread<'a> {
 }
 
 impl ClientThread<'_> {
-    fn run(self, mut client: Box<dyn Client>) {
-        let Some(clock) = self.shared.gate() else {
-            return;
-        };
+    fn run(self, client: Box<dyn Client>) {
+        // No clock: given up before this client began, by one that was quicker to fail.
+        if let Some(clock) = self.shared.gate() {
+            self.perform(client, clock);
+        }
+        self.shared.with(|s| s.running -= 1);
+    }
+
+    fn perform(&self, mut client: Box<dyn Client>, clock: StepClock) {
         let recorder = self.recorder.client(self.index, clock);
         let mut context = ClientContext {
             recorder,
@@ -355,7 +360,6 @@ impl ClientThread<'_> {
             self.recorder.close(&clock);
             self.shared.over.store(true, Ordering::Relaxed);
         }
-        self.shared.with(|s| s.running -= 1);
     }
 }
 
@@ -603,6 +607,22 @@ mod tests {
             error.to_string(),
             "client insert 1 stopped by a bug in backslide: on purpose"
         );
+    }
+
+    #[test]
+    fn clients_that_fail_before_others_begin_do_not_leave_them_counted_as_running() {
+        for _ in 0..20 {
+            let clients = (0..50).map(|n| {
+                let client: Box<dyn Client> = Box::new(Panics);
+                (role(&format!("insert {n}"), true), client)
+            });
+            let result = run(
+                setup(clients.collect()),
+                &Stop::default(),
+                &mut Seen::default(),
+            );
+            assert!(matches!(result, Err(StepError::Bug { .. })));
+        }
     }
 
     #[test]
