@@ -31,7 +31,7 @@ pub(crate) struct Args {
 impl Args {
     /// The lab's directory.
     pub(crate) fn lab(&self) -> PathBuf {
-        self.lab.clone().unwrap_or_else(|| {
+        let lab = self.lab.clone().unwrap_or_else(|| {
             let from = |variable: &str| {
                 std::env::var_os(variable)
                     .map(PathBuf::from)
@@ -41,7 +41,9 @@ impl Args {
                 .or_else(|| from("HOME").map(|home| home.join(".local/share")))
                 .unwrap_or_else(std::env::temp_dir)
                 .join("backslide")
-        })
+        });
+        // A relative path has the disk of the current directory.
+        std::path::absolute(&lab).unwrap_or(lab)
     }
 }
 

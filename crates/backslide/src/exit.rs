@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use model::{Comparison, Reason, Verdict};
+use model::{Comparison, Direction, Reason, Verdict, describe};
 
 /// How a verb ended. Usage errors exit with 2 before any verb runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,15 +20,14 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// What comparisons say. An A/A control shows noise, so it is not asked. Where there is nothing to
-    /// compare, nothing was shown to be fine.
+    /// What comparisons say. An A/A control shows noise, so it is not asked; a metric of which neither
+    /// direction is better is not judged.
     pub(crate) fn of<'a>(comparisons: impl Iterator<Item = &'a Comparison>) -> Self {
-        let mut comparisons = comparisons.peekable();
-        if comparisons.peek().is_none() {
-            return Self::Inconclusive;
-        }
+        let judged = comparisons.filter(|comparison| {
+            describe(&comparison.metric).is_none_or(|is| is.direction != Direction::Neither)
+        });
         let mut exit = Self::Fine;
-        for comparison in comparisons {
+        for comparison in judged {
             match comparison.verdict {
                 Verdict::Regressed => return Self::Regressed,
                 Verdict::Improved

@@ -333,8 +333,8 @@ fn lists_it(bench: &Bench) {
     let text = redact(&bench.run(&["list"]).fine());
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     insta::assert_snapshot!(lines.join("\n"), @"
-    run  plan  workload  started               state     trials  systems
-    RUN   tiny  insert    DATE  finished  4/4     sqlite/wal, sqlite/rollback
+    run  plan  workload  started               state     trials  systems  base
+    RUN   tiny  insert    DATE  finished  4/4     2        sqlite/wal
     ");
 }
 
@@ -521,8 +521,7 @@ fn tells_what_is_not_there(bench: &Bench) {
     insta::assert_snapshot!(told(&["report", "--base", "mysql-9.7.4/z12a"]), @"error: this run has no system `mysql-9.7.4/z12a` to compare with; its systems are sqlite/wal, sqlite/rollback");
     insta::assert_snapshot!(told(&["show", "r7"]), @"error: LAB/lab.sqlite has no run r7; `backslide list` shows the runs there are");
     insta::assert_snapshot!(told(&["run", "--resume", "r1"]), @"
-    run r1: plan tiny, 2 systems × 2 rounds, in LAB
-    error: run r1 is finished; nothing is left to resume
+    error: run r1 is finished; nothing is left to resume. Trials that failed stay failed: begin a new run
     ");
     insta::assert_snapshot!(told(&["run", "--resume", "latest"]), @"error: LAB/lab.sqlite has no run latest; `backslide list` shows the runs there are");
     insta::assert_snapshot!(told(&["compare", "--min-effect=-1"]), @"error: --min-effect must be a number of per cent, not -1");

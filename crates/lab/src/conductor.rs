@@ -1,5 +1,6 @@
 //! Runs the trials of a run, one after the other, and tells what happens.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +82,7 @@ impl Lab {
             keeper: Keeper::new(&mut self.store, run.clone()),
             listen,
             store_failure: None,
+            told: BTreeSet::new(),
         };
         let mut failed = done
             .iter()
@@ -176,6 +178,8 @@ struct Conductor<'a> {
     listen: &'a mut dyn FnMut(&Event),
     /// Set when an interval could not be stored; ends the run.
     store_failure: Option<StoreError>,
+    /// Warnings that would repeat at every step, once told.
+    told: BTreeSet<String>,
 }
 
 /// Why a trial has no completed outcome.
@@ -306,7 +310,11 @@ impl Conductor<'_> {
                 .collect();
             for (what, text) in &record.notes {
                 if matches!(what.as_str(), "cut short" | "settle") {
-                    let text = format!("{}: {what}: {text}", outline.step);
+                    let text = if *what == outline.step.0 {
+                        format!("{what}: {text}")
+                    } else {
+                        format!("{}: {what}: {text}", outline.step)
+                    };
                     self.emit(&Event::Warning { text })?;
                 }
             }
@@ -358,9 +366,10 @@ impl Conductor<'_> {
             })?;
         }
         for text in failures {
-            self.emit(&Event::Warning {
-                text: format!("{}: {text}", outline.step),
-            })?;
+            // A listing that cannot be taken fails at every step of every trial: said once is enough.
+            if self.told.insert(text.clone()) {
+                self.emit(&Event::Warning { text })?;
+            }
         }
         Ok(())
     }

@@ -36,7 +36,9 @@ pub enum LabError {
     #[error("cannot identify this host: {0}")]
     Host(#[from] probes::ProbeError),
     /// The run has nothing left to do.
-    #[error("run {0} is finished; nothing is left to resume")]
+    #[error(
+        "run {0} is finished; nothing is left to resume. Trials that failed stay failed: begin a new run"
+    )]
     Finished(RunId),
     /// A system is not what the plan says, or cannot be reached. Nothing was started.
     #[error("`{system}` cannot be measured: {cause}")]

@@ -250,7 +250,7 @@ fn a_finished_run_is_not_resumed() {
     bench.carry_out(&run, &provider).unwrap();
     let error = bench.carry_out(&run, &provider).unwrap_err();
     assert!(matches!(&error, LabError::Finished(id) if *id == run));
-    insta::assert_snapshot!(error, @"run r1 is finished; nothing is left to resume");
+    insta::assert_snapshot!(error, @"run r1 is finished; nothing is left to resume. Trials that failed stay failed: begin a new run");
     assert_eq!(provider.held().len(), 2);
 }
 

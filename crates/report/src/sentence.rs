@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use model::{Comparison, Group, MetricId, Verdict, describe};
+use model::{Comparison, Group, MetricId, Reason, Verdict, describe};
 
 use crate::Input;
 use crate::format::{self, plural};
@@ -170,6 +170,18 @@ pub(crate) fn view_control(view: &View<'_>) -> String {
         );
     }
     let called = rates.iter().filter(|c| is_certain(&c.verdict)).count();
+    if rates.iter().all(|c| {
+        matches!(
+            c.verdict,
+            Verdict::Inconclusive(Reason::TooFewRounds { .. })
+        )
+    }) {
+        let largest = largest_deviation(&rates).unwrap_or_default();
+        return format!(
+            "The control, a second copy of {}, cannot be judged yet: no verdict is possible with so few rounds.{largest}",
+            view.base
+        );
+    }
     let mut text = format!(
         "The control, a second copy of {}, was called different in {called} of {}",
         view.base,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use model::{Comparison, MetricId, RunData};
+use model::{Comparison, MetricId, RunData, TrialRecord, Verdict};
 use report::Input;
 use report::tables::Shown;
 use stats::Selection;
@@ -47,6 +47,18 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
             );
         }
     }
+    if !has_a_pair(&data) {
+        printer.result("no round has both the base and another system: `backslide show` says why");
+        let failed = data
+            .trials
+            .iter()
+            .any(|trial| !trial.outcome.is_completed());
+        return Ok(if failed {
+            Exit::TrialFailed
+        } else {
+            Exit::Inconclusive
+        });
+    }
     let judged = comparisons
         .iter()
         .filter(|comparison| !is_control(&data, comparison));
@@ -64,7 +76,7 @@ pub(crate) fn show(data: &RunData, comparisons: &[Comparison], shown: &Shown, pr
         findings: Vec::new(),
     };
     if comparisons.is_empty() {
-        printer.result("nothing to compare: no round has both the base and another system");
+        printer.result("nothing to compare: zero in every round, or not measured in this run");
     }
     // The sentences are about throughput.
     if !shown.all_metrics {
@@ -82,10 +94,36 @@ pub(crate) fn show(data: &RunData, comparisons: &[Comparison], shown: &Shown, pr
             table::print(printer, &table);
         }
     }
-    printer.result(&format!("\n{}", report::control(&input)));
+    if !shown.all_metrics {
+        printer.result(&format!("\n{}", report::control(&input)));
+    }
+    if shown.decided_only && comparisons.iter().any(|c| !is_decided(c)) {
+        printer.note(
+            "`--all` shows what is not decided too, and how many more rounds would decide it",
+        );
+    }
     for finding in report::findings(&input) {
         printer.result(&format!("{}: {}", finding.title, finding.text));
     }
+}
+
+const fn is_decided(comparison: &Comparison) -> bool {
+    matches!(
+        comparison.verdict,
+        Verdict::Regressed | Verdict::Improved | Verdict::Unchanged
+    )
+}
+
+/// Is there a round that completed for two systems besides a control?
+fn has_a_pair(data: &RunData) -> bool {
+    let completed = |trial: &&TrialRecord| {
+        let system = data.info.plan.system(&trial.system);
+        trial.outcome.is_completed() && system.is_some_and(|system| !system.control)
+    };
+    (1..=data.info.plan.rounds).any(|round| {
+        let trials = data.trials.iter().filter(completed);
+        trials.filter(|trial| trial.round == round).count() > 1
+    })
 }
 
 fn is_control(data: &RunData, comparison: &Comparison) -> bool {

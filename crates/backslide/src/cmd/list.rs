@@ -79,14 +79,15 @@ fn as_table(lines: &[Line<'_>]) -> Table {
             Cell::text(line.started),
             Cell::text(line.state),
             Cell::text(trials),
-            Cell::text(line.systems.join(", ")),
+            Cell::text(line.systems.len().to_string()),
+            Cell::text(line.base),
         ]
     });
     Table {
         title: String::new(),
         note: String::new(),
         headers: [
-            "run", "plan", "workload", "started", "state", "trials", "systems",
+            "run", "plan", "workload", "started", "state", "trials", "systems", "base",
         ]
         .map(Header::words)
         .to_vec(),

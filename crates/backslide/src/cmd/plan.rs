@@ -74,6 +74,9 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
                 host.disk.free,
                 directory.display()
             ));
+            if plan.rounds < super::run::ROUNDS_FOR_A_VERDICT {
+                printer.result(super::run::FEW_ROUNDS);
+            }
             table::print(printer, &order(&plan, &estimate.parts));
             if args.show_config {
                 show_config(&plan, printer);

@@ -55,10 +55,7 @@ pub(crate) fn write(
         generated: &generated,
         findings: Vec::new(),
     };
-    let text = match format
-        .or_else(|| ReportFormat::of(output))
-        .unwrap_or(ReportFormat::Html)
-    {
+    let text = match format_of(output, format)? {
         ReportFormat::Html => report::html(&input),
         ReportFormat::Md => report::markdown(&input),
         ReportFormat::Tsv => report::tsv(&input),
@@ -66,6 +63,19 @@ pub(crate) fn write(
         ReportFormat::Json => report::json(comparisons),
     };
     put(output, text.as_bytes(), printer)
+}
+
+/// What was asked for, else what the file's name says, else HTML to stdout.
+fn format_of(output: &Path, asked: Option<ReportFormat>) -> Result<ReportFormat> {
+    if output == Path::new("-") {
+        return Ok(asked.unwrap_or(ReportFormat::Html));
+    }
+    asked.or_else(|| ReportFormat::of(output)).with_context(|| {
+        format!(
+            "{} does not say which format: end it in .html, .md, .tsv, .csv or .json, or use --format",
+            output.display()
+        )
+    })
 }
 
 /// Writes a file whole or not at all: an old one stays when the disk is full. What is no ordinary file (a

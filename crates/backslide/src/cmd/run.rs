@@ -6,38 +6,45 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use anyhow::{Context, Result};
 use lab::{Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
-use model::{HostShape, Plan, RunId, RunState};
+use model::{HostShape, Plan, RunId};
 use plan::Catalog;
 
 use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::progress::Progress;
+use crate::runs;
 
 pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit> {
-    let mut lab = Lab::open(root)?;
-    let (run, secrets) = if let Some(resume) = &args.resume {
-        (RunId(resume.clone()), Secrets::default())
+    let (mut lab, run, secrets) = if let Some(resume) = &args.resume {
+        (runs::open(root)?, RunId(resume.clone()), Secrets::default())
     } else {
+        let mut lab = Lab::open(root)?;
         let named = args.plan.as_deref().unwrap_or_default();
         let (plan, builds) = expand(named, lab.host()?.shape)?;
-        (
-            lab.begin(&plan, env!("CARGO_PKG_VERSION"))?,
-            builds.secrets(),
-        )
+        if plan.rounds < ROUNDS_FOR_A_VERDICT && plan.systems.len() > 1 {
+            printer.note(FEW_ROUNDS);
+        }
+        let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
+        (lab, run, builds.secrets())
     };
     let exit = carry_out(&mut lab, &run, secrets, printer);
-    let Ok(info) = lab.store.run_info(&run) else {
-        return exit;
-    };
-    if exit.is_err() && info.state == RunState::Unfinished {
-        printer.note(&format!(
-            "what was measured is kept; go on with `backslide run --resume {run}`"
-        ));
+    if let Ok(ended) = &exit {
+        let look = format!("`backslide compare {run}` · `backslide report {run} -o {run}.html`");
+        if *ended != Exit::Failed {
+            printer.note(&look);
+        }
+        printer.result(&run.to_string());
     }
-    printer.result(&run.to_string());
     exit
 }
+
+/// Rounds from which on a verdict is possible.
+pub(crate) const ROUNDS_FOR_A_VERDICT: u32 = 3;
+
+/// What to say of a plan with fewer.
+pub(crate) const FEW_ROUNDS: &str =
+    "note: a verdict needs 3 rounds; with fewer there are ratios only";
 
 /// Reads the plan that a person named and resolves everything in it.
 pub(crate) fn expand(named: &str, host: HostShape) -> Result<(Plan, Builds)> {
@@ -64,20 +71,31 @@ pub(crate) fn carry_out(
     printer: Printer,
 ) -> Result<Exit> {
     let stop = Stop::default();
-    stop_on_signals(stop.clone(), printer)?;
+    stop_on_signals(stop.clone(), run.clone(), printer)?;
     let info = lab.store.run_info(run)?;
     let done = lab.store.journal(run)?.len() as u32;
-    printer.note(&format!(
-        "run {run}: plan {}, {} systems × {} rounds, in {}",
-        info.plan.name,
-        info.plan.systems.len(),
-        info.plan.rounds,
-        lab.root().display()
-    ));
     let mut progress = Progress::new(printer, &info.plan, done);
     let provider = Providers { secrets };
-    let ended = lab.carry_out(run, &provider, &stop, &mut |event| progress.see(event));
+    let root = lab.root().display().to_string();
+    let mut begun = false;
+    let ended = lab.carry_out(run, &provider, &stop, &mut |event| {
+        if !std::mem::replace(&mut begun, true) {
+            printer.note(&format!(
+                "run {run}: plan {}, {} systems × {} rounds, in {root}",
+                info.plan.name,
+                info.plan.systems.len(),
+                info.plan.rounds,
+            ));
+        }
+        progress.see(event);
+    });
     progress.finish();
+    if ended.is_err() && begun {
+        printer.note(&format!(
+            "what was measured is kept; go on with `backslide run --resume {run}`"
+        ));
+        printer.result(&run.to_string());
+    }
     Ok(match ended? {
         Ended::Finished { failed: 0 } => Exit::Fine,
         Ended::Finished { failed } => {
@@ -100,13 +118,15 @@ pub(crate) fn carry_out(
 
 /// The first ^C (or SIGTERM) asks to stop cleanly, the second ends the process at once: the kernel
 /// then kills the servers, and what was journaled stays.
-fn stop_on_signals(stop: Stop, printer: Printer) -> Result<()> {
+fn stop_on_signals(stop: Stop, run: RunId, printer: Printer) -> Result<()> {
     let signals = AtomicU32::new(0);
     ctrlc::set_handler(move || {
         if signals.fetch_add(1, Ordering::Relaxed) == 0 {
             printer.note("\nstopping cleanly when the statements under way have ended; ^C again stops at once");
             stop.ask();
         } else {
+            printer.note(&format!("go on with `backslide run --resume {run}`"));
+            printer.result(&run.to_string());
             leave_at_once();
         }
     })

@@ -136,7 +136,7 @@ pub(super) fn virtualization(hypervisor: Option<&str>) -> Judgement {
     warn(
         name,
         "Neighbours share caches, memory bandwidth and disks, and do not show from inside. Plan more \
-         rounds and an A/A control (`label = \"control\"`).",
+         rounds and an A/A control (`control = true`).",
     )
 }
 

@@ -59,6 +59,9 @@ impl Client for TableSettler {
     }
 }
 
+/// MySQL's code for a system variable that there is not.
+const UNKNOWN_VARIABLE: &str = "1193";
+
 /// Leads the settle phase: settings, the tables, the final work, the wait, the settings back.
 pub(super) struct SettleLead {
     pub(super) worker: Worker,
@@ -117,6 +120,8 @@ impl SettleLead {
             match (set, old) {
                 (Ok(_), Some(old)) => saved.push((*name, old)),
                 (Ok(_), None) => self.note(format!("{name} had no value")),
+                // This version does not have it.
+                (Err(error), _) if error.code() == UNKNOWN_VARIABLE => {}
                 (Err(error), _) => self.note(format!("{name} not changed: {error}")),
             }
         }
