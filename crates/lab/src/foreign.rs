@@ -47,7 +47,7 @@ impl Foreign {
         let outer = reach(first_database(dbms), timeout)?;
         let inner = reach(DATABASE, timeout)?;
         let mut session = outer.connect().map_err(failed)?;
-        if number(&mut *session, exists(dbms)).map_err(failed)? > 0 {
+        if number(&mut *session, &exists(dbms)).map_err(failed)? > 0 {
             check_ours(&*inner, &address)?;
             session
                 .execute(&format!("DROP DATABASE {DATABASE}"))
@@ -85,13 +85,14 @@ fn owner() -> String {
 }
 
 /// Counts databases with our database's name.
-const fn exists(dbms: Dbms) -> &'static str {
-    match dbms {
-        Dbms::Postgres => "SELECT COUNT(*) FROM pg_database WHERE datname = 'backslide_ib'",
+fn exists(dbms: Dbms) -> String {
+    let (listing, column) = match dbms {
+        Dbms::Postgres => ("pg_database", "datname"),
         Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite => {
-            "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'backslide_ib'"
+            ("information_schema.schemata", "schema_name")
         }
-    }
+    };
+    format!("SELECT COUNT(*) FROM {listing} WHERE {column} = '{DATABASE}'")
 }
 
 /// A database that is there already must carry our marker, and its owner must be gone: nothing that

@@ -41,11 +41,6 @@ impl Latency {
         debug_assert!(added.is_ok());
     }
 
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
     /// How many latencies were counted.
     pub fn count(&self) -> u64 {
         self.0.len()

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Counter, KindTotals, Nanos, StepRecord};
+use crate::{Bytes, Counter, KindTotals, Nanos, StepRecord};
 
 /// The id of a metric: `rate`, `cpu/o`, `service.query.p99`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -661,7 +661,7 @@ fn of_target(step: &StepRecord, kind: &str) -> Option<f64> {
 }
 
 fn gib(bytes: Option<u64>) -> Option<f64> {
-    bytes.map(|b| b as f64 / (1u64 << 30) as f64)
+    bytes.map(|b| Bytes(b).as_gib_f64())
 }
 
 #[cfg(test)]

@@ -195,11 +195,6 @@ impl StepRecord {
             }
         })
     }
-
-    /// Did every check hold?
-    pub fn is_valid(&self) -> bool {
-        self.checks.iter().all(|c| c.holds)
-    }
 }
 
 /// When something was captured from a server.
