@@ -217,6 +217,7 @@ impl Stranger {
             engine: dbms.default_engine(),
             build,
             config: Config {
+                left_out: Vec::new(),
                 name: "stranger".to_owned(),
                 summary: String::new(),
                 settings: Vec::new(),

@@ -24,6 +24,8 @@ pub(crate) fn embedded() -> Option<Build> {
         version: version.parse().ok()?,
         source: BuildSource::Embedded,
         version_line: format!("SQLite {version}, part of backslide"),
+        name: None,
+        facts: model::BuildFacts::default(),
     })
 }
 

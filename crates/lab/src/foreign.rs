@@ -172,6 +172,8 @@ pub(crate) fn ask(
         version,
         source: BuildSource::Connect(address.to_string()),
         version_line: line,
+        name: None,
+        facts: model::BuildFacts::default(),
     })
 }
 

@@ -101,9 +101,10 @@ impl Provider for Providers {
             BuildSource::Embedded => {
                 embedded_build().ok_or("the embedded SQLite has no version")?
             }
-            BuildSource::Path(path) => {
-                servers::inspect(Path::new(path)).map_err(|error| error.to_string())?
-            }
+            BuildSource::Path(path)
+            | BuildSource::Installed {
+                directory: path, ..
+            } => servers::inspect(Path::new(path)).map_err(|error| error.to_string())?,
             BuildSource::Connect(address) => {
                 let parsed = ForeignAddress::parse(address)?;
                 foreign::ask(was.dbms, &parsed, &self.secrets).map_err(|error| {
@@ -129,7 +130,9 @@ impl Provider for Providers {
         let timeout = statement_timeout(workload);
         Ok(match &system.build.source {
             BuildSource::Embedded => Box::new(Embedded::open(system, directory, timeout)?),
-            BuildSource::Path(_) => Box::new(Own::open(system, directory, timeout)?),
+            BuildSource::Path(_) | BuildSource::Installed { .. } => {
+                Box::new(Own::open(system, directory, timeout)?)
+            }
             BuildSource::Connect(address) => {
                 Box::new(Foreign::open(system, address, &self.secrets, timeout)?)
             }

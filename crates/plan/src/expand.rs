@@ -41,6 +41,7 @@ pub fn expand(
         seed: file.seed,
         systems: with_control(file, systems, &base)?,
         source: file.source.clone(),
+        template: false,
     })
 }
 
@@ -72,6 +73,8 @@ impl Maker<'_> {
             cpus: entry.cpus.clone(),
             control: false,
             build,
+            preload: String::new(),
+            huge_pages: false,
         };
         check_engine(entry, &system)?;
         system.config = self.config(entry, &system)?;
@@ -109,6 +112,7 @@ fn empty_config() -> Config {
         name: "as-is".to_owned(),
         summary: "a server that is not ours, with the settings that it has".to_owned(),
         settings: Vec::new(),
+        left_out: Vec::new(),
     }
 }
 

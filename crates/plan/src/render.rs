@@ -37,6 +37,7 @@ impl ConfigFile {
             name: self.name.clone(),
             summary: self.summary.clone(),
             settings,
+            left_out: Vec::new(),
         })
     }
 

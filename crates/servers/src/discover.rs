@@ -87,6 +87,8 @@ pub fn inspect(path: &Path) -> Result<Build, ServerError> {
         version,
         source: BuildSource::Path(source_of(&program, product)?),
         version_line,
+        name: None,
+        facts: model::BuildFacts::default(),
     })
 }
 

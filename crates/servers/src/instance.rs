@@ -448,7 +448,10 @@ fn startable(build: &Build) -> Result<(&'static dyn Product, Installation), Serv
     let not_startable = || ServerError::NotStartable { build: build.id() };
     let product = product(build.dbms).ok_or_else(not_startable)?;
     match &build.source {
-        BuildSource::Path(source) => {
+        BuildSource::Path(source)
+        | BuildSource::Installed {
+            directory: source, ..
+        } => {
             let program = find_program(Path::new(source), &[product])?;
             Ok((
                 product,

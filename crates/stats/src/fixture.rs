@@ -82,6 +82,8 @@ fn system(name: &str) -> System {
         set: std::collections::BTreeMap::new(),
         cpus: Placement::default(),
         control: false,
+        preload: String::new(),
+        huge_pages: false,
     }
 }
 

@@ -33,6 +33,7 @@ fn line(build: &Build) -> Line {
     let source = match &build.source {
         BuildSource::Embedded => "part of backslide".to_owned(),
         BuildSource::Path(path) => path.clone(),
+        BuildSource::Installed { origin, .. } => origin.clone(),
         BuildSource::Connect(address) => address.clone(),
     };
     Line {

@@ -36,6 +36,8 @@ pub(super) fn build(request: &BuildRequest, version: &str) -> Build {
         version: version.parse().unwrap(),
         source,
         version_line: format!("{} {version}", request.dbms),
+        name: None,
+        facts: model::BuildFacts::default(),
     }
 }
 

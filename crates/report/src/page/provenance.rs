@@ -93,6 +93,9 @@ fn one_system(view: &View<'_>, system: &System) -> Markup {
     let source = match &system.build.source {
         BuildSource::Embedded => "compiled into backslide".to_owned(),
         BuildSource::Path(path) => path.clone(),
+        BuildSource::Installed { origin, digest, .. } => {
+            format!("{origin}, files {}", digest.get(..12).unwrap_or(digest))
+        }
         BuildSource::Connect(address) => format!("a running server at {address}"),
     };
     let cpus = |list: &str| {

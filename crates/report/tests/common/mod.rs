@@ -387,6 +387,7 @@ fn plan(shape: &Shape) -> Plan {
         base: shape.systems[0].0.clone(),
         systems,
         source: "name = \"wal-or-rollback\"\nworkload = { kind = \"insert\", scale = \"tiny\" }\nrounds = 4\n".into(),
+        template: false,
     }
 }
 
@@ -417,6 +418,8 @@ fn system(name: &str) -> System {
         set: [("cache_size".to_owned(), "-65536".to_owned())].into(),
         cpus: Placement::default(),
         control: name == "control",
+        preload: String::new(),
+        huge_pages: false,
     }
 }
 

@@ -103,6 +103,8 @@ mod tests {
             version: "10.11.19".parse().unwrap(),
             source: model::BuildSource::Path("/usr".to_owned()),
             version_line: String::new(),
+            name: None,
+            facts: model::BuildFacts::default(),
         }
     }
 

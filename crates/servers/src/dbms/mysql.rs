@@ -102,6 +102,8 @@ mod tests {
             version: version.parse().unwrap(),
             source: model::BuildSource::Path("/opt/my sql".to_owned()),
             version_line: String::new(),
+            name: None,
+            facts: model::BuildFacts::default(),
         }
     }
 

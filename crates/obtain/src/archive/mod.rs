@@ -1,0 +1,1 @@
+//! Unpacks archives with distrust.

@@ -1,0 +1,1 @@
+//! Fetches archives through the user's own clients.

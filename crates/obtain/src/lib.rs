@@ -1,0 +1,18 @@
+//! Obtains builds of database servers: fetched by the user's own clients, unpacked with distrust,
+//! verified, and kept by content in the [`Depot`].
+//!
+//! **coordinates → archives → checked files → a directory under its digest → a name.** A
+//! [`model::Recipe`] says where a build comes from and what goes where; the clients (`npm`, `mvn`,
+//! `pip`, `apt-get`, `curl`) bring the user's own mirrors and proxies along. What a build is, its
+//! own server says: this crate asks through [`Identify`] and knows no family of servers itself.
+
+mod archive;
+mod depot;
+mod error;
+mod fetch;
+mod library;
+mod place;
+mod tree;
+
+pub use depot::{Added, Depot, Identify, Installed};
+pub use error::ObtainError;

@@ -1,0 +1,1 @@
+//! Libraries that a host may not have.

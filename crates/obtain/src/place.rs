@@ -1,0 +1,1 @@
+//! What of an archive goes where.

@@ -1,0 +1,1 @@
+//! Directories of files: their digest and size.
