@@ -535,6 +535,7 @@ mod tests {
                 build: build.clone(),
                 engine: Engine::Heap,
                 config: Config {
+                    left_out: Vec::new(),
                     name: "c".to_owned(),
                     summary: String::new(),
                     settings: Vec::new(),

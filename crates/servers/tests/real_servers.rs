@@ -39,6 +39,7 @@ fn spec(build: &Build, directory: PathBuf, settings: &[(&str, &str)]) -> Instanc
         build: build.clone(),
         engine: build.dbms.default_engine(),
         config: Config {
+            left_out: Vec::new(),
             name: "test".to_owned(),
             summary: String::new(),
             settings: settings.collect(),

@@ -34,6 +34,7 @@ fn spec(base: &Path) -> InstanceSpec {
         build: inspect(base).unwrap(),
         engine: Engine::Innodb,
         config: Config {
+            left_out: Vec::new(),
             name: "c".to_owned(),
             summary: String::new(),
             settings: Vec::new(),

@@ -12,6 +12,7 @@ pub(crate) fn empty_run(systems: &[&str]) -> RunData {
         info: RunInfo {
             id: RunId("r1".into()),
             plan: Plan {
+                template: false,
                 name: "test".into(),
                 workload: WorkloadSpec::Insert(workload()),
                 rounds: 4,
@@ -72,12 +73,15 @@ fn system(name: &str) -> System {
             version: "3.50.4".parse().unwrap(),
             source: BuildSource::Embedded,
             version_line: String::new(),
+            name: None,
+            facts: model::BuildFacts::default(),
         },
         engine: Engine::Btree,
         config: Config {
             name: "default".into(),
             summary: String::new(),
             settings: Vec::new(),
+            left_out: Vec::new(),
         },
         set: std::collections::BTreeMap::new(),
         cpus: Placement::default(),

@@ -58,6 +58,8 @@ fn system(name: &str, version: &Version) -> System {
             version: version.clone(),
             source: BuildSource::Embedded,
             version_line: "3.50.4".into(),
+            name: None,
+            facts: model::BuildFacts::default(),
         },
         engine: Engine::Btree,
         config: Config {
@@ -67,6 +69,7 @@ fn system(name: &str, version: &Version) -> System {
                 name: "synchronous".into(),
                 value: Some("normal".into()),
             }],
+            left_out: Vec::new(),
         },
         set: BTreeMap::new(),
         cpus: Placement::default(),

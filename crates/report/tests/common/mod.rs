@@ -407,6 +407,7 @@ fn system(name: &str) -> System {
         },
         engine: Engine::Btree,
         config: Config {
+            left_out: Vec::new(),
             name: if rollback { "rollback" } else { "wal" }.into(),
             summary: "A journal mode and what is synced.".into(),
             settings: vec![
