@@ -404,6 +404,8 @@ fn system(name: &str) -> System {
             version: "3.46.0".parse().unwrap(),
             source: BuildSource::Embedded,
             version_line: "SQLite 3.46.0".into(),
+            name: None,
+            facts: model::BuildFacts::default(),
         },
         engine: Engine::Btree,
         config: Config {
