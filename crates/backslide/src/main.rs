@@ -4,6 +4,7 @@ mod args;
 mod cmd;
 mod exit;
 mod input;
+mod installing;
 mod printer;
 mod progress;
 mod runs;
@@ -23,12 +24,17 @@ fn main() -> std::process::ExitCode {
         Verb::Demo(options) => cmd::demo::run(&options, &lab, printer),
         Verb::Doctor(options) => cmd::doctor::run(&options, &lab, printer),
         Verb::Builds(options) => cmd::builds::run(&options, printer),
+        Verb::Install(options) => cmd::install::run(&options, printer),
+        Verb::Remove(options) => cmd::remove::run(&options, printer),
+        Verb::Add(options) => cmd::add::run(&options, printer),
+        Verb::Try(options) => cmd::try_builds::run(&options, &lab, printer),
         Verb::Plan(options) => cmd::plan::run(&options, &lab, printer),
         Verb::Run(options) => cmd::run::run(&options, &lab, printer),
         Verb::List(options) => cmd::list::run(&options, &lab, printer),
         Verb::Show(options) => cmd::show::run(&options, &lab, printer),
         Verb::Compare(options) => cmd::compare::run(&options, &lab, printer),
         Verb::Report(options) => cmd::report::run(&options, &lab, printer),
+        Verb::Explain(options) => cmd::explain::run(&options, &lab, printer),
         Verb::Export(options) => cmd::export::run(&options, &lab, printer),
     };
     let exit = result.unwrap_or_else(|error| {

@@ -56,6 +56,15 @@ impl Progress {
     /// Takes note of an event.
     pub(crate) fn see(&mut self, event: &Event) {
         match event {
+            Event::TemplateStarted { system } => {
+                self.trial = format!("template of {system}");
+                self.bar.set_prefix("[template]");
+                self.show("starting");
+            }
+            Event::TemplateReady { system, summary } => {
+                self.say(&format!("template of {system}: {summary}"));
+                self.templates_done();
+            }
             Event::TrialStarted { trial, index, of } => {
                 self.trial = format!("round {} · {}", trial.round, trial.system);
                 self.trial_begun = Instant::now();
@@ -99,6 +108,14 @@ impl Progress {
     /// Takes the live line away.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+
+    /// What is left is trials: how long they take is told by their own time.
+    fn templates_done(&mut self) {
+        if self.done == 0 {
+            self.expected = self.expected.saturating_sub(self.begun.elapsed());
+            self.begun = Instant::now();
+        }
     }
 
     fn trial_finished(&mut self, outcome: &Outcome) {

@@ -224,6 +224,8 @@ impl Stranger {
             },
             directory: directory.path().join("server"),
             server_cpus: String::new(),
+            preload: String::new(),
+            huge_pages: false,
         };
         let mut stranger = Self {
             instance: Instance::create(spec).unwrap(),

@@ -1,20 +1,17 @@
 //! What builds there are, and which of them a plan means.
 
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
-use model::{Build, BuildSource, Dbms};
-use plan::BuildRequest;
+use model::{Build, BuildSource, Dbms, ObtainEvent, Recipe};
+use obtain::{Added, Depot, Installed, ObtainError};
+use plan::{BuildRequest, Catalog, Choices};
 
 use crate::address::{ForeignAddress, Secrets};
 use crate::foreign;
 
-/// Every build that can be run here: what was found on this machine, newest first in each family,
-/// and the embedded one.
-pub fn installed() -> Vec<Build> {
-    let mut builds = servers::discover();
-    builds.extend(embedded());
-    builds
-}
+/// Says in place of a version line that a build would first have to be installed.
+const NOT_INSTALLED: &str = "not installed";
 
 /// The engine that is part of backslide.
 pub(crate) fn embedded() -> Option<Build> {
@@ -29,59 +26,210 @@ pub(crate) fn embedded() -> Option<Build> {
     })
 }
 
-/// Finds the builds of a plan. Looks around on the machine once, and only when a plan needs it.
-#[derive(Debug, Default)]
+/// Asks the server in a directory what it is.
+fn identify(directory: &Path) -> Result<Build, String> {
+    servers::inspect(directory).map_err(|error| error.to_string())
+}
+
+/// The builds of this machine: installed, found where servers usually are, part of backslide, and
+/// those of the catalog that could be installed. Looks around once, and only when that is needed.
+#[derive(Debug)]
 pub struct Builds {
-    found: std::cell::OnceCell<Vec<Build>>,
-    secrets: std::cell::RefCell<Secrets>,
+    catalog: Catalog,
+    depot: Depot,
+    found: OnceCell<Vec<Build>>,
+    secrets: RefCell<Secrets>,
+    /// Builds of the catalog that plans meant and that are not installed.
+    wanted: RefCell<Vec<Recipe>>,
 }
 
 impl Builds {
+    /// The builds of `catalog` and `depot`, and of this machine.
+    pub fn new(catalog: Catalog, depot: Depot) -> Self {
+        Self {
+            catalog,
+            depot,
+            found: OnceCell::new(),
+            secrets: RefCell::default(),
+            wanted: RefCell::default(),
+        }
+    }
+
+    /// The catalog.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// What is installed, by name.
+    pub fn installed(&self) -> Result<Vec<Installed>, ObtainError> {
+        self.depot.installed()
+    }
+
+    /// What was found where servers usually are, newest first in each family.
+    pub fn found(&self) -> &[Build] {
+        self.found.get_or_init(servers::discover)
+    }
+
+    /// The engine that is part of backslide.
+    pub fn embedded(&self) -> Option<Build> {
+        embedded()
+    }
+
+    /// Installs a build of the catalog; one that is there already is only looked at.
+    pub fn install(
+        &self,
+        recipe: &Recipe,
+        listen: &mut dyn FnMut(ObtainEvent),
+    ) -> Result<Installed, ObtainError> {
+        let helpers = self.catalog.helpers();
+        self.depot.install(recipe, helpers, &identify, listen)
+    }
+
+    /// Adds a build of the user's own.
+    pub fn add(
+        &self,
+        name: &str,
+        what: &Added,
+        listen: &mut dyn FnMut(ObtainEvent),
+    ) -> Result<Installed, ObtainError> {
+        let helpers = self.catalog.helpers();
+        self.depot.add(name, what, helpers, &identify, listen)
+    }
+
+    /// Removes an installed build; what it took on the disk.
+    pub fn remove(&self, name: &str) -> Result<model::Bytes, ObtainError> {
+        self.depot.remove(name)
+    }
+
     /// The build that `request` means; the error says what was looked for and what to do.
+    ///
+    /// In this order: the path or address that it gives; the build with exactly this name, be it
+    /// installed, found on this machine or in the catalog; the newest that is installed or found and
+    /// that fits; the newest of the catalog that fits. A build of the catalog that is not installed
+    /// is returned as it would be, and remembered: [`Builds::take_wanted`].
     pub fn find(&self, request: &BuildRequest) -> Result<Build, String> {
         if let Some(path) = &request.path {
-            return servers::inspect(Path::new(path)).map_err(|error| error.to_string());
+            return identify(Path::new(path));
         }
-        if let Some(connect) = &request.connect {
+        if let (Some(connect), Some(dbms)) = (&request.connect, request.dbms) {
             let address = ForeignAddress::parse(connect)?;
             self.secrets.borrow_mut().keep(&address);
-            return foreign::ask(request.dbms, &address, &self.secrets.borrow());
+            return foreign::ask(dbms, &address, &self.secrets.borrow());
         }
-        if request.dbms.is_embedded() {
+        if request.dbms.is_some_and(Dbms::is_embedded) {
             let build = embedded().ok_or("the embedded SQLite has no version")?;
             return Ok(build);
         }
-        let found = self.found.get_or_init(servers::discover);
-        let fits = |build: &&Build| {
-            build.dbms == request.dbms
-                && request
-                    .version
-                    .as_ref()
-                    .is_none_or(|wanted| build.version.starts_with(wanted))
+        let installed = self.installed().map_err(|error| error.to_string())?;
+        if let Some(one) = installed.iter().find(|one| one.name == request.name) {
+            return Ok(one.build.clone());
+        }
+        if let Some(build) = self.found().iter().find(|build| build.id() == request.name) {
+            return Ok(build.clone());
+        }
+        let recipes = self.catalog.recipes();
+        if let Some(recipe) = recipes.iter().find(|recipe| recipe.name == request.name) {
+            return Ok(self.would_be(recipe));
+        }
+        let here = installed.iter().map(|one| &one.build).chain(self.found());
+        let fits = here.filter(|build| request.is_general() && request.fits(build));
+        if let Some(build) = newest(fits, |build| &build.version) {
+            return Ok(build.clone());
+        }
+        let fits = recipes.iter().filter(|recipe| {
+            request.is_general() && request.fits(&not_installed(recipe)) && !is_variant(recipe)
+        });
+        match newest(fits, |recipe| &recipe.version) {
+            Some(recipe) => Ok(self.would_be(recipe)),
+            None => Err(self.missing(request, &installed)),
+        }
+    }
+
+    /// The names of the catalog's builds without the older minor versions of PostgreSQL, of which there
+    /// are a hundred.
+    pub fn leading(&self) -> Vec<&str> {
+        let recipes = self.catalog.recipes();
+        let is_older = |one: &Recipe, other: &Recipe| {
+            one.dbms == Dbms::Postgres
+                && other.dbms == one.dbms
+                && series(&other.version) == series(&one.version)
+                && other.version > one.version
         };
-        found
+        let leading = recipes
             .iter()
-            .find(fits)
-            .cloned()
-            .ok_or_else(|| missing(request, found))
+            .filter(|one| !recipes.iter().any(|other| is_older(one, other)));
+        leading.map(|recipe| recipe.name.as_str()).collect()
+    }
+
+    /// Builds of the catalog that [`Builds::find`] gave out since this was last asked and that are not
+    /// installed, each once.
+    pub fn take_wanted(&self) -> Vec<Recipe> {
+        self.wanted.take()
     }
 
     /// The passwords that the plan's addresses had.
     pub fn secrets(&self) -> Secrets {
         self.secrets.borrow().clone()
     }
+
+    fn would_be(&self, recipe: &Recipe) -> Build {
+        let mut wanted = self.wanted.borrow_mut();
+        if !wanted.iter().any(|other| other.name == recipe.name) {
+            wanted.push(recipe.clone());
+        }
+        not_installed(recipe)
+    }
+
+    fn missing(&self, request: &BuildRequest, installed: &[Installed]) -> String {
+        let names = installed.iter().map(|one| one.name.clone());
+        let names = names
+            .chain(self.found().iter().map(Build::id))
+            .chain(self.catalog.recipes().iter().map(|r| r.name.clone()));
+        let choices = Choices::new(&request.name, names);
+        let nearest = choices.nearest().map_or_else(String::new, |nearest| {
+            format!("; nearest `{nearest}`")
+        });
+        format!(
+            "there is no such build{nearest}; `backslide builds` lists what can be had, `backslide \
+             add` adds one of your own, `path = \"…\"` says where one is"
+        )
+    }
 }
 
-fn missing(request: &BuildRequest, found: &[Build]) -> String {
-    let ids: Vec<String> = found
-        .iter()
-        .filter(|b| b.dbms == request.dbms)
-        .map(Build::id)
-        .collect();
-    let there = if ids.is_empty() {
-        format!("no {} server was found on this machine", request.dbms)
-    } else {
-        format!("this machine has {}", ids.join(", "))
-    };
-    format!("{there}; install the distribution's package, or say where it is with `path = \"…\"`")
+/// The build that a recipe would give.
+fn not_installed(recipe: &Recipe) -> Build {
+    Build {
+        dbms: recipe.dbms,
+        version: recipe.version.clone(),
+        source: BuildSource::Installed {
+            directory: String::new(),
+            origin: recipe.parcel.origin.describe(),
+            digest: String::new(),
+        },
+        version_line: NOT_INSTALLED.to_owned(),
+        name: Some(recipe.name.clone()),
+        facts: recipe.facts.clone(),
+    }
+}
+
+/// The major version of PostgreSQL: two numbers before 10.
+fn series(version: &model::Version) -> &[u32] {
+    let depth = if version.major() < 10 { 2 } else { 1 };
+    version.parts().get(..depth).unwrap_or_default()
+}
+
+/// Another build of a version that the catalog has under its plain name, too.
+fn is_variant(recipe: &Recipe) -> bool {
+    recipe.name != format!("{}-{}", recipe.dbms, recipe.version)
+}
+
+/// The last of the newest: what is installed comes before what was found, in a tie the first wins.
+fn newest<'a, T>(
+    all: impl Iterator<Item = &'a T>,
+    version: impl Fn(&T) -> &model::Version,
+) -> Option<&'a T> {
+    all.fold(None, |best: Option<&T>, one| match best {
+        Some(best) if version(best) >= version(one) => Some(best),
+        _ => Some(one),
+    })
 }

@@ -1,19 +1,23 @@
 //! Runs the trials of a run, one after the other, and tells what happens.
 
+mod templates;
+
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use load::{StepError, StepOutline, StepResult, Stop};
+use load::{StepError, StepOutline, StepResult, Stop, Workload};
 use model::{
     Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, StepRecord, System, Trial, TrialKey,
 };
 use probes::Watch;
-use store::StoreError;
+use store::{StoreError, Want};
 
+use self::templates::Templates;
 use crate::keeper::Keeper;
 use crate::observer::StepObserver;
 use crate::site::{Provider, Site, Watched};
+use crate::template::{Figure, Template};
 use crate::{Lab, LabError};
 
 /// How carrying a run out ended.
@@ -44,25 +48,9 @@ impl Lab {
             return Err(LabError::Finished(run.clone()));
         }
         let done = self.store.journal(run)?;
-        let instances = self.instances();
+        let (instances, swept) = self.sweep_instances()?;
         let logs = self.root().join("logs");
-        std::fs::create_dir_all(&instances).map_err(|cause| LabError::Directory {
-            action: "create",
-            path: instances.clone(),
-            cause,
-        })?;
-        for swept in servers::sweep(&instances) {
-            if swept.how == servers::HowEnded::StillThere {
-                return Err(LabError::Orphan {
-                    pid: swept.pid,
-                    directory: swept.directory,
-                });
-            }
-            let text = format!(
-                "a server of an earlier run was still there and was ended: {} (process {})",
-                swept.program.display(),
-                swept.pid
-            );
+        for text in swept {
             listen(&Event::Warning { text });
         }
         remove_leftovers(&instances);
@@ -71,6 +59,15 @@ impl Lab {
             listen(&Event::Warning { text });
         }
         let device = self.host()?.disk.device;
+        let trials = info.plan.trials();
+        let left = systems_left(&trials, &info.plan, &done);
+        let loads_apart = load::workload(&info.plan.workload, info.plan.seed).loading_steps() > 0;
+        let templates = if info.plan.template && loads_apart {
+            let done = self.store.load(run, Want::default())?;
+            Some(Templates::of(&info.plan, &left, &done, self.shelf()?)?)
+        } else {
+            None
+        };
         let mut conductor = Conductor {
             plan: &info.plan,
             run,
@@ -83,12 +80,18 @@ impl Lab {
             listen,
             store_failure: None,
             told: BTreeSet::new(),
+            templates,
         };
+        match conductor.make_templates(&left) {
+            Err(Broken::Interrupted) => return Ok(Ended::Interrupted),
+            Err(Broken::Lab(error)) => return Err(error),
+            // What failed is told by its trials.
+            Ok(()) | Err(Broken::Failed(_)) => {}
+        }
         let mut failed = done
             .iter()
             .filter(|(_, outcome)| !outcome.is_completed())
             .count() as u32;
-        let trials = info.plan.trials();
         for (index, trial) in (1..).zip(&trials) {
             let key = conductor.key(trial);
             if done.iter().any(|(finished, _)| *finished == key) {
@@ -105,6 +108,21 @@ impl Lab {
         conductor.keeper.finish()?;
         Ok(Ended::Finished { failed })
     }
+}
+
+/// The systems that still have trials, in the order of these.
+fn systems_left(trials: &[Trial], plan: &Plan, done: &[(TrialKey, Outcome)]) -> Vec<usize> {
+    let mut left = Vec::new();
+    for trial in trials {
+        let system = &plan.systems[trial.system].name;
+        let is_done = done
+            .iter()
+            .any(|(key, _)| key.round == trial.round && key.system == *system);
+        if !is_done && !left.contains(&trial.system) {
+            left.push(trial.system);
+        }
+    }
+    left
 }
 
 /// Removes the instances that a killed run left: those with the name of a trial. The lock of the lab is
@@ -180,6 +198,8 @@ struct Conductor<'a> {
     store_failure: Option<StoreError>,
     /// Warnings that would repeat at every step, once told.
     told: BTreeSet<String>,
+    /// Where the plan asks for templates.
+    templates: Option<Templates>,
 }
 
 /// Why a trial has no completed outcome.
@@ -218,13 +238,20 @@ impl Conductor<'_> {
         index: u32,
         of: u32,
     ) -> Result<Option<Outcome>, LabError> {
+        // Before the trial begins: what is loaded is no part of it.
+        let template = match self.template(trial.system) {
+            Err(Broken::Interrupted) => return Ok(None),
+            Err(Broken::Lab(error)) => return Err(error),
+            other => other,
+        };
         self.emit(&Event::TrialStarted {
             trial: key.clone(),
             index,
             of,
         })?;
         let name = format!("{}-{}-{}", self.run, key.round, key.position);
-        let outcome = match self.attempt(trial, &name) {
+        let attempt = template.and_then(|template| self.attempt(trial, &name, template.as_ref()));
+        let outcome = match attempt {
             Ok(()) => Outcome::Completed,
             Err(Broken::Failed(outcome)) => outcome,
             Err(Broken::Interrupted) => return Ok(None),
@@ -237,97 +264,143 @@ impl Conductor<'_> {
         Ok(Some(outcome))
     }
 
-    fn attempt(&mut self, trial: &Trial, name: &str) -> Result<(), Broken> {
+    fn attempt(
+        &mut self,
+        trial: &Trial,
+        name: &str,
+        template: Option<&Template>,
+    ) -> Result<(), Broken> {
         let system = &self.plan.systems[trial.system];
+        let mut site = self.open(system, name, template)?;
+        let result = place_client(system, &system.cpus.client)
+            .map_err(Broken::Lab)
+            .and_then(|()| self.steps(trial, &mut *site, template));
+        if let Err(Broken::Failed(Outcome::Failed { log_tail, .. })) = &result {
+            self.keep_log(name, log_tail);
+        }
+        self.close(system, name, site)?;
+        result
+    }
+
+    /// Makes a system ready in the instance `name`, with the data of its template where there is one.
+    fn open(
+        &mut self,
+        system: &System,
+        name: &str,
+        template: Option<&Template>,
+    ) -> Result<Box<dyn Site>, Broken> {
         let directory = self.instances.join(name);
         self.provider
             .check(system)
             .map_err(|reason| failed(None, reason, Vec::new()))?;
         place_client(system, "").map_err(Broken::Lab)?;
-        let opened = self.provider.open(system, &self.plan.workload, &directory);
-        let mut site = opened.map_err(|error| {
+        let (provider, workload) = (self.provider, &self.plan.workload);
+        let opened = match template {
+            None => provider.open(system, workload, &directory),
+            Some(template) => provider.open_clone(system, workload, &directory, template),
+        };
+        opened.map_err(|error| {
             self.keep_log(name, &error.log_tail);
             failed(None, error.reason, error.log_tail)
-        })?;
-        let result = place_client(system, &system.cpus.client)
-            .map_err(Broken::Lab)
-            .and_then(|()| self.steps(trial, &mut *site));
-        if let Err(Broken::Failed(Outcome::Failed { log_tail, .. })) = &result {
-            self.keep_log(name, log_tail);
-        }
+        })
+    }
+
+    fn close(&mut self, system: &System, name: &str, site: Box<dyn Site>) -> Result<(), Broken> {
         if let Err(error) = site.close() {
             // What was measured is whole: a server that does not end well is worth a word, no more.
             self.keep_log(name, &error.log_tail);
             let text = format!("{}: {}", system.name, error.reason);
             self.emit(&Event::Warning { text })?;
         }
-        result
+        Ok(())
     }
 
-    fn steps(&mut self, trial: &Trial, site: &mut dyn Site) -> Result<(), Broken> {
-        self.emit(&Event::ServerReady {
-            provenance: site.provenance(),
-        })?;
+    fn steps(
+        &mut self,
+        trial: &Trial,
+        site: &mut dyn Site,
+        template: Option<&Template>,
+    ) -> Result<(), Broken> {
+        let mut provenance = site.provenance();
         let mut workload = load::workload(&self.plan.workload, trial.seed);
+        if let Some(template) = template {
+            provenance.extend(template.provenance());
+            let restored = workload.restore(template.state());
+            restored.map_err(|error| failed(None, error.to_string(), Vec::new()))?;
+        }
+        self.emit(&Event::ServerReady { provenance })?;
         for (ordinal, outline) in (0..).zip(workload.steps()) {
-            self.capture(site, &outline, Moment::Before)?;
-            self.emit(&Event::StepStarted {
-                step: outline.step.clone(),
-                ordinal,
-                kinds: outline.kinds.clone(),
-                measured: outline.measured,
-                subject: outline.subject.kind.clone(),
-            })?;
-            let watch = self.watch(site);
-            let stop = self.stop;
-            let mut emit = |event: Event| match self.emit(&event) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    self.store_failure = Some(error);
-                    ControlFlow::Break(())
-                }
-            };
-            let mut observer = StepObserver::new(probes::all(&watch), &mut emit);
-            let result = workload.run(ordinal as usize, &site.target(), stop, &mut observer);
-            let (counters, failures) = observer.into_counters();
-            if let Some(error) = self.store_failure.take() {
-                return Err(error.into());
-            }
-            let result = result.map_err(|error| self.broken(&outline, &error, site))?;
-            for text in failures {
-                self.emit(&Event::Warning {
-                    text: format!("{}: {text}", outline.step),
-                })?;
-            }
-            let mut record = self.record(&outline, ordinal, result);
-            record.counters = counters;
-            record.sizes = site.sizes();
-            let wrong: Vec<String> = record
-                .checks
-                .iter()
-                .filter(|check| !check.holds)
-                .map(|c| format!("{}: expected {}, found {}", c.what, c.expected, c.actual))
-                .collect();
-            for (what, text) in &record.notes {
-                if matches!(what.as_str(), "cut short" | "settle") {
-                    let text = if *what == outline.step.0 {
-                        format!("{what}: {text}")
-                    } else {
-                        format!("{}: {what}: {text}", outline.step)
-                    };
-                    self.emit(&Event::Warning { text })?;
-                }
-            }
-            self.emit(&Event::StepFinished {
-                record: Box::new(record),
-            })?;
-            self.capture(site, &outline, Moment::After)?;
-            if !wrong.is_empty() {
-                let reason = format!("wrong answers: {}", wrong.join("; "));
-                return Err(failed(Some(&outline), reason, site.log_tail()));
-            }
+            self.step(&mut *workload, ordinal, &outline, site)?;
         }
         Ok(())
+    }
+
+    /// Runs one step; what it came to, if it is a result.
+    fn step(
+        &mut self,
+        workload: &mut dyn Workload,
+        ordinal: u32,
+        outline: &StepOutline,
+        site: &mut dyn Site,
+    ) -> Result<Option<Figure>, Broken> {
+        self.capture(site, outline, Moment::Before)?;
+        self.emit(&Event::StepStarted {
+            step: outline.step.clone(),
+            ordinal,
+            kinds: outline.kinds.clone(),
+            measured: outline.measured,
+            subject: outline.subject.kind.clone(),
+        })?;
+        let watch = self.watch(site);
+        let stop = self.stop;
+        let mut emit = |event: Event| match self.emit(&event) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.store_failure = Some(error);
+                ControlFlow::Break(())
+            }
+        };
+        let mut observer = StepObserver::new(probes::all(&watch), &mut emit);
+        let result = workload.run(ordinal as usize, &site.target(), stop, &mut observer);
+        let (counters, failures) = observer.into_counters();
+        if let Some(error) = self.store_failure.take() {
+            return Err(error.into());
+        }
+        let result = result.map_err(|error| self.broken(outline, &error, site))?;
+        for text in failures {
+            self.emit(&Event::Warning {
+                text: format!("{}: {text}", outline.step),
+            })?;
+        }
+        let mut record = self.record(outline, ordinal, result);
+        record.counters = counters;
+        record.sizes = site.sizes();
+        let wrong: Vec<String> = record
+            .checks
+            .iter()
+            .filter(|check| !check.holds)
+            .map(|c| format!("{}: expected {}, found {}", c.what, c.expected, c.actual))
+            .collect();
+        for (what, text) in &record.notes {
+            if matches!(what.as_str(), "cut short" | "settle") {
+                let text = if *what == outline.step.0 {
+                    format!("{what}: {text}")
+                } else {
+                    format!("{}: {what}: {text}", outline.step)
+                };
+                self.emit(&Event::Warning { text })?;
+            }
+        }
+        let figure = Figure::of(&record);
+        self.emit(&Event::StepFinished {
+            record: Box::new(record),
+        })?;
+        self.capture(site, outline, Moment::After)?;
+        if !wrong.is_empty() {
+            let reason = format!("wrong answers: {}", wrong.join("; "));
+            return Err(failed(Some(outline), reason, site.log_tail()));
+        }
+        Ok(figure)
     }
 
     fn watch(&self, site: &dyn Site) -> Watch {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use drivers::{Connector, Endpoint};
 use load::Target;
@@ -10,6 +10,7 @@ use model::{Capture, Sizes, System, Version};
 
 use crate::listing;
 use crate::site::{PATIENCE, Site, SiteError};
+use crate::template::Template;
 
 const FILE: &str = "ib.sqlite";
 
@@ -38,6 +39,8 @@ pub(crate) struct Embedded {
     connector: Arc<dyn Connector>,
     patient: Arc<dyn Connector>,
     version: Version,
+    /// How it was cloned, where it has its data from a template.
+    cloned: Option<String>,
 }
 
 impl Embedded {
@@ -46,18 +49,40 @@ impl Embedded {
         directory: &Path,
         timeout: Duration,
     ) -> Result<Self, SiteError> {
-        let failed = |what: String| SiteError::new(what);
-        match std::fs::remove_dir_all(directory) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(failed(format!(
-                    "cannot empty {}: {error}",
-                    directory.display()
-                )));
+        remove(directory)?;
+        std::fs::create_dir_all(directory).map_err(|error| {
+            SiteError::new(format!("cannot create {}: {error}", directory.display()))
+        })?;
+        Self::opened(system, directory, timeout, None)
+    }
+
+    /// The same with a clone of a template's file.
+    pub(crate) fn open_clone(
+        system: &System,
+        directory: &Path,
+        timeout: Duration,
+        template: &Template,
+    ) -> Result<Self, SiteError> {
+        remove(directory)?;
+        let begin = Instant::now();
+        let cloned = servers::clone_tree(template.data(), directory)
+            .map_err(|error| error.to_string())
+            .and_then(|cloned| template.accept(directory, &cloned, begin.elapsed().into()));
+        match cloned {
+            Ok(origin) => Self::opened(system, directory, timeout, Some(origin)),
+            Err(reason) => {
+                let _leftover = remove(directory);
+                Err(SiteError::new(reason))
             }
-            Ok(()) | Err(_) => {}
         }
-        std::fs::create_dir_all(directory)
-            .map_err(|error| failed(format!("cannot create {}: {error}", directory.display())))?;
+    }
+
+    fn opened(
+        system: &System,
+        directory: &Path,
+        timeout: Duration,
+        cloned: Option<String>,
+    ) -> Result<Self, SiteError> {
         let pragmas = system.config.settings.iter();
         let pragmas: Vec<(String, String)> = pragmas
             .map(|s| (s.name.clone(), s.value.clone().unwrap_or_default()))
@@ -71,13 +96,29 @@ impl Embedded {
         };
         let usual = connector(timeout);
         // Settings that SQLite does not take are told before anything is measured.
-        usual.connect().map_err(|error| failed(error.to_string()))?;
+        usual
+            .connect()
+            .map_err(|error| SiteError::new(error.to_string()))?;
         Ok(Self {
             directory: directory.to_owned(),
             patient: connector(timeout * PATIENCE),
             connector: usual,
             version: system.build.version.clone(),
+            cloned,
         })
+    }
+}
+
+/// Removes a directory, if there is one.
+fn remove(directory: &Path) -> Result<(), SiteError> {
+    match std::fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let directory = directory.display();
+            Err(SiteError::new(format!(
+                "cannot remove {directory}: {error}"
+            )))
+        }
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -94,7 +135,9 @@ impl Site for Embedded {
     }
 
     fn provenance(&self) -> Vec<(String, String)> {
-        vec![("server version".to_owned(), self.version.to_string())]
+        let version = ("server version".to_owned(), self.version.to_string());
+        let cloned = self.cloned.clone().map(|how| ("cloned".to_owned(), how));
+        std::iter::once(version).chain(cloned).collect()
     }
 
     fn pid(&self) -> Option<u32> {
@@ -114,10 +157,15 @@ impl Site for Embedded {
         Vec::new()
     }
 
-    fn close(self: Box<Self>) -> Result<(), SiteError> {
+    fn keep(self: Box<Self>, to: &Path) -> Result<(), SiteError> {
         let directory = &self.directory;
-        std::fs::remove_dir_all(directory).map_err(|error| {
-            SiteError::new(format!("cannot remove {}: {error}", directory.display()))
+        std::fs::rename(directory, to).map_err(|error| {
+            let (from, to) = (directory.display(), to.display());
+            SiteError::new(format!("cannot move {from} to {to}: {error}"))
         })
+    }
+
+    fn close(self: Box<Self>) -> Result<(), SiteError> {
+        remove(&self.directory)
     }
 }

@@ -1,8 +1,8 @@
 //! Why a run could not begin or go on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use model::RunId;
+use model::{Bytes, RunId};
 use store::StoreError;
 
 /// The run as a whole cannot begin or go on. A trial that fails is an outcome, not an error.
@@ -48,6 +48,19 @@ pub enum LabError {
         /// What is wrong, and what to do.
         cause: String,
     },
+    /// The templates of a run take more than they may. Nothing was started.
+    #[error(
+        "the templates of this plan need about {need}, and may take {budget}: allow more (--template-budget), choose a smaller scale or fewer systems, or leave `template` out of the plan"
+    )]
+    TemplateBudget {
+        /// What all of them need.
+        need: Bytes,
+        /// What they may take.
+        budget: Bytes,
+    },
+    /// What decides about a template cannot be written down.
+    #[error("the templates of this plan cannot be identified: {0}")]
+    TemplateKey(String),
     /// A server of an earlier run cannot be ended.
     #[error("a server of an earlier run is still there: process {pid} in {}; end it, or use another lab directory (--lab)", .directory.display())]
     Orphan {
@@ -64,4 +77,24 @@ pub enum LabError {
         /// What is wrong.
         cause: String,
     },
+}
+
+impl LabError {
+    /// Makes an error of a path: `.map_err(LabError::directory("create", &path))`.
+    pub(crate) fn directory(
+        action: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(std::io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |cause| Self::Directory {
+            action,
+            path,
+            cause,
+        }
+    }
+
+    /// A template that cannot be brought to the disk.
+    pub(crate) fn clone(error: servers::CloneError) -> Self {
+        Self::directory(error.action, &error.path)(error.cause)
+    }
 }

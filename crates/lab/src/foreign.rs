@@ -11,7 +11,7 @@ use model::{Build, BuildSource, Capture, Dbms, Sizes, System};
 
 use crate::address::{ForeignAddress, Secrets};
 use crate::listing;
-use crate::site::{PATIENCE, Site, SiteError, Watched};
+use crate::site::{NOT_OURS, PATIENCE, Site, SiteError, Watched};
 
 /// The database that we create, use and drop. The name is ours: no user has data in it.
 const DATABASE: &str = "backslide_ib";
@@ -251,6 +251,11 @@ impl Site for Foreign {
         } else {
             Watched::Nothing
         }
+    }
+
+    fn keep(self: Box<Self>, _to: &Path) -> Result<(), SiteError> {
+        self.close()?;
+        Err(SiteError::new(NOT_OURS))
     }
 
     fn close(self: Box<Self>) -> Result<(), SiteError> {

@@ -75,7 +75,9 @@ impl<'a> Keeper<'a> {
                         .finish_step(step, record, &model::measure(record))?;
                 }
             }
-            Event::Warning { .. } => {}
+            // What is loaded for a template belongs to no trial.
+            Event::Warning { .. } | Event::TemplateStarted { .. } | Event::TemplateReady { .. } => {
+            }
         }
         Ok(())
     }

@@ -19,10 +19,17 @@ mod lock;
 mod observer;
 mod own;
 mod site;
+mod template;
+mod tryout;
+mod variables;
 
 pub use address::{ForeignAddress, Secrets};
-pub use builds::{Builds, installed};
+pub use builds::Builds;
 pub use conductor::Ended;
 pub use directory::Lab;
 pub use error::LabError;
+pub use lock::RunLock;
 pub use site::{Provider, Providers, Site, SiteError, Watched};
+pub use template::Template;
+pub use tryout::{TRYOUT_ROWS, Tryout, try_out};
+pub use variables::{Told, read_variables};

@@ -8,7 +8,7 @@ use crate::LabError;
 
 /// Held while a run is under way; the kernel lets go of it when this process ends, however it ends.
 #[derive(Debug)]
-pub(crate) struct RunLock {
+pub struct RunLock {
     _file: File,
 }
 

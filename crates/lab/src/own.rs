@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use drivers::{Address, Connector, Endpoint, Login, SessionInfo};
 use load::Target;
@@ -11,6 +11,7 @@ use servers::{Instance, InstanceSpec, ServerError};
 
 use crate::listing;
 use crate::site::{PATIENCE, Site, SiteError};
+use crate::template::Template;
 
 /// The database of the workload in servers of ours.
 const DATABASE: &str = "ib";
@@ -32,6 +33,8 @@ pub(crate) struct Own {
     /// As agreed at the first login.
     info: SessionInfo,
     started_in: Nanos,
+    /// How it was cloned, where it has its data from a template.
+    cloned: Option<String>,
 }
 
 impl Own {
@@ -40,21 +43,45 @@ impl Own {
         directory: &Path,
         timeout: Duration,
     ) -> Result<Self, SiteError> {
-        let spec = InstanceSpec {
-            build: system.build.clone(),
-            engine: system.engine,
-            config: system.config.clone(),
-            directory: directory.to_owned(),
-            server_cpus: system.cpus.server.clone(),
-        };
-        let mut instance = Instance::create(spec).map_err(|error| {
+        let instance = Instance::create(spec(system, directory)).map_err(|error| {
             if is_half_made(&error) {
                 // The error tells why and carries the log; a leftover only takes up the disk.
                 let _leftover = std::fs::remove_dir_all(directory);
             }
             failed(&error)
         })?;
-        match start(&mut instance, system, timeout) {
+        Self::started(instance, system, timeout, None)
+    }
+
+    /// The same with a clone of a template's data, in which the database is there already.
+    pub(crate) fn open_clone(
+        system: &System,
+        directory: &Path,
+        timeout: Duration,
+        template: &Template,
+    ) -> Result<Self, SiteError> {
+        let begin = Instant::now();
+        let cloned = Instance::create_from(spec(system, directory), template.data());
+        let (instance, cloned) = cloned.map_err(|error| failed(&error))?;
+        let took = begin.elapsed().into();
+        match template.accept(&instance.layout().data(), &cloned, took) {
+            Ok(origin) => Self::started(instance, system, timeout, Some(origin)),
+            Err(reason) => {
+                let _leftover = instance.remove();
+                Err(SiteError::new(reason))
+            }
+        }
+    }
+
+    /// Starts what was made; `cloned` says of what, where it has its data from a template.
+    fn started(
+        mut instance: Instance,
+        system: &System,
+        timeout: Duration,
+        cloned: Option<String>,
+    ) -> Result<Self, SiteError> {
+        let is_new = cloned.is_none();
+        match start(&mut instance, system, timeout, is_new) {
             Ok((info, started_in)) => Ok(Self {
                 connector: Arc::from(connector(&instance, system, DATABASE, timeout)),
                 patient: Arc::from(connector(&instance, system, DATABASE, timeout * PATIENCE)),
@@ -62,12 +89,38 @@ impl Own {
                 instance,
                 info,
                 started_in,
+                cloned,
             }),
             Err(error) => {
                 let _leftover = instance.remove();
                 Err(error)
             }
         }
+    }
+}
+
+impl Own {
+    /// How long the server took from its start to its first answer.
+    pub(crate) const fn started_in(&self) -> Nanos {
+        self.started_in
+    }
+
+    /// The version as the server says it on connect.
+    pub(crate) fn server_version(&self) -> &str {
+        &self.info.server_version
+    }
+
+    /// Stops the server cleanly and starts it again on the same data; how long each took.
+    pub(crate) fn restart(&mut self) -> Result<(Nanos, Nanos), SiteError> {
+        let stopped = self.instance.stop(STOP_LIMIT);
+        let stopped = stopped.map_err(|error| failed(&error))?;
+        let login = connector(&self.instance, &self.system, DATABASE, LOGIN_LIMIT);
+        let started = self.instance.start(
+            &mut || login.connect().map(drop).map_err(|error| error.to_string()),
+            START_LIMIT,
+        );
+        let started = started.map_err(|error| failed(&error))?;
+        Ok((stopped, started))
     }
 }
 
@@ -79,11 +132,25 @@ fn is_half_made(error: &ServerError) -> bool {
     )
 }
 
-/// Starts the server and creates the database; what was agreed at login, and how long the start took.
+fn spec(system: &System, directory: &Path) -> InstanceSpec {
+    InstanceSpec {
+        build: system.build.clone(),
+        engine: system.engine,
+        config: system.config.clone(),
+        directory: directory.to_owned(),
+        server_cpus: system.cpus.server.clone(),
+        preload: system.preload.clone(),
+        huge_pages: system.huge_pages,
+    }
+}
+
+/// Starts the server and creates the database where its data is new; what was agreed at login, and how
+/// long the start took.
 fn start(
     instance: &mut Instance,
     system: &System,
     timeout: Duration,
+    is_new: bool,
 ) -> Result<(SessionInfo, Nanos), SiteError> {
     let database = instance.first_database();
     let login = connector(instance, system, database, LOGIN_LIMIT);
@@ -93,12 +160,14 @@ fn start(
             START_LIMIT,
         )
         .map_err(|error| failed(&error))?;
-    let created = connector(instance, system, database, timeout)
-        .connect()
-        .and_then(|mut s| s.execute(&format!("CREATE DATABASE {DATABASE}")))
-        .and_then(|_| connector(instance, system, DATABASE, timeout).connect());
-    let admin = created.map_err(|error| SiteError {
-        reason: format!("cannot create database {DATABASE}: {error}"),
+    let create = || {
+        let mut session = connector(instance, system, database, timeout).connect()?;
+        session.execute(&format!("CREATE DATABASE {DATABASE}"))
+    };
+    let created = if is_new { create().map(drop) } else { Ok(()) };
+    let admin = created.and_then(|()| connector(instance, system, DATABASE, timeout).connect());
+    let admin = admin.map_err(|error| SiteError {
+        reason: format!("cannot create or use database {DATABASE}: {error}"),
         log_tail: instance.log_tail(LOG_LINES),
     })?;
     Ok((admin.info().clone(), started_in))
@@ -174,6 +243,7 @@ impl Site for Own {
     fn provenance(&self) -> Vec<(String, String)> {
         let info = &self.info;
         let tls = info.tls.clone().unwrap_or_else(|| "off".to_owned());
+        let cloned = self.cloned.clone().map(|how| ("cloned", how));
         [
             ("server version", info.server_version.clone()),
             ("program", self.system.build.version_line.clone()),
@@ -182,8 +252,10 @@ impl Site for Own {
             ("started in", self.started_in.to_string()),
             ("config file", self.instance.config_text().to_owned()),
         ]
+        .into_iter()
+        .chain(cloned)
         .map(|(name, value)| (name.to_owned(), value))
-        .to_vec()
+        .collect()
     }
 
     fn pid(&self) -> Option<u32> {
@@ -205,6 +277,20 @@ impl Site for Own {
 
     fn log_tail(&self) -> Vec<String> {
         self.instance.log_tail(LOG_LINES)
+    }
+
+    fn keep(self: Box<Self>, to: &Path) -> Result<(), SiteError> {
+        let Self { mut instance, .. } = *self;
+        let stopped = instance.stop(STOP_LIMIT).map_err(|error| failed(&error));
+        let data = instance.layout().data();
+        let moved = stopped.and_then(|_| {
+            std::fs::rename(&data, to).map_err(|error| {
+                let (data, to) = (data.display(), to.display());
+                SiteError::new(format!("cannot move {data} to {to}: {error}"))
+            })
+        });
+        let removed = instance.remove().map_err(|error| failed(&error));
+        moved.and(removed)
     }
 
     fn close(self: Box<Self>) -> Result<(), SiteError> {

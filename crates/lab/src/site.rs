@@ -11,6 +11,7 @@ use crate::builds::embedded as embedded_build;
 use crate::embedded::Embedded;
 use crate::foreign::{self, Foreign};
 use crate::own::Own;
+use crate::template::Template;
 
 /// One system, made ready for one trial: it answers and its database is empty.
 pub trait Site {
@@ -36,6 +37,10 @@ pub trait Site {
 
     /// The last lines of the server's log.
     fn log_tail(&self) -> Vec<String>;
+
+    /// Ends it cleanly and moves its data directory to `to`, where nothing is, for others to be cloned
+    /// from. Whatever happens, the site is gone then.
+    fn keep(self: Box<Self>, to: &Path) -> Result<(), SiteError>;
 
     /// Ends it cleanly and removes its data.
     fn close(self: Box<Self>) -> Result<(), SiteError>;
@@ -84,6 +89,15 @@ pub trait Provider {
         system: &System,
         workload: &WorkloadSpec,
         directory: &Path,
+    ) -> Result<Box<dyn Site>, SiteError>;
+
+    /// Makes `system` ready in `directory` with a clone of the data that [`Site::keep`] kept of it.
+    fn open_clone(
+        &self,
+        system: &System,
+        workload: &WorkloadSpec,
+        directory: &Path,
+        template: &Template,
     ) -> Result<Box<dyn Site>, SiteError>;
 }
 
@@ -138,7 +152,29 @@ impl Provider for Providers {
             }
         })
     }
+
+    fn open_clone(
+        &self,
+        system: &System,
+        workload: &WorkloadSpec,
+        directory: &Path,
+        template: &Template,
+    ) -> Result<Box<dyn Site>, SiteError> {
+        let timeout = statement_timeout(workload);
+        Ok(match &system.build.source {
+            BuildSource::Embedded => {
+                Box::new(Embedded::open_clone(system, directory, timeout, template)?)
+            }
+            BuildSource::Path(_) | BuildSource::Installed { .. } => {
+                Box::new(Own::open_clone(system, directory, timeout, template)?)
+            }
+            BuildSource::Connect(_) => return Err(SiteError::new(NOT_OURS)),
+        })
+    }
 }
+
+/// Plans that ask for it are refused; a template of another version might still do.
+pub(crate) const NOT_OURS: &str = "a server that is not ours cannot be given a clone of its data";
 
 /// The longest wait for the answer to a statement of the workload.
 fn statement_timeout(workload: &WorkloadSpec) -> Duration {

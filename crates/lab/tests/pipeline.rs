@@ -138,6 +138,8 @@ fn one_trial_in_order() {
 /// An event in one line. Seconds of a step are one line, because a slow machine has more of them.
 fn line(event: &Event) -> String {
     match event {
+        Event::TemplateStarted { system } => format!("template of {system} started"),
+        Event::TemplateReady { system, .. } => format!("template of {system} ready"),
         Event::TrialStarted { trial, index, of } => {
             format!("trial started: round {}, {index} of {of}", trial.round)
         }

@@ -29,6 +29,9 @@ pub enum StepError {
     /// The workload cannot do this on this system.
     #[error("{0}")]
     Unsupported(String),
+    /// What another process remembered of the data cannot be used.
+    #[error("the state of the loaded data cannot be used: {0}")]
+    State(String),
     /// A thread of a client could not be started.
     #[error(
         "cannot start a thread for client {client} of {of}: {cause}; raise the limit (ulimit -u) or use fewer clients"

@@ -18,4 +18,4 @@ pub use engine::{Client, ClientContext, Observer, Pace, Role, StepSetup, Stop, W
 pub use error::StepError;
 pub use recorder::{ClientRecorder, Recorder};
 pub use schedule::Schedule;
-pub use workload::{StepOutline, StepResult, Target, Workload, workload};
+pub use workload::{StepOutline, StepResult, Target, Workload, loading, workload};

@@ -70,6 +70,25 @@ pub trait Workload: Send {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepResult, StepError>;
+
+    /// How many of the first steps only load. What they leave can be kept, and be where the rest begins
+    /// in another database; zero where nothing would be left to do.
+    fn loading_steps(&self) -> usize;
+
+    /// What the loading steps left in the database of `target`, as JSON for [`Workload::restore`]. To be
+    /// called right after them.
+    fn state(&self, target: &Target) -> Result<String, StepError>;
+
+    /// Takes over what another one loaded and kept: [`Workload::steps`] are from now on those after the
+    /// loading, with one before them that reads all of the data once and compares it with `state`.
+    fn restore(&mut self, state: &str) -> Result<(), StepError>;
+}
+
+/// All of `spec` that decides what its loading steps leave, as JSON: equal texts and seeds, equal data.
+pub fn loading(spec: &WorkloadSpec) -> Result<String, StepError> {
+    match spec {
+        WorkloadSpec::Insert(spec) => insert::loading(spec),
+    }
 }
 
 /// The workload that `spec` describes, with this seed for its data and keys.

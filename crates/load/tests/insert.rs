@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drivers::{Connector, Endpoint};
-use load::{Observer, StepError, StepOutline, StepResult, Stop, Target};
+use load::{Observer, StepError, StepOutline, StepResult, Stop, Target, Workload};
 use model::{
     Dialect, Edge, Engine, InsertScale, InsertSpec, Interval, Nanos, Pacing, QueryKind, Settle,
     Statements, StepId, Tables, WorkloadSpec,
@@ -179,12 +179,25 @@ impl Done {
 /// Runs every step; each must see its two edges, store all of its operations and hold its checks.
 fn done(spec: &InsertSpec, seed: u64) -> Done {
     let database = Database::new();
-    let mut workload = load::workload(&WorkloadSpec::Insert(spec.clone()), seed);
-    let outlines = workload.steps();
-    let target = database.target();
-    let steps = outlines.into_iter().enumerate().map(|(index, outline)| {
+    let mut workload = workload(spec, seed);
+    let steps = run(&mut *workload, usize::MAX, &database.target());
+    Done { database, steps }
+}
+
+fn workload(spec: &InsertSpec, seed: u64) -> Box<dyn Workload> {
+    load::workload(&WorkloadSpec::Insert(spec.clone()), seed)
+}
+
+/// Runs the first `count` steps.
+fn run(
+    workload: &mut dyn Workload,
+    count: usize,
+    target: &Target,
+) -> Vec<(StepOutline, StepResult)> {
+    let outlines = workload.steps().into_iter().take(count).enumerate();
+    let steps = outlines.map(|(index, outline)| {
         let mut seen = Seen::default();
-        let result = workload.run(index, &target, &Stop::default(), &mut seen);
+        let result = workload.run(index, target, &Stop::default(), &mut seen);
         let result = result.unwrap_or_else(|error| panic!("{}: {error}", outline.step));
         assert_eq!(seen.edges, [Edge::Open, Edge::Close]);
         let totals = result.window.kinds.iter().map(|kind| kind.sums.ops);
@@ -194,13 +207,12 @@ fn done(spec: &InsertSpec, seed: u64) -> Done {
         }
         (outline, result)
     });
-    let steps = steps.collect();
-    Done { database, steps }
+    steps.collect()
 }
 
 fn error_of(spec: &InsertSpec) -> StepError {
     let database = Database::new();
-    let mut workload = load::workload(&WorkloadSpec::Insert(spec.clone()), SEED);
+    let mut workload = workload(spec, SEED);
     let mut seen = Seen::default();
     let result = workload.run(0, &database.target(), &Stop::default(), &mut seen);
     result.unwrap_err()
@@ -389,4 +401,99 @@ fn a_long_transaction_is_held_beside_the_steps() {
     // It ended with its step: a transaction that is still open would keep the log from being reset.
     assert_eq!(done.database.number("PRAGMA wal_checkpoint(TRUNCATE)"), 0);
     assert_eq!(done.database.count("pi1"), LOADED);
+}
+
+/// A database that the loading steps filled, and what is kept of them.
+fn loaded(spec: &InsertSpec) -> (Database, String) {
+    let database = Database::new();
+    let mut loader = workload(spec, SEED);
+    let count = loader.loading_steps();
+    let target = database.target();
+    run(&mut *loader, count, &target);
+    (database, loader.state(&target).unwrap())
+}
+
+#[test]
+fn a_trial_goes_on_where_another_one_loaded() {
+    let spec = InsertSpec {
+        clients: 2,
+        ..spec()
+    };
+    let (database, state) = loaded(&spec);
+    let mut rest = workload(&spec, SEED);
+    rest.restore(&state).unwrap();
+    let steps = run(&mut *rest, usize::MAX, &database.target());
+    let names: Vec<&str> = steps.iter().map(|(o, _)| o.step.0.as_str()).collect();
+    assert_eq!(names, ["warm", "qr100", "qp100"]);
+    assert!(
+        steps
+            .iter()
+            .all(|(o, _)| o.measured == (o.step.0 != "warm"))
+    );
+    // Each table by itself and by its three indexes, and the two ends of its keys.
+    let warm = &steps[0].1;
+    assert_eq!(warm.window.kinds[0].sums.ops, 2 * 6);
+    assert_eq!(warm.window.kinds[0].sums.rows, 2 * (4 * LOADED + 2));
+    assert_eq!(warm.checks.len(), 1 + 2 * 6);
+    // With the same seed the rows are those of a trial that loaded for itself.
+    let whole = done(&spec, SEED).database;
+    for table in ["pi1", "pi2"] {
+        assert_eq!(database.checksum(table), whole.checksum(table));
+    }
+}
+
+#[test]
+fn a_trial_with_another_seed_has_the_loaded_rows_and_others_of_its_own() {
+    let (database, state) = loaded(&spec());
+    let before = database.checksum("pi1");
+    let mut rest = workload(&spec(), SEED + 1);
+    rest.restore(&state).unwrap();
+    run(&mut *rest, 1, &database.target());
+    assert_eq!(
+        database.checksum("pi1"),
+        before,
+        "the warm phase writes nothing"
+    );
+    for index in 1..3 {
+        let mut seen = Seen::default();
+        rest.run(index, &database.target(), &Stop::default(), &mut seen)
+            .unwrap();
+    }
+    assert_ne!(
+        database.checksum("pi1"),
+        done(&spec(), SEED).database.checksum("pi1")
+    );
+}
+
+#[test]
+fn what_is_not_what_was_loaded_is_told_before_anything_is_measured() {
+    let (database, state) = loaded(&spec());
+    let mut session = database.connector.connect().unwrap();
+    let lowest = "DELETE FROM pi1 WHERE transactionid = (SELECT MIN(transactionid) FROM pi1)";
+    session.execute(lowest).unwrap();
+    let mut rest = workload(&spec(), SEED);
+    rest.restore(&state).unwrap();
+    let mut seen = Seen::default();
+    let warm = rest.run(0, &database.target(), &Stop::default(), &mut seen);
+    let wrong: Vec<String> = warm
+        .unwrap()
+        .checks
+        .iter()
+        .filter(|check| !check.holds)
+        .map(|c| format!("{}: expected {}, found {}", c.what, c.expected, c.actual))
+        .collect();
+    let expected = [
+        "MIN(transactionid) of pi1: expected 501, found 502",
+        "rows in pi1: expected 2100, found 2099",
+        "rows in index 1 of pi1: expected 2100, found 2099",
+        "rows in index 2 of pi1: expected 2100, found 2099",
+        "rows in index 3 of pi1: expected 2100, found 2099",
+    ];
+    assert_eq!(wrong, expected);
+}
+
+#[test]
+fn without_a_query_step_nothing_is_worth_keeping() {
+    assert_eq!(workload(&load_only(), SEED).loading_steps(), 0);
+    assert_eq!(workload(&spec(), SEED).loading_steps(), 5);
 }

@@ -27,6 +27,18 @@ pub enum Edge {
 /// Something that happened in a run.
 #[derive(Clone, Debug)]
 pub enum Event {
+    /// The template of a system is being loaded; its steps follow.
+    TemplateStarted {
+        /// Name of the system.
+        system: String,
+    },
+    /// The template of a system is there: loaded now, or by an earlier run.
+    TemplateReady {
+        /// Name of the system.
+        system: String,
+        /// Its size, and when and how it was loaded.
+        summary: String,
+    },
     /// A trial begins; `of` is the number of trials in the run, `index` counts from 1.
     TrialStarted {
         /// Which.

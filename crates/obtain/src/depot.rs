@@ -1,11 +1,34 @@
 //! Builds on this machine, kept by content: a directory a digest, a small file a name.
+//!
+//! ```text
+//! builds/NAME.json      a name, what its server says that it is, and which tree it has
+//! trees/DIGEST/         the files of builds; the digest is that of what they were made from
+//! downloads/            DIGEST/: what was fetched so far of one origin, gone when that is installed;
+//!                       what origins share; libraries and tools that builds need beside themselves
+//! tmp/                  what is being unpacked; what is left over there goes with the next change
+//! lock                  held by whoever changes something
+//! ```
+//!
+//! A build is there when its name is, and the name is the last thing that is written. So a crash leaves
+//! either nothing or a whole build, and reading needs no lock.
 
-use std::path::{Path, PathBuf};
+mod lock;
+mod maker;
+mod record;
+mod unknown;
 
-use model::{Build, BuildFacts, Bytes, Helper, ObtainEvent, Recipe};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf, absolute};
+
+use model::{Build, BuildFacts, BuildSource, Bytes, Helper, ObtainEvent, Origin, Recipe};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ObtainError;
+use crate::tree;
+use lock::Lock;
+use maker::{Made, Maker};
+use record::{Record, Records};
 
 /// Asks the server in a directory what it is; the error is its answer or why there is none.
 pub type Identify<'a> = dyn Fn(&Path) -> Result<Build, String> + 'a;
@@ -44,46 +67,305 @@ pub struct Depot {
 impl Depot {
     /// The depot in `root`, which need not exist yet.
     pub fn new(root: PathBuf) -> Self {
+        // Servers are started in directories of their own, where a relative path would lead elsewhere.
+        let root = absolute(&root).unwrap_or(root);
         Self { root }
+    }
+
+    /// Where builds are kept unless the user says otherwise: the directory that `BACKSLIDE_CACHE` names,
+    /// else `backslide` in the XDG cache directory.
+    pub fn default_root() -> PathBuf {
+        let named = |variable: &str| {
+            env::var_os(variable)
+                .map(PathBuf::from)
+                .filter(|path| !path.as_os_str().is_empty())
+        };
+        default_root(
+            named("BACKSLIDE_CACHE"),
+            named("XDG_CACHE_HOME"),
+            env::home_dir(),
+        )
+    }
+
+    /// The directory.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Every build that is installed, by name.
     pub fn installed(&self) -> Result<Vec<Installed>, ObtainError> {
-        let _ = &self.root;
-        Ok(Vec::new())
+        let records = self.records().all()?;
+        Ok(records
+            .into_iter()
+            .map(|record| record.installed(&self.root))
+            .collect())
     }
 
     /// The build with this name.
-    pub fn find(&self, _name: &str) -> Result<Option<Installed>, ObtainError> {
-        Ok(None)
+    pub fn find(&self, name: &str) -> Result<Option<Installed>, ObtainError> {
+        let record = self.records().find(name)?;
+        Ok(record.map(|record| record.installed(&self.root)))
     }
 
     /// Installs what `recipe` says; one that is there already is only looked at.
     pub fn install(
         &self,
-        _recipe: &Recipe,
-        _helpers: &[Helper],
-        _identify: &Identify<'_>,
-        _listen: &mut dyn FnMut(ObtainEvent),
+        recipe: &Recipe,
+        helpers: &[Helper],
+        identify: &Identify<'_>,
+        listen: &mut dyn FnMut(ObtainEvent),
     ) -> Result<Installed, ObtainError> {
-        Err(ObtainError::Unfinished)
+        record::check_name(&recipe.name)?;
+        if let Some(there) = self.standing(recipe, identify, listen)? {
+            return Ok(there);
+        }
+        let _lock = self.begin(listen)?;
+        // Another backslide may have installed it while this one waited.
+        if let Some(there) = self.standing(recipe, identify, listen)? {
+            return Ok(there);
+        }
+        let maker = Maker {
+            root: &self.root,
+            helpers,
+            identify,
+        };
+        let made = maker.install(recipe, &self.records().all()?, listen)?;
+        self.register(&recipe.name, made, &recipe.facts, false)
     }
 
     /// Adds a build of the user's own under `name`.
     pub fn add(
         &self,
-        _name: &str,
-        _what: &Added,
-        _helpers: &[Helper],
-        _identify: &Identify<'_>,
-        _listen: &mut dyn FnMut(ObtainEvent),
+        name: &str,
+        what: &Added,
+        helpers: &[Helper],
+        identify: &Identify<'_>,
+        listen: &mut dyn FnMut(ObtainEvent),
     ) -> Result<Installed, ObtainError> {
-        let _ = BuildFacts::default();
-        Err(ObtainError::Unfinished)
+        record::check_name(name)?;
+        self.unused(name)?;
+        let _lock = self.begin(listen)?;
+        self.unused(name)?;
+        let maker = Maker {
+            root: &self.root,
+            helpers,
+            identify,
+        };
+        let made = match what {
+            Added::Path(path) => in_place(path, identify, listen)?,
+            Added::Archive(place) => {
+                maker.add(&origin_of(place)?, &self.records().all()?, listen)?
+            }
+        };
+        let facts = made.build.facts.clone();
+        self.register(name, made, &facts, true)
     }
 
     /// Forgets the build and removes its files, unless another name still has them. What it took.
-    pub fn remove(&self, _name: &str) -> Result<Bytes, ObtainError> {
-        Ok(Bytes(0))
+    pub fn remove(&self, name: &str) -> Result<Bytes, ObtainError> {
+        let records = self.records();
+        if records.find(name)?.is_none() {
+            return Err(self.not_installed(name)?);
+        }
+        let _lock = Lock::take(&self.root, &mut |_| {})?;
+        let Some(record) = records.find(name)? else {
+            return Err(self.not_installed(name)?);
+        };
+        let tree = record.tree.as_ref().map(|tree| self.trees().join(tree));
+        let before = tree.as_deref().filter(|tree| tree.is_dir()).map(tree::size);
+        records.remove(name)?;
+        // With its name gone, a tree that no other name has is swept like any left-over.
+        self.sweep()?;
+        let gone = tree.is_none_or(|tree| !tree.exists());
+        Ok(before.transpose()?.filter(|_| gone).unwrap_or_default())
     }
+
+    fn records(&self) -> Records<'_> {
+        Records::new(&self.root)
+    }
+
+    fn trees(&self) -> PathBuf {
+        self.root.join("trees")
+    }
+
+    /// Makes the depot ready for a change: alone, with its directories, and without left-overs.
+    fn begin(&self, listen: &mut dyn FnMut(ObtainEvent)) -> Result<Lock, ObtainError> {
+        let lock = Lock::take(&self.root, listen)?;
+        for directory in ["builds", "trees", "downloads", "tmp"] {
+            let directory = self.root.join(directory);
+            fs::create_dir_all(&directory).map_err(ObtainError::io("create", &directory))?;
+        }
+        self.sweep()?;
+        Ok(lock)
+    }
+
+    /// The build that `recipe` is for, if it is there and still answers as it did.
+    fn standing(
+        &self,
+        recipe: &Recipe,
+        identify: &Identify<'_>,
+        listen: &mut dyn FnMut(ObtainEvent),
+    ) -> Result<Option<Installed>, ObtainError> {
+        let Some(record) = self.records().find(&recipe.name)? else {
+            return Ok(None);
+        };
+        if record.added {
+            return Err(in_use(&record.installed(&self.root)));
+        }
+        let there = record.installed(&self.root);
+        listen(ObtainEvent::Checking {
+            what: there.name.clone(),
+        });
+        let directory = directory_of(&there.build.source);
+        let answer = identify(Path::new(directory));
+        let same = answer.is_ok_and(|build| build.version_line == there.build.version_line);
+        Ok(same.then_some(there))
+    }
+
+    fn unused(&self, name: &str) -> Result<(), ObtainError> {
+        match self.find(name)? {
+            Some(there) => Err(in_use(&there)),
+            None => Ok(()),
+        }
+    }
+
+    fn not_installed(&self, name: &str) -> Result<ObtainError, ObtainError> {
+        let names: Vec<String> = self.installed()?.into_iter().map(|b| b.name).collect();
+        let there = if names.is_empty() {
+            "none is installed".to_owned()
+        } else {
+            format!("there are {}", names.join(", "))
+        };
+        Ok(ObtainError::NotInstalled {
+            name: name.to_owned(),
+            there,
+        })
+    }
+
+    /// Removes what an earlier process left behind: unfinished work, and trees without a name. Under the
+    /// lock, so that nobody is at work on them.
+    fn sweep(&self) -> Result<(), ObtainError> {
+        let records = self.records().all()?;
+        let named = |tree: &str| records.iter().any(|r| r.tree.as_deref() == Some(tree));
+        self.clear("tmp", |_| false)?;
+        self.clear("trees", named)?;
+        // Work in progress has such a name there.
+        self.clear("downloads", |name| !name.starts_with(".tmp"))
+    }
+
+    /// Removes what is in a directory, but for what is to be kept.
+    fn clear(&self, directory: &str, keep: impl Fn(&str) -> bool) -> Result<(), ObtainError> {
+        let directory = self.root.join(directory);
+        if !directory.is_dir() {
+            return Ok(());
+        }
+        let names = tree::names(&directory)?.into_iter();
+        let mut gone = names.filter(|name| !keep(&name.to_string_lossy()));
+        gone.try_for_each(|name| tree::remove(&directory.join(name)))
+    }
+
+    /// Gives what was made its name: the moment from which on it is installed.
+    fn register(
+        &self,
+        name: &str,
+        made: Made,
+        facts: &BuildFacts,
+        added: bool,
+    ) -> Result<Installed, ObtainError> {
+        let build = Build {
+            name: Some(name.to_owned()),
+            facts: facts.clone(),
+            ..made.build
+        };
+        let record = Record {
+            installed: Installed {
+                name: name.to_owned(),
+                build,
+                archive: made.archive,
+                size: made.size,
+                installed: now(),
+            },
+            tree: made.tree,
+            base: made.base,
+            added,
+        };
+        self.records().write(&record)?;
+        if let Some(download) = made.download {
+            // It is only space; what stays is used or removed by the next install of this build.
+            let _kept = tree::remove(&download);
+        }
+        Ok(record.installed(&self.root))
+    }
+}
+
+fn default_root(own: Option<PathBuf>, xdg: Option<PathBuf>, home: Option<PathBuf>) -> PathBuf {
+    if let Some(own) = own {
+        return own;
+    }
+    // A relative path there is to be ignored, as its specification says.
+    xdg.filter(|path| path.is_absolute())
+        .or_else(|| home.map(|home| home.join(".cache")))
+        .unwrap_or_else(env::temp_dir)
+        .join("backslide")
+}
+
+/// A directory of the user's own, which stays where it is.
+fn in_place(
+    path: &Path,
+    identify: &Identify<'_>,
+    listen: &mut dyn FnMut(ObtainEvent),
+) -> Result<Made, ObtainError> {
+    let path = absolute(path).map_err(ObtainError::io("find", path))?;
+    let what = path.display().to_string();
+    listen(ObtainEvent::Checking { what: what.clone() });
+    let mut build = identify(&path).map_err(|cause| ObtainError::Server {
+        what: what.clone(),
+        cause,
+    })?;
+    if !matches!(build.source, BuildSource::Path(_)) {
+        build.source = BuildSource::Path(what);
+    }
+    Ok(Made {
+        build,
+        tree: None,
+        base: String::new(),
+        archive: None,
+        size: Bytes(0),
+        download: None,
+    })
+}
+
+/// Where an archive of the user's own is.
+fn origin_of(place: &str) -> Result<Origin, ObtainError> {
+    if place.starts_with("http://") || place.starts_with("https://") {
+        return Ok(Origin::Url(place.to_owned()));
+    }
+    let path = Path::new(place);
+    let path = absolute(path).map_err(ObtainError::io("find", path))?;
+    Ok(Origin::File(path.display().to_string()))
+}
+
+fn in_use(there: &Installed) -> ObtainError {
+    let by = match &there.build.source {
+        BuildSource::Installed { origin, .. } => format!("the build from {origin}"),
+        source => format!("the build in {}", directory_of(source)),
+    };
+    ObtainError::NameInUse {
+        name: there.name.clone(),
+        by,
+    }
+}
+
+/// Where a build is on the disk.
+fn directory_of(source: &BuildSource) -> &str {
+    match source {
+        BuildSource::Installed { directory, .. } | BuildSource::Path(directory) => directory,
+        BuildSource::Embedded | BuildSource::Connect(_) => "",
+    }
+}
+
+/// The present moment: RFC 3339 in UTC, to the second.
+fn now() -> String {
+    let now = jiff::Timestamp::now();
+    now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

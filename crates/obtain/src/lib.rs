@@ -14,5 +14,6 @@ mod library;
 mod place;
 mod tree;
 
+pub use archive::Flaw;
 pub use depot::{Added, Depot, Identify, Installed};
 pub use error::ObtainError;

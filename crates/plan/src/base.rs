@@ -60,4 +60,6 @@ pub(crate) fn is_copy(a: &System, b: &System) -> bool {
         && a.config == b.config
         && a.set == b.set
         && a.cpus == b.cpus
+        && a.preload == b.preload
+        && a.huge_pages == b.huge_pages
 }

@@ -3,24 +3,30 @@
 use std::collections::BTreeMap;
 
 use include_dir::{Dir, include_dir};
-use model::{Dbms, Version};
+use model::{Dbms, Helper, Recipe, Version};
 
 use crate::PlanError;
-use crate::config::{self, ConfigFile};
+use crate::config::ConfigFile;
 use crate::document::{self, Node, Value};
 use crate::error::Choices;
 use crate::fields::Fields;
 use crate::insert;
+use crate::recipe;
+use crate::resolve::Configs;
+use crate::variables::VariableRules;
 
 static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../catalog");
 
 /// All that the catalog holds, parsed and checked.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    configs: BTreeMap<(Dbms, String), ConfigFile>,
+    configs: Configs,
     plans: BTreeMap<String, String>,
     scales: BTreeMap<String, Node>,
     supported: BTreeMap<Dbms, Version>,
+    recipes: Vec<Recipe>,
+    helpers: Vec<Helper>,
+    variables: BTreeMap<Dbms, VariableRules>,
 }
 
 impl Catalog {
@@ -39,6 +45,7 @@ impl Catalog {
         for (path, text) in extra {
             catalog.add(path, text)?;
         }
+        catalog.configs.check()?;
         Ok(catalog)
     }
 
@@ -57,22 +64,35 @@ impl Catalog {
             ["plans", name] => {
                 self.plans.insert((*name).to_owned(), text.to_owned());
             }
-            ["builds", family] => {
-                self.supported
-                    .insert(dbms(family)?, supported(text, &origin)?);
+            ["builds", "helpers"] => self.helpers = recipe::helpers(text, &origin)?,
+            ["builds", family] => self.add_builds(dbms(family)?, text, &origin)?,
+            ["variables", family] => {
+                self.variables
+                    .insert(dbms(family)?, VariableRules::parse(text, &origin)?);
             }
-            ["configs", family, name] => {
-                let config = ConfigFile::parse(dbms(family)?, name, text, &origin)?;
-                self.configs
-                    .insert((dbms(family)?, (*name).to_owned()), config);
-            }
+            ["configs", family, "modifiers", word] if Configs::is_word(word) => self
+                .configs
+                .add_modifier(ConfigFile::parse_modifier(dbms(family)?, word, text, &origin)?),
+            ["configs", family, name] => self
+                .configs
+                .add(ConfigFile::parse(dbms(family)?, name, text, &origin)?),
             _ => return Err(stray()),
         }
         Ok(())
     }
 
-    /// The config with this name for this Dbms.
-    pub fn config(&self, dbms: Dbms, name: &str) -> Result<&ConfigFile, PlanError> {
+    fn add_builds(&mut self, dbms: Dbms, text: &str, origin: &str) -> Result<(), PlanError> {
+        let builds = recipe::builds(dbms, text, origin)?;
+        self.supported.insert(dbms, builds.since);
+        self.recipes.retain(|recipe| recipe.dbms != dbms);
+        self.recipes.extend(builds.recipes);
+        // Within a family the order is that of the versions already.
+        self.recipes.sort_by_key(|recipe| recipe.dbms);
+        Ok(())
+    }
+
+    /// The config with this name for this Dbms: `z12a`, or `z12a_gtid_sync` for one with modifiers.
+    pub fn config(&self, dbms: Dbms, name: &str) -> Result<ConfigFile, PlanError> {
         self.config_for(dbms, name, "catalog")
     }
 
@@ -82,21 +102,28 @@ impl Catalog {
         dbms: Dbms,
         name: &str,
         place: &str,
-    ) -> Result<&ConfigFile, PlanError> {
-        self.configs
-            .get(&(dbms, name.to_owned()))
-            .ok_or_else(|| PlanError::UnknownName {
-                place: place.to_owned(),
-                what: format!("{dbms} config"),
-                name: name.to_owned(),
-                choices: Choices::new(name, self.config_names(dbms)),
-            })
+    ) -> Result<ConfigFile, PlanError> {
+        self.configs.find(dbms, name, place)
     }
 
     /// The names of the configs for this Dbms, sorted.
     pub fn config_names(&self, dbms: Dbms) -> Vec<&str> {
-        let of_dbms = self.configs.values().filter(|config| config.dbms == dbms);
-        of_dbms.map(|config| config.name.as_str()).collect()
+        self.configs.names(dbms)
+    }
+
+    /// The words that may follow the name of a config for this Dbms, each after a `_`, sorted.
+    pub fn modifier_names(&self, dbms: Dbms) -> Vec<&str> {
+        self.configs.modifier_names(dbms)
+    }
+
+    /// The versions that have `option`, where the catalog knows the option and `version` is none of them.
+    pub(crate) fn range_without(
+        &self,
+        dbms: Dbms,
+        option: &str,
+        version: &Version,
+    ) -> Option<String> {
+        self.configs.range_without(dbms, option, version)
     }
 
     /// The text of the plan with this name, to be given to [`read`](crate::read).
@@ -120,6 +147,39 @@ impl Catalog {
     /// The sizes of a scale of the Insert Benchmark.
     pub(crate) fn scale(&self, name: &str) -> Option<&Node> {
         self.scales.get(name)
+    }
+
+    /// The builds that can be had, by family, the oldest version first.
+    pub fn recipes(&self) -> &[Recipe] {
+        &self.recipes
+    }
+
+    /// The build with this name.
+    pub fn recipe(&self, name: &str) -> Result<&Recipe, PlanError> {
+        self.recipes
+            .iter()
+            .find(|recipe| recipe.name == name)
+            .ok_or_else(|| PlanError::UnknownName {
+                place: "catalog".to_owned(),
+                what: "build".to_owned(),
+                name: name.to_owned(),
+                choices: Choices::new(name, self.recipes.iter().map(|r| r.name.as_str())),
+            })
+    }
+
+    /// What builds may need beside themselves.
+    pub fn helpers(&self) -> &[Helper] {
+        &self.helpers
+    }
+
+    /// What is known of the variables of a Dbms. MariaDB's file is MySQL's.
+    pub fn variables(&self, dbms: Dbms) -> &VariableRules {
+        static NONE: VariableRules = VariableRules::NONE;
+        let family = match dbms {
+            Dbms::Mariadb => Dbms::Mysql,
+            Dbms::Mysql | Dbms::Postgres | Dbms::Sqlite => dbms,
+        };
+        self.variables.get(&family).unwrap_or(&NONE)
     }
 
     /// The oldest version of a Dbms that backslide runs.
@@ -148,15 +208,4 @@ fn scales(text: &str, origin: &str) -> Result<BTreeMap<String, Node>, PlanError>
         Value::Table(entries) => Ok(entries.into_iter().map(|e| (e.key, e.node)).collect()),
         _ => Ok(BTreeMap::new()),
     }
-}
-
-/// `builds/<dbms>.toml`: from which version on the Dbms is supported.
-fn supported(text: &str, origin: &str) -> Result<Version, PlanError> {
-    let root = document::parse(text, origin)?;
-    let fields = Fields::new(&root, "builds", &["supported"])?;
-    let item = fields.need("supported")?;
-    let fields = Fields::new(item.node, "supported", &["since"])?;
-    let since = fields.need("since")?;
-    let version = config::version(&fields, "since")?;
-    version.ok_or_else(|| since.wrong("a version"))
 }

@@ -4,11 +4,13 @@ use model::{Bytes, Dbms, Engine, Version};
 
 use crate::document::{self, Value};
 use crate::fields::{Fields, Item};
+use crate::span::Span;
 use crate::{Place, PlanError};
 
 const CONTEXT: &str = "config";
+const MODIFIER: &str = "modifier";
 const SETTING: &str = "setting";
-const SETTING_KEYS: [&str; 12] = [
+const SETTING_KEYS: [&str; 15] = [
     "name",
     "value",
     "bare",
@@ -16,8 +18,11 @@ const SETTING_KEYS: [&str; 12] = [
     "cores_percent",
     "min",
     "max",
+    "step",
     "since",
     "until",
+    "from",
+    "before",
     "topic",
     "optional",
     "engine",
@@ -30,7 +35,18 @@ pub struct ConfigFile {
     pub(crate) dbms: Dbms,
     pub(crate) name: String,
     pub(crate) summary: String,
+    /// The config that this one changes.
+    pub(crate) extends: Option<Mention>,
+    /// Topics of that config which this one does not have.
+    pub(crate) drop: Vec<Mention>,
     pub(crate) settings: Vec<Rule>,
+}
+
+/// A name, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mention {
+    pub(crate) name: String,
+    pub(crate) place: Place,
 }
 
 /// One `[[setting]]`.
@@ -39,10 +55,10 @@ pub(crate) struct Rule {
     pub(crate) place: Place,
     pub(crate) name: String,
     pub(crate) value: RuleValue,
-    /// The first version that has the option.
-    pub(crate) since: Option<Version>,
-    /// The first version that has it no more.
-    pub(crate) until: Option<Version>,
+    /// The versions that have the option.
+    pub(crate) known: Span,
+    /// Those of them that get this setting of it.
+    pub(crate) used: Span,
     /// Settings of one topic are alternatives for different versions; a setting's own topic is its name.
     pub(crate) topic: String,
     /// A version without such an option is fine.
@@ -63,6 +79,8 @@ pub(crate) enum RuleValue {
         percent: u64,
         min: Bytes,
         max: Bytes,
+        /// It is rounded down to whole steps; below two of them, to whole eighths of one.
+        step: Option<Bytes>,
     },
     /// A share of the CPUs that are ours.
     Cores { percent: u64, min: u64, max: u64 },
@@ -86,42 +104,100 @@ impl ConfigFile {
         origin: &str,
     ) -> Result<Self, PlanError> {
         let root = document::parse(text, origin)?;
-        let fields = Fields::new(&root, CONTEXT, &["summary", SETTING])?;
-        let settings = match fields.get(SETTING) {
-            None => Vec::new(),
-            Some(list) => list.list()?.iter().map(rule).collect::<Result<_, _>>()?,
+        let fields = Fields::new(&root, CONTEXT, &["summary", "extends", "drop", SETTING])?;
+        let file = Self {
+            extends: fields.get("extends").map(|e| mention(&e)).transpose()?,
+            ..Self::read(dbms, name, &fields)?
         };
+        match (&file.extends, fields.get("drop")) {
+            (None, Some(drop)) => Err(drop.conflict(
+                "`drop` without `extends`: there is nothing that could be dropped",
+            )),
+            _ => Ok(file),
+        }
+    }
+
+    /// A modifier: a change of any config.
+    pub(crate) fn parse_modifier(
+        dbms: Dbms,
+        name: &str,
+        text: &str,
+        origin: &str,
+    ) -> Result<Self, PlanError> {
+        let root = document::parse(text, origin)?;
+        let fields = Fields::new(&root, MODIFIER, &["summary", "drop", SETTING])?;
+        Self::read(dbms, name, &fields)
+    }
+
+    fn read(dbms: Dbms, name: &str, fields: &Fields<'_>) -> Result<Self, PlanError> {
         Ok(Self {
             dbms,
             name: name.to_owned(),
             summary: fields.need("summary")?.text()?.to_owned(),
-            settings,
+            extends: None,
+            drop: each(fields, "drop", mention)?,
+            settings: each(fields, SETTING, rule)?,
         })
     }
+}
+
+/// What `read` makes of each item of the list under `key`; nothing where there is none.
+fn each<T>(
+    fields: &Fields<'_>,
+    key: &str,
+    read: fn(&Item<'_>) -> Result<T, PlanError>,
+) -> Result<Vec<T>, PlanError> {
+    match fields.get(key) {
+        None => Ok(Vec::new()),
+        Some(list) => list.list()?.iter().map(read).collect(),
+    }
+}
+
+fn mention(item: &Item<'_>) -> Result<Mention, PlanError> {
+    Ok(Mention {
+        name: item.text()?.to_owned(),
+        place: item.place(),
+    })
 }
 
 fn rule(item: &Item<'_>) -> Result<Rule, PlanError> {
     let fields = Fields::new(item.node, SETTING, &SETTING_KEYS)?;
     let name = fields.need("name")?.text()?;
-    let (since, until) = (version(&fields, "since")?, version(&fields, "until")?);
-    if let (Some(since), Some(until)) = (&since, &until)
-        && since >= until
-    {
-        return Err(item.conflict(format!(
-            "`since` ({since}) of `{name}` is not before its `until` ({until})"
-        )));
-    }
     let topic = fields.get("topic").map(|topic| topic.text()).transpose()?;
     Ok(Rule {
         place: item.place(),
         name: name.to_owned(),
         value: value(&fields, item)?,
-        since,
-        until,
+        known: span(&fields, item, name, ["since", "until"])?,
+        used: span(&fields, item, name, ["from", "before"])?,
         topic: topic.unwrap_or(name).to_owned(),
         optional: fields.get("optional").map_or(Ok(false), |o| o.switch())?,
         engine: fields.get("engine").map(|e| engine(&e)).transpose()?,
     })
+}
+
+/// The range between the versions under two keys. The first one may be a list: the first version of each
+/// series.
+fn span(
+    fields: &Fields<'_>,
+    item: &Item<'_>,
+    name: &str,
+    [first, last]: [&str; 2],
+) -> Result<Span, PlanError> {
+    let since = match fields.get(first) {
+        Some(list) if matches!(list.node.value, Value::List(_)) => list.list()?,
+        one => one.into_iter().collect(),
+    };
+    let span = Span {
+        since: since.iter().map(as_version).collect::<Result<_, _>>()?,
+        until: version(fields, last)?,
+    };
+    if span.is_sound() {
+        return Ok(span);
+    }
+    Err(item.conflict(format!(
+        "the versions in `{first}` and `{last}` of `{name}` do not rise ({span})"
+    )))
 }
 
 /// The engine that `item` names.
@@ -131,14 +207,13 @@ pub(crate) fn engine(item: &Item<'_>) -> Result<Engine, PlanError> {
 
 /// A version under `key`, if there is one.
 pub(crate) fn version(fields: &Fields<'_>, key: &str) -> Result<Option<Version>, PlanError> {
-    fields
-        .get(key)
-        .map(|item| {
-            let text = item.text()?;
-            text.parse()
-                .map_err(|_| item.wrong("a version such as \"8.0.33\""))
-        })
-        .transpose()
+    fields.get(key).map(|item| as_version(&item)).transpose()
+}
+
+fn as_version(item: &Item<'_>) -> Result<Version, PlanError> {
+    item.text()?
+        .parse()
+        .map_err(|_| item.wrong("a version such as \"8.0.33\""))
 }
 
 fn value(fields: &Fields<'_>, item: &Item<'_>) -> Result<RuleValue, PlanError> {
@@ -155,6 +230,7 @@ fn value(fields: &Fields<'_>, item: &Item<'_>) -> Result<RuleValue, PlanError> {
             percent: one.count(1..=100)?,
             min: bytes(fields, "min")?.unwrap_or(Bytes::from_mib(1)),
             max: bytes(fields, "max")?.unwrap_or(Bytes(u64::MAX)),
+            step: bytes(fields, "step")?,
         }),
         "cores_percent" => Ok(RuleValue::Cores {
             percent: one.count(1..=1000)?,
@@ -252,7 +328,7 @@ mod tests {
     fn a_range_is_not_empty() {
         let text = "summary = \"s\"\n[[setting]]\nname = \"o\"\nvalue = 1\n\
                     since = \"8.0\"\nuntil = \"5.7\"";
-        assert_snapshot!(error(text), @"c.toml:2: `since` (8.0) of `o` is not before its `until` (5.7)");
+        assert_snapshot!(error(text), @"c.toml:2: the versions in `since` and `until` of `o` do not rise (since 8.0, until 5.7)");
     }
 
     #[test]

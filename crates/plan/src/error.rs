@@ -25,17 +25,25 @@ impl fmt::Display for Place {
     }
 }
 
+/// Names that an error lists in full.
+const MAX_LISTED: usize = 40;
+/// Names that it lists where there are more: the nearest.
+const LISTED_OF_MANY: usize = 8;
+
 /// The names that would have been valid, with the nearest one to what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
     /// Index of the nearest one, if any is near.
     nearest: Option<usize>,
+    /// The ones to list: all, unless there are too many to read.
     all: Vec<String>,
+    /// How many there are.
+    count: usize,
 }
 
 impl Choices {
     /// What could have been meant by `written`.
-    pub(crate) fn new<S: Into<String>>(written: &str, all: impl IntoIterator<Item = S>) -> Self {
+    pub fn new<S: Into<String>>(written: &str, all: impl IntoIterator<Item = S>) -> Self {
         let all: Vec<String> = all.into_iter().map(Into::into).collect();
         // A third of the letters may be wrong: more is another word.
         let limit = (written.chars().count() / 3).max(1);
@@ -46,16 +54,35 @@ impl Choices {
             .filter(|(distance, _)| *distance <= limit)
             .min()
             .map(|(_, at)| at);
-        Self { nearest, all }
+        let count = all.len();
+        if count <= MAX_LISTED {
+            return Self {
+                nearest,
+                all,
+                count,
+            };
+        }
+        let nearest = nearest.map(|at| all[at].clone());
+        let mut closest = all;
+        closest.sort_by_key(|name| strsim::damerau_levenshtein(written, name));
+        closest.truncate(LISTED_OF_MANY);
+        Self {
+            nearest: nearest.and_then(|name| closest.iter().position(|other| *other == name)),
+            all: closest,
+            count,
+        }
     }
 
-    fn nearest(&self) -> Option<&str> {
+    /// The nearest one, if any is near.
+    pub fn nearest(&self) -> Option<&str> {
         self.all.get(self.nearest?).map(String::as_str)
     }
 
     fn list(&self) -> String {
         if self.all.is_empty() {
             "none".to_owned()
+        } else if self.count > self.all.len() {
+            format!("{} and {} more", self.all.join(", "), self.count - self.all.len())
         } else {
             self.all.join(", ")
         }
@@ -164,10 +191,9 @@ pub enum PlanError {
         /// The oldest version that is supported.
         since: String,
     },
-    /// A config sets an option that the version does not have, and says nothing for that case.
+    /// An option that the version does not have is set, and nothing is said for that case.
     #[error(
-        "{place}: {build} does not know `{option}`: it is there {range}; use another config, add an \
-         alternative for this version, or mark the setting `optional = true`"
+        "{place}: {build} does not know `{option}`: it is there {range}; {help}"
     )]
     UnknownOption {
         /// Where the config sets it.
@@ -178,6 +204,8 @@ pub enum PlanError {
         build: String,
         /// The versions that have the option.
         range: String,
+        /// What to do.
+        help: &'static str,
     },
     /// The disk is too small.
     #[error(
@@ -194,8 +222,8 @@ pub enum PlanError {
     },
     /// A file of the catalog that is none of its kinds.
     #[error(
-        "{path}: not a file of the catalog, which has configs/<dbms>/<name>.toml, plans/<name>.toml, \
-         builds/<dbms>.toml and scales.toml"
+        "{path}: not a file of the catalog, which has configs/<dbms>/<name>.toml, \
+         configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, builds/<dbms>.toml and scales.toml"
     )]
     StrayFile {
         /// Its path within the catalog.

@@ -9,20 +9,34 @@ use model::{Build, Bytes, Dbms, InsertSpec, Nanos, Plan, Settle, StepId, System,
 
 use crate::PlanError;
 use crate::config::size;
+use crate::template::is_query;
 
 /// What a plan needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// Peak disk: the largest instance, because one at a time exists, and the results.
+    /// Peak disk: the largest instance, because one at a time exists, all templates, and the results.
     pub disk: Bytes,
     /// The instance of each system, in the plan's order.
     pub systems: Vec<(String, Bytes)>,
     /// What the results take in the store.
     pub store: Bytes,
-    /// All trials, one after the other.
+    /// All trials, one after the other, and what comes before them.
     pub time: Nanos,
     /// One trial of each system, in the plan's order.
     pub parts: Vec<(String, Nanos)>,
+    /// The template of each system, in the plan's order; none where the plan asks for none.
+    pub templates: Vec<Loading>,
+}
+
+/// What the template of a system needs, once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loading {
+    /// The system.
+    pub system: String,
+    /// The template.
+    pub disk: Bytes,
+    /// To make it.
+    pub time: Nanos,
 }
 
 impl Estimate {
@@ -113,6 +127,11 @@ const STORE_SECOND: u64 = 4_096;
 /// What the store keeps of a step besides: the server's variables and status before and after.
 const STORE_STEP: u64 = 256 << 10;
 
+/// Bytes per second that are cloned where blocks cannot be shared.
+const CLONE_RATE: u64 = 200 << 20;
+/// Rows per second that are read before the queries of a trial on a clone.
+const WARM_RATE: u64 = 1_500_000;
+
 /// What the plan needs.
 pub fn estimate(plan: &Plan) -> Estimate {
     let WorkloadSpec::Insert(spec) = &plan.workload;
@@ -122,16 +141,33 @@ pub fn estimate(plan: &Plan) -> Estimate {
         .iter()
         .map(|s| (name(s), instance(spec, s)))
         .collect();
+    let templates: Vec<Loading> = plan
+        .systems
+        .iter()
+        .filter(|_| plan.template)
+        .map(|system| loading(spec, system))
+        .collect();
     let parts: Vec<(String, Nanos)> = plan
         .systems
         .iter()
-        .map(|s| (name(s), trial(spec, &costs(s.build.dbms))))
+        .map(|s| {
+            let cost = costs(s.build.dbms);
+            let template = templates.iter().find(|t| t.system == s.name);
+            let time = match template {
+                None => trial(spec, &cost),
+                Some(template) => trial_on_clone(spec, &cost, template.disk),
+            };
+            (name(s), time)
+        })
         .collect();
     let rounds = u64::from(plan.rounds);
     let a_round = parts
         .iter()
         .fold(0, |sum: u64, (_, time)| sum.saturating_add(time.0));
-    let time = Nanos(a_round.saturating_mul(rounds));
+    let loading = templates
+        .iter()
+        .fold(0, |sum: u64, template| sum.saturating_add(template.time.0));
+    let time = Nanos(sum([a_round.saturating_mul(rounds), loading]));
     let steps = (plan.systems.len() as u64 * rounds).saturating_mul(spec.steps.len() as u64);
     let seconds = time.0 / Nanos::SECOND.0;
     let store = sum([
@@ -139,13 +175,48 @@ pub fn estimate(plan: &Plan) -> Estimate {
         steps.saturating_mul(STORE_STEP),
     ]);
     let largest = systems.iter().map(|(_, disk)| disk.0).max().unwrap_or(0);
+    let kept = templates
+        .iter()
+        .fold(0, |sum: u64, template| sum.saturating_add(template.disk.0));
     Estimate {
-        disk: Bytes(sum([largest, store])),
+        disk: Bytes(sum([largest, kept, store])),
         systems,
         store: Bytes(store),
         time,
         parts,
+        templates,
     }
+}
+
+/// The template of a system: an instance that has done all steps before the queries.
+fn loading(spec: &InsertSpec, system: &System) -> Loading {
+    let mut load = spec.clone();
+    load.steps.retain(|step| !is_query(&step.0));
+    Loading {
+        system: system.name.clone(),
+        disk: instance(&load, system),
+        // The settle phase comes before the queries and is part of the template.
+        time: Nanos(sum([
+            trial(&load, &costs(system.build.dbms)).0,
+            settle(spec).0,
+        ])),
+    }
+}
+
+/// Time of one trial that begins with a clone of so many bytes.
+fn trial_on_clone(spec: &InsertSpec, cost: &Costs, data: Bytes) -> Nanos {
+    let queries = spec.steps.iter().filter(|step| is_query(&step.0)).count() as u64;
+    let rows = spec.rows.saturating_mul(u64::from(spec.clients));
+    Nanos(sum([
+        Nanos::from_secs(queries.saturating_mul(u64::from(spec.query_seconds))).0,
+        at_rate(data.0, CLONE_RATE),
+        // By the table and by each index.
+        at_rate(
+            rows.saturating_mul(u64::from(spec.secondary_indexes) + 1),
+            WARM_RATE,
+        ),
+        cost.around.0,
+    ]))
 }
 
 /// The sum, or the largest number: what does not fit into 64 bits fits onto no disk.

@@ -7,8 +7,9 @@ use model::{
 use crate::base::{self, Named};
 use crate::catalog::Catalog;
 use crate::file::{CONTROL, PlanFile, SystemEntry, as_map};
+use crate::render::is_same_option;
 use crate::request::BuildRequest;
-use crate::{Place, PlanError, insert};
+use crate::{Place, PlanError, insert, template};
 
 /// Finds the build that is asked for; the error says what was looked for and what to do.
 pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, String> + 'a;
@@ -32,7 +33,8 @@ pub fn expand(
     let named: Vec<Named> = named.collect::<Result<_, _>>()?;
     check_unique(&named)?;
     let base = base::find(file, &named)?.clone();
-    let systems = named.into_iter().map(|named| named.system).collect();
+    let systems: Vec<System> = named.into_iter().map(|named| named.system).collect();
+    let template = template::resolve(file, &workload, &systems)?;
     Ok(Plan {
         name: file.name.clone(),
         base: base.name.clone(),
@@ -41,7 +43,7 @@ pub fn expand(
         seed: file.seed,
         systems: with_control(file, systems, &base)?,
         source: file.source.clone(),
-        template: false,
+        template,
     })
 }
 
@@ -100,9 +102,31 @@ impl Maker<'_> {
         let file = self.catalog.config_for(dbms, name, &place.to_string())?;
         let mut config = file.render(&system.build.version, system.engine, self.host)?;
         for setting in &entry.set {
+            self.check_option(setting, entry, system)?;
             put(&mut config.settings, setting, dbms);
         }
         Ok(config)
+    }
+
+    /// An option that the catalog knows, and knows this version not to have, is refused before anything
+    /// starts; what it does not know is for the server to judge.
+    fn check_option(
+        &self,
+        setting: &Setting,
+        entry: &SystemEntry,
+        system: &System,
+    ) -> Result<(), PlanError> {
+        let (dbms, version) = (system.build.dbms, &system.build.version);
+        match self.catalog.range_without(dbms, &setting.name, version) {
+            None => Ok(()),
+            Some(range) => Err(PlanError::UnknownOption {
+                place: entry.place.clone(),
+                option: setting.name.clone(),
+                build: format!("{dbms} {version}"),
+                range,
+                help: "leave it out of `set`",
+            }),
+        }
     }
 }
 
@@ -125,15 +149,6 @@ fn put(settings: &mut Vec<Setting>, new: &Setting, dbms: Dbms) {
         Some(old) => *old = new.clone(),
         None => settings.push(new.clone()),
     }
-}
-
-/// MySQL and MariaDB take `-` and `_` in option names for the same.
-fn is_same_option(a: &str, b: &str, dbms: Dbms) -> bool {
-    let plain = |name: &str| match dbms {
-        Dbms::Mysql | Dbms::Mariadb => name.to_ascii_lowercase().replace('-', "_"),
-        Dbms::Postgres | Dbms::Sqlite => name.to_ascii_lowercase(),
-    };
-    plain(a) == plain(b)
 }
 
 /// The build's part of a system's name. There is one SQLite in one backslide, so it needs no version.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Engine, Placement, Setting, mix};
+use model::{Dbms, Engine, Placement, Setting, mix};
 
 use crate::config::{engine, scalar};
 use crate::document::{self, Node, Value};
@@ -10,7 +10,7 @@ use crate::fields::{Fields, Item};
 use crate::request::{BuildRequest, without_password};
 use crate::{Place, PlanError, cpus, insert};
 
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "name",
     "workload",
     "rounds",
@@ -18,10 +18,20 @@ const KEYS: [&str; 8] = [
     "seed",
     "control",
     "placement",
+    "template",
     "system",
 ];
-const SYSTEM_KEYS: [&str; 8] = [
-    "build", "path", "connect", "config", "engine", "label", "set", "cpus",
+const SYSTEM_KEYS: [&str; 10] = [
+    "build",
+    "path",
+    "connect",
+    "config",
+    "engine",
+    "label",
+    "set",
+    "cpus",
+    "preload",
+    "huge_pages",
 ];
 const MAX_ROUNDS: u32 = 1_000;
 const MAX_NAME: usize = 100;
@@ -38,6 +48,8 @@ pub struct PlanFile {
     pub(crate) base: Option<(String, Place)>,
     /// Where `control = true` stands, if it does.
     pub(crate) control: Option<Place>,
+    /// Where `template = true` stands, if it does.
+    pub(crate) template: Option<Place>,
     pub(crate) systems: Vec<SystemEntry>,
     pub(crate) workload: Node,
     pub(crate) source: String,
@@ -53,6 +65,8 @@ pub(crate) struct SystemEntry {
     pub(crate) label: Option<String>,
     pub(crate) set: Vec<Setting>,
     pub(crate) cpus: Placement,
+    pub(crate) preload: String,
+    pub(crate) huge_pages: bool,
 }
 
 /// Reads a plan. `origin` is what people know the text as, its file name: errors begin with it.
@@ -73,10 +87,12 @@ pub fn read(text: &str, origin: &str) -> Result<PlanFile, PlanError> {
         .get("base")
         .map(|item| with_place(&item))
         .transpose()?;
-    let control = match fields.get("control") {
-        Some(item) if item.switch()? => Some(item.place()),
-        _ => None,
+    let switched_on = |key| match fields.get(key) {
+        Some(item) if item.switch()? => Ok(Some(item.place())),
+        _ => Ok(None),
     };
+    let control = switched_on("control")?;
+    let template = switched_on("template")?;
     let systems: Vec<SystemEntry> = systems.collect::<Result<_, _>>()?;
     Ok(PlanFile {
         rounds: fields.need("rounds")?.small(1..=MAX_ROUNDS)?,
@@ -84,6 +100,7 @@ pub fn read(text: &str, origin: &str) -> Result<PlanFile, PlanError> {
         name,
         base,
         control,
+        template,
         source: without_passwords(text, &systems),
         systems,
         workload: workload.node.clone(),
@@ -160,6 +177,7 @@ fn system(item: &Item<'_>, placement: &Placement) -> Result<SystemEntry, PlanErr
         .map(|item| Ok((engine(&item)?, item.place())));
     let cpus = system_cpus(&fields, &request, placement)?;
     let set = fields.get("set").map(|item| settings(&item)).transpose()?;
+    check_started(&fields, &request)?;
     if request.connect.is_some()
         && let Some(item) = fields.get("config").or_else(|| fields.get("set"))
     {
@@ -179,7 +197,26 @@ fn system(item: &Item<'_>, placement: &Placement) -> Result<SystemEntry, PlanErr
         label: fields.get("label").map(|item| name(&item)).transpose()?,
         set: set.unwrap_or_default(),
         cpus,
+        preload: fields
+            .get("preload")
+            .map_or(Ok(""), |item| item.text())?
+            .to_owned(),
+        huge_pages: fields
+            .get("huge_pages")
+            .map_or(Ok(false), |item| item.switch())?,
     })
+}
+
+/// Only a server that we start can be given a library or huge pages.
+fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<(), PlanError> {
+    let has_server = request.connect.is_none() && !request.dbms.is_some_and(Dbms::is_embedded);
+    match fields.get("preload").or_else(|| fields.get("huge_pages")) {
+        Some(item) if !has_server => Err(item.conflict(format!(
+            "`{}` and `build = \"{}\"`: there is no server process that we start",
+            item.key, request.name
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The system's own `cpus`, else the plan's. Only a server process that we start can be placed.
@@ -188,7 +225,7 @@ fn system_cpus(
     request: &BuildRequest,
     default: &Placement,
 ) -> Result<Placement, PlanError> {
-    let has_server = request.connect.is_none() && !request.dbms.is_embedded();
+    let has_server = request.connect.is_none() && !request.dbms.is_some_and(Dbms::is_embedded);
     match fields.get("cpus") {
         None if has_server => Ok(default.clone()),
         None => Ok(Placement {

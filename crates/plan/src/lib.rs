@@ -19,15 +19,25 @@ mod file;
 mod insert;
 mod insert_check;
 mod insert_steps;
+mod parcel;
+mod recipe;
 mod render;
 mod request;
+mod resolve;
+mod span;
+mod template;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 pub use catalog::Catalog;
 pub use config::ConfigFile;
 pub use error::{Choices, Place, PlanError};
-pub use estimate::{Estimate, estimate};
+pub use estimate::{Estimate, Loading, estimate};
 pub use expand::{FindBuild, expand};
 pub use file::{PlanFile, read};
 pub use request::BuildRequest;
+pub use variables::{
+    Implied, Pattern, Renamed, SameValues, VariableGroup, VariableNote, VariableRules, VariableUnit,
+    any_fits,
+};

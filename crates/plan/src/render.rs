@@ -8,9 +8,9 @@ use crate::PlanError;
 use crate::config::{ConfigFile, Rule, RuleValue};
 
 impl ConfigFile {
-    /// The settings that `version` gets, in the order of the catalog. A setting whose range leaves
-    /// the version out is replaced by the one of its topic that has it; where there is none, and
-    /// the setting is not optional, the config cannot be used with this version.
+    /// The settings that `version` gets, in the order of the catalog. A setting that the version does
+    /// not have is replaced by the one of its topic that is for it; where there is none, and the setting
+    /// is not optional, the config cannot be used with this version.
     pub fn render(
         &self,
         version: &Version,
@@ -23,30 +23,37 @@ impl ConfigFile {
             .filter(|rule| rule.engine.is_none_or(|only| only == engine))
             .collect();
         let mut settings = Vec::with_capacity(rules.len());
+        let mut left_out = LeftOut::default();
         for rule in &rules {
-            if rule.knows(version) {
+            if rule.is_for(version) {
                 settings.push(Setting {
                     name: rule.name.clone(),
                     value: rule.value.text(self.dbms, host),
                 });
-            } else if !rule.optional && !has_alternative(rule, &rules, version) {
-                return Err(self.unknown_option(rule, version));
+            } else if !has_alternative(rule, &rules, version) {
+                if !rule.optional {
+                    return Err(self.unknown_option(rule, version));
+                }
+                left_out.add(rule, version);
             }
         }
         Ok(Config {
             name: self.name.clone(),
             summary: self.summary.clone(),
             settings,
-            left_out: Vec::new(),
+            left_out: left_out.shown(),
         })
     }
 
     fn unknown_option(&self, rule: &Rule, version: &Version) -> PlanError {
+        let (option, range) = rule.lacking(version);
         PlanError::UnknownOption {
             place: rule.place.clone(),
-            option: rule.name.clone(),
+            option,
             build: format!("{} {version}", self.dbms),
-            range: rule.range(),
+            range,
+            help: "use another config, add an alternative for this version, or mark the setting \
+                   `optional = true`",
         }
     }
 
@@ -59,8 +66,11 @@ impl ConfigFile {
         for rule in &self.settings {
             let _ = write!(text, "  {}{}", rule.name, rule.value.shown());
             let mut notes = Vec::new();
-            if rule.since.is_some() || rule.until.is_some() {
-                notes.push(rule.range());
+            if rule.known.is_limited() {
+                notes.push(rule.known.to_string());
+            }
+            if rule.used.is_limited() {
+                notes.push(format!("used {}", rule.used));
             }
             if let Some(engine) = rule.engine {
                 notes.push(format!("{engine} only"));
@@ -77,24 +87,56 @@ impl ConfigFile {
 fn has_alternative(rule: &Rule, rules: &[&Rule], version: &Version) -> bool {
     rules
         .iter()
-        .any(|other| other.topic == rule.topic && other.knows(version))
+        .any(|other| other.topic == rule.topic && other.is_for(version))
+}
+
+/// Optional settings that a version does not have: each option once, with the ranges of versions that do.
+#[derive(Default)]
+struct LeftOut {
+    options: Vec<(String, Vec<String>)>,
+}
+
+impl LeftOut {
+    fn add(&mut self, rule: &Rule, version: &Version) {
+        let (option, range) = rule.lacking(version);
+        match self.options.iter_mut().find(|(name, _)| *name == option) {
+            Some((_, ranges)) => ranges.push(range),
+            None => self.options.push((option, vec![range])),
+        }
+    }
+
+    fn shown(self) -> Vec<String> {
+        let options = self.options.into_iter();
+        options
+            .map(|(option, ranges)| format!("{option} ({})", ranges.join(" or ")))
+            .collect()
+    }
 }
 
 impl Rule {
-    /// Has `version` the option? A pre-release counts as its release, which has the same options.
-    fn knows(&self, version: &Version) -> bool {
-        let after = |bound: &Version| version.parts() >= bound.parts();
-        self.since.as_ref().is_none_or(after) && !self.until.as_ref().is_some_and(after)
+    /// Does `version` get this setting?
+    fn is_for(&self, version: &Version) -> bool {
+        self.known.contains(version) && self.used.contains(version)
     }
 
-    fn range(&self) -> String {
-        match (&self.since, &self.until) {
-            (Some(since), Some(until)) => format!("since {since}, until {until}"),
-            (Some(since), None) => format!("since {since}"),
-            (None, Some(until)) => format!("until {until}"),
-            (None, None) => "in all versions".to_owned(),
+    /// What `version` lacks, and which versions have it: the option, or its value.
+    fn lacking(&self, version: &Version) -> (String, String) {
+        if self.known.contains(version) {
+            let setting = format!("{}{}", self.name, self.value.shown());
+            (setting, self.used.to_string())
+        } else {
+            (self.name.clone(), self.known.to_string())
         }
     }
+}
+
+/// MySQL and MariaDB take `-` and `_` in option names for the same.
+pub(crate) fn is_same_option(a: &str, b: &str, dbms: Dbms) -> bool {
+    let plain = |name: &str| match dbms {
+        Dbms::Mysql | Dbms::Mariadb => name.to_ascii_lowercase().replace('-', "_"),
+        Dbms::Postgres | Dbms::Sqlite => name.to_ascii_lowercase(),
+    };
+    plain(a) == plain(b)
 }
 
 impl RuleValue {
@@ -102,9 +144,15 @@ impl RuleValue {
         match self {
             Self::Bare => None,
             Self::Fixed(text) => Some(text.clone()),
-            Self::Memory { percent, min, max } => {
+            Self::Memory {
+                percent,
+                min,
+                max,
+                step,
+            } => {
                 // In this order the product cannot overflow, and a per cent is exact enough.
                 let share = Bytes(host.memory.0 / 100 * percent);
+                let share = step.map_or(share, |step| stepped(share, step));
                 Some(memory(dbms, share.max(*min).min(*max)))
             }
             Self::Cores { percent, min, max } => {
@@ -118,13 +166,19 @@ impl RuleValue {
         match self {
             Self::Bare => String::new(),
             Self::Fixed(text) => format!(" = {text}"),
-            Self::Memory { percent, min, max } => {
+            Self::Memory {
+                percent,
+                min,
+                max,
+                step,
+            } => {
                 let max = if max.0 == u64::MAX {
                     String::new()
                 } else {
                     format!(", at most {max}")
                 };
-                format!(" = {percent} % of memory, at least {min}{max}")
+                let step = step.map_or(String::new(), |step| format!(", in steps of {step}"));
+                format!(" = {percent} % of memory, at least {min}{max}{step}")
             }
             Self::Cores { percent, min, max } => {
                 let max = if *max == u64::MAX {
@@ -138,6 +192,16 @@ impl RuleValue {
     }
 }
 
+/// Down to whole steps; a share that has not two of them, to whole eighths of one.
+fn stepped(share: Bytes, step: Bytes) -> Bytes {
+    let step = if share.0 / 2 < step.0 {
+        step.0 / 8
+    } else {
+        step.0
+    };
+    Bytes(share.0 - share.0 % step.max(1))
+}
+
 /// A size as an option of this Dbms takes it, in whole mebibytes; SQLite's `cache_size` counts
 /// KiB when it is negative.
 fn memory(dbms: Dbms, size: Bytes) -> String {
@@ -146,5 +210,21 @@ fn memory(dbms: Dbms, size: Bytes) -> String {
         Dbms::Mysql | Dbms::Mariadb => format!("{mib}M"),
         Dbms::Postgres => format!("{mib}MB"),
         Dbms::Sqlite => format!("-{}", mib << 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_go_in_steps() {
+        let gib = Bytes(1 << 30);
+        let table = [(409, 384), (100, 0), (2047, 1920), (2048, 2048), (13107, 12288)];
+        for (share, stepped_share) in table {
+            let found = stepped(Bytes::from_mib(share), gib);
+            assert_eq!(found, Bytes::from_mib(stepped_share), "{share}");
+        }
+        assert_eq!(stepped(Bytes(5), Bytes(0)), Bytes(5));
     }
 }

@@ -3,17 +3,19 @@
 use model::{Build, Dbms, Version};
 
 use crate::catalog::Catalog;
-use crate::fields::{Fields, Item};
+use crate::fields::Fields;
 use crate::{Place, PlanError};
 
 /// A build that a plan asks for; the caller finds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildRequest {
-    /// As the plan names it: `mariadb`, `postgres-15`, `postgres-15.18`, `sqlite`.
+    /// As the plan names it: `mariadb`, `postgres-15`, `postgres-18.6deb`, `my-own-build`, `sqlite`.
     pub name: String,
-    /// The product family in it.
-    pub dbms: Dbms,
-    /// The version in it, or its first parts; `None` for whatever is found.
+    /// The product family in it; `None` where the name begins with none: then it is the whole name of
+    /// one build.
+    pub dbms: Option<Dbms>,
+    /// The version in it, or its first parts; `None` for whatever is found, and for the whole name of
+    /// one build.
     pub version: Option<Version>,
     /// Where the plan says that it is: a directory with the server's files.
     pub path: Option<String>,
@@ -25,11 +27,19 @@ impl BuildRequest {
     /// Reads `build`, `path` and `connect` of a `[[system]]`.
     pub(crate) fn read(fields: &Fields<'_>) -> Result<Self, PlanError> {
         let build = fields.need("build")?;
-        let (dbms, version) = parse_name(&build)?;
+        let name = build.text()?;
+        let (dbms, version) = parse_name(name);
         let text = |key: &str| fields.get(key).map(|item| item.text()).transpose();
         let (path, connect) = (text("path")?, text("connect")?);
         let elsewhere = fields.get("connect").or_else(|| fields.get("path"));
         if let Some(item) = elsewhere {
+            let Some(dbms) = dbms else {
+                let family = name.split('-').next().unwrap_or(name);
+                return Err(build.unknown("DBMS", family, Dbms::ALL.map(Dbms::name)));
+            };
+            if version.is_none() && name != dbms.name() {
+                return Err(build.wrong(&format!("\"{dbms}\", or \"{dbms}-\" and a version")));
+            }
             if dbms.is_embedded() {
                 return Err(item.conflict(format!(
                     "`{}` and `build = \"{dbms}\"`: {dbms} is part of backslide, there is no other",
@@ -43,12 +53,28 @@ impl BuildRequest {
             }
         }
         Ok(Self {
-            name: build.text()?.to_owned(),
+            name: name.to_owned(),
             dbms,
             version,
             path: path.map(str::to_owned),
             connect: connect.map(str::to_owned),
         })
+    }
+
+    /// Is the name a family alone, or a family and (the first parts of) a version, so that several builds
+    /// may be meant?
+    pub fn is_general(&self) -> bool {
+        self.dbms
+            .is_some_and(|dbms| self.version.is_some() || self.name == dbms.name())
+    }
+
+    /// Could `build` be what is asked for, by family and version?
+    pub fn fits(&self, build: &Build) -> bool {
+        self.dbms.is_none_or(|dbms| dbms == build.dbms)
+            && self
+                .version
+                .as_ref()
+                .is_none_or(|wanted| build.version.starts_with(wanted))
     }
 
     /// Is what was found what was asked for, and does backslide run it?
@@ -58,11 +84,7 @@ impl BuildRequest {
         place: &Place,
         catalog: &Catalog,
     ) -> Result<(), PlanError> {
-        let is_wanted = self
-            .version
-            .as_ref()
-            .is_none_or(|v| found.version.starts_with(v));
-        if found.dbms != self.dbms || !is_wanted {
+        if !self.fits(found) {
             return Err(PlanError::WrongVersion {
                 place: place.clone(),
                 name: self.name.clone(),
@@ -81,22 +103,16 @@ impl BuildRequest {
     }
 }
 
-/// `postgres-15.18` is a product family and a version; the version may be left out.
-fn parse_name(item: &Item<'_>) -> Result<(Dbms, Option<Version>), PlanError> {
-    let name = item.text()?;
+/// The family and version in `postgres-15.18`; both may be missing, and what stands in the version's
+/// place may be none (`postgres-18.6deb`).
+fn parse_name(name: &str) -> (Option<Dbms>, Option<Version>) {
     let (family, version) = match name.split_once('-') {
         Some((family, version)) => (family, Some(version)),
         None => (name, None),
     };
-    let dbms = Dbms::from_name(family)
-        .ok_or_else(|| item.unknown("DBMS", family, Dbms::ALL.map(Dbms::name)))?;
-    let version = version
-        .map(|text| {
-            text.parse()
-                .map_err(|_| item.wrong(&format!("\"{dbms}\", or \"{dbms}-\" and a version")))
-        })
-        .transpose()?;
-    Ok((dbms, version))
+    let dbms = Dbms::from_name(family);
+    let version = version.and_then(|text| text.parse().ok());
+    (dbms, version.filter(|_| dbms.is_some()))
 }
 
 /// The address without a password: `user:secret@host` becomes `user:***@host`.

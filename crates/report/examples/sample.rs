@@ -5,7 +5,7 @@
 mod common;
 
 use common::Shape;
-use report::{Finding, Input, Variable, html};
+use report::{Finding, Input, html};
 
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -16,14 +16,7 @@ fn main() -> std::io::Result<()> {
     let input = Input {
         data: &data,
         comparisons: &comparisons,
-        differing: Some(vec![Variable {
-            name: "journal_mode".into(),
-            values: vec![
-                ("sqlite/wal".into(), "wal".into()),
-                ("sqlite/rollback".into(), "delete".into()),
-                ("control".into(), "wal".into()),
-            ],
-        }]),
+        differing: Some(common::differing()),
         generated: "2026-11-21 12:00 UTC",
         findings: vec![Finding {
             title: "The governor is powersave".into(),

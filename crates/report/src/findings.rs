@@ -1,5 +1,6 @@
 //! What a reader must know before believing the numbers.
 
+use explain::Warning;
 use model::{Outcome, RunState};
 
 use crate::format::{self, plural};
@@ -29,6 +30,29 @@ pub(crate) fn view_findings(view: &View<'_>) -> Vec<Finding> {
         steal(view),
     ];
     own.chain(found.into_iter().flatten()).collect()
+}
+
+/// What stands above the conditions that differ.
+pub(crate) const UNEQUAL: &str =
+    "The systems differ in what should be equal, unless it is what is compared";
+
+/// The conditions in which systems differ and should not, in lines of plain text; none where there is
+/// none.
+pub fn unequal(input: &Input<'_>) -> Vec<String> {
+    let warnings = view_unequal(&View::new(input));
+    let mut lines = Vec::new();
+    if !warnings.is_empty() {
+        lines.push(format!("{UNEQUAL}:"));
+    }
+    let line = |warning: &Warning| format!("  {}: {}", warning.condition, warning.line());
+    lines.extend(warnings.iter().map(line));
+    lines
+}
+
+/// The conditions in which systems differ and should not.
+pub(crate) fn view_unequal<'a>(view: &View<'a>) -> &'a [Warning] {
+    let differing = view.input.differing.as_ref();
+    differing.map_or(&[], |differing| &differing.unequal)
 }
 
 fn unfinished(view: &View<'_>) -> Option<Finding> {

@@ -1,5 +1,6 @@
 //! What a report is made of.
 
+use explain::{Overview, Warning};
 use model::{Comparison, RunData};
 
 /// Everything that a report needs; nothing is looked up elsewhere.
@@ -9,21 +10,21 @@ pub struct Input<'a> {
     pub data: &'a RunData,
     /// Every candidate against the base; empty where there is nothing to compare.
     pub comparisons: &'a [Comparison],
-    /// Server variables whose values differ between the systems; `None` where they were not captured.
-    pub differing: Option<Vec<Variable>>,
+    /// What differs between the systems at run time; `None` where their variables were not captured.
+    pub differing: Option<Differing>,
     /// When the report is made, as it shall be printed.
     pub generated: &'a str,
     /// Warnings to show beside those that the report finds itself.
     pub findings: Vec<Finding>,
 }
 
-/// A server variable and its value in each system.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Variable {
-    /// Its name.
-    pub name: String,
-    /// Name of the system and the value there.
-    pub values: Vec<(String, String)>,
+/// What differs between the systems at run time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Differing {
+    /// Variables: for each Dbms its systems against the base, or against the first of them.
+    pub variables: Vec<Overview>,
+    /// What should be equal and is not.
+    pub unequal: Vec<Warning>,
 }
 
 /// Something that a reader must know before believing the numbers.

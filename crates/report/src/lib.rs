@@ -21,11 +21,11 @@ mod tsv;
 mod view;
 
 pub use csv::csv;
-pub use findings::findings;
-pub use input::{Finding, Input, Variable};
+pub use findings::{findings, unequal};
+pub use input::{Differing, Finding, Input};
 pub use json::json;
 pub use markdown::markdown;
-pub use page::html;
+pub use page::{html, html_brief};
 pub use sentence::{Sentence, control, sentences};
 pub use table::{Align, Cell, Header, Table, Tone};
 pub use tsv::tsv;

@@ -41,6 +41,23 @@ fn head(text: &mut String, view: &View<'_>) {
         line(format!("**{}** {}", escape(&one.system), escape(&one.text)));
     }
     line(escape(&sentence::view_control(view)));
+    let unequal = findings::view_unequal(view);
+    if !unequal.is_empty() {
+        let lines = unequal.iter().map(|warning| {
+            format!(
+                "> - **{}**: {}. {}",
+                escape(warning.condition.name()),
+                escape(&warning.line()),
+                escape(&warning.text)
+            )
+        });
+        let lines: Vec<String> = lines.collect();
+        line(format!(
+            "> **{}.**\n>\n{}",
+            findings::UNEQUAL,
+            lines.join("\n")
+        ));
+    }
     for finding in findings::view_findings(view) {
         line(format!(
             "> **{}.** {}",

@@ -5,7 +5,7 @@ mod common;
 use common::Shape;
 use model::{Comparison, RunData};
 use report::tables::{self, Clock};
-use report::{Align, Input, Table, Variable};
+use report::{Align, Input, Table};
 
 fn small() -> Shape {
     Shape {
@@ -21,13 +21,7 @@ fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> Input<'a> {
     Input {
         data,
         comparisons,
-        differing: Some(vec![Variable {
-            name: "journal_mode".into(),
-            values: vec![
-                ("sqlite/wal".into(), "wal".into()),
-                ("sqlite/rollback".into(), "delete".into()),
-            ],
-        }]),
+        differing: Some(common::differing()),
         generated: "2026-11-21 12:00 UTC",
         findings: Vec::new(),
     }

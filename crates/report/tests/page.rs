@@ -12,7 +12,7 @@ fn page(data: &RunData, comparisons: &[Comparison]) -> String {
     html(&Input {
         data,
         comparisons,
-        differing: None,
+        differing: Some(common::differing()),
         generated: "2026-11-21 12:00 UTC",
         findings: vec![Finding {
             title: "A <warning>".into(),
@@ -65,6 +65,36 @@ fn assert_numbers(text: &str) {
         .split(|c: char| !c.is_alphanumeric())
         .find(|word| matches!(*word, "NaN" | "inf" | "infinity"));
     assert!(absurd.is_none(), "{text}");
+}
+
+#[test]
+fn what_should_be_equal_is_told_before_any_table() {
+    let page = page_of(&Shape::usual());
+    let warning = page.find("durability of a commit").unwrap();
+    assert!(warning < page.find("<table").unwrap());
+    assert!(page.contains("survives a crash of the &lt;server&gt; (sqlite/wal)"));
+    for text in [
+        "Server variables that differ",
+        "on purpose",
+        "a log &amp; more",
+        "cache_spill",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn a_run_without_captures_says_so() {
+    let data = common::run(&Shape::usual());
+    let page = html(&Input {
+        data: &data,
+        comparisons: &[],
+        differing: None,
+        generated: "",
+        findings: Vec::new(),
+    });
+    assert!(page.contains("Server variables were not captured."));
+    assert!(!page.contains("id=\"unequal\""));
 }
 
 #[test]

@@ -9,11 +9,11 @@ use std::{env, io, path};
 
 use model::{Build, BuildSource, Version};
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::io::Errno;
 use rustix::process::Signal;
 
 use crate::account::RunAs;
 use crate::dbms::{PRODUCTS, Product};
+use crate::elf::check_format;
 use crate::error::ServerError;
 use crate::installation::{Installation, base_of, find_program};
 use crate::process::Launch;
@@ -37,6 +37,9 @@ const PLACES: [&str; 12] = [
 
 /// How long a program may take to tell its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(10);
+
+/// How the loader begins to say that it does not find a library, or an old version of it.
+const LOADER: &str = "error while loading shared libraries: ";
 
 /// Characters of an unexpected answer that an error shows.
 const ANSWER_SHOWN: usize = 300;
@@ -136,8 +139,17 @@ fn ask_version(program: &Path) -> Result<(&'static dyn Product, Version, String)
     let last = asked.pop().map_or_else(String::new, |(_, text)| text);
     Err(ServerError::NoVersion {
         program: program.to_owned(),
-        answer: last.trim().chars().take(ANSWER_SHOWN).collect(),
+        answer: telling_part(&last).chars().take(ANSWER_SHOWN).collect(),
     })
+}
+
+/// What the loader says of a library that is missing, without the path of the program before it; else all.
+fn telling_part(answer: &str) -> &str {
+    let line = answer.lines().find_map(|line| {
+        let start = line.find(LOADER)?;
+        line.get(start..)
+    });
+    line.unwrap_or(answer).trim()
 }
 
 /// What a program prints when asked for its version; how it ended where it prints nothing.
@@ -155,6 +167,8 @@ fn answer(program: &Path, product: &dyn Product) -> Result<String, ServerError> 
         directory: Path::new("/"),
         temporary: None,
         libraries: installation.libraries.as_deref(),
+        preload: None,
+        locks_memory: false,
         run_as: &RunAs::Ourselves,
         cpus: None,
         death: Signal::KILL,
@@ -163,7 +177,7 @@ fn answer(program: &Path, product: &dyn Product) -> Result<String, ServerError> 
         program: program.to_owned(),
         cause,
     };
-    check_format(program).map_err(cannot)?;
+    check_format(program)?;
     let mut output = memory_file().map_err(cannot)?;
     let mut running = output
         .try_clone()
@@ -181,29 +195,6 @@ fn answer(program: &Path, product: &dyn Product) -> Result<String, ServerError> 
         Some(status) => status.to_string(),
         None => format!("nothing within {VERSION_LIMIT:?}"),
     })
-}
-
-/// Refuses what the kernel would: neither a script nor a program for this machine. Otherwise the C library
-/// would hand it to a shell, which takes it for a script.
-fn check_format(program: &Path) -> io::Result<()> {
-    let theirs = header(program)?;
-    let is_ours = || -> io::Result<bool> {
-        let ours = header(Path::new("/proc/self/exe"))?;
-        // Magic, word size and byte order; then, at 18, the machine.
-        Ok(theirs.get(..6) == ours.get(..6) && theirs.get(18..20) == ours.get(18..20))
-    };
-    if theirs.starts_with(b"#!") || is_ours()? {
-        Ok(())
-    } else {
-        Err(io::Error::from_raw_os_error(Errno::NOEXEC.raw_os_error()))
-    }
-}
-
-/// The first bytes of a file.
-fn header(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(20).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// A file in memory: unlike a pipe it never blocks the writer, however much it prints.
@@ -343,12 +334,6 @@ mod tests {
         };
         insta::assert_snapshot!(message(&root.path().join("none")), @"DIR/none does not exist: give the directory that holds bin/, or the server program");
         let odd = root.path().join("bin/postgres");
-        let mut elf = header(Path::new("/proc/self/exe")).unwrap();
-        elf[18] ^= 1;
-        fs::create_dir_all(odd.parent().unwrap()).unwrap();
-        fs::write(&odd, elf).unwrap();
-        fs::set_permissions(&odd, fs::Permissions::from_mode(0o755)).unwrap();
-        insta::assert_snapshot!(message(&odd), @"cannot execute DIR/bin/postgres: Exec format error (os error 8) (is it a server for this machine's architecture?)");
         program(&odd, "echo 'postgres (PostgreSQL) 15.19'");
         assert!(
             message(&odd).contains("Exec format error"),
@@ -356,12 +341,17 @@ mod tests {
         );
         program(&odd, "#!/bin/sh\n");
         fs::set_permissions(&odd, fs::Permissions::from_mode(0o644)).unwrap();
-        insta::assert_snapshot!(message(&odd), @"cannot execute DIR/bin/postgres: Permission denied (os error 13) (is it a server for this machine's architecture?)");
+        insta::assert_snapshot!(message(&odd), @"cannot execute DIR/bin/postgres: Permission denied (os error 13) (make it executable, and see that its filesystem is not mounted noexec)");
+        let far = "x".repeat(400);
         program(
             &odd,
-            "#!/bin/sh\necho 'libssl.so.1.1: cannot open shared object file' >&2; exit 127\n",
+            &format!(
+                "#!/bin/sh\necho '/{far}/postgres: error while loading shared libraries: libssl.so.1.1: cannot open shared object file: No such file or directory' >&2; exit 127\n"
+            ),
         );
-        insta::assert_snapshot!(message(&odd), @"DIR/bin/postgres does not say which server it is: `--version` answered `libssl.so.1.1: cannot open shared object file`");
+        insta::assert_snapshot!(message(&odd), @"DIR/bin/postgres does not say which server it is: `--version` answered `error while loading shared libraries: libssl.so.1.1: cannot open shared object file: No such file or directory`");
+        program(&odd, "#!/none/sh\n");
+        insta::assert_snapshot!(message(&odd), @"cannot execute DIR/bin/postgres: No such file or directory (os error 2) (its loader is missing: the build was moved after it was patched, or is for another C library)");
         program(&odd, "#!/bin/sh\nexit 3\n");
         insta::assert_snapshot!(message(&odd), @"DIR/bin/postgres does not say which server it is: `--version` answered `exit status: 3`");
     }

@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use model::{Dbms, Engine};
 
+use crate::clone::CloneError;
 use crate::cpus::CpuListError;
-use crate::dbms::{Missing, SettingError};
+use crate::dbms::{EngineMissing, Missing, SettingError};
+use crate::huge::HugePagesError;
+use crate::preload::PreloadError;
 use crate::tail::Tail;
 
 /// An error of finding, initialising, starting or stopping a server.
@@ -28,12 +31,22 @@ pub enum ServerError {
         looked_for: String,
     },
     /// The system does not run the program.
-    #[error("cannot execute {}: {cause} (is it a server for this machine's architecture?)", .program.display())]
+    #[error("cannot execute {}: {cause}{}", .program.display(), why_not(.cause))]
     CannotExecute {
         /// The program.
         program: PathBuf,
         /// What the system said.
         cause: io::Error,
+    },
+    /// A program for another machine.
+    #[error("{} is a program for {theirs}, and this machine is {ours}: get the build for {ours}", .program.display())]
+    Architecture {
+        /// The program.
+        program: PathBuf,
+        /// What it is for.
+        theirs: String,
+        /// What this machine is.
+        ours: String,
     },
     /// The program ran and told no version that is known.
     #[error("{} does not say which server it is: `--version` answered `{answer}`", .program.display())]
@@ -64,6 +77,52 @@ pub enum ServerError {
         engine: Engine,
         /// What there is.
         offered: String,
+    },
+    /// An engine that this build lacks.
+    #[error(transparent)]
+    NoEngine(#[from] EngineMissing),
+    /// The library to preload.
+    #[error(transparent)]
+    Preload(#[from] PreloadError),
+    /// The server runs without the library that it was given to preload.
+    #[error("{build} does not map {}, which it was started with: the loader refused it, or the build is linked statically{tail}", .library.display())]
+    NotPreloaded {
+        /// The build.
+        build: String,
+        /// The library.
+        library: PathBuf,
+        /// The last lines of its log.
+        tail: Tail,
+    },
+    /// Too few huge pages.
+    #[error("huge pages for {build}: {cause}")]
+    HugePages {
+        /// The build.
+        build: String,
+        /// What is short.
+        cause: HugePagesError,
+    },
+    /// The server runs with fewer huge pages than it was asked to use.
+    #[error(
+        "{build} was asked to use huge pages and has {got_mib} MiB in them instead of {wanted_mib} MiB or more: give the pool more of them (vm.nr_hugepages){tail}"
+    )]
+    NotHuge {
+        /// The build.
+        build: String,
+        /// What it has there.
+        got_mib: u64,
+        /// What its largest buffer takes.
+        wanted_mib: u64,
+        /// The last lines of its log.
+        tail: Tail,
+    },
+    /// The data directory that the build brings along cannot be copied.
+    #[error("cannot copy the data directory that {build} brings along: {cause}")]
+    Seed {
+        /// The build.
+        build: String,
+        /// What failed.
+        cause: CloneError,
     },
     /// A setting that cannot be given to this server.
     #[error("config `{config}`: {cause}")]
@@ -174,6 +233,14 @@ pub enum ServerError {
         /// The server.
         pid: u32,
     },
+    /// There is no process to look at.
+    #[error("{build} in {} does not run", .directory.display())]
+    NotRunning {
+        /// The build.
+        build: String,
+        /// The instance's directory.
+        directory: PathBuf,
+    },
     /// The server ended by itself, at its start or later.
     #[error("{build} in {} died: {status}{tail}", .directory.display())]
     Died {
@@ -235,14 +302,21 @@ impl ServerError {
             | Self::Died { tail, .. }
             | Self::NotReady { tail, .. }
             | Self::StopTimeout { tail, .. }
-            | Self::UncleanStop { tail, .. } => &tail.0,
+            | Self::UncleanStop { tail, .. }
+            | Self::NotPreloaded { tail, .. }
+            | Self::NotHuge { tail, .. } => tail.lines(),
             Self::DoesNotExist { .. }
             | Self::NoServer { .. }
             | Self::CannotExecute { .. }
+            | Self::Architecture { .. }
             | Self::NoVersion { .. }
             | Self::PathText { .. }
             | Self::NotStartable { .. }
             | Self::Engine { .. }
+            | Self::NoEngine(_)
+            | Self::Preload(_)
+            | Self::HugePages { .. }
+            | Self::Seed { .. }
             | Self::Setting { .. }
             | Self::Cpus(_)
             | Self::Incomplete { .. }
@@ -252,7 +326,8 @@ impl ServerError {
             | Self::SocketPathTooLong { .. }
             | Self::NoAccount { .. }
             | Self::NotTraversable { .. }
-            | Self::AlreadyRunning { .. } => &[],
+            | Self::AlreadyRunning { .. }
+            | Self::NotRunning { .. } => &[],
         }
     }
 
@@ -264,5 +339,19 @@ impl ServerError {
             path,
             cause,
         }
+    }
+}
+
+/// What may be behind a program that the system does not run.
+fn why_not(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        // The program itself was found.
+        io::ErrorKind::NotFound => {
+            " (its loader is missing: the build was moved after it was patched, or is for another C library)"
+        }
+        io::ErrorKind::PermissionDenied => {
+            " (make it executable, and see that its filesystem is not mounted noexec)"
+        }
+        _ => "",
     }
 }

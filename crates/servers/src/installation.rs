@@ -37,6 +37,10 @@ pub struct Installation {
     pub libraries: Option<PathBuf>,
     /// Programs that initialisation needs.
     pub tools: Vec<PathBuf>,
+    /// Plugins that bring an engine.
+    pub engine_plugins: Vec<PathBuf>,
+    /// A data directory that the build brings along, ready to be copied.
+    pub seed: Option<PathBuf>,
 }
 
 impl Installation {
@@ -60,10 +64,18 @@ impl Installation {
         let libraries = below_base(tree.libraries, &|path| !is_system && has_libraries(path));
         let beside = program.parent().unwrap_or(&base);
         let tools = tree.tools.iter().map(|name| beside.join(name));
+        let plugins = below_base(tree.plugins, &|path| path.is_dir());
+        let engine_plugins = plugins.iter().flat_map(|directory| {
+            let files = tree.engine_plugins.iter().map(|name| directory.join(name));
+            files.filter(|path| path.is_file())
+        });
+        let is_seed = |path: &Path| !is_system && path.join(tree.seed_marker).is_dir();
         Self {
             program: program.to_owned(),
             scripts: scripts.collect(),
-            plugins: below_base(tree.plugins, &|path| path.is_dir()),
+            engine_plugins: engine_plugins.collect(),
+            plugins,
+            seed: below_base(tree.seeds, &is_seed),
             libraries,
             tools: tools.filter(|path| path.is_file()).collect(),
             share,
@@ -177,6 +189,8 @@ mod tests {
             "share/charsets/Index.xml",
             "share/mysql_system_tables.sql",
             "lib/plugin/x.so",
+            "lib/plugin/ha_rocksdb.so",
+            "seed/mysql/user.frm",
         ] {
             touch(&archive.join(file));
         }
@@ -189,18 +203,26 @@ mod tests {
         );
         assert_eq!(found.plugins, Some(archive.join("lib/plugin")));
         assert_eq!(found.libraries, Some(archive.join("lib")));
+        assert_eq!(
+            found.engine_plugins,
+            [archive.join("lib/plugin/ha_rocksdb.so")]
+        );
+        assert_eq!(found.seed, Some(archive.join("seed")));
 
         let package = root.path().join("usr");
         for file in [
             "sbin/mysqld",
             "share/mysql/charsets/Index.xml",
             "share/unrelated",
+            "seed/unrelated",
         ] {
             touch(&package.join(file));
         }
         let found = Installation::around(&package.join("sbin/mysqld"), tree);
         assert_eq!(found.share, Some(package.join("share/mysql")));
         assert_eq!((found.plugins, found.libraries), (None, None));
+        assert!(found.engine_plugins.is_empty());
+        assert_eq!(found.seed, None);
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! A server of ours: its directory, its process, its end.
 
+mod initialise;
+mod run;
+
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, Write};
+use std::io;
 use std::path::{self, Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
-use std::thread;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use model::{Build, BuildSource, Config, Engine, Nanos};
@@ -12,25 +14,23 @@ use rustix::process::Signal;
 use rustix::thread::CpuSet;
 
 use crate::account::RunAs;
+use crate::clone::{Cloned, clone_tree};
 use crate::cpus::cpu_set;
-use crate::dbms::{CaptureQuery, Files, Init, InitCommand, Input, Layout, Product, product};
+use crate::crash;
+use crate::dbms::{CaptureQuery, Files, Layout, Product, Wanted, product};
 use crate::discover::plain_text;
 use crate::error::ServerError;
 use crate::identity::Identity;
 use crate::installation::{Installation, find_program};
+use crate::maps::Mapped;
+use crate::preload;
 use crate::process::{Launch, Running};
 use crate::record::{Record, claim};
 use crate::socket::{self, SocketDirectory};
-use crate::tail::Tail;
-
-/// How long an initialisation may take.
-const INIT_LIMIT: Duration = Duration::from_mins(5);
+use crate::tail::{Leading, last_lines};
 
 /// Lines of the log that an error carries.
 const LOG_LINES: usize = 40;
-
-/// How often a starting server is looked at.
-const POLL: Duration = Duration::from_millis(10);
 
 /// An instance to make.
 #[derive(Clone, Debug)]
@@ -46,6 +46,23 @@ pub struct InstanceSpec {
     pub directory: PathBuf,
     /// The CPUs of the server, as `0-3,8`; empty for those that the starting thread may use.
     pub server_cpus: String,
+    /// A library that the server loads before all others, such as another allocator: an absolute path, or
+    /// a name (`jemalloc`, `libjemalloc.so.2`) that is looked for in the build and then on the host;
+    /// empty for none.
+    pub preload: String,
+    /// Shall the server have its buffers in huge pages of the kernel's pool?
+    pub huge_pages: bool,
+}
+
+impl InstanceSpec {
+    /// What its configuration file is to say.
+    fn wanted(&self) -> Wanted<'_> {
+        Wanted {
+            engine: self.engine,
+            settings: &self.config.settings,
+            huge_pages: self.huge_pages,
+        }
+    }
 }
 
 /// A server of ours. Dropping it kills the server and waits for its end; its directory stays.
@@ -58,6 +75,9 @@ pub struct Instance {
     cpus: Option<CpuSet>,
     config_text: String,
     temporary: PathBuf,
+    preload: Option<PathBuf>,
+    /// Bytes of the log that earlier starts left.
+    log_start: u64,
     // Before the socket's directory, because fields are dropped in this order.
     running: Option<Running>,
     socket: SocketDirectory,
@@ -72,12 +92,52 @@ impl Instance {
         Self::create_where(spec, works_in_namespace)
     }
 
+    /// Makes the directory with a clone of `data`, which was the data directory of a server of this build
+    /// that stopped cleanly. Nothing is initialised, nothing is started yet; what the server writes of
+    /// itself into its data directory, such as its UUID, is cloned too.
+    ///
+    /// Errors are those of [`Instance::create`]; a clone that fails leaves nothing.
+    pub fn create_from(spec: InstanceSpec, data: &Path) -> Result<(Self, Cloned), ServerError> {
+        let instance = Self::lay_out(spec, works_in_namespace)?;
+        instance.prepare()?;
+        let cloned = instance.adopt(data);
+        if cloned.is_err() {
+            // The error tells why; half a clone only takes up the disk.
+            let _leftover = fs::remove_dir_all(&instance.layout.directory);
+        }
+        cloned.map(|cloned| (instance, cloned))
+    }
+
     fn create_where(
+        spec: InstanceSpec,
+        namespace_works: impl FnOnce(&dyn Product, &Installation) -> bool,
+    ) -> Result<Self, ServerError> {
+        let instance = Self::lay_out(spec, namespace_works)?;
+        let init = instance
+            .product
+            .init(
+                &instance.spec.build,
+                &instance.spec.wanted(),
+                &instance.layout,
+            )
+            .map_err(|cause| ServerError::Incomplete {
+                build: instance.spec.build.id(),
+                cause,
+            })?;
+        instance.prepare()?;
+        instance.initialise(&init)?;
+        Ok(instance)
+    }
+
+    /// Finds out everything about the instance; all that it makes is the directory of its socket.
+    fn lay_out(
         spec: InstanceSpec,
         namespace_works: impl FnOnce(&dyn Product, &Installation) -> bool,
     ) -> Result<Self, ServerError> {
         let (product, installation) = startable(&spec.build)?;
         check_engine(product, spec.engine)?;
+        product.check_engine(&spec.build, spec.engine, &installation)?;
+        let preload = preload::find(&spec.preload, &installation)?;
         let cpus = cpu_set(&spec.server_cpus)?;
         let directory =
             path::absolute(&spec.directory).map_err(ServerError::io("find", &spec.directory))?;
@@ -98,18 +158,12 @@ impl Instance {
             as_root: run_as == RunAs::Ourselves && rustix::process::geteuid().is_root(),
         };
         let config_text = product
-            .config(&spec.build, spec.engine, &spec.config.settings, &layout)
+            .config(&spec.build, &spec.wanted(), &layout)
             .map_err(|cause| ServerError::Setting {
                 config: spec.config.name.clone(),
                 cause,
             })?;
-        let init = product
-            .init(&spec.build, &layout)
-            .map_err(|cause| ServerError::Incomplete {
-                build: spec.build.id(),
-                cause,
-            })?;
-        let instance = Self {
+        Ok(Self {
             temporary: layout.temporary(),
             spec,
             product,
@@ -117,12 +171,11 @@ impl Instance {
             run_as,
             cpus,
             config_text,
+            preload,
+            log_start: 0,
             running: None,
             socket,
-        };
-        instance.prepare()?;
-        instance.initialise(&init)?;
-        Ok(instance)
+        })
     }
 
     /// Starts the server and waits until `ready` succeeds; returns how long that took.
@@ -141,11 +194,14 @@ impl Instance {
     ) -> Result<Nanos, ServerError> {
         let begin = Instant::now();
         self.launch()?;
-        let outcome = self.wait_until_ready(ready, begin, limit);
+        let outcome = self
+            .wait_until_ready(ready, begin, limit)
+            .map(|()| begin.elapsed())
+            .and_then(|took| self.check_made_of().map(|()| took));
         if outcome.is_err() {
             self.kill();
         }
-        outcome.map(|()| begin.elapsed().into())
+        outcome.map(Nanos::from)
     }
 
     /// Asks the server to stop cleanly and waits for it; returns how long that took, zero if it did not
@@ -156,25 +212,23 @@ impl Instance {
             return Ok(Nanos::default());
         };
         let begin = Instant::now();
-        let died_before = running.ended();
-        let status = died_before.or_else(|| {
+        // A large server that dies takes its time until it can be reaped.
+        let died_before = !running.identity().is_alive();
+        if !died_before {
             running.signal(self.product.traits().stop);
-            running.wait(limit)
-        });
+        }
+        let status = running.wait(limit);
         let took = begin.elapsed();
         if status.is_none() {
             running.kill();
         }
         self.forget_server()?;
         let (build, directory) = (self.spec.build.id(), self.layout.directory.clone());
-        let tail = Tail::read(&self.layout.log(), LOG_LINES);
+        let tail = self.tail(Leading::Latest);
         match status {
-            Some(status) if died_before.is_some() => Err(ServerError::Died {
-                build,
-                directory,
-                status: status.to_string(),
-                tail,
-            }),
+            Some(status) if died_before || crash::is_crash(status, tail.lines()) => {
+                Err(self.died(status, Leading::Latest))
+            }
             Some(status) if status.success() => Ok(took.into()),
             Some(status) => Err(ServerError::UncleanStop {
                 build,
@@ -204,8 +258,7 @@ impl Instance {
     /// Kills the server if it runs and removes the directory.
     pub fn remove(mut self) -> Result<(), ServerError> {
         self.kill();
-        let directory = &self.layout.directory;
-        fs::remove_dir_all(directory).map_err(ServerError::io("remove", directory))
+        self.remove_directory()
     }
 
     /// The socket to connect to.
@@ -237,7 +290,26 @@ impl Instance {
 
     /// The last lines of the server's log, oldest first.
     pub fn log_tail(&self, lines: usize) -> Vec<String> {
-        Tail::read(&self.layout.log(), lines).0
+        last_lines(&self.layout.log(), lines)
+    }
+
+    /// What explains a crash and goes with the directory: cores, and the server's whole log.
+    pub fn crash_files(&self) -> Vec<PathBuf> {
+        let mut files = crash::cores(&self.core_places());
+        files.push(self.layout.log());
+        files.retain(|file| file.is_file());
+        files
+    }
+
+    /// What the running server is made of: its program, the libraries that it maps, its allocator. Of
+    /// PostgreSQL the postmaster's, which its other processes inherit.
+    pub fn mapped(&self) -> Result<Mapped, ServerError> {
+        let pid = self.pid().ok_or_else(|| ServerError::NotRunning {
+            build: self.spec.build.id(),
+            directory: self.layout.directory.clone(),
+        })?;
+        Mapped::of(pid, self.preload.as_deref())
+            .map_err(ServerError::io("read", Path::new(&format!("/proc/{pid}"))))
     }
 
     /// Where everything lies.
@@ -252,7 +324,7 @@ impl Instance {
 
     /// Which files hold tables, and which hold logs; relative to [`Layout::data`].
     pub fn files(&self) -> Files {
-        self.product.files(self.spec.engine)
+        self.product.files(&self.spec.build, self.spec.engine)
     }
 
     /// What to capture of its state before and after each step.
@@ -274,135 +346,35 @@ impl Instance {
             .try_for_each(|path| self.run_as.give(path))
     }
 
-    fn initialise(&self, init: &Init) -> Result<(), ServerError> {
-        for directory in &init.directories {
-            fs::create_dir_all(directory).map_err(ServerError::io("create", directory))?;
-            self.run_as.give(directory)?;
+    /// Makes a clone of `data` the data directory.
+    fn adopt(&self, data: &Path) -> Result<Cloned, ServerError> {
+        let own = self.layout.data();
+        let cloned = clone_tree(data, &own).map_err(|error| ServerError::Io {
+            action: error.action,
+            path: error.path,
+            cause: error.cause,
+        })?;
+        if matches!(self.run_as, RunAs::Account(_)) {
+            self.give_all(&own)?;
         }
-        init.commands
-            .iter()
-            .try_for_each(|command| self.initialise_by(command))
+        Ok(cloned)
     }
 
-    fn initialise_by(&self, command: &InitCommand) -> Result<(), ServerError> {
-        let log = self.layout.init_log();
-        let input = self.input_file(&command.input)?;
-        let launch = self.launch_of(&command.program, &command.arguments, Signal::KILL);
-        let mut running = launch
-            .spawn(input, append(&log)?)
-            .map_err(cannot_execute(&command.program))?;
-        let status = running.wait(INIT_LIMIT);
-        drop(running);
-        let (build, directory) = (self.spec.build.id(), self.layout.directory.clone());
-        match status {
-            Some(status) if status.success() => Ok(()),
-            Some(status) => Err(ServerError::InitFailed {
-                build,
-                directory,
-                status: status.to_string(),
-                tail: Tail::read(&log, LOG_LINES),
-            }),
-            None => Err(ServerError::InitTimeout {
-                build,
-                directory,
-                limit: INIT_LIMIT,
-                tail: Tail::read(&log, LOG_LINES),
-            }),
-        }
-    }
-
-    /// The pieces in one file that has no name any more when it is read: it is gone with its reader, and
-    /// no one needs to write into a pipe that may block.
-    fn input_file(&self, pieces: &[Input]) -> Result<Stdio, ServerError> {
-        if pieces.is_empty() {
-            return Ok(Stdio::null());
-        }
-        let path = self.layout.directory.join("init.sql");
-        let write = || -> io::Result<File> {
-            let mut file = File::options()
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .open(&path)?;
-            fs::remove_file(&path)?;
-            for piece in pieces {
-                match piece {
-                    Input::Text(text) => file.write_all(text.as_bytes())?,
-                    Input::File(source) => {
-                        io::copy(&mut File::open(source)?, &mut file)?;
-                    }
+    /// Makes a directory and all that is in it the server's own.
+    fn give_all(&self, directory: &Path) -> Result<(), ServerError> {
+        let mut open = vec![directory.to_owned()];
+        while let Some(path) = open.pop() {
+            let metadata = fs::symlink_metadata(&path).map_err(ServerError::io("read", &path))?;
+            if metadata.is_dir() {
+                for entry in fs::read_dir(&path).map_err(ServerError::io("read", &path))? {
+                    open.push(entry.map_err(ServerError::io("read", &path))?.path());
                 }
             }
-            file.rewind()?;
-            Ok(file)
-        };
-        write()
-            .map(Stdio::from)
-            .map_err(ServerError::io("write", &path))
-    }
-
-    fn launch(&mut self) -> Result<(), ServerError> {
-        if let Some(running) = &mut self.running
-            && running.ended().is_none()
-        {
-            return Err(ServerError::AlreadyRunning {
-                build: self.spec.build.id(),
-                directory: self.layout.directory.clone(),
-                pid: running.identity().pid,
-            });
+            if !metadata.is_symlink() {
+                self.run_as.give(&path)?;
+            }
         }
-        self.socket.renew()?;
-        self.run_as.give(self.socket.path())?;
-        let log = append(&self.layout.log())?;
-        let arguments = self.product.start(&self.layout);
-        let program = &self.layout.installation.program;
-        let mut launch = self.launch_of(program, &arguments, self.product.traits().death);
-        launch.cpus = self.cpus;
-        let running = launch
-            .spawn(Stdio::null(), log)
-            .map_err(cannot_execute(program))?;
-        self.write_record(Some(running.identity().clone()))?;
-        self.running = Some(running);
         Ok(())
-    }
-
-    fn wait_until_ready(
-        &mut self,
-        ready: &mut dyn FnMut() -> Result<(), String>,
-        begin: Instant,
-        limit: Duration,
-    ) -> Result<(), ServerError> {
-        let mut last = "it has not opened its socket".to_owned();
-        loop {
-            if let Some(status) = self.running.as_mut().and_then(Running::ended) {
-                return Err(self.died(status));
-            }
-            if self.layout.socket.exists() {
-                match ready() {
-                    Ok(()) => return Ok(()),
-                    Err(error) => last = error,
-                }
-            }
-            if begin.elapsed() >= limit {
-                return Err(ServerError::NotReady {
-                    build: self.spec.build.id(),
-                    directory: self.layout.directory.clone(),
-                    limit,
-                    last,
-                    tail: Tail::read(&self.layout.log(), LOG_LINES),
-                });
-            }
-            thread::sleep(POLL);
-        }
-    }
-
-    fn died(&self, status: ExitStatus) -> ServerError {
-        ServerError::Died {
-            build: self.spec.build.id(),
-            directory: self.layout.directory.clone(),
-            status: status.to_string(),
-            tail: Tail::read(&self.layout.log(), LOG_LINES),
-        }
     }
 
     fn launch_of<'a>(
@@ -417,6 +389,8 @@ impl Instance {
             directory: &self.layout.directory,
             temporary: Some(&self.temporary),
             libraries: self.layout.installation.libraries.as_deref(),
+            preload: None,
+            locks_memory: false,
             run_as: &self.run_as,
             cpus: None,
             death,
@@ -471,7 +445,12 @@ fn check_engine(product: &dyn Product, engine: Engine) -> Result<(), ServerError
     Err(ServerError::Engine {
         dbms: traits.dbms,
         engine,
-        offered: offered.join(" or "),
+        offered: match offered.split_last() {
+            Some((last, others)) if !others.is_empty() => {
+                format!("{} or {last}", others.join(", "))
+            }
+            _ => offered.concat(),
+        },
     })
 }
 
@@ -486,6 +465,8 @@ fn works_in_namespace(product: &dyn Product, installation: &Installation) -> boo
         directory: Path::new("/"),
         temporary: None,
         libraries: installation.libraries.as_deref(),
+        preload: None,
+        locks_memory: false,
         run_as: &RunAs::Namespace,
         cpus: None,
         death: Signal::KILL,
@@ -530,21 +511,21 @@ mod tests {
             return;
         };
         let root = tempfile::tempdir_in("/tmp").unwrap();
-        let create = || {
-            let spec = InstanceSpec {
-                build: build.clone(),
-                engine: Engine::Heap,
-                config: Config {
-                    left_out: Vec::new(),
-                    name: "c".to_owned(),
-                    summary: String::new(),
-                    settings: Vec::new(),
-                },
-                directory: root.path().join("x"),
-                server_cpus: String::new(),
-            };
-            Instance::create_where(spec, |_, _| false)
+        let spec = || InstanceSpec {
+            build: build.clone(),
+            engine: Engine::Heap,
+            config: Config {
+                left_out: Vec::new(),
+                name: "c".to_owned(),
+                summary: String::new(),
+                settings: Vec::new(),
+            },
+            directory: root.path().join("x"),
+            server_cpus: String::new(),
+            preload: String::new(),
+            huge_pages: false,
         };
+        let create = || Instance::create_where(spec(), |_, _| false);
         fs::set_permissions(root.path(), fs::Permissions::from_mode(0o700)).unwrap();
         let error = create().unwrap_err();
         assert!(
@@ -564,6 +545,16 @@ mod tests {
         assert_ne!(fs::metadata(process).unwrap().uid(), 0);
         assert!(server.endpoint_socket().exists());
         server.stop(Duration::from_mins(1)).unwrap();
+
+        // A clone is that account's own as well.
+        let template = root.path().join("template");
+        fs::rename(server.layout().data(), &template).unwrap();
         server.remove().unwrap();
+        let clone = Instance::lay_out(spec(), |_, _| false).unwrap();
+        clone.prepare().unwrap();
+        clone.adopt(&template).unwrap();
+        let version = clone.layout().data().join("PG_VERSION");
+        assert_ne!(fs::metadata(version).unwrap().uid(), 0);
+        clone.remove().unwrap();
     }
 }

@@ -14,27 +14,40 @@
 //! start time and boot, never by name.
 
 mod account;
+mod clone;
 mod cpus;
+mod crash;
 mod dbms;
+mod digest;
 mod discover;
+mod elf;
 mod error;
+mod huge;
 mod identity;
 mod installation;
 mod instance;
+mod maps;
+mod mark;
 mod orphan;
+mod preload;
 mod process;
 mod record;
 mod socket;
 mod tail;
 
+pub use clone::{CloneError, Cloned, clone_tree, write_back};
 pub use cpus::{CpuListError, parse_cpus};
 pub use dbms::{
-    CaptureQuery, Files, Init, InitCommand, Input, Layout, Missing, PRODUCTS, Product,
-    SettingError, Traits, Tree, product,
+    CaptureQuery, Copied, EngineMissing, Files, HugePages, Init, InitCommand, Input, Layout,
+    Missing, PRODUCTS, Product, SettingError, TOKUDB_UNVERIFIED, Traits, Tree, Wanted, product,
 };
 pub use discover::{discover, inspect};
 pub use error::ServerError;
+pub use huge::HugePagesError;
 pub use installation::Installation;
 pub use instance::{Instance, InstanceSpec};
+pub use maps::{Mapped, MappedLibrary};
+pub use mark::program_mark;
 pub use orphan::{HowEnded, Swept, sweep};
+pub use preload::PreloadError;
 pub use tail::Tail;

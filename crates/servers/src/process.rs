@@ -9,7 +9,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getppid, getrlimit, kill_process_group,
+    set_parent_process_death_signal, setrlimit,
+};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::account::{NamespaceMaps, RunAs};
@@ -36,6 +39,10 @@ pub(crate) struct Launch<'a> {
     pub(crate) temporary: Option<&'a Path>,
     /// Libraries that it needs to be led to.
     pub(crate) libraries: Option<&'a Path>,
+    /// A library to load before all others.
+    pub(crate) preload: Option<&'a Path>,
+    /// May it lock as much memory as it likes? Huge pages count as locked.
+    pub(crate) locks_memory: bool,
     pub(crate) run_as: &'a RunAs,
     /// The CPUs that it may use; those of the caller where there is no set.
     pub(crate) cpus: Option<CpuSet>,
@@ -66,6 +73,7 @@ impl Launch<'_> {
         ChildSetup {
             parent: rustix::process::getpid(),
             cpus: self.cpus,
+            locked: self.locks_memory.then(unlimited_lock),
             namespace: matches!(self.run_as, RunAs::Namespace).then(NamespaceMaps::of_caller),
             death: self.death,
         }
@@ -91,14 +99,33 @@ impl Launch<'_> {
             }
             variables.push(("LD_LIBRARY_PATH", path));
         }
+        if let Some(library) = self.preload {
+            variables.push(("LD_PRELOAD", library.into()));
+        }
         variables
     }
+}
+
+/// No limit of locked memory, which root may set, and the highest that anybody may.
+fn unlimited_lock() -> [Rlimit; 2] {
+    let maximum = getrlimit(Resource::Memlock).maximum;
+    let unlimited = Rlimit {
+        current: None,
+        maximum: None,
+    };
+    let allowed = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    [unlimited, allowed]
 }
 
 /// What the child does between fork and exec.
 struct ChildSetup {
     parent: Pid,
     cpus: Option<CpuSet>,
+    /// Limits of locked memory, the best first.
+    locked: Option<[Rlimit; 2]>,
     namespace: Option<NamespaceMaps>,
     death: Signal,
 }
@@ -117,6 +144,12 @@ impl ChildSetup {
     fn apply(&self) -> io::Result<()> {
         if let Some(cpus) = &self.cpus {
             sched_setaffinity(None, cpus)?;
+        }
+        if let Some([unlimited, allowed]) = &self.locked {
+            // Before the namespace, in which nobody may raise it. The pool and the server decide whether the
+            // lower one is enough.
+            setrlimit(Resource::Memlock, unlimited.clone())
+                .or_else(|_| setrlimit(Resource::Memlock, allowed.clone()))?;
         }
         if let Some(namespace) = &self.namespace {
             namespace.enter()?;
@@ -269,6 +302,8 @@ mod tests {
             directory: Path::new("/"),
             temporary: Some(Path::new("/tmp/of the instance")),
             libraries: Some(Path::new("/some/lib")),
+            preload: None,
+            locks_memory: false,
             run_as: &RunAs::Ourselves,
             cpus: None,
             death,

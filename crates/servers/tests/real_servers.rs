@@ -46,6 +46,8 @@ fn spec(build: &Build, directory: PathBuf, settings: &[(&str, &str)]) -> Instanc
         },
         directory,
         server_cpus: String::new(),
+        preload: String::new(),
+        huge_pages: false,
     }
 }
 
@@ -132,7 +134,9 @@ fn a_setting_that_the_server_refuses_is_named_by_the_server() {
         let error = Instance::create(spec)
             .and_then(|mut server| start(&mut server))
             .unwrap_err();
-        assert!(error.to_string().contains("no_such_setting"), "{error}");
+        let text = error.to_string();
+        let first = text.lines().nth(1).unwrap_or_default();
+        assert!(first.contains("no_such_setting"), "{text}");
         assert!(
             error
                 .log_tail()
@@ -173,6 +177,117 @@ fn settings_reach_the_server_and_several_run_at_once() {
     assert!(running.iter().all(Instance::is_alive));
     drop(running);
     assert!(all_end(&pids), "a dropped instance left a process");
+}
+
+/// Waits until a server that got a signal is gone.
+fn until_dead(server: &Instance) {
+    let begin = Instant::now();
+    while server.is_alive() {
+        assert!(begin.elapsed() < LIMIT, "the signal did not end it");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(server: &Instance, signal: rustix::process::Signal) {
+    let pid = i32::try_from(server.pid().unwrap()).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+#[test]
+fn two_different_builds_run_at_once_each_with_files_of_its_own() {
+    let builds = newest();
+    let [one, two, ..] = builds.as_slice() else {
+        eprintln!("skipped: fewer than two builds");
+        return;
+    };
+    let root = tempfile::tempdir().unwrap();
+    let mut servers: Vec<Instance> = [one, two]
+        .map(|build| Instance::create(spec(build, root.path().join(build.id()), &[])).unwrap())
+        .into();
+    for server in &mut servers {
+        start(server).unwrap();
+    }
+    assert!(servers.iter().all(Instance::is_alive));
+    let sockets: Vec<PathBuf> = servers.iter().map(Instance::endpoint_socket).collect();
+    assert_ne!(sockets[0].parent(), sockets[1].parent());
+    let programs: Vec<PathBuf> = servers
+        .iter()
+        .map(|server| server.mapped().unwrap().program)
+        .collect();
+    assert_ne!(programs[0], programs[1]);
+    for server in &mut servers {
+        // No file of the host is read, whoever wrote one.
+        let command = format!("/proc/{}/cmdline", server.pid().unwrap());
+        let command = fs::read_to_string(command).unwrap();
+        let ours = server.layout().config().display().to_string();
+        assert!(command.contains(&ours), "{command}");
+        server.stop(LIMIT).unwrap();
+    }
+}
+
+#[test]
+fn a_crash_is_told_with_its_signal_and_its_log_and_core_are_kept() {
+    let maximum = rustix::process::getrlimit(rustix::process::Resource::Core).maximum;
+    let limit = rustix::process::Rlimit {
+        current: maximum,
+        maximum,
+    };
+    rustix::process::setrlimit(rustix::process::Resource::Core, limit).unwrap();
+    for build in newest() {
+        let root = tempfile::tempdir().unwrap();
+        let mut server = Instance::create(spec(&build, root.path().join("x"), &[])).unwrap();
+        start(&mut server).unwrap();
+        let pids = tree(server.pid().unwrap());
+        signal(&server, rustix::process::Signal::SEGV);
+        until_dead(&server);
+        let error = server.stop(LIMIT).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, ServerError::Died { .. }), "{text}");
+        // Killed by it, or after it caught it and told its log.
+        let told = ["signal: 11 (SIGSEGV)", "after it caught signal 11"];
+        assert!(told.iter().any(|words| text.contains(words)), "{text}");
+        assert!(!error.log_tail().is_empty());
+
+        let files = server.crash_files();
+        assert!(files.contains(&server.layout().log()), "{files:?}");
+        if text.contains("its core is ") {
+            assert_eq!(files.len(), 2, "{files:?}");
+            assert!(text.contains(&files[0].display().to_string()), "{text}");
+        }
+        assert!(files.iter().all(|file| file.is_file()), "{files:?}");
+        assert!(all_end(&pids), "{} left a process", build.id());
+        server.remove().unwrap();
+    }
+}
+
+#[test]
+fn what_a_server_maps_is_told_and_a_preloaded_library_is_among_it() {
+    for build in newest() {
+        let root = tempfile::tempdir().unwrap();
+        let mut spec = spec(&build, root.path().join("x"), &[]);
+        // Part of every C library of the last years, and of no server.
+        spec.preload = "libanl.so.1".to_owned();
+        let mut server = match Instance::create(spec) {
+            Err(ServerError::Preload(missing)) => {
+                eprintln!("skipped: no library to preload: {missing}");
+                return;
+            }
+            created => created.unwrap(),
+        };
+        start(&mut server).unwrap();
+        let mapped = server.mapped().unwrap();
+        let named = |part: &str| {
+            let named = |path: &Path| path.file_name().unwrap().to_string_lossy().contains(part);
+            mapped.libraries.iter().any(|library| named(&library.path))
+        };
+        assert!(named("libanl.so"), "{mapped:?}");
+        assert!(named("libc.so"), "{mapped:?}");
+        assert!(mapped.libraries.is_sorted(), "{mapped:?}");
+        assert!(mapped.allocator.contains(" (/"), "{mapped:?}");
+        assert_eq!(mapped.program_sha256.len(), 64);
+        server.stop(LIMIT).unwrap();
+    }
 }
 
 /// Not a test of its own: what the victim of the tests below does.

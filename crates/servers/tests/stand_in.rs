@@ -1,5 +1,5 @@
 //! Lifecycles that no real server can be made to have: a shell script stands in for one.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -41,6 +41,8 @@ fn spec(base: &Path) -> InstanceSpec {
         },
         directory: base.join("instances/one"),
         server_cpus: String::new(),
+        preload: String::new(),
+        huge_pages: false,
     }
 }
 
@@ -158,7 +160,6 @@ fn ways_to_end() {
     let error = server.stop(LIMIT).unwrap_err();
     insta::assert_snapshot!(message(&error, base.path()), @r"
     mysql-8.0.33 in BASE/instances/one died: signal: 9 (SIGKILL)
-      | torn
       | out of memory
     ");
     server.remove().unwrap();
@@ -217,7 +218,7 @@ fn what_cannot_be_used_is_refused_before_anything_is_touched() {
         }];
     };
     insta::assert_snapshot!(refuse(&|spec| set(spec, "datadir")), @"config `c`: setting `datadir` belongs to backslide, which isolates its servers with it: leave it out");
-    insta::assert_snapshot!(refuse(&|spec| spec.engine = Engine::Heap), @"heap cannot be used with mysql: choose innodb");
+    insta::assert_snapshot!(refuse(&|spec| spec.engine = Engine::Heap), @"heap cannot be used with mysql: choose innodb, myrocks or tokudb");
     insta::assert_snapshot!(refuse(&|spec| spec.server_cpus = "1023".to_owned()), @"the server's CPUs: of the CPUs `1023` this machine offers only `none`: change the plan's `cpus`, or run it where they exist");
     insta::assert_snapshot!(refuse(&|spec| spec.build.source = model::BuildSource::Embedded), @"mysql-8.0.33 is not a server that can be started here");
     insta::assert_snapshot!(refuse(&|spec| spec.build.version = "5.6.24".parse().unwrap()), @"mysql-5.6.24 cannot be initialised: the SQL of the system tables (mysql_system_tables.sql or mariadb_system_tables.sql) is missing from BASE/share");
@@ -239,4 +240,262 @@ fn a_server_runs_on_its_cpus() {
     let mut server = Instance::create(spec).unwrap();
     server.start(&mut || Ok(()), LIMIT).unwrap();
     assert_eq!(server.log_tail(1), [format!("Cpus_allowed_list:\t{last}")]);
+}
+
+#[test]
+fn what_refused_to_start_leads_with_the_reason_and_an_earlier_start_is_forgotten() {
+    let base = tempfile::tempdir().unwrap();
+    let mut server = instance(base.path(), "echo '[ERROR] an earlier one'; exit 1");
+    server.start(&mut || Ok(()), LIMIT).unwrap_err();
+    stand_in(
+        base.path(),
+        "echo \"[ERROR] unknown variable 'x=1'\"; seq -f '[Note] Shutting down plugin %g' 60; exit 1",
+    );
+    let error = server.start(&mut || Ok(()), LIMIT).unwrap_err();
+    insta::assert_snapshot!(message(&error, base.path()), @r"
+    mysql-8.0.33 in BASE/instances/one died: exit status: 1
+      | [ERROR] unknown variable 'x=1'
+      | [Note] Shutting down plugin 54
+      | [Note] Shutting down plugin 55
+      | [Note] Shutting down plugin 56
+      | [Note] Shutting down plugin 57
+      | [Note] Shutting down plugin 58
+      | [Note] Shutting down plugin 59
+      | [Note] Shutting down plugin 60
+    ");
+    let first = error.log_tail().first().unwrap();
+    assert!(first.contains("unknown variable"), "{first}");
+}
+
+/// Lets this process and what it starts leave cores, as far as it may.
+fn allow_cores() {
+    let maximum = rustix::process::getrlimit(rustix::process::Resource::Core).maximum;
+    let limit = rustix::process::Rlimit {
+        current: maximum,
+        maximum,
+    };
+    rustix::process::setrlimit(rustix::process::Resource::Core, limit).unwrap();
+}
+
+#[test]
+fn a_crash_names_the_signal_and_what_is_left() {
+    allow_cores();
+    let base = tempfile::tempdir().unwrap();
+    let behaviour = ": > \"$socket\"; echo went well so far; sleep 0.2; kill -SEGV $$";
+    let mut server = instance(base.path(), behaviour);
+    server.start(&mut || Ok(()), LIMIT).unwrap();
+    while server.is_alive() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let error = message(&server.stop(LIMIT).unwrap_err(), base.path());
+    assert!(
+        error.starts_with("mysql-8.0.33 in BASE/instances/one died: signal: 11 (SIGSEGV)"),
+        "{error}"
+    );
+    assert!(error.contains("core"), "{error}");
+    let files = server.crash_files();
+    assert_eq!(files.last(), Some(&server.layout().log()));
+    // Where the kernel puts cores into the working directory and the limits allow one.
+    if let Some((_, rest)) = error.split_once("its core is BASE/") {
+        let core = base.path().join(rest.lines().next().unwrap());
+        assert_eq!(files, [core, server.layout().log()]);
+    } else {
+        assert_eq!(files.len(), 1, "{error}");
+    }
+    assert!(files.iter().all(|file| file.is_file()));
+    server.remove().unwrap();
+}
+
+#[test]
+fn a_build_with_a_ready_made_data_directory_is_not_initialised() {
+    let base = tempfile::tempdir().unwrap();
+    let script = ": > \"$socket\"; exec sleep 67";
+    stand_in(base.path(), script);
+    let user = base.path().join("seed/mysql/user.frm");
+    fs::create_dir_all(user.parent().unwrap()).unwrap();
+    fs::write(&user, "grants").unwrap();
+    fs::set_permissions(&user, fs::Permissions::from_mode(0o444)).unwrap();
+    fs::write(base.path().join("seed/auto.cnf"), "server-uuid=1").unwrap();
+    fs::create_dir(base.path().join("seed/META-INF")).unwrap();
+    let by_path = spec(base.path());
+    let mut installed = by_path.clone();
+    installed.directory = base.path().join("instances/two");
+    installed.build.source = model::BuildSource::Installed {
+        directory: base.path().display().to_string(),
+        origin: "an archive".to_owned(),
+        digest: String::new(),
+    };
+    for spec in [by_path, installed] {
+        let mut server = Instance::create(spec).unwrap();
+        let data = server.layout().data();
+        let copy = data.join("mysql/user.frm");
+        assert_eq!(fs::read_to_string(&copy).unwrap(), "grants");
+        assert_eq!(
+            fs::metadata(&copy).unwrap().permissions().mode() & 0o777,
+            0o644
+        );
+        assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
+        assert!(!server.layout().init_log().exists());
+        server.start(&mut || Ok(()), LIMIT).unwrap();
+    }
+}
+
+#[test]
+fn an_engine_is_refused_where_the_build_lacks_it_and_turned_on_where_not() {
+    let base = tempfile::tempdir().unwrap();
+    stand_in(base.path(), ": > \"$socket\"; exec sleep 68");
+    let mut spec = spec(base.path());
+    spec.engine = Engine::Myrocks;
+    let error = Instance::create(spec.clone()).unwrap_err();
+    let text = message(&error, base.path());
+    assert!(
+        text.starts_with(
+            "mysql-8.0.33 has no myrocks: it has no directory of plugins below BASE; MariaDB has it"
+        ),
+        "{text}"
+    );
+    assert!(!base.path().join("instances").exists());
+
+    let plugin = base.path().join("lib/plugin/ha_rocksdb.so");
+    fs::create_dir_all(plugin.parent().unwrap()).unwrap();
+    fs::write(plugin, "").unwrap();
+    spec.config.settings = vec![Setting {
+        name: "rocksdb_block_cache_size".to_owned(),
+        value: Some("1G".to_owned()),
+    }];
+    let server = Instance::create(spec).unwrap();
+    assert!(
+        server
+            .config_text()
+            .contains("plugin-load-add = ha_rocksdb.so")
+    );
+    let init = fs::read_to_string(server.layout().init_config()).unwrap();
+    assert!(!init.contains("ha_rocksdb") && init.contains("loose_rocksdb_block_cache_size = 1G"));
+    assert_eq!(server.files().data, ["ib", ".rocksdb"]);
+    assert!(server.captures().iter().any(|c| c.name == "rocksdb_status"));
+}
+
+/// A library of the host that no shell maps.
+fn some_library() -> Option<String> {
+    let places = [
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib64",
+        "/lib/x86_64-linux-gnu",
+        "/lib/aarch64-linux-gnu",
+    ];
+    let mut paths = places.iter().map(|place| format!("{place}/libanl.so.1"));
+    let found = paths.find(|path| Path::new(path).is_file());
+    if found.is_none() {
+        eprintln!("skipped: no library to preload");
+    }
+    found
+}
+
+#[test]
+fn a_library_is_preloaded_into_the_server_alone() {
+    let Some(library) = some_library() else {
+        return;
+    };
+    let base = tempfile::tempdir().unwrap();
+    stand_in(
+        base.path(),
+        "echo \"with $LD_PRELOAD\"; : > \"$socket\"; exec sleep 69",
+    );
+    let program = base.path().join("bin/mysqld");
+    let script = fs::read_to_string(&program).unwrap();
+    fs::write(
+        &program,
+        script.replace("mkdir", "echo \"init with ${LD_PRELOAD-nothing}\"; mkdir"),
+    )
+    .unwrap();
+    let mut spec = spec(base.path());
+    spec.preload = "libanl.so.1".to_owned();
+    let mut server = Instance::create(spec).unwrap();
+    let init = fs::read_to_string(server.layout().init_log()).unwrap();
+    assert_eq!(init.trim(), "init with nothing");
+    assert!(matches!(
+        server.mapped(),
+        Err(ServerError::NotRunning { .. })
+    ));
+    server.start(&mut || Ok(()), LIMIT).unwrap();
+    assert!(server.log_tail(1)[0].ends_with("/libanl.so.1"));
+
+    let mapped = server.mapped().unwrap();
+    let real = fs::canonicalize(library).unwrap();
+    assert!(
+        mapped
+            .libraries
+            .iter()
+            .any(|l| l.path == real && !l.deleted),
+        "{mapped:?}"
+    );
+    assert!(mapped.allocator.starts_with("C library (/"), "{mapped:?}");
+    assert_eq!(
+        mapped.program.file_name().unwrap(),
+        fs::canonicalize("/bin/sleep").unwrap().file_name().unwrap()
+    );
+    assert_eq!(mapped.program_sha256.len(), 64);
+}
+
+#[test]
+fn a_library_that_is_missing_or_passed_over_is_an_error() {
+    let base = tempfile::tempdir().unwrap();
+    stand_in(base.path(), ": > \"$socket\"; exec sleep 70");
+    let mut spec = spec(base.path());
+    spec.preload = "nosuchmalloc".to_owned();
+    let error = Instance::create(spec.clone()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("the library to preload, `nosuchmalloc`, is not there: looked for libnosuchmalloc.so* in"),
+        "{error}"
+    );
+    assert!(!base.path().join("instances").exists());
+
+    let no_library = base.path().join("libtext.so");
+    fs::write(&no_library, "text").unwrap();
+    spec.preload = no_library.display().to_string();
+    let mut server = Instance::create(spec).unwrap();
+    let error = server.start(&mut || Ok(()), LIMIT).unwrap_err();
+    let text = message(&error, base.path());
+    assert!(
+        text.starts_with("mysql-8.0.33 does not map BASE/libtext.so, which it was started with"),
+        "{text}"
+    );
+    assert!(text.contains("cannot be preloaded"), "{text}");
+    assert!(!server.is_alive() && server.pid().is_none());
+}
+
+#[test]
+fn huge_pages_are_asked_for_and_their_absence_is_an_error() {
+    let base = tempfile::tempdir().unwrap();
+    stand_in(
+        base.path(),
+        "grep 'Max locked' /proc/self/limits; : > \"$socket\"; exec sleep 71",
+    );
+    let mut spec = spec(base.path());
+    spec.huge_pages = true;
+    let mut server = Instance::create(spec).unwrap();
+    assert!(server.config_text().contains("\nlarge-pages\n"));
+    let init = fs::read_to_string(server.layout().init_config()).unwrap();
+    assert!(!init.contains("large-pages"));
+    // Whatever this host has: the stand-in uses none of it.
+    let error = server.start(&mut || Ok(()), LIMIT).unwrap_err();
+    match &error {
+        ServerError::HugePages { cause, .. } => {
+            let text = cause.to_string();
+            assert!(text.contains("leave `huge_pages` out"), "{text}");
+            assert!(server.log_tail(1).is_empty(), "it was started");
+        }
+        ServerError::NotHuge {
+            got_mib,
+            wanted_mib,
+            ..
+        } => {
+            assert_eq!((*got_mib, *wanted_mib), (0, 128));
+            // The soft limit is as high as the hard one, if not higher than before.
+            let limits: Vec<&str> = error.log_tail()[0].split_whitespace().collect();
+            assert_eq!(limits[3], limits[4], "{limits:?}");
+        }
+        other => panic!("{other}"),
+    }
+    assert!(!server.is_alive());
 }

@@ -8,6 +8,7 @@ use drivers::{Connector, Session, SessionError};
 
 use crate::diary::Diary;
 use crate::fault::{Fault, Trouble};
+use crate::saved;
 use crate::session::FakeSession;
 use crate::tables::{Answer, Tables};
 
@@ -36,6 +37,24 @@ struct Counted {
 impl FakeDbms {
     /// An empty database with these faults; a statement that hangs does so for `timeout`.
     pub fn new(faults: &[Fault], timeout: Duration) -> Self {
+        Self::with(Tables::default(), faults, timeout)
+    }
+
+    /// The same with the data that [`FakeDbms::save`] returned; `None` for any other text.
+    pub fn restore(saved: &str, faults: &[Fault], timeout: Duration) -> Option<Self> {
+        let mut tables = saved::read(saved)?;
+        if faults.contains(&Fault::ClonesBadly) {
+            tables.lose_a_row("INSERT INTO pi1 ");
+        }
+        Some(Self::with(tables, faults, timeout))
+    }
+
+    /// All its data.
+    pub fn save(&self) -> String {
+        saved::write(&self.tables())
+    }
+
+    fn with(tables: Tables, faults: &[Fault], timeout: Duration) -> Self {
         let log = Diary::default();
         log.note("fake: ready for connections");
         let faults = faults.iter().map(|fault| Counted {
@@ -43,7 +62,7 @@ impl FakeDbms {
             seen: AtomicU64::new(0),
         });
         Self(Arc::new(Inner {
-            tables: Mutex::default(),
+            tables: Mutex::new(tables),
             faults: faults.collect(),
             timeout,
             dead: AtomicBool::new(false),
@@ -287,6 +306,25 @@ mod tests {
                 .execute_prepared(id, &params("aaY")[1..], &mut |_| ())
                 .is_err()
         );
+    }
+
+    #[test]
+    fn what_is_saved_is_restored() {
+        let (dbms, mut session) = session(&[]);
+        session.execute(&format!("{INSERT}{ROWS}")).unwrap();
+        session
+            .execute("DELETE FROM pi1 WHERE transactionid >= 3 LIMIT 1")
+            .unwrap();
+        let timeout = Duration::from_millis(1);
+        let restored = FakeDbms::restore(&dbms.save(), &[], timeout).unwrap();
+        assert_eq!((restored.rows(), restored.checksum()), (2, dbms.checksum()));
+        let mut session = restored.connect().unwrap();
+        session.execute(&format!("{INSERT}{ROWS}")).unwrap();
+        let highest = "SELECT MAX(transactionid) FROM pi1";
+        assert_eq!(numbers(&mut *session, highest), [6]);
+        let count = "SELECT COUNT(price) FROM pi1 WHERE price >= 0";
+        assert_eq!(numbers(&mut *session, count), [5]);
+        assert!(FakeDbms::restore("row\tx", &[], timeout).is_none());
     }
 
     #[test]

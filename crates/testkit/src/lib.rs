@@ -8,6 +8,7 @@ mod dbms;
 mod diary;
 mod fault;
 mod redact;
+mod saved;
 mod session;
 mod site;
 mod tables;

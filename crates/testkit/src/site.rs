@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use lab::{Provider, Site, SiteError};
+use lab::{Provider, Site, SiteError, Template};
 use load::Target;
 use model::{Bytes, Capture, Dialect, Engine, Sizes, System, Version, WorkloadSpec};
 
@@ -14,7 +14,10 @@ use crate::dbms::FakeDbms;
 use crate::diary::Diary;
 use crate::fault::Fault;
 
-/// What a fake database held when it was closed.
+/// The file with a fake database's data, where it is kept.
+const FILE: &str = "fake.tables";
+
+/// What a fake database held when it was closed or kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
     /// Name of the instance's directory: run, round and position.
@@ -50,7 +53,7 @@ impl FakeProvider {
         self.diary.clone()
     }
 
-    /// What each database held when it was closed, in that order.
+    /// What each database held when it was closed or kept, in that order.
     pub fn held(&self) -> Vec<Held> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.clone()
@@ -75,7 +78,36 @@ impl Provider for FakeProvider {
         workload: &WorkloadSpec,
         directory: &Path,
     ) -> Result<Box<dyn Site>, SiteError> {
-        let WorkloadSpec::Insert(spec) = workload;
+        let faults = self.faults_of(system)?;
+        fs::create_dir_all(directory).map_err(|error| SiteError::new(error.to_string()))?;
+        self.diary.note(format!("site of {} opened", system.name));
+        let dbms = FakeDbms::new(&faults, timeout(workload));
+        Ok(self.site(system, dbms, &faults, directory))
+    }
+
+    fn open_clone(
+        &self,
+        system: &System,
+        workload: &WorkloadSpec,
+        directory: &Path,
+        template: &Template,
+    ) -> Result<Box<dyn Site>, SiteError> {
+        let faults = self.faults_of(system)?;
+        servers::clone_tree(template.data(), directory)
+            .map_err(|error| SiteError::new(error.to_string()))?;
+        template.verify(directory).map_err(SiteError::new)?;
+        let saved = fs::read_to_string(directory.join(FILE))
+            .map_err(|error| SiteError::new(error.to_string()))?;
+        self.diary.note(format!("site of {} cloned", system.name));
+        let dbms = FakeDbms::restore(&saved, &faults, timeout(workload))
+            .ok_or_else(|| SiteError::new("fake: corrupt tables"))?;
+        Ok(self.site(system, dbms, &faults, directory))
+    }
+}
+
+impl FakeProvider {
+    /// What is wrong with a system that starts.
+    fn faults_of(&self, system: &System) -> Result<Vec<Fault>, SiteError> {
         let of_system = self.faults.iter().filter(|(name, _)| *name == system.name);
         let faults: Vec<Fault> = of_system.map(|(_, fault)| *fault).collect();
         if faults.contains(&Fault::NeverReady) {
@@ -84,21 +116,32 @@ impl Provider for FakeProvider {
                 log_tail: vec!["fake: cannot allocate the buffer pool".to_owned()],
             });
         }
-        fs::create_dir_all(directory).map_err(|error| SiteError::new(error.to_string()))?;
-        self.diary.note(format!("site of {} opened", system.name));
-        Ok(Box::new(FakeSite {
-            dbms: FakeDbms::new(
-                &faults,
-                Duration::from_secs(u64::from(spec.statement_timeout)),
-            ),
+        Ok(faults)
+    }
+
+    fn site(
+        &self,
+        system: &System,
+        dbms: FakeDbms,
+        faults: &[Fault],
+        directory: &Path,
+    ) -> Box<dyn Site> {
+        Box::new(FakeSite {
+            dbms,
             system: system.name.clone(),
             version: system.build.version.clone(),
             close_fails: faults.contains(&Fault::CloseFails),
             directory: directory.to_owned(),
             diary: self.diary.clone(),
             held: Arc::clone(&self.held),
-        }))
+        })
     }
+}
+
+/// How long the fake keeps a statement waiting that hangs.
+fn timeout(workload: &WorkloadSpec) -> Duration {
+    let WorkloadSpec::Insert(spec) = workload;
+    Duration::from_secs(u64::from(spec.statement_timeout))
 }
 
 struct FakeSite {
@@ -155,8 +198,21 @@ impl Site for FakeSite {
         self.dbms.log()
     }
 
+    fn keep(self: Box<Self>, to: &Path) -> Result<(), SiteError> {
+        fs::create_dir(to)
+            .and_then(|()| fs::write(to.join(FILE), self.dbms.save()))
+            .map_err(|error| SiteError::new(error.to_string()))?;
+        self.end("kept")
+    }
+
     fn close(self: Box<Self>) -> Result<(), SiteError> {
-        self.diary.note(format!("site of {} closed", self.system));
+        self.end("closed")
+    }
+}
+
+impl FakeSite {
+    fn end(self, how: &str) -> Result<(), SiteError> {
+        self.diary.note(format!("site of {} {how}", self.system));
         let instance = self.directory.file_name().unwrap_or_default();
         let held = Held {
             instance: instance.to_string_lossy().into_owned(),

@@ -14,7 +14,8 @@ use crate::runs;
 
 pub(crate) fn run(args: &DemoArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let mut lab = Lab::open(root)?;
-    let (plan, _) = run::expand("demo", lab.host()?.shape)?;
+    let (file, builds) = run::read("demo")?;
+    let plan = run::expand(&file, &builds, lab.host()?.shape)?;
     let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
     let exit = run::carry_out(&mut lab, &run, Secrets::default(), printer)?;
     if exit != Exit::Fine {
@@ -24,7 +25,14 @@ pub(crate) fn run(args: &DemoArgs, root: &Path, printer: Printer) -> Result<Exit
     let comparisons = runs::compare_all(&data, None)?;
     compare::show(&data, &comparisons, &Shown::default(), printer);
     let output = super::report::destination(&lab, &run, args.output.as_deref())?;
-    super::report::write(&lab, &data, &comparisons, &output, None, printer)?;
+    super::report::write(
+        &lab,
+        &data,
+        &comparisons,
+        &output,
+        super::report::Form::default(),
+        printer,
+    )?;
     printer.result(&format!("\nReport: {}", output.display()));
     printer.note(&format!(
         "Run {run}; more: `backslide show {run}`, `backslide compare {run} --all`"

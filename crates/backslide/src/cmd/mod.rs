@@ -1,12 +1,17 @@
 //! One verb, one file.
 
+pub(crate) mod add;
 pub(crate) mod builds;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod install;
 pub(crate) mod list;
 pub(crate) mod plan;
+pub(crate) mod remove;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod show;
+pub(crate) mod try_builds;

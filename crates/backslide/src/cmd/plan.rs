@@ -53,7 +53,8 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
         .find(|path| path.exists())
         .unwrap_or(Path::new("/"));
     let host = probes::identify(directory)?;
-    let (plan, _) = super::run::expand(&args.plan, host.shape)?;
+    let (file, builds) = super::run::read(&args.plan)?;
+    let plan = super::run::expand(&file, &builds, host.shape)?;
     let estimate = plan::estimate(&plan);
     match args.format {
         Format::Json => printer.result(&serde_json::to_string_pretty(&expanded(&plan))?),
@@ -74,6 +75,12 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
                 host.disk.free,
                 directory.display()
             ));
+            for recipe in builds.take_wanted() {
+                printer.result(&format!(
+                    "{} is not installed: `run` installs it first, {} to download",
+                    recipe.name, recipe.download
+                ));
+            }
             if plan.rounds < super::run::ROUNDS_FOR_A_VERDICT {
                 printer.result(super::run::FEW_ROUNDS);
             }

@@ -19,11 +19,24 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
     let data = lab.store.load(&run, runs::EVERYTHING)?;
     let comparisons = runs::compare_all(&data, args.base.as_deref())?;
     let output = destination(&lab, &run, args.output.as_deref())?;
-    write(&lab, &data, &comparisons, &output, args.format, printer)?;
+    let form = Form {
+        format: args.format,
+        brief: args.brief,
+    };
+    write(&lab, &data, &comparisons, &output, form, printer)?;
     if output != Path::new("-") {
         printer.result(&output.display().to_string());
     }
     Ok(Exit::Fine)
+}
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Form {
+    /// What was asked for; else what the file's name says.
+    format: Option<ReportFormat>,
+    /// Less of each step?
+    brief: bool,
 }
 
 /// Where a report goes that was not told where.
@@ -43,11 +56,14 @@ pub(crate) fn write(
     data: &RunData,
     comparisons: &[Comparison],
     output: &Path,
-    format: Option<ReportFormat>,
+    form: Form,
     printer: Printer,
 ) -> Result<()> {
     let generated = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string();
-    let differing = input::differing(lab, data)?;
+    let base = comparisons
+        .first()
+        .map_or(&data.info.plan.base, |c| &c.base);
+    let differing = input::differing(lab, data, base)?;
     let input = Input {
         data,
         comparisons,
@@ -55,7 +71,8 @@ pub(crate) fn write(
         generated: &generated,
         findings: Vec::new(),
     };
-    let text = match format_of(output, format)? {
+    let text = match format_of(output, form.format)? {
+        ReportFormat::Html if form.brief => report::html_brief(&input),
         ReportFormat::Html => report::html(&input),
         ReportFormat::Md => report::markdown(&input),
         ReportFormat::Tsv => report::tsv(&input),

@@ -7,10 +7,11 @@ use anyhow::{Context, Result};
 use lab::{Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
 use model::{HostShape, Plan, RunId};
-use plan::Catalog;
+use plan::{BuildRequest, PlanFile};
 
 use crate::args::RunArgs;
 use crate::exit::Exit;
+use crate::installing;
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::runs;
@@ -21,7 +22,8 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
     } else {
         let mut lab = Lab::open(root)?;
         let named = args.plan.as_deref().unwrap_or_default();
-        let (plan, builds) = expand(named, lab.host()?.shape)?;
+        let (file, builds) = read(named)?;
+        let plan = expand_with(&file, &builds, lab.host()?.shape, printer)?;
         if plan.rounds < ROUNDS_FOR_A_VERDICT && plan.systems.len() > 1 {
             printer.note(FEW_ROUNDS);
         }
@@ -46,21 +48,42 @@ pub(crate) const ROUNDS_FOR_A_VERDICT: u32 = 3;
 pub(crate) const FEW_ROUNDS: &str =
     "note: a verdict needs 3 rounds; with fewer there are ratios only";
 
-/// Reads the plan that a person named and resolves everything in it.
-pub(crate) fn expand(named: &str, host: HostShape) -> Result<(Plan, Builds)> {
-    let catalog = Catalog::embedded()?;
+/// Reads the plan that a person named: a file, or one of the catalog.
+pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
+    let builds = installing::builds()?;
     let path = Path::new(named);
     let is_file = path.exists() || path.extension().is_some() || named.contains('/');
-    let (text, origin) = if is_file {
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {named}"))?;
-        (text, named.to_owned())
+    let text = if is_file {
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {named}"))?
     } else {
-        (catalog.plan(named)?.to_owned(), named.to_owned())
+        builds.catalog().plan(named)?.to_owned()
     };
-    let file = plan::read(&text, &origin)?;
-    let builds = Builds::default();
-    let plan = plan::expand(&file, &catalog, &|request| builds.find(request), host)?;
-    Ok((plan, builds))
+    Ok((plan::read(&text, named)?, builds))
+}
+
+/// Resolves everything in a plan. Builds of the catalog that are not installed stand in it as they would
+/// be: [`Builds::take_wanted`].
+pub(crate) fn expand(file: &PlanFile, builds: &Builds, host: HostShape) -> Result<Plan> {
+    let find = |request: &BuildRequest| builds.find(request);
+    Ok(plan::expand(file, builds.catalog(), &find, host)?)
+}
+
+/// The same with what is missing installed first.
+pub(crate) fn expand_with(
+    file: &PlanFile,
+    builds: &Builds,
+    host: HostShape,
+    printer: Printer,
+) -> Result<Plan> {
+    let plan = expand(file, builds, host)?;
+    let wanted = builds.take_wanted();
+    if wanted.is_empty() {
+        return Ok(plan);
+    }
+    for recipe in &wanted {
+        installing::install(builds, recipe, printer)?;
+    }
+    expand(file, builds, host)
 }
 
 /// Runs what is left of a run, with progress; ^C stops it.

@@ -9,7 +9,7 @@ use report::Input;
 use crate::args::ShowArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{runs, table};
+use crate::{input, runs, table};
 
 pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
@@ -41,10 +41,13 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
     let input = Input {
         data: &data,
         comparisons: &[],
-        differing: None,
+        differing: input::differing(&lab, &data, &info.plan.base)?,
         generated: "",
         findings: Vec::new(),
     };
+    for line in report::unequal(&input) {
+        printer.result(&line);
+    }
     table::print(printer, &report::tables::trials(&input));
     table::print(printer, &report::tables::absolute(&input));
     for trial in &data.trials {

@@ -40,14 +40,16 @@ pub(crate) fn plan(rounds: u32, workload: &str) -> Plan {
     )
     // TOML allows no line end within an inline table before 1.1.
     .replace("100,\n", "100,");
-    let catalog = Catalog::embedded().unwrap();
-    let builds = Builds::default();
+    // The engine that is part of backslide needs nothing of what is installed.
+    let depot = obtain::Depot::new("no depot".into());
+    let builds = Builds::new(Catalog::embedded().unwrap(), depot);
     let file = plan::read(&text, "tiny.toml").unwrap();
     let host = model::HostShape {
         cpus: 2,
         memory: model::Bytes(8 << 30),
     };
-    plan::expand(&file, &catalog, &|request| builds.find(request), host).unwrap()
+    let find = |request: &plan::BuildRequest| builds.find(request);
+    plan::expand(&file, builds.catalog(), &find, host).unwrap()
 }
 
 /// A lab that is gone with its test.

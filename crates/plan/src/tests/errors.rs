@@ -43,13 +43,13 @@ fn unknown_keys_name_the_nearest() {
     assert_snapshot!(plan("bsae = \"x\"", SQLITE), @"my.toml:4: unknown key `bsae` in the plan, did you mean `base`?");
     assert_snapshot!(system("biuld = \"sqlite\""), @"my.toml:6: unknown key `biuld` in system, did you mean `build`?");
     assert_snapshot!(system("build = \"mariadb\"\ncpus = { sever = \"0\" }"), @"my.toml:7: unknown key `sever` in cpus, did you mean `server`?");
-    assert_snapshot!(plan("compression = true", SQLITE), @"my.toml:4: unknown key `compression` in the plan, which has: name, workload, rounds, base, seed, control, placement, system");
+    assert_snapshot!(plan("compression = true", SQLITE), @"my.toml:4: unknown key `compression` in the plan, which has: name, workload, rounds, base, seed, control, placement, template, system");
 }
 
 #[test]
 fn unknown_names_list_the_choices() {
     assert_snapshot!(system("build = \"mariadb\"\nconfig = \"z12b\""), @"my.toml:7: no mariadb config `z12b`; nearest `z12a`; there are: default, quick, z12a");
-    assert_snapshot!(system("build = \"postgras-15\""), @"my.toml:6: no DBMS `postgras`; nearest `postgres`; there are: mysql, mariadb, postgres, sqlite");
+    assert_snapshot!(system("build = \"postgras-15\"\npath = \"/opt\""), @"my.toml:6: no DBMS `postgras`; nearest `postgres`; there are: mysql, mariadb, postgres, sqlite");
     assert_snapshot!(system("build = \"mariadb\"\nengine = \"inodb\""), @"my.toml:7: no engine `inodb`; nearest `innodb`; there are: innodb, myrocks, tokudb, heap, btree");
     assert_snapshot!(workload("steps = [\"l.i0\", \"l.x\", \"qr200\"]"), @"my.toml:3: no step `qr200`; nearest `qr100`; there are: l.i0, l.x, l.i1, l.i2, qr100, qp100, qr500, qp500, qr1000, qp1000");
     assert_snapshot!(workload("queries = [\"points\"]"), @"my.toml:3: no kind of query `points`; nearest `point`; there are: range, point");
@@ -81,7 +81,7 @@ fn values_of_the_wrong_type_or_size() {
     assert_snapshot!(workload("settle = \"never\""), @r#"my.toml:3: `settle` must be "formula", or a whole number of seconds up to a week, not "never""#);
     assert_snapshot!(workload("secondary_indexes = 4"), @"my.toml:3: `secondary_indexes` must be a whole number from 0 to 3, not 4");
     assert_snapshot!(system("build = \"mariadb\"\ncpus = { server = \"3-1\" }"), @r#"my.toml:7: `server` must be a list of CPUs such as "0-3,8", not "3-1""#);
-    assert_snapshot!(system("build = \"mariadb-ten\""), @r#"my.toml:6: `build` must be "mariadb", or "mariadb-" and a version, not "mariadb-ten""#);
+    assert_snapshot!(system("build = \"mariadb-ten\"\npath = \"/opt\""), @r#"my.toml:6: `build` must be "mariadb", or "mariadb-" and a version, not "mariadb-ten""#);
     assert_snapshot!(system("build = \"mariadb\"\nset = { innodb_io_capacity = [1] }"), @"my.toml:7: `innodb_io_capacity` must be text, a number, true or false, not a list");
     assert_snapshot!(system("build = \"mariadb\"\nset = { skip-log-bin = false }"), @"my.toml:7: `skip-log-bin` must be true, or left out, not false");
     assert_snapshot!(plan("seed = -1", SQLITE), @"my.toml:4: `seed` must be a whole number from 0 to 9_223_372_036_854_775_807, not -1");

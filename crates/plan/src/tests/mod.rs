@@ -1,5 +1,6 @@
 //! Tests of the whole crate: text in, plan or error out. Here: a host and the builds that are found on it.
 
+mod builds;
 mod catalog;
 mod errors;
 mod expand;
@@ -16,26 +17,29 @@ pub(super) const HOST: HostShape = HostShape {
 /// What a request finds: one version of each Dbms, MySQL in none.
 pub(super) fn find(request: &BuildRequest) -> Result<Build, String> {
     let version = match request.dbms {
-        Dbms::Mysql => return Err("no mysqld in PATH; give its `path`".to_owned()),
-        Dbms::Mariadb => "10.11.18",
-        Dbms::Postgres => "15.18",
-        Dbms::Sqlite => "3.51.1",
+        _ if !request.is_general() => return Err("there is no build of that name".to_owned()),
+        None => return Err("it names no family".to_owned()),
+        Some(Dbms::Mysql) => return Err("no mysqld in PATH; give its `path`".to_owned()),
+        Some(Dbms::Mariadb) => "10.11.18",
+        Some(Dbms::Postgres) => "15.18",
+        Some(Dbms::Sqlite) => "3.51.1",
     };
     Ok(build(request, version))
 }
 
 /// The build that answers a request with this version.
 pub(super) fn build(request: &BuildRequest, version: &str) -> Build {
-    let source = match (&request.connect, request.dbms) {
+    let dbms = request.dbms.unwrap();
+    let source = match (&request.connect, dbms) {
         (Some(_), _) => BuildSource::Connect("db1".to_owned()),
         (None, Dbms::Sqlite) => BuildSource::Embedded,
         (None, _) => BuildSource::Path("/opt/server".to_owned()),
     };
     Build {
-        dbms: request.dbms,
+        dbms,
         version: version.parse().unwrap(),
         source,
-        version_line: format!("{} {version}", request.dbms),
+        version_line: format!("{dbms} {version}"),
         name: None,
         facts: model::BuildFacts::default(),
     }

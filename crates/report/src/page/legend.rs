@@ -29,10 +29,10 @@ pub(super) fn role(system: &Seen<'_>) -> Markup {
     }
 }
 
-/// A name that a narrow column breaks after its slashes.
+/// A name that a narrow column breaks after its slashes and underscores.
 pub(super) fn name(text: &str) -> Markup {
     html! {
-        @for (place, part) in text.split_inclusive('/').enumerate() {
+        @for (place, part) in text.split_inclusive(['/', '_']).enumerate() {
             @if place > 0 { wbr; }
             (part)
         }

@@ -13,6 +13,7 @@ mod trials;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
+use self::step::Extent;
 use crate::chart::style::shapes;
 use crate::view::View;
 use crate::{Input, format, tables};
@@ -23,6 +24,16 @@ const SCRIPT: &str = include_str!("../../assets/report.js");
 /// One self-contained HTML file. Names are escaped everywhere; scripts only add sorting, toggles and
 /// values under the pointer.
 pub fn html(input: &Input<'_>) -> String {
+    page(input, Extent::Whole)
+}
+
+/// The same with less of each step: only the operations that it is about, without the tables of buckets and
+/// rounds. Half the size or less.
+pub fn html_brief(input: &Input<'_>) -> String {
+    page(input, Extent::Brief)
+}
+
+fn page(input: &Input<'_>, extent: Extent) -> String {
     let view = View::new(input);
     let title = &input.data.info.plan.name;
     let page = markup! {
@@ -41,7 +52,7 @@ pub fn html(input: &Input<'_>) -> String {
             body {
                 (shapes())
                 (head(&view))
-                main { (body(&view)) }
+                main { (body(&view, extent)) }
                 footer { "Made by backslide " (input.data.info.backslide) ", " (input.generated) "." }
                 script { (PreEscaped(SCRIPT)) }
             }
@@ -79,8 +90,8 @@ fn head(view: &View<'_>) -> Markup {
     }
 }
 
-fn body(view: &View<'_>) -> Markup {
-    let detail = step::Detail::of(view);
+fn body(view: &View<'_>, extent: Extent) -> Markup {
+    let detail = step::Detail::of(view, extent);
     markup! {
         (summary::summary(view))
         (matrix::matrix(view))

@@ -142,14 +142,14 @@ fn one_system(view: &View<'_>, system: &System) -> Markup {
 }
 
 fn differing(view: &View<'_>) -> Markup {
+    let differing = tables::view_differing(view);
     html! {
         @if view.input.differing.is_none() {
             p.nothing { "Server variables were not captured." }
-        } @else if let Some(differing) = tables::view_differing(view) {
-            (folded(&differing))
-        } @else {
+        } @else if differing.is_empty() {
             p.nothing { "No captured server variable differs between the systems." }
         }
+        @for one in &differing { (folded(one)) }
     }
 }
 

@@ -16,6 +16,15 @@ use crate::view::View;
 const ALL_POINTS: usize = 80_000;
 const ALL_CURVES: usize = 20_000;
 
+/// How much of each step the page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All that was recorded.
+    Whole,
+    /// What the step is about.
+    Brief,
+}
+
 /// How finely lines are drawn, so that the page keeps its size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detail {
@@ -23,10 +32,11 @@ pub(super) struct Detail {
     points: usize,
     /// Points of a quantile curve.
     curve: usize,
+    extent: Extent,
 }
 
 impl Detail {
-    pub(super) fn of(view: &View<'_>) -> Self {
+    pub(super) fn of(view: &View<'_>, extent: Extent) -> Self {
         let systems = view.systems.len().max(1);
         let kinds: usize = view.steps.iter().map(|s| view.kinds(s).len()).sum();
         // A step draws its throughput with a band (three outlines), two latencies, and each other
@@ -36,13 +46,18 @@ impl Detail {
         Self {
             points: (ALL_POINTS / (outlines * systems)).clamp(20, 300),
             curve: (ALL_CURVES / (curves * systems)).clamp(16, 48),
+            extent,
         }
     }
 }
 
 pub(super) fn step(view: &View<'_>, place: usize, step: &StepInfo, detail: Detail) -> Markup {
     let bins = Bins::of(view, step, detail.points);
-    let kinds = view.kinds(step);
+    let whole = detail.extent == Extent::Whole;
+    let kinds: Vec<String> = match detail.extent {
+        Extent::Whole => view.kinds(step),
+        Extent::Brief => vec![step.subject.clone()],
+    };
     html! {
         section.step id={ "step-" (place) } {
             h2 { (view.label(step)) }
@@ -53,10 +68,12 @@ pub(super) fn step(view: &View<'_>, place: usize, step: &StepInfo, detail: Detai
                 (ratios(view, step))
             }
             (course(view, step, bins))
-            @for kind in &kinds { (response(view, step, kind, detail.curve)) }
+            @for kind in &kinds { (response(view, step, kind, detail)) }
             (others(view, step, &kinds, bins))
             (step_costs(view, step))
-            @if let Some(pairs) = tables::view_pairs(view, step) { (folded(&pairs)) }
+            @if whole {
+                @if let Some(pairs) = tables::view_pairs(view, step) { (folded(&pairs)) }
+            }
         }
     }
 }
@@ -89,11 +106,11 @@ fn course(view: &View<'_>, step: &StepInfo, bins: Option<Bins>) -> Markup {
 }
 
 /// Response times of one kind. Those of what the step is about stand open, the others are folded.
-fn response(view: &View<'_>, step: &StepInfo, kind: &str, curve: usize) -> Markup {
+fn response(view: &View<'_>, step: &StepInfo, kind: &str, detail: Detail) -> Markup {
     let clocks = [Clock::Service, Clock::Response];
     let parts: Vec<Markup> = clocks
         .into_iter()
-        .filter_map(|clock| response_of(view, step, kind, clock, curve))
+        .filter_map(|clock| response_of(view, step, kind, clock, detail))
         .collect();
     html! {
         @if parts.is_empty() {
@@ -113,7 +130,7 @@ fn response_of(
     step: &StepInfo,
     kind: &str,
     clock: Clock,
-    curve: usize,
+    detail: Detail,
 ) -> Option<Markup> {
     let merged = series::histograms(view, step, kind, clock);
     let percentiles = tables::view_percentiles(view, step, kind, clock);
@@ -122,9 +139,11 @@ fn response_of(
         return None;
     }
     Some(html! {
-        @if buckets.is_some() { (distribution(view, step, kind, &merged, (clock, curve))) }
+        @if buckets.is_some() { (distribution(view, step, kind, &merged, (clock, detail.curve))) }
         @if let Some(percentiles) = percentiles { (table(&percentiles)) }
-        @if let Some(buckets) = buckets { (folded(&buckets)) }
+        @if detail.extent == Extent::Whole {
+            @if let Some(buckets) = buckets { (folded(&buckets)) }
+        }
     })
 }
 

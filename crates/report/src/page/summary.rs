@@ -26,8 +26,29 @@ pub(super) fn summary(view: &View<'_>) -> Markup {
                 }
             }
             p.control { (sentence::view_control(view)) }
+            (unequal(view))
             @for finding in findings::view_findings(view) {
                 aside.finding { strong { (finding.title) "." } " " (finding.text) }
+            }
+        }
+    }
+}
+
+/// Differences that should not be, unless they are what is compared.
+fn unequal(view: &View<'_>) -> Markup {
+    let unequal = findings::view_unequal(view);
+    html! {
+        @if !unequal.is_empty() {
+            aside.finding #unequal {
+                strong { (findings::UNEQUAL) "." }
+                ul {
+                    @for warning in unequal {
+                        li {
+                            strong { (warning.condition) } ": " (warning.line()) ". "
+                            span.why { (warning.text) }
+                        }
+                    }
+                }
             }
         }
     }

@@ -114,8 +114,8 @@ pub fn settings(input: &Input<'_>) -> Option<Table> {
     view_settings(&View::new(input))
 }
 
-/// Server variables that differ between the systems; `None` where not captured or all alike.
-pub fn differing(input: &Input<'_>) -> Option<Table> {
+/// Server variables that differ between the systems; none where not captured or all alike.
+pub fn differing(input: &Input<'_>) -> Vec<Table> {
     view_differing(&View::new(input))
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use explain::{Kind, Overview};
+
 use crate::table::{Cell, Header, Table};
 use crate::view::View;
 
@@ -29,22 +31,78 @@ pub(crate) fn settings(view: &View<'_>) -> Option<Table> {
     )
 }
 
-pub(crate) fn differing(view: &View<'_>) -> Option<Table> {
-    let variables = view.input.differing.as_ref()?;
-    let rows = variables.iter().map(|variable| {
-        let value = |system: &str| {
-            let known = variable.values.iter().find(|(name, _)| name == system);
-            known.map(|(_, value)| value.clone())
-        };
-        let values = view.systems.iter().map(|s| value(s.name)).collect();
-        (variable.name.clone(), values)
+/// Server variables that differ: for each Dbms a table of values, then one of the names of those that
+/// only some systems have.
+pub(crate) fn differing(view: &View<'_>) -> Vec<Table> {
+    let Some(differing) = &view.input.differing else {
+        return Vec::new();
+    };
+    let all = differing.variables.iter();
+    let tables = all.flat_map(|overview| [values(view, overview), names(overview)]);
+    tables.filter(|table| !table.rows.is_empty()).collect()
+}
+
+fn values(view: &View<'_>, overview: &Overview) -> Table {
+    let systems = overview.systems.iter().map(Header::words);
+    let mut headers = vec![Header::words("variable")];
+    headers.extend(systems);
+    headers.extend(["why it differs", "group", "why it matters"].map(Header::words));
+    let rows = overview.rows.iter().map(|row| {
+        let kinds: Vec<&str> = row.kinds.iter().map(|kind| kind.name()).collect();
+        let mut cells = vec![Cell::text(&row.name)];
+        cells.extend(row.values.iter().map(Cell::text));
+        cells.push(Cell::text(kinds.join(", ")));
+        cells.push(Cell::text(&row.group));
+        cells.push(Cell::text(row.matters.as_deref().unwrap_or_default()));
+        cells
     });
-    table(
-        view,
-        "Server variables that differ",
-        "As the servers themselves reported them; a dash stands for a variable that a server does not have.",
-        rows,
-    )
+    Table {
+        title: format!("Server variables that differ{}", of_dbms(view, overview)),
+        note: "As the servers themselves reported them, against the first system; of lists only the parts that are not in all. What is known to matter comes first, and what no config asks for before what is on purpose.".to_owned(),
+        headers,
+        rows: rows.collect(),
+    }
+}
+
+fn names(overview: &Overview) -> Table {
+    let base = overview.systems.first().map_or("the base", String::as_str);
+    let rows = overview.names.iter().map(|names| {
+        let only = match names.kind {
+            Kind::Gone => base,
+            Kind::New | Kind::NotAsSet | Kind::ChangedDefault | Kind::Follows | Kind::OnPurpose => {
+                &names.system
+            }
+        };
+        vec![
+            Cell::text(&names.system),
+            Cell::text(only),
+            Cell::text(&names.group),
+            Cell::text(names.names.join(", ")),
+        ]
+    });
+    Table {
+        title: "Server variables that only some systems have".to_owned(),
+        note: String::new(),
+        headers: ["compared", "only in", "group", "variables"]
+            .map(Header::words)
+            .to_vec(),
+        rows: rows.collect(),
+    }
+}
+
+/// Which systems a table is of, where there is one for each Dbms.
+fn of_dbms(view: &View<'_>, overview: &Overview) -> String {
+    let is_only = view
+        .input
+        .differing
+        .as_ref()
+        .is_none_or(|differing| differing.variables.len() < 2);
+    let first = overview.systems.first();
+    let first = first.and_then(|name| view.input.data.info.plan.system(name));
+    match first {
+        Some(system) if !is_only => format!(": {}", system.build.dbms),
+        _ => String::new(),
+    }
 }
 
 /// Rows whose values are all alike are left out; `None` when none is left.

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use explain::{Condition, Names, Overview, Row, Side, Warning};
 use model::{
     Build, BuildSource, Bytes, Cell, Comparison, Config, Dbms, DiskFacts, Engine, Host, HostShape,
     InsertScale, InsertSpec, KindSeries, Latency, Magnitude, MetricId, Nanos, Outcome, Pacing,
@@ -46,6 +47,57 @@ impl Shape {
             steps: 10,
             failed: None,
         }
+    }
+}
+
+/// What differs between the first two systems at run time.
+pub fn differing() -> report::Differing {
+    let systems = ["sqlite/wal".to_owned(), "sqlite/rollback".to_owned()];
+    let row = |name: &str, kind: explain::Kind, values: [&str; 2], matters: Option<&str>| Row {
+        name: name.into(),
+        group: "durability".into(),
+        kinds: vec![kind],
+        values: values.map(str::to_owned).to_vec(),
+        matters: matters.map(str::to_owned),
+    };
+    report::Differing {
+        variables: vec![Overview {
+            systems: systems.to_vec(),
+            rows: vec![
+                row(
+                    "journal_mode",
+                    explain::Kind::OnPurpose,
+                    ["wal", "delete"],
+                    Some("a log & more"),
+                ),
+                row(
+                    "page_size",
+                    explain::Kind::ChangedDefault,
+                    ["4096", "–"],
+                    None,
+                ),
+            ],
+            names: vec![Names {
+                system: "sqlite/rollback".into(),
+                kind: explain::Kind::Gone,
+                group: "memory".into(),
+                names: vec!["mmap_size".into(), "cache_spill".into()],
+            }],
+        }],
+        unequal: vec![Warning {
+            condition: Condition::Durability,
+            sides: vec![
+                Side {
+                    holds: "survives a crash of the machine".into(),
+                    systems: vec![systems[1].clone()],
+                },
+                Side {
+                    holds: "survives a crash of the <server>".into(),
+                    systems: vec![systems[0].clone()],
+                },
+            ],
+            text: "Commits cost. What decides it: synchronous, journal_mode.".into(),
+        }],
     }
 }
 

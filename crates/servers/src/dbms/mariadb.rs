@@ -1,10 +1,14 @@
 //! MariaDB Server.
 
-use model::{Build, Dbms, Engine, Setting, Version};
+use model::{Build, Dbms, Engine, Version};
 use rustix::process::Signal;
 
-use super::option_file::{self, RESERVED, TREE, VERSION_ARGUMENTS};
-use super::{CaptureQuery, Files, Init, Layout, Missing, Product, SettingError, Traits};
+use super::option_file::{self, HUGE_PAGES, RESERVED, TREE, VERSION_ARGUMENTS};
+use super::{
+    CaptureQuery, EngineMissing, Files, Init, Layout, Missing, Product, SettingError, Traits,
+    Wanted, engines,
+};
+use crate::installation::Installation;
 
 pub(super) struct Mariadb;
 
@@ -13,7 +17,7 @@ const TRAITS: Traits = Traits {
     // Before 10.5 the program has the old name only.
     programs: &["mariadbd", "mysqld"],
     version_arguments: VERSION_ARGUMENTS,
-    engines: &[Engine::Innodb, Engine::Myrocks],
+    engines: &[Engine::Innodb, Engine::Myrocks, Engine::Tokudb],
     tree: TREE,
     socket: "s.sock",
     superuser: "root",
@@ -22,7 +26,10 @@ const TRAITS: Traits = Traits {
     death: Signal::KILL,
     refuses_root: false,
     reserved: RESERVED,
+    huge_pages: HUGE_PAGES,
 };
+
+const LOGS: &[&str] = &["ib_logfile*", "undo*", "*-bin.*", "*.tokulog*"];
 
 impl Product for Mariadb {
     fn traits(&self) -> &'static Traits {
@@ -35,57 +42,45 @@ impl Product for Mariadb {
             .flatten()
     }
 
-    fn init(&self, _build: &Build, layout: &Layout) -> Result<Init, Missing> {
-        option_file::bootstrap(layout)
+    fn check_engine(
+        &self,
+        build: &Build,
+        engine: Engine,
+        installation: &Installation,
+    ) -> Result<(), EngineMissing> {
+        engines::lines(build, engine, installation).map(drop)
+    }
+
+    fn init(&self, build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> Result<Init, Missing> {
+        option_file::init(
+            build,
+            wanted,
+            layout,
+            &option_file::isolation(layout),
+            false,
+        )
     }
 
     fn config(
         &self,
         build: &Build,
-        engine: Engine,
-        settings: &[Setting],
+        wanted: &Wanted<'_>,
         layout: &Layout,
     ) -> Result<String, SettingError> {
-        let engine_settings: &[(&str, &str)] = match engine {
-            // MyRocks is a plugin and has no temporary tables.
-            Engine::Myrocks => &[
-                ("plugin-load-add", "ha_rocksdb"),
-                ("default-storage-engine", "ROCKSDB"),
-                ("default-tmp-storage-engine", "InnoDB"),
-            ],
-            Engine::Innodb | Engine::Tokudb | Engine::Heap | Engine::Btree => &[],
-        };
-        let isolation = option_file::isolation(layout);
-        option_file::render(build, engine_settings, settings, &isolation)
+        option_file::config(build, wanted, layout, &option_file::isolation(layout))
     }
 
     fn start(&self, layout: &Layout) -> Vec<String> {
-        vec![option_file::only_our_file(layout)]
+        vec![option_file::only(&layout.config())]
     }
 
-    fn files(&self, engine: Engine) -> Files {
-        const INNODB_LOG: &[&str] = &["ib_logfile*", "undo*", "*-bin.*"];
-        match engine {
-            Engine::Myrocks => Files {
-                data: &["#rocksdb"],
-                log: INNODB_LOG,
-            },
-            Engine::Innodb | Engine::Tokudb | Engine::Heap | Engine::Btree => Files {
-                data: &["ib"],
-                log: INNODB_LOG,
-            },
-        }
+    fn files(&self, build: &Build, engine: Engine) -> Files {
+        engines::files(build, engine, LOGS)
     }
 
     fn captures(&self, _version: &Version, engine: Engine) -> Vec<CaptureQuery> {
-        let mut captures = option_file::CAPTURES.to_vec();
-        if engine == Engine::Myrocks {
-            captures.push(CaptureQuery {
-                name: "rocksdb_status",
-                sql: "SHOW ENGINE ROCKSDB STATUS",
-            });
-        }
-        captures
+        let captures = option_file::CAPTURES.into_iter();
+        captures.chain(engines::captures(engine)).collect()
     }
 }
 
@@ -93,9 +88,10 @@ impl Product for Mariadb {
 mod tests {
     use std::path::PathBuf;
 
+    use model::Setting;
+
     use super::super::InitCommand;
     use super::*;
-    use crate::installation::Installation;
 
     fn build() -> Build {
         Build {
@@ -122,10 +118,20 @@ mod tests {
                 plugins: Some("/usr/lib/mysql/plugin".into()),
                 libraries: None,
                 tools: Vec::new(),
+                engine_plugins: vec!["/usr/lib/mysql/plugin/ha_rocksdb.so".into()],
+                seed: None,
             },
             directory: "/lab/a #1/x".into(),
             socket: "/tmp/bs-0/s.sock".into(),
             as_root: true,
+        }
+    }
+
+    fn wanted(engine: Engine, settings: &[Setting]) -> Wanted<'_> {
+        Wanted {
+            engine,
+            settings,
+            huge_pages: false,
         }
     }
 
@@ -186,7 +192,7 @@ mod tests {
             },
         ];
         let text = Mariadb
-            .config(&build(), Engine::Innodb, &settings, &layout())
+            .config(&build(), &wanted(Engine::Innodb, &settings), &layout())
             .unwrap();
         insta::assert_snapshot!(text, @r#"
         # Written by backslide for mariadb-10.11.19; made anew with each instance.
@@ -210,7 +216,7 @@ mod tests {
     #[test]
     fn myrocks_brings_its_plugin() {
         let text = Mariadb
-            .config(&build(), Engine::Myrocks, &[], &layout())
+            .config(&build(), &wanted(Engine::Myrocks, &[]), &layout())
             .unwrap();
         let head: Vec<&str> = text.lines().skip(2).take(3).collect();
         assert_eq!(
@@ -244,7 +250,9 @@ mod tests {
 
     #[test]
     fn bootstrap_feeds_the_system_tables() {
-        let init = Mariadb.init(&build(), &layout()).unwrap();
+        let init = Mariadb
+            .init(&build(), &wanted(Engine::Innodb, &[]), &layout())
+            .unwrap();
         let [
             InitCommand {
                 arguments, input, ..
@@ -255,13 +263,15 @@ mod tests {
         };
         assert_eq!(
             arguments.first().map(String::as_str),
-            Some("--defaults-file=/lab/a #1/x/server.cnf")
+            Some("--defaults-file=/lab/a #1/x/init.cnf")
         );
         assert!(arguments.contains(&"--bootstrap".to_owned()));
         assert_eq!(input.len(), 3);
         let mut without = layout();
         without.installation.scripts.clear();
-        let missing = Mariadb.init(&build(), &without).unwrap_err();
+        let missing = Mariadb
+            .init(&build(), &wanted(Engine::Innodb, &[]), &without)
+            .unwrap_err();
         insta::assert_snapshot!(missing, @"the SQL of the system tables (mysql_system_tables.sql or mariadb_system_tables.sql) is missing from /usr/share/mysql");
     }
 }

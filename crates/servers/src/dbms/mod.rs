@@ -1,5 +1,6 @@
 //! What differs between families of servers, as data: one file per Dbms.
 
+mod engines;
 mod mariadb;
 mod mysql;
 mod option_file;
@@ -12,6 +13,8 @@ use model::{Build, Dbms, Engine, Setting, Version};
 use rustix::process::Signal;
 
 use crate::installation::Installation;
+
+pub use engines::{EngineMissing, TOKUDB_UNVERIFIED};
 
 /// Every family of servers. The order matters only where one program name serves two: `mysqld` is
 /// asked for its version, and the first that recognises the answer has it.
@@ -35,15 +38,22 @@ pub trait Product: Sync {
     /// family.
     fn parse_version(&self, line: &str) -> Option<Version>;
 
+    /// Has the build this engine, which is one of [`Traits::engines`]?
+    fn check_engine(
+        &self,
+        build: &Build,
+        engine: Engine,
+        installation: &Installation,
+    ) -> Result<(), EngineMissing>;
+
     /// What makes an empty directory a data directory.
-    fn init(&self, build: &Build, layout: &Layout) -> Result<Init, Missing>;
+    fn init(&self, build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> Result<Init, Missing>;
 
     /// The text of the configuration file: the settings, and what isolation demands.
     fn config(
         &self,
         build: &Build,
-        engine: Engine,
-        settings: &[Setting],
+        wanted: &Wanted<'_>,
         layout: &Layout,
     ) -> Result<String, SettingError>;
 
@@ -51,7 +61,7 @@ pub trait Product: Sync {
     fn start(&self, layout: &Layout) -> Vec<String>;
 
     /// Which files hold tables, and which hold logs.
-    fn files(&self, engine: Engine) -> Files;
+    fn files(&self, build: &Build, engine: Engine) -> Files;
 
     /// What is worth keeping of a server's state before and after each step.
     fn captures(&self, version: &Version, engine: Engine) -> Vec<CaptureQuery>;
@@ -61,6 +71,17 @@ impl fmt::Debug for dyn Product {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.traits().dbms.name())
     }
+}
+
+/// What an instance is asked to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The engine of the benchmark's tables.
+    pub engine: Engine,
+    /// The settings of its config, in their order.
+    pub settings: &'a [Setting],
+    /// Are huge pages asked for its buffers?
+    pub huge_pages: bool,
 }
 
 /// What never changes between the versions of a family.
@@ -91,6 +112,25 @@ pub struct Traits {
     /// Settings that isolation owns, in snake case: a config that gives one is refused, because it would
     /// be overridden silently.
     pub reserved: &'static [&'static str],
+    /// How it is made to use huge pages.
+    pub huge_pages: HugePages,
+}
+
+/// How a family is made to put its buffers into huge pages of the kernel's pool.
+#[derive(Debug)]
+pub struct HugePages {
+    /// What the configuration file gets.
+    pub lines: &'static [(&'static str, Option<&'static str>)],
+    /// Settings, in snake case, that a config cannot give as well.
+    pub names: &'static [&'static str],
+    /// The setting of its largest buffer, in snake case.
+    pub buffer: &'static str,
+    /// Bytes of that buffer where no setting says.
+    pub default: u64,
+    /// Bytes that a number without a unit counts in.
+    pub unit: u64,
+    /// Bytes that its other buffers there take, about and at most.
+    pub others: u64,
 }
 
 /// Where an installation keeps what a server needs: candidates relative to its base, the best first.
@@ -108,6 +148,12 @@ pub struct Tree {
     pub libraries: &'static [&'static str],
     /// Programs beside the server that initialisation needs.
     pub tools: &'static [&'static str],
+    /// Files among the plugins that bring an engine.
+    pub engine_plugins: &'static [&'static str],
+    /// A data directory that the build brings along, ready to be copied.
+    pub seeds: &'static [&'static str],
+    /// What a directory must hold to be one.
+    pub seed_marker: &'static str,
 }
 
 /// Where one instance of one installation has everything. All paths are absolute and plain text.
@@ -134,6 +180,11 @@ impl Layout {
         self.directory.join("server.cnf")
     }
 
+    /// The configuration file of the initialisation, where that needs one.
+    pub fn init_config(&self) -> PathBuf {
+        self.directory.join("init.cnf")
+    }
+
     /// Temporary files of the server: on the filesystem of its data, so that their writes are seen.
     pub fn temporary(&self) -> PathBuf {
         self.directory.join("tmp")
@@ -156,12 +207,27 @@ impl Layout {
 }
 
 /// What makes an empty directory a data directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Init {
-    /// Directories to make first.
+    /// A directory to copy first.
+    pub copy: Option<Copied>,
+    /// Directories to make.
     pub directories: Vec<PathBuf>,
+    /// Files to write, each with its content.
+    pub files: Vec<(PathBuf, String)>,
     /// Commands to run, in order.
     pub commands: Vec<InitCommand>,
+}
+
+/// A directory to copy with all that is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// The directory.
+    pub from: PathBuf,
+    /// What becomes its copy; it does not exist yet.
+    pub to: PathBuf,
+    /// Names right in it that the copy shall not have.
+    pub without: &'static [&'static str],
 }
 
 /// A command of the initialisation.
@@ -246,10 +312,28 @@ fn check_setting(setting: &Setting, reserved: &[&str]) -> Result<(), SettingErro
     if value.chars().any(char::is_control) {
         return refuse("has a line break or another control character in its value");
     }
-    if reserved.contains(&setting.name.to_lowercase().replace('-', "_").as_str()) {
+    if is_named(&setting.name, reserved) {
         return refuse("belongs to backslide, which isolates its servers with it: leave it out");
     }
     Ok(())
+}
+
+/// Refuses a setting that says what `huge_pages` of the plan says.
+fn check_huge_pages(setting: &Setting, traits: &HugePages) -> Result<(), SettingError> {
+    if is_named(&setting.name, traits.names) {
+        return Err(SettingError {
+            name: setting.name.clone(),
+            problem: "is what the plan's `huge_pages = true` sets: leave one of the two out",
+        });
+    }
+    Ok(())
+}
+
+/// Is the setting one of these, in whichever way it is spelled?
+fn is_named(setting: &str, names: &[&str]) -> bool {
+    let name = setting.to_lowercase().replace('-', "_");
+    let name = name.strip_prefix("loose_").unwrap_or(&name);
+    names.contains(&name)
 }
 
 #[cfg(test)]
@@ -293,6 +377,7 @@ mod tests {
         assert!(check("a b", "1").is_err());
         assert!(check("", "1").is_err());
         insta::assert_snapshot!(check("x", "1\n[client]").unwrap_err(), @"setting `x` has a line break or another control character in its value");
+        assert!(check("loose_data-dir", "/").is_err());
         insta::assert_snapshot!(check("Data-Dir", "/").unwrap_err(), @"setting `Data-Dir` belongs to backslide, which isolates its servers with it: leave it out");
     }
 }

@@ -1,13 +1,14 @@
 //! MySQL, and what is built from it: Percona Server, FB MySQL.
 
-use model::{Build, Dbms, Engine, Setting, Version};
+use model::{Build, Dbms, Engine, Version};
 use rustix::process::Signal;
 
-use super::option_file::{self, RESERVED, TREE, VERSION_ARGUMENTS};
+use super::option_file::{self, HUGE_PAGES, Lines, RESERVED, TREE, VERSION_ARGUMENTS};
 use super::{
-    CaptureQuery, Files, Init, InitCommand, Layout, Missing, Product, SettingError, Traits,
-    at_least,
+    CaptureQuery, EngineMissing, Files, Init, Layout, Missing, Product, SettingError, Traits,
+    Wanted, at_least, engines,
 };
+use crate::installation::Installation;
 
 pub(super) struct Mysql;
 
@@ -15,7 +16,7 @@ const TRAITS: Traits = Traits {
     dbms: Dbms::Mysql,
     programs: &["mysqld"],
     version_arguments: VERSION_ARGUMENTS,
-    engines: &[Engine::Innodb],
+    engines: &[Engine::Innodb, Engine::Myrocks, Engine::Tokudb],
     tree: TREE,
     socket: "s.sock",
     superuser: "root",
@@ -24,7 +25,17 @@ const TRAITS: Traits = Traits {
     death: Signal::KILL,
     refuses_root: false,
     reserved: RESERVED,
+    huge_pages: HUGE_PAGES,
 };
+
+const LOGS: &[&str] = &[
+    "ib_logfile*",
+    "#innodb_redo",
+    "undo*",
+    "*-bin.*",
+    "binlog.*",
+    "*.tokulog*",
+];
 
 impl Product for Mysql {
     fn traits(&self) -> &'static Traits {
@@ -37,64 +48,60 @@ impl Product for Mysql {
             .flatten()
     }
 
-    fn init(&self, build: &Build, layout: &Layout) -> Result<Init, Missing> {
-        if !at_least(&build.version, &[5, 7]) {
-            return option_file::bootstrap(layout);
-        }
-        Ok(Init {
-            directories: Vec::new(),
-            commands: vec![InitCommand {
-                program: layout.installation.program.clone(),
-                arguments: vec![
-                    option_file::only_our_file(layout),
-                    "--initialize-insecure".to_owned(),
-                ],
-                input: Vec::new(),
-            }],
-        })
+    fn check_engine(
+        &self,
+        build: &Build,
+        engine: Engine,
+        installation: &Installation,
+    ) -> Result<(), EngineMissing> {
+        engines::lines(build, engine, installation).map(drop)
+    }
+
+    fn init(&self, build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> Result<Init, Missing> {
+        let initialises_itself = at_least(&build.version, &[5, 7]);
+        let isolation = isolation(build, layout);
+        option_file::init(build, wanted, layout, &isolation, initialises_itself)
     }
 
     fn config(
         &self,
         build: &Build,
-        _engine: Engine,
-        settings: &[Setting],
+        wanted: &Wanted<'_>,
         layout: &Layout,
     ) -> Result<String, SettingError> {
-        let mut isolation = option_file::isolation(layout);
-        if at_least(&build.version, &[8, 0, 11]) {
-            // Its own port and socket. `loose`: stripped builds have no X plugin.
-            isolation.push(("loose-mysqlx".to_owned(), Some("OFF".to_owned())));
-        }
-        option_file::render(build, &[], settings, &isolation)
+        option_file::config(build, wanted, layout, &isolation(build, layout))
     }
 
     fn start(&self, layout: &Layout) -> Vec<String> {
-        vec![option_file::only_our_file(layout)]
+        vec![option_file::only(&layout.config())]
     }
 
-    fn files(&self, _engine: Engine) -> Files {
-        Files {
-            data: &["ib"],
-            log: &[
-                "ib_logfile*",
-                "#innodb_redo",
-                "undo*",
-                "*-bin.*",
-                "binlog.*",
-            ],
-        }
+    fn files(&self, build: &Build, engine: Engine) -> Files {
+        engines::files(build, engine, LOGS)
     }
 
-    fn captures(&self, _version: &Version, _engine: Engine) -> Vec<CaptureQuery> {
-        option_file::CAPTURES.to_vec()
+    fn captures(&self, _version: &Version, engine: Engine) -> Vec<CaptureQuery> {
+        let captures = option_file::CAPTURES.into_iter();
+        captures.chain(engines::captures(engine)).collect()
     }
+}
+
+fn isolation(build: &Build, layout: &Layout) -> Lines {
+    let mut isolation = option_file::isolation(layout);
+    if at_least(&build.version, &[8, 0, 11]) {
+        // Its own port and socket. `loose`: stripped builds have no X plugin.
+        isolation.push(("loose-mysqlx".to_owned(), Some("OFF".to_owned())));
+    }
+    isolation
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use model::Setting;
+
     use super::*;
-    use crate::installation::Installation;
 
     fn build(version: &str) -> Build {
         Build {
@@ -117,10 +124,20 @@ mod tests {
                 plugins: None,
                 libraries: Some("/opt/my sql/lib".into()),
                 tools: Vec::new(),
+                engine_plugins: Vec::new(),
+                seed: None,
             },
             directory: "/lab/x".into(),
             socket: "/tmp/bs-0/s.sock".into(),
             as_root: false,
+        }
+    }
+
+    fn wanted(engine: Engine, settings: &[Setting]) -> Wanted<'_> {
+        Wanted {
+            engine,
+            settings,
+            huge_pages: false,
         }
     }
 
@@ -181,7 +198,7 @@ mod tests {
     fn the_x_plugin_is_off_where_there_is_one() {
         let text = |version: &str| {
             Mysql
-                .config(&build(version), Engine::Innodb, &[], &layout())
+                .config(&build(version), &wanted(Engine::Innodb, &[]), &layout())
                 .unwrap()
         };
         insta::assert_snapshot!(text("9.7.4"), @r"
@@ -207,7 +224,7 @@ mod tests {
     fn old_versions_bootstrap_and_new_ones_initialise_themselves() {
         let arguments = |version: &str| {
             Mysql
-                .init(&build(version), &layout())
+                .init(&build(version), &wanted(Engine::Innodb, &[]), &layout())
                 .unwrap()
                 .commands
                 .remove(0)
@@ -219,9 +236,85 @@ mod tests {
         for new in ["5.7.19", "8.0.33", "9.7.4"] {
             assert_eq!(
                 arguments(new),
-                ["--defaults-file=/lab/x/server.cnf", "--initialize-insecure"],
+                [
+                    "--defaults-file=/lab/x/init.cnf",
+                    "--initialize-insecure",
+                    "--default-storage-engine=InnoDB"
+                ],
                 "{new}"
             );
         }
+    }
+
+    #[test]
+    fn a_ready_made_data_directory_is_copied() {
+        let mut seeded = layout();
+        seeded.installation.seed = Some("/opt/my sql/seed".into());
+        let init = Mysql
+            .init(&build("5.6.24"), &wanted(Engine::Innodb, &[]), &seeded)
+            .unwrap();
+        let copy = init.copy.unwrap();
+        assert_eq!(copy.from, PathBuf::from("/opt/my sql/seed"));
+        assert_eq!(copy.to, PathBuf::from("/lab/x/data"));
+        assert!(copy.without.contains(&"auto.cnf"));
+        assert!(init.commands.is_empty() && init.directories.is_empty());
+    }
+
+    #[test]
+    fn the_initialisation_does_without_the_engine() {
+        let mut percona = layout();
+        percona.installation.engine_plugins = vec!["/opt/my sql/lib/plugin/ha_rocksdb.so".into()];
+        let settings = [
+            Setting {
+                name: "rocksdb_block_cache_size".to_owned(),
+                value: Some("1G".to_owned()),
+            },
+            Setting {
+                name: "innodb_page_size".to_owned(),
+                value: Some("4k".to_owned()),
+            },
+        ];
+        let wanted = Wanted {
+            huge_pages: true,
+            ..wanted(Engine::Myrocks, &settings)
+        };
+        let build = build("8.0.33");
+        let text = Mysql.config(&build, &wanted, &percona).unwrap();
+        let lines = |text: &str| -> String {
+            let lines = text.lines().skip(2);
+            let lines: Vec<_> = lines.take_while(|line| *line != "# Isolation.").collect();
+            lines.join("\n")
+        };
+        insta::assert_snapshot!(lines(&text), @r"
+        plugin-load-add = ha_rocksdb.so
+        default-storage-engine = ROCKSDB
+        default-tmp-storage-engine = InnoDB
+        large-pages
+        rocksdb_block_cache_size = 1G
+        innodb_page_size = 4k
+        ");
+        let init = Mysql.init(&build, &wanted, &percona).unwrap();
+        let (path, text) = init.files.first().unwrap();
+        assert_eq!(*path, percona.init_config());
+        insta::assert_snapshot!(lines(text), @r"
+        loose_rocksdb_block_cache_size = 1G
+        innodb_page_size = 4k
+        ");
+        assert!(text.contains("datadir = /lab/x/data"));
+    }
+
+    #[test]
+    fn huge_pages_are_said_once() {
+        let settings = [Setting {
+            name: "large-pages".to_owned(),
+            value: Some("ON".to_owned()),
+        }];
+        let mut wanted = wanted(Engine::Innodb, &settings);
+        assert!(Mysql.config(&build("8.0.33"), &wanted, &layout()).is_ok());
+        wanted.huge_pages = true;
+        let error = Mysql
+            .config(&build("8.0.33"), &wanted, &layout())
+            .unwrap_err();
+        insta::assert_snapshot!(error, @"setting `large-pages` is what the plan's `huge_pages = true` sets: leave one of the two out");
     }
 }

@@ -3,10 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use model::{Build, Setting, Version};
+use model::{Build, Version};
 
+use super::engines;
 use super::{
-    CaptureQuery, Init, InitCommand, Input, Layout, Missing, SettingError, Tree, check_setting,
+    CaptureQuery, Copied, HugePages, Init, InitCommand, Input, Layout, Missing, SettingError, Tree,
+    Wanted, check_huge_pages, check_setting,
 };
 
 /// Where archives and distributions keep the files of these servers.
@@ -29,6 +31,19 @@ pub(super) const TREE: Tree = Tree {
     plugins: &["lib/plugin", "lib/mysql/plugin", "lib64/mysql/plugin"],
     libraries: &["lib"],
     tools: &[],
+    engine_plugins: engines::PLUGINS,
+    seeds: &["seed"],
+    seed_marker: "mysql",
+};
+
+/// `InnoDB`'s buffer pool goes there, and smaller buffers: the key cache, the log buffer.
+pub(super) const HUGE_PAGES: HugePages = HugePages {
+    lines: &[("large-pages", None)],
+    names: &["large_pages", "skip_large_pages"],
+    buffer: "innodb_buffer_pool_size",
+    default: 128 << 20,
+    unit: 1,
+    others: 256 << 20,
 };
 
 /// What isolation owns. `log_error` is among them because the log is the server's standard error.
@@ -46,7 +61,6 @@ pub(super) const RESERVED: &[&str] = &[
     "log_error",
     "port",
     "bind_address",
-    "loose_mysqlx",
     "mysqlx",
 ];
 
@@ -63,34 +77,70 @@ pub(super) fn parse_version(line: &str) -> Option<Version> {
     rest.get(..end)?.parse().ok()
 }
 
-/// The option file: `engine_settings`, then the config's own, then what isolation demands. A later
-/// line wins, so a config can still change what an engine asks for.
-pub(super) fn render(
+/// Lines of isolation: names, and values of those that take one.
+pub(super) type Lines = Vec<(String, Option<String>)>;
+
+/// The option file of the server: what turns the engine on, then the config's own settings, then what
+/// isolation demands. A later line wins, so a config can still change what an engine asks for.
+pub(super) fn config(
     build: &Build,
-    engine_settings: &[(&str, &str)],
-    settings: &[Setting],
-    isolation: &[(String, Option<String>)],
+    wanted: &Wanted<'_>,
+    layout: &Layout,
+    isolation: &Lines,
 ) -> Result<String, SettingError> {
-    let mut text = format!(
-        "# Written by backslide for {}; made anew with each instance.\n[mysqld]\n",
-        build.id()
-    );
-    for (name, value) in engine_settings {
-        push(&mut text, name, Some(value));
+    let mut text = head(build);
+    // An engine that the build does not have has been refused before.
+    let engine = engines::lines(build, wanted.engine, &layout.installation).unwrap_or_default();
+    let huge = wanted.huge_pages.then_some(HUGE_PAGES.lines);
+    for (name, value) in engine.iter().chain(huge.unwrap_or_default()) {
+        push(&mut text, name, *value);
     }
-    for setting in settings {
+    for setting in wanted.settings {
         check_setting(setting, RESERVED)?;
+        if wanted.huge_pages {
+            check_huge_pages(setting, &HUGE_PAGES)?;
+        }
         push(&mut text, &setting.name, setting.value.as_deref());
     }
-    text.push_str("# Isolation.\n");
-    for (name, value) in isolation {
-        push(&mut text, name, value.as_deref());
-    }
+    push_isolation(&mut text, isolation);
     Ok(text)
 }
 
+/// The option file of the initialisation: the same but for the engine, whose plugin need not be there
+/// yet and which holds no system table. Settings of the engine are then unknown, which `loose` permits.
+fn init_config(build: &Build, wanted: &Wanted<'_>, isolation: &Lines) -> String {
+    const OF_ENGINES: [&str; 2] = ["rocksdb", "tokudb"];
+    let mut text = head(build);
+    for setting in wanted.settings {
+        let name = &setting.name;
+        let of_engine = OF_ENGINES.iter().any(|engine| name.starts_with(engine));
+        let name = if of_engine {
+            &format!("loose_{name}")
+        } else {
+            name
+        };
+        push(&mut text, name, setting.value.as_deref());
+    }
+    push_isolation(&mut text, isolation);
+    text
+}
+
+fn head(build: &Build) -> String {
+    format!(
+        "# Written by backslide for {}; made anew with each instance.\n[mysqld]\n",
+        build.id()
+    )
+}
+
+fn push_isolation(text: &mut String, isolation: &Lines) {
+    text.push_str("# Isolation.\n");
+    for (name, value) in isolation {
+        push(text, name, value.as_deref());
+    }
+}
+
 /// What keeps a server apart from the host and from other servers.
-pub(super) fn isolation(layout: &Layout) -> Vec<(String, Option<String>)> {
+pub(super) fn isolation(layout: &Layout) -> Lines {
     let path = |path: &Path| Some(path.display().to_string());
     let installation = &layout.installation;
     let mut lines = Vec::new();
@@ -115,14 +165,64 @@ pub(super) fn isolation(layout: &Layout) -> Vec<(String, Option<String>)> {
     lines
 }
 
-/// No other option file is read: the first argument, which must be the first, says so.
-pub(super) fn only_our_file(layout: &Layout) -> String {
-    format!("--defaults-file={}", layout.config().display())
+/// No other option file than this one is read: the first argument, which must be the first, says so.
+pub(super) fn only(file: &Path) -> String {
+    format!("--defaults-file={}", file.display())
+}
+
+/// The way of initialisation: the data directory that the build brings along, the server's own
+/// `--initialize-insecure` where it has that, else its bootstrap mode.
+pub(super) fn init(
+    build: &Build,
+    wanted: &Wanted<'_>,
+    layout: &Layout,
+    isolation: &Lines,
+    initialises_itself: bool,
+) -> Result<Init, Missing> {
+    let installation = &layout.installation;
+    if let Some(seed) = &installation.seed {
+        return Ok(Init {
+            copy: Some(Copied {
+                from: seed.clone(),
+                to: layout.data(),
+                // An identity of its own, which the server makes, and what only the archive needed.
+                without: &["auto.cnf", "META-INF"],
+            }),
+            ..Init::default()
+        });
+    }
+    let command = if initialises_itself {
+        InitCommand {
+            program: installation.program.clone(),
+            // A config may default to an engine that the plugins do not bring yet.
+            arguments: ["--initialize-insecure", "--default-storage-engine=InnoDB"]
+                .map(str::to_owned)
+                .into(),
+            input: Vec::new(),
+        }
+    } else {
+        bootstrap(layout)?
+    };
+    let file = layout.init_config();
+    let arguments = std::iter::once(only(&file)).chain(command.arguments);
+    Ok(Init {
+        copy: None,
+        directories: if initialises_itself {
+            Vec::new()
+        } else {
+            vec![layout.data().join("mysql")]
+        },
+        commands: vec![InitCommand {
+            arguments: arguments.collect(),
+            ..command
+        }],
+        files: vec![(file, init_config(build, wanted, isolation))],
+    })
 }
 
 /// System tables from the server's own SQL, fed to it in bootstrap mode: the way of every MariaDB and of
 /// MySQL before 5.7. The installation scripts around it need Perl or a shell and read the host's files.
-pub(super) fn bootstrap(layout: &Layout) -> Result<Init, Missing> {
+fn bootstrap(layout: &Layout) -> Result<InitCommand, Missing> {
     // One statement a line: the bootstrap reader of MySQL 5.5 and 5.6 takes a line for a statement.
     // Without the two variables MariaDB ≥ 10.4 lets root in over `unix_socket` only, and makes
     // anonymous accounts.
@@ -158,15 +258,10 @@ pub(super) fn bootstrap(layout: &Layout) -> Result<Init, Missing> {
         // A config may default to an engine whose plugin cannot hold the system tables.
         "--default-storage-engine=InnoDB",
     ];
-    Ok(Init {
-        directories: vec![layout.data().join("mysql")],
-        commands: vec![InitCommand {
-            program: installation.program.clone(),
-            arguments: std::iter::once(only_our_file(layout))
-                .chain(arguments.map(str::to_owned))
-                .collect(),
-            input,
-        }],
+    Ok(InitCommand {
+        program: installation.program.clone(),
+        arguments: arguments.map(str::to_owned).into(),
+        input,
     })
 }
 

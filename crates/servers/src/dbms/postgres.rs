@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use model::{Build, Dbms, Engine, Setting, Version};
+use model::{Build, Dbms, Engine, Version};
 use rustix::process::Signal;
 
 use super::{
-    CaptureQuery, Files, Init, InitCommand, Layout, Missing, Product, SettingError, Traits, Tree,
-    at_least, check_setting,
+    CaptureQuery, EngineMissing, Files, HugePages, Init, InitCommand, Layout, Missing, Product,
+    SettingError, Traits, Tree, Wanted, at_least, check_huge_pages, check_setting,
 };
+use crate::installation::Installation;
 
 pub(super) struct Postgres;
 
@@ -25,6 +26,9 @@ const TRAITS: Traits = Traits {
         plugins: &[],
         libraries: &[],
         tools: &["initdb"],
+        engine_plugins: &[],
+        seeds: &[],
+        seed_marker: "",
     },
     socket: ".s.PGSQL.5432",
     superuser: "postgres",
@@ -35,6 +39,16 @@ const TRAITS: Traits = Traits {
     death: Signal::QUIT,
     refuses_root: true,
     reserved: RESERVED,
+    huge_pages: HugePages {
+        // `try`, the default, would do without them silently.
+        lines: &[("huge_pages", Some("on"))],
+        names: &["huge_pages"],
+        buffer: "shared_buffers",
+        default: 128 << 20,
+        unit: 8192,
+        // The rest of its shared memory.
+        others: 64 << 20,
+    },
 };
 
 const RESERVED: &[&str] = &[
@@ -60,7 +74,16 @@ impl Product for Postgres {
         rest.split_ascii_whitespace().next()?.parse().ok()
     }
 
-    fn init(&self, _build: &Build, layout: &Layout) -> Result<Init, Missing> {
+    fn check_engine(
+        &self,
+        _build: &Build,
+        _engine: Engine,
+        _installation: &Installation,
+    ) -> Result<(), EngineMissing> {
+        Ok(())
+    }
+
+    fn init(&self, _build: &Build, _wanted: &Wanted<'_>, layout: &Layout) -> Result<Init, Missing> {
         let installation = &layout.installation;
         let initdb = installation.tool("initdb").ok_or_else(|| Missing {
             what: "initdb".to_owned(),
@@ -81,7 +104,6 @@ impl Product for Postgres {
             "--locale=C",
         ];
         Ok(Init {
-            directories: Vec::new(),
             commands: vec![InitCommand {
                 program: initdb.to_owned(),
                 arguments: ["-D".to_owned(), data]
@@ -90,6 +112,7 @@ impl Product for Postgres {
                     .collect(),
                 input: Vec::new(),
             }],
+            ..Init::default()
         })
     }
 
@@ -98,8 +121,7 @@ impl Product for Postgres {
     fn config(
         &self,
         build: &Build,
-        _engine: Engine,
-        settings: &[Setting],
+        wanted: &Wanted<'_>,
         layout: &Layout,
     ) -> Result<String, SettingError> {
         let shipped = layout.data().join("postgresql.conf");
@@ -108,13 +130,20 @@ impl Product for Postgres {
             build.id(),
             quoted(&shipped.display().to_string())
         );
-        for setting in settings {
+        let huge = wanted.huge_pages.then_some(TRAITS.huge_pages.lines);
+        for (name, value) in huge.unwrap_or_default() {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{name} = {}", quoted(value.unwrap_or_default()));
+        }
+        for setting in wanted.settings {
             check_setting(setting, RESERVED)?;
+            if wanted.huge_pages {
+                check_huge_pages(setting, &TRAITS.huge_pages)?;
+            }
             let value = setting.value.as_deref().ok_or_else(|| SettingError {
                 name: setting.name.clone(),
                 problem: "has no value: every setting of PostgreSQL needs one",
             })?;
-            // Writing to a String cannot fail.
             let _ = writeln!(text, "{} = {}", setting.name, quoted(value));
         }
         Ok(text)
@@ -139,7 +168,7 @@ impl Product for Postgres {
         arguments
     }
 
-    fn files(&self, _engine: Engine) -> Files {
+    fn files(&self, _build: &Build, _engine: Engine) -> Files {
         Files {
             data: &["base", "global", "pg_tblspc"],
             // `pg_xlog` before version 10.
@@ -212,8 +241,9 @@ fn quoted(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::Setting;
+
     use super::*;
-    use crate::installation::Installation;
 
     fn build() -> Build {
         Build {
@@ -237,10 +267,20 @@ mod tests {
                 plugins: None,
                 libraries: None,
                 tools: vec![bin.join("initdb")],
+                engine_plugins: Vec::new(),
+                seed: None,
             },
             directory: "/lab/it's".into(),
             socket: "/tmp/bs-0/.s.PGSQL.5432".into(),
             as_root: false,
+        }
+    }
+
+    fn wanted(settings: &[Setting]) -> Wanted<'_> {
+        Wanted {
+            engine: Engine::Heap,
+            settings,
+            huge_pages: false,
         }
     }
 
@@ -290,7 +330,7 @@ mod tests {
             },
         ];
         let text = Postgres
-            .config(&build(), Engine::Heap, &settings, &layout())
+            .config(&build(), &wanted(&settings), &layout())
             .unwrap();
         insta::assert_snapshot!(text, @r"
         # Written by backslide for postgres-15.19; made anew with each instance.
@@ -303,7 +343,7 @@ mod tests {
             value: None,
         }];
         let error = Postgres
-            .config(&build(), Engine::Heap, &no_value, &layout())
+            .config(&build(), &wanted(&no_value), &layout())
             .unwrap_err();
         insta::assert_snapshot!(error, @"setting `fsync` has no value: every setting of PostgreSQL needs one");
     }
@@ -338,11 +378,11 @@ mod tests {
 
     #[test]
     fn initdb_beside_the_server() {
-        let init = Postgres.init(&build(), &layout()).unwrap();
+        let init = Postgres.init(&build(), &wanted(&[]), &layout()).unwrap();
         insta::assert_snapshot!(init.commands[0].arguments.join(" "), @"-D /lab/it's/data -U postgres -A trust -E UTF8 --locale=C");
         let mut without = layout();
         without.installation.tools.clear();
-        let missing = Postgres.init(&build(), &without).unwrap_err();
+        let missing = Postgres.init(&build(), &wanted(&[]), &without).unwrap_err();
         insta::assert_snapshot!(missing, @"initdb is missing from /usr/lib/postgresql/15/bin");
     }
 
@@ -368,5 +408,30 @@ mod tests {
             names("19rc1"),
             "variables bgwriter checkpointer database wal io tables indexes"
         );
+    }
+
+    #[test]
+    fn huge_pages_are_demanded_and_said_once() {
+        let mut settings = vec![Setting {
+            name: "shared_buffers".to_owned(),
+            value: Some("1GB".to_owned()),
+        }];
+        let config = |settings: &[Setting]| {
+            let wanted = Wanted {
+                huge_pages: true,
+                ..wanted(settings)
+            };
+            Postgres.config(&build(), &wanted, &layout())
+        };
+        let text = config(&settings).unwrap();
+        assert!(
+            text.ends_with("\nhuge_pages = 'on'\nshared_buffers = '1GB'\n"),
+            "{text}"
+        );
+        settings.push(Setting {
+            name: "huge_pages".to_owned(),
+            value: Some("off".to_owned()),
+        });
+        insta::assert_snapshot!(config(&settings).unwrap_err(), @"setting `huge_pages` is what the plan's `huge_pages = true` sets: leave one of the two out");
     }
 }

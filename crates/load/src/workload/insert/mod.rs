@@ -9,6 +9,8 @@ mod query;
 mod rows;
 mod sql;
 mod stage;
+mod state;
+mod warm;
 mod worker;
 mod writer;
 
@@ -23,7 +25,9 @@ use model::{
 use self::maintain::{IndexBuilder, SettleLead, TableSettler};
 use self::query::{LongTransaction, PointQueries, QuerySetup, RangeQueries};
 use self::rows::Rows;
-use self::stage::{Kinds, Stage, stages};
+use self::stage::{Kinds, Stage, loading_stages, stages};
+use self::state::{State, TableLoad};
+use self::warm::TableReader;
 use self::worker::{Worker, Wrong};
 use self::writer::{Coupling, Deleter, InsertStatement, Inserter, Pacer, Turn};
 use crate::engine::{Client, Observer, Pace, Role, StepSetup, Stop, run};
@@ -40,6 +44,8 @@ pub(super) struct Insert {
     tables: Vec<TableState>,
     /// Number of the next row of each client.
     next_row: Vec<u64>,
+    /// What another one loaded, where that is where this one begins.
+    loaded: Vec<TableLoad>,
 }
 
 /// What a table must hold.
@@ -64,6 +70,7 @@ struct Cast<'a> {
     clients: Vec<(Role, Box<dyn Client>)>,
     wrong: Arc<Wrong>,
     notes: Arc<Mutex<Vec<String>>>,
+    checks: Arc<Mutex<Vec<Check>>>,
     requested_rows: u64,
     expected_ops: Option<u64>,
 }
@@ -78,6 +85,7 @@ impl Insert {
             stages: stages(&spec),
             tables: (0..tables).map(|_| TableState::default()).collect(),
             next_row: vec![0; spec.clients as usize],
+            loaded: Vec::new(),
             spec,
             seed,
         }
@@ -382,10 +390,24 @@ impl Insert {
         Ok(())
     }
 
+    fn cast_warm_step(&self, cast: &mut Cast<'_>) -> Result<(), StepError> {
+        for (load, table) in self.loaded.iter().zip(0..) {
+            let table = sql::table_name(table);
+            let role = format!("read {table}");
+            let worker = Worker::connect(&*cast.target.patient, role.clone())?;
+            let dialect = cast.target.dialect;
+            let indexes = self.spec.secondary_indexes as usize;
+            let reader = TableReader::new(worker, dialect, &table, indexes, load, &cast.checks)?;
+            cast.add(role, true, Box::new(reader));
+        }
+        Ok(())
+    }
+
     fn cast(&mut self, stage: &Stage, cast: &mut Cast<'_>, stop: &Stop) -> Result<(), StepError> {
         match stage {
             Stage::Index => return self.cast_index_step(cast),
             Stage::Settle => return self.cast_settle_step(cast),
+            Stage::Warm => return self.cast_warm_step(cast),
             Stage::Load => self.create_tables(cast.target)?,
             Stage::Random { .. } | Stage::Query { .. } => {}
         }
@@ -427,7 +449,7 @@ impl Workload for Insert {
             .iter()
             .map(|stage| StepOutline {
                 step: StepId::new(stage.name()),
-                measured: *stage != Stage::Settle,
+                measured: stage.is_measured(),
                 kinds: Kinds::of(stage, &self.spec)
                     .specs
                     .into_iter()
@@ -453,6 +475,7 @@ impl Workload for Insert {
             clients: Vec::new(),
             wrong: Arc::default(),
             notes: Arc::default(),
+            checks: Arc::default(),
             requested_rows: 0,
             expected_ops: None,
         };
@@ -462,6 +485,7 @@ impl Workload for Insert {
             clients,
             wrong,
             notes,
+            checks: found,
             requested_rows,
             expected_ops,
             ..
@@ -478,7 +502,8 @@ impl Workload for Insert {
         let window = run(setup, stop, observer)?;
         let elapsed = clock.now();
         let mut checks = vec![check("statements with a wrong answer", 0, wrong.count())];
-        if stage != Stage::Settle && !window.cut_short {
+        checks.extend(take(&found));
+        if stage.is_measured() && !window.cut_short {
             let inserted = window.kinds[kinds.insert].sums.rows;
             checks.push(check("rows inserted", requested_rows, inserted));
         }
@@ -495,7 +520,9 @@ impl Workload for Insert {
         if self.is_counted(index) {
             checks.extend(self.count_rows(target)?);
         }
-        let mut notes: Vec<(String, String)> = take(&notes);
+        let notes = take(&notes).into_iter();
+        let mut notes: Vec<(String, String)> =
+            notes.map(|text| ("settle".to_owned(), text)).collect();
         notes.extend(self.notes(&stage, &kinds, &window));
         Ok(StepResult {
             window,
@@ -506,6 +533,53 @@ impl Workload for Insert {
             notes,
         })
     }
+
+    fn loading_steps(&self) -> usize {
+        loading_stages(&self.stages)
+    }
+
+    fn state(&self, target: &Target) -> Result<String, StepError> {
+        let mut worker = Worker::connect(&*target.patient, "ends of the tables".to_owned())?;
+        let mut end = |end: &str, table: &str| {
+            worker.number(&format!("SELECT {end}(transactionid) FROM {table}"))
+        };
+        let tables = self.tables.iter().zip(0..).map(|(table, number)| {
+            let name = sql::table_name(number);
+            Ok(TableLoad {
+                inserted: table.inserted.load(Ordering::Relaxed),
+                deleted: table.deleted.load(Ordering::Relaxed),
+                lowest: end("MIN", &name)?,
+                highest: end("MAX", &name)?,
+            })
+        });
+        let state = State {
+            tables: tables.collect::<Result<_, StepError>>()?,
+            next_row: self.next_row.clone(),
+        };
+        state.write()
+    }
+
+    fn restore(&mut self, state: &str) -> Result<(), StepError> {
+        let state = State::read(state, self.tables.len(), self.next_row.len())?;
+        for (table, load) in self.tables.iter().zip(&state.tables) {
+            table.inserted.store(load.inserted, Ordering::Relaxed);
+            table.deleted.store(load.deleted, Ordering::Relaxed);
+        }
+        self.next_row = state.next_row;
+        self.loaded = state.tables;
+        let done = loading_stages(&self.stages);
+        self.stages.splice(..done, [Stage::Warm]);
+        Ok(())
+    }
+}
+
+/// All of `spec` that decides what loading leaves. The bounds of partitions depend on the rows of all
+/// steps.
+pub(super) fn loading(spec: &InsertSpec) -> Result<String, StepError> {
+    let rows = Insert::new(spec.clone(), 0).rows_per_table();
+    let bounds = (spec.partitions > 0).then_some(rows);
+    serde_json::to_string(&(state::of_loading(spec), bounds))
+        .map_err(|error| StepError::State(error.to_string()))
 }
 
 impl Insert {
@@ -552,15 +626,11 @@ impl Cast<'_> {
     }
 }
 
-fn take(notes: &Mutex<Vec<String>>) -> Vec<(String, String)> {
-    let notes = notes
+fn take<T>(shared: &Mutex<Vec<T>>) -> Vec<T> {
+    shared
         .lock()
-        .map(|mut n| std::mem::take(&mut *n))
-        .unwrap_or_default();
-    notes
-        .into_iter()
-        .map(|text| ("settle".to_owned(), text))
-        .collect()
+        .map(|mut shared| std::mem::take(&mut *shared))
+        .unwrap_or_default()
 }
 
 fn check(what: &str, expected: u64, actual: u64) -> Check {

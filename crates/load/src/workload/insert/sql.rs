@@ -192,11 +192,7 @@ pub(super) fn range_query(
     } else {
         ">="
     };
-    let hint = match dialect {
-        Dialect::Mysql => format!(" FORCE INDEX ({table}_{suffix})"),
-        Dialect::Sqlite => format!(" INDEXED BY {table}_{suffix}"),
-        Dialect::Postgres => String::new(),
-    };
+    let hint = hint(dialect, table, suffix);
     format!(
         "SELECT {columns} FROM {table}{hint} WHERE {first} {comparison} {key} \
          ORDER BY {columns} LIMIT {limit}"
@@ -228,6 +224,44 @@ pub(super) fn placeholder(sql: &mut String, dialect: Dialect, number: u32) {
         Dialect::Postgres => {
             let _infallible = write!(sql, "${number}");
         }
+    }
+}
+
+/// A column of each of [`INDEXES`] that no other one has: who counts its values reads that index.
+const ONLY_THERE: [&str; 3] = ["productid", "cashregisterid", "dateandtime"];
+
+/// Counts the rows of the table by reading it itself, or with the number of a secondary index by
+/// reading that, from one end to the other.
+pub(super) fn scan(dialect: Dialect, table: &str, index: Option<usize>) -> String {
+    let Some(index) = index else {
+        let hint = match dialect {
+            Dialect::Mysql => " FORCE INDEX (PRIMARY)",
+            Dialect::Postgres | Dialect::Sqlite => "",
+        };
+        return format!("SELECT COUNT(data) FROM {table}{hint}");
+    };
+    let (suffix, columns) = INDEXES[index];
+    let first = columns.split(',').next().unwrap_or(columns);
+    let hint = hint(dialect, table, suffix);
+    let counted = ONLY_THERE[index];
+    format!("SELECT COUNT({counted}) FROM {table}{hint} WHERE {first} >= 0")
+}
+
+/// What a session is told before it scans indexes.
+pub(super) fn before_scans(dialect: Dialect) -> &'static [&'static str] {
+    match dialect {
+        // It has no hints.
+        Dialect::Postgres => &["SET enable_seqscan = off", "SET enable_bitmapscan = off"],
+        Dialect::Mysql | Dialect::Sqlite => &[],
+    }
+}
+
+/// What makes a query use one secondary index, where the dialect has words for that.
+fn hint(dialect: Dialect, table: &str, suffix: &str) -> String {
+    match dialect {
+        Dialect::Mysql => format!(" FORCE INDEX ({table}_{suffix})"),
+        Dialect::Sqlite => format!(" INDEXED BY {table}_{suffix}"),
+        Dialect::Postgres => String::new(),
     }
 }
 

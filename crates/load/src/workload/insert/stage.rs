@@ -17,6 +17,8 @@ pub(super) enum Stage {
     },
     /// The phase before the queries: analyze, write back, wait.
     Settle,
+    /// In place of all before, where the data was loaded by another trial: reads it once and compares.
+    Warm,
     /// `qr…`, `qp…`: queries beside paced inserts and deletes.
     Query { kind: QueryKind, rate: u32 },
 }
@@ -70,6 +72,7 @@ impl Stage {
             Self::Index => "l.x".to_owned(),
             Self::Random { name, .. } => name.clone(),
             Self::Settle => "settle".to_owned(),
+            Self::Warm => "warm".to_owned(),
             Self::Query {
                 kind: QueryKind::Range,
                 rate,
@@ -87,7 +90,7 @@ impl Stage {
             Self::Load => spec.rows,
             Self::Index => u64::from(spec.i0_rows_per_commit),
             Self::Random { rows, .. } => *rows,
-            Self::Settle => 0,
+            Self::Settle | Self::Warm => 0,
             Self::Query { rate, .. } => u64::from(*rate) * u64::from(spec.query_seconds),
         }
     }
@@ -95,13 +98,18 @@ impl Stage {
     /// Rows of a statement; lowered to the rate where it is larger, as in the original.
     pub(super) fn rows_per_commit(&self, spec: &InsertSpec) -> u32 {
         let rows = match self {
-            Self::Load | Self::Index | Self::Settle => spec.i0_rows_per_commit,
+            Self::Load | Self::Index | Self::Settle | Self::Warm => spec.i0_rows_per_commit,
             Self::Random {
                 rows_per_commit, ..
             } => *rows_per_commit,
             Self::Query { rate, .. } => spec.query_rows_per_commit.min(*rate),
         };
         rows.max(1)
+    }
+
+    /// Is it a result, or a phase between results?
+    pub(super) fn is_measured(&self) -> bool {
+        !matches!(self, Self::Settle | Self::Warm)
     }
 
     pub(super) fn has_deletes(&self) -> bool {
@@ -112,7 +120,7 @@ impl Stage {
     pub(super) fn rate(&self) -> Option<u32> {
         match self {
             Self::Query { rate, .. } => Some((*rate).max(1)),
-            Self::Load | Self::Index | Self::Random { .. } | Self::Settle => None,
+            Self::Load | Self::Index | Self::Random { .. } | Self::Settle | Self::Warm => None,
         }
     }
 
@@ -121,6 +129,7 @@ impl Stage {
             Self::Load | Self::Random { .. } => ("insert", true),
             Self::Index => ("create_index", true),
             Self::Settle => ("settle", false),
+            Self::Warm => ("scan", true),
             Self::Query { .. } => ("query", false),
         };
         Subject {
@@ -128,6 +137,13 @@ impl Stage {
             counts_rows,
         }
     }
+}
+
+/// How many of the first stages load the data: all before the first query step, the settle phase
+/// included; none where there is no query step.
+pub(super) fn loading_stages(stages: &[Stage]) -> usize {
+    let is_query = |stage: &Stage| matches!(stage, Stage::Query { .. });
+    stages.iter().position(is_query).unwrap_or(0)
 }
 
 /// The operation kinds of a step and their places; a kind that a step lacks has no place.
@@ -159,6 +175,10 @@ impl Kinds {
         match stage {
             Stage::Settle => {
                 kinds.add("settle", false);
+                return kinds;
+            }
+            Stage::Warm => {
+                kinds.add("scan", false);
                 return kinds;
             }
             Stage::Index => kinds.index = kinds.add("create_index", false),
@@ -208,6 +228,13 @@ mod tests {
                 "l.i0", "l.x", "l.i1", "l.i2", "settle", "qr100", "qp100", "qr500", "qp500"
             ]
         );
+    }
+
+    #[test]
+    fn everything_before_the_first_query_step_loads() {
+        let all = stages(&spec());
+        assert_eq!(all[loading_stages(&all) - 1], Stage::Settle);
+        assert_eq!(loading_stages(&all[..4]), 0);
     }
 
     #[test]

@@ -1,0 +1,281 @@
+//! `backslide explain`: what differs between two systems at run time.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anstyle::Style;
+use anyhow::{Context, Result, bail};
+use explain::{Explanation, Facts, Line, Warning};
+use lab::{Lab, Providers, SiteError};
+use model::{Engine, RunData, System, Version};
+use plan::Catalog;
+use serde::Serialize;
+
+use crate::args::{ExplainArgs, Format};
+use crate::exit::Exit;
+use crate::printer::Printer;
+use crate::{input, installing, runs};
+
+pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    let [a, b] = args.variables.as_slice() else {
+        bail!("--variables takes two systems");
+    };
+    let pair = match of_run(args.run.as_deref(), [a, b], root)? {
+        Some(pair) => pair,
+        None => started([a, b], root, printer)?,
+    };
+    let catalog = Catalog::embedded()?;
+    let (rules_a, rules_b) = (
+        catalog.variables(pair.a.dbms),
+        catalog.variables(pair.b.dbms),
+    );
+    let explanation = explain::explain(rules_a, &pair.a, &pair.b);
+    let unequal = explain::unequal(&[(rules_a, &pair.a), (rules_b, &pair.b)]);
+    match args.format {
+        Format::Json => {
+            let output = Output {
+                from: &pair.from,
+                explanation: &explanation,
+                unequal: &unequal,
+            };
+            printer.result(&serde_json::to_string_pretty(&output)?);
+        }
+        Format::Text => {
+            printer.note(&format!("from {}", pair.from));
+            let width = usize::from(printer.width());
+            let bold = Style::new().bold();
+            for line in explain::text(&explanation, &unequal, width, args.all) {
+                match line {
+                    Line::Heading(text) => printer.result(&format!("{bold}{text}{bold:#}")),
+                    Line::Text(text) => printer.result(text.trim_end()),
+                }
+            }
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+/// What `--format json` prints.
+#[derive(Serialize)]
+struct Output<'a> {
+    /// The run, or that both were started for this.
+    from: &'a str,
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+    /// What should be equal and is not.
+    unequal: &'a [Warning],
+}
+
+/// Two systems, and where what is known of them comes from.
+struct Pair {
+    a: Facts,
+    b: Facts,
+    from: String,
+}
+
+/// Both systems as a run captured them. Where no run is named and the latest has not both of them, or
+/// several that could be meant, there is none.
+fn of_run(named: Option<&str>, pair: [&str; 2], root: &Path) -> Result<Option<Pair>> {
+    if named.is_none() && !root.join("lab.sqlite").exists() {
+        return Ok(None);
+    }
+    let lab = runs::open(root)?;
+    if named.is_none() && lab.store.latest_run()?.is_none() {
+        return Ok(None);
+    }
+    let data = runs::load(&lab, named, runs::NUMBERS)?;
+    let mut found = Vec::new();
+    for name in pair {
+        let system = system(&data, name);
+        match (system, named) {
+            (Ok(system), _) => found.push((system, input::facts(&lab, &data, system)?)),
+            (Err(error), Some(_)) => return Err(error),
+            (Err(_), None) => return Ok(None),
+        }
+    }
+    let run = &data.info.id;
+    let mut facts = Vec::new();
+    for (system, known) in found {
+        match known {
+            Some(known) => facts.push(known),
+            None if named.is_none() => return Ok(None),
+            None => bail!(
+                "run {run} has no variables of {}: no trial of it completed, or they could not be read",
+                system.name
+            ),
+        }
+    }
+    let mut facts = facts.into_iter();
+    let (Some(a), Some(b)) = (facts.next(), facts.next()) else {
+        return Ok(None);
+    };
+    let from = format!("run {run}, before its first step");
+    Ok(Some(Pair { a, b, from }))
+}
+
+/// The system of a run that `name` means: its whole name, the beginning of it up to a slash, its build,
+/// or its version or the beginning of that; the first of these that only one system has.
+fn system<'a>(data: &'a RunData, name: &str) -> Result<&'a System> {
+    let run = &data.info.id;
+    let all = &data.info.plan.systems;
+    let version = |system: &System| {
+        let of_dbms = name.strip_prefix(system.build.dbms.name());
+        let number = of_dbms
+            .and_then(|rest| rest.strip_prefix('-'))
+            .unwrap_or(name);
+        let asked: Option<Version> = number.parse().ok();
+        asked.is_some_and(|asked| system.build.version.starts_with(&asked))
+    };
+    let begins = |system: &System| {
+        let rest = system.name.strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    };
+    let ways: [&dyn Fn(&System) -> bool; 4] = [
+        &|system| system.name == name,
+        &begins,
+        &|system| system.build.id() == name,
+        &version,
+    ];
+    let names = |systems: &[&System]| {
+        let names: Vec<&str> = systems.iter().map(|s| s.name.as_str()).collect();
+        names.join(", ")
+    };
+    for way in ways {
+        // The control is meant only where it is named.
+        let meant = all
+            .iter()
+            .filter(|s| way(s) && (!s.control || s.name == name));
+        match meant.collect::<Vec<_>>().as_slice() {
+            [] => {}
+            [one] => return Ok(one),
+            several => bail!("`{name}` could be any of {} in run {run}", names(several)),
+        }
+    }
+    let all: Vec<&System> = all.iter().collect();
+    bail!("run {run} has no system `{name}`; it has {}", names(&all))
+}
+
+/// Both systems, started one after the other for this.
+fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
+    let text = plan_text(pair)?;
+    let lab = Lab::open(root)?;
+    let builds = installing::builds()?;
+    let file = plan::read(&text, "--variables")?;
+    let plan = super::run::expand_with(&file, &builds, lab.host()?.shape, printer)?;
+    let (instances, _lock) = lab.claim_instances()?;
+    remove_leftovers(&instances);
+    let provider = Providers {
+        secrets: builds.secrets(),
+    };
+    let read = |system: &System, letter: &str| {
+        printer.note(&format!("starting {}", system.name));
+        let directory = instances.join(format!("{INSTANCE}{}-{letter}", std::process::id()));
+        let told = lab::read_variables(&provider, system, &plan.workload, &directory)
+            .map_err(|error| with_log(&error))
+            .with_context(|| format!("cannot ask {}", system.name))?;
+        Facts::new(system, &told.captures, &told.provenance).with_context(|| {
+            let missing = told.missing.join("; ");
+            format!("{} did not tell its variables: {missing}", system.name)
+        })
+    };
+    let [a, b] = plan.systems.as_slice() else {
+        bail!("two systems were expected");
+    };
+    Ok(Pair {
+        a: read(a, "a")?,
+        b: read(b, "b")?,
+        from: "servers started for this".to_owned(),
+    })
+}
+
+/// How the instances of this verb begin.
+const INSTANCE: &str = "explain-";
+
+/// Removes the instances that a killed `explain` left. The lab is claimed and their servers are ended.
+fn remove_leftovers(instances: &Path) {
+    for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(INSTANCE) {
+            // Its place is not needed again, only its disk is.
+            let _leftover = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn with_log(error: &SiteError) -> anyhow::Error {
+    let mut text = error.to_string();
+    for line in &error.log_tail {
+        text.push_str("\n  | ");
+        text.push_str(line);
+    }
+    anyhow::anyhow!(text)
+}
+
+/// A plan of two systems, each written `BUILD[/ENGINE][/CONFIG]`.
+fn plan_text(pair: [&str; 2]) -> Result<String> {
+    if pair[0] == pair[1] {
+        bail!("`{}` twice: name two systems that differ", pair[0]);
+    }
+    let mut text = "name = \"explain\"\nrounds = 1\n\
+                    workload = { kind = \"insert\", scale = \"tiny\" }\n"
+        .to_owned();
+    for name in pair {
+        text.push_str(&system_text(name)?);
+    }
+    Ok(text)
+}
+
+fn system_text(name: &str) -> Result<String> {
+    let usual = |c: char| c.is_ascii_alphanumeric() || "-_.+~/".contains(c);
+    let mut parts = name.split('/');
+    let build = parts.next().unwrap_or_default();
+    if build.is_empty() || !name.chars().all(usual) {
+        bail!("`{name}` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
+    }
+    if build.starts_with(|c: char| c.is_ascii_digit()) {
+        bail!(
+            "no run here has a system `{name}` that only it can mean; to start one, write the Dbms, too: \
+             mysql-{build}"
+        );
+    }
+    let mut text = format!("[[system]]\nbuild = \"{build}\"\n");
+    let (mut engine, mut config) = (None, None);
+    for part in parts {
+        let is_engine = Engine::ALL.iter().any(|engine| engine.name() == part);
+        let place = if is_engine { &mut engine } else { &mut config };
+        if place.replace(part).is_some() {
+            bail!("`{name}` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
+        }
+    }
+    for (key, value) in [("engine", engine), ("config", config)] {
+        if let Some(value) = value {
+            let _infallible = writeln!(text, "{key} = \"{value}\"");
+        }
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_is_a_build_with_an_engine_and_a_config() {
+        let shown = |name: &str| match system_text(name) {
+            Ok(text) => text.replace('\n', " ").replace("[[system]] ", ""),
+            Err(error) => error.to_string(),
+        };
+        insta::assert_snapshot!(shown("mysql-8.0.33"), @r#"build = "mysql-8.0.33" "#);
+        insta::assert_snapshot!(shown("postgres-18/x10a"), @r#"build = "postgres-18" config = "x10a" "#);
+        insta::assert_snapshot!(shown("mariadb-11.8/myrocks/z12a"), @r#"build = "mariadb-11.8" engine = "myrocks" config = "z12a" "#);
+        insta::assert_snapshot!(shown("8.0.33"), @"no run here has a system `8.0.33` that only it can mean; to start one, write the Dbms, too: mysql-8.0.33");
+        insta::assert_snapshot!(shown("mysql/a/b"), @"`mysql/a/b` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
+        insta::assert_snapshot!(shown("my\"sql"), @"`my\"sql` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
+        insta::assert_snapshot!(shown(""), @"`` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
+    }
+
+    #[test]
+    fn two_systems_differ() {
+        assert!(plan_text(["a", "a"]).is_err());
+        assert!(plan::read(&plan_text(["sqlite/wal", "sqlite/rollback"]).unwrap(), "x").is_ok());
+    }
+}

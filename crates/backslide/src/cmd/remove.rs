@@ -1,0 +1,17 @@
+//! `backslide remove`: installed builds off this machine.
+
+use anyhow::Result;
+
+use crate::args::RemoveArgs;
+use crate::exit::Exit;
+use crate::installing;
+use crate::printer::Printer;
+
+pub(crate) fn run(args: &RemoveArgs, printer: Printer) -> Result<Exit> {
+    let builds = installing::builds()?;
+    for name in &args.builds {
+        let freed = builds.remove(name)?;
+        printer.note(&format!("{name} is removed: {freed} freed"));
+    }
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,123 @@
+//! `backslide try`: do builds work here?
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use lab::{Builds, Lab, TRYOUT_ROWS, Tryout};
+use model::{Plan, System};
+use report::{Cell, Header, Table};
+
+use crate::args::TryArgs;
+use crate::exit::Exit;
+use crate::printer::Printer;
+use crate::{installing, table};
+
+pub(crate) fn run(args: &TryArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    let builds = installing::builds()?;
+    let names = names(args, &builds)?;
+    let lab = Lab::open(root)?;
+    let (instances, _lock) = lab.claim_instances()?;
+    let mut done = Vec::new();
+    let mut failed = false;
+    for name in &names {
+        match one(args, name, &builds, &lab, &instances, printer) {
+            Ok(tried) => {
+                printer.note(&format!("{}: works", tried.0.name));
+                done.push(tried);
+            }
+            Err(error) => {
+                failed = true;
+                printer.error(&error.context(format!("{name} does not work here")));
+            }
+        }
+    }
+    if !done.is_empty() {
+        table::print(printer, &as_table(&done));
+    }
+    Ok(if failed { Exit::Failed } else { Exit::Fine })
+}
+
+fn names(args: &TryArgs, builds: &Builds) -> Result<Vec<String>> {
+    if args.all {
+        return Ok(builds.leading().into_iter().map(str::to_owned).collect());
+    }
+    if args.builds.is_empty() {
+        bail!("name the builds to try, or give --all");
+    }
+    Ok(args.builds.clone())
+}
+
+/// Installs the build where it is not here, and tries it out.
+fn one(
+    args: &TryArgs,
+    name: &str,
+    builds: &Builds,
+    lab: &Lab,
+    instances: &Path,
+    printer: Printer,
+) -> Result<(System, Tryout)> {
+    let plan = expand(args, name, builds, lab, printer)?;
+    let system = plan.systems.into_iter().next().context("no system")?;
+    let directory = instances.join(format!("try-{}", std::process::id()));
+    let tried = lab::try_out(&system, &directory).map_err(|error| {
+        let mut text = error.to_string();
+        for line in &error.log_tail {
+            text.push_str("\n  | ");
+            text.push_str(line);
+        }
+        anyhow::anyhow!(text)
+    })?;
+    Ok((system, tried))
+}
+
+/// The one system that the arguments describe, as a plan would have it.
+fn expand(
+    args: &TryArgs,
+    name: &str,
+    builds: &Builds,
+    lab: &Lab,
+    printer: Printer,
+) -> Result<Plan> {
+    let engine = args
+        .engine
+        .as_ref()
+        .map_or(String::new(), |engine| format!("engine = \"{engine}\"\n"));
+    let text = format!(
+        "name = \"try\"\nrounds = 1\nworkload = {{ kind = \"insert\", scale = \"tiny\" }}\n\
+         [[system]]\nbuild = \"{name}\"\nconfig = \"{}\"\n{engine}",
+        args.config
+    );
+    let file = plan::read(&text, "try")?;
+    super::run::expand_with(&file, builds, lab.host()?.shape, printer)
+}
+
+fn as_table(tried: &[(System, Tryout)]) -> Table {
+    let rows = tried.iter().map(|(system, tryout)| {
+        let mut row = vec![Cell::text(&system.name), Cell::text(&tryout.server_version)];
+        let times = [
+            tryout.init,
+            tryout.start,
+            tryout.load,
+            tryout.stop,
+            tryout.restart,
+        ];
+        row.extend(times.map(|time| Cell::number(time.as_secs_f64(), time.to_string())));
+        row
+    });
+    Table {
+        title: String::new(),
+        note: format!(
+            "load: {TRYOUT_ROWS} rows inserted, read back, and read again after the restart"
+        ),
+        headers: vec![
+            Header::words("system"),
+            Header::words("says"),
+            Header::numbers("init", ""),
+            Header::numbers("start", ""),
+            Header::numbers("load", ""),
+            Header::numbers("stop", ""),
+            Header::numbers("restart", ""),
+        ],
+        rows: rows.collect(),
+    }
+}

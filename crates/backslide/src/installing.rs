@@ -1,0 +1,103 @@
+//! Installing builds, with progress for people.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab::Builds;
+use model::{Bytes, Nanos, ObtainEvent, Recipe};
+use obtain::{Depot, Installed, ObtainError};
+use plan::Catalog;
+
+use crate::printer::Printer;
+
+/// The builds of this user: the catalog that backslide brings along, and the depot in the cache.
+pub(crate) fn builds() -> Result<Builds> {
+    Ok(Builds::new(
+        Catalog::embedded()?,
+        Depot::new(Depot::default_root()),
+    ))
+}
+
+/// Installs one build of the catalog and says how long it took; one that is there already is said so.
+pub(crate) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Result<Installed> {
+    let there = builds.installed()?.iter().any(|i| i.name == recipe.name);
+    if !there {
+        printer.note(&format!(
+            "{}: {} to download, {} on the disk, from {}",
+            recipe.name,
+            recipe.download,
+            recipe.size,
+            recipe.parcel.origin.describe()
+        ));
+    }
+    let begun = Instant::now();
+    let installed = with_progress(&recipe.name, printer, &mut |listen| {
+        builds.install(recipe, listen)
+    })
+    .with_context(|| format!("{} was not installed", recipe.name))?;
+    if there {
+        printer.note(&format!("{} is installed already", recipe.name));
+    } else {
+        say_done(&installed, begun, printer);
+    }
+    Ok(installed)
+}
+
+/// Says what there is now.
+pub(crate) fn say_done(installed: &Installed, begun: Instant, printer: Printer) {
+    let size = if installed.size == Bytes(0) {
+        String::new()
+    } else {
+        format!(", {}", installed.size)
+    };
+    printer.note(&format!(
+        "{} is installed: {}{size}, in {}",
+        installed.name,
+        without_directory(&installed.build.version_line),
+        Nanos::from(begun.elapsed())
+    ));
+}
+
+/// Some servers begin what they say with the path that they were started by: only its last part is shown.
+fn without_directory(version_line: &str) -> &str {
+    let program = version_line.split(' ').next().unwrap_or_default();
+    match program.rfind('/') {
+        Some(slash) => &version_line[slash + 1..],
+        None => version_line,
+    }
+}
+
+/// Runs `work` with a live line of what it does.
+pub(crate) fn with_progress<T>(
+    name: &str,
+    printer: Printer,
+    work: &mut dyn FnMut(&mut dyn FnMut(ObtainEvent)) -> Result<T, ObtainError>,
+) -> Result<T, ObtainError> {
+    let target = if printer.is_quiet() {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr()
+    };
+    let bar = ProgressBar::with_draw_target(None, target);
+    if let Ok(style) = ProgressStyle::with_template("{prefix:.bold} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar.set_prefix(name.to_owned());
+    let result = work(&mut |event| {
+        bar.set_message(text(&event));
+        bar.tick();
+    });
+    bar.finish_and_clear();
+    result
+}
+
+fn text(event: &ObtainEvent) -> String {
+    match event {
+        ObtainEvent::Fetching { what, done, total } => {
+            format!("fetching {what}: {done} of about {total}")
+        }
+        ObtainEvent::Unpacking { what } => format!("unpacking {what}"),
+        ObtainEvent::Checking { what } => format!("checking {what}"),
+    }
+}

@@ -1,0 +1,378 @@
+//! Two systems, variable by variable.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plan::{VariableRules, any_fits};
+use serde::Serialize;
+
+use crate::asked::{Asked, asked};
+use crate::facts::{Facts, Reading};
+use crate::value::{EMPTY, Values, parts};
+
+/// The group of variables that are in none.
+const OTHER: &str = "other";
+/// What stands for a value that is not there.
+pub const NOTHING: &str = "–";
+
+/// Why a variable differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub enum Kind {
+    /// Both configs ask for the same value, and the servers run with different ones.
+    #[serde(rename = "not as set")]
+    NotAsSet,
+    /// No config asks for it: the versions have other defaults.
+    #[serde(rename = "changed default")]
+    ChangedDefault,
+    /// No config asks for it and the build is the same: the server made it from other settings.
+    #[serde(rename = "follows from others")]
+    Follows,
+    /// Only the second system has it.
+    #[serde(rename = "new")]
+    New,
+    /// Only the first system has it.
+    #[serde(rename = "gone")]
+    Gone,
+    /// A config asks for it.
+    #[serde(rename = "on purpose")]
+    OnPurpose,
+}
+
+impl Kind {
+    /// All of them, what needs a look first.
+    pub const ALL: [Self; 6] = [
+        Self::NotAsSet,
+        Self::ChangedDefault,
+        Self::Follows,
+        Self::New,
+        Self::Gone,
+        Self::OnPurpose,
+    ];
+
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotAsSet => "not as set",
+            Self::ChangedDefault => "changed default",
+            Self::Follows => "follows from others",
+            Self::New => "new",
+            Self::Gone => "gone",
+            Self::OnPurpose => "on purpose",
+        }
+    }
+}
+
+/// A variable that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Its name; where it was renamed, the new one.
+    pub name: String,
+    /// The name that one of the two systems still has.
+    pub was: Option<String>,
+    /// Why it differs.
+    pub kind: Kind,
+    /// What it belongs to: `memory`.
+    pub group: String,
+    /// The value in the first system as its server tells it; `None` where it has no such variable.
+    pub a: Option<String>,
+    /// The value in the second system.
+    pub b: Option<String>,
+    /// Both values as a person reads them: sizes in units, of lists the parts that differ.
+    #[serde(skip)]
+    pub shown: (String, String),
+    /// Which configs make it what it is.
+    pub set_by: SetBy,
+    /// Why it is known to matter for performance.
+    pub matters: Option<String>,
+    /// Its place: what matters most has the lowest.
+    #[serde(skip)]
+    pub(crate) order: Order,
+}
+
+/// Which of two configs set a variable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SetBy {
+    /// That of the first system.
+    pub a: bool,
+    /// That of the second system.
+    pub b: bool,
+}
+
+/// Known to matter before the rest, in the order of the notes; what nobody asked for before what is on
+/// purpose; then by group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Order {
+    is_unknown: bool,
+    is_on_purpose: bool,
+    /// The note, and the place of the name within it.
+    note: (usize, usize),
+    group: usize,
+}
+
+/// How many differences there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Of the kind that was asked about.
+    pub all: usize,
+    /// Those of them that are known to matter.
+    pub matter: usize,
+}
+
+/// All differences between two systems.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanation {
+    /// Name of the first system.
+    pub a: String,
+    /// Name of the second one.
+    pub b: String,
+    /// Do the two have the same kind of variables, so that they can be compared one by one? MySQL and
+    /// PostgreSQL do not.
+    pub comparable: bool,
+    /// What is known to matter first, then by group.
+    pub differences: Vec<Difference>,
+}
+
+impl Explanation {
+    /// The differences of one kind.
+    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Difference> {
+        self.differences.iter().filter(move |d| d.kind == kind)
+    }
+
+    /// How many there are of one kind.
+    pub fn count(&self, kind: Kind) -> Count {
+        Count {
+            all: self.of(kind).count(),
+            matter: self.of(kind).filter(|d| d.matters.is_some()).count(),
+        }
+    }
+}
+
+/// Compares two systems. Variables that name an instance are left out; a variable that was renamed and
+/// kept its value is no difference. Of two Dbms whose variables have nothing in common there is nothing to
+/// tell but [`unequal`](crate::unequal).
+pub fn explain(rules: &VariableRules, a: &Facts, b: &Facts) -> Explanation {
+    let pair = Pair { rules, a, b };
+    let comparable = a.dbms.dialect() == b.dbms.dialect();
+    let (of_a, of_b) = if comparable {
+        pair.under_common_names()
+    } else {
+        Default::default()
+    };
+    let names: BTreeSet<&str> = of_a.keys().chain(of_b.keys()).copied().collect();
+    let mut differences: Vec<Difference> = names
+        .into_iter()
+        .filter(|name| !any_fits(&rules.own, name))
+        .filter_map(|name| pair.difference(name, of_a.get(name).copied(), of_b.get(name).copied()))
+        .collect();
+    differences.sort_by(|x, y| x.order.cmp(&y.order).then_with(|| x.name.cmp(&y.name)));
+    Explanation {
+        a: a.system.clone(),
+        b: b.system.clone(),
+        comparable,
+        differences,
+    }
+}
+
+/// A variable under the name that the server has for it.
+#[derive(Clone, Copy)]
+struct Named<'a> {
+    name: &'a str,
+    reading: &'a Reading,
+}
+
+/// The variables of a system under the names that both systems may share.
+type Common<'a> = BTreeMap<&'a str, Named<'a>>;
+
+struct Pair<'a> {
+    rules: &'a VariableRules,
+    a: &'a Facts,
+    b: &'a Facts,
+}
+
+impl<'a> Pair<'a> {
+    /// Where one of the systems has the new name of a variable, both get it.
+    fn under_common_names(&self) -> (Common<'a>, Common<'a>) {
+        let of = |facts: &'a Facts| -> Common<'a> {
+            let named = |(name, reading): (&'a String, &'a Reading)| {
+                (name.as_str(), Named { name, reading })
+            };
+            facts.variables.iter().map(named).collect()
+        };
+        let (mut of_a, mut of_b) = (of(self.a), of(self.b));
+        for renamed in &self.rules.renamed {
+            let (from, to) = (renamed.from.as_str(), renamed.to.as_str());
+            if !of_a.contains_key(to) && !of_b.contains_key(to) {
+                continue;
+            }
+            for side in [&mut of_a, &mut of_b] {
+                if let Some(old) = side.remove(from) {
+                    side.entry(to).or_insert(old);
+                }
+            }
+        }
+        (of_a, of_b)
+    }
+
+    fn difference(
+        &self,
+        name: &str,
+        a: Option<Named<'_>>,
+        b: Option<Named<'_>>,
+    ) -> Option<Difference> {
+        let canonical = |facts, named: Option<Named<'_>>| {
+            let named = named?;
+            let values = Values::of(self.rules, facts);
+            Some(values.canonical(named.name, &named.reading.value))
+        };
+        if canonical(self.a, a) == canonical(self.b, b) {
+            return None;
+        }
+        let asked_of = |facts, named: Option<Named<'_>>| {
+            asked(self.rules, facts, named.map_or(name, |named| named.name))
+        };
+        let asked = (asked_of(self.a, a), asked_of(self.b, b));
+        let kind = self.kind(&(a, b), &asked);
+        let is_set = matches!(kind, Kind::OnPurpose | Kind::NotAsSet);
+        let (note, matters) = self.note(name, kind);
+        let (group, group_name) = self.group(name);
+        let was = [a, b].into_iter().flatten().find(|n| n.name != name);
+        Some(Difference {
+            name: name.to_owned(),
+            was: was.map(|named| named.name.to_owned()),
+            kind,
+            group: group_name,
+            a: a.map(|named| named.reading.value.clone()),
+            b: b.map(|named| named.reading.value.clone()),
+            shown: self.shown(a, b),
+            set_by: SetBy {
+                a: is_set && asked.0.is_some(),
+                b: is_set && asked.1.is_some(),
+            },
+            order: Order {
+                is_unknown: matters.is_none(),
+                is_on_purpose: kind == Kind::OnPurpose,
+                note,
+                group,
+            },
+            matters,
+        })
+    }
+
+    fn kind(
+        &self,
+        there: &(Option<Named<'_>>, Option<Named<'_>>),
+        asked: &(Option<Asked>, Option<Asked>),
+    ) -> Kind {
+        match (there, asked) {
+            ((Some(_), Some(_)), (Some(Asked::Directly(a)), Some(Asked::Directly(b))))
+                if a == b =>
+            {
+                Kind::NotAsSet
+            }
+            _ if is_purpose(asked) => Kind::OnPurpose,
+            ((None, _), _) => Kind::New,
+            ((_, None), _) => Kind::Gone,
+            _ if self.is_same_build() => Kind::Follows,
+            _ => Kind::ChangedDefault,
+        }
+    }
+
+    fn is_same_build(&self) -> bool {
+        self.a.build == self.b.build && self.a.version == self.b.version
+    }
+
+    /// The place and the text of the note that says why `name` matters.
+    fn note(&self, name: &str, kind: Kind) -> ((usize, usize), Option<String>) {
+        let notes = &self.rules.notes;
+        let found = notes.iter().enumerate().find(|(_, note)| {
+            let counts = match kind {
+                Kind::New => note.new,
+                Kind::Gone => note.gone,
+                Kind::NotAsSet | Kind::ChangedDefault | Kind::Follows | Kind::OnPurpose => true,
+            };
+            counts && any_fits(&note.names, name)
+        });
+        match found {
+            Some((place, note)) => {
+                let within = note.names.iter().position(|pattern| pattern.fits(name));
+                ((place, within.unwrap_or_default()), Some(note.text.clone()))
+            }
+            None => ((notes.len(), 0), None),
+        }
+    }
+
+    fn group(&self, name: &str) -> (usize, String) {
+        group(self.rules, name)
+    }
+
+    fn shown(&self, a: Option<Named<'_>>, b: Option<Named<'_>>) -> (String, String) {
+        let a = a.map(|named| (self.a, named.name, named.reading.value.as_str()));
+        let b = b.map(|named| (self.b, named.name, named.reading.value.as_str()));
+        let mut both = shown(self.rules, &[a, b]).into_iter();
+        (
+            both.next().unwrap_or_default(),
+            both.next().unwrap_or_default(),
+        )
+    }
+}
+
+/// Do configs make two systems differ? Configs that ask for the same do not.
+fn is_purpose(asked: &(Option<Asked>, Option<Asked>)) -> bool {
+    match asked {
+        (None, None) => false,
+        (Some(Asked::Elsewhere), Some(Asked::Elsewhere)) => true,
+        (a, b) => a != b,
+    }
+}
+
+/// The place and the name of the group that has `name`.
+fn group(rules: &VariableRules, name: &str) -> (usize, String) {
+    let groups = &rules.groups;
+    let found = groups
+        .iter()
+        .enumerate()
+        .find(|(_, group)| any_fits(&group.patterns, name));
+    match found {
+        Some((place, group)) => (place, group.name.clone()),
+        None => (groups.len(), OTHER.to_owned()),
+    }
+}
+
+/// A value, the name that the server has for the variable, and the server.
+pub(crate) type Told<'a> = (&'a Facts, &'a str, &'a str);
+
+/// The values of one variable in several systems as a person reads them: of a list only the parts that
+/// they do not share.
+pub(crate) fn shown(rules: &VariableRules, values: &[Option<Told<'_>>]) -> Vec<String> {
+    let known = || values.iter().flatten();
+    let is_list = known().any(|(facts, name, _)| Values::of(rules, facts).is_list(name));
+    if is_list && known().count() > 1 {
+        return unshared(values);
+    }
+    let is_odd = known().any(|(facts, name, value)| Values::of(rules, facts).is_odd(name, value));
+    let shown = |value: &Option<Told<'_>>| match value {
+        None => NOTHING.to_owned(),
+        Some((_, _, value)) if is_odd && !value.trim().is_empty() => (*value).to_owned(),
+        Some((facts, name, value)) => Values::of(rules, facts).shown(name, value),
+    };
+    values.iter().map(shown).collect()
+}
+
+/// Of each list the parts that are not in all of them.
+fn unshared(values: &[Option<Told<'_>>]) -> Vec<String> {
+    let lists: Vec<Option<Vec<String>>> = values
+        .iter()
+        .map(|value| value.map(|(_, _, value)| parts(value)))
+        .collect();
+    let has = |list: &[String], part: &str| list.iter().any(|p| p.eq_ignore_ascii_case(part));
+    let is_shared = |part: &String| lists.iter().flatten().all(|list| has(list, part));
+    let shown = |list: &Option<Vec<String>>| {
+        let own = list.iter().flatten().filter(|part| !is_shared(part));
+        let own: Vec<&str> = own.map(String::as_str).collect();
+        match list {
+            Some(list) if list.is_empty() => EMPTY.to_owned(),
+            _ if own.is_empty() => NOTHING.to_owned(),
+            _ => own.join(", "),
+        }
+    };
+    lists.iter().map(shown).collect()
+}

@@ -1,0 +1,132 @@
+//! What is known of one system while it runs.
+
+use std::collections::BTreeMap;
+
+use model::{Capture, Dbms, Engine, Setting, System, Version};
+
+/// The listing that holds a server's variables.
+const VARIABLES: &str = "variables";
+/// What a system says of its session in a trial's provenance.
+const TLS: &str = "TLS";
+/// Variables that hold a directory of the instance or the build, and what stands for it in others.
+const DIRECTORIES: [(&str, &str); 3] = [
+    ("datadir", "<datadir>"),
+    ("data_directory", "<datadir>"),
+    ("basedir", "<basedir>"),
+];
+/// What the data directory is called within the directory of an instance of ours.
+const DATA: &str = "/data";
+
+/// What is known of one system while it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Its name.
+    pub system: String,
+    /// Its Dbms.
+    pub dbms: Dbms,
+    /// Its version.
+    pub version: Version,
+    /// The build's id: two systems of one build have the same defaults.
+    pub build: String,
+    /// Its engine.
+    pub engine: Engine,
+    /// What its config sets on purpose.
+    pub settings: Vec<Setting>,
+    /// All variables that it told.
+    pub variables: BTreeMap<String, Reading>,
+    /// TLS of the session that measures: its version, or `off`; `None` where there is no session over
+    /// which it could be.
+    pub tls: Option<String>,
+}
+
+/// A variable as a server told it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// The value; empty for NULL.
+    pub value: String,
+    /// Where the value comes from, as PostgreSQL tells: `default`, `configuration file`.
+    pub source: Option<String>,
+}
+
+impl Facts {
+    /// The facts of `system` from what was captured of it; `None` where its variables were not.
+    /// `provenance` is what it said of itself and of the session.
+    pub fn new(
+        system: &System,
+        captures: &[Capture],
+        provenance: &[(String, String)],
+    ) -> Option<Self> {
+        let listing = captures.iter().find(|capture| capture.name == VARIABLES)?;
+        let rows = listing.rows.iter().filter_map(|row| {
+            let name = row.first()?.clone()?;
+            let value = row.get(1).cloned().flatten().unwrap_or_default();
+            let source = row.get(2).cloned().flatten();
+            Some((name, Reading { value, source }))
+        });
+        let tls = provenance.iter().find(|(what, _)| what == TLS);
+        let (name, build) = (system.name.clone(), &system.build);
+        Some(Self {
+            build: build.id(),
+            engine: system.engine,
+            settings: system.config.settings.clone(),
+            tls: tls.map(|(_, tls)| tls.clone()),
+            ..Self::of(name, build.dbms, build.version.clone(), rows.collect())
+        })
+    }
+
+    /// A system of which nothing but its variables is known.
+    pub fn of(
+        system: String,
+        dbms: Dbms,
+        version: Version,
+        variables: BTreeMap<String, Reading>,
+    ) -> Self {
+        Self {
+            system,
+            build: format!("{dbms}-{version}"),
+            engine: dbms.default_engine(),
+            dbms,
+            version,
+            settings: Vec::new(),
+            variables: without_directories(variables),
+            tls: None,
+        }
+    }
+
+    /// The value of a variable.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.variables
+            .get(name)
+            .map(|reading| reading.value.as_str())
+    }
+}
+
+/// The directories of an instance stand in the values of other variables, too: `<datadir>` takes their
+/// place, so that only real differences are left.
+fn without_directories(mut variables: BTreeMap<String, Reading>) -> BTreeMap<String, Reading> {
+    for (name, instead) in DIRECTORIES {
+        let Some(directory) = variables.get(name) else {
+            continue;
+        };
+        let directory = directory.value.trim_end_matches('/').to_owned();
+        replace(&mut variables, name, &directory, instead);
+        if let Some(instance) = directory.strip_suffix(DATA) {
+            replace(&mut variables, name, instance, "<instance>");
+        }
+    }
+    variables
+}
+
+/// Puts `instead` in place of `directory` where a value begins with it, except for that of `but`.
+fn replace(variables: &mut BTreeMap<String, Reading>, but: &str, directory: &str, instead: &str) {
+    if directory.is_empty() {
+        return;
+    }
+    for (_, reading) in variables.iter_mut().filter(|(name, _)| *name != but) {
+        if let Some(rest) = reading.value.strip_prefix(directory)
+            && (rest.is_empty() || rest.starts_with('/'))
+        {
+            reading.value = format!("{instead}{rest}");
+        }
+    }
+}

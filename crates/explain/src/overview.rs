@@ -1,0 +1,133 @@
+//! Several systems of one Dbms against a base, in one table.
+
+use std::collections::BTreeSet;
+
+use plan::VariableRules;
+
+use crate::difference::{Told, shown};
+use crate::{Difference, Explanation, Facts, Kind, explain};
+
+/// Several systems of one Dbms against a base.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overview {
+    /// Names of the systems, the base first.
+    pub systems: Vec<String>,
+    /// Variables that all of them have and that differ, and what else is known to matter.
+    pub rows: Vec<Row>,
+    /// For each other system the other variables that only it or only the base has.
+    pub names: Vec<Names>,
+}
+
+/// Variables of one group that only one of two systems has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The system that is compared with the base.
+    pub system: String,
+    /// Only there ([`Kind::New`]) or only in the base ([`Kind::Gone`])?
+    pub kind: Kind,
+    /// What they belong to.
+    pub group: String,
+    /// Their names.
+    pub names: Vec<String>,
+}
+
+/// One variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// What it belongs to.
+    pub group: String,
+    /// Why it differs from the base, each reason once.
+    pub kinds: Vec<Kind>,
+    /// Its value in each system; [`crate::NOTHING`] where a system has no such variable.
+    pub values: Vec<String>,
+    /// Why it is known to matter.
+    pub matters: Option<String>,
+}
+
+/// Compares each of `others` with `base`.
+pub fn overview(rules: &VariableRules, base: &Facts, others: &[&Facts]) -> Overview {
+    let all: Vec<Explanation> = others
+        .iter()
+        .map(|other| explain(rules, base, other))
+        .collect();
+    let mut whole: Vec<&Difference> = all
+        .iter()
+        .flat_map(|explanation| &explanation.differences)
+        .filter(|difference| is_whole(difference))
+        .collect();
+    whole.sort_by(|x, y| x.order.cmp(&y.order).then_with(|| x.name.cmp(&y.name)));
+    let mut seen = BTreeSet::new();
+    whole.retain(|difference| seen.insert(difference.name.as_str()));
+    let systems: Vec<&Facts> = std::iter::once(base)
+        .chain(others.iter().copied())
+        .collect();
+    let row = |first: &&Difference| row(rules, &systems, &all, first);
+    Overview {
+        systems: systems.iter().map(|facts| facts.system.clone()).collect(),
+        rows: whole.iter().map(row).collect(),
+        names: all.iter().flat_map(names).collect(),
+    }
+}
+
+/// Is it worth a row of its own, or is it one name among many new and gone ones?
+fn is_whole(difference: &Difference) -> bool {
+    match difference.kind {
+        Kind::New | Kind::Gone => difference.matters.is_some(),
+        Kind::NotAsSet | Kind::ChangedDefault | Kind::Follows | Kind::OnPurpose => true,
+    }
+}
+
+fn row(rules: &VariableRules, systems: &[&Facts], all: &[Explanation], first: &Difference) -> Row {
+    let of_this = all
+        .iter()
+        .flat_map(|explanation| &explanation.differences)
+        .filter(|difference| difference.name == first.name);
+    let kinds: BTreeSet<Kind> = of_this.map(|difference| difference.kind).collect();
+    let names: Vec<&str> = std::iter::once(first.name.as_str())
+        .chain(
+            rules
+                .renamed
+                .iter()
+                .filter(|renamed| renamed.to == first.name)
+                .map(|renamed| renamed.from.as_str()),
+        )
+        .collect();
+    let values: Vec<Option<Told<'_>>> = systems
+        .iter()
+        .map(|facts| {
+            names
+                .iter()
+                .find_map(|name| Some((*facts, *name, facts.value(name)?)))
+        })
+        .collect();
+    Row {
+        name: first.name.clone(),
+        group: first.group.clone(),
+        kinds: kinds.into_iter().collect(),
+        values: shown(rules, &values),
+        matters: first.matters.clone(),
+    }
+}
+
+/// The new and the gone variables of one explanation, by group.
+fn names(explanation: &Explanation) -> Vec<Names> {
+    let mut all: Vec<Names> = Vec::new();
+    for kind in [Kind::New, Kind::Gone] {
+        for difference in explanation.of(kind).filter(|d| !is_whole(d)) {
+            let group = &difference.group;
+            let name = difference.name.clone();
+            match all.iter_mut().find(|n| n.kind == kind && n.group == *group) {
+                Some(known) => known.names.push(name),
+                None => all.push(Names {
+                    system: explanation.b.clone(),
+                    kind,
+                    group: group.clone(),
+                    names: vec![name],
+                }),
+            }
+        }
+    }
+    all
+}

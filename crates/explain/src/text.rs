@@ -1,0 +1,318 @@
+//! An explanation for a terminal.
+
+use crate::difference::SetBy;
+use crate::{Difference, Explanation, Kind, Warning};
+
+/// Names longer than this do not widen the column of names.
+const LONGEST_NAME: usize = 38;
+/// Values longer than this do not widen the column of the first system's values.
+const LONGEST_VALUE: usize = 24;
+/// Columns between columns.
+const GAP: usize = 2;
+/// Where names begin.
+const INDENT: usize = 2;
+/// Where what belongs to a name begins.
+const DEEPER: usize = 6;
+
+/// A line of text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// The head of a section.
+    Heading(String),
+    /// All else.
+    Text(String),
+}
+
+/// The explanation in lines of at most `width` columns: what must be equal and is not, what is known to
+/// matter, the other changed defaults, what is on purpose; what is new and gone by name only, unless
+/// `all` is asked for.
+pub fn text(explanation: &Explanation, warnings: &[Warning], width: usize, all: bool) -> Vec<Line> {
+    let mut page = Page::new(explanation, width);
+    page.head(explanation);
+    page.warnings(explanation, warnings);
+    let matters = |d: &&Difference| d.matters.is_some() && d.kind != Kind::OnPurpose;
+    let (known, other): (Vec<&Difference>, Vec<&Difference>) =
+        explanation.differences.iter().partition(matters);
+    page.known(&known);
+    let of = |kind: Kind| -> Vec<&Difference> {
+        let of_kind = other.iter().filter(|d| d.kind == kind);
+        of_kind.copied().collect()
+    };
+    page.by_group("Set alike, and yet different", &of(Kind::NotAsSet));
+    page.by_group(
+        if known.is_empty() {
+            "Changed defaults"
+        } else {
+            "Other changed defaults"
+        },
+        &of(Kind::ChangedDefault),
+    );
+    page.by_group("What follows from other settings", &of(Kind::Follows));
+    page.on_purpose(&of(Kind::OnPurpose));
+    for (kind, place) in [(Kind::New, "B"), (Kind::Gone, "A")] {
+        let only = of(kind);
+        let title = format!("Only in {place}");
+        if all {
+            page.by_group(&title, &only);
+        } else {
+            page.names(&title, &only);
+        }
+    }
+    page.lines
+}
+
+struct Page {
+    lines: Vec<Line>,
+    width: usize,
+    name: usize,
+    value: usize,
+}
+
+impl Page {
+    fn new(explanation: &Explanation, width: usize) -> Self {
+        let width = width.max(40);
+        let widest = |limit: usize, lengths: &mut dyn Iterator<Item = usize>| {
+            lengths.filter(|length| *length <= limit).max().unwrap_or(0)
+        };
+        let shown = explanation
+            .differences
+            .iter()
+            .filter(|d| !matches!(d.kind, Kind::New | Kind::Gone) || d.matters.is_some());
+        let names = &mut shown.clone().map(|d| length(&d.name));
+        let values = &mut shown.map(|d| length(&d.shown.0));
+        Self {
+            lines: Vec::new(),
+            width,
+            name: widest(LONGEST_NAME.min(width / 2), names).max(8),
+            value: widest(LONGEST_VALUE.min(width / 4), values).max(3),
+        }
+    }
+
+    fn text(&mut self, text: impl Into<String>) {
+        self.lines.push(Line::Text(text.into()));
+    }
+
+    fn heading(&mut self, title: &str) {
+        self.text("");
+        let heading = self.columns(0, title, "A", "B");
+        self.lines.push(Line::Heading(heading));
+    }
+
+    fn head(&mut self, explanation: &Explanation) {
+        self.text(format!("A  {}", explanation.a));
+        self.text(format!("B  {}", explanation.b));
+        for line in wrapped(&summary(explanation), self.width, 0) {
+            self.text(line);
+        }
+    }
+
+    fn warnings(&mut self, explanation: &Explanation, warnings: &[Warning]) {
+        if warnings.is_empty() {
+            return;
+        }
+        self.text("");
+        let title = "Should be equal, unless it is what is compared".to_owned();
+        self.lines.push(Line::Heading(title));
+        for warning in warnings {
+            self.text(format!("{:INDENT$}{}", "", warning.condition));
+            for (place, system) in [("A", &explanation.a), ("B", &explanation.b)] {
+                let side = warning.sides.iter().find(|s| s.systems.contains(system));
+                self.deeper(place, side.map_or("", |side| &side.holds));
+            }
+        }
+    }
+
+    /// A value on a line of its own, with the letter of its system.
+    fn deeper(&mut self, place: &str, value: &str) {
+        let text = format!("{place}  {value}");
+        for (at, line) in wrapped(&text, self.width, DEEPER).into_iter().enumerate() {
+            let further = if at == 0 { "" } else { "   " };
+            let (margin, rest) = line.split_at(DEEPER);
+            self.text(format!("{margin}{further}{rest}"));
+        }
+    }
+
+    fn known(&mut self, known: &[&Difference]) {
+        if known.is_empty() {
+            return;
+        }
+        self.heading("Known to matter");
+        let same_note = |a: &&Difference, b: &&Difference| note(a) == note(b);
+        for of_note in known.chunk_by(same_note) {
+            for difference in of_note {
+                self.row(difference);
+            }
+            let note = of_note.first().map_or_else(String::new, |d| note(d));
+            for line in wrapped(&note, self.width, DEEPER) {
+                self.text(line);
+            }
+        }
+    }
+
+    fn by_group(&mut self, title: &str, differences: &[&Difference]) {
+        if differences.is_empty() {
+            return;
+        }
+        self.heading(title);
+        let mut group = "";
+        for difference in differences {
+            if group != difference.group {
+                group = &difference.group;
+                self.text(group);
+            }
+            self.row(difference);
+        }
+    }
+
+    fn on_purpose(&mut self, differences: &[&Difference]) {
+        if differences.is_empty() {
+            return;
+        }
+        self.heading("On purpose");
+        let parts = [
+            ("both configs set it", SetBy { a: true, b: true }),
+            ("only the config of A sets it", SetBy { a: true, b: false }),
+            ("only the config of B sets it", SetBy { a: false, b: true }),
+        ];
+        for (title, set_by) in parts {
+            let mut of_part = differences.iter().filter(|d| d.set_by == set_by).peekable();
+            if of_part.peek().is_some() {
+                self.text(title);
+            }
+            for difference in of_part {
+                self.row(difference);
+            }
+        }
+    }
+
+    /// Names only, wrapped, with how many there are of each group.
+    fn names(&mut self, title: &str, differences: &[&Difference]) {
+        if differences.is_empty() {
+            return;
+        }
+        self.text("");
+        self.lines.push(Line::Heading(format!(
+            "{title} ({}; `--all` shows the values)",
+            differences.len()
+        )));
+        let same_group = |a: &&Difference, b: &&Difference| a.group == b.group;
+        for of_group in differences.chunk_by(same_group) {
+            let names: Vec<&str> = of_group.iter().map(|d| d.name.as_str()).collect();
+            let group = of_group.first().map_or("", |d| d.group.as_str());
+            self.text(format!("{:INDENT$}{group} ({})", "", names.len()));
+            for line in wrapped(&names.join(", "), self.width, DEEPER) {
+                self.text(line);
+            }
+        }
+    }
+
+    /// A name and its two values: on one line where they fit, else the values on the next one, else one
+    /// below the other.
+    fn row(&mut self, difference: &Difference) {
+        let (a, b) = (&difference.shown.0, &difference.shown.1);
+        let rest = self
+            .width
+            .saturating_sub(INDENT + self.name + GAP + self.value + GAP);
+        if length(a) > self.value || length(b) > rest {
+            self.text(format!("{:INDENT$}{}", "", difference.name));
+            self.deeper("A", a);
+            self.deeper("B", b);
+        } else if length(&difference.name) > self.name {
+            self.text(format!("{:INDENT$}{}", "", difference.name));
+            let line = self.columns(INDENT, "", a, b);
+            self.text(line);
+        } else {
+            let line = self.columns(INDENT, &difference.name, a, b);
+            self.text(line);
+        }
+    }
+
+    fn columns(&self, indent: usize, name: &str, a: &str, b: &str) -> String {
+        let name_width = self.name + INDENT - indent;
+        let value_width = self.value;
+        format!(
+            "{:indent$}{name:name_width$}{:GAP$}{a:value_width$}{:GAP$}{b}",
+            "", "", ""
+        )
+    }
+}
+
+/// Kind, group, an older name, and why it matters.
+fn note(difference: &Difference) -> String {
+    let was = difference.was.as_ref();
+    let was = was.map_or_else(String::new, |was| format!(" · {was} before"));
+    format!(
+        "{} · {}{was} · {}",
+        difference.kind.name(),
+        difference.group,
+        difference.matters.as_deref().unwrap_or_default()
+    )
+}
+
+/// How many of each kind, in a sentence.
+fn summary(explanation: &Explanation) -> String {
+    let mut parts = Vec::new();
+    for kind in Kind::ALL {
+        let count = explanation.count(kind).all;
+        let is_usual = matches!(
+            kind,
+            Kind::ChangedDefault | Kind::New | Kind::Gone | Kind::OnPurpose
+        );
+        match (count, kind) {
+            (0, _) if !is_usual => {}
+            (1, Kind::ChangedDefault) => parts.push("1 changed default".to_owned()),
+            (_, Kind::Follows) => parts.push(format!("{count} that follow from others")),
+            (_, Kind::ChangedDefault) => parts.push(format!("{count} changed defaults")),
+            (_, kind) => parts.push(format!("{count} {}", kind.name())),
+        }
+    }
+    let matter: usize = Kind::ALL
+        .into_iter()
+        .map(|kind| explanation.count(kind).matter)
+        .sum();
+    let matter = match matter {
+        0 => "none is known to matter".to_owned(),
+        1 => "1 of them is known to matter".to_owned(),
+        _ => format!("{matter} of them are known to matter"),
+    };
+    if !explanation.comparable {
+        return "Two Dbms whose variables have nothing in common.".to_owned();
+    }
+    if explanation.differences.is_empty() {
+        return "No variable differs.".to_owned();
+    }
+    format!("{}; {matter}.", parts.join(", "))
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Lines of at most `width` columns, each indented. A word that is longer than a line is split.
+fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let room = width.saturating_sub(indent + 3).max(10);
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ').flat_map(|word| pieces(word, room)) {
+        if !line.is_empty() && length(&line) + 1 + length(&word) > room {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(&word);
+    }
+    lines.push(line);
+    let indented = lines
+        .into_iter()
+        .map(|line| format!("{:indent$}{line}", ""));
+    indented.collect()
+}
+
+fn pieces(word: &str, room: usize) -> Vec<String> {
+    let characters: Vec<char> = word.chars().collect();
+    if characters.is_empty() {
+        return vec![String::new()];
+    }
+    characters.chunks(room).map(String::from_iter).collect()
+}

@@ -1,0 +1,139 @@
+//! Where the systems of a plan differ and must not.
+
+use model::Dialect;
+use plan::VariableRules;
+use serde::Serialize;
+
+use crate::stand::Stand;
+use crate::{Condition, Facts, conditions};
+
+/// A condition in which systems differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// Which condition.
+    pub condition: Condition,
+    /// What holds, and where; at least two.
+    pub sides: Vec<Side>,
+    /// Who asked for it, why it matters, and what decides it.
+    pub text: String,
+}
+
+/// What holds in some of the systems.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Side {
+    /// What holds.
+    pub holds: String,
+    /// In which systems.
+    pub systems: Vec<String>,
+}
+
+impl Warning {
+    /// What holds where, in a line.
+    pub fn line(&self) -> String {
+        let sides = self.sides.iter().map(|side| {
+            let systems = side.systems.join(", ");
+            format!("{} ({systems})", side.holds)
+        });
+        sides.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// One system with its stand on one condition.
+struct One<'a> {
+    facts: &'a Facts,
+    stand: Stand,
+}
+
+/// Every condition in which any two systems differ, the heaviest first. Each comes with what is known of
+/// its variables; what is not known of a system is not held against it.
+pub fn unequal(systems: &[(&VariableRules, &Facts)]) -> Vec<Warning> {
+    let mut all: Vec<One<'_>> = Vec::new();
+    for (rules, facts) in systems {
+        let stands = conditions(rules, facts).into_iter();
+        all.extend(stands.map(|stand| One { facts, stand }));
+    }
+    let scopes = [
+        None,
+        Some(Dialect::Mysql),
+        Some(Dialect::Postgres),
+        Some(Dialect::Sqlite),
+    ];
+    let mut warnings = Vec::new();
+    for condition in Condition::ALL {
+        for scope in scopes {
+            let same = all
+                .iter()
+                .filter(|one| one.stand.condition == condition && one.stand.only_within == scope);
+            warnings.extend(warning(condition, &same.collect::<Vec<_>>()));
+        }
+    }
+    warnings
+}
+
+fn warning(condition: Condition, all: &[&One<'_>]) -> Option<Warning> {
+    let mut sides: Vec<(&str, Side)> = Vec::new();
+    for one in all {
+        let system = one.facts.system.clone();
+        match sides.iter_mut().find(|(key, _)| *key == one.stand.key) {
+            Some((_, side)) => side.systems.push(system),
+            None => sides.push((
+                &one.stand.key,
+                Side {
+                    holds: one.stand.text.clone(),
+                    systems: vec![system],
+                },
+            )),
+        }
+    }
+    (sides.len() > 1).then(|| Warning {
+        condition,
+        sides: sides.into_iter().map(|(_, side)| side).collect(),
+        text: text(condition, all),
+    })
+}
+
+fn text(condition: Condition, all: &[&One<'_>]) -> String {
+    let mut sentences = vec![condition.why().to_owned()];
+    let settings = deciding(condition, all);
+    if !settings.is_empty() {
+        sentences.push(who_asks(condition, all));
+        sentences.push(format!("What decides it: {}.", settings.join(", ")));
+    }
+    sentences.join(" ")
+}
+
+/// Whether configs ask for it, of the systems in which a config can.
+fn who_asks(condition: Condition, all: &[&One<'_>]) -> String {
+    let could = |one: &&&One<'_>| {
+        let settings = condition.settings(one.facts.dbms.dialect());
+        !settings.is_empty()
+    };
+    let names = |is_asked: bool| -> Vec<&str> {
+        let these = all.iter().filter(could);
+        let these = these.filter(|one| one.stand.is_asked == is_asked);
+        these.map(|one| one.facts.system.as_str()).collect()
+    };
+    let (asked, by_default) = (names(true), names(false));
+    if asked.is_empty() {
+        "No config asks for it: defaults differ.".to_owned()
+    } else if !by_default.is_empty() {
+        format!("No config asks for it in {}.", by_default.join(", "))
+    } else if asked.len() == all.len() {
+        "The configs ask for it.".to_owned()
+    } else {
+        format!("Configs ask for it in {}.", asked.join(", "))
+    }
+}
+
+/// The settings that decide a condition in these systems, each once.
+fn deciding(condition: Condition, all: &[&One<'_>]) -> Vec<&'static str> {
+    let mut settings = Vec::new();
+    for one in all {
+        for setting in condition.settings(one.facts.dbms.dialect()) {
+            if !settings.contains(setting) {
+                settings.push(*setting);
+            }
+        }
+    }
+    settings
+}

@@ -1,0 +1,256 @@
+//! What decides which data a template holds.
+
+use model::{Build, BuildSource, Engine, Plan, Setting, System, mix};
+use serde::Serialize;
+
+use super::inventory::sha256;
+use crate::LabError;
+
+/// Counts the changes of what is loaded, kept and remembered that make older templates useless.
+pub(crate) const FORMAT: u32 = 1;
+
+/// Everything that decides which data a template holds. The name of the system is no part of it: one
+/// that is called otherwise is the same.
+#[derive(PartialEq, Serialize)]
+struct Identity<'a> {
+    format: u32,
+    dbms: &'static str,
+    version: &'a str,
+    /// What tells this build from others that say the same of themselves.
+    build: String,
+    engine: Engine,
+    settings: &'a [Setting],
+    server_cpus: &'a str,
+    client_cpus: &'a str,
+    preload: &'a str,
+    huge_pages: bool,
+    workload: &'a str,
+    seed: u64,
+}
+
+/// The seed of the data that all trials of a plan begin with. What they do then follows from the seeds
+/// of their rounds, which count from 1.
+pub(crate) fn loading_seed(plan: &Plan) -> u64 {
+    mix(plan.seed, &[0])
+}
+
+/// The key of the template of each system of a plan.
+///
+/// A second copy of a system, such as the control, has a template of its own: what is different from one
+/// loading to the next shows between the two.
+pub(crate) fn keys(plan: &Plan) -> Result<Vec<String>, LabError> {
+    let workload =
+        load::loading(&plan.workload).map_err(|error| LabError::TemplateKey(error.to_string()))?;
+    let identities = plan.systems.iter().map(|s| identity(plan, s, &workload));
+    let mut seen: Vec<Identity<'_>> = Vec::new();
+    let mut keys = Vec::new();
+    for identity in identities {
+        let copies = seen.iter().filter(|other| **other == identity).count();
+        let text = serde_json::to_string(&(&identity, copies))
+            .map_err(|error| LabError::TemplateKey(error.to_string()))?;
+        keys.push(sha256(text.as_bytes()));
+        seen.push(identity);
+    }
+    Ok(keys)
+}
+
+fn identity<'a>(plan: &Plan, system: &'a System, workload: &'a str) -> Identity<'a> {
+    Identity {
+        format: FORMAT,
+        dbms: system.build.dbms.name(),
+        version: &system.build.version_line,
+        build: mark(&system.build),
+        engine: system.engine,
+        settings: &system.config.settings,
+        server_cpus: &system.cpus.server,
+        client_cpus: &system.cpus.client,
+        preload: &system.preload,
+        huge_pages: system.huge_pages,
+        workload,
+        seed: loading_seed(plan),
+    }
+}
+
+/// What tells a build from others that say the same of themselves: the digest of what is installed, else
+/// when and how large the program was made.
+fn mark(build: &Build) -> String {
+    match &build.source {
+        BuildSource::Embedded | BuildSource::Connect(_) => String::new(),
+        BuildSource::Installed { digest, .. } => digest.clone(),
+        BuildSource::Path(path) => servers::program_mark(build.dbms, path.as_ref()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{
+        Config, Dbms, InsertScale, InsertSpec, Pacing, Placement, QueryKind, Settle, Statements,
+        StepId, Tables, WorkloadSpec,
+    };
+
+    use super::*;
+
+    fn system(name: &str) -> System {
+        System {
+            name: name.to_owned(),
+            build: Build {
+                dbms: Dbms::Mysql,
+                version: "8.0.33".parse().unwrap(),
+                source: BuildSource::Installed {
+                    directory: "/depot/one".to_owned(),
+                    origin: "somewhere".to_owned(),
+                    digest: "d1".to_owned(),
+                },
+                version_line: "mysqld  Ver 8.0.33".to_owned(),
+                name: None,
+                facts: model::BuildFacts::default(),
+            },
+            engine: Engine::Innodb,
+            config: Config {
+                name: "z12a".to_owned(),
+                summary: String::new(),
+                settings: Vec::new(),
+                left_out: Vec::new(),
+            },
+            set: std::collections::BTreeMap::new(),
+            cpus: Placement::default(),
+            preload: String::new(),
+            huge_pages: false,
+            control: false,
+        }
+    }
+
+    fn plan(systems: Vec<System>) -> Plan {
+        let spec = InsertSpec {
+            scale: InsertScale::Tiny,
+            clients: 1,
+            tables: Tables::Own,
+            rows: 2_000,
+            i1_rows: 800,
+            i2_rows: 200,
+            i0_rows_per_commit: 100,
+            i1_rows_per_commit: 50,
+            i2_rows_per_commit: 5,
+            query_rows_per_commit: 50,
+            rates: vec![100],
+            queries: vec![QueryKind::Range],
+            query_seconds: 1,
+            query_sessions: 1,
+            rows_per_query: 10,
+            max_refresh: 100,
+            secondary_indexes: 3,
+            deletes: true,
+            queue: 8,
+            min_resync: 1000,
+            data_min: 10,
+            data_max: 20,
+            data_random_percent: 50,
+            writes: Statements::Usual,
+            reads: Statements::Usual,
+            pacing: Pacing::Even,
+            settle: Settle::Seconds(0),
+            htap_seconds: 0,
+            partitions: 0,
+            sequence_cache: 1000,
+            sla_percent: 95,
+            statement_timeout: 60,
+            compat: false,
+            steps: ["l.i0", "l.x", "qr100"].map(StepId::new).to_vec(),
+        };
+        Plan {
+            name: "p".to_owned(),
+            workload: WorkloadSpec::Insert(spec),
+            rounds: 3,
+            seed: 7,
+            base: "a".to_owned(),
+            systems,
+            template: true,
+            source: String::new(),
+        }
+    }
+
+    /// The key of a system that was changed, in a plan that was changed.
+    fn key(of_system: impl FnOnce(&mut System), of_plan: impl FnOnce(&mut Plan)) -> String {
+        let mut system = system("a");
+        of_system(&mut system);
+        let mut plan = plan(vec![system]);
+        of_plan(&mut plan);
+        keys(&plan).unwrap().remove(0)
+    }
+
+    fn spec(plan: &mut Plan) -> &mut InsertSpec {
+        let WorkloadSpec::Insert(spec) = &mut plan.workload;
+        spec
+    }
+
+    #[test]
+    fn what_changes_the_data_changes_the_key() {
+        let same = key(|_| (), |_| ());
+        assert_eq!(same.len(), 64);
+        let others = [
+            key(|s| s.build.version_line.push('1'), |_| ()),
+            key(
+                |s| s.build.source = BuildSource::Path("/nonexistent".to_owned()),
+                |_| (),
+            ),
+            key(|s| s.engine = Engine::Myrocks, |_| ()),
+            key(
+                |s| {
+                    s.config.settings.push(Setting {
+                        name: "x".to_owned(),
+                        value: None,
+                    });
+                },
+                |_| (),
+            ),
+            key(|s| s.preload = "libjemalloc.so.2".to_owned(), |_| ()),
+            key(|_| (), |p| p.seed = 8),
+            key(|_| (), |p| spec(p).i1_rows = 801),
+            key(|_| (), |p| spec(p).partitions = 4),
+        ];
+        assert!(others.iter().all(|other| *other != same));
+    }
+
+    #[test]
+    fn what_does_not_change_the_data_does_not_change_the_key() {
+        let same = key(|_| (), |_| ());
+        let others = [
+            key(|s| s.name = "b".to_owned(), |_| ()),
+            key(|s| s.config.name = "of the user".to_owned(), |_| ()),
+            key(|_| (), |p| p.rounds = 9),
+            key(|_| (), |p| p.name = "q".to_owned()),
+            key(|_| (), |p| spec(p).rates = vec![500]),
+            key(|_| (), |p| spec(p).query_seconds = 1800),
+        ];
+        assert!(others.iter().all(|other| *other == same));
+        // The bounds of partitions follow from the rows of all steps.
+        let partitioned = |seconds| {
+            key(
+                |_| (),
+                |p| {
+                    spec(p).partitions = 4;
+                    spec(p).query_seconds = seconds;
+                },
+            )
+        };
+        assert_ne!(partitioned(1), partitioned(2));
+    }
+
+    #[test]
+    fn a_copy_of_a_system_has_a_template_of_its_own() {
+        let mut control = system("control");
+        control.control = true;
+        let of = |systems| keys(&plan(systems)).unwrap();
+        let both = of(vec![system("a"), control]);
+        assert_ne!(both[0], both[1]);
+        assert_eq!(both[..1], of(vec![system("a")]));
+        assert_eq!(both, of(vec![system("x"), system("y")]));
+    }
+
+    #[test]
+    fn no_round_has_the_seed_of_the_loading() {
+        let plan = plan(vec![system("a")]);
+        let seed = loading_seed(&plan);
+        assert!(plan.trials().iter().all(|trial| trial.seed != seed));
+    }
+}

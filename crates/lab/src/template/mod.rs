@@ -1,0 +1,165 @@
+//! Templates: data directories that were loaded once, and that trials begin with a clone of.
+
+mod identity;
+mod inventory;
+mod shelf;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use model::{Bytes, Nanos, StepId, StepRecord};
+use serde::{Deserialize, Serialize};
+use servers::Cloned;
+
+pub(crate) use identity::{FORMAT, keys, loading_seed};
+pub(crate) use inventory::Inventory;
+use inventory::amount;
+pub(crate) use shelf::{Found, Shelf, data_of, remove};
+
+/// A data directory that was loaded once, whole and looked at.
+#[derive(Clone, Debug)]
+pub struct Template {
+    record: Record,
+    data: PathBuf,
+}
+
+/// What is remembered of a template: `template.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// [`FORMAT`] when it was made.
+    pub(crate) format: u32,
+    /// SHA-256 of all that decides which data it holds.
+    pub(crate) key: String,
+    /// The system that it was made for, as that plan called it.
+    pub(crate) system: String,
+    /// When it was made.
+    pub(crate) made: String,
+    /// When a run last began to use it.
+    pub(crate) used: String,
+    /// What is in its data directory.
+    pub(crate) inventory: Inventory,
+    /// What that takes on the disk.
+    pub(crate) disk: Bytes,
+    /// How long making it took.
+    pub(crate) took: Nanos,
+    /// What the measured steps of the loading came to.
+    pub(crate) loading: Vec<Figure>,
+    /// What the workload remembers of it.
+    pub(crate) state: String,
+}
+
+/// What a step of the loading came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Figure {
+    pub(crate) step: StepId,
+    /// Of what the step is about, each second.
+    pub(crate) rate: f64,
+    pub(crate) unit: String,
+    pub(crate) length: Nanos,
+}
+
+impl Figure {
+    /// The figure of a step that was measured.
+    pub(crate) fn of(record: &StepRecord) -> Option<Self> {
+        let seconds = record.window.as_secs_f64();
+        (record.measured && seconds > 0.0).then(|| Self {
+            step: record.step.clone(),
+            rate: record.subject_count() as f64 / seconds,
+            unit: if record.subject.counts_rows {
+                "rows/s".to_owned()
+            } else {
+                "ops/s".to_owned()
+            },
+            length: record.window,
+        })
+    }
+}
+
+impl Template {
+    /// Under what the provenance of a trial has the name of its template.
+    pub(crate) const PROVENANCE: &str = "template";
+
+    /// Its data directory, never to be started: trials start on clones of it.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Is `clone` the same as the data of this template? The error says what is different.
+    pub fn verify(&self, clone: &Path) -> Result<(), String> {
+        let path = clone.display();
+        let (found, _) =
+            Inventory::of(clone).map_err(|error| format!("cannot read {path}: {error}"))?;
+        match self.record.inventory.difference(&found) {
+            None => Ok(()),
+            Some(difference) => Err(format!(
+                "{path} is no true clone of its template: {difference}"
+            )),
+        }
+    }
+
+    /// Waits until `clone` is on the disk, so that no measurement pays for writing it, and checks it. Says
+    /// how it was made, for the record.
+    pub(crate) fn accept(
+        &self,
+        clone: &Path,
+        cloned: &Cloned,
+        took: Nanos,
+    ) -> Result<String, String> {
+        let begin = Instant::now();
+        servers::write_back(clone).map_err(|error| error.to_string())?;
+        let written = Nanos::from(begin.elapsed());
+        self.verify(clone)?;
+        let what = amount(Bytes(cloned.bytes), cloned.files);
+        let how = if cloned.reflinked {
+            "sharing their blocks"
+        } else {
+            "copying"
+        };
+        Ok(format!(
+            "{what} by {how} in {took}, on the disk after {written} more"
+        ))
+    }
+
+    /// What the workload remembers of it.
+    pub(crate) fn state(&self) -> &str {
+        &self.record.state
+    }
+
+    /// What tells it from the others, and from what has the same key and was loaded at another time.
+    pub(crate) fn name(&self) -> String {
+        let key: String = self.record.key.chars().take(12).collect();
+        format!("{key}, made {}", self.record.made)
+    }
+
+    /// What there is to say of it, in a line.
+    pub(crate) fn summary(&self) -> String {
+        let record = &self.record;
+        format!(
+            "{}, loaded in {} on {}",
+            Bytes(record.inventory.bytes),
+            record.took,
+            record.made
+        )
+    }
+
+    /// For the record of each trial that begins with it.
+    pub(crate) fn provenance(&self) -> [(String, String); 2] {
+        let figures = self.record.loading.iter().map(|figure| {
+            let Figure {
+                step,
+                rate,
+                unit,
+                length,
+            } = figure;
+            format!("{step}: {rate:.0} {unit} for {length}")
+        });
+        let figures: Vec<String> = figures.collect();
+        [
+            (Self::PROVENANCE.to_owned(), self.name()),
+            (
+                "loading of the template, once for all trials".to_owned(),
+                figures.join("\n"),
+            ),
+        ]
+    }
+}

@@ -1,0 +1,327 @@
+//! The directory of a lab's templates: found, put there whole, evicted when they take too much.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use model::Bytes;
+
+use super::inventory::Inventory;
+use super::{Record, Template};
+use crate::LabError;
+
+/// What is known of a template, beside its data.
+const RECORD: &str = "template.json";
+/// The data directory.
+const DATA: &str = "data";
+/// Begins the names of what is not whole yet, or not any more.
+const PARTIAL: &str = ".partial-";
+
+/// The templates of a lab. Whoever uses it holds the lab's lock.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    root: PathBuf,
+    budget: Bytes,
+}
+
+/// What there is under a key.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// A template that holds.
+    Whole(Box<Template>),
+    /// One that does not, and why.
+    Damaged(String),
+    /// Nothing.
+    Absent,
+}
+
+impl Shelf {
+    /// The shelf in `root`, made where there is none; half-made templates are removed.
+    pub(crate) fn open(root: PathBuf, budget: Bytes) -> Result<Self, LabError> {
+        fs::create_dir_all(&root).map_err(LabError::directory("create", &root))?;
+        let shelf = Self { root, budget };
+        for name in shelf.names()? {
+            if name.starts_with(PARTIAL) {
+                remove(&shelf.root.join(name))?;
+            }
+        }
+        Ok(shelf)
+    }
+
+    /// What it may hold in all.
+    pub(crate) fn budget(&self) -> Bytes {
+        self.budget
+    }
+
+    /// The template with this key, looked at.
+    pub(crate) fn find(&self, key: &str) -> Found {
+        let directory = self.root.join(key);
+        if !directory.exists() {
+            return Found::Absent;
+        }
+        let read = || -> Result<Template, String> {
+            let record = read_record(&directory)?;
+            let data = directory.join(DATA);
+            let (inventory, _) = Inventory::of(&data).map_err(|error| error.to_string())?;
+            match record.inventory.difference(&inventory) {
+                Some(difference) => Err(difference),
+                None => Ok(Template { record, data }),
+            }
+        };
+        match read() {
+            Ok(template) => Found::Whole(Box::new(template)),
+            Err(reason) => Found::Damaged(reason),
+        }
+    }
+
+    /// A directory for a template that is being made, to be filled with its data ([`data_of`]).
+    pub(crate) fn stage(&self, key: &str) -> Result<PathBuf, LabError> {
+        let directory = self.root.join(format!("{PARTIAL}{key}"));
+        remove(&directory)?;
+        fs::create_dir(&directory).map_err(LabError::directory("create", &directory))?;
+        Ok(directory)
+    }
+
+    /// Puts what was made in `staged` in its place, and on the disk.
+    pub(crate) fn put(&self, staged: &Path, record: Record) -> Result<Template, LabError> {
+        let place = self.root.join(&record.key);
+        self.discard(&record.key)?;
+        write_record(staged, &record)?;
+        servers::write_back(staged).map_err(LabError::clone)?;
+        fs::rename(staged, &place).map_err(LabError::directory("rename", staged))?;
+        Ok(Template {
+            record,
+            data: place.join(DATA),
+        })
+    }
+
+    /// Remembers that the template is used now.
+    pub(crate) fn touch(&self, template: &mut Template, now: String) -> Result<(), LabError> {
+        template.record.used = now;
+        write_record(&self.root.join(&template.record.key), &template.record)
+    }
+
+    /// Removes the template with this key.
+    pub(crate) fn discard(&self, key: &str) -> Result<(), LabError> {
+        let place = self.root.join(key);
+        if !place.exists() {
+            return Ok(());
+        }
+        // Under another name first: half a template must not be found.
+        let partial = self.root.join(format!("{PARTIAL}gone-{key}"));
+        remove(&partial)?;
+        fs::rename(&place, &partial).map_err(LabError::directory("rename", &place))?;
+        remove(&partial)
+    }
+
+    /// Removes templates until `need` more fits into the budget, or only those of `keep` are left: the one
+    /// first that was not used for longest.
+    pub(crate) fn make_room(&self, need: Bytes, keep: &BTreeSet<String>) -> Result<(), LabError> {
+        let mut all = self.all()?;
+        all.sort_by(|a, b| a.used.cmp(&b.used).then_with(|| a.key.cmp(&b.key)));
+        let mut total: u64 = all.iter().map(|stored| stored.disk.0).sum();
+        for stored in all {
+            if total.saturating_add(need.0) <= self.budget.0 {
+                break;
+            }
+            if !keep.contains(&stored.key) {
+                self.discard(&stored.key)?;
+                total -= stored.disk.0;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the template with this key takes on the disk, where there is one.
+    pub(crate) fn disk(&self, key: &str) -> Option<Bytes> {
+        let record = read_record(&self.root.join(key)).ok()?;
+        Some(record.disk)
+    }
+
+    fn all(&self) -> Result<Vec<Stored>, LabError> {
+        let names = self.names()?.into_iter().filter(|name| is_key(name));
+        let stored = names.map(|key| match read_record(&self.root.join(&key)) {
+            Ok(record) => Stored {
+                key,
+                used: record.used,
+                disk: record.disk,
+            },
+            // Nobody can use what has no record that can be read: it goes first.
+            Err(_) => Stored {
+                key,
+                used: String::new(),
+                disk: Bytes(0),
+            },
+        });
+        Ok(stored.collect())
+    }
+
+    fn names(&self) -> Result<Vec<String>, LabError> {
+        let entries = fs::read_dir(&self.root).map_err(LabError::directory("read", &self.root))?;
+        let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        names
+            .collect::<io::Result<_>>()
+            .map_err(LabError::directory("read", &self.root))
+    }
+}
+
+/// Removes a directory with all that is in it, if there is one.
+pub(crate) fn remove(path: &Path) -> Result<(), LabError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(LabError::directory("remove", path)(error))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Is it the name of a template? What else lies there is not ours to remove.
+fn is_key(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// A template as eviction sees it.
+struct Stored {
+    key: String,
+    used: String,
+    disk: Bytes,
+}
+
+/// Where the data of a staged template goes.
+pub(crate) fn data_of(staged: &Path) -> PathBuf {
+    staged.join(DATA)
+}
+
+fn read_record(directory: &Path) -> Result<Record, String> {
+    let text = fs::read(directory.join(RECORD)).map_err(|error| format!("{RECORD}: {error}"))?;
+    serde_json::from_slice(&text).map_err(|error| format!("{RECORD}: {error}"))
+}
+
+/// Whole or not at all.
+fn write_record(directory: &Path, record: &Record) -> Result<(), LabError> {
+    let path = directory.join(RECORD);
+    let new = directory.join(format!("{RECORD}.new"));
+    let write = || {
+        fs::write(&new, serde_json::to_vec_pretty(record)?)?;
+        fs::rename(&new, &path)
+    };
+    write().map_err(LabError::directory("write", &path))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Nanos;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const BUDGET: Bytes = Bytes(100_000);
+
+    fn shelf() -> (TempDir, Shelf) {
+        let root = tempfile::tempdir().unwrap();
+        let shelf = Shelf::open(root.path().join("templates"), BUDGET).unwrap();
+        (root, shelf)
+    }
+
+    fn key(letter: char) -> String {
+        letter.to_string().repeat(64)
+    }
+
+    /// A template that was last used at `used` and is said to take `disk` bytes.
+    fn put(shelf: &Shelf, letter: char, used: &str, disk: u64) -> Template {
+        let staged = shelf.stage(&key(letter)).unwrap();
+        let data = data_of(&staged);
+        fs::create_dir(&data).unwrap();
+        fs::write(data.join("t"), letter.to_string()).unwrap();
+        let record = Record {
+            format: 1,
+            key: key(letter),
+            system: "s".to_owned(),
+            made: "2026-01-01T00:00:00Z".to_owned(),
+            used: used.to_owned(),
+            inventory: Inventory::of(&data).unwrap().0,
+            disk: Bytes(disk),
+            took: Nanos::from_secs(1),
+            loading: Vec::new(),
+            state: String::new(),
+        };
+        shelf.put(&staged, record).unwrap()
+    }
+
+    /// The letters of what is there.
+    fn there(shelf: &Shelf) -> String {
+        let mut names = shelf.names().unwrap();
+        names.sort();
+        names
+            .iter()
+            .filter_map(|name| name.chars().next())
+            .collect()
+    }
+
+    #[test]
+    fn what_was_put_is_found_and_what_changed_is_damaged() {
+        let (_root, shelf) = shelf();
+        assert!(matches!(shelf.find(&key('a')), Found::Absent));
+        let template = put(&shelf, 'a', "1", 5);
+        let Found::Whole(found) = shelf.find(&key('a')) else {
+            panic!("it is not found");
+        };
+        assert_eq!(
+            (found.record, found.data),
+            (template.record, template.data.clone())
+        );
+        fs::write(template.data.join("t"), "xy").unwrap();
+        let Found::Damaged(reason) = shelf.find(&key('a')) else {
+            panic!("the damage is not seen");
+        };
+        assert_eq!(reason, "expected 1 B in 1 file, found 2 B in 1 file");
+        // One of the same key takes its place.
+        put(&shelf, 'a', "2", 5);
+        assert!(matches!(shelf.find(&key('a')), Found::Whole(_)));
+    }
+
+    #[test]
+    fn those_not_used_for_longest_go_first_and_only_as_many_as_must() {
+        let (_root, shelf) = shelf();
+        for (letter, used) in [('a', "2"), ('b', "1"), ('c', "3"), ('d', "4")] {
+            put(&shelf, letter, used, 20_000);
+        }
+        let none = BTreeSet::new();
+        shelf.make_room(Bytes(20_000), &none).unwrap();
+        assert_eq!(there(&shelf), "abcd");
+        shelf.make_room(Bytes(20_001), &none).unwrap();
+        assert_eq!(there(&shelf), "acd");
+        let Found::Whole(mut a) = shelf.find(&key('a')) else {
+            panic!("a is gone");
+        };
+        shelf.touch(&mut a, "5".to_owned()).unwrap();
+        shelf.make_room(Bytes(60_000), &none).unwrap();
+        assert_eq!(there(&shelf), "ad");
+    }
+
+    #[test]
+    fn what_the_run_needs_and_what_is_no_template_stays() {
+        let (_root, shelf) = shelf();
+        for letter in ['a', 'b', 'c'] {
+            put(&shelf, letter, "1", 20_000);
+        }
+        fs::create_dir(shelf.root.join("notes")).unwrap();
+        let keep = BTreeSet::from([key('a'), key('c')]);
+        shelf.make_room(BUDGET, &keep).unwrap();
+        assert_eq!(there(&shelf), "acn");
+        assert_eq!(shelf.disk(&key('a')), Some(Bytes(20_000)));
+        assert_eq!(shelf.disk(&key('b')), None);
+    }
+
+    #[test]
+    fn what_is_not_whole_is_removed_when_the_shelf_is_opened() {
+        let (_root, shelf) = shelf();
+        put(&shelf, 'a', "1", 5);
+        let staged = shelf.stage(&key('b')).unwrap();
+        fs::create_dir(data_of(&staged)).unwrap();
+        let again = Shelf::open(shelf.root.clone(), BUDGET).unwrap();
+        assert!(!staged.exists());
+        assert_eq!(there(&again), "a");
+    }
+}

@@ -1,0 +1,129 @@
+//! Tries a build out: does it start here, keep what it is given, and stop cleanly?
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use model::{Nanos, System};
+
+use crate::own::Own;
+use crate::site::{Site, SiteError};
+
+/// Rows that a build must keep over a restart.
+pub const TRYOUT_ROWS: u64 = 10_000;
+/// Rows of a statement.
+const ROWS_PER_STATEMENT: u64 = 1_000;
+/// The longest wait for the answer to a statement.
+const TIMEOUT: Duration = Duration::from_mins(1);
+const TABLE: &str = "tryout";
+
+/// How long each part of a tryout took.
+#[derive(Clone, Debug)]
+pub struct Tryout {
+    /// The server's version as it says on connect.
+    pub server_version: String,
+    /// Making the data directory.
+    pub init: Nanos,
+    /// The first start, until it answers.
+    pub start: Nanos,
+    /// Inserting [`TRYOUT_ROWS`] rows and reading them back.
+    pub load: Nanos,
+    /// The clean stop.
+    pub stop: Nanos,
+    /// The second start.
+    pub restart: Nanos,
+}
+
+/// Initialises the system in `directory`, starts it, inserts [`TRYOUT_ROWS`] rows, stops it, starts it
+/// again, checks every row, stops it and removes it.
+pub fn try_out(system: &System, directory: &Path) -> Result<Tryout, SiteError> {
+    let begin = Instant::now();
+    let mut own = Own::open(system, directory, TIMEOUT)?;
+    let opened = Nanos::from(begin.elapsed());
+    let result = exercise(&mut own, system, opened);
+    let closed = Box::new(own).close();
+    let tryout = result?;
+    closed.map(|()| tryout)
+}
+
+fn exercise(own: &mut Own, system: &System, opened: Nanos) -> Result<Tryout, SiteError> {
+    let start = own.started_in();
+    let begin = Instant::now();
+    insert(own, system)?;
+    check(own)?;
+    let load = begin.elapsed().into();
+    let (stop, restart) = own.restart()?;
+    check(own)?;
+    Ok(Tryout {
+        server_version: own.server_version().to_owned(),
+        init: Nanos(opened.0.saturating_sub(start.0)),
+        start,
+        load,
+        stop,
+        restart,
+    })
+}
+
+/// `k` of row `id`: any number that its place in the table does not tell.
+const fn key(id: u64) -> u64 {
+    (id * 7_919) % 5_003
+}
+
+fn insert(own: &Own, system: &System) -> Result<(), SiteError> {
+    let engine = system
+        .engine
+        .ddl_name()
+        .map_or(String::new(), |name| format!(" ENGINE = {name}"));
+    let mut statements = vec![
+        format!(
+            "CREATE TABLE {TABLE} (id INT PRIMARY KEY, k INT NOT NULL, c VARCHAR(120) NOT NULL){engine}"
+        ),
+        format!("CREATE INDEX k ON {TABLE} (k)"),
+    ];
+    for first in (1..=TRYOUT_ROWS).step_by(ROWS_PER_STATEMENT as usize) {
+        let rows: Vec<String> = (first..first + ROWS_PER_STATEMENT)
+            .map(|id| format!("({id}, {}, '{id:0>100}')", key(id)))
+            .collect();
+        statements.push(format!("INSERT INTO {TABLE} VALUES {}", rows.join(", ")));
+    }
+    let mut session = own.target().connector.connect().map_err(failed(own))?;
+    for statement in &statements {
+        session.execute(statement).map_err(failed(own))?;
+    }
+    Ok(())
+}
+
+/// Every row by count, sum and one range over the index.
+fn check(own: &Own) -> Result<(), SiteError> {
+    let sum: u64 = (1..=TRYOUT_ROWS).map(key).sum();
+    let range = (1..=TRYOUT_ROWS).filter(|id| (100..=200).contains(&key(*id)));
+    let range = range.count();
+    let expected = format!("{TRYOUT_ROWS} {sum} {range}");
+    let sql = format!(
+        "SELECT COUNT(*), SUM(k), (SELECT COUNT(*) FROM {TABLE} WHERE k BETWEEN 100 AND 200) \
+         FROM {TABLE}"
+    );
+    let mut found = String::new();
+    let mut session = own.target().connector.connect().map_err(failed(own))?;
+    session
+        .query(&sql, &mut |row| {
+            let values = (0..row.len()).map(|i| row.value(i).to_text().unwrap_or_default());
+            found = values.collect::<Vec<_>>().join(" ");
+        })
+        .map_err(failed(own))?;
+    if found == expected {
+        return Ok(());
+    }
+    Err(SiteError {
+        reason: format!(
+            "rows, sum of keys and rows of a range must be {expected}, and are {found}"
+        ),
+        log_tail: own.log_tail(),
+    })
+}
+
+fn failed(own: &Own) -> impl Fn(drivers::SessionError) -> SiteError + '_ {
+    |error| SiteError {
+        reason: error.to_string(),
+        log_tail: own.log_tail(),
+    }
+}

@@ -1,0 +1,356 @@
+//! Makes a tree: fetches, unpacks, places, checks.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use model::{Build, BuildSource, Bytes, Helper, ObtainEvent, Origin, Placing, Recipe};
+use rustix::fs::{RenameFlags, renameat_with};
+
+use super::Identify;
+use super::record::{Record, path_of};
+use super::unknown;
+use crate::error::ObtainError;
+use crate::fetch::{self, Fetched};
+use crate::library;
+use crate::place;
+use crate::tree;
+
+/// Goes up with every change of how trees are made from the same archives and rules.
+const LAYOUT: u32 = 1;
+
+/// What all making needs.
+pub(super) struct Maker<'a> {
+    pub(super) root: &'a Path,
+    pub(super) helpers: &'a [Helper],
+    pub(super) identify: &'a Identify<'a>,
+}
+
+/// What was made; it has no name yet.
+pub(super) struct Made {
+    pub(super) build: Build,
+    pub(super) tree: Option<String>,
+    pub(super) base: String,
+    pub(super) archive: Option<String>,
+    pub(super) size: Bytes,
+    pub(super) download: Option<PathBuf>,
+}
+
+/// What is to be made.
+struct Order<'a> {
+    origin: &'a Origin,
+    sha256: Option<&'a str>,
+    download: Bytes,
+    size: Bytes,
+    /// By which rules; `None` for an archive of unknown layout.
+    rules: Option<&'a [Placing]>,
+}
+
+/// Archives that are here, and what becomes of them.
+struct Material {
+    fetched: Fetched,
+    /// SHA-256 of each archive.
+    digests: Vec<String>,
+    /// What the tree is called: a digest of all that it is made from.
+    key: String,
+    download: PathBuf,
+}
+
+impl Maker<'_> {
+    /// Makes what a recipe says.
+    pub(super) fn install(
+        &self,
+        recipe: &Recipe,
+        records: &[Record],
+        listen: &mut dyn FnMut(ObtainEvent),
+    ) -> Result<Made, ObtainError> {
+        let parcel = &recipe.parcel;
+        let order = Order {
+            origin: &parcel.origin,
+            sha256: parcel.sha256.as_deref(),
+            download: recipe.download,
+            size: recipe.size,
+            rules: Some(&parcel.place),
+        };
+        self.make(&order, records, listen, |build| {
+            if build.dbms == recipe.dbms && build.version == recipe.version {
+                return Ok(());
+            }
+            Err(ObtainError::WrongVersion {
+                name: recipe.name.clone(),
+                expected: format!("{} {}", recipe.dbms, recipe.version),
+                found: build.version_line.clone(),
+            })
+        })
+    }
+
+    /// Makes what the user's own archive holds, wherever in it that is.
+    pub(super) fn add(
+        &self,
+        origin: &Origin,
+        records: &[Record],
+        listen: &mut dyn FnMut(ObtainEvent),
+    ) -> Result<Made, ObtainError> {
+        let order = Order {
+            origin,
+            sha256: None,
+            download: Bytes(0),
+            size: Bytes(0),
+            rules: None,
+        };
+        self.make(&order, records, listen, |_| Ok(()))
+    }
+
+    fn make(
+        &self,
+        order: &Order<'_>,
+        records: &[Record],
+        listen: &mut dyn FnMut(ObtainEvent),
+        accept: impl Fn(&Build) -> Result<(), ObtainError>,
+    ) -> Result<Made, ObtainError> {
+        let material = self.gather(order, listen)?;
+        let place = path_of(self.root, &material.key, "");
+        let has_it = |record: &&Record| record.tree.as_deref() == Some(&material.key);
+        let namesake = records.iter().find(has_it);
+        // The same files may be here under another name. Where they no longer run they are made anew.
+        if let Some(shared) = namesake
+            && let Ok((base, build)) = self.identify(order, &place, listen)
+        {
+            accept(&build)?;
+            let digest = digest_of(&shared.installed.build.source);
+            return self.made(order, material, base, build, digest);
+        }
+        let made = self
+            .unpack(order, &material, &place, listen)
+            .and_then(|digest| {
+                let (base, build) = self.identify(order, &place, listen)?;
+                accept(&build)?;
+                Ok((base, build, digest))
+            });
+        match made {
+            Ok((base, build, digest)) => self.made(order, material, base, build, digest),
+            Err(error) => {
+                if namesake.is_none() {
+                    tree::remove(&place)?;
+                }
+                if error.is_of_archive() {
+                    // Else the next attempt would find it there and take it for whole.
+                    tree::remove(&material.download)?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Fetches the archives, after a look at the disk.
+    fn gather(
+        &self,
+        order: &Order<'_>,
+        listen: &mut dyn FnMut(ObtainEvent),
+    ) -> Result<Material, ObtainError> {
+        let download = self
+            .root
+            .join("downloads")
+            .join(tree::text_digest(&order.origin.describe()));
+        let need = order.download + order.size + tree::RESERVE;
+        let free = tree::free(self.root)?;
+        if need > free {
+            return Err(ObtainError::NoSpace {
+                directory: self.root.to_owned(),
+                need,
+                free,
+            });
+        }
+        let fetched = fetch::fetch(
+            order.origin,
+            order.sha256,
+            order.download,
+            &download,
+            listen,
+        )
+        .inspect_err(|_| {
+            // Only where nothing has come yet; else it is kept to go on from.
+            let _kept = fs::remove_dir(&download);
+        })?;
+        listen(ObtainEvent::Unpacking {
+            what: order.origin.describe(),
+        });
+        let digests = match (order.sha256, fetched.archives.as_slice()) {
+            (Some(verified), [_]) => vec![verified.to_owned()],
+            (_, archives) => digests_of(archives)?,
+        };
+        let key = key_of(order, &digests, &digests_of(&fetched.libraries)?);
+        Ok(Material {
+            fetched,
+            digests,
+            key,
+            download,
+        })
+    }
+
+    /// Makes the tree at `place`, all at once. The digest of its files as they came.
+    fn unpack(
+        &self,
+        order: &Order<'_>,
+        material: &Material,
+        place: &Path,
+        listen: &mut dyn FnMut(ObtainEvent),
+    ) -> Result<String, ObtainError> {
+        let tmp = self.root.join("tmp");
+        let work = tempfile::tempdir_in(&tmp).map_err(ObtainError::io("create", &tmp))?;
+        let scratch = work.path().join("scratch");
+        let made = work.path().join("made");
+        let rules = order.rules.unwrap_or_default();
+        place::assemble(&material.fetched.archives, rules, &scratch, &made)?;
+        let made = if order.rules.is_none() {
+            let first = material.fetched.archives.first();
+            unknown::open_inner(&made).map_err(|error| match first {
+                Some(outer) => error.within(&made, outer),
+                None => error,
+            })?;
+            unknown::strip(made)?
+        } else {
+            made
+        };
+        let digest = tree::digest(&made)?;
+        if let Origin::Debian { .. } = order.origin {
+            library::patch_programs(
+                &made,
+                place,
+                &material.fetched.libraries,
+                self.helpers,
+                &self.root.join("downloads"),
+                listen,
+            )?;
+        }
+        put_in_place(&made, place)?;
+        Ok(digest)
+    }
+
+    /// What the server in the tree says that it is, and where in the tree it is.
+    fn identify(
+        &self,
+        order: &Order<'_>,
+        place: &Path,
+        listen: &mut dyn FnMut(ObtainEvent),
+    ) -> Result<(String, Build), ObtainError> {
+        let what = order.origin.describe();
+        let bases = match order.rules {
+            Some(_) => vec![String::new()],
+            None => unknown::find(place)?,
+        };
+        let mut refusal = None;
+        for base in bases {
+            let directory = if base.is_empty() {
+                place.to_owned()
+            } else {
+                place.join(&base)
+            };
+            listen(ObtainEvent::Checking { what: what.clone() });
+            let cache = self.root.join("downloads");
+            let answer = if directory.is_dir() {
+                library::complete(&directory, self.helpers, self.identify, &cache, listen)
+            } else {
+                // Around a program that lies anywhere there is no place for libraries.
+                (self.identify)(&directory).map_err(|cause| ObtainError::Server {
+                    what: directory.display().to_string(),
+                    cause,
+                })
+            };
+            match answer {
+                Ok(build) => return Ok((base, build)),
+                // The place nearest to the top says best what is wrong.
+                Err(error) => refusal = refusal.or(Some(error)),
+            }
+        }
+        Err(refusal.unwrap_or_else(|| ObtainError::NoServer {
+            what,
+            looked_for: unknown::LOOKED_FOR.to_owned(),
+        }))
+    }
+
+    fn made(
+        &self,
+        order: &Order<'_>,
+        material: Material,
+        base: String,
+        build: Build,
+        digest: String,
+    ) -> Result<Made, ObtainError> {
+        let place = path_of(self.root, &material.key, "");
+        // Its name must not outlive its files, should the power fail.
+        File::open(&place)
+            .and_then(|directory| Ok(rustix::fs::syncfs(directory)?))
+            .map_err(ObtainError::io("write", &place))?;
+        let source = BuildSource::Installed {
+            directory: path_of(self.root, &material.key, &base)
+                .display()
+                .to_string(),
+            origin: order.origin.describe(),
+            digest,
+        };
+        let archive = match material.digests.as_slice() {
+            [archive] => Some(archive.clone()),
+            _ => None,
+        };
+        Ok(Made {
+            build: Build { source, ..build },
+            size: tree::size(&place)?,
+            tree: Some(material.key),
+            base,
+            archive,
+            download: Some(material.download),
+        })
+    }
+}
+
+fn digests_of(files: &[PathBuf]) -> Result<Vec<String>, ObtainError> {
+    files.iter().map(|file| tree::file_digest(file)).collect()
+}
+
+/// The digest of all that a tree is made from.
+fn key_of(order: &Order<'_>, archives: &[String], libraries: &[String]) -> String {
+    let mut lines = vec![format!("layout {LAYOUT}")];
+    lines.extend(archives.iter().map(|digest| format!("archive {digest}")));
+    lines.extend(libraries.iter().map(|digest| format!("library {digest}")));
+    match order.rules {
+        None => lines.push("as found".to_owned()),
+        Some(rules) => lines.extend(rules.iter().map(line_of)),
+    }
+    tree::text_digest(&lines.join("\n"))
+}
+
+/// A rule as it counts for the digest: quoted, so that no two rules read the same.
+fn line_of(rule: &Placing) -> String {
+    let Placing {
+        from,
+        to,
+        unpack,
+        link,
+        skip,
+    } = rule;
+    format!("place {from:?} {to:?} {unpack} {link} {skip:?}")
+}
+
+/// The digest that was recorded for a tree that another name has too.
+fn digest_of(source: &BuildSource) -> String {
+    match source {
+        BuildSource::Installed { digest, .. } => digest.clone(),
+        BuildSource::Path(_) | BuildSource::Embedded | BuildSource::Connect(_) => String::new(),
+    }
+}
+
+/// Gives a whole tree its place; what is there changes places with it, and goes with the work.
+fn put_in_place(made: &Path, place: &Path) -> Result<(), ObtainError> {
+    let moved = if fs::symlink_metadata(place).is_ok() {
+        let (cwd, exchange) = (rustix::fs::CWD, RenameFlags::EXCHANGE);
+        match renameat_with(cwd, made, cwd, place, exchange) {
+            Ok(()) => return Ok(()),
+            // Not every file system can do that.
+            Err(_) => tree::remove(place),
+        }
+    } else {
+        Ok(())
+    };
+    moved?;
+    fs::rename(made, place).map_err(ObtainError::io("move", made))
+}

@@ -1,0 +1,148 @@
+//! The names of the depot: a small file each.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use model::BuildSource;
+use serde::{Deserialize, Serialize};
+
+use super::Installed;
+use crate::error::ObtainError;
+use crate::tree;
+
+/// The longest name of a build.
+const NAME_LIMIT: usize = 100;
+
+/// What is recorded under a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Record {
+    #[serde(flatten)]
+    pub(super) installed: Installed,
+    /// The tree that it has; `None` for a directory of the user's own.
+    pub(super) tree: Option<String>,
+    /// Where in that tree the server is: a directory, or the program itself.
+    pub(super) base: String,
+    /// Did the user add it himself?
+    pub(super) added: bool,
+}
+
+impl Record {
+    /// As callers see it: with the directory where the depot is now, should it have been moved.
+    pub(super) fn installed(self, root: &Path) -> Installed {
+        let mut installed = self.installed;
+        if let (BuildSource::Installed { directory, .. }, Some(tree)) =
+            (&mut installed.build.source, &self.tree)
+        {
+            *directory = path_of(root, tree, &self.base).display().to_string();
+        }
+        installed
+    }
+}
+
+/// The place of a tree, or of something in it.
+pub(super) fn path_of(root: &Path, tree: &str, base: &str) -> PathBuf {
+    let tree = root.join("trees").join(tree);
+    if base.is_empty() {
+        tree
+    } else {
+        tree.join(base)
+    }
+}
+
+/// An error where no build can be called this.
+pub(super) fn check_name(name: &str) -> Result<(), ObtainError> {
+    let first = name.starts_with(|first: char| first.is_ascii_alphanumeric());
+    let mut rest = name.chars();
+    let fits = rest.all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c));
+    if first && fits && name.len() <= NAME_LIMIT {
+        Ok(())
+    } else {
+        Err(ObtainError::Name {
+            name: name.to_owned(),
+        })
+    }
+}
+
+/// The records of a depot.
+pub(super) struct Records<'a> {
+    root: &'a Path,
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(root: &'a Path) -> Self {
+        Self { root }
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.root.join("builds")
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory().join(format!("{name}.json"))
+    }
+
+    /// All of them, by name.
+    pub(super) fn all(&self) -> Result<Vec<Record>, ObtainError> {
+        let directory = self.directory();
+        if !directory.exists() {
+            return Ok(Vec::new());
+        }
+        let mut records = Vec::new();
+        for file in tree::names(&directory)? {
+            let file = file.to_string_lossy();
+            // What is no name is not ours: a file that an editor or a file system left there.
+            let name = file.strip_suffix(".json");
+            if let Some(name) = name.filter(|name| check_name(name).is_ok()) {
+                records.extend(self.find(name)?);
+            }
+        }
+        Ok(records)
+    }
+
+    /// The one of this name.
+    pub(super) fn find(&self, name: &str) -> Result<Option<Record>, ObtainError> {
+        if check_name(name).is_err() {
+            return Ok(None);
+        }
+        let path = self.path(name);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(cause) => return Err(ObtainError::io("read", &path)(cause)),
+        };
+        let unusable = |cause: String| ObtainError::Record {
+            path: path.clone(),
+            cause,
+        };
+        let record: Record =
+            serde_json::from_str(&text).map_err(|cause| unusable(cause.to_string()))?;
+        if record.installed.name != name {
+            return Err(unusable(format!("it is of `{}`", record.installed.name)));
+        }
+        Ok(Some(record))
+    }
+
+    /// Writes a record so that at any moment there is either the old one or the new one.
+    pub(super) fn write(&self, record: &Record) -> Result<(), ObtainError> {
+        let directory = self.directory();
+        let path = self.path(&record.installed.name);
+        let write = || -> io::Result<()> {
+            let mut file = tempfile::NamedTempFile::new_in(self.root.join("tmp"))?;
+            serde_json::to_writer_pretty(&mut file, record)?;
+            file.write_all(b"\n")?;
+            file.as_file().sync_all()?;
+            file.persist(&path)?;
+            File::open(&directory)?.sync_all()
+        };
+        write().map_err(ObtainError::io("write", &path))
+    }
+
+    /// Forgets one.
+    pub(super) fn remove(&self, name: &str) -> Result<(), ObtainError> {
+        let path = self.path(name);
+        fs::remove_file(&path)
+            .and_then(|()| File::open(self.directory())?.sync_all())
+            .map_err(ObtainError::io("remove", &path))
+    }
+}

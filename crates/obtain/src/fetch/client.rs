@@ -1,0 +1,363 @@
+//! The user's own clients: found, run without a shell, watched.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::words::last_words;
+
+/// How long a client may print nothing and write nothing before it is ended.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// How often a client is looked at.
+const POLL: Duration = Duration::from_millis(20);
+
+/// How often what it has written is measured.
+const MEASURE: Duration = Duration::from_millis(200);
+
+/// How much of what a client prints is read.
+const PRINTED: usize = 16 << 20;
+
+/// Directories within each other that are measured.
+const DEPTH: usize = 64;
+
+/// Where apt's configuration is.
+const APT: &str = "/etc/apt";
+
+/// Where clients are looked for, and how patient we are with them.
+#[derive(Clone, Debug)]
+pub(crate) struct Clients {
+    path: OsString,
+    pub(super) patience: Duration,
+    /// The directory of apt's configuration, which names the mirrors of Debian.
+    pub(super) apt: PathBuf,
+}
+
+impl Clients {
+    /// Those of this user.
+    pub(crate) fn of_user() -> Self {
+        Self::of_path(env::var_os("PATH").unwrap_or_default())
+    }
+
+    /// Those in the directories of `path`.
+    pub(crate) fn of_path(path: OsString) -> Self {
+        Self {
+            path,
+            patience: PATIENCE,
+            apt: APT.into(),
+        }
+    }
+
+    /// The first of these programs that is there.
+    pub(crate) fn find(&self, names: &[&str]) -> Option<PathBuf> {
+        let directories: Vec<PathBuf> = env::split_paths(&self.path)
+            .filter(|directory| directory.is_absolute())
+            .collect();
+        names
+            .iter()
+            .flat_map(|name| {
+                directories
+                    .iter()
+                    .map(move |directory| directory.join(name))
+            })
+            .find(|program| is_program(program))
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+/// One run of a client.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    pub(super) program: &'a Path,
+    pub(super) arguments: Vec<OsString>,
+    /// Where it runs; not where we run, whose project files are no business of it.
+    pub(super) directory: &'a Path,
+    pub(super) environment: Vec<(&'static str, OsString)>,
+    /// The file or directory that grows while it works.
+    pub(super) grows: &'a Path,
+    /// Another whose growth shows that it works, but is not what is wanted.
+    pub(super) grows_too: Option<&'a Path>,
+}
+
+impl<'a> Call<'a> {
+    /// `program` in `directory`, which is also what grows.
+    pub(crate) fn new(program: &'a Path, directory: &'a Path) -> Self {
+        Self {
+            program,
+            arguments: Vec::new(),
+            directory,
+            environment: Vec::new(),
+            grows: directory,
+            grows_too: None,
+        }
+    }
+
+    /// One more argument.
+    pub(crate) fn argument(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// More arguments.
+    pub(crate) fn arguments<I: AsRef<OsStr>>(mut self, all: impl IntoIterator<Item = I>) -> Self {
+        let all = all.into_iter().map(|argument| argument.as_ref().to_owned());
+        self.arguments.extend(all);
+        self
+    }
+
+    /// Its name, as errors have it.
+    pub(crate) fn name(&self) -> String {
+        let name = self.program.file_name().unwrap_or(self.program.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Runs it to its end, and tells `listen` how much there is of what grows.
+    ///
+    /// It stays in our process group: a terminal's ^C ends it with us.
+    pub(crate) fn run(
+        &self,
+        patience: Duration,
+        listen: &mut dyn FnMut(u64),
+    ) -> io::Result<Finished> {
+        // Files never block the one who writes them, and a grandchild that keeps them open holds up nobody.
+        let output = tempfile::tempfile_in(self.directory)?;
+        let errors = tempfile::tempfile_in(self.directory)?;
+        let mut child = Running(
+            Command::new(self.program)
+                .args(&self.arguments)
+                .current_dir(self.directory)
+                .envs(self.environment.iter().map(|(name, value)| (name, value)))
+                .stdin(Stdio::null())
+                .stdout(output.try_clone()?)
+                .stderr(errors.try_clone()?)
+                .spawn()?,
+        );
+        let mut activity = Activity::default();
+        let end = loop {
+            if let Some(status) = child.0.try_wait()? {
+                break End::Exited(status);
+            }
+            if activity.is_due() {
+                let size = size_of(self.grows);
+                listen(size);
+                let too = self.grows_too.map_or(0, size_of);
+                activity.saw([size, too, length(&output)?, length(&errors)?]);
+                if activity.quiet() >= patience {
+                    break End::Stalled;
+                }
+            }
+            thread::sleep(POLL);
+        };
+        drop(child);
+        Ok(Finished {
+            end,
+            printed: text(&output)?,
+            complained: text(&errors)?,
+        })
+    }
+}
+
+/// What a client has done so far.
+#[derive(Debug)]
+struct Activity {
+    seen: [u64; 4],
+    measured: Option<Instant>,
+    changed: Instant,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self {
+            seen: [0; 4],
+            measured: None,
+            changed: Instant::now(),
+        }
+    }
+}
+
+impl Activity {
+    fn is_due(&self) -> bool {
+        self.measured.is_none_or(|last| last.elapsed() >= MEASURE)
+    }
+
+    fn saw(&mut self, now: [u64; 4]) {
+        self.measured = Some(Instant::now());
+        if now != self.seen {
+            self.seen = now;
+            self.changed = Instant::now();
+        }
+    }
+
+    fn quiet(&self) -> Duration {
+        self.changed.elapsed()
+    }
+}
+
+/// A client at work; dropping it ends it.
+#[derive(Debug)]
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Both do nothing where it has ended and been waited for.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// How a client ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Exited(ExitStatus),
+    /// We ended it, because it did nothing any more.
+    Stalled,
+}
+
+/// A client that ran.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(super) end: End,
+    /// Its standard output.
+    pub(crate) printed: String,
+    /// Its standard error.
+    complained: String,
+}
+
+impl Finished {
+    /// Did it do what it was asked?
+    pub(crate) fn is_well(&self) -> bool {
+        matches!(self.end, End::Exited(status) if status.success())
+    }
+
+    /// The number that it ended with.
+    pub(crate) fn code(&self) -> Option<i32> {
+        match self.end {
+            End::Exited(status) => status.code(),
+            End::Stalled => None,
+        }
+    }
+
+    /// What it said was wrong; how it ended where it said nothing.
+    pub(crate) fn last_words(&self) -> String {
+        last_words(&self.complained, &self.printed).unwrap_or_else(|| match self.end {
+            End::Exited(status) => format!("nothing ({status})"),
+            End::Stalled => "none".to_owned(),
+        })
+    }
+}
+
+fn length(file: &File) -> io::Result<u64> {
+    Ok(file.metadata()?.len())
+}
+
+/// The end of what was printed: the offset is shared with the client, so that nothing is rewound.
+fn text(file: &File) -> io::Result<String> {
+    let all = length(file)?;
+    let start = all.saturating_sub(PRINTED as u64);
+    let mut bytes = vec![0; (all - start) as usize];
+    file.read_exact_at(&mut bytes, start)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// How many bytes the files at `path` have; what vanishes meanwhile has none.
+pub(super) fn size_of(path: &Path) -> u64 {
+    size_within(path, DEPTH)
+}
+
+fn size_within(path: &Path, depth: usize) -> u64 {
+    let Ok(data) = fs::symlink_metadata(path) else {
+        return 0;
+    };
+    if !data.is_dir() {
+        return data.len();
+    }
+    if depth == 0 {
+        return 0;
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries
+        .map(|entry| size_within(&entry.path(), depth - 1))
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(directory: &Path, name: &str, script: &str) -> PathBuf {
+        let path = directory.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[test]
+    fn clients_are_found_in_the_given_path_only() {
+        let root = tempfile::tempdir().unwrap();
+        program(root.path(), "second", "");
+        fs::write(root.path().join("first"), "no program").unwrap();
+        let clients = Clients::of_path(root.path().into());
+        assert_eq!(
+            clients.find(&["first", "second"]),
+            Some(root.path().join("second"))
+        );
+        assert_eq!(Clients::of_path(OsString::new()).find(&["sh"]), None);
+        assert_eq!(Clients::of_path(".".into()).find(&["src"]), None);
+    }
+
+    #[test]
+    fn a_client_is_watched_and_its_output_kept_apart() {
+        let root = tempfile::tempdir().unwrap();
+        let work = root.path().join("of a client");
+        fs::create_dir(&work).unwrap();
+        let script = "printf %s \"$1\" > got; sleep 0.5; echo out; echo oops >&2; exit 3";
+        let path = program(root.path(), "fetcher", script);
+        let mut sizes = Vec::new();
+        let finished = Call::new(&path, &work)
+            .argument("a b; rm -rf x")
+            .run(PATIENCE, &mut |size| sizes.push(size))
+            .unwrap();
+        assert_eq!((finished.code(), finished.is_well()), (Some(3), false));
+        assert_eq!(finished.printed, "out\n");
+        assert_eq!(finished.last_words(), "oops");
+        // The words of a shell were no words to it, and what it wrote was seen while it ran.
+        assert_eq!(sizes.last(), Some(&13), "{sizes:?}");
+    }
+
+    #[test]
+    fn a_client_that_does_nothing_is_ended() {
+        let root = tempfile::tempdir().unwrap();
+        let path = program(
+            root.path(),
+            "hangs",
+            "echo waiting for a lock >&2; exec sleep 600",
+        );
+        let begin = Instant::now();
+        let finished = Call::new(&path, root.path())
+            .run(Duration::from_millis(400), &mut |_| {})
+            .unwrap();
+        assert_eq!(finished.end, End::Stalled);
+        assert_eq!(finished.last_words(), "waiting for a lock");
+        assert!(begin.elapsed() < Duration::from_mins(1));
+    }
+
+    #[test]
+    fn a_client_that_goes_on_writing_is_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let script = "for i in 1 2 3 4 5 6 7 8; do printf x >> grown; sleep 0.2; done";
+        let path = program(root.path(), "slow", script);
+        let finished = Call::new(&path, root.path())
+            .run(Duration::from_millis(900), &mut |_| {})
+            .unwrap();
+        assert!(finished.is_well(), "{finished:?}");
+    }
+}

@@ -1,0 +1,192 @@
+//! apt with a state of our own: of the host it has the mirrors, keys, proxies and credentials, and
+//! it changes nothing there.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::super::client::{Call, Finished};
+use super::super::errand::{Errand, make_directory};
+use super::sources::Mirrors;
+use super::suite::describe;
+use crate::error::ObtainError;
+
+/// How old lists of packages may be.
+const FRESH: Duration = Duration::from_hours(24);
+
+/// What has apt.
+const INSTALL: &str = "apt, which only Debian and its derivatives have";
+
+/// Where apt keeps what it made of the lists: large, and quickly made.
+const CACHE: &str = "packages.bin";
+
+/// Settings that go before those of the host: its hooks are about its own state.
+const SETTINGS: &str = r#"#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+#clear DPkg::Pre-Invoke;
+#clear DPkg::Post-Invoke;
+#clear DPkg::Pre-Install-Pkgs;
+#clear APT::Architectures;
+APT::Architecture "amd64";
+APT::Architectures { "amd64"; };
+APT::Install-Recommends "false";
+APT::Install-Suggests "false";
+APT::Default-Release "";
+APT::Sandbox::User "root";
+APT::Update::Error-Mode "any";
+Acquire::Check-Valid-Until "false";
+Acquire::GzipIndexes "true";
+"#;
+
+/// The state for one suite, in a directory that parcels share.
+pub(super) struct Apt {
+    state: PathBuf,
+    get: PathBuf,
+    cache: PathBuf,
+}
+
+impl Apt {
+    /// Finds the programs and writes what they are told.
+    pub(super) fn of_suite(suite: &str, errand: &mut Errand<'_>) -> Result<Self, ObtainError> {
+        let mirrors = Mirrors::of_host(&errand.clients.apt);
+        let sources = describe(suite, &errand.what, &mirrors)?;
+        let apt = Self {
+            get: errand.client(&["apt-get"], INSTALL)?,
+            cache: errand.client(&["apt-cache"], INSTALL)?,
+            state: errand.shared(&format!("apt-{suite}"))?,
+        };
+        for directory in ["lists/partial", "archives/partial"] {
+            make_directory(&apt.path(directory))?;
+        }
+        apt.write("apt.conf", SETTINGS)?;
+        // Empty: all that a package needs is in its closure, whatever this host has.
+        apt.write("status", "")?;
+        if fs::read_to_string(apt.path("suite.sources")).ok().as_ref() != Some(&sources) {
+            apt.forget_lists()?;
+            apt.write("suite.sources", &sources)?;
+        }
+        Ok(apt)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.state.join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), ObtainError> {
+        let path = self.path(name);
+        fs::write(&path, text).map_err(ObtainError::io("write", &path))
+    }
+
+    fn forget_lists(&self) -> Result<(), ObtainError> {
+        let path = self.path("updated");
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                Err(ObtainError::io("remove", &path)(cause))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Are the lists younger than a day?
+    pub(super) fn is_fresh(&self) -> bool {
+        let data = fs::metadata(self.path("updated"));
+        let age = data
+            .and_then(|data| data.modified())
+            .map(|time| time.elapsed());
+        matches!(age, Ok(Ok(age)) if age < FRESH)
+    }
+
+    /// Fetches the lists of packages.
+    pub(super) fn update(&self, errand: &mut Errand<'_>) -> Result<(), ObtainError> {
+        let lists = self.path("lists");
+        // How much they are is not known, and it is little beside the packages: only that it works is told.
+        let mut call = self.call(&self.get, &self.state).argument("update");
+        call.grows = Path::new("");
+        call.grows_too = Some(&lists);
+        self.forget_lists()?;
+        errand.run(&call)?;
+        self.write("updated", "")
+    }
+
+    /// What `apt-cache` answers.
+    pub(super) fn ask<I: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = I>,
+        errand: &mut Errand<'_>,
+    ) -> Result<String, ObtainError> {
+        self.quietly(&self.cache, arguments, errand)
+    }
+
+    /// What `apt-get` answers.
+    pub(super) fn get<I: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = I>,
+        errand: &mut Errand<'_>,
+    ) -> Result<String, ObtainError> {
+        self.quietly(&self.get, arguments, errand)
+    }
+
+    fn quietly<I: AsRef<OsStr>>(
+        &self,
+        program: &Path,
+        arguments: impl IntoIterator<Item = I>,
+        errand: &mut Errand<'_>,
+    ) -> Result<String, ObtainError> {
+        let mut call = self.call(program, &self.state).arguments(arguments);
+        call.grows = Path::new("");
+        Ok(errand.run(&call)?.printed)
+    }
+
+    /// Downloads packages into a directory, or the rest of them.
+    pub(super) fn download<I: AsRef<OsStr>>(
+        &self,
+        packages: impl IntoIterator<Item = I>,
+        directory: &Path,
+        errand: &mut Errand<'_>,
+    ) -> Result<Finished, ObtainError> {
+        let call = self
+            .call(&self.get, directory)
+            .argument("download")
+            .arguments(packages);
+        errand.run(&call)
+    }
+
+    /// A run of one of its programs with our state: by paths in arguments, which need no quoting.
+    fn call<'a>(&self, program: &'a Path, directory: &'a Path) -> Call<'a> {
+        let settings = [
+            ("Dir::Etc::sourcelist", self.path("suite.sources")),
+            ("Dir::Etc::sourceparts", "/dev/null".into()),
+            ("Dir::Etc::preferences", "/dev/null".into()),
+            ("Dir::Etc::preferencesparts", "/dev/null".into()),
+            ("Dir::State", self.state.clone()),
+            ("Dir::State::lists", self.path("lists")),
+            ("Dir::State::status", self.path("status")),
+            ("Dir::State::extended_states", self.path("extended_states")),
+            ("Dir::Cache", self.state.clone()),
+            ("Dir::Cache::archives", self.path("archives")),
+            ("Dir::Cache::pkgcache", self.path(CACHE)),
+            ("Dir::Cache::srcpkgcache", PathBuf::new()),
+        ];
+        let mut call = Call::new(program, directory)
+            .argument("-qq")
+            .argument("-c")
+            .argument(self.path("apt.conf"));
+        for (name, path) in settings {
+            let mut setting = OsString::from(format!("{name}="));
+            setting.push(path);
+            call = call.argument("-o").argument(setting);
+        }
+        // We read what it prints.
+        call.environment.push(("LC_ALL", "C".into()));
+        call
+    }
+}
+
+impl Drop for Apt {
+    fn drop(&mut self) {
+        // It saved the runs after the first some seconds.
+        let _ = fs::remove_file(self.path(CACHE));
+    }
+}

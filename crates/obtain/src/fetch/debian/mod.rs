@@ -1,0 +1,193 @@
+//! Packages of Debian's suites, by apt with a state of our own.
+//!
+//! The packages that are wanted come with the libraries that they need, of their own suite: so their
+//! programs run on a host of another release.
+
+mod apt;
+mod closure;
+mod sources;
+mod suite;
+
+use std::fs;
+use std::path::Path;
+
+use model::Bytes;
+
+use super::errand::{Errand, make_directory};
+use super::error::FetchError;
+use super::{Closure, Fetched};
+use crate::error::ObtainError;
+use crate::tree;
+use apt::Apt;
+use closure::{Remote, Wanted, choose, installed, is_library, remotes, versions};
+pub(super) use suite::SUITES;
+
+/// Fetches packages: those that are wanted, and those with the libraries that they need.
+///
+/// A package that is wanted and has libraries is in both lists.
+pub(super) fn fetch(
+    suite: &str,
+    packages: &[String],
+    closure: Closure,
+    errand: &mut Errand<'_>,
+) -> Result<Fetched, ObtainError> {
+    suite::parts(suite)?;
+    let wanted = packages
+        .iter()
+        .map(|package| {
+            Wanted::parse(package).ok_or_else(|| FetchError::Coordinates {
+                source_name: "Debian",
+                given: package.clone(),
+                form: "name or name=version",
+            })
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let apt = Apt::of_suite(suite, errand)?;
+    errand.tell(0);
+    look_for(&wanted, suite, &apt, errand)?;
+    let chosen = match closure {
+        Closure::None => packages.to_vec(),
+        Closure::Whole => {
+            let simulated = ["install", "-s"].into_iter();
+            let simulated = simulated.chain(packages.iter().map(String::as_str));
+            let all = installed(&apt.get(simulated, errand)?);
+            choose(&all, &wanted)
+                .iter()
+                .map(closure::Package::exactly)
+                .collect()
+        }
+    };
+    let arguments = ["download", "--print-uris"].into_iter();
+    let listed = apt.get(arguments.chain(chosen.iter().map(String::as_str)), errand)?;
+    let files = remotes(&listed);
+    let directory = errand.into.join("packages");
+    make_directory(&directory)?;
+    download(&apt, &chosen, &files, &directory, errand)?;
+    errand.tell(errand.total.0);
+    sort(&files, &wanted, &directory).ok_or_else(|| {
+        let missing = "a package that it listed".to_owned();
+        FetchError::NothingCame {
+            what: errand.what.clone(),
+            client: "apt-get".to_owned(),
+            missing,
+        }
+        .into()
+    })
+}
+
+/// An error unless the suite has all that is wanted; with new lists, if the ones that are there say no.
+fn look_for(
+    wanted: &[Wanted<'_>],
+    suite: &str,
+    apt: &Apt,
+    errand: &mut Errand<'_>,
+) -> Result<(), ObtainError> {
+    let was_fresh = apt.is_fresh();
+    if !was_fresh {
+        apt.update(errand)?;
+    }
+    let mut missing = first_missing(wanted, apt, errand)?;
+    if missing.is_some() && was_fresh {
+        apt.update(errand)?;
+        missing = first_missing(wanted, apt, errand)?;
+    }
+    match missing {
+        None => Ok(()),
+        Some((package, versions)) => Err(FetchError::NoPackage {
+            what: errand.what.clone(),
+            suite: suite.to_owned(),
+            package,
+            versions,
+        }
+        .into()),
+    }
+}
+
+/// The first package that the lists do not have, and the versions that they have of it.
+fn first_missing(
+    wanted: &[Wanted<'_>],
+    apt: &Apt,
+    errand: &mut Errand<'_>,
+) -> Result<Option<(String, Vec<String>)>, ObtainError> {
+    let names = wanted.iter().map(|wanted| wanted.name);
+    let table = apt.ask(["madison"].into_iter().chain(names), errand)?;
+    let known = versions(&table);
+    Ok(wanted.iter().find_map(|wanted| {
+        let versions = known.get(wanted.name).map_or(&[][..], Vec::as_slice);
+        let version = wanted
+            .version
+            .map_or_else(String::new, |version| format!(" {version}"));
+        (!wanted.is_among(versions))
+            .then(|| (format!("{}{version}", wanted.name), versions.to_vec()))
+    }))
+}
+
+/// Downloads what is not there yet, and checks it.
+fn download(
+    apt: &Apt,
+    chosen: &[String],
+    files: &[Remote],
+    directory: &Path,
+    errand: &mut Errand<'_>,
+) -> Result<(), ObtainError> {
+    errand.total = Bytes(files.iter().map(|file| file.size).sum());
+    let missing = missing(files, directory)?;
+    let names: Vec<&String> = chosen
+        .iter()
+        .filter(|package| missing.iter().any(|file| is_file_of(file, package)))
+        .collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let finished = apt.download(names, directory, errand)?;
+    match self::missing(files, directory)?.first() {
+        None => Ok(()),
+        Some(file) => Err(FetchError::Refused {
+            what: errand.what.clone(),
+            client: "apt-get".to_owned(),
+            said: format!("{}, and {} is not whole", finished.last_words(), file.file),
+        }
+        .into()),
+    }
+}
+
+/// Is this the file of `name` or `name=version`?
+fn is_file_of(file: &Remote, package: &str) -> bool {
+    package.split('=').next() == Some(file.name.as_str())
+}
+
+/// The files that are not there, or not whole. One that cannot become whole is removed.
+fn missing<'a>(files: &'a [Remote], directory: &Path) -> Result<Vec<&'a Remote>, ObtainError> {
+    let mut missing = Vec::new();
+    for file in files {
+        let path = directory.join(&file.file);
+        let size = fs::metadata(&path).map_or(0, |data| data.len());
+        let is_whole = size == file.size
+            && match &file.sha256 {
+                Some(expected) => tree::file_digest(&path)? == *expected,
+                None => true,
+            };
+        if !is_whole {
+            missing.push(file);
+        }
+        if !is_whole && size >= file.size && path.exists() {
+            fs::remove_file(&path).map_err(ObtainError::io("remove", &path))?;
+        }
+    }
+    Ok(missing)
+}
+
+/// Which of the files the placing is about, in the order in which they are wanted, and which have the
+/// libraries; `None` where one is not there.
+fn sort(files: &[Remote], wanted: &[Wanted<'_>], directory: &Path) -> Option<Fetched> {
+    let path = |file: &Remote| directory.join(&file.file);
+    let of = |wanted: &Wanted<'_>| files.iter().find(|file| file.name == wanted.name).map(path);
+    Some(Fetched {
+        archives: wanted.iter().map(of).collect::<Option<_>>()?,
+        libraries: files
+            .iter()
+            .filter(|file| is_library(&file.name))
+            .map(path)
+            .collect(),
+    })
+}

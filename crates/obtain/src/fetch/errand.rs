@@ -1,0 +1,188 @@
+//! What all sources need to fetch something.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{self, Path, PathBuf};
+
+use model::{Bytes, ObtainEvent, Origin};
+
+use super::client::{Call, Clients, End, Finished};
+use super::error::FetchError;
+use crate::error::ObtainError;
+use crate::tree;
+
+/// Something to fetch: what, where to, by whom, and who listens.
+pub(super) struct Errand<'a> {
+    /// Coordinates.
+    pub(super) what: String,
+    /// How much it is, about.
+    pub(super) total: Bytes,
+    /// The directory of the parcel: absolute, and it exists.
+    pub(super) into: PathBuf,
+    pub(super) clients: &'a Clients,
+    listen: &'a mut dyn FnMut(ObtainEvent),
+}
+
+impl<'a> Errand<'a> {
+    /// Makes the directory.
+    pub(super) fn new(
+        origin: &Origin,
+        total: Bytes,
+        into: &Path,
+        clients: &'a Clients,
+        listen: &'a mut dyn FnMut(ObtainEvent),
+    ) -> Result<Self, ObtainError> {
+        // Clients run in directories of their own, where a relative path would lead elsewhere.
+        let into = path::absolute(into).map_err(ObtainError::io("find", into))?;
+        make_directory(&into)?;
+        Ok(Self {
+            what: origin.describe(),
+            total,
+            into,
+            clients,
+            listen,
+        })
+    }
+
+    /// Says how much there is.
+    pub(super) fn tell(&mut self, done: u64) {
+        (self.listen)(ObtainEvent::Fetching {
+            what: self.what.clone(),
+            done: Bytes(done),
+            total: self.total,
+        });
+    }
+
+    /// The first of these programs that is installed; `install` says what has them.
+    pub(super) fn client(
+        &self,
+        names: &[&str],
+        install: &'static str,
+    ) -> Result<PathBuf, FetchError> {
+        self.clients
+            .find(names)
+            .ok_or_else(|| FetchError::NoClient {
+                what: self.what.clone(),
+                client: names.join(" or "),
+                install,
+            })
+    }
+
+    /// Runs a client; an error where it does not do what it was asked.
+    pub(super) fn run(&mut self, call: &Call<'_>) -> Result<Finished, ObtainError> {
+        let finished = self.attempt(call)?;
+        if finished.is_well() {
+            Ok(finished)
+        } else {
+            Err(self.refused(call, &finished).into())
+        }
+    }
+
+    /// Runs a client that may fail; an error only where it could not be run or did nothing any more.
+    pub(super) fn attempt(&mut self, call: &Call<'_>) -> Result<Finished, ObtainError> {
+        let patience = self.clients.patience;
+        let finished = call
+            .run(patience, &mut |size| self.tell(size))
+            .map_err(ObtainError::io("run", call.program))?;
+        match finished.end {
+            End::Exited(_) => Ok(finished),
+            End::Stalled => Err(FetchError::Stalled {
+                what: self.what.clone(),
+                client: call.name(),
+                limit: patience,
+                said: finished.last_words(),
+            }
+            .into()),
+        }
+    }
+
+    /// The error of a client that failed.
+    pub(super) fn refused(&self, call: &Call<'_>, finished: &Finished) -> FetchError {
+        FetchError::Refused {
+            what: self.what.clone(),
+            client: call.name(),
+            said: finished.last_words(),
+        }
+    }
+
+    /// The error of a client that ended well without giving `missing`.
+    pub(super) fn nothing_came(&self, call: &Call<'_>, missing: &str) -> FetchError {
+        FetchError::NothingCame {
+            what: self.what.clone(),
+            client: call.name(),
+            missing: missing.to_owned(),
+        }
+    }
+
+    /// A directory that parcels share. One process at a time uses it: whoever has the depot's lock.
+    pub(super) fn shared(&self, name: &str) -> Result<PathBuf, ObtainError> {
+        let directory = self.into.parent().unwrap_or(&self.into).join(name);
+        make_directory(&directory)?;
+        Ok(directory)
+    }
+
+    /// An empty directory for what a client writes; what an earlier one left there is gone.
+    pub(super) fn workplace(&self) -> Result<Workplace, ObtainError> {
+        let path = self.into.join("working");
+        tree::remove(&path)?;
+        make_directory(&path)?;
+        Ok(Workplace { path })
+    }
+}
+
+/// A directory that is removed when it is no longer needed.
+pub(super) struct Workplace {
+    path: PathBuf,
+}
+
+impl Workplace {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        // The next errand removes what stays here.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Makes a directory and those above it.
+pub(super) fn make_directory(path: &Path) -> Result<(), ObtainError> {
+    fs::create_dir_all(path).map_err(ObtainError::io("create", path))
+}
+
+/// Gives what is whole its final name.
+pub(super) fn keep(working: &Path, archive: &Path) -> Result<(), ObtainError> {
+    fs::rename(working, archive).map_err(ObtainError::io("move", working))
+}
+
+/// The files in a directory whose names satisfy `wanted`, by name.
+pub(super) fn files_in(
+    directory: &Path,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<PathBuf>, ObtainError> {
+    let entries = fs::read_dir(directory).map_err(ObtainError::io("read", directory))?;
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .filter(|path| path.is_file())
+        .filter(|path| {
+            path.file_name()
+                .and_then(OsStr::to_str)
+                .is_some_and(&wanted)
+        })
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+/// Is this a part of coordinates that no client takes for an option and no directory for a way out?
+pub(super) fn is_plain(part: &str, also: &str) -> bool {
+    part.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && !part.contains("..")
+        && part
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c) || also.contains(c))
+}

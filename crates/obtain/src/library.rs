@@ -1,1 +1,0 @@
-//! Libraries that a host may not have.

@@ -1,0 +1,317 @@
+//! The builds that can be had: stanzas of the catalog as recipes.
+
+use model::{BuildFacts, Bytes, Dbms, Engine, Helper, Recipe, Version};
+
+use crate::fields::{Fields, Item};
+use crate::parcel::{self, Layouts, PARCEL_KEYS};
+use crate::{PlanError, config, document};
+
+const FILE: &str = "builds";
+const SUPPORTED: &str = "supported";
+const LAYOUT: &str = "layout";
+const BUILD: &str = "build";
+const BUILD_KEYS: [&str; 9] = [
+    "name",
+    "version",
+    "download",
+    "size",
+    "compiler",
+    "allocator",
+    "symbols",
+    "engines",
+    "note",
+];
+const HELPER: &str = "helper";
+
+/// `builds/<dbms>.toml`.
+pub(crate) struct Builds {
+    /// The oldest version that backslide runs.
+    pub(crate) since: Version,
+    /// The builds that can be had, the oldest version first.
+    pub(crate) recipes: Vec<Recipe>,
+}
+
+/// Reads `builds/<dbms>.toml`.
+pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds, PlanError> {
+    let root = document::parse(text, origin)?;
+    let file = Fields::new(&root, FILE, &[SUPPORTED, LAYOUT, BUILD])?;
+    let since = since(&file)?;
+    let layouts = parcel::layouts(&file)?;
+    let mut recipes: Vec<Recipe> = Vec::new();
+    for stanza in stanzas(&file, BUILD)? {
+        let recipe = recipe(dbms, &since, &stanza, &layouts)?;
+        check_new(
+            &stanza,
+            &recipe.name,
+            recipes.iter().map(|r| r.name.as_str()),
+        )?;
+        recipes.push(recipe);
+    }
+    // Builds of one version stay in the order of the file.
+    recipes.sort_by(|a, b| a.version.cmp(&b.version));
+    Ok(Builds { since, recipes })
+}
+
+/// Reads `builds/helpers.toml`.
+pub(crate) fn helpers(text: &str, origin: &str) -> Result<Vec<Helper>, PlanError> {
+    let root = document::parse(text, origin)?;
+    let file = Fields::new(&root, FILE, &[LAYOUT, HELPER])?;
+    let layouts = parcel::layouts(&file)?;
+    let mut helpers: Vec<Helper> = Vec::new();
+    for stanza in stanzas(&file, HELPER)? {
+        let helper = helper(&stanza, &layouts)?;
+        check_new(
+            &stanza,
+            &helper.name,
+            helpers.iter().map(|h| h.name.as_str()),
+        )?;
+        helpers.push(helper);
+    }
+    Ok(helpers)
+}
+
+fn since(file: &Fields<'_>) -> Result<Version, PlanError> {
+    let table = file.need(SUPPORTED)?;
+    let fields = Fields::new(table.node, SUPPORTED, &["since"])?;
+    let since = fields.need("since")?;
+    config::version(&fields, "since")?.ok_or_else(|| since.wrong("a version"))
+}
+
+/// The stanzas `[[key]]`; a file may have none.
+fn stanzas<'a>(file: &Fields<'a>, key: &str) -> Result<Vec<Item<'a>>, PlanError> {
+    file.get(key).map_or(Ok(Vec::new()), |list| list.list())
+}
+
+fn check_new<'a>(
+    stanza: &Item<'_>,
+    name: &str,
+    mut others: impl Iterator<Item = &'a str>,
+) -> Result<(), PlanError> {
+    if others.any(|other| other == name) {
+        return Err(stanza.conflict(format!("there is a {} `{name}` already", stanza.key)));
+    }
+    Ok(())
+}
+
+fn recipe(
+    dbms: Dbms,
+    since: &Version,
+    stanza: &Item<'_>,
+    layouts: &Layouts,
+) -> Result<Recipe, PlanError> {
+    let fields = Fields::new(stanza.node, BUILD, &with_parcel(&BUILD_KEYS))?;
+    let (name, version) = name_and_version(dbms, &fields)?;
+    if version < *since {
+        return Err(PlanError::UnsupportedVersion {
+            place: stanza.place(),
+            dbms,
+            version: version.to_string(),
+            since: since.to_string(),
+        });
+    }
+    Ok(Recipe {
+        name,
+        dbms,
+        version,
+        parcel: parcel::parcel(stanza, &fields, layouts)?,
+        download: size(&fields.need("download")?)?,
+        size: size(&fields.need("size")?)?,
+        facts: facts(dbms, &fields)?,
+    })
+}
+
+fn helper(stanza: &Item<'_>, layouts: &Layouts) -> Result<Helper, PlanError> {
+    let fields = Fields::new(stanza.node, HELPER, &with_parcel(&["name"]))?;
+    let name = fields.need("name")?;
+    let text = name.text()?;
+    if !is_file_name(text) {
+        return Err(name.wrong("the name of a file"));
+    }
+    Ok(Helper {
+        name: text.to_owned(),
+        parcel: parcel::parcel(stanza, &fields, layouts)?,
+    })
+}
+
+fn with_parcel(keys: &[&'static str]) -> Vec<&'static str> {
+    keys.iter().chain(&PARCEL_KEYS).copied().collect()
+}
+
+/// The name, which begins with family and version; `version` where something follows in the name.
+fn name_and_version(dbms: Dbms, fields: &Fields<'_>) -> Result<(String, Version), PlanError> {
+    let name = fields.need("name")?;
+    let text = name.text()?;
+    let wrong = || {
+        name.wrong(&format!(
+            "\"{dbms}-\" and a version, such as \"{dbms}-10.1\""
+        ))
+    };
+    let rest = text
+        .strip_prefix(dbms.name())
+        .and_then(|rest| rest.strip_prefix('-'))
+        .filter(|_| is_file_name(text))
+        .ok_or_else(wrong)?;
+    let version: Version = match config::version(fields, "version")? {
+        Some(version) => version,
+        None => rest.parse().map_err(|_| wrong())?,
+    };
+    if !rest.starts_with(&version.to_string()) {
+        return Err(name.conflict(format!(
+            "the name `{text}` does not begin with `{dbms}-{version}`"
+        )));
+    }
+    Ok((text.to_owned(), version))
+}
+
+/// Names become names of files.
+fn is_file_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte))
+}
+
+fn size(item: &Item<'_>) -> Result<Bytes, PlanError> {
+    config::size(item.text()?)
+        .filter(|size| size.0 > 0)
+        .ok_or_else(|| item.wrong("a size such as \"31M\""))
+}
+
+fn facts(dbms: Dbms, fields: &Fields<'_>) -> Result<BuildFacts, PlanError> {
+    let text = |key| {
+        let item = fields.get(key);
+        item.map(|item| item.text().map(str::to_owned)).transpose()
+    };
+    let engines = match fields.get("engines") {
+        None => vec![dbms.default_engine()],
+        Some(list) => engines(dbms, &list)?,
+    };
+    Ok(BuildFacts {
+        compiler: text("compiler")?,
+        allocator: text("allocator")?,
+        symbols: fields.get("symbols").map(|s| s.switch()).transpose()?,
+        engines,
+        note: text("note")?,
+    })
+}
+
+fn engines(dbms: Dbms, list: &Item<'_>) -> Result<Vec<Engine>, PlanError> {
+    let mut engines = Vec::new();
+    for item in list.list()? {
+        let engine = config::engine(&item)?;
+        if !engine.fits(dbms) {
+            return Err(item.conflict(format!("{dbms} has no engine `{engine}`")));
+        }
+        engines.push(engine);
+    }
+    Ok(engines)
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    const DIGEST: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+    /// A file for PostgreSQL with one build of these keys, apart from them fine.
+    fn file(keys: &str) -> String {
+        format!(
+            "[supported]\nsince = \"9.6\"\n[layout.zonky]\nplace = [{{ from = \"*.txz\", unpack = true }}]\n\
+             [[build]]\nnpm = \"a@1\"\nsha256 = \"{DIGEST}\"\ndownload = \"14M\"\nsize = \"58M\"\n{keys}\n"
+        )
+    }
+
+    fn read(text: &str) -> Result<Vec<Recipe>, PlanError> {
+        builds(Dbms::Postgres, text, "b.toml").map(|builds| builds.recipes)
+    }
+
+    fn error(keys: &str) -> String {
+        read(&file(keys)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_build_with_everything() {
+        let recipes = read(&file(
+            "name = \"postgres-18.6deb\"\nversion = \"18.6\"\nlayout = \"zonky\"\ncompiler = \"gcc 7.5\"\n\
+             allocator = \"jemalloc\"\nsymbols = true\nengines = [\"heap\"]\nnote = \"n\"",
+        ))
+        .unwrap();
+        let [recipe] = recipes.as_slice() else {
+            panic!("one build: {recipes:?}")
+        };
+        assert_eq!(recipe.name, "postgres-18.6deb");
+        assert_eq!(recipe.version.to_string(), "18.6");
+        assert_eq!(recipe.download, Bytes::from_mib(14));
+        assert_eq!(recipe.size, Bytes::from_mib(58));
+        assert_eq!(recipe.parcel.place[0].from, "*.txz");
+        let facts = BuildFacts {
+            compiler: Some("gcc 7.5".to_owned()),
+            allocator: Some("jemalloc".to_owned()),
+            symbols: Some(true),
+            engines: vec![Engine::Heap],
+            note: Some("n".to_owned()),
+        };
+        assert_eq!(recipe.facts, facts);
+    }
+
+    #[test]
+    fn the_oldest_version_comes_first_and_brings_the_engine_of_its_family() {
+        let one = file("name = \"postgres-10.11\"");
+        let two = file("name = \"postgres-9.6.24\"");
+        let stanza = two.split_once("[[build]]").unwrap().1;
+        let recipes = read(&format!("{one}[[build]]{stanza}")).unwrap();
+        let names: Vec<&str> = recipes.iter().map(|r| r.name.as_str()).collect();
+        assert_eq!(names, ["postgres-9.6.24", "postgres-10.11"]);
+        assert_eq!(recipes[0].facts.engines, [Engine::Heap]);
+    }
+
+    #[test]
+    fn names_say_family_and_version() {
+        assert_snapshot!(error("layout = \"zonky\""), @"b.toml:5: build needs the key `name`");
+        assert_snapshot!(error("name = \"mysql-8.0.33\""), @r#"b.toml:10: `name` must be "postgres-" and a version, such as "postgres-10.1", not "mysql-8.0.33""#);
+        assert_snapshot!(error("name = \"postgres-18.6deb\""), @r#"b.toml:10: `name` must be "postgres-" and a version, such as "postgres-10.1", not "postgres-18.6deb""#);
+        assert_snapshot!(error("name = \"postgres-18/../6\"\nversion = \"18\""), @r#"b.toml:10: `name` must be "postgres-" and a version, such as "postgres-10.1", not "postgres-18/../6""#);
+        assert_snapshot!(error("name = \"postgres-18.6deb\"\nversion = \"18.5\""), @"b.toml:10: the name `postgres-18.6deb` does not begin with `postgres-18.5`");
+        assert_snapshot!(error("name = \"postgres-9.5.1\""), @"b.toml:5: postgres 9.5.1 is an unsupported version; postgres is supported from 9.6 on");
+    }
+
+    #[test]
+    fn a_name_is_there_once() {
+        let text = file("name = \"postgres-18.6\"");
+        let stanza = text.split_once("[[build]]").unwrap().1;
+        let message = read(&format!("{text}[[build]]{stanza}")).unwrap_err();
+        assert_snapshot!(message, @"b.toml:11: there is a build `postgres-18.6` already");
+        let helper = format!("[[helper]]\nname = \"a.so\"\nnpm = \"a@1\"\nsha256 = \"{DIGEST}\"\n");
+        assert_eq!(helpers(&helper, "h.toml").unwrap().len(), 1);
+        let message = helpers(&helper.repeat(2), "h.toml").unwrap_err();
+        assert_snapshot!(message, @"h.toml:5: there is a helper `a.so` already");
+    }
+
+    #[test]
+    fn keys_and_values_are_checked() {
+        let named = |keys: &str| error(&format!("name = \"postgres-18.6\"\n{keys}"));
+        assert_snapshot!(named("lay-out = \"zonky\""), @"b.toml:11: unknown key `lay-out` in build, did you mean `layout`?");
+        assert_snapshot!(named("layout = \"zonki\""), @"b.toml:11: no layout `zonki`; nearest `zonky`; there are: zonky");
+        assert_snapshot!(named("layout = \"zonky\"\nplace = [{ from = \"a\" }]"), @"b.toml:12: a stanza has `layout` or `place`, not both");
+        assert_snapshot!(named("engines = [\"heaps\"]"), @"b.toml:11: no engine `heaps`; nearest `heap`; there are: innodb, myrocks, tokudb, heap, btree");
+        assert_snapshot!(named("engines = [\"innodb\"]"), @"b.toml:11: postgres has no engine `innodb`");
+        assert_snapshot!(named("symbols = \"yes\""), @r#"b.toml:11: `symbols` must be true or false, not "yes""#);
+        let none = file("name = \"postgres-18.6\"").replace("14M", "lots");
+        assert_snapshot!(read(&none).unwrap_err(), @r#"b.toml:8: `download` must be a size such as "31M", not "lots""#);
+    }
+
+    #[test]
+    fn files_are_checked() {
+        let error = |text: &str| read(text).unwrap_err().to_string();
+        assert_snapshot!(error("[layouts]"), @"b.toml:1: unknown key `layouts` in builds, did you mean `layout`?");
+        assert_snapshot!(error("layout = 1"), @"b.toml:1: builds needs the key `supported`");
+        let since = "[supported]\nsince = \"9.6\"\n";
+        assert_snapshot!(error(&format!("{since}[layout]\nx = 1")), @"b.toml:4: `layout` must be a table, not 1");
+        assert_snapshot!(error(&format!("{since}[layout.x]\nplace = []")), @"b.toml:4: `place` must be a list with at least one value, not an empty one");
+        let helper = helpers("[[helper]]\nname = \"../a\"", "h.toml").unwrap_err();
+        assert_snapshot!(helper, @r#"h.toml:2: `name` must be the name of a file, not "../a""#);
+        assert_eq!(read(since).unwrap(), []);
+    }
+}

@@ -1,0 +1,215 @@
+//! Which config a name means: a file, what it extends, and the modifiers after it.
+
+use std::collections::BTreeMap;
+
+use model::{Dbms, Version};
+
+use crate::PlanError;
+use crate::config::{ConfigFile, Mention, Rule};
+use crate::error::Choices;
+use crate::render::is_same_option;
+
+/// Stands before the word of each modifier in the name of a config: `z12a_gtid`.
+const JOINT: char = '_';
+
+/// The configs and modifiers of all families.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Configs {
+    files: BTreeMap<(Dbms, String), ConfigFile>,
+    modifiers: BTreeMap<(Dbms, String), ConfigFile>,
+}
+
+impl Configs {
+    pub(crate) fn add(&mut self, file: ConfigFile) {
+        self.files.insert((file.dbms, file.name.clone()), file);
+    }
+
+    pub(crate) fn add_modifier(&mut self, file: ConfigFile) {
+        self.modifiers.insert((file.dbms, file.name.clone()), file);
+    }
+
+    /// Is `word` fit to be the name of a modifier?
+    pub(crate) fn is_word(word: &str) -> bool {
+        !word.is_empty() && !word.contains(JOINT)
+    }
+
+    /// Every file must make sense, whether a plan uses it or not.
+    pub(crate) fn check(&self) -> Result<(), PlanError> {
+        let mut files = self.files.values();
+        files.try_for_each(|file| self.settled(file, &mut Vec::new()).map(drop))
+    }
+
+    /// The config that a plan names at `place`, with nothing left to look up.
+    pub(crate) fn find(
+        &self,
+        dbms: Dbms,
+        name: &str,
+        place: &str,
+    ) -> Result<ConfigFile, PlanError> {
+        let (base, words) = self.split(dbms, name);
+        let unknown = |written: &str| self.unknown(dbms, name, written, place.to_owned());
+        let base = self.file(dbms, base).ok_or_else(|| unknown(base))?;
+        let mut config = self.settled(base, &mut Vec::new())?;
+        for word in words {
+            let modifier = self.modifiers.get(&(dbms, word.to_owned()));
+            let modifier = modifier.ok_or_else(|| unknown(&format!("{JOINT}{word}")))?;
+            config.summary = format!("{}; {}", config.summary, modifier.summary);
+            config.settings = changed(config.settings, modifier);
+        }
+        name.clone_into(&mut config.name);
+        Ok(config)
+    }
+
+    /// The names of the configs of a family, sorted.
+    pub(crate) fn names(&self, dbms: Dbms) -> Vec<&str> {
+        names(&self.files, dbms)
+    }
+
+    /// The words of the modifiers of a family, sorted.
+    pub(crate) fn modifier_names(&self, dbms: Dbms) -> Vec<&str> {
+        names(&self.modifiers, dbms)
+    }
+
+    /// The versions that have `option`, where that is known and `version` is none of them.
+    pub(crate) fn range_without(
+        &self,
+        dbms: Dbms,
+        option: &str,
+        version: &Version,
+    ) -> Option<String> {
+        let mut ranges: Vec<String> = Vec::new();
+        for rule in self.rules(dbms) {
+            if !is_same_option(&rule.name, option, dbms) {
+                continue;
+            }
+            if rule.known.contains(version) {
+                return None;
+            }
+            let range = rule.known.to_string();
+            if !ranges.contains(&range) {
+                ranges.push(range);
+            }
+        }
+        (!ranges.is_empty()).then(|| ranges.join(" or "))
+    }
+
+    fn rules(&self, dbms: Dbms) -> impl Iterator<Item = &Rule> {
+        let files = self.files.values().chain(self.modifiers.values());
+        files
+            .filter(move |file| file.dbms == dbms)
+            .flat_map(|file| &file.settings)
+    }
+
+    fn file(&self, dbms: Dbms, name: &str) -> Option<&ConfigFile> {
+        self.files.get(&(dbms, name.to_owned()))
+    }
+
+    /// A config's name and the words after it. Names may have joints of their own: the longest one that
+    /// there is counts.
+    fn split<'n>(&self, dbms: Dbms, name: &'n str) -> (&'n str, Vec<&'n str>) {
+        let mut base = name;
+        while self.file(dbms, base).is_none() {
+            match base.rfind(JOINT) {
+                Some(at) => base = &base[..at],
+                // No config at all: what stands before the first joint was to be one.
+                None => break,
+            }
+        }
+        let words = name[base.len()..].split(JOINT).skip(1).collect();
+        (base, words)
+    }
+
+    fn unknown(&self, dbms: Dbms, name: &str, written: &str, place: String) -> PlanError {
+        let words = self.modifier_names(dbms).into_iter();
+        let words = words.map(|word| format!("{JOINT}{word}"));
+        let names = self.names(dbms).into_iter().map(str::to_owned);
+        PlanError::UnknownName {
+            place,
+            what: format!("{dbms} config"),
+            name: name.to_owned(),
+            choices: Choices::new(written, names.chain(words)),
+        }
+    }
+
+    /// The file on top of what it extends. `below` are the names that led here.
+    fn settled(
+        &self,
+        file: &ConfigFile,
+        below: &mut Vec<String>,
+    ) -> Result<ConfigFile, PlanError> {
+        let Some(parent) = &file.extends else {
+            return Ok(file.clone());
+        };
+        below.push(file.name.clone());
+        if below.contains(&parent.name) {
+            return Err(PlanError::Conflict {
+                place: parent.place.clone(),
+                message: format!(
+                    "`extends` goes round: {} -> {}",
+                    below.join(" -> "),
+                    parent.name
+                ),
+            });
+        }
+        let base = self
+            .file(file.dbms, &parent.name)
+            .ok_or_else(|| self.no_parent(file.dbms, parent))?;
+        let base = self.settled(base, below)?;
+        check_drop(file, &base)?;
+        Ok(ConfigFile {
+            extends: None,
+            drop: Vec::new(),
+            settings: changed(base.settings, file),
+            ..file.clone()
+        })
+    }
+
+    fn no_parent(&self, dbms: Dbms, parent: &Mention) -> PlanError {
+        PlanError::UnknownName {
+            place: parent.place.to_string(),
+            what: format!("{dbms} config"),
+            name: parent.name.clone(),
+            choices: Choices::new(&parent.name, self.names(dbms)),
+        }
+    }
+}
+
+fn names(files: &BTreeMap<(Dbms, String), ConfigFile>, dbms: Dbms) -> Vec<&str> {
+    let of_dbms = files.values().filter(|file| file.dbms == dbms);
+    of_dbms.map(|file| file.name.as_str()).collect()
+}
+
+fn check_drop(file: &ConfigFile, base: &ConfigFile) -> Result<(), PlanError> {
+    let has = |topic: &str| base.settings.iter().any(|rule| rule.topic == topic);
+    match file.drop.iter().find(|topic| !has(&topic.name)) {
+        None => Ok(()),
+        Some(topic) => Err(PlanError::Conflict {
+            place: topic.place.clone(),
+            message: format!(
+                "`drop`: `{}` has no setting of the topic `{}`",
+                base.name, topic.name
+            ),
+        }),
+    }
+}
+
+/// The rules with those of `change` in place of the ones of the same topic, where these stood; topics that
+/// there were none of come at the end.
+fn changed(rules: Vec<Rule>, change: &ConfigFile) -> Vec<Rule> {
+    let mut rules = rules;
+    rules.retain(|rule| change.drop.iter().all(|topic| topic.name != rule.topic));
+    let mut done: Vec<&str> = Vec::new();
+    for rule in &change.settings {
+        let topic = rule.topic.as_str();
+        if done.contains(&topic) {
+            continue;
+        }
+        done.push(topic);
+        let is_of_topic = |other: &Rule| other.topic == topic;
+        let at = rules.iter().position(is_of_topic).unwrap_or(rules.len());
+        rules.retain(|other| !is_of_topic(other));
+        let new = change.settings.iter().filter(|other| is_of_topic(other));
+        rules.splice(at..at, new.cloned());
+    }
+    rules
+}

@@ -1,0 +1,141 @@
+//! `template = true`: what must hold so that data can be loaded once and cloned for each trial.
+
+use model::{BuildSource, Dbms, InsertSpec, System};
+
+use crate::PlanError;
+use crate::file::PlanFile;
+
+/// Options that put data where a clone of the data directory does not find it, if they name an absolute
+/// path.
+const PLACES: [&str; 12] = [
+    "aria_log_dir_path",
+    "innodb_data_home_dir",
+    "innodb_doublewrite_dir",
+    "innodb_log_group_home_dir",
+    "innodb_undo_directory",
+    "log_bin",
+    "log_bin_basename",
+    "relay_log",
+    "rocksdb_datadir",
+    "rocksdb_wal_dir",
+    "tokudb_data_dir",
+    "tokudb_log_dir",
+];
+
+/// Does the plan ask for templates? An error where they cannot be had, or would be of no use.
+pub(crate) fn resolve(
+    file: &PlanFile,
+    spec: &InsertSpec,
+    systems: &[System],
+) -> Result<bool, PlanError> {
+    let Some(place) = &file.template else {
+        return Ok(false);
+    };
+    let message = without_queries(spec).or_else(|| systems.iter().find_map(not_clonable));
+    match message {
+        None => Ok(true),
+        Some(message) => Err(PlanError::Conflict {
+            place: place.clone(),
+            message,
+        }),
+    }
+}
+
+fn without_queries(spec: &InsertSpec) -> Option<String> {
+    (!spec.steps.iter().any(|step| is_query(&step.0))).then(|| {
+        "`template = true` and no query step in `steps`: the data would be loaded and nothing \
+         measured; leave one of them out"
+            .to_owned()
+    })
+}
+
+/// Is it one of the steps that run on a clone? All others load.
+pub(crate) fn is_query(step: &str) -> bool {
+    step.starts_with('q')
+}
+
+fn not_clonable(system: &System) -> Option<String> {
+    if let BuildSource::Connect(_) = system.build.source {
+        return Some(format!(
+            "`template = true` and `connect` of `{}`: a server that is not ours cannot be started on \
+             a clone of its data; leave one of them out",
+            system.name
+        ));
+    }
+    let is_apart = |name: &str, value: Option<&str>| {
+        let name = name.to_ascii_lowercase().replace('-', "_");
+        PLACES.contains(&name.as_str()) && value.is_some_and(|value| value.starts_with('/'))
+    };
+    let settings = match system.build.dbms {
+        Dbms::Mysql | Dbms::Mariadb => system.config.settings.as_slice(),
+        Dbms::Postgres | Dbms::Sqlite => &[],
+    };
+    let apart = settings
+        .iter()
+        .find(|setting| is_apart(&setting.name, setting.value.as_deref()))?;
+    Some(format!(
+        "`template = true` and `{apart}` of `{}`: what is outside of the data directory is not cloned; \
+         leave one of them out",
+        system.name
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Nanos, Plan};
+
+    use crate::tests::expand;
+    use crate::{PlanError, estimate};
+
+    fn plan(template: bool, workload: &str, systems: &str) -> Result<Plan, PlanError> {
+        expand(&format!(
+            "name = \"p\"\nrounds = 4\ntemplate = {template}\n\
+             workload = {{ kind = \"insert\", scale = \"small\"{workload} }}\n{systems}"
+        ))
+    }
+
+    const TWO: &str = "[[system]]\nbuild = \"mariadb\"\n[[system]]\nbuild = \"sqlite\"";
+
+    #[test]
+    fn only_where_it_is_asked_for() {
+        assert!(plan(true, "", TWO).unwrap().template);
+        assert!(!plan(false, "", TWO).unwrap().template);
+    }
+
+    #[test]
+    fn what_cannot_be_cloned_or_is_of_no_use_is_refused() {
+        let error = |workload, system: &str| {
+            let error = plan(true, workload, &format!("[[system]]\n{system}"));
+            error.unwrap_err().to_string()
+        };
+        insta::assert_snapshot!(error(", steps = [\"l.i0\"]", "build = \"sqlite\""), @"my.toml:3: `template = true` and no query step in `steps`: the data would be loaded and nothing measured; leave one of them out");
+        insta::assert_snapshot!(error("", "build = \"mariadb\"\nconnect = \"db1\"\nlabel = \"x\""), @"my.toml:3: `template = true` and `connect` of `x`: a server that is not ours cannot be started on a clone of its data; leave one of them out");
+        insta::assert_snapshot!(error("", "build = \"mariadb\"\nlabel = \"x\"\nset = { innodb-log-group-home-dir = \"/fast\" }"), @"my.toml:3: `template = true` and `innodb-log-group-home-dir = /fast` of `x`: what is outside of the data directory is not cloned; leave one of them out");
+        let within =
+            "[[system]]\nbuild = \"mariadb\"\nset = { log_bin = \"binlog\", tmpdir = \"/t\" }";
+        assert!(plan(true, "", within).is_ok());
+    }
+
+    #[test]
+    fn the_estimate_counts_one_loading_and_short_trials() {
+        let (with, without) = (plan(true, "", TWO).unwrap(), plan(false, "", TWO).unwrap());
+        let (with, without) = (estimate(&with), estimate(&without));
+        assert!(without.templates.is_empty());
+        assert_eq!(with.systems, without.systems);
+        let kept: u64 = with.templates.iter().map(|template| template.disk.0).sum();
+        assert_eq!(
+            with.disk.0 - with.store.0,
+            without.disk.0 - without.store.0 + kept
+        );
+        for (template, (system, instance)) in with.templates.iter().zip(&with.systems) {
+            assert!(template.system == *system && template.disk <= *instance);
+            assert!(template.time > Nanos::from_secs(1));
+        }
+        let parts = with.parts.iter().zip(&without.parts);
+        assert!(parts.clone().all(|((_, short), (_, long))| short < long));
+        let loading: u64 = with.templates.iter().map(|template| template.time.0).sum();
+        let trials: u64 = with.parts.iter().map(|(_, time)| time.0 * 4).sum();
+        assert_eq!(with.time, Nanos(loading + trials));
+        assert!(with.time < without.time);
+    }
+}

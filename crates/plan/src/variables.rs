@@ -1,0 +1,336 @@
+//! `variables/<dbms>.toml`: what is known of a server's variables.
+
+use model::Version;
+
+use crate::PlanError;
+use crate::config::version;
+use crate::document;
+use crate::fields::{Fields, Item};
+
+const CONTEXT: &str = "variables";
+const KEYS: [&str; 9] = [
+    "own",
+    "written_at_init",
+    "lists",
+    "group",
+    "note",
+    "renamed",
+    "implied",
+    "unit",
+    "same",
+];
+
+/// What is known of the variables of a family: MariaDB and MySQL share theirs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VariableRules {
+    /// Variables that name an instance or a build: different in any two.
+    pub own: Vec<Pattern>,
+    /// Variables that the initialisation writes into the server's own file.
+    pub written_at_init: Vec<Pattern>,
+    /// Variables whose value is a list of words in any order.
+    pub lists: Vec<Pattern>,
+    /// The first group that has a pattern for a variable has the variable.
+    pub groups: Vec<VariableGroup>,
+    /// Variables known to matter, those that matter most first.
+    pub notes: Vec<VariableNote>,
+    /// Names that changed.
+    pub renamed: Vec<Renamed>,
+    /// Options that set variables of other names.
+    pub implied: Vec<Implied>,
+    /// What numbers count; the first that has a pattern for a variable counts.
+    pub units: Vec<VariableUnit>,
+    /// Values that mean the same.
+    pub same: Vec<SameValues>,
+}
+
+/// Variables that are shown together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableGroup {
+    /// `memory`.
+    pub name: String,
+    /// Which ones.
+    pub patterns: Vec<Pattern>,
+}
+
+/// Why some variables matter for performance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableNote {
+    /// Which ones.
+    pub names: Vec<Pattern>,
+    /// The reason, in a short sentence without a full stop.
+    pub text: String,
+    /// Does it matter as well that one of two servers has the variable only, not just that values differ?
+    pub new: bool,
+    /// Does it matter as well that the newer of two servers does not have it any more?
+    pub gone: bool,
+}
+
+/// A name that changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renamed {
+    /// The old name.
+    pub from: String,
+    /// The new one.
+    pub to: String,
+}
+
+/// An option that sets variables of other names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Implied {
+    /// The option as the config names it, with `_`.
+    pub option: String,
+    /// The variables that follow from it.
+    pub variables: Vec<Pattern>,
+}
+
+/// What the numbers of some variables count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableUnit {
+    /// `B`, `8kB`, `ms`; empty for a plain count.
+    pub unit: String,
+    /// Which ones.
+    pub patterns: Vec<Pattern>,
+    /// The first version in which it is another one.
+    pub until: Option<Version>,
+}
+
+/// Values that mean the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SameValues {
+    /// Of which variables; of all where there are none.
+    pub patterns: Vec<Pattern>,
+    /// The values.
+    pub values: Vec<String>,
+}
+
+/// A variable's name in which `*` stands for any text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern(String);
+
+impl Pattern {
+    /// Does `name` fit?
+    pub fn fits(&self, name: &str) -> bool {
+        let Some((head, tail)) = self.0.split_once('*') else {
+            return self.0 == name;
+        };
+        let Some(rest) = name.strip_prefix(head) else {
+            return false;
+        };
+        let mut parts: Vec<&str> = tail.split('*').collect();
+        let last = parts.pop().unwrap_or_default();
+        let mut rest = rest;
+        for part in parts {
+            match rest.find(part) {
+                Some(at) => rest = &rest[at + part.len()..],
+                None => return false,
+            }
+        }
+        rest.ends_with(last)
+    }
+
+    /// Does it stand for one name only?
+    pub fn is_name(&self) -> bool {
+        !self.0.contains('*')
+    }
+}
+
+/// Does any of `patterns` fit `name`?
+pub fn any_fits(patterns: &[Pattern], name: &str) -> bool {
+    patterns.iter().any(|pattern| pattern.fits(name))
+}
+
+impl VariableRules {
+    /// Nothing is known.
+    pub(crate) const NONE: Self = Self {
+        own: Vec::new(),
+        written_at_init: Vec::new(),
+        lists: Vec::new(),
+        groups: Vec::new(),
+        notes: Vec::new(),
+        renamed: Vec::new(),
+        implied: Vec::new(),
+        units: Vec::new(),
+        same: Vec::new(),
+    };
+
+    /// Reads a file of the catalog, which people know as `origin`.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, PlanError> {
+        let root = document::parse(text, origin)?;
+        let fields = Fields::new(&root, CONTEXT, &KEYS)?;
+        Ok(Self {
+            own: patterns(&fields, "own")?,
+            written_at_init: patterns(&fields, "written_at_init")?,
+            lists: patterns(&fields, "lists")?,
+            groups: each(&fields, "group", group)?,
+            notes: each(&fields, "note", note)?,
+            renamed: each(&fields, "renamed", renamed)?,
+            implied: each(&fields, "implied", implied)?,
+            units: each(&fields, "unit", unit)?,
+            same: each(&fields, "same", same)?,
+        })
+    }
+}
+
+fn each<T>(
+    fields: &Fields<'_>,
+    key: &str,
+    read: fn(&Item<'_>) -> Result<T, PlanError>,
+) -> Result<Vec<T>, PlanError> {
+    match fields.get(key) {
+        None => Ok(Vec::new()),
+        Some(list) => list.list()?.iter().map(read).collect(),
+    }
+}
+
+/// The patterns under `key`; none where the key is not there.
+fn patterns(fields: &Fields<'_>, key: &str) -> Result<Vec<Pattern>, PlanError> {
+    match fields.get(key) {
+        None => Ok(Vec::new()),
+        Some(list) => texts(&list),
+    }
+}
+
+fn texts(list: &Item<'_>) -> Result<Vec<Pattern>, PlanError> {
+    let each = list.list()?;
+    each.iter()
+        .map(|item| item.text().map(|text| Pattern(text.to_owned())))
+        .collect()
+}
+
+fn group(item: &Item<'_>) -> Result<VariableGroup, PlanError> {
+    let fields = Fields::new(item.node, "group", &["name", "patterns"])?;
+    Ok(VariableGroup {
+        name: fields.need("name")?.text()?.to_owned(),
+        patterns: texts(&fields.need("patterns")?)?,
+    })
+}
+
+fn note(item: &Item<'_>) -> Result<VariableNote, PlanError> {
+    let fields = Fields::new(item.node, "note", &["names", "text", "new", "gone"])?;
+    let switch = |key| fields.get(key).map_or(Ok(false), |item| item.switch());
+    Ok(VariableNote {
+        names: texts(&fields.need("names")?)?,
+        text: fields.need("text")?.text()?.to_owned(),
+        new: switch("new")?,
+        gone: switch("gone")?,
+    })
+}
+
+fn renamed(item: &Item<'_>) -> Result<Renamed, PlanError> {
+    let fields = Fields::new(item.node, "renamed", &["from", "to"])?;
+    let name = |key| fields.need(key)?.text().map(str::to_owned);
+    Ok(Renamed {
+        from: name("from")?,
+        to: name("to")?,
+    })
+}
+
+fn implied(item: &Item<'_>) -> Result<Implied, PlanError> {
+    let fields = Fields::new(item.node, "implied", &["option", "variables"])?;
+    Ok(Implied {
+        option: fields.need("option")?.text()?.to_owned(),
+        variables: texts(&fields.need("variables")?)?,
+    })
+}
+
+fn unit(item: &Item<'_>) -> Result<VariableUnit, PlanError> {
+    let fields = Fields::new(item.node, "unit", &["unit", "patterns", "until"])?;
+    let words = ["count", "B", "kB", "8kB", "MB", "16MB", "ms", "s", "min"].map(|w| (w, w));
+    let unit = fields.need("unit")?.word("unit", &words)?;
+    Ok(VariableUnit {
+        unit: if unit == "count" { "" } else { unit }.to_owned(),
+        patterns: texts(&fields.need("patterns")?)?,
+        until: version(&fields, "until")?,
+    })
+}
+
+fn same(item: &Item<'_>) -> Result<SameValues, PlanError> {
+    let fields = Fields::new(item.node, "same", &["patterns", "values"])?;
+    let values = fields.need("values")?;
+    let values = values.list()?;
+    Ok(SameValues {
+        patterns: patterns(&fields, "patterns")?,
+        // An empty value is one, too.
+        values: values
+            .iter()
+            .map(crate::config::scalar)
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use model::Dbms;
+
+    use super::*;
+    use crate::Catalog;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        let table = [
+            ("gtid_mode", "gtid_mode", true),
+            ("gtid_mode", "gtid_modes", false),
+            ("gtid*", "gtid_mode", true),
+            ("*", "", true),
+            ("*_size", "sort_buffer_size", true),
+            ("*_size", "size", false),
+            ("innodb_*_threads", "innodb_purge_threads", true),
+            ("innodb_*_threads", "innodb_threads", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-c", false),
+            ("*é*", "x", false),
+        ];
+        for (pattern, name, fits) in table {
+            assert_eq!(
+                Pattern(pattern.to_owned()).fits(name),
+                fits,
+                "{pattern} {name}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let error = |text: &str| {
+            VariableRules::parse(text, "v.toml")
+                .unwrap_err()
+                .to_string()
+        };
+        assert_snapshot!(error("owns = [\"a\"]"), @"v.toml:1: unknown key `owns` in variables, did you mean `own`?");
+        assert_snapshot!(error("[[group]]\nname = \"g\"\npatterns = []"), @"v.toml:3: `patterns` must be a list with at least one value, not an empty one");
+        assert_snapshot!(error("[[note]]\nnames = [\"a\"]"), @"v.toml:1: note needs the key `text`");
+        assert_snapshot!(error("[[unit]]\nunit = \"KB\"\npatterns = [\"a\"]"), @"v.toml:2: no unit `KB`; nearest `kB`; there are: count, B, kB, 8kB, MB, 16MB, ms, s, min");
+    }
+
+    #[test]
+    fn every_family_has_its_variables() {
+        let catalog = Catalog::embedded().unwrap();
+        for dbms in Dbms::ALL {
+            let rules = catalog.variables(dbms);
+            assert!(!rules.groups.is_empty(), "{dbms}");
+            assert!(!rules.notes.is_empty(), "{dbms}");
+        }
+        assert_eq!(
+            catalog.variables(Dbms::Mysql),
+            catalog.variables(Dbms::Mariadb)
+        );
+    }
+
+    /// A second entry for a name would never be seen.
+    #[test]
+    fn nothing_is_said_twice() {
+        let catalog = Catalog::embedded().unwrap();
+        for dbms in Dbms::ALL {
+            let rules = catalog.variables(dbms);
+            let noted = rules.notes.iter().flat_map(|note| &note.names);
+            let mut names: Vec<&String> = noted.map(|pattern| &pattern.0).collect();
+            names.sort();
+            let twice: Vec<_> = names.windows(2).filter(|w| w[0] == w[1]).collect();
+            assert!(twice.is_empty(), "{dbms}: {twice:?}");
+            for note in &rules.notes {
+                assert!(!note.text.ends_with('.'), "{}", note.text);
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! How a server died: by which signal, and where the memory it had then is.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use rustix::process::Signal;
+
+use crate::elf::is_core;
+
+/// Signals that leave a core, where the limits allow one.
+const DUMPING: [Signal; 8] = [
+    Signal::QUIT,
+    Signal::ILL,
+    Signal::TRAP,
+    Signal::ABORT,
+    Signal::BUS,
+    Signal::FPE,
+    Signal::SEGV,
+    Signal::SYS,
+];
+
+/// How a server died, in words: `signal: 11 (SIGSEGV) (core dumped): its core is /lab/x/data/core`.
+///
+/// `places` are directories that it may have left its core in, `log` is what it printed.
+pub(crate) fn describe(status: ExitStatus, places: &[PathBuf], log: &[String]) -> String {
+    let mut text = status.to_string();
+    if status.signal().is_none() {
+        // The servers of the MySQL family catch the signal, tell of it in their log and then exit.
+        if let Some(signal) = caught(log) {
+            text.push_str(&format!(" after it caught signal {signal}"));
+        }
+        return text;
+    }
+    let cores = cores(places);
+    if let Some(core) = cores.first() {
+        text.push_str(&format!(": its core is {}", core.display()));
+    } else if status.core_dumped() {
+        text.push_str(&format!(": {}", whereto(&core_pattern())));
+    } else if leaves_core(status) {
+        text.push_str(", no core dumped: `ulimit -c unlimited` before the run allows one");
+    }
+    text
+}
+
+/// Did it die of a signal, be it one that it caught?
+pub(crate) fn is_crash(status: ExitStatus, log: &[String]) -> bool {
+    status.signal().is_some() || (!status.success() && caught(log).is_some())
+}
+
+/// Cores that lie right in these directories, whatever their names.
+pub(crate) fn cores(places: &[PathBuf]) -> Vec<PathBuf> {
+    let entries = places
+        .iter()
+        .flat_map(|place| fs::read_dir(place).into_iter().flatten().flatten());
+    let mut cores: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| is_file(path) && is_core(path))
+        .collect();
+    cores.sort();
+    cores
+}
+
+/// Not through links, and no pipe, which would block its reader.
+fn is_file(path: &Path) -> bool {
+    path.symlink_metadata()
+        .is_ok_and(|metadata| metadata.is_file())
+}
+
+fn leaves_core(status: ExitStatus) -> bool {
+    DUMPING
+        .iter()
+        .any(|signal| status.signal() == Some(signal.as_raw()))
+}
+
+/// Where the kernel puts cores: a name, or a program after a `|`.
+fn core_pattern() -> String {
+    fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default()
+}
+
+fn whereto(pattern: &str) -> String {
+    let pattern = pattern.trim();
+    match pattern.strip_prefix('|') {
+        Some(command) => {
+            let program = command.split_ascii_whitespace().next().unwrap_or_default();
+            format!("the kernel gave the core to {program} (kernel.core_pattern)")
+        }
+        None => format!("the core is where kernel.core_pattern says: {pattern}"),
+    }
+}
+
+/// The signal that a server says it got: `mysqld got signal 11 ;`.
+fn caught(log: &[String]) -> Option<u32> {
+    log.iter().rev().find_map(|line| {
+        let (_, rest) = line.split_once(" got signal ")?;
+        let end = rest.find(|c: char| !c.is_ascii_digit())?;
+        rest.get(..end)?.parse().ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A status as `wait` reports it.
+    fn killed(signal: i32, dumped: bool) -> ExitStatus {
+        ExitStatus::from_raw(signal | if dumped { 0x80 } else { 0 })
+    }
+
+    #[test]
+    fn the_core_is_found_by_its_content() {
+        let directory = tempfile::tempdir().unwrap();
+        let places = [directory.path().to_owned()];
+        let mut elf = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0];
+        elf.resize(20, 0);
+        elf[16] = 4;
+        fs::write(directory.path().join("mysqld.4711.dump"), &elf).unwrap();
+        fs::write(directory.path().join("core.txt"), "no core").unwrap();
+        let text = describe(killed(11, true), &places, &[]);
+        let text = text.replace(&directory.path().display().to_string(), "DIR");
+        insta::assert_snapshot!(text, @"signal: 11 (SIGSEGV) (core dumped): its core is DIR/mysqld.4711.dump");
+    }
+
+    #[test]
+    fn without_a_core_the_message_says_why() {
+        let none: [PathBuf; 0] = [];
+        insta::assert_snapshot!(describe(killed(6, false), &none, &[]), @"signal: 6 (SIGABRT), no core dumped: `ulimit -c unlimited` before the run allows one");
+        // This one never leaves any.
+        insta::assert_snapshot!(describe(killed(9, false), &none, &[]), @"signal: 9 (SIGKILL)");
+        insta::assert_snapshot!(whereto("|/usr/lib/systemd/systemd-coredump %P %u\n"), @"the kernel gave the core to /usr/lib/systemd/systemd-coredump (kernel.core_pattern)");
+        insta::assert_snapshot!(whereto("/var/crash/core.%e.%p\n"), @"the core is where kernel.core_pattern says: /var/crash/core.%e.%p");
+    }
+
+    #[test]
+    fn a_signal_that_the_server_caught_is_read_from_its_log() {
+        let log = [
+            "2026-11-21 13:34:47 0 [Note] ready for connections.".to_owned(),
+            "261121 13:34:47 [ERROR] /usr/sbin/mariadbd got signal 11 ;".to_owned(),
+            "Attempting backtrace".to_owned(),
+        ];
+        let status = ExitStatus::from_raw(1 << 8);
+        insta::assert_snapshot!(describe(status, &[], &log), @"exit status: 1 after it caught signal 11");
+        insta::assert_snapshot!(describe(status, &[], &log[..1]), @"exit status: 1");
+        assert!(is_crash(status, &log) && !is_crash(status, &log[..1]));
+        assert!(is_crash(killed(9, false), &[]));
+        assert!(!is_crash(ExitStatus::from_raw(0), &log));
+    }
+}

@@ -1,0 +1,138 @@
+//! Carries out what makes an empty directory a data directory.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::{Instance, LOG_LINES, append, cannot_execute};
+use crate::clone::clone_tree;
+use crate::crash;
+use crate::dbms::{Copied, Init, InitCommand, Input};
+use crate::error::ServerError;
+use crate::tail::{Leading, Tail};
+
+/// How long an initialisation may take.
+const INIT_LIMIT: Duration = Duration::from_mins(5);
+
+impl Instance {
+    pub(super) fn initialise(&self, init: &Init) -> Result<(), ServerError> {
+        if let Some(copy) = &init.copy {
+            self.copy_seed(copy)?;
+        }
+        for directory in &init.directories {
+            fs::create_dir_all(directory).map_err(ServerError::io("create", directory))?;
+            self.run_as.give(directory)?;
+        }
+        for (path, content) in &init.files {
+            fs::write(path, content).map_err(ServerError::io("write", path))?;
+            self.run_as.give(path)?;
+        }
+        init.commands
+            .iter()
+            .try_for_each(|command| self.initialise_by(command))
+    }
+
+    fn copy_seed(&self, copy: &Copied) -> Result<(), ServerError> {
+        clone_tree(&copy.from, &copy.to).map_err(|cause| ServerError::Seed {
+            build: self.spec.build.id(),
+            cause,
+        })?;
+        for name in copy.without {
+            let path = copy.to.join(name);
+            let removed = match path.symlink_metadata() {
+                Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&path),
+                Ok(_) => fs::remove_file(&path),
+                Err(_) => Ok(()),
+            };
+            removed.map_err(ServerError::io("remove", &path))?;
+        }
+        // An archive may hold read-only files.
+        make_writable(&copy.to)?;
+        self.give_all(&copy.to)
+    }
+
+    fn initialise_by(&self, command: &InitCommand) -> Result<(), ServerError> {
+        let log = self.layout.init_log();
+        let input = self.input_file(&command.input)?;
+        let launch = self.launch_of(&command.program, &command.arguments, Signal::KILL);
+        let mut running = launch
+            .spawn(input, append(&log)?)
+            .map_err(cannot_execute(&command.program))?;
+        let status = running.wait(INIT_LIMIT);
+        drop(running);
+        let (build, directory) = (self.spec.build.id(), self.layout.directory.clone());
+        let tail = || Tail::read(&log, 0, LOG_LINES, Leading::Earliest);
+        match status {
+            Some(status) if status.success() => Ok(()),
+            Some(status) => {
+                let tail = tail();
+                Err(ServerError::InitFailed {
+                    build,
+                    directory,
+                    status: crash::describe(status, &self.core_places(), tail.lines()),
+                    tail,
+                })
+            }
+            None => Err(ServerError::InitTimeout {
+                build,
+                directory,
+                limit: INIT_LIMIT,
+                tail: tail(),
+            }),
+        }
+    }
+
+    /// The pieces in one file that has no name any more when it is read: it is gone with its reader, and
+    /// no one needs to write into a pipe that may block.
+    fn input_file(&self, pieces: &[Input]) -> Result<Stdio, ServerError> {
+        if pieces.is_empty() {
+            return Ok(Stdio::null());
+        }
+        let path = self.layout.directory.join("init.sql");
+        let write = || -> io::Result<File> {
+            let mut file = File::options()
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .open(&path)?;
+            fs::remove_file(&path)?;
+            for piece in pieces {
+                match piece {
+                    Input::Text(text) => file.write_all(text.as_bytes())?,
+                    Input::File(source) => {
+                        io::copy(&mut File::open(source)?, &mut file)?;
+                    }
+                }
+            }
+            file.rewind()?;
+            Ok(file)
+        };
+        write()
+            .map(Stdio::from)
+            .map_err(ServerError::io("write", &path))
+    }
+}
+
+/// Lets the owner read and write all that there is.
+fn make_writable(path: &Path) -> Result<(), ServerError> {
+    let metadata = path
+        .symlink_metadata()
+        .map_err(ServerError::io("read", path))?;
+    if metadata.is_symlink() {
+        return Ok(());
+    }
+    let mode = metadata.mode() | if metadata.is_dir() { 0o700 } else { 0o600 };
+    fs::set_permissions(path, Permissions::from_mode(mode & 0o7777))
+        .map_err(ServerError::io("change the mode of", path))?;
+    if metadata.is_dir() {
+        for entry in fs::read_dir(path).map_err(ServerError::io("read", path))? {
+            make_writable(&entry.map_err(ServerError::io("read", path))?.path())?;
+        }
+    }
+    Ok(())
+}

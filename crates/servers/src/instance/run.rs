@@ -1,0 +1,169 @@
+//! Starts the server of an instance, watches it until it answers, and looks at it when it is dead.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Instance, LOG_LINES, append, cannot_execute};
+use crate::crash;
+use crate::error::ServerError;
+use crate::huge;
+use crate::maps::{huge_bytes, maps_file};
+use crate::process::Running;
+use crate::tail::{Leading, Tail};
+
+/// How often a starting server is looked at.
+const POLL: Duration = Duration::from_millis(10);
+
+impl Instance {
+    pub(super) fn launch(&mut self) -> Result<(), ServerError> {
+        if let Some(running) = &mut self.running
+            && running.ended().is_none()
+        {
+            return Err(ServerError::AlreadyRunning {
+                build: self.spec.build.id(),
+                directory: self.layout.directory.clone(),
+                pid: running.identity().pid,
+            });
+        }
+        self.check_pool()?;
+        self.socket.renew()?;
+        self.run_as.give(self.socket.path())?;
+        let path = self.layout.log();
+        let log = append(&path)?;
+        let printed = log.metadata().map_err(ServerError::io("read", &path))?;
+        self.log_start = printed.len();
+        let arguments = self.product.start(&self.layout);
+        let program = &self.layout.installation.program;
+        let mut launch = self.launch_of(program, &arguments, self.product.traits().death);
+        launch.cpus = self.cpus;
+        launch.preload = self.preload.as_deref();
+        launch.locks_memory = self.spec.huge_pages;
+        let running = launch
+            .spawn(Stdio::null(), log)
+            .map_err(cannot_execute(program))?;
+        self.write_record(Some(running.identity().clone()))?;
+        self.running = Some(running);
+        Ok(())
+    }
+
+    pub(super) fn wait_until_ready(
+        &mut self,
+        ready: &mut dyn FnMut() -> Result<(), String>,
+        begin: Instant,
+        limit: Duration,
+    ) -> Result<(), ServerError> {
+        let mut last = "it has not opened its socket".to_owned();
+        loop {
+            if let Some(status) = self.running.as_mut().and_then(Running::ended) {
+                return Err(self.died(status, Leading::Earliest));
+            }
+            if self.layout.socket.exists() {
+                match ready() {
+                    Ok(()) => return Ok(()),
+                    Err(error) => last = error,
+                }
+            }
+            if begin.elapsed() >= limit {
+                return Err(ServerError::NotReady {
+                    build: self.spec.build.id(),
+                    directory: self.layout.directory.clone(),
+                    limit,
+                    last,
+                    tail: self.tail(Leading::Earliest),
+                });
+            }
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Is the pool large enough for the buffers that are to lie in it?
+    fn check_pool(&self) -> Result<(), ServerError> {
+        if !self.spec.huge_pages {
+            return Ok(());
+        }
+        let traits = &self.product.traits().huge_pages;
+        let buffer = huge::buffer(traits, &self.spec.config.settings);
+        huge::check(traits, buffer.as_ref()).map_err(|cause| ServerError::HugePages {
+            build: self.spec.build.id(),
+            cause,
+        })
+    }
+
+    /// Has the server what it was started with? The loader passes over a library that it cannot
+    /// preload, and MySQL over huge pages that it cannot have; both only say so in the log.
+    pub(super) fn check_made_of(&self) -> Result<(), ServerError> {
+        let Some(pid) = self.pid() else {
+            return Ok(());
+        };
+        let build = self.spec.build.id();
+        let unread =
+            |file: &str| ServerError::io("read", Path::new(&format!("/proc/{pid}/{file}")));
+        if let Some(library) = &self.preload
+            && !maps_file(pid, library).map_err(unread("maps"))?
+        {
+            return Err(ServerError::NotPreloaded {
+                build,
+                library: library.clone(),
+                tail: self.tail(Leading::Earliest),
+            });
+        }
+        if self.spec.huge_pages {
+            let traits = &self.product.traits().huge_pages;
+            let buffer = huge::buffer(traits, &self.spec.config.settings);
+            let wanted = buffer.map_or(1, |buffer| buffer.bytes);
+            let got = huge_bytes(pid).map_err(unread("smaps"))?;
+            if got < wanted {
+                return Err(ServerError::NotHuge {
+                    build,
+                    got_mib: got >> 20,
+                    wanted_mib: wanted >> 20,
+                    tail: self.tail(Leading::Earliest),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn died(&self, status: ExitStatus, leading: Leading) -> ServerError {
+        let tail = self.tail(leading);
+        ServerError::Died {
+            build: self.spec.build.id(),
+            directory: self.layout.directory.clone(),
+            status: crash::describe(status, &self.core_places(), tail.lines()),
+            tail,
+        }
+    }
+
+    /// The end of what the server has printed since its last start.
+    pub(super) fn tail(&self, leading: Leading) -> Tail {
+        Tail::read(&self.layout.log(), self.log_start, LOG_LINES, leading)
+    }
+
+    /// Where a server of this instance leaves a core whose name is no path: servers work in their data
+    /// directory, once they have got so far.
+    pub(super) fn core_places(&self) -> [PathBuf; 2] {
+        [self.layout.directory.clone(), self.layout.data()]
+    }
+
+    /// Removes the directory. What a killed server started may still write for a moment.
+    pub(super) fn remove_directory(&self) -> Result<(), ServerError> {
+        const ATTEMPTS: u32 = 20;
+        const PAUSE: Duration = Duration::from_millis(100);
+        let directory = &self.layout.directory;
+        let mut result = fs::remove_dir_all(directory);
+        for _ in 1..ATTEMPTS {
+            let again = result
+                .as_ref()
+                .is_err_and(|e| e.kind() == std::io::ErrorKind::DirectoryNotEmpty);
+            if !again {
+                break;
+            }
+            thread::sleep(PAUSE);
+            result = fs::remove_dir_all(directory);
+        }
+        result.map_err(ServerError::io("remove", directory))
+    }
+}

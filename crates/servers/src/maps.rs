@@ -1,0 +1,227 @@
+//! What a process has mapped: its libraries, its allocator, its huge pages.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::digest::sha256_of;
+
+/// What a running server is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapped {
+    /// The program that runs.
+    pub program: PathBuf,
+    /// SHA-256 of the program, in lower-case hexadecimal digits.
+    pub program_sha256: String,
+    /// The shared libraries that the process maps, by path, each once.
+    pub libraries: Vec<MappedLibrary>,
+    /// What serves its `malloc`, and the file it comes from.
+    pub allocator: String,
+}
+
+/// A shared library that a process maps.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MappedLibrary {
+    /// Its path when it was mapped.
+    pub path: PathBuf,
+    /// Has the file been removed or replaced since?
+    pub deleted: bool,
+}
+
+/// Allocators that take the place of the C library's, by how the names of their files begin.
+const ALLOCATORS: [(&str, &str); 4] = [
+    ("libjemalloc", "jemalloc"),
+    ("libtcmalloc", "tcmalloc"),
+    ("libmimalloc", "mimalloc"),
+    ("libsnmalloc", "snmalloc"),
+];
+
+/// How the kernel marks a file that has no name any more.
+const DELETED: &str = " (deleted)";
+
+impl Mapped {
+    /// Looks at a process. Of several allocators the one in `preloaded` serves.
+    pub(crate) fn of(pid: u32, preloaded: Option<&Path>) -> io::Result<Self> {
+        let libraries = libraries(&read_maps(pid)?);
+        // The link leads to the program even when its file is gone.
+        let link = PathBuf::from(format!("/proc/{pid}/exe"));
+        let program = fs::read_link(&link)?;
+        Ok(Self {
+            program_sha256: sha256_of(&link, &program)?,
+            program,
+            allocator: allocator(&libraries, preloaded),
+            libraries,
+        })
+    }
+}
+
+/// Does the process map this file?
+pub(crate) fn maps_file(pid: u32, file: &Path) -> io::Result<bool> {
+    let real = fs::canonicalize(file)?;
+    Ok(read_maps(pid)?
+        .lines()
+        .filter_map(mapped_path)
+        .any(|path| Path::new(&path) == real))
+}
+
+/// Bytes of address space that the process has in huge pages of the kernel's pool.
+pub(crate) fn huge_bytes(pid: u32) -> io::Result<u64> {
+    Ok(huge_in(&fs::read_to_string(format!("/proc/{pid}/smaps"))?))
+}
+
+/// The mappings in the text of `/proc/PID/smaps` with the flag `ht`.
+fn huge_in(smaps: &str) -> u64 {
+    let mut size = 0;
+    let mut huge = 0;
+    for line in smaps.lines() {
+        if let Some(kib) = line.strip_prefix("Size:") {
+            let kib = kib.trim().strip_suffix(" kB").unwrap_or_default();
+            size = kib.parse::<u64>().unwrap_or_default() * 1024;
+        } else if let Some(flags) = line.strip_prefix("VmFlags:")
+            && flags.split_ascii_whitespace().any(|flag| flag == "ht")
+        {
+            huge += size;
+        }
+    }
+    huge
+}
+
+fn read_maps(pid: u32) -> io::Result<String> {
+    // A path need not be text.
+    let bytes = fs::read(format!("/proc/{pid}/maps"))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The path in a line such as `7f…-7f… r-xp 0000 fe:01 42   /lib/libc.so.6`.
+fn mapped_path(line: &str) -> Option<String> {
+    let start = line.find('/')?;
+    // The kernel escapes line breaks alone.
+    Some(line.get(start..)?.replace("\\012", "\n"))
+}
+
+fn libraries(maps: &str) -> Vec<MappedLibrary> {
+    let mut libraries: Vec<MappedLibrary> = maps
+        .lines()
+        .filter_map(mapped_path)
+        .map(|path| match path.strip_suffix(DELETED) {
+            Some(path) => (path.to_owned(), true),
+            None => (path, false),
+        })
+        .filter(|(path, _)| is_library(path))
+        .map(|(path, deleted)| MappedLibrary {
+            path: path.into(),
+            deleted,
+        })
+        .collect();
+    libraries.sort();
+    libraries.dedup();
+    libraries
+}
+
+fn is_library(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.ends_with(".so") || name.contains(".so.")
+}
+
+/// What serves `malloc`: a preloaded allocator, else one that the program was linked with, else the C
+/// library. One that is linked into the program itself cannot be seen here.
+fn allocator(libraries: &[MappedLibrary], preloaded: Option<&Path>) -> String {
+    let real = preloaded.and_then(|path| fs::canonicalize(path).ok());
+    let preloaded = libraries
+        .iter()
+        .filter(|library| Some(&library.path) == real.as_ref());
+    let served = preloaded.chain(libraries).find_map(|library| {
+        let name = file_name(library);
+        let known = ALLOCATORS
+            .iter()
+            .find(|(start, _)| name.starts_with(start))?;
+        Some(format!("{} ({})", known.1, library.path.display()))
+    });
+    let c_library = || {
+        let found = libraries.iter().find(|library| {
+            let name = file_name(library);
+            name.starts_with("libc.so") || name.starts_with("libc-2") || name.starts_with("ld-musl")
+        });
+        found.map(|library| format!("C library ({})", library.path.display()))
+    };
+    served
+        .or_else(c_library)
+        .unwrap_or_else(|| "linked into the program".to_owned())
+}
+
+fn file_name(library: &MappedLibrary) -> &str {
+    let name = library.path.file_name();
+    name.and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAPS: &str = "\
+55d0-55d1 r--p 00000000 fe:00 1                          /opt/my sql/bin/mysqld
+7f00-7f01 r-xp 00001000 fe:00 4                          /usr/lib/x86_64-linux-gnu/libc.so.6
+7f01-7f02 r--p 00000000 fe:00 4                          /usr/lib/x86_64-linux-gnu/libc.so.6
+7f03-7f04 r-xp 00000000 fe:00 5                          /opt/my sql/lib/libjemalloc.so.1 (deleted)
+7f05-7f06 rw-s 00000000 00:01 6                          /dev/zero (deleted)
+7f07-7f08 r--p 00000000 fe:00 7                          /usr/lib/locale/locale-archive
+7f09-7f0a rw-p 00000000 00:00 0                          [heap]
+7f0b-7f0c rw-p 00000000 00:00 0
+";
+
+    #[test]
+    fn libraries_by_path_each_once() {
+        let found = libraries(MAPS);
+        let text: Vec<String> = found
+            .iter()
+            .map(|library| format!("{} {}", library.path.display(), library.deleted))
+            .collect();
+        insta::assert_snapshot!(text.join("\n"), @r"
+        /opt/my sql/lib/libjemalloc.so.1 true
+        /usr/lib/x86_64-linux-gnu/libc.so.6 false
+        ");
+    }
+
+    #[test]
+    fn the_allocator_is_judged_from_the_libraries() {
+        let judge = |maps: &str| allocator(&libraries(maps), None);
+        insta::assert_snapshot!(judge(MAPS), @"jemalloc (/opt/my sql/lib/libjemalloc.so.1)");
+        insta::assert_snapshot!(judge("1-2 r-xp 0 0:0 1 /lib64/libc-2.31.so"), @"C library (/lib64/libc-2.31.so)");
+        insta::assert_snapshot!(judge("1-2 r-xp 0 0:0 1 /x/libtcmalloc_minimal.so.4\n1-2 r-xp 0 0:0 1 /x/libc.so.6"), @"tcmalloc (/x/libtcmalloc_minimal.so.4)");
+        insta::assert_snapshot!(judge("1-2 r-xp 0 0:0 1 /x/static"), @"linked into the program");
+    }
+
+    #[test]
+    fn of_two_allocators_the_preloaded_one_serves() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = fs::canonicalize(directory.path())
+            .unwrap()
+            .join("libtcmalloc.so.4");
+        fs::write(&path, "").unwrap();
+        let both = libraries(&format!(
+            "1-2 r-xp 0 0:0 1 /a/libjemalloc.so.2\n1-2 r-xp 0 0:0 2 {}\n",
+            path.display()
+        ));
+        assert!(allocator(&both, None).starts_with("jemalloc"));
+        assert!(allocator(&both, Some(&path)).starts_with("tcmalloc"));
+    }
+
+    #[test]
+    fn only_mappings_of_the_pool_are_huge() {
+        let smaps = "1-2 rw-p 0 0:0 0\nSize:               2048 kB\nVmFlags: rd wr mr\n\
+                     3-4 rw-s 0 0:0 0 /anon_hugepage (deleted)\nSize:             145408 kB\nVmFlags: rd wr ht sd\n";
+        assert_eq!(huge_in(smaps), 145_408 * 1024);
+    }
+
+    #[test]
+    fn this_process_is_seen() {
+        let own = Mapped::of(std::process::id(), None).unwrap();
+        assert_eq!(own.program, std::env::current_exe().unwrap());
+        assert_eq!(own.program_sha256.len(), 64);
+        assert!(own.libraries.iter().all(|library| !library.deleted));
+        let one = &own.libraries.first().unwrap().path;
+        assert!(maps_file(std::process::id(), one).unwrap());
+        let other = tempfile::NamedTempFile::new().unwrap();
+        assert!(!maps_file(std::process::id(), other.path()).unwrap());
+    }
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Measures the three examples and writes their reports and tables into this directory. Takes about an hour
+# and a half on two cores; leave the machine alone meanwhile.
+#
+#   docs/examples/make.sh [PLAN…]       the lab is $BACKSLIDE_LAB, else the usual one
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+plans=("$@")
+[[ ${#plans[@]} -gt 0 ]] || plans=(mysql-5.6-to-9.7 mariadb-innodb-myrocks postgres-12-to-19)
+cargo build --release --quiet
+cargo build --release --quiet -p report --example beside
+for plan in "${plans[@]}"; do
+    run=$(target/release/backslide run "$plan" | tail -n 1)
+    target/release/backslide report "$run" --brief -o "docs/examples/$plan.html"
+    # Its exit status is the verdict: 10 for a regression, 11 for something undecided.
+    target/release/backslide compare "$run" --all --format json >"docs/examples/$plan.json" || true
+    target/release/examples/beside "$plan" "docs/examples/$plan.json" docs/examples/published.tsv \
+        >"docs/examples/$plan.md"
+    printf '%s: run %s\n' "$plan" "$run"
+done
