@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the benches of backslide, builds what they need, and prints a Markdown table for each:
-#   bench/run.sh [pacing|clients|insert|probes|report|instructions|all]... [--out FILE]
+#   bench/run.sh [pacing|clients|insert|probes|report|instructions|clone|all]... [--out FILE]
 # With --out the tables go into FILE too. The big run that `report` reads takes minutes to make; it is
 # kept in BACKSLIDE_BENCH_DATA where that is set, else in the temporary directory.
 set -eu
@@ -14,20 +14,20 @@ absolute() {
 }
 data="$(absolute "${BACKSLIDE_BENCH_DATA:-${TMPDIR:-/tmp}/backslide-bench-data}")"
 
-all="pacing clients insert probes report instructions"
+all="pacing clients insert probes report instructions clone"
 chosen=""
 out=""
 while [ $# -gt 0 ]; do
     case "$1" in
         all) chosen="$all" ;;
-        pacing | clients | insert | probes | report | instructions) chosen="$chosen $1" ;;
+        pacing | clients | insert | probes | report | instructions | clone) chosen="$chosen $1" ;;
         --out)
             [ $# -ge 2 ] || { echo "bench/run.sh: --out needs a file" >&2; exit 2; }
             out="$(absolute "$2")"
             shift
             ;;
         *)
-            echo "usage: bench/run.sh [pacing|clients|insert|probes|report|instructions|all]... [--out FILE]" >&2
+            echo "usage: bench/run.sh [pacing|clients|insert|probes|report|instructions|clone|all]... [--out FILE]" >&2
             exit 2
             ;;
     esac

@@ -8,7 +8,6 @@ use anyhow::{Context, Result, bail};
 use lab::{Builds, Ended, Lab, Providers};
 use load::Stop;
 use model::{Event, Host, Outcome, Plan, RunId};
-use plan::Catalog;
 use tempfile::TempDir;
 
 /// A lab that is removed at the end.
@@ -64,10 +63,10 @@ impl Scratch {
 /// A plan file's text with everything in it resolved on this host.
 pub fn expand(text: &str, host: &Host) -> Result<Plan> {
     let file = plan::read(text, "the bench's plan")?;
-    let builds = Builds::default();
+    let builds = Builds::of_user()?;
     plan::expand(
         &file,
-        &Catalog::embedded()?,
+        builds.catalog(),
         &|request| builds.find(request),
         host.shape,
     )

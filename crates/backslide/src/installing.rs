@@ -6,18 +6,9 @@ use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::Builds;
 use model::{Bytes, Nanos, ObtainEvent, Recipe};
-use obtain::{Depot, Installed, ObtainError};
-use plan::Catalog;
+use obtain::{Installed, ObtainError};
 
 use crate::printer::Printer;
-
-/// The builds of this user: the catalog that backslide brings along, and the depot in the cache.
-pub(crate) fn builds() -> Result<Builds> {
-    Ok(Builds::new(
-        Catalog::embedded()?,
-        Depot::new(Depot::default_root()),
-    ))
-}
 
 /// Installs one build of the catalog and says how long it took; one that is there already is said so.
 pub(crate) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Result<Installed> {
@@ -32,7 +23,7 @@ pub(crate) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Res
         ));
     }
     let begun = Instant::now();
-    let installed = with_progress(&recipe.name, printer, &mut |listen| {
+    let installed = with_progress(&recipe.name, printer, |listen| {
         builds.install(recipe, listen)
     })
     .with_context(|| format!("{} was not installed", recipe.name))?;
@@ -68,11 +59,14 @@ fn without_directory(version_line: &str) -> &str {
     }
 }
 
+/// Is told what happens while something is obtained.
+type Listen<'a> = dyn FnMut(ObtainEvent) + 'a;
+
 /// Runs `work` with a live line of what it does.
 pub(crate) fn with_progress<T>(
     name: &str,
     printer: Printer,
-    work: &mut dyn FnMut(&mut dyn FnMut(ObtainEvent)) -> Result<T, ObtainError>,
+    work: impl FnOnce(&mut Listen<'_>) -> Result<T, ObtainError>,
 ) -> Result<T, ObtainError> {
     let target = if printer.is_quiet() {
         ProgressDrawTarget::hidden()

@@ -13,8 +13,9 @@ use common::{Bench, WORKLOAD, names, plan};
 use serde_json::Value;
 use testkit::redact;
 
-const VERBS: [&str; 10] = [
-    "demo", "doctor", "builds", "plan", "run", "list", "show", "compare", "report", "export",
+const VERBS: [&str; 15] = [
+    "demo", "doctor", "builds", "install", "remove", "add", "try", "plan", "run", "list", "show", "compare", "explain",
+    "report", "export",
 ];
 const WAL: &str = "build = \"sqlite\"\nconfig = \"wal\"";
 const ROLLBACK: &str = "build = \"sqlite\"\nconfig = \"rollback\"";

@@ -122,13 +122,13 @@ impl Page {
         }
     }
 
-    /// A value on a line of its own, with the letter of its system.
+    /// A value on lines of its own, with the letter of its system.
     fn deeper(&mut self, place: &str, value: &str) {
-        let text = format!("{place}  {value}");
-        for (at, line) in wrapped(&text, self.width, DEEPER).into_iter().enumerate() {
-            let further = if at == 0 { "" } else { "   " };
-            let (margin, rest) = line.split_at(DEEPER);
-            self.text(format!("{margin}{further}{rest}"));
+        let inside = DEEPER + place.len() + GAP;
+        for (at, line) in wrapped(value, self.width, inside).into_iter().enumerate() {
+            let rest = line.get(inside..).unwrap_or_default();
+            let place = if at == 0 { place } else { "" };
+            self.text(format!("{:DEEPER$}{place:1}{:GAP$}{rest}", "", ""));
         }
     }
 
@@ -290,7 +290,7 @@ fn length(text: &str) -> usize {
 
 /// Lines of at most `width` columns, each indented. A word that is longer than a line is split.
 fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
-    let room = width.saturating_sub(indent + 3).max(10);
+    let room = width.saturating_sub(indent).max(10);
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     for word in text.split(' ').flat_map(|word| pieces(word, room)) {

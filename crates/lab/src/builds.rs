@@ -55,6 +55,12 @@ impl Builds {
         }
     }
 
+    /// Those of the catalog that backslide brings along and of this user's depot.
+    pub fn of_user() -> Result<Self, plan::PlanError> {
+        let depot = Depot::new(Depot::default_root());
+        Ok(Self::new(Catalog::embedded()?, depot))
+    }
+
     /// The catalog.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog

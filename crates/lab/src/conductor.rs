@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use load::{StepError, StepOutline, StepResult, Stop, Workload};
 use model::{
-    Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, StepRecord, System, Trial, TrialKey,
+    Engine, Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, StepRecord, System, Trial, TrialKey,
 };
 use probes::Watch;
 use store::{StoreError, Want};
@@ -55,6 +55,11 @@ impl Lab {
         }
         remove_leftovers(&instances);
         check_systems(&info.plan, &done, provider)?;
+        if info.plan.systems.iter().any(|s| s.engine == Engine::Tokudb) {
+            listen(&Event::Warning {
+                text: servers::TOKUDB_UNVERIFIED.to_owned(),
+            });
+        }
         for text in changes_since(&info, self.host().ok().as_ref()) {
             listen(&Event::Warning { text });
         }
@@ -277,6 +282,7 @@ impl Conductor<'_> {
             .and_then(|()| self.steps(trial, &mut *site, template));
         if let Err(Broken::Failed(Outcome::Failed { log_tail, .. })) = &result {
             self.keep_log(name, log_tail);
+            self.keep_files(name, &site.crash_files());
         }
         self.close(system, name, site)?;
         result
@@ -475,10 +481,27 @@ impl Conductor<'_> {
         if log_tail.is_empty() {
             return;
         }
-        let path: &Path = &self.logs.join(format!("{name}.log"));
+        let path = self.logs.join(format!("{name}.log"));
         let written = std::fs::create_dir_all(&self.logs)
-            .and_then(|()| std::fs::write(path, log_tail.join("\n") + "\n"));
-        if let Err(error) = written {
+            .and_then(|()| std::fs::write(&path, log_tail.join("\n") + "\n"));
+        self.tell_kept(&path, written);
+    }
+
+    /// Moves files of a failed trial to its log.
+    fn keep_files(&mut self, name: &str, files: &[PathBuf]) {
+        for file in files {
+            let own = file.file_name().unwrap_or_default().to_string_lossy();
+            let to = self.logs.join(format!("{name}-{own}"));
+            // The lab's directory is one filesystem, unless the user made it several.
+            let moved = std::fs::create_dir_all(&self.logs).and_then(|()| {
+                std::fs::rename(file, &to).or_else(|_| std::fs::copy(file, &to).map(drop))
+            });
+            self.tell_kept(&to, moved);
+        }
+    }
+
+    fn tell_kept(&mut self, path: &Path, kept: std::io::Result<()>) {
+        if let Err(error) = kept {
             let text = format!("cannot keep {}: {error}", path.display());
             (self.listen)(&Event::Warning { text });
         }

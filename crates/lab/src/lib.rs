@@ -29,6 +29,7 @@ pub use conductor::Ended;
 pub use directory::Lab;
 pub use error::LabError;
 pub use lock::RunLock;
+pub use own::preview_config;
 pub use site::{Provider, Providers, Site, SiteError, Watched};
 pub use template::Template;
 pub use tryout::{TRYOUT_ROWS, Tryout, try_out};

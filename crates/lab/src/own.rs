@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use drivers::{Address, Connector, Endpoint, Login, SessionInfo};
 use load::Target;
-use model::{Capture, Dialect, Nanos, Sizes, System};
+use model::{BuildSource, Capture, Dialect, Nanos, Sizes, System};
 use servers::{Instance, InstanceSpec, ServerError};
 
 use crate::listing;
@@ -99,6 +99,20 @@ impl Own {
     }
 }
 
+/// The configuration file that the system's server would get in `directory`, with the arguments that it
+/// would be started with; `None` for a system that is not a server of ours, or not installed.
+pub fn preview_config(system: &System, directory: &Path) -> Result<Option<String>, SiteError> {
+    match &system.build.source {
+        BuildSource::Installed { directory, .. } if directory.is_empty() => return Ok(None),
+        BuildSource::Installed { .. } | BuildSource::Path(_) => {}
+        BuildSource::Embedded | BuildSource::Connect(_) => return Ok(None),
+    }
+    let (file, arguments) =
+        Instance::preview(spec(system, directory)).map_err(|error| failed(&error))?;
+    let arguments = arguments.join(" ");
+    Ok(Some(format!("{file}# Started with: {arguments}\n")))
+}
+
 impl Own {
     /// How long the server took from its start to its first answer.
     pub(crate) const fn started_in(&self) -> Nanos {
@@ -124,11 +138,37 @@ impl Own {
     }
 }
 
+impl Own {
+    /// What the running server is made of: its files, its allocator, its libraries.
+    fn made_of(&self) -> Vec<(&'static str, String)> {
+        let mut facts = Vec::new();
+        if let BuildSource::Installed { origin, digest, .. } = &self.system.build.source {
+            facts.push(("origin", origin.clone()));
+            facts.push(("digest of its files", digest.clone()));
+        }
+        match self.instance.mapped() {
+            Ok(mapped) => {
+                facts.push(("digest of the program", mapped.program_sha256));
+                facts.push(("allocator", mapped.allocator));
+                let libraries = mapped.libraries.iter().map(|library| {
+                    let gone = if library.deleted { " (removed since)" } else { "" };
+                    format!("{}{gone}", library.path.display())
+                });
+                facts.push(("libraries", libraries.collect::<Vec<_>>().join("\n")));
+            }
+            Err(error) => facts.push(("libraries", format!("not known: {error}"))),
+        }
+        facts
+    }
+}
+
 /// Did the error come when the directory had been made, so that it is ours to remove?
 fn is_half_made(error: &ServerError) -> bool {
     matches!(
         error,
-        ServerError::InitFailed { .. } | ServerError::InitTimeout { .. }
+        ServerError::InitFailed { .. }
+            | ServerError::InitTimeout { .. }
+            | ServerError::Seed { .. }
     )
 }
 
@@ -250,10 +290,11 @@ impl Site for Own {
             ("authentication", info.authentication.clone()),
             ("TLS", tls),
             ("started in", self.started_in.to_string()),
-            ("config file", self.instance.config_text().to_owned()),
         ]
         .into_iter()
+        .chain(self.made_of())
         .chain(cloned)
+        .chain([("config file", self.instance.config_text().to_owned())])
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
     }
@@ -277,6 +318,10 @@ impl Site for Own {
 
     fn log_tail(&self) -> Vec<String> {
         self.instance.log_tail(LOG_LINES)
+    }
+
+    fn crash_files(&self) -> Vec<PathBuf> {
+        self.instance.crash_files()
     }
 
     fn keep(self: Box<Self>, to: &Path) -> Result<(), SiteError> {

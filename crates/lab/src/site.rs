@@ -1,6 +1,6 @@
 //! The seam between trials and what they run on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use load::Target;
@@ -37,6 +37,11 @@ pub trait Site {
 
     /// The last lines of the server's log.
     fn log_tail(&self) -> Vec<String>;
+
+    /// What to keep of a trial that failed: the whole log, cores.
+    fn crash_files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// Ends it cleanly and moves its data directory to `to`, where nothing is, for others to be cloned
     /// from. Whatever happens, the site is gone then.

@@ -369,3 +369,21 @@ fn now() -> String {
     let now = jiff::Timestamp::now();
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builds_are_kept_where_the_user_says_else_in_his_cache() {
+        let path = |text: &str| Some(PathBuf::from(text));
+        let root = |own, xdg, home| default_root(own, xdg, home).display().to_string();
+        assert_eq!(root(path("/b"), path("/x"), path("/home/u")), "/b");
+        assert_eq!(root(None, path("/x"), path("/home/u")), "/x/backslide");
+        assert_eq!(
+            root(None, path("x"), path("/home/u")),
+            "/home/u/.cache/backslide"
+        );
+        assert!(root(None, None, None).ends_with("/backslide"));
+    }
+}

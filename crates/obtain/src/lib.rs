@@ -4,7 +4,8 @@
 //! **coordinates → archives → checked files → a directory under its digest → a name.** A
 //! [`model::Recipe`] says where a build comes from and what goes where; the clients (`npm`, `mvn`,
 //! `pip`, `apt-get`, `curl`) bring the user's own mirrors and proxies along. What a build is, its
-//! own server says: this crate asks through [`Identify`] and knows no family of servers itself.
+//! own server says: this crate asks through [`Identify`], and knows of servers only what their programs
+//! are called.
 
 mod archive;
 mod depot;

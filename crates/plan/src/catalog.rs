@@ -70,12 +70,14 @@ impl Catalog {
                 self.variables
                     .insert(dbms(family)?, VariableRules::parse(text, &origin)?);
             }
-            ["configs", family, "modifiers", word] if Configs::is_word(word) => self
-                .configs
-                .add_modifier(ConfigFile::parse_modifier(dbms(family)?, word, text, &origin)?),
-            ["configs", family, name] => self
-                .configs
-                .add(ConfigFile::parse(dbms(family)?, name, text, &origin)?),
+            ["configs", family, "modifiers", word] if Configs::is_word(word) => {
+                let file = ConfigFile::parse_modifier(dbms(family)?, word, text, &origin)?;
+                self.configs.add_modifier(file);
+            }
+            ["configs", family, name] => {
+                let file = ConfigFile::parse(dbms(family)?, name, text, &origin)?;
+                self.configs.add(file);
+            }
             _ => return Err(stray()),
         }
         Ok(())

@@ -110,9 +110,10 @@ impl ConfigFile {
             ..Self::read(dbms, name, &fields)?
         };
         match (&file.extends, fields.get("drop")) {
-            (None, Some(drop)) => Err(drop.conflict(
-                "`drop` without `extends`: there is nothing that could be dropped",
-            )),
+            (None, Some(drop)) => {
+                Err(drop
+                    .conflict("`drop` without `extends`: there is nothing that could be dropped"))
+            }
             _ => Ok(file),
         }
     }

@@ -82,7 +82,11 @@ impl Choices {
         if self.all.is_empty() {
             "none".to_owned()
         } else if self.count > self.all.len() {
-            format!("{} and {} more", self.all.join(", "), self.count - self.all.len())
+            format!(
+                "{} and {} more",
+                self.all.join(", "),
+                self.count - self.all.len()
+            )
         } else {
             self.all.join(", ")
         }
@@ -192,9 +196,7 @@ pub enum PlanError {
         since: String,
     },
     /// An option that the version does not have is set, and nothing is said for that case.
-    #[error(
-        "{place}: {build} does not know `{option}`: it is there {range}; {help}"
-    )]
+    #[error("{place}: {build} does not know `{option}`: it is there {range}; {help}")]
     UnknownOption {
         /// Where the config sets it.
         place: Place,
@@ -223,7 +225,8 @@ pub enum PlanError {
     /// A file of the catalog that is none of its kinds.
     #[error(
         "{path}: not a file of the catalog, which has configs/<dbms>/<name>.toml, \
-         configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, builds/<dbms>.toml and scales.toml"
+         configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, builds/<dbms>.toml, builds/helpers.toml, \
+         variables/<dbms>.toml and scales.toml"
     )]
     StrayFile {
         /// Its path within the catalog.

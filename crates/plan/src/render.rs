@@ -220,7 +220,13 @@ mod tests {
     #[test]
     fn shares_go_in_steps() {
         let gib = Bytes(1 << 30);
-        let table = [(409, 384), (100, 0), (2047, 1920), (2048, 2048), (13107, 12288)];
+        let table = [
+            (409, 384),
+            (100, 0),
+            (2047, 1920),
+            (2048, 2048),
+            (13107, 12288),
+        ];
         for (share, stepped_share) in table {
             let found = stepped(Bytes::from_mib(share), gib);
             assert_eq!(found, Bytes::from_mib(stepped_share), "{share}");

@@ -132,11 +132,7 @@ impl Configs {
     }
 
     /// The file on top of what it extends. `below` are the names that led here.
-    fn settled(
-        &self,
-        file: &ConfigFile,
-        below: &mut Vec<String>,
-    ) -> Result<ConfigFile, PlanError> {
+    fn settled(&self, file: &ConfigFile, below: &mut Vec<String>) -> Result<ConfigFile, PlanError> {
         let Some(parent) = &file.extends else {
             return Ok(file.clone());
         };

@@ -94,7 +94,9 @@ mod tests {
         assert_eq!(
             inside(
                 &span,
-                &["10.6.17", "10.6.18", "10.7.9", "10.11.7", "10.11.19", "11.4.1", "12.0"]
+                &[
+                    "10.6.17", "10.6.18", "10.7.9", "10.11.7", "10.11.19", "11.4.1", "12.0"
+                ]
             ),
             [false, true, false, false, true, false, true]
         );
@@ -103,7 +105,10 @@ mod tests {
 
     #[test]
     fn a_pre_release_has_the_options_of_its_release() {
-        assert_eq!(inside(&span(&["19"], None), &["19rc1", "18.6"]), [true, false]);
+        assert_eq!(
+            inside(&span(&["19"], None), &["19rc1", "18.6"]),
+            [true, false]
+        );
     }
 
     #[test]

@@ -25,23 +25,19 @@ const DUMPING: [Signal; 8] = [
 ///
 /// `places` are directories that it may have left its core in, `log` is what it printed.
 pub(crate) fn describe(status: ExitStatus, places: &[PathBuf], log: &[String]) -> String {
-    let mut text = status.to_string();
-    if status.signal().is_none() {
+    let more = if status.signal().is_none() {
         // The servers of the MySQL family catch the signal, tell of it in their log and then exit.
-        if let Some(signal) = caught(log) {
-            text.push_str(&format!(" after it caught signal {signal}"));
-        }
-        return text;
-    }
-    let cores = cores(places);
-    if let Some(core) = cores.first() {
-        text.push_str(&format!(": its core is {}", core.display()));
+        caught(log).map(|signal| format!(" after it caught signal {signal}"))
+    } else if let Some(core) = cores(places).first() {
+        Some(format!(": its core is {}", core.display()))
     } else if status.core_dumped() {
-        text.push_str(&format!(": {}", whereto(&core_pattern())));
+        Some(format!(": {}", whereto(&core_pattern())))
     } else if leaves_core(status) {
-        text.push_str(", no core dumped: `ulimit -c unlimited` before the run allows one");
-    }
-    text
+        Some(", no core dumped: `ulimit -c unlimited` before the run allows one".to_owned())
+    } else {
+        None
+    };
+    format!("{status}{}", more.unwrap_or_default())
 }
 
 /// Did it die of a signal, be it one that it caught?

@@ -92,6 +92,14 @@ impl Instance {
         Self::create_where(spec, works_in_namespace)
     }
 
+    /// The configuration file and the arguments that an instance would have; nothing stays of it. Its
+    /// socket has a directory of its own at each start.
+    pub fn preview(spec: InstanceSpec) -> Result<(String, Vec<String>), ServerError> {
+        let instance = Self::lay_out(spec, works_in_namespace)?;
+        let arguments = instance.product.start(&instance.layout);
+        Ok((instance.config_text.clone(), arguments))
+    }
+
     /// Makes the directory with a clone of `data`, which was the data directory of a server of this build
     /// that stopped cleanly. Nothing is initialised, nothing is started yet; what the server writes of
     /// itself into its data directory, such as its UUID, is cloned too.
@@ -181,9 +189,10 @@ impl Instance {
     /// Starts the server and waits until `ready` succeeds; returns how long that took.
     ///
     /// `ready` is called once the socket exists, again and again until it returns `Ok`: it logs in and
-    /// asks something (a mere connection proves nothing: servers accept them before they serve, and MariaDB
-    /// can then miss a request to stop). It bounds its own time. Errors (the server died, or is not ready within `limit`)
-    /// carry the end of its log and the last error of `ready`; the server is killed then.
+    /// asks something (a mere connection proves nothing: servers accept them before they serve). It
+    /// bounds its own time. Errors carry the end of the server's log, and it is killed then: it died, it is
+    /// not ready within `limit` (with the last error of `ready`), or it runs without the library to
+    /// preload or without the huge pages that were asked for.
     ///
     /// The kernel kills the server when the calling *thread* ends, so that it cannot outlive a
     /// backslide that was killed: call this from a thread that lives as long as the server shall.
@@ -217,7 +226,7 @@ impl Instance {
         if !died_before {
             running.signal(self.product.traits().stop);
         }
-        let status = running.wait(limit);
+        let status = self.wait_for_end(&mut running, limit);
         let took = begin.elapsed();
         if status.is_none() {
             running.kill();

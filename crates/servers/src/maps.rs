@@ -120,7 +120,8 @@ fn libraries(maps: &str) -> Vec<MappedLibrary> {
 
 fn is_library(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    name.ends_with(".so") || name.contains(".so.")
+    // `ha_rocksdb.so`, `libc.so.6`.
+    name.split('.').skip(1).any(|part| part == "so")
 }
 
 /// What serves `malloc`: a preloaded allocator, else one that the program was linked with, else the C

@@ -176,7 +176,7 @@ fn configured(directory: &str) -> Vec<PathBuf> {
         .map(|entry| entry.path())
         .collect();
     files.sort();
-    let texts = files.iter().map(|file| fs::read_to_string(file));
+    let texts = files.iter().map(fs::read_to_string);
     texts
         .flatten()
         .flat_map(|text| {

@@ -148,8 +148,8 @@ impl ChildSetup {
         if let Some([unlimited, allowed]) = &self.locked {
             // Before the namespace, in which nobody may raise it. The pool and the server decide whether the
             // lower one is enough.
-            setrlimit(Resource::Memlock, unlimited.clone())
-                .or_else(|_| setrlimit(Resource::Memlock, allowed.clone()))?;
+            setrlimit(Resource::Memlock, *unlimited)
+                .or_else(|_| setrlimit(Resource::Memlock, *allowed))?;
         }
         if let Some(namespace) = &self.namespace {
             namespace.enter()?;

@@ -59,9 +59,9 @@ pub(crate) enum Leading {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
     /// Oldest first.
-    lines: Vec<String>,
+    lines: Box<[String]>,
     /// Which of them a message shows, in its order.
-    shown: Vec<usize>,
+    shown: Box<[usize]>,
 }
 
 impl Tail {
@@ -92,7 +92,10 @@ impl Tail {
         if leading == Leading::Latest {
             shown.sort_unstable();
         }
-        Self { lines, shown }
+        Self {
+            lines: lines.into(),
+            shown: shown.into(),
+        }
     }
 
     /// The lines, oldest first.

@@ -51,8 +51,7 @@ fn spec(build: &Build, directory: PathBuf, settings: &[(&str, &str)]) -> Instanc
     }
 }
 
-/// Starts a server and waits until it takes connections and says that it does: its socket exists before that,
-/// and MariaDB can miss a request to stop that comes too early.
+/// Starts a server and waits until it takes connections and says that it does: its socket exists before that.
 fn start(server: &mut Instance) -> Result<model::Nanos, ServerError> {
     let socket = server.endpoint_socket();
     let log = server.layout().log();
@@ -286,7 +285,39 @@ fn what_a_server_maps_is_told_and_a_preloaded_library_is_among_it() {
         assert!(mapped.libraries.is_sorted(), "{mapped:?}");
         assert!(mapped.allocator.contains(" (/"), "{mapped:?}");
         assert_eq!(mapped.program_sha256.len(), 64);
-        server.stop(LIMIT).unwrap();
+    }
+}
+
+#[test]
+fn myrocks_starts_where_there_is_its_plugin_and_is_refused_elsewhere() {
+    for build in newest() {
+        if build.dbms != Dbms::Mariadb {
+            continue;
+        }
+        let root = tempfile::tempdir().unwrap();
+        let directory = root.path().join("x");
+        let mut spec = spec(
+            &build,
+            directory.clone(),
+            &[("rocksdb_block_cache_size", "32M")],
+        );
+        spec.engine = model::Engine::Myrocks;
+        match Instance::create(spec) {
+            Err(ServerError::NoEngine(missing)) => {
+                assert!(missing.to_string().contains("ha_rocksdb.so"), "{missing}");
+                assert!(!directory.exists());
+            }
+            created => {
+                let mut server = created.unwrap();
+                start(&mut server).unwrap();
+                let [tables, engine] = server.files().data else {
+                    panic!("{:?}", server.files());
+                };
+                assert_eq!(*tables, "ib");
+                assert!(server.layout().data().join(engine).is_dir());
+                server.stop(LIMIT).unwrap();
+            }
+        }
     }
 }
 

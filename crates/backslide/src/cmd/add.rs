@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use lab::Builds;
 use obtain::Added;
 
 use crate::args::AddArgs;
@@ -11,13 +12,13 @@ use crate::installing::{self, with_progress};
 use crate::printer::Printer;
 
 pub(crate) fn run(args: &AddArgs, printer: Printer) -> Result<Exit> {
-    let builds = installing::builds()?;
+    let builds = Builds::of_user()?;
     let what = match (&args.path, &args.archive) {
         (Some(path), _) => Added::Path(path.clone()),
         (None, archive) => Added::Archive(archive.clone().unwrap_or_default()),
     };
     let begun = Instant::now();
-    let installed = with_progress(&args.name, printer, &mut |listen| {
+    let installed = with_progress(&args.name, printer, |listen| {
         builds.add(&args.name, &what, listen)
     })
     .with_context(|| format!("{} was not added", args.name))?;

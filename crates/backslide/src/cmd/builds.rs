@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use crate::args::{BuildsArgs, Format};
 use crate::exit::Exit;
-use crate::installing;
 use crate::printer::Printer;
 use crate::table;
 
@@ -48,7 +47,7 @@ struct Facts {
 }
 
 pub(crate) fn run(args: &BuildsArgs, printer: Printer) -> Result<Exit> {
-    let builds = installing::builds()?;
+    let builds = Builds::of_user()?;
     let mut lines = lines(&builds)?;
     if let Some(only) = &args.only {
         lines.retain(|line| line.build.starts_with(only.as_str()));

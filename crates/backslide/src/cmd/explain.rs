@@ -6,7 +6,7 @@ use std::path::Path;
 use anstyle::Style;
 use anyhow::{Context, Result, bail};
 use explain::{Explanation, Facts, Line, Warning};
-use lab::{Lab, Providers, SiteError};
+use lab::{Builds, Lab, Providers, SiteError};
 use model::{Engine, RunData, System, Version};
 use plan::Catalog;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::args::{ExplainArgs, Format};
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{input, installing, runs};
+use crate::{input, runs};
 
 pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let [a, b] = args.variables.as_slice() else {
@@ -159,7 +159,7 @@ fn system<'a>(data: &'a RunData, name: &str) -> Result<&'a System> {
 fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
     let text = plan_text(pair)?;
     let lab = Lab::open(root)?;
-    let builds = installing::builds()?;
+    let builds = Builds::of_user()?;
     let file = plan::read(&text, "--variables")?;
     let plan = super::run::expand_with(&file, &builds, lab.host()?.shape, printer)?;
     let (instances, _lock) = lab.claim_instances()?;

@@ -1,6 +1,7 @@
 //! `backslide install`: builds of the catalog onto this machine.
 
 use anyhow::Result;
+use lab::Builds;
 
 use crate::args::InstallArgs;
 use crate::exit::Exit;
@@ -8,7 +9,7 @@ use crate::installing;
 use crate::printer::Printer;
 
 pub(crate) fn run(args: &InstallArgs, printer: Printer) -> Result<Exit> {
-    let builds = installing::builds()?;
+    let builds = Builds::of_user()?;
     // All names are looked up before anything is fetched.
     let recipes = args.builds.iter().map(|name| builds.catalog().recipe(name));
     let recipes = recipes.collect::<Result<Vec<_>, _>>()?;

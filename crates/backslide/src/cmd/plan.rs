@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use model::{Bytes, Nanos, Plan, Trial};
 use report::{Cell, Header, Table};
 use serde::Serialize;
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
             }
             table::print(printer, &order(&plan, &estimate.parts));
             if args.show_config {
-                show_config(&plan, printer);
+                show_config(&plan, root, printer)?;
             }
         }
     }
@@ -124,16 +124,29 @@ fn order(plan: &Plan, times: &[(String, Nanos)]) -> Table {
     }
 }
 
-fn show_config(plan: &Plan, printer: Printer) {
+/// The file that each server would get; what the plan sets, where it is no server of ours.
+fn show_config(plan: &Plan, root: &Path, printer: Printer) -> Result<()> {
     for system in &plan.systems {
-        printer.result(&format!("\n# {}: {}", system.name, system.config.summary));
-        if system.config.settings.is_empty() {
+        let config = &system.config;
+        printer.result(&format!("\n# {}: {}", system.name, config.summary));
+        for option in &config.left_out {
+            printer.result(&format!("# left out, this version has none: {option}"));
+        }
+        let directory = root.join("instances").join("RUN-ROUND-POSITION");
+        let file = lab::preview_config(system, &directory)
+            .with_context(|| format!("{} cannot be started", system.name))?;
+        if let Some(file) = file {
+            printer.result(file.trim_end());
+            continue;
+        }
+        if config.settings.is_empty() {
             printer.result("# nothing set: the server's own defaults");
         }
-        for setting in &system.config.settings {
+        for setting in &config.settings {
             printer.result(&setting.to_string());
         }
     }
+    Ok(())
 }
 
 fn expanded(plan: &Plan) -> Expanded<'_> {

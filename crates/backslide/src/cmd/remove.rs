@@ -1,14 +1,14 @@
 //! `backslide remove`: installed builds off this machine.
 
 use anyhow::Result;
+use lab::Builds;
 
 use crate::args::RemoveArgs;
 use crate::exit::Exit;
-use crate::installing;
 use crate::printer::Printer;
 
 pub(crate) fn run(args: &RemoveArgs, printer: Printer) -> Result<Exit> {
-    let builds = installing::builds()?;
+    let builds = Builds::of_user()?;
     for name in &args.builds {
         let freed = builds.remove(name)?;
         printer.note(&format!("{name} is removed: {freed} freed"));

@@ -50,7 +50,7 @@ pub(crate) const FEW_ROUNDS: &str =
 
 /// Reads the plan that a person named: a file, or one of the catalog.
 pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
-    let builds = installing::builds()?;
+    let builds = Builds::of_user()?;
     let path = Path::new(named);
     let is_file = path.exists() || path.extension().is_some() || named.contains('/');
     let text = if is_file {

@@ -10,10 +10,10 @@ use report::{Cell, Header, Table};
 use crate::args::TryArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{installing, table};
+use crate::table;
 
 pub(crate) fn run(args: &TryArgs, root: &Path, printer: Printer) -> Result<Exit> {
-    let builds = installing::builds()?;
+    let builds = Builds::of_user()?;
     let names = names(args, &builds)?;
     let lab = Lab::open(root)?;
     let (instances, _lock) = lab.claim_instances()?;

@@ -294,4 +294,13 @@ mod tests {
         assert!(read.is_err());
         insta::assert_snapshot!(why(&long), @"a.tar is refused: it has a header of more than 1.00 MiB; nothing of it was kept");
     }
+
+    #[test]
+    fn what_is_read_before_the_first_entry_is_bounded() {
+        let large = meter(1 << 20);
+        large.allow_input(1 << 20);
+        let mut reader = Consumed::new(io::repeat(0), Rc::clone(&large));
+        assert!(io::copy(&mut reader, &mut io::sink()).is_err());
+        insta::assert_snapshot!(why(&large), @"a.tar is refused: it has a header of more than 1.00 MiB; nothing of it was kept");
+    }
 }

@@ -7,7 +7,7 @@ use model::{Build, BuildSource, Bytes, Helper, ObtainEvent, Origin, Placing, Rec
 use rustix::fs::{RenameFlags, renameat_with};
 
 use super::Identify;
-use super::record::{Record, path_of};
+use super::record::{Record, path_of, within};
 use super::unknown;
 use crate::error::ObtainError;
 use crate::fetch::{self, Fetched};
@@ -132,8 +132,8 @@ impl Maker<'_> {
                 if namesake.is_none() {
                     tree::remove(&place)?;
                 }
-                if error.is_of_archive() {
-                    // Else the next attempt would find it there and take it for whole.
+                if order.sha256.is_none() && error.is_of_archive() {
+                    // Else the next attempt would find it there and take it for what is meant.
                     tree::remove(&material.download)?;
                 }
                 Err(error)
@@ -240,23 +240,8 @@ impl Maker<'_> {
         };
         let mut refusal = None;
         for base in bases {
-            let directory = if base.is_empty() {
-                place.to_owned()
-            } else {
-                place.join(&base)
-            };
             listen(ObtainEvent::Checking { what: what.clone() });
-            let cache = self.root.join("downloads");
-            let answer = if directory.is_dir() {
-                library::complete(&directory, self.helpers, self.identify, &cache, listen)
-            } else {
-                // Around a program that lies anywhere there is no place for libraries.
-                (self.identify)(&directory).map_err(|cause| ObtainError::Server {
-                    what: directory.display().to_string(),
-                    cause,
-                })
-            };
-            match answer {
+            match self.ask(order, &within(place, &base), listen) {
                 Ok(build) => return Ok((base, build)),
                 // The place nearest to the top says best what is wrong.
                 Err(error) => refusal = refusal.or(Some(error)),
@@ -266,6 +251,31 @@ impl Maker<'_> {
             what,
             looked_for: unknown::LOOKED_FOR.to_owned(),
         }))
+    }
+
+    /// Asks one server, which gets the libraries that it lacks.
+    fn ask(
+        &self,
+        order: &Order<'_>,
+        directory: &Path,
+        listen: &mut dyn FnMut(ObtainEvent),
+    ) -> Result<Build, ObtainError> {
+        // The directory is gone by the time at which an error is read: where it came from stays.
+        let refused = |cause| ObtainError::Server {
+            what: format!("the server from {}", order.origin.describe()),
+            cause,
+        };
+        if !directory.is_dir() {
+            // Around a program that lies anywhere there is no place for libraries.
+            return (self.identify)(directory).map_err(refused);
+        }
+        let cache = self.root.join("downloads");
+        library::complete(directory, self.helpers, self.identify, &cache, listen).map_err(|error| {
+            match error {
+                ObtainError::Server { cause, .. } => refused(cause),
+                other => other,
+            }
+        })
     }
 
     fn made(

@@ -42,9 +42,13 @@ impl Record {
 
 /// The place of a tree, or of something in it.
 pub(super) fn path_of(root: &Path, tree: &str, base: &str) -> PathBuf {
-    let tree = root.join("trees").join(tree);
+    within(&root.join("trees").join(tree), base)
+}
+
+/// The place of something in a tree; of the tree itself where it is called nothing.
+pub(super) fn within(tree: &Path, base: &str) -> PathBuf {
     if base.is_empty() {
-        tree
+        tree.to_owned()
     } else {
         tree.join(base)
     }

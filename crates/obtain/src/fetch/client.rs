@@ -82,8 +82,8 @@ pub(crate) struct Call<'a> {
     /// Where it runs; not where we run, whose project files are no business of it.
     pub(super) directory: &'a Path,
     pub(super) environment: Vec<(&'static str, OsString)>,
-    /// The file or directory that grows while it works.
-    pub(super) grows: &'a Path,
+    /// The file or directory that grows while it works, if one is known.
+    pub(super) grows: Option<&'a Path>,
     /// Another whose growth shows that it works, but is not what is wanted.
     pub(super) grows_too: Option<&'a Path>,
 }
@@ -96,7 +96,7 @@ impl<'a> Call<'a> {
             arguments: Vec::new(),
             directory,
             environment: Vec::new(),
-            grows: directory,
+            grows: Some(directory),
             grows_too: None,
         }
     }
@@ -147,7 +147,7 @@ impl<'a> Call<'a> {
                 break End::Exited(status);
             }
             if activity.is_due() {
-                let size = size_of(self.grows);
+                let size = self.grows.map_or(0, size_of);
                 listen(size);
                 let too = self.grows_too.map_or(0, size_of);
                 activity.saw([size, too, length(&output)?, length(&errors)?]);
@@ -291,12 +291,12 @@ fn size_within(path: &Path, depth: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::stand_in;
     use super::*;
 
     fn program(directory: &Path, name: &str, script: &str) -> PathBuf {
         let path = directory.join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        stand_in::script(&path, script);
         path
     }
 

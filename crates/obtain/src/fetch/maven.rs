@@ -1,5 +1,7 @@
 //! Maven's repositories, by `mvn`.
 
+use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::client::Call;
@@ -13,6 +15,9 @@ const FORM: &str = "group:artifact:version[:packaging[:classifier]]";
 
 /// The directory of the repository that all parcels share: Maven's own parts are fetched only once.
 const REPOSITORY: &str = "maven";
+
+/// The variable with the user's options for the machine that runs Maven.
+const OPTIONS: &str = "MAVEN_OPTS";
 
 /// What identifies one file of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,14 +86,19 @@ pub(super) fn fetch(coordinates: &str, errand: &mut Errand<'_>) -> Result<PathBu
     let shared = errand.shared(REPOSITORY)?;
     let repository = shared.join("repository");
     let directory = parts.directory(&repository);
-    let mut local = std::ffi::OsString::from("-Dmaven.repo.local=");
+    let mut local = OsString::from("-Dmaven.repo.local=");
     local.push(&repository);
     let mut call = Call::new(&program, &shared)
         .arguments(["-q", "-B"])
         .argument(local)
         .arguments(["dependency:get", "-Dtransitive=false"])
         .argument(format!("-Dartifact={coordinates}"));
-    call.grows = &directory;
+    if env::var_os(OPTIONS).is_none() {
+        // It runs for seconds, too short to gain from what a thorough compiler makes of it.
+        call.environment
+            .push((OPTIONS, "-XX:TieredStopAtLevel=1".into()));
+    }
+    call.grows = Some(&directory);
     call.grows_too = Some(&repository);
     errand.run(&call)?;
     let fetched = directory.join(parts.file());

@@ -16,6 +16,8 @@ mod web;
 mod words;
 
 #[cfg(test)]
+pub(crate) mod stand_in;
+#[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};

@@ -44,13 +44,17 @@ pub(super) fn fetch(package: &str, errand: &mut Errand<'_>) -> Result<PathBuf, O
     let workplace = errand.workplace()?;
     let directory = workplace.path().to_owned();
     // A cache of its own: the user's would keep a second copy of all of it, and out of our sight.
-    let call = Call::new(&program, &directory)
+    let cache = directory.join("cache");
+    let mut call = Call::new(&program, &directory)
         .arguments(["pack", package, "--pack-destination"])
         .argument(&directory)
         .argument("--cache")
-        .argument(directory.join("cache"))
+        .argument(&cache)
         .arguments(["--ignore-scripts", "--no-update-notifier", "--no-audit"])
         .argument("--loglevel=error");
+    // The package is packed again from there: once is enough for whoever watches.
+    call.grows = Some(&cache);
+    call.grows_too = Some(&directory);
     errand.run(&call)?;
     let packed = directory.join(&file);
     if !packed.is_file() {

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -33,8 +32,7 @@ impl Machine {
     /// Installs a client that is a script.
     fn client(self, name: &str, script: &str) -> Self {
         let path = self.root.path().join("bin").join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        stand_in::script(&path, script);
         self
     }
 
@@ -332,6 +330,7 @@ case " $* " in
     echo "'http://example.org/libc6.deb' libc6_2.1-1_amd64.deb 5 SHA256:$(printf libc6 | sha256sum | cut -c 1-64)"
     echo "'http://example.org/server.deb' server_1%3a1.0-1_amd64.deb 6 SHA256:$(printf server | sha256sum | cut -c 1-64)";;
 *" download "*)
+    if [ -e "$state/replaced" ]; then rm "$state/replaced"; echo "E: 404  Not Found" >&2; exit 100; fi
     echo "$*" | sed 's/.* download/download/' >> "$state/downloads"
     case " $* " in *" server=1:1.0-1 "*) printf server > 'server_1%3a1.0-1_amd64.deb';; esac
     case " $* " in *" libc6=2.1-1 "*) printf libc6 > libc6_2.1-1_amd64.deb;; esac;;
@@ -391,6 +390,11 @@ fn packages_come_with_the_libraries_of_their_suite() {
     download server=1:1.0-1
     ");
     assert_eq!(text(&state.join("updates")).lines().count(), 1);
+    // A file that the mirror no longer has is looked for in new lists.
+    fs::write(&fetched.archives[0], "").unwrap();
+    fs::write(state.join("replaced"), "").unwrap();
+    assert_eq!(machine.fetch(&origin, None).unwrap(), fetched);
+    assert_eq!(text(&state.join("updates")).lines().count(), 2);
 }
 
 #[test]

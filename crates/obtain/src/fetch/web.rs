@@ -82,7 +82,7 @@ fn call<'a>(program: &'a Path, address: &str, partial: &'a Path, into: &'a Path)
             .argument(partial)
             .arguments(["--", address])
     };
-    call.grows = partial;
+    call.grows = Some(partial);
     call
 }
 

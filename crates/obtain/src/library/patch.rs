@@ -130,3 +130,118 @@ fn patch(patchelf: &Path, program: &Path, loader: &Path, path: &OsStr) -> Result
     }
     .into())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use model::{Origin, Parcel};
+
+    use super::*;
+    use crate::fetch::stand_in::script;
+
+    /// The start of a program that names a loader.
+    fn elf() -> Vec<u8> {
+        let mut bytes = vec![0; 128];
+        bytes[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
+        bytes[32] = 64;
+        bytes[54] = 56;
+        bytes[56] = 1;
+        bytes[64] = 3;
+        bytes
+    }
+
+    fn write(path: &Path, content: &[u8]) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn programs_are_found_once_and_scripts_and_links_left() {
+        let root = tempfile::tempdir().unwrap();
+        let bin = root.path().join("usr/lib/postgresql/18/bin");
+        write(&bin.join("postgres"), &elf());
+        write(&bin.join("pg_wrapper"), b"#!/bin/sh\n");
+        symlink("postgres", bin.join("postmaster")).unwrap();
+        symlink("usr/lib/postgresql/18/bin", root.path().join("bin")).unwrap();
+        let found: Vec<PathBuf> = programs(root.path()).unwrap().into_iter().collect();
+        assert_eq!(found, [bin.canonicalize().unwrap().join("postgres")]);
+        fs::remove_file(root.path().join("bin")).unwrap();
+        write(&root.path().join("bin/psql"), &elf());
+        assert_eq!(programs(root.path()).unwrap().len(), 2);
+        assert!(programs(&root.path().join("none")).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_program_is_led_to_the_libraries_of_its_final_directory() {
+        let root = tempfile::tempdir().unwrap();
+        let program = root.path().join("a b/bin/server");
+        write(&program, &elf());
+        let patchelf = root.path().join("patchelf");
+        script(&patchelf, "for a; do echo \"$a\"; done > told");
+        let loader = Path::new("/final directory/syslib/ld-linux-x86-64.so.2");
+        let path = OsStr::new("/final directory/syslib:/final directory/lib");
+        patch(&patchelf, &program, loader, path).unwrap();
+        let told = fs::read_to_string(program.with_file_name("told")).unwrap();
+        let told = told.replace(&root.path().display().to_string(), "ROOT");
+        insta::assert_snapshot!(told, @r"
+        --set-interpreter
+        /final directory/syslib/ld-linux-x86-64.so.2
+        --force-rpath
+        --set-rpath
+        /final directory/syslib:/final directory/lib
+        ROOT/a b/bin/server
+        ");
+        script(
+            &patchelf,
+            "echo 'patchelf: not an ELF executable' >&2; exit 1",
+        );
+        let error = patch(&patchelf, &program, loader, path)
+            .unwrap_err()
+            .to_string();
+        let error = error.replace(&root.path().display().to_string(), "ROOT");
+        insta::assert_snapshot!(error, @"cannot make ROOT/a b/bin/server use the libraries of its own release: patchelf said: patchelf: not an ELF executable");
+    }
+
+    #[test]
+    fn patchelf_is_the_one_of_the_catalog_or_else_that_of_the_host() {
+        let root = tempfile::tempdir().unwrap();
+        let bin = root.path().join("bin");
+        let archive = root.path().join("wheel.tar");
+        let mut tar = tar::Builder::new(fs::File::create(&archive).unwrap());
+        let mut header = tar::Header::new_gnu();
+        header.set_size(4);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, PATCHELF, &b"tool"[..])
+            .unwrap();
+        tar.finish().unwrap();
+        let helper = |archive: &Path| Helper {
+            name: PATCHELF.to_owned(),
+            parcel: Parcel {
+                origin: Origin::File(archive.display().to_string()),
+                sha256: None,
+                place: Vec::new(),
+            },
+        };
+        let cache = root.path().join("cache");
+        fs::create_dir(&cache).unwrap();
+        let clients = Clients::of_path(bin.clone().into());
+        let find =
+            |archive: &Path| find_patchelf(&[helper(archive)], &cache, &clients, &mut |_| {});
+        let found = find(&archive).unwrap();
+        assert!(found.starts_with(&cache));
+        assert_eq!(
+            fs::metadata(&found).unwrap().permissions().mode() & 0o111,
+            0o111
+        );
+        let gone = root.path().join("gone.tar");
+        let error = find(&gone).unwrap_err().to_string();
+        assert!(
+            error.contains("install patchelf") && error.contains("gone.tar"),
+            "{error}"
+        );
+        write(&bin.join(PATCHELF), b"#!/bin/sh\n");
+        assert_eq!(find(&gone).unwrap(), bin.join(PATCHELF));
+    }
+}

@@ -48,7 +48,7 @@ fn unknown_keys_name_the_nearest() {
 
 #[test]
 fn unknown_names_list_the_choices() {
-    assert_snapshot!(system("build = \"mariadb\"\nconfig = \"z12b\""), @"my.toml:7: no mariadb config `z12b`; nearest `z12a`; there are: default, quick, z12a");
+    assert_snapshot!(system("build = \"mariadb\"\nconfig = \"z21a\""), @"my.toml:7: no mariadb config `z21a`; nearest `z11a`; there are: default, quick, z10a, z11a, z11b, z11c, z11d, z11e, z11f, z12a, z12b, z12c, za1, _ahi, _cb, _dw0, _md1, _nobl, _nocb, _nops, _pl0, _pur1, _sync");
     assert_snapshot!(system("build = \"postgras-15\"\npath = \"/opt\""), @"my.toml:6: no DBMS `postgras`; nearest `postgres`; there are: mysql, mariadb, postgres, sqlite");
     assert_snapshot!(system("build = \"mariadb\"\nengine = \"inodb\""), @"my.toml:7: no engine `inodb`; nearest `innodb`; there are: innodb, myrocks, tokudb, heap, btree");
     assert_snapshot!(workload("steps = [\"l.i0\", \"l.x\", \"qr200\"]"), @"my.toml:3: no step `qr200`; nearest `qr100`; there are: l.i0, l.x, l.i1, l.i2, qr100, qp100, qr500, qp500, qr1000, qp1000");
@@ -57,7 +57,7 @@ fn unknown_names_list_the_choices() {
     assert_snapshot!(error(&format!("{scale}{SQLITE}")), @"my.toml:3: no scale `smal`; nearest `small`; there are: tiny, small, medium, seeds");
     let kind = "name = \"p\"\nrounds = 1\nworkload = { kind = \"inserts\", scale = \"small\" }";
     assert_snapshot!(error(&format!("{kind}{SQLITE}")), @"my.toml:3: no workload `inserts`; nearest `insert`; there are: insert");
-    assert_snapshot!(Catalog::embedded().unwrap().plan("dmeo").unwrap_err(), @"catalog: no plan `dmeo`; nearest `demo`; there are: demo, postgres-mariadb, smoke");
+    assert_snapshot!(Catalog::embedded().unwrap().plan("dmeo").unwrap_err(), @"catalog: no plan `dmeo`; nearest `demo`; there are: demo, mariadb-innodb-myrocks, mysql-5.6-to-9.7, postgres-12-to-19, postgres-mariadb, smoke");
 }
 
 #[test]
@@ -158,8 +158,8 @@ fn files_that_are_no_catalog() {
             .unwrap_err()
             .to_string()
     };
-    assert_snapshot!(add("configs/oracle/x.toml", ""), @"configs/oracle/x.toml: not a file of the catalog, which has configs/<dbms>/<name>.toml, plans/<name>.toml, builds/<dbms>.toml and scales.toml");
-    assert_snapshot!(add("notes.txt", ""), @"notes.txt: not a file of the catalog, which has configs/<dbms>/<name>.toml, plans/<name>.toml, builds/<dbms>.toml and scales.toml");
+    assert_snapshot!(add("configs/oracle/x.toml", ""), @"configs/oracle/x.toml: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, builds/<dbms>.toml and scales.toml");
+    assert_snapshot!(add("notes.txt", ""), @"notes.txt: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, builds/<dbms>.toml and scales.toml");
     assert_snapshot!(add("configs/mariadb/mine.toml", "sumary = \"x\""), @"catalog/configs/mariadb/mine.toml:1: unknown key `sumary` in config, did you mean `summary`?");
     assert_snapshot!(add("scales.toml", "[tiny]\nrows = 1"), @"catalog/scales.toml:1: scale needs the key `i1_rows`");
 }

@@ -2,11 +2,18 @@
 
 mod builds;
 mod catalog;
+mod configs;
+mod configs_rules;
 mod errors;
 mod expand;
 
+use std::sync::LazyLock;
+
 use crate::{BuildRequest, Catalog, PlanError};
 use model::{Build, BuildSource, Bytes, Dbms, HostShape, Plan};
+
+/// Read once: it is large, and some tests need it for each of many cases.
+pub(super) static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::embedded().unwrap());
 
 /// Two cores and 8 GiB.
 pub(super) const HOST: HostShape = HostShape {
@@ -48,5 +55,5 @@ pub(super) fn build(request: &BuildRequest, version: &str) -> Build {
 /// Reads and expands a plan on the host above.
 pub(super) fn expand(text: &str) -> Result<Plan, PlanError> {
     let file = crate::read(text, "my.toml")?;
-    crate::expand(&file, &Catalog::embedded()?, &find, HOST)
+    crate::expand(&file, &CATALOG, &find, HOST)
 }

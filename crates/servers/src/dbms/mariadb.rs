@@ -23,13 +23,14 @@ const TRAITS: Traits = Traits {
     superuser: "root",
     first_database: "mysql",
     stop: Signal::TERM,
+    sleeps_through_stop: true,
     death: Signal::KILL,
     refuses_root: false,
     reserved: RESERVED,
     huge_pages: HUGE_PAGES,
 };
 
-const LOGS: &[&str] = &["ib_logfile*", "undo*", "*-bin.*", "*.tokulog*"];
+const LOGS: &[&str] = &["ib_logfile*", "undo*", "*-bin.*", "binlog.*", "*.tokulog*"];
 
 impl Product for Mariadb {
     fn traits(&self) -> &'static Traits {

@@ -105,6 +105,8 @@ pub struct Traits {
     pub first_database: &'static str,
     /// Asks for a clean stop.
     pub stop: Signal,
+    /// Can it sleep through that request, when it comes right after the start, until someone connects?
+    pub sleeps_through_stop: bool,
     /// Ends the server and all its processes at once; sent by the kernel when backslide dies.
     pub death: Signal,
     /// Does it refuse to run as root?

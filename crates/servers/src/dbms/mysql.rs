@@ -22,6 +22,7 @@ const TRAITS: Traits = Traits {
     superuser: "root",
     first_database: "mysql",
     stop: Signal::TERM,
+    sleeps_through_stop: true,
     death: Signal::KILL,
     refuses_root: false,
     reserved: RESERVED,

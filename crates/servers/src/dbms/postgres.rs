@@ -35,6 +35,7 @@ const TRAITS: Traits = Traits {
     first_database: "postgres",
     // Fast shutdown: sessions are ended, a checkpoint is written.
     stop: Signal::INT,
+    sleeps_through_stop: false,
     // Immediate shutdown: the server ends its own processes, which SIGKILL would leave to themselves.
     death: Signal::QUIT,
     refuses_root: true,

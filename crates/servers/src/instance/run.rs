@@ -1,6 +1,7 @@
 //! Starts the server of an instance, watches it until it answers, and looks at it when it is dead.
 
 use std::fs;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::thread;
@@ -125,6 +126,31 @@ impl Instance {
             }
         }
         Ok(())
+    }
+
+    /// Waits for the end of a server that was asked to stop, and wakes it up where it may have slept through
+    /// the request.
+    pub(super) fn wait_for_end(
+        &self,
+        running: &mut Running,
+        limit: Duration,
+    ) -> Option<ExitStatus> {
+        const SLEEP: Duration = Duration::from_secs(1);
+        // Not so many that they fill the queue of a server that is truly stuck: then connecting blocks.
+        const CALLS: u32 = 5;
+        let begin = Instant::now();
+        if self.product.traits().sleeps_through_stop {
+            for _ in 0..CALLS {
+                let left = limit.saturating_sub(begin.elapsed());
+                let status = running.wait(left.min(SLEEP));
+                if status.is_some() {
+                    return status;
+                }
+                // It closes its socket as soon as it is awake; then there is nothing to connect to.
+                drop(UnixStream::connect(&self.layout.socket));
+            }
+        }
+        running.wait(limit.saturating_sub(begin.elapsed()))
     }
 
     pub(super) fn died(&self, status: ExitStatus, leading: Leading) -> ServerError {

@@ -21,7 +21,7 @@ const INSTALL: &str = "apt, which only Debian and its derivatives have";
 /// Where apt keeps what it made of the lists: large, and quickly made.
 const CACHE: &str = "packages.bin";
 
-/// Settings that go before those of the host: its hooks are about its own state.
+/// Settings over those of the host: its hooks are about its own state.
 const SETTINGS: &str = r#"#clear APT::Update::Pre-Invoke;
 #clear APT::Update::Post-Invoke;
 #clear APT::Update::Post-Invoke-Success;
@@ -103,7 +103,7 @@ impl Apt {
         let lists = self.path("lists");
         // How much they are is not known, and it is little beside the packages: only that it works is told.
         let mut call = self.call(&self.get, &self.state).argument("update");
-        call.grows = Path::new("");
+        call.grows = None;
         call.grows_too = Some(&lists);
         self.forget_lists()?;
         errand.run(&call)?;
@@ -135,7 +135,7 @@ impl Apt {
         errand: &mut Errand<'_>,
     ) -> Result<String, ObtainError> {
         let mut call = self.call(program, &self.state).arguments(arguments);
-        call.grows = Path::new("");
+        call.grows = None;
         Ok(errand.run(&call)?.printed)
     }
 

@@ -44,14 +44,33 @@ pub(super) fn fetch(
         .collect::<Result<Vec<_>, _>>()?;
     let apt = Apt::of_suite(suite, errand)?;
     errand.tell(0);
-    look_for(&wanted, suite, &apt, errand)?;
+    let renewed = look_for(&wanted, suite, &apt, errand)?;
+    match bring(packages, &wanted, closure, &apt, errand) {
+        // Since the lists were made, the mirror may have replaced a library.
+        Err(ObtainError::Fetch(FetchError::Refused { .. })) if !renewed => {
+            apt.update(errand)?;
+            look_for(&wanted, suite, &apt, errand)?;
+            bring(packages, &wanted, closure, &apt, errand)
+        }
+        result => result,
+    }
+}
+
+/// Fetches what the lists have.
+fn bring(
+    packages: &[String],
+    wanted: &[Wanted<'_>],
+    closure: Closure,
+    apt: &Apt,
+    errand: &mut Errand<'_>,
+) -> Result<Fetched, ObtainError> {
     let chosen = match closure {
         Closure::None => packages.to_vec(),
         Closure::Whole => {
             let simulated = ["install", "-s"].into_iter();
             let simulated = simulated.chain(packages.iter().map(String::as_str));
             let all = installed(&apt.get(simulated, errand)?);
-            choose(&all, &wanted)
+            choose(&all, wanted)
                 .iter()
                 .map(closure::Package::exactly)
                 .collect()
@@ -62,9 +81,9 @@ pub(super) fn fetch(
     let files = remotes(&listed);
     let directory = errand.into.join("packages");
     make_directory(&directory)?;
-    download(&apt, &chosen, &files, &directory, errand)?;
+    download(apt, &chosen, &files, &directory, errand)?;
     errand.tell(errand.total.0);
-    sort(&files, &wanted, &directory).ok_or_else(|| {
+    sort(&files, wanted, &directory).ok_or_else(|| {
         let missing = "a package that it listed".to_owned();
         FetchError::NothingCame {
             what: errand.what.clone(),
@@ -76,23 +95,25 @@ pub(super) fn fetch(
 }
 
 /// An error unless the suite has all that is wanted; with new lists, if the ones that are there say no.
+/// Are they new now?
 fn look_for(
     wanted: &[Wanted<'_>],
     suite: &str,
     apt: &Apt,
     errand: &mut Errand<'_>,
-) -> Result<(), ObtainError> {
-    let was_fresh = apt.is_fresh();
-    if !was_fresh {
+) -> Result<bool, ObtainError> {
+    let mut renewed = !apt.is_fresh();
+    if renewed {
         apt.update(errand)?;
     }
     let mut missing = first_missing(wanted, apt, errand)?;
-    if missing.is_some() && was_fresh {
+    if missing.is_some() && !renewed {
         apt.update(errand)?;
+        renewed = true;
         missing = first_missing(wanted, apt, errand)?;
     }
     match missing {
-        None => Ok(()),
+        None => Ok(renewed),
         Some((package, versions)) => Err(FetchError::NoPackage {
             what: errand.what.clone(),
             suite: suite.to_owned(),
