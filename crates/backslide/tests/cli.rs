@@ -184,7 +184,8 @@ fn a_missing_build_is_told_what_there_is() {
     let error = plan_error(WORKLOAD, "build = \"mysql-3.23\"");
     assert!(error.starts_with("error: my.toml:"), "{error}");
     assert!(error.contains(": no build `mysql-3.23`: "), "{error}");
-    assert!(error.contains("install the distribution's package, or say where it is with `path"));
+    assert!(error.contains("`backslide builds` lists what can be had"), "{error}");
+    assert!(error.contains("`path = \"…\"` says where one is"), "{error}");
     let error = plan_error(WORKLOAD, "build = \"mariadb\"\npath = \"/nowhere/mariadb\"");
     assert!(
         error.contains("/nowhere/mariadb does not exist: give the directory"),
@@ -239,7 +240,7 @@ fn a_plan_that_cannot_be_read() {
         assert_eq!(ran.code(), 1);
         ran.stderr
     };
-    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; there are: demo, postgres-mariadb, smoke");
+    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; there are: demo, mariadb-innodb-myrocks, mysql-5.6-to-9.7, postgres-12-to-19, postgres-mariadb, smoke");
     insta::assert_snapshot!(told(&["run", "nowhere.toml"]), @"
     error: cannot read nowhere.toml
       because No such file or directory (os error 2)
@@ -273,13 +274,33 @@ fn without_a_lab_there_is_nothing_to_look_at() {
 fn builds_for_programs() {
     let bench = Bench::new();
     let builds = bench.run(&["builds", "--format", "json"]).json();
-    let contract = BTreeSet::from(["build", "dbms", "version", "source", "program"]);
+    let contract = BTreeSet::from([
+        "build",
+        "dbms",
+        "version",
+        "state",
+        "source",
+        "program",
+        "download_bytes",
+        "size_bytes",
+        "installed",
+        "engines",
+        "compiler",
+        "allocator",
+        "symbols",
+        "note",
+    ]);
     assert!(list(&builds).iter().all(|build| fields(build) == contract));
     let sqlite = list(&builds)
         .iter()
         .find(|b| b["dbms"] == "sqlite")
         .unwrap();
     assert_eq!(sqlite["source"], "part of backslide");
+    assert_eq!(sqlite["state"], "embedded");
+    let named = |name: &str| list(&builds).iter().find(|build| build["build"] == name);
+    for name in ["mysql-5.5.9", "mariadb-11.8.9", "postgres-9.6.24", "postgres-19rc1"] {
+        assert_eq!(named(name).unwrap()["state"], "available", "{name}");
+    }
 }
 
 /// One run, and everything that can be asked of it: running takes longer than asking.

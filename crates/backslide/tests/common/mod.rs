@@ -106,6 +106,7 @@ impl Bench {
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("COLUMNS", "100")
             .env("BACKSLIDE_LAB", self.lab())
+            .env("BACKSLIDE_CACHE", self.path("cache"))
             // Sockets of a server that was killed are gone with the test too.
             .env("TMPDIR", self.directory.path())
             .stdin(Stdio::null())

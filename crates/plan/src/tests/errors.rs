@@ -158,8 +158,8 @@ fn files_that_are_no_catalog() {
             .unwrap_err()
             .to_string()
     };
-    assert_snapshot!(add("configs/oracle/x.toml", ""), @"configs/oracle/x.toml: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, builds/<dbms>.toml and scales.toml");
-    assert_snapshot!(add("notes.txt", ""), @"notes.txt: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, builds/<dbms>.toml and scales.toml");
+    assert_snapshot!(add("configs/oracle/x.toml", ""), @"configs/oracle/x.toml: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, builds/<dbms>.toml, builds/helpers.toml, variables/<dbms>.toml and scales.toml");
+    assert_snapshot!(add("notes.txt", ""), @"notes.txt: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, builds/<dbms>.toml, builds/helpers.toml, variables/<dbms>.toml and scales.toml");
     assert_snapshot!(add("configs/mariadb/mine.toml", "sumary = \"x\""), @"catalog/configs/mariadb/mine.toml:1: unknown key `sumary` in config, did you mean `summary`?");
     assert_snapshot!(add("scales.toml", "[tiny]\nrows = 1"), @"catalog/scales.toml:1: scale needs the key `i1_rows`");
 }

@@ -2,16 +2,24 @@
 
 mod file;
 
+use std::cmp::Reverse;
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Threads that copy: more than one even on one CPU, because they wait for the disk.
-const THREADS: std::ops::RangeInclusive<usize> = 2..=4;
+/// Threads that copy, whatever the number of CPUs: mostly they wait for the disk.
+const THREADS: usize = 4;
+
+/// Bytes from which on a file is copied by itself.
+const LARGE: u64 = 1 << 20;
+
+/// Small files that a thread takes at once.
+const BATCH: usize = 32;
 
 /// What was cloned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,9 +61,9 @@ impl CloneError {
 /// modes and times; directories, empty ones too; links as links, wherever they lead. Owners are those
 /// of what this process makes, names of one file become files of their own.
 ///
-/// Blocks are shared where the filesystem can do that (btrfs, XFS, bcachefs). Else the data is copied, the
-/// largest file first, each file by one thread from its start to its end, so that it lies on the disk as
-/// if it had been written at once. Nothing is forced to the disk: after a copy both trees are in the
+/// Blocks are shared where the filesystem can do that (btrfs, XFS, bcachefs). Else the data is copied by
+/// several threads, each file by one of them from its start to its end, so that it lies on the disk as if it
+/// had been written at once. Nothing is forced to the disk: after a copy both trees are in the
 /// page cache, as far as it goes, and the new one is yet to be written ([`write_back`]); after sharing, no
 /// page of the new one is cached.
 ///
@@ -136,9 +144,8 @@ impl Tree {
             }
         }
         self.skipped.sort();
-        // The largest first, so that the threads end together; by name, so that each clone is made alike.
         self.files
-            .sort_by(|(a, x), (b, y)| y.blocks().cmp(&x.blocks()).then_with(|| a.cmp(b)));
+            .sort_by_cached_key(|(path, metadata)| order(path, metadata));
         Ok(())
     }
 
@@ -146,18 +153,17 @@ impl Tree {
     fn fill(&self, from: &Path, to: &Path) -> Result<Cloned, CloneError> {
         let work = Work {
             files: &self.files,
+            batches: batches(&self.files),
             from,
             to,
             next: AtomicUsize::new(0),
             shares: AtomicBool::new(true),
             failure: Mutex::new(None),
         };
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let threads = threads.clamp(*THREADS.start(), *THREADS.end());
-        // The first file tells whether blocks can be shared.
+        // The first batch tells whether blocks can be shared.
         work.step();
         thread::scope(|scope| {
-            for _ in 1..threads.min(self.files.len()) {
+            for _ in 1..THREADS.min(work.batches.len()) {
                 // With fewer threads it takes longer, that is all.
                 let _helper = thread::Builder::new().spawn_scoped(scope, || work.all());
             }
@@ -199,9 +205,41 @@ fn copy_link(from: &Path, to: &Path) -> Result<(), CloneError> {
     symlink(target, to).map_err(CloneError::of("create", to))
 }
 
-/// The files that the threads take one after the other.
+/// The large files first, the largest of them before the others, so that the threads end together. Then the
+/// small ones as they lie on the disk: by directory, in the order of their inodes.
+fn order(path: &Path, metadata: &Metadata) -> (Reverse<u64>, PathBuf, u64) {
+    if metadata.len() >= LARGE {
+        (Reverse(metadata.len()), path.to_owned(), 0)
+    } else {
+        let directory = path.parent().unwrap_or(path);
+        (Reverse(0), directory.to_owned(), metadata.ino())
+    }
+}
+
+/// What a thread takes at once: a large file, or some small ones of one directory, because two threads
+/// that make files in one directory wait for each other.
+fn batches(files: &[(PathBuf, Metadata)]) -> Vec<Range<usize>> {
+    let mut batches: Vec<Range<usize>> = Vec::new();
+    for (index, (path, metadata)) in files.iter().enumerate() {
+        match batches.last_mut() {
+            Some(last)
+                if metadata.len() < LARGE
+                    && last.len() < BATCH
+                    && files[last.start].1.len() < LARGE
+                    && files[last.start].0.parent() == path.parent() =>
+            {
+                last.end = index + 1;
+            }
+            _ => batches.push(index..index + 1),
+        }
+    }
+    batches
+}
+
+/// The files that the threads take, a batch after the other.
 struct Work<'a> {
     files: &'a [(PathBuf, Metadata)],
+    batches: Vec<Range<usize>>,
     from: &'a Path,
     to: &'a Path,
     next: AtomicUsize,
@@ -211,24 +249,27 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Clones the next file; false when there is none left, or one has failed.
+    /// Clones the next batch; false when there is none left, or a file has failed.
     fn step(&self) -> bool {
         let next = self.next.fetch_add(1, Ordering::Relaxed);
-        let Some((path, metadata)) = self.files.get(next) else {
+        let Some(batch) = self.batches.get(next) else {
             return false;
         };
-        let (from, to) = (self.from.join(path), self.to.join(path));
-        match self.one(&from, &to, metadata) {
-            Ok(()) => true,
-            Err(cause) => {
-                // The others find nothing left.
-                self.next.store(self.files.len(), Ordering::Relaxed);
-                let failure = CloneError::of("copy", &from)(cause);
-                let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-                first.get_or_insert(failure);
-                false
-            }
+        let cloned = self.files[batch.clone()]
+            .iter()
+            .try_for_each(|(path, metadata)| {
+                let (from, to) = (self.from.join(path), self.to.join(path));
+                self.one(&from, &to, metadata)
+                    .map_err(CloneError::of("copy", &from))
+            });
+        if let Err(failure) = cloned {
+            // The others find nothing left.
+            self.next.store(self.batches.len(), Ordering::Relaxed);
+            let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert(failure);
+            return false;
         }
+        true
     }
 
     /// Clones files until there is none left.
