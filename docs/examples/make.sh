@@ -14,7 +14,9 @@ for plan in "${plans[@]}"; do
     run=$(target/release/backslide run "$plan" | tail -n 1)
     target/release/backslide report "$run" --brief -o "docs/examples/$plan.html"
     # Its exit status is the verdict: 10 for a regression, 11 for something undecided.
-    target/release/backslide compare "$run" --all --format json >"docs/examples/$plan.json" || true
+    status=0
+    target/release/backslide compare "$run" --all --format json >"docs/examples/$plan.json" || status=$?
+    [[ $status == 0 || $status == 10 || $status == 11 ]] || exit "$status"
     target/release/examples/beside "$plan" "docs/examples/$plan.json" docs/examples/published.tsv \
         >"docs/examples/$plan.md"
     printf '%s: run %s\n' "$plan" "$run"

@@ -201,8 +201,8 @@ Examples:
 pub(crate) struct PlanArgs {
     /// A plan file, or the name of a plan of the catalog
     pub(crate) plan: String,
-    /// Print the settings of each system in full
-    #[arg(long)]
+    /// Print the exact file that each server gets
+    #[arg(long, conflicts_with = "format")]
     pub(crate) show_config: bool,
     /// For people or for programs
     #[arg(long, value_enum, default_value_t = Format::Text)]

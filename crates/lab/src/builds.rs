@@ -111,7 +111,8 @@ impl Builds {
     ///
     /// In this order: the path or address that it gives; the build with exactly this name, be it
     /// installed, found on this machine or in the catalog; the newest that is installed or found and
-    /// that fits; the newest of the catalog that fits. A build of the catalog that is not installed
+    /// that fits; the newest of the catalog that fits. Builds with names of their own are found by these
+    /// only. A build of the catalog that is not installed
     /// is returned as it would be, and remembered: [`Builds::take_wanted`].
     pub fn find(&self, request: &BuildRequest) -> Result<Build, String> {
         if let Some(path) = &request.path {
@@ -139,11 +140,13 @@ impl Builds {
         }
         let here = installed.iter().map(|one| &one.build).chain(self.found());
         let fits = here.filter(|build| request.is_general() && request.fits(build));
-        if let Some(build) = newest(fits, |build| &build.version) {
+        // Builds that have a name of their own, such as one with assertions, are meant by that name only.
+        if let Some(build) = newest(fits.filter(|b| !is_named(b)), |build| &build.version) {
             return Ok(build.clone());
         }
         let fits = recipes.iter().filter(|recipe| {
-            request.is_general() && request.fits(&not_installed(recipe)) && !is_variant(recipe)
+            let build = not_installed(recipe);
+            request.is_general() && request.fits(&build) && !is_named(&build)
         });
         match newest(fits, |recipe| &recipe.version) {
             Some(recipe) => Ok(self.would_be(recipe)),
@@ -192,9 +195,9 @@ impl Builds {
             .chain(self.found().iter().map(Build::id))
             .chain(self.catalog.recipes().iter().map(|r| r.name.clone()));
         let choices = Choices::new(&request.name, names);
-        let nearest = choices.nearest().map_or_else(String::new, |nearest| {
-            format!("; nearest `{nearest}`")
-        });
+        let nearest = choices
+            .nearest()
+            .map_or_else(String::new, |nearest| format!("; nearest `{nearest}`"));
         format!(
             "there is no such build{nearest}; `backslide builds` lists what can be had, `backslide \
              add` adds one of your own, `path = \"…\"` says where one is"
@@ -224,9 +227,12 @@ fn series(version: &model::Version) -> &[u32] {
     version.parts().get(..depth).unwrap_or_default()
 }
 
-/// Another build of a version that the catalog has under its plain name, too.
-fn is_variant(recipe: &Recipe) -> bool {
-    recipe.name != format!("{}-{}", recipe.dbms, recipe.version)
+/// Has it another name than its family and version: a second build of a version, one of the user's own?
+fn is_named(build: &Build) -> bool {
+    build
+        .name
+        .as_ref()
+        .is_some_and(|name| *name != format!("{}-{}", build.dbms, build.version))
 }
 
 /// The last of the newest: what is installed comes before what was found, in a tie the first wins.
@@ -238,4 +244,104 @@ fn newest<'a, T>(
         Some(best) if version(best) >= version(one) => Some(best),
         _ => Some(one),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use model::BuildFacts;
+
+    use super::*;
+
+    fn build(name: Option<&str>, version: &str) -> Build {
+        Build {
+            dbms: Dbms::Mysql,
+            version: version.parse().unwrap(),
+            source: BuildSource::Embedded,
+            version_line: String::new(),
+            name: name.map(str::to_owned),
+            facts: BuildFacts::default(),
+        }
+    }
+
+    #[test]
+    fn a_name_of_its_own_is_any_but_family_and_version() {
+        assert!(!is_named(&build(None, "8.0.33")));
+        assert!(!is_named(&build(Some("mysql-8.0.33"), "8.0.33")));
+        assert!(is_named(&build(Some("asan-mysql"), "8.0.33")));
+        assert!(is_named(&build(Some("mysql-8.0.33deb"), "8.0.33")));
+    }
+
+    #[test]
+    fn the_newest_and_of_equals_the_first() {
+        let builds = [
+            build(Some("a"), "8.0.33"),
+            build(Some("b"), "9.7.4"),
+            build(Some("c"), "9.7.4"),
+        ];
+        let found = newest(builds.iter(), |build| &build.version).unwrap();
+        assert_eq!(found.name.as_deref(), Some("b"));
+        assert!(newest([].iter(), |build: &Build| &build.version).is_none());
+    }
+
+    fn builds_of(depot: &Path) -> Builds {
+        Builds::new(Catalog::embedded().unwrap(), Depot::new(depot.to_owned()))
+    }
+
+    fn request(name: &str) -> BuildRequest {
+        let plan = format!(
+            "name = \"p\"\nrounds = 1\nworkload = {{ kind = \"insert\", scale = \"tiny\" }}\n\
+             [[system]]\nbuild = \"{name}\"\n"
+        );
+        let file = plan::read(&plan, "p").unwrap();
+        file.requests().remove(0)
+    }
+
+    #[test]
+    fn what_is_not_installed_stands_for_itself_and_is_wanted_once() {
+        let depot = tempfile::tempdir().unwrap();
+        let builds = builds_of(depot.path());
+        for name in ["mysql-5.5.9", "mysql-5.5.9", "postgres-18.6deb"] {
+            let build = builds.find(&request(name)).unwrap();
+            assert_eq!(build.id(), name);
+            assert_eq!(build.version_line, NOT_INSTALLED);
+        }
+        let wanted = builds.take_wanted();
+        let names: Vec<&str> = wanted.iter().map(|recipe| recipe.name.as_str()).collect();
+        assert_eq!(names, ["mysql-5.5.9", "postgres-18.6deb"]);
+        assert!(builds.take_wanted().is_empty());
+    }
+
+    #[test]
+    fn a_general_name_means_the_newest_of_the_catalog_and_no_variant() {
+        let depot = tempfile::tempdir().unwrap();
+        let builds = builds_of(depot.path());
+        assert_eq!(
+            builds.find(&request("mysql-5.6")).unwrap().id(),
+            "mysql-5.6.24"
+        );
+        let error = builds.find(&request("mysql-5.6.99")).unwrap_err();
+        assert!(error.contains("nearest `mysql-5."), "{error}");
+        let error = builds.find(&request("my-own")).unwrap_err();
+        assert!(error.contains("`backslide builds`"), "{error}");
+    }
+
+    #[test]
+    fn older_minors_of_postgres_do_not_lead() {
+        let depot = tempfile::tempdir().unwrap();
+        let builds = builds_of(depot.path());
+        let leading: BTreeSet<&str> = builds.leading().into_iter().collect();
+        assert_eq!(leading.len(), 35);
+        for name in [
+            "mysql-5.5.9",
+            "postgres-9.6.24",
+            "postgres-18.6",
+            "postgres-18.6deb",
+            "postgres-19rc1",
+        ] {
+            assert!(leading.contains(name), "{name}");
+        }
+        assert!(!leading.contains("postgres-16.3"));
+    }
 }

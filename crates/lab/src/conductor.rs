@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use load::{StepError, StepOutline, StepResult, Stop, Workload};
 use model::{
-    Engine, Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, StepRecord, System, Trial, TrialKey,
+    Engine, Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, StepRecord, System, Trial,
+    TrialKey,
 };
 use probes::Watch;
 use store::{StoreError, Want};
@@ -16,7 +17,7 @@ use store::{StoreError, Want};
 use self::templates::Templates;
 use crate::keeper::Keeper;
 use crate::observer::StepObserver;
-use crate::site::{Provider, Site, Watched};
+use crate::site::{Provider, Site, SiteError, Watched};
 use crate::template::{Figure, Template};
 use crate::{Lab, LabError};
 
@@ -280,12 +281,36 @@ impl Conductor<'_> {
         let result = place_client(system, &system.cpus.client)
             .map_err(Broken::Lab)
             .and_then(|()| self.steps(trial, &mut *site, template));
+        self.end(system, name, site, result)
+    }
+
+    /// Ends a site after what was done on it, and keeps what explains a failure.
+    fn end<T>(
+        &mut self,
+        system: &System,
+        name: &str,
+        site: Box<dyn Site>,
+        result: Result<T, Broken>,
+    ) -> Result<T, Broken> {
         if let Err(Broken::Failed(Outcome::Failed { log_tail, .. })) = &result {
             self.keep_log(name, log_tail);
             self.keep_files(name, &site.crash_files());
         }
-        self.close(system, name, site)?;
-        result
+        match (result, site.close()) {
+            (result, Ok(())) => result,
+            // Why statements failed: the server was gone, and here is how.
+            (Err(Broken::Failed(outcome)), Err(error)) => {
+                self.keep_log(name, &error.log_tail);
+                Err(Broken::Failed(because(outcome, &error)))
+            }
+            (result, Err(error)) => {
+                // What was measured is whole: a server that does not end well is worth a word, no more.
+                self.keep_log(name, &error.log_tail);
+                let text = format!("{}: {}", system.name, error.reason);
+                self.emit(&Event::Warning { text })?;
+                result
+            }
+        }
     }
 
     /// Makes a system ready in the instance `name`, with the data of its template where there is one.
@@ -309,16 +334,6 @@ impl Conductor<'_> {
             self.keep_log(name, &error.log_tail);
             failed(None, error.reason, error.log_tail)
         })
-    }
-
-    fn close(&mut self, system: &System, name: &str, site: Box<dyn Site>) -> Result<(), Broken> {
-        if let Err(error) = site.close() {
-            // What was measured is whole: a server that does not end well is worth a word, no more.
-            self.keep_log(name, &error.log_tail);
-            let text = format!("{}: {}", system.name, error.reason);
-            self.emit(&Event::Warning { text })?;
-        }
-        Ok(())
     }
 
     fn steps(
@@ -505,6 +520,22 @@ impl Conductor<'_> {
             let text = format!("cannot keep {}: {error}", path.display());
             (self.listen)(&Event::Warning { text });
         }
+    }
+}
+
+/// The outcome with what became of the server.
+fn because(outcome: Outcome, error: &SiteError) -> Outcome {
+    match outcome {
+        Outcome::Failed {
+            step,
+            reason,
+            log_tail,
+        } => Outcome::Failed {
+            step,
+            reason: format!("{reason}; {}", error.reason),
+            log_tail,
+        },
+        Outcome::Completed => Outcome::Completed,
     }
 }
 

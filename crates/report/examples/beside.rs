@@ -162,7 +162,7 @@ fn agreement(comparisons: &[Comparison], published: &[Published]) -> String {
     } else {
         text.push_str(" Our verdict and the published ratio go different ways in:\n\n");
         for (system, steps) in against {
-            text.push_str(&format!("- {system}: {}\n", steps.join(", ")));
+            text.extend(["- ", system, ": ", &steps.join(", "), "\n"]);
         }
     }
     text

@@ -47,7 +47,7 @@ pub use huge::HugePagesError;
 pub use installation::Installation;
 pub use instance::{Instance, InstanceSpec};
 pub use maps::{Mapped, MappedLibrary};
-pub use mark::program_mark;
+pub use mark::program_digest;
 pub use orphan::{HowEnded, Swept, sweep};
 pub use preload::PreloadError;
 pub use tail::Tail;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::{Bytes, Nanos, Plan, Trial};
+use model::{BuildSource, Bytes, Nanos, Plan, Trial};
 use report::{Cell, Header, Table};
 use serde::Serialize;
 
@@ -138,6 +138,9 @@ fn show_config(plan: &Plan, root: &Path, printer: Printer) -> Result<()> {
         if let Some(file) = file {
             printer.result(file.trim_end());
             continue;
+        }
+        if matches!(system.build.source, BuildSource::Installed { .. }) {
+            printer.result("# not installed yet: these are the settings; the file adds what isolates the server");
         }
         if config.settings.is_empty() {
             printer.result("# nothing set: the server's own defaults");

@@ -192,10 +192,7 @@ impl Conductor<'_> {
         let mut site = self.open(system, &name, None)?;
         let (loading, state) = match self.load_on(system, &mut *site) {
             Ok(loaded) => loaded,
-            Err(broken) => {
-                self.close(system, &name, site)?;
-                return Err(broken);
-            }
+            Err(broken) => return self.end(system, &name, site, Err(broken)),
         };
         let staged = templates.shelf.stage(key).map_err(Broken::Lab)?;
         let data = data_of(&staged);

@@ -72,12 +72,12 @@ fn identity<'a>(plan: &Plan, system: &'a System, workload: &'a str) -> Identity<
 }
 
 /// What tells a build from others that say the same of themselves: the digest of what is installed, else
-/// when and how large the program was made.
+/// that of the program.
 fn mark(build: &Build) -> String {
     match &build.source {
         BuildSource::Embedded | BuildSource::Connect(_) => String::new(),
         BuildSource::Installed { digest, .. } => digest.clone(),
-        BuildSource::Path(path) => servers::program_mark(build.dbms, path.as_ref()),
+        BuildSource::Path(path) => servers::program_digest(build.dbms, path.as_ref()),
     }
 }
 
