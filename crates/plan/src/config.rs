@@ -274,7 +274,7 @@ fn cores(fields: &Fields<'_>, key: &str) -> Result<Option<u64>, PlanError> {
 }
 
 /// A size as the servers write it: digits, then nothing or K, M, G (and B, as in PostgreSQL's `MB`).
-pub(crate) fn size(text: &str) -> Option<Bytes> {
+pub fn size(text: &str) -> Option<Bytes> {
     let digits = text
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(text.len());

@@ -31,7 +31,7 @@ mod tests;
 mod variables;
 
 pub use catalog::Catalog;
-pub use config::ConfigFile;
+pub use config::{ConfigFile, size as parse_size};
 pub use error::{Choices, Place, PlanError};
 pub use estimate::{Estimate, Loading, estimate};
 pub use expand::{FindBuild, expand};

@@ -20,6 +20,7 @@ struct Expanded<'a> {
     rounds: u32,
     seed: u64,
     base: &'a str,
+    template: bool,
     disk_bytes: u64,
     seconds: f64,
     systems: Vec<Line<'a>>,
@@ -75,6 +76,15 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
                 host.disk.free,
                 directory.display()
             ));
+            if plan.template {
+                let disk: u64 = estimate.templates.iter().map(|t| t.disk.0).sum();
+                let time: u64 = estimate.templates.iter().map(|t| t.time.0).sum();
+                printer.result(&format!(
+                    "each system is loaded once, which takes about {}; the templates take about {}",
+                    Nanos(time),
+                    Bytes(disk)
+                ));
+            }
             for recipe in builds.take_wanted() {
                 printer.result(&format!(
                     "{} is not installed: `run` installs it first, {} to download",
@@ -166,6 +176,7 @@ fn expanded(plan: &Plan) -> Expanded<'_> {
         rounds: plan.rounds,
         seed: plan.seed,
         base: &plan.base,
+        template: plan.template,
         disk_bytes: estimate.disk.0,
         seconds: estimate.time.as_secs_f64(),
         systems: plan

@@ -30,6 +30,9 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
         (lab, run, builds.secrets())
     };
+    if let Some(budget) = args.template_budget {
+        lab.limit_templates(budget);
+    }
     let exit = carry_out(&mut lab, &run, secrets, printer);
     if let Ok(ended) = &exit {
         let look = format!("`backslide compare {run}` · `backslide report {run} -o {run}.html`");

@@ -7,7 +7,7 @@ use tar::{Archive, Entry, EntryType, Header};
 
 use super::meter::{Meter, Produced};
 use super::sink::Sink;
-use super::{CHUNK, HEAD, Stop};
+use super::{CHUNK, HEAD, Stop, head_of};
 
 /// Does this begin with a header of tar, whose checksum is right?
 pub(super) fn starts(head: &[u8]) -> bool {
@@ -32,17 +32,20 @@ pub(super) fn read(
     sink: &mut Sink<'_>,
 ) -> Result<(), Stop> {
     let buffered = BufReader::with_capacity(CHUNK, content);
-    let mut archive = Archive::new(Produced::new(buffered, Rc::clone(meter)));
+    let mut produced = Produced::new(buffered, Rc::clone(meter));
     meter.header();
+    let head = head_of(&mut produced).map_err(|cause| Stop::read(&cause))?;
+    if !compressed.is_empty() && head.len() < HEAD {
+        return Err(no_tar(compressed));
+    }
+    let mut archive = Archive::new(io::Cursor::new(head).chain(produced));
     let entries = archive.entries().map_err(|cause| Stop::read(&cause))?;
     let mut some = false;
     for entry in entries {
         let mut entry = match entry {
             Ok(entry) => entry,
             Err(_) if !some && !compressed.is_empty() && !meter.ended() => {
-                return Err(Stop::Format(format!(
-                    "{compressed} of something that is no tar"
-                )));
+                return Err(no_tar(compressed));
             }
             Err(cause) => return Err(Stop::read(&cause)),
         };
@@ -61,6 +64,10 @@ pub(super) fn read(
     let mut rest = archive.into_inner();
     io::copy(&mut rest, &mut io::sink()).map_err(|cause| Stop::read(&cause))?;
     Ok(())
+}
+
+fn no_tar(compressed: &str) -> Stop {
+    Stop::Format(format!("{compressed} of something that is no tar"))
 }
 
 fn one<R: Read>(entry: &mut Entry<'_, R>, sink: &mut Sink<'_>) -> Result<(), Stop> {

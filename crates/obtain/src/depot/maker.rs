@@ -50,6 +50,8 @@ struct Material {
     fetched: Fetched,
     /// SHA-256 of each archive.
     digests: Vec<String>,
+    /// SHA-256 of each archive of libraries.
+    libraries: Vec<String>,
     /// What the tree is called: a digest of all that it is made from.
     key: String,
     download: PathBuf,
@@ -150,7 +152,7 @@ impl Maker<'_> {
         let download = self
             .root
             .join("downloads")
-            .join(tree::text_digest(&order.origin.describe()));
+            .join(tree::text_digest(&whole_origin(order.origin)));
         let need = order.download + order.size + tree::RESERVE;
         let free = tree::free(self.root)?;
         if need > free {
@@ -178,16 +180,19 @@ impl Maker<'_> {
             (Some(verified), [_]) => vec![verified.to_owned()],
             (_, archives) => digests_of(archives)?,
         };
-        let key = key_of(order, &digests, &digests_of(&fetched.libraries)?);
+        let libraries = digests_of(&fetched.libraries)?;
+        let key = key_of(order, &digests, &libraries);
         Ok(Material {
             fetched,
             digests,
+            libraries,
             key,
             download,
         })
     }
 
-    /// Makes the tree at `place`, all at once. The digest of its files as they came.
+    /// Makes the tree at `place`, all at once. The digest of its files as they came, and of the libraries
+    /// that they run with.
     fn unpack(
         &self,
         order: &Order<'_>,
@@ -211,7 +216,7 @@ impl Maker<'_> {
         } else {
             made
         };
-        let digest = tree::digest(&made)?;
+        let digest = with_libraries(tree::digest(&made)?, &material.libraries);
         if let Origin::Debian { .. } = order.origin {
             library::patch_programs(
                 &made,
@@ -313,6 +318,23 @@ impl Maker<'_> {
     }
 }
 
+/// An origin as it tells its download from others: whole, with what people are not told.
+fn whole_origin(origin: &Origin) -> String {
+    match origin {
+        Origin::Url(address) => address.clone(),
+        other => other.describe(),
+    }
+}
+
+/// The digest of files that run with these libraries: with another C library they are another build.
+fn with_libraries(digest: String, libraries: &[String]) -> String {
+    if libraries.is_empty() {
+        return digest;
+    }
+    let lines = libraries.iter().map(|library| format!("\nlibrary {library}"));
+    tree::text_digest(&format!("{digest}{}", lines.collect::<String>()))
+}
+
 fn digests_of(files: &[PathBuf]) -> Result<Vec<String>, ObtainError> {
     files.iter().map(|file| tree::file_digest(file)).collect()
 }
@@ -363,4 +385,28 @@ fn put_in_place(made: &Path, place: &Path) -> Result<(), ObtainError> {
     };
     moved?;
     fs::rename(made, place).map_err(ObtainError::io("move", made))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_differ_in_a_secret_have_their_own_downloads() {
+        let [one, two] = ["1", "2"].map(|key| Origin::Url(format!("http://h.example/a?key={key}")));
+        assert_eq!(one.describe(), two.describe());
+        assert_ne!(whole_origin(&one), whole_origin(&two));
+    }
+
+    #[test]
+    fn the_same_files_with_another_c_library_are_another_build() {
+        let digest = |libraries: &[&str]| {
+            let libraries: Vec<String> = libraries.iter().map(ToString::to_string).collect();
+            with_libraries("files".to_owned(), &libraries)
+        };
+        assert_eq!(digest(&[]), "files");
+        let all = [digest(&["a"]), digest(&["b"]), digest(&["a", "b"])];
+        assert!(all[0] != all[1] && all[0] != all[2] && all[1] != all[2]);
+        assert_eq!(digest(&["a"]), all[0]);
+    }
 }

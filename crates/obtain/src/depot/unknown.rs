@@ -11,7 +11,7 @@ use crate::tree;
 /// The most places that are tried.
 const LIMIT: usize = 20;
 
-/// The most archives within an archive that are looked into.
+/// The most archives within an archive that are unpacked.
 const INNER_LIMIT: usize = 16;
 
 /// What was looked for, for errors.
@@ -59,7 +59,8 @@ fn bases(path: &str) -> Vec<String> {
 }
 
 /// Where an archive holds no server but archives, as packages for several systems do: each of those that
-/// has one in it becomes a directory of its name.
+/// has one in it becomes a directory of its name. What only looks like one, as a manual page that is
+/// compressed, is left as it is.
 pub(super) fn open_inner(made: &Path) -> Result<(), ObtainError> {
     if !find(made)?.is_empty() {
         return Ok(());
@@ -68,16 +69,24 @@ pub(super) fn open_inner(made: &Path) -> Result<(), ObtainError> {
     let files = files.filter(|item| item.metadata.is_file());
     let archives = files.map(|item| made.join(item.path));
     let archives = archives.filter(|path| archive::is_archive(path));
-    for file in archives.take(INNER_LIMIT) {
+    let mut opened = 0;
+    for file in archives {
+        if opened == INNER_LIMIT {
+            break;
+        }
         let above = file.parent().unwrap_or(made);
         let inner = tempfile::tempdir_in(above).map_err(ObtainError::io("create", above))?;
         let content = inner.path().join("content");
-        place::assemble(
-            std::slice::from_ref(&file),
-            &[],
-            &inner.path().join("scratch"),
-            &content,
-        )?;
+        let scratch = inner.path().join("scratch");
+        match place::assemble(std::slice::from_ref(&file), &[], &scratch, &content) {
+            Ok(()) => opened += 1,
+            Err(
+                ObtainError::Format { .. }
+                | ObtainError::Damaged { .. }
+                | ObtainError::Placing { .. },
+            ) => continue,
+            Err(error) => return Err(error),
+        }
         if !find(&content)?.is_empty() {
             tree::remove(&file)?;
             fs::rename(&content, &file).map_err(ObtainError::io("move", &content))?;

@@ -3,14 +3,20 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use model::{Bytes, Origin};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
+
 use super::words::last_words;
+use crate::tree;
 
 /// How long a client may print nothing and write nothing before it is ended.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -86,6 +92,10 @@ pub(crate) struct Call<'a> {
     pub(super) grows: Option<&'a Path>,
     /// Another whose growth shows that it works, but is not what is wanted.
     pub(super) grows_too: Option<&'a Path>,
+    /// What it reads.
+    input: String,
+    /// What stays free on the disk while it works.
+    reserve: Bytes,
 }
 
 impl<'a> Call<'a> {
@@ -98,7 +108,15 @@ impl<'a> Call<'a> {
             environment: Vec::new(),
             grows: Some(directory),
             grows_too: None,
+            input: String::new(),
+            reserve: tree::RESERVE,
         }
+    }
+
+    /// What it reads from its standard input.
+    pub(super) fn input(mut self, text: String) -> Self {
+        self.input = text;
+        self
     }
 
     /// One more argument.
@@ -122,7 +140,8 @@ impl<'a> Call<'a> {
 
     /// Runs it to its end, and tells `listen` how much there is of what grows.
     ///
-    /// It stays in our process group: a terminal's ^C ends it with us.
+    /// It stays in our process group: a terminal's ^C ends it with us. The kernel ends it when the calling
+    /// thread ends in another way.
     pub(crate) fn run(
         &self,
         patience: Duration,
@@ -131,16 +150,16 @@ impl<'a> Call<'a> {
         // Files never block the one who writes them, and a grandchild that keeps them open holds up nobody.
         let output = tempfile::tempfile_in(self.directory)?;
         let errors = tempfile::tempfile_in(self.directory)?;
-        let mut child = Running(
-            Command::new(self.program)
-                .args(&self.arguments)
-                .current_dir(self.directory)
-                .envs(self.environment.iter().map(|(name, value)| (name, value)))
-                .stdin(Stdio::null())
-                .stdout(output.try_clone()?)
-                .stderr(errors.try_clone()?)
-                .spawn()?,
-        );
+        let mut command = Command::new(self.program);
+        command
+            .args(&self.arguments)
+            .current_dir(self.directory)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(input_of(&self.input)?)
+            .stdout(output.try_clone()?)
+            .stderr(errors.try_clone()?);
+        end_with_us(&mut command);
+        let mut child = Running(command.spawn()?);
         let mut activity = Activity::default();
         let end = loop {
             if let Some(status) = child.0.try_wait()? {
@@ -154,16 +173,74 @@ impl<'a> Call<'a> {
                 if activity.quiet() >= patience {
                     break End::Stalled;
                 }
+                // A disk that cannot be asked is left to the client.
+                let free = tree::free(self.directory).ok();
+                if let Some(free) = free.filter(|free| *free < self.reserve) {
+                    break End::NoSpace {
+                        need: self.reserve,
+                        free,
+                    };
+                }
             }
             thread::sleep(POLL);
         };
         drop(child);
         Ok(Finished {
             end,
-            printed: text(&output)?,
-            complained: text(&errors)?,
+            printed: without_secrets(&text(&output)?),
+            complained: without_secrets(&text(&errors)?),
         })
     }
+}
+
+/// A file in memory, which never blocks and is never on the disk.
+fn input_of(text: &str) -> io::Result<Stdio> {
+    if text.is_empty() {
+        return Ok(Stdio::null());
+    }
+    let mut file = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file.into())
+}
+
+/// Lets the kernel kill the child when this thread ends: else it would go on writing where, with the lock
+/// of the depot free again, another process begins to write too.
+#[expect(
+    unsafe_code,
+    reason = "only the child itself can ask for its death signal"
+)]
+fn end_with_us(command: &mut Command) {
+    let parent = getpid();
+    // SAFETY: the closure runs in the forked child, where only async-signal-safe calls are allowed: it
+    // makes two plain system calls and allocates nothing, in its errors neither.
+    unsafe { command.pre_exec(move || ask_for_death(parent)) };
+}
+
+fn ask_for_death(parent: Pid) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // If the parent died before the line above, no signal comes any more.
+    if getppid() == Some(parent) {
+        Ok(())
+    } else {
+        Err(rustix::io::Errno::SRCH.into())
+    }
+}
+
+/// What a client said, with every address in it as people are told it: a redirection may lead to one that
+/// has a secret in it, too.
+fn without_secrets(text: &str) -> String {
+    let is_end = |c: char| c.is_whitespace() || "\"'<>`".contains(c);
+    let words = text.split_inclusive(is_end).map(|word| {
+        let Some(at) = ["http://", "https://"].iter().filter_map(|s| word.find(s)).min() else {
+            return word.to_owned();
+        };
+        let (before, address) = word.split_at(at);
+        let bare = address.trim_end_matches(|c| is_end(c) || c == ':');
+        let after = address.strip_prefix(bare).unwrap_or_default();
+        format!("{before}{}{after}", Origin::Url(bare.to_owned()).describe())
+    });
+    words.collect()
 }
 
 /// What a client has done so far.
@@ -220,6 +297,8 @@ pub(super) enum End {
     Exited(ExitStatus),
     /// We ended it, because it did nothing any more.
     Stalled,
+    /// We ended it, because it filled the disk.
+    NoSpace { need: Bytes, free: Bytes },
 }
 
 /// A client that ran.
@@ -242,7 +321,7 @@ impl Finished {
     pub(crate) fn code(&self) -> Option<i32> {
         match self.end {
             End::Exited(status) => status.code(),
-            End::Stalled => None,
+            End::Stalled | End::NoSpace { .. } => None,
         }
     }
 
@@ -250,7 +329,7 @@ impl Finished {
     pub(crate) fn last_words(&self) -> String {
         last_words(&self.complained, &self.printed).unwrap_or_else(|| match self.end {
             End::Exited(status) => format!("nothing ({status})"),
-            End::Stalled => "none".to_owned(),
+            End::Stalled | End::NoSpace { .. } => "none".to_owned(),
         })
     }
 }
@@ -348,6 +427,54 @@ mod tests {
         assert_eq!(finished.end, End::Stalled);
         assert_eq!(finished.last_words(), "waiting for a lock");
         assert!(begin.elapsed() < Duration::from_mins(1));
+    }
+
+    #[test]
+    fn a_client_that_fills_the_disk_is_ended() {
+        let root = tempfile::tempdir().unwrap();
+        let path = program(root.path(), "fills", "exec sleep 600");
+        let mut call = Call::new(&path, root.path());
+        call.reserve = Bytes(1 << 60);
+        let finished = call.run(Duration::from_secs(20), &mut |_| {}).unwrap();
+        let End::NoSpace { need, free } = finished.end else {
+            panic!("{finished:?}")
+        };
+        assert!(need == Bytes(1 << 60) && free < need);
+    }
+
+    #[test]
+    fn a_client_does_not_outlive_us() {
+        let mut child = thread::spawn(|| {
+            let mut command = Command::new("/bin/sleep");
+            end_with_us(command.arg("60"));
+            command.spawn().unwrap()
+        })
+        .join()
+        .unwrap();
+        let begin = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            let waited = begin.elapsed();
+            if waited > Duration::from_secs(10) {
+                child.kill().unwrap();
+                panic!("it outlived the thread that started it");
+            }
+            thread::sleep(POLL);
+        }
+    }
+
+    #[test]
+    fn what_a_client_reads_and_says() {
+        let root = tempfile::tempdir().unwrap();
+        let path = program(root.path(), "reads", "cat; cat >&2; exit 1");
+        let finished = Call::new(&path, root.path())
+            .input("url 'https://u:secret@h.example/a?key=secret': 404\nhttp://h.example/b#secret:\n".into())
+            .run(PATIENCE, &mut |_| {})
+            .unwrap();
+        assert_eq!(
+            finished.printed,
+            "url 'https://h.example/a': 404\nhttp://h.example/b:\n"
+        );
+        assert_eq!(without_secrets("no address: a b\r\n"), "no address: a b\r\n");
     }
 
     #[test]

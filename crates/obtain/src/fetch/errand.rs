@@ -86,6 +86,11 @@ impl<'a> Errand<'a> {
             .map_err(ObtainError::io("run", call.program))?;
         match finished.end {
             End::Exited(_) => Ok(finished),
+            End::NoSpace { need, free } => Err(ObtainError::NoSpace {
+                directory: self.into.clone(),
+                need,
+                free,
+            }),
             End::Stalled => Err(FetchError::Stalled {
                 what: self.what.clone(),
                 client: call.name(),

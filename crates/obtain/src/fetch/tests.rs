@@ -316,6 +316,28 @@ fn a_server_that_is_not_there_is_an_error_of_the_client() {
     }
 }
 
+#[test]
+fn a_secret_in_an_address_is_given_to_the_client_alone() {
+    let address = "https://me:secret@h.example/a.tar?token=secret[1]\"\\#secret";
+    for client in ["curl", "wget"] {
+        let script = "cat > ../../input; echo \"$@\" > ../../arguments; \
+                      echo 'https://u:secret@other.example/x?k=secret: refused' >&2; exit 1";
+        let machine = Machine::new().client(client, script);
+        let message = machine.message(&Origin::Url(address.into()));
+        assert!(message.starts_with("cannot fetch https://h.example/a.tar: "), "{message}");
+        assert!(!message.contains("secret"), "{message}");
+        let read = |name: &str| fs::read_to_string(machine.root.path().join(name)).unwrap();
+        assert!(!read("arguments").contains("secret"));
+        let expected = match client {
+            "curl" => "url = \"https://me:secret@h.example/a.tar?token=secret[1]\\\"\\\\#secret\"\n".to_owned(),
+            _ => format!("{address}\n"),
+        };
+        assert_eq!(read("input"), expected);
+    }
+    let message = Machine::new().message(&Origin::Url("ftp://me:secret@h.example/a?secret".into()));
+    assert!(!message.contains("secret"), "{message}");
+}
+
 /// An apt with a suite of three packages, one of which it has in two versions; `new` is in its lists only
 /// after a second update.
 const APT: &str = r#"

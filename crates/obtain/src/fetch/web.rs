@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use model::Origin;
+
 use super::client::{Call, Finished};
 use super::errand::{Errand, keep};
 use super::error::FetchError;
@@ -21,8 +23,9 @@ fn file_of(address: &str) -> Result<String, FetchError> {
         .iter()
         .any(|scheme| lower.starts_with(scheme));
     if !is_known || address.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        let shown = Origin::Url(address.to_owned()).describe();
         return Err(FetchError::Address {
-            address: address.escape_default().to_string(),
+            address: shown.escape_default().to_string(),
         });
     }
     let after_scheme = address.split_once("://").map_or("", |(_, rest)| rest);
@@ -66,21 +69,25 @@ pub(super) fn fetch(address: &str, errand: &mut Errand<'_>) -> Result<PathBuf, O
     Ok(archive)
 }
 
-/// The client that goes on with a partial file.
+/// The client that goes on with a partial file. It reads the address from its input, because everybody on
+/// this machine may see its arguments.
 fn call<'a>(program: &'a Path, address: &str, partial: &'a Path, into: &'a Path) -> Call<'a> {
     let call = Call::new(program, into);
     let mut call = if call.name() == "curl" {
         // A redirection must not lead to a file of this machine either.
         let web = "=http,https";
+        let quoted = address.replace('\\', "\\\\").replace('"', "\\\"");
         call.arguments(["-fsSL", "--proto", web, "--proto-redir", web])
             .arguments(["--connect-timeout", "30", "--retry", "3"])
             .arguments(["-w", "%{http_code}", "-C", "-", "-o"])
             .argument(partial)
-            .arguments(["--url", address])
+            .arguments(["--globoff", "-K", "-"])
+            .input(format!("url = \"{quoted}\"\n"))
     } else {
         call.arguments(["-nv", "--tries=4", "--connect-timeout=30", "-c", "-O"])
             .argument(partial)
-            .arguments(["--", address])
+            .arguments(["-i", "-"])
+            .input(format!("{address}\n"))
     };
     call.grows = Some(partial);
     call
