@@ -4,7 +4,7 @@ mod templates;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use load::{StepError, StepOutline, StepResult, Stop, Workload};
 use model::{
@@ -16,6 +16,7 @@ use store::{StoreError, Want};
 
 use self::templates::Templates;
 use crate::keeper::Keeper;
+use crate::kept::{self, Ending, Kept};
 use crate::observer::StepObserver;
 use crate::site::{Provider, Site, SiteError, Watched};
 use crate::template::{Figure, Template};
@@ -50,11 +51,10 @@ impl Lab {
         }
         let done = self.store.journal(run)?;
         let (instances, swept) = self.sweep_instances()?;
-        let logs = self.root().join("logs");
+        let logs = self.logs();
         for text in swept {
             listen(&Event::Warning { text });
         }
-        remove_leftovers(&instances);
         check_systems(&info.plan, &done, provider)?;
         if info.plan.systems.iter().any(|s| s.engine == Engine::Tokudb) {
             listen(&Event::Warning {
@@ -129,26 +129,6 @@ fn systems_left(trials: &[Trial], plan: &Plan, done: &[(TrialKey, Outcome)]) -> 
         }
     }
     left
-}
-
-/// Removes the instances that a killed run left: those with the name of a trial. The lock of the lab is
-/// held and their servers are ended, so nobody uses them. What cannot be removed is told when its place
-/// is needed.
-fn remove_leftovers(instances: &Path) {
-    for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
-        if is_instance_name(&entry.file_name().to_string_lossy()) {
-            let _told_when_needed = std::fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-/// `r7-2-1`: run, round, position.
-fn is_instance_name(name: &str) -> bool {
-    let numbers: Vec<&str> = name.strip_prefix('r').unwrap_or("").split('-').collect();
-    numbers.len() == 3
-        && numbers
-            .iter()
-            .all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// Every system that is still to be measured must be what the plan says: a wrong password or an
@@ -294,19 +274,20 @@ impl Conductor<'_> {
     ) -> Result<T, Broken> {
         if let Err(Broken::Failed(Outcome::Failed { log_tail, .. })) = &result {
             self.keep_log(name, log_tail);
-            self.keep_files(name, &site.crash_files());
         }
-        match (result, site.close()) {
-            (result, Ok(())) => result,
-            // Why statements failed: the server was gone, and here is how.
-            (Err(Broken::Failed(outcome)), Err(error)) => {
-                self.keep_log(name, &error.log_tail);
-                Err(Broken::Failed(because(outcome, &error)))
+        let has_failed = matches!(result, Err(Broken::Failed(_)));
+        let Ending { trouble, kept } = kept::end(site, &self.logs, name, has_failed);
+        if let Some(error) = &trouble {
+            self.keep_log(name, &error.log_tail);
+        }
+        match (result, trouble) {
+            (Err(Broken::Failed(outcome)), trouble) => {
+                Err(Broken::Failed(because(outcome, trouble.as_ref(), &kept)))
             }
-            (result, Err(error)) => {
+            (result, None) => result,
+            (result, Some(error)) => {
                 // What was measured is whole: a server that does not end well is worth a word, no more.
-                self.keep_log(name, &error.log_tail);
-                let text = format!("{}: {}", system.name, error.reason);
+                let text = format!("{}: {}", system.name, kept.told_in(&error.reason));
                 self.emit(&Event::Warning { text })?;
                 result
             }
@@ -331,6 +312,7 @@ impl Conductor<'_> {
             Some(template) => provider.open_clone(system, workload, &directory, template),
         };
         opened.map_err(|error| {
+            let error = kept::settle(error, &self.logs, name);
             self.keep_log(name, &error.log_tail);
             failed(None, error.reason, error.log_tail)
         })
@@ -499,32 +481,15 @@ impl Conductor<'_> {
         let path = self.logs.join(format!("{name}.log"));
         let written = std::fs::create_dir_all(&self.logs)
             .and_then(|()| std::fs::write(&path, log_tail.join("\n") + "\n"));
-        self.tell_kept(&path, written);
-    }
-
-    /// Moves files of a failed trial to its log.
-    fn keep_files(&mut self, name: &str, files: &[PathBuf]) {
-        for file in files {
-            let own = file.file_name().unwrap_or_default().to_string_lossy();
-            let to = self.logs.join(format!("{name}-{own}"));
-            // The lab's directory is one filesystem, unless the user made it several.
-            let moved = std::fs::create_dir_all(&self.logs).and_then(|()| {
-                std::fs::rename(file, &to).or_else(|_| std::fs::copy(file, &to).map(drop))
-            });
-            self.tell_kept(&to, moved);
-        }
-    }
-
-    fn tell_kept(&mut self, path: &Path, kept: std::io::Result<()>) {
-        if let Err(error) = kept {
+        if let Err(error) = written {
             let text = format!("cannot keep {}: {error}", path.display());
             (self.listen)(&Event::Warning { text });
         }
     }
 }
 
-/// The outcome with what became of the server.
-fn because(outcome: Outcome, error: &SiteError) -> Outcome {
+/// The outcome with what became of the server, and of its files.
+fn because(outcome: Outcome, trouble: Option<&SiteError>, kept: &Kept) -> Outcome {
     match outcome {
         Outcome::Failed {
             step,
@@ -532,7 +497,11 @@ fn because(outcome: Outcome, error: &SiteError) -> Outcome {
             log_tail,
         } => Outcome::Failed {
             step,
-            reason: format!("{reason}; {}", error.reason),
+            // Why statements failed: the server was gone, and here is how.
+            reason: kept.told_in(&match trouble {
+                Some(error) => format!("{reason}; {}", error.reason),
+                None => reason,
+            }),
             log_tail,
         },
         Outcome::Completed => Outcome::Completed,

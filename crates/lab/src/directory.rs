@@ -59,15 +59,25 @@ impl Lab {
         self.root.join("instances")
     }
 
-    /// Takes the lab for one use of its instances: a run, a tryout.
-    pub fn claim_instances(&self) -> Result<(PathBuf, RunLock), LabError> {
-        let lock = self.lock()?;
-        let (instances, _told_by_runs) = self.sweep_instances()?;
-        Ok((instances, lock))
+    /// Where the logs and cores of what failed are kept.
+    pub(crate) fn logs(&self) -> PathBuf {
+        self.root.join("logs")
     }
 
-    /// The directory for instances, made where it is missing, and what to say of servers that an earlier
-    /// process left behind and that were ended. The lock of the lab must be held.
+    /// Takes the lab for a use of its instances outside of runs: a tryout, a question.
+    pub fn claim_instances(&self) -> Result<Claim, LabError> {
+        let lock = self.lock()?;
+        let (instances, swept) = self.sweep_instances()?;
+        Ok(Claim {
+            instances,
+            logs: self.logs(),
+            swept,
+            _lock: lock,
+        })
+    }
+
+    /// The directory for instances, made where it is missing and without those that a killed process left,
+    /// and what to say of their servers, which were ended. The lock of the lab must be held.
     pub(crate) fn sweep_instances(&self) -> Result<(PathBuf, Vec<String>), LabError> {
         let instances = self.instances();
         fs::create_dir_all(&instances).map_err(|cause| LabError::Directory {
@@ -89,6 +99,7 @@ impl Lab {
                 swept.pid
             ));
         }
+        told.extend(remove_leftovers(&instances));
         Ok((instances, told))
     }
 
@@ -130,6 +141,65 @@ impl Lab {
     pub(crate) fn lock(&self) -> Result<RunLock, LabError> {
         RunLock::take(&self.root)
     }
+}
+
+/// The lab, taken for a use of its instances. It is free again when this is dropped.
+#[derive(Debug)]
+pub struct Claim {
+    /// Where instances live.
+    pub(crate) instances: PathBuf,
+    /// Where what explains a failure is kept.
+    pub(crate) logs: PathBuf,
+    swept: Vec<String>,
+    _lock: RunLock,
+}
+
+impl Claim {
+    /// What to say of what killed processes left behind: servers that were ended, files that stay.
+    pub fn swept(&self) -> &[String] {
+        &self.swept
+    }
+
+    /// An instance of this process: its name and its directory.
+    pub(crate) fn instance(&self, kind: &str, tag: &str) -> (String, PathBuf) {
+        let name = format!("{kind}{}{tag}", std::process::id());
+        let directory = self.instances.join(&name);
+        (name, directory)
+    }
+}
+
+/// How the instances of tryouts begin.
+pub(crate) const TRYOUT: &str = "try-";
+/// How the instances of systems begin that are only asked.
+pub(crate) const ASKED: &str = "ask-";
+
+/// Removes the instances that a killed process left: what has the name of one. The lock of the lab is held
+/// and their servers are ended, so nobody uses them. Says what cannot be removed.
+fn remove_leftovers(instances: &Path) -> Vec<String> {
+    let entries = fs::read_dir(instances).into_iter().flatten().flatten();
+    let leftovers = entries.filter(|entry| is_instance_name(&entry.file_name().to_string_lossy()));
+    let failures = leftovers.filter_map(|entry| {
+        let path = entry.path();
+        let error = fs::remove_dir_all(&path).err()?;
+        let path = path.display();
+        Some(format!(
+            "cannot remove {path}, which an earlier process left: {error}; remove it by hand"
+        ))
+    });
+    failures.collect()
+}
+
+/// `r7-2-1` (run, round, position), `try-4711`, `ask-4711-a`.
+fn is_instance_name(name: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let of_process = [TRYOUT, ASKED].iter().any(|kind| {
+        let process = name.strip_prefix(kind).and_then(|rest| rest.split('-').next());
+        process.is_some_and(is_number)
+    });
+    let of_trial = name.strip_prefix('r').is_some_and(|numbers| {
+        numbers.split('-').count() == 3 && numbers.split('-').all(is_number)
+    });
+    of_process || of_trial
 }
 
 /// The present moment: RFC 3339 in UTC, to the second.

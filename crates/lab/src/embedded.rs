@@ -157,7 +157,12 @@ impl Site for Embedded {
         Vec::new()
     }
 
-    fn keep(self: Box<Self>, to: &Path) -> Result<(), SiteError> {
+    fn stop(&mut self) -> Result<(), SiteError> {
+        // It ends with its last session.
+        Ok(())
+    }
+
+    fn move_data(&mut self, to: &Path) -> Result<(), SiteError> {
         let directory = &self.directory;
         std::fs::rename(directory, to).map_err(|error| {
             let (from, to) = (directory.display(), to.display());
@@ -165,7 +170,7 @@ impl Site for Embedded {
         })
     }
 
-    fn close(self: Box<Self>) -> Result<(), SiteError> {
+    fn remove(self: Box<Self>) -> Result<(), SiteError> {
         remove(&self.directory)
     }
 }

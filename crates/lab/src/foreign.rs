@@ -253,12 +253,16 @@ impl Site for Foreign {
         }
     }
 
-    fn keep(self: Box<Self>, _to: &Path) -> Result<(), SiteError> {
-        self.close()?;
+    fn stop(&mut self) -> Result<(), SiteError> {
+        // It is not ours to stop.
+        Ok(())
+    }
+
+    fn move_data(&mut self, _to: &Path) -> Result<(), SiteError> {
         Err(SiteError::new(NOT_OURS))
     }
 
-    fn close(self: Box<Self>) -> Result<(), SiteError> {
+    fn remove(self: Box<Self>) -> Result<(), SiteError> {
         // A new session: the server may have closed one that was idle for the whole trial.
         let dropped = self.outer.connect().and_then(|mut session| {
             session.execute(&format!("DROP DATABASE IF EXISTS {DATABASE}"))

@@ -44,11 +44,12 @@ impl Own {
         timeout: Duration,
     ) -> Result<Self, SiteError> {
         let instance = Instance::create(spec(system, directory)).map_err(|error| {
+            let mut told = failed(&error);
             if is_half_made(&error) {
-                // The error tells why and carries the log; a leftover only takes up the disk.
-                let _leftover = std::fs::remove_dir_all(directory);
+                told.files = servers::left_by_init(directory);
+                told.directory = Some(directory.to_owned());
             }
-            failed(&error)
+            told
         })?;
         Self::started(instance, system, timeout, None)
     }
@@ -92,8 +93,12 @@ impl Own {
                 cloned,
             }),
             Err(error) => {
-                let _leftover = instance.remove();
-                Err(error)
+                instance.kill();
+                Err(SiteError {
+                    files: instance.crash_files(),
+                    directory: Some(instance.layout().directory.clone()),
+                    ..error
+                })
             }
         }
     }
@@ -206,9 +211,9 @@ fn start(
     };
     let created = if is_new { create().map(drop) } else { Ok(()) };
     let admin = created.and_then(|()| connector(instance, system, DATABASE, timeout).connect());
-    let admin = admin.map_err(|error| SiteError {
-        reason: format!("cannot create or use database {DATABASE}: {error}"),
-        log_tail: instance.log_tail(LOG_LINES),
+    let admin = admin.map_err(|error| {
+        let reason = format!("cannot create or use database {DATABASE}: {error}");
+        SiteError::with_log(reason, instance.log_tail(LOG_LINES))
     })?;
     Ok((admin.info().clone(), started_in))
 }
@@ -262,10 +267,7 @@ fn endpoint(
 }
 
 fn failed(error: &ServerError) -> SiteError {
-    SiteError {
-        reason: error.to_string(),
-        log_tail: error.log_tail().to_vec(),
-    }
+    SiteError::with_log(error.to_string(), error.log_tail().to_vec())
 }
 
 impl Site for Own {
@@ -324,24 +326,20 @@ impl Site for Own {
         self.instance.crash_files()
     }
 
-    fn keep(self: Box<Self>, to: &Path) -> Result<(), SiteError> {
-        let Self { mut instance, .. } = *self;
-        let stopped = instance.stop(STOP_LIMIT).map_err(|error| failed(&error));
-        let data = instance.layout().data();
-        let moved = stopped.and_then(|_| {
-            std::fs::rename(&data, to).map_err(|error| {
-                let (data, to) = (data.display(), to.display());
-                SiteError::new(format!("cannot move {data} to {to}: {error}"))
-            })
-        });
-        let removed = instance.remove().map_err(|error| failed(&error));
-        moved.and(removed)
+    fn stop(&mut self) -> Result<(), SiteError> {
+        let stopped = self.instance.stop(STOP_LIMIT);
+        stopped.map(drop).map_err(|error| failed(&error))
     }
 
-    fn close(self: Box<Self>) -> Result<(), SiteError> {
-        let Self { mut instance, .. } = *self;
-        let stopped = instance.stop(STOP_LIMIT).map_err(|error| failed(&error));
-        let removed = instance.remove().map_err(|error| failed(&error));
-        stopped.and(removed)
+    fn move_data(&mut self, to: &Path) -> Result<(), SiteError> {
+        let data = self.instance.layout().data();
+        std::fs::rename(&data, to).map_err(|error| {
+            let (data, to) = (data.display(), to.display());
+            SiteError::new(format!("cannot move {data} to {to}: {error}"))
+        })
+    }
+
+    fn remove(self: Box<Self>) -> Result<(), SiteError> {
+        self.instance.remove().map_err(|error| failed(&error))
     }
 }

@@ -38,17 +38,19 @@ pub trait Site {
     /// The last lines of the server's log.
     fn log_tail(&self) -> Vec<String>;
 
-    /// What to keep of a trial that failed: the whole log, cores.
+    /// What to keep of it when it has failed and was stopped: the whole log, cores.
     fn crash_files(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// Ends it cleanly and moves its data directory to `to`, where nothing is, for others to be cloned
-    /// from. Whatever happens, the site is gone then.
-    fn keep(self: Box<Self>, to: &Path) -> Result<(), SiteError>;
+    /// Ends it cleanly; its files stay. Once it has ended, well or not, this does nothing more.
+    fn stop(&mut self) -> Result<(), SiteError>;
 
-    /// Ends it cleanly and removes its data.
-    fn close(self: Box<Self>) -> Result<(), SiteError>;
+    /// Moves the data directory to `to`, where nothing is, for others to be cloned from. It was stopped.
+    fn move_data(&mut self, to: &Path) -> Result<(), SiteError>;
+
+    /// Removes all that there is of it. It was stopped, and what is to be kept was taken away.
+    fn remove(self: Box<Self>) -> Result<(), SiteError>;
 }
 
 /// How much of what a site uses can be watched from here.
@@ -70,14 +72,25 @@ pub struct SiteError {
     pub reason: String,
     /// The server's last log lines.
     pub log_tail: Vec<String>,
+    /// What explains it and is to be kept: the whole log, cores.
+    pub files: Vec<PathBuf>,
+    /// What is left of a site that was not made ready, to be removed then.
+    pub directory: Option<PathBuf>,
 }
 
 impl SiteError {
     /// An error without a log.
     pub fn new(reason: impl Into<String>) -> Self {
+        Self::with_log(reason, Vec::new())
+    }
+
+    /// An error of a site that stays, with the last lines of its log.
+    pub fn with_log(reason: impl Into<String>, log_tail: Vec<String>) -> Self {
         Self {
             reason: reason.into(),
-            log_tail: Vec::new(),
+            log_tail,
+            files: Vec::new(),
+            directory: None,
         }
     }
 }
@@ -88,7 +101,8 @@ pub trait Provider {
     /// is journaled, and again before each of its trials.
     fn check(&self, system: &System) -> Result<(), String>;
 
-    /// Makes `system` ready, with everything that it writes in `directory`.
+    /// Makes `system` ready, with everything that it writes in `directory`. What an error leaves there it
+    /// names.
     fn open(
         &self,
         system: &System,

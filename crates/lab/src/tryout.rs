@@ -1,10 +1,11 @@
 //! Tries a build out: does it start here, keep what it is given, and stop cleanly?
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use model::{Nanos, System};
 
+use crate::directory::{Claim, TRYOUT};
+use crate::kept;
 use crate::own::Own;
 use crate::site::{Site, SiteError};
 
@@ -33,16 +34,17 @@ pub struct Tryout {
     pub restart: Nanos,
 }
 
-/// Initialises the system in `directory`, starts it, inserts [`TRYOUT_ROWS`] rows, stops it, starts it
-/// again, checks every row, stops it and removes it.
-pub fn try_out(system: &System, directory: &Path) -> Result<Tryout, SiteError> {
+/// Initialises the system in an instance, starts it, inserts [`TRYOUT_ROWS`] rows, stops it, starts it
+/// again, checks every row, stops it and removes it. Of what fails, the log and cores are kept; the error
+/// says where.
+pub fn try_out(system: &System, claim: &Claim) -> Result<Tryout, SiteError> {
+    let (name, directory) = claim.instance(TRYOUT, "");
     let begin = Instant::now();
-    let mut own = Own::open(system, directory, TIMEOUT)?;
+    let opened = Own::open(system, &directory, TIMEOUT);
+    let mut own = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;
     let opened = Nanos::from(begin.elapsed());
     let result = exercise(&mut own, system, opened);
-    let closed = Box::new(own).close();
-    let tryout = result?;
-    closed.map(|()| tryout)
+    kept::end_after(Box::new(own), &claim.logs, &name, result)
 }
 
 fn exercise(own: &mut Own, system: &System, opened: Nanos) -> Result<Tryout, SiteError> {
@@ -113,17 +115,10 @@ fn check(own: &Own) -> Result<(), SiteError> {
     if found == expected {
         return Ok(());
     }
-    Err(SiteError {
-        reason: format!(
-            "rows, sum of keys and rows of a range must be {expected}, and are {found}"
-        ),
-        log_tail: own.log_tail(),
-    })
+    let reason = format!("rows, sum of keys and rows of a range must be {expected}, and are {found}");
+    Err(SiteError::with_log(reason, own.log_tail()))
 }
 
 fn failed(own: &Own) -> impl Fn(drivers::SessionError) -> SiteError + '_ {
-    |error| SiteError {
-        reason: error.to_string(),
-        log_tail: own.log_tail(),
-    }
+    |error| SiteError::with_log(error.to_string(), own.log_tail())
 }

@@ -1,9 +1,9 @@
 //! What a system says of itself right after its start, without a run.
 
-use std::path::Path;
-
 use model::{Capture, System, WorkloadSpec};
 
+use crate::directory::{ASKED, Claim};
+use crate::kept;
 use crate::site::{Provider, SiteError};
 
 /// What a system says of itself right after its start.
@@ -17,20 +17,23 @@ pub struct Told {
     pub missing: Vec<String>,
 }
 
-/// Makes `system` ready in `directory`, asks it, ends it and removes it. The lab must be claimed
-/// ([`Lab::claim_instances`](crate::Lab::claim_instances)).
+/// Makes `system` ready in an instance with this tag, asks it, ends it and removes it. Of what fails, the
+/// log and cores are kept; the error says where.
 pub fn read_variables(
     provider: &dyn Provider,
     system: &System,
     workload: &WorkloadSpec,
-    directory: &Path,
+    claim: &Claim,
+    tag: &str,
 ) -> Result<Told, SiteError> {
-    let mut site = provider.open(system, workload, directory)?;
+    let (name, directory) = claim.instance(ASKED, &format!("-{tag}"));
+    let opened = provider.open(system, workload, &directory);
+    let mut site = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;
     let (captures, missing) = site.captures();
     let told = Told {
         captures,
         provenance: site.provenance(),
         missing,
     };
-    site.close().map(|()| told)
+    kept::end_after(site, &claim.logs, &name, Ok(told))
 }

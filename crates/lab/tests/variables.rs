@@ -32,18 +32,19 @@ fn it_tells_its_variables_and_is_gone() {
     let root = tempfile::tempdir().unwrap();
     let plan = plan(root.path());
     let lab = Lab::open(root.path()).unwrap();
-    let (instances, _lock) = lab.claim_instances().unwrap();
-    let directory = instances.join("ask-1");
+    let claim = lab.claim_instances().unwrap();
     let told = read_variables(
         &Providers::default(),
         &plan.systems[0],
         &plan.workload,
-        &directory,
+        &claim,
+        "a",
     )
     .unwrap();
     let variables = told.captures.iter().find(|c| c.name == "variables");
     let journal = vec![Some("journal_mode".to_owned()), Some("delete".to_owned())];
     assert!(variables.unwrap().rows.contains(&journal));
     assert_eq!(told.missing, Vec::<String>::new());
-    assert!(!directory.exists());
+    let mut left = std::fs::read_dir(lab.instances()).unwrap();
+    assert!(left.next().is_none());
 }

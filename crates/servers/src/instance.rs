@@ -17,7 +17,7 @@ use crate::account::RunAs;
 use crate::clone::{Cloned, clone_tree};
 use crate::cpus::cpu_set;
 use crate::crash;
-use crate::dbms::{CaptureQuery, Files, Layout, Product, Wanted, product};
+use crate::dbms::{CaptureQuery, DATA, Files, INIT_LOG, Layout, Product, Wanted, product};
 use crate::discover::plain_text;
 use crate::error::ServerError;
 use crate::identity::Identity;
@@ -424,6 +424,14 @@ impl Instance {
         }
         .write(&self.layout.directory)
     }
+}
+
+/// What explains a failed initialisation in `directory`, and goes with it: cores, and what it printed.
+pub fn left_by_init(directory: &Path) -> Vec<PathBuf> {
+    let mut files = crash::cores(&[directory.to_owned(), directory.join(DATA)]);
+    files.push(directory.join(INIT_LOG));
+    files.retain(|file| file.is_file());
+    files
 }
 
 /// The product of a build and its files, where it is one that can be started here.

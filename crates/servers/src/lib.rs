@@ -45,7 +45,7 @@ pub use discover::{discover, inspect};
 pub use error::ServerError;
 pub use huge::HugePagesError;
 pub use installation::Installation;
-pub use instance::{Instance, InstanceSpec};
+pub use instance::{Instance, InstanceSpec, left_by_init};
 pub use maps::{Mapped, MappedLibrary};
 pub use mark::program_digest;
 pub use orphan::{HowEnded, Swept, sweep};

@@ -16,6 +16,8 @@ pub enum Fault {
     RefusesLogin,
     /// It cannot be stopped cleanly.
     CloseFails,
+    /// It leaves a core: as it stops, or at its start where it is never ready.
+    LeavesCore,
     /// A clone of its data has a row less, in a file of the same length.
     ClonesBadly,
     /// Trouble with some statements: those that begin with `prefix`, from number `from` (from 1)

@@ -78,7 +78,7 @@ impl Provider for FakeProvider {
         workload: &WorkloadSpec,
         directory: &Path,
     ) -> Result<Box<dyn Site>, SiteError> {
-        let faults = self.faults_of(system)?;
+        let faults = self.faults_of(system, directory)?;
         fs::create_dir_all(directory).map_err(|error| SiteError::new(error.to_string()))?;
         self.diary.note(format!("site of {} opened", system.name));
         let dbms = FakeDbms::new(&faults, timeout(workload));
@@ -92,7 +92,7 @@ impl Provider for FakeProvider {
         directory: &Path,
         template: &Template,
     ) -> Result<Box<dyn Site>, SiteError> {
-        let faults = self.faults_of(system)?;
+        let faults = self.faults_of(system, directory)?;
         servers::clone_tree(template.data(), directory)
             .map_err(|error| SiteError::new(error.to_string()))?;
         template.verify(directory).map_err(SiteError::new)?;
@@ -107,13 +107,16 @@ impl Provider for FakeProvider {
 
 impl FakeProvider {
     /// What is wrong with a system that starts.
-    fn faults_of(&self, system: &System) -> Result<Vec<Fault>, SiteError> {
+    fn faults_of(&self, system: &System, directory: &Path) -> Result<Vec<Fault>, SiteError> {
         let of_system = self.faults.iter().filter(|(name, _)| *name == system.name);
         let faults: Vec<Fault> = of_system.map(|(_, fault)| *fault).collect();
         if faults.contains(&Fault::NeverReady) {
-            return Err(SiteError {
-                reason: "fake did not answer within 2s".to_owned(),
-                log_tail: vec!["fake: cannot allocate the buffer pool".to_owned()],
+            let log = vec!["fake: cannot allocate the buffer pool".to_owned()];
+            let error = SiteError::with_log("fake did not answer within 2s", log);
+            return Err(if faults.contains(&Fault::LeavesCore) {
+                left_in(directory, error)
+            } else {
+                error
             });
         }
         Ok(faults)
@@ -131,6 +134,9 @@ impl FakeProvider {
             system: system.name.clone(),
             version: system.build.version.clone(),
             close_fails: faults.contains(&Fault::CloseFails),
+            leaves_core: faults.contains(&Fault::LeavesCore),
+            stopped: false,
+            moved: false,
             directory: directory.to_owned(),
             diary: self.diary.clone(),
             held: Arc::clone(&self.held),
@@ -144,11 +150,33 @@ fn timeout(workload: &WorkloadSpec) -> Duration {
     Duration::from_secs(u64::from(spec.statement_timeout))
 }
 
+/// The core that a fake leaves.
+const CORE: &str = "core";
+
+/// The error of a fake that dies at its start, with its core in `directory`.
+fn left_in(directory: &Path, error: SiteError) -> SiteError {
+    let core = directory.join(CORE);
+    let written = fs::create_dir_all(directory).and_then(|()| fs::write(&core, "memory"));
+    match written {
+        Ok(()) => SiteError {
+            reason: format!("{}: its core is {}", error.reason, core.display()),
+            files: vec![core],
+            directory: Some(directory.to_owned()),
+            ..error
+        },
+        Err(failure) => SiteError::new(failure.to_string()),
+    }
+}
+
 struct FakeSite {
     dbms: FakeDbms,
     system: String,
     version: Version,
     close_fails: bool,
+    leaves_core: bool,
+    stopped: bool,
+    /// Was its data moved away?
+    moved: bool,
     directory: PathBuf,
     diary: Diary,
     held: Arc<Mutex<Vec<Held>>>,
@@ -198,20 +226,35 @@ impl Site for FakeSite {
         self.dbms.log()
     }
 
-    fn keep(self: Box<Self>, to: &Path) -> Result<(), SiteError> {
+    fn crash_files(&self) -> Vec<PathBuf> {
+        let core = self.directory.join(CORE);
+        if core.exists() { vec![core] } else { Vec::new() }
+    }
+
+    fn stop(&mut self) -> Result<(), SiteError> {
+        if std::mem::replace(&mut self.stopped, true) {
+            return Ok(());
+        }
+        if self.leaves_core {
+            fs::write(self.directory.join(CORE), "memory")
+                .map_err(|error| SiteError::new(error.to_string()))?;
+        }
+        if self.close_fails {
+            let reason = "fake did not stop within 1s and was killed";
+            return Err(SiteError::with_log(reason, self.dbms.log()));
+        }
+        Ok(())
+    }
+
+    fn move_data(&mut self, to: &Path) -> Result<(), SiteError> {
+        self.moved = true;
         fs::create_dir(to)
             .and_then(|()| fs::write(to.join(FILE), self.dbms.save()))
-            .map_err(|error| SiteError::new(error.to_string()))?;
-        self.end("kept")
+            .map_err(|error| SiteError::new(error.to_string()))
     }
 
-    fn close(self: Box<Self>) -> Result<(), SiteError> {
-        self.end("closed")
-    }
-}
-
-impl FakeSite {
-    fn end(self, how: &str) -> Result<(), SiteError> {
+    fn remove(self: Box<Self>) -> Result<(), SiteError> {
+        let how = if self.moved { "kept" } else { "closed" };
         self.diary.note(format!("site of {} {how}", self.system));
         let instance = self.directory.file_name().unwrap_or_default();
         let held = Held {
@@ -223,13 +266,6 @@ impl FakeSite {
         let mut all = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(held);
         drop(all);
-        fs::remove_dir_all(&self.directory).map_err(|error| SiteError::new(error.to_string()))?;
-        if self.close_fails {
-            return Err(SiteError {
-                reason: "fake did not stop within 1s and was killed".to_owned(),
-                log_tail: self.dbms.log(),
-            });
-        }
-        Ok(())
+        fs::remove_dir_all(&self.directory).map_err(|error| SiteError::new(error.to_string()))
     }
 }

@@ -162,15 +162,16 @@ fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
     let builds = Builds::of_user()?;
     let file = plan::read(&text, "--variables")?;
     let plan = super::run::expand_with(&file, &builds, lab.host()?.shape, printer)?;
-    let (instances, _lock) = lab.claim_instances()?;
-    remove_leftovers(&instances);
+    let claim = lab.claim_instances()?;
+    for text in claim.swept() {
+        printer.note(text);
+    }
     let provider = Providers {
         secrets: builds.secrets(),
     };
     let read = |system: &System, letter: &str| {
         printer.note(&format!("starting {}", system.name));
-        let directory = instances.join(format!("{INSTANCE}{}-{letter}", std::process::id()));
-        let told = lab::read_variables(&provider, system, &plan.workload, &directory)
+        let told = lab::read_variables(&provider, system, &plan.workload, &claim, letter)
             .map_err(|error| with_log(&error))
             .with_context(|| format!("cannot ask {}", system.name))?;
         Facts::new(system, &told.captures, &told.provenance).with_context(|| {
@@ -186,19 +187,6 @@ fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
         b: read(b, "b")?,
         from: "servers started for this".to_owned(),
     })
-}
-
-/// How the instances of this verb begin.
-const INSTANCE: &str = "explain-";
-
-/// Removes the instances that a killed `explain` left. The lab is claimed and their servers are ended.
-fn remove_leftovers(instances: &Path) {
-    for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(INSTANCE) {
-            // Its place is not needed again, only its disk is.
-            let _leftover = std::fs::remove_dir_all(entry.path());
-        }
-    }
 }
 
 fn with_log(error: &SiteError) -> anyhow::Error {

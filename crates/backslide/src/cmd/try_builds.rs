@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use lab::{Builds, Lab, TRYOUT_ROWS, Tryout};
+use lab::{Builds, Claim, Lab, TRYOUT_ROWS, Tryout};
 use model::{Plan, System};
 use report::{Cell, Header, Table};
 
@@ -16,11 +16,14 @@ pub(crate) fn run(args: &TryArgs, root: &Path, printer: Printer) -> Result<Exit>
     let builds = Builds::of_user()?;
     let names = names(args, &builds)?;
     let lab = Lab::open(root)?;
-    let (instances, _lock) = lab.claim_instances()?;
+    let claim = lab.claim_instances()?;
+    for text in claim.swept() {
+        printer.note(text);
+    }
     let mut done = Vec::new();
     let mut failed = false;
     for name in &names {
-        match one(args, name, &builds, &lab, &instances, printer) {
+        match one(args, name, &builds, &lab, &claim, printer) {
             Ok(tried) => {
                 printer.note(&format!("{}: works", tried.0.name));
                 done.push(tried);
@@ -53,13 +56,12 @@ fn one(
     name: &str,
     builds: &Builds,
     lab: &Lab,
-    instances: &Path,
+    claim: &Claim,
     printer: Printer,
 ) -> Result<(System, Tryout)> {
     let plan = expand(args, name, builds, lab, printer)?;
     let system = plan.systems.into_iter().next().context("no system")?;
-    let directory = instances.join(format!("try-{}", std::process::id()));
-    let tried = lab::try_out(&system, &directory).map_err(|error| {
+    let tried = lab::try_out(&system, claim).map_err(|error| {
         let mut text = error.to_string();
         for line in &error.log_tail {
             text.push_str("\n  | ");

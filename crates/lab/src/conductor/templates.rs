@@ -196,10 +196,11 @@ impl Conductor<'_> {
         };
         let staged = templates.shelf.stage(key).map_err(Broken::Lab)?;
         let data = data_of(&staged);
-        if let Err(error) = site.keep(&data) {
-            self.keep_log(&name, &error.log_tail);
+        let moved = site.stop().and_then(|()| site.move_data(&data));
+        let moved = moved.map_err(|error| failed(None, error.reason, error.log_tail));
+        if let Err(broken) = self.end(system, &name, site, moved) {
             remove(&staged).map_err(Broken::Lab)?;
-            return Err(failed(None, error.reason, error.log_tail));
+            return Err(broken);
         }
         let made = now();
         let (inventory, disk) = Inventory::of(&data)

@@ -12,6 +12,9 @@ pub(super) fn methods(view: &View<'_>) -> Markup {
             h2 { "Methods" }
             ul.prose {
                 li { "A round holds every system once, in random order. Systems are compared within a round, so that what disturbs a whole round disturbs both sides." }
+                @if view.input.data.info.plan.template {
+                    li { "Each system was loaded once; every trial began with a clone of that data, read through once before its first step. The loads are no results: the trials' provenance has their figures." }
+                }
                 li { "A ratio is the geometric mean of the rounds' ratios of candidate to base. Its interval covers the true ratio with 95 % probability, from the spread between rounds; seconds within a round are not replicates." }
                 li { "Regressed and improved: the interval excludes 1, the adjusted p-value (q) is small, and the change is larger than the metric's margin. Unchanged: the whole interval lies within the margin. Everything else is inconclusive, with what would decide it." }
                 li { "q is adjusted for false discoveries over all steps of a metric and system." }

@@ -171,10 +171,15 @@ pub struct Layout {
     pub as_root: bool,
 }
 
+/// The data directory in that of an instance.
+pub(crate) const DATA: &str = "data";
+/// What initialisation printed, there.
+pub(crate) const INIT_LOG: &str = "init.log";
+
 impl Layout {
     /// The data directory.
     pub fn data(&self) -> PathBuf {
-        self.directory.join("data")
+        self.directory.join(DATA)
     }
 
     /// The configuration file.
@@ -199,7 +204,7 @@ impl Layout {
 
     /// What initialisation printed.
     pub fn init_log(&self) -> PathBuf {
-        self.directory.join("init.log")
+        self.directory.join(INIT_LOG)
     }
 
     /// The directory that holds the socket.
