@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::Builds;
 use model::{Bytes, Nanos, ObtainEvent, Recipe};
-use obtain::{Installed, ObtainError};
+use obtain::{Installed, ObtainError, Obtained};
 
 use crate::printer::Printer;
 
@@ -23,16 +23,16 @@ pub(crate) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Res
         ));
     }
     let begun = Instant::now();
-    let installed = with_progress(&recipe.name, printer, |listen| {
+    let Obtained { build, made } = with_progress(&recipe.name, printer, |listen| {
         builds.install(recipe, listen)
     })
     .with_context(|| format!("{} was not installed", recipe.name))?;
-    if there {
-        printer.note(&format!("{} is installed already", recipe.name));
+    if made {
+        say_done(&build, begun, printer);
     } else {
-        say_done(&installed, begun, printer);
+        printer.note(&format!("{} is installed already", recipe.name));
     }
-    Ok(installed)
+    Ok(build)
 }
 
 /// Says what there is now.

@@ -4,7 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
 use model::{Build, BuildSource, Dbms, ObtainEvent, Recipe};
-use obtain::{Added, Depot, Installed, ObtainError};
+use obtain::{Added, Depot, Installed, ObtainError, Obtained};
 use plan::{BuildRequest, Catalog, Choices};
 
 use crate::address::{ForeignAddress, Secrets};
@@ -71,6 +71,11 @@ impl Builds {
         self.depot.installed()
     }
 
+    /// What is wrong with the records of builds that cannot be read.
+    pub fn damaged(&self) -> Result<Vec<String>, ObtainError> {
+        self.depot.damaged()
+    }
+
     /// What was found where servers usually are, newest first in each family.
     pub fn found(&self) -> &[Build] {
         self.found.get_or_init(servers::discover)
@@ -86,7 +91,7 @@ impl Builds {
         &self,
         recipe: &Recipe,
         listen: &mut dyn FnMut(ObtainEvent),
-    ) -> Result<Installed, ObtainError> {
+    ) -> Result<Obtained, ObtainError> {
         let helpers = self.catalog.helpers();
         self.depot.install(recipe, helpers, &identify, listen)
     }
@@ -103,8 +108,12 @@ impl Builds {
     }
 
     /// Removes an installed build; what it took on the disk.
-    pub fn remove(&self, name: &str) -> Result<model::Bytes, ObtainError> {
-        self.depot.remove(name)
+    pub fn remove(
+        &self,
+        name: &str,
+        listen: &mut dyn FnMut(ObtainEvent),
+    ) -> Result<model::Bytes, ObtainError> {
+        self.depot.remove(name, listen)
     }
 
     /// The build that `request` means; the error says what was looked for and what to do.

@@ -171,7 +171,7 @@ impl Claim {
 /// How the instances of tryouts begin.
 pub(crate) const TRYOUT: &str = "try-";
 /// How the instances of systems begin that are only asked.
-pub(crate) const ASKED: &str = "ask-";
+pub(crate) const ASKED: &str = "explain-";
 
 /// Removes the instances that a killed process left: what has the name of one. The lock of the lab is held
 /// and their servers are ended, so nobody uses them. Says what cannot be removed.
@@ -189,11 +189,13 @@ fn remove_leftovers(instances: &Path) -> Vec<String> {
     failures.collect()
 }
 
-/// `r7-2-1` (run, round, position), `try-4711`, `ask-4711-a`.
+/// `r7-2-1` (run, round, position), `try-4711`, `explain-4711-a`.
 fn is_instance_name(name: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let of_process = [TRYOUT, ASKED].iter().any(|kind| {
-        let process = name.strip_prefix(kind).and_then(|rest| rest.split('-').next());
+        let process = name
+            .strip_prefix(kind)
+            .and_then(|rest| rest.split('-').next());
         process.is_some_and(is_number)
     });
     let of_trial = name.strip_prefix('r').is_some_and(|numbers| {

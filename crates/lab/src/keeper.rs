@@ -29,8 +29,11 @@ impl<'a> Keeper<'a> {
             Event::TrialStarted { trial, .. } => {
                 let id = self.store.begin_trial(&self.run, trial, &now())?;
                 self.trial = Some((id, Instant::now()));
+                self.step = None;
             }
             Event::TrialFinished { outcome, .. } => {
+                // It may have failed in the middle of one.
+                self.step = None;
                 if let Some((trial, since)) = self.trial.take() {
                     self.store
                         .finish_trial(trial, outcome, since.elapsed().into())?;
@@ -48,12 +51,13 @@ impl<'a> Keeper<'a> {
                 measured,
                 ..
             } => {
-                if let Some((trial, _)) = self.trial {
-                    let row = self
-                        .store
-                        .begin_step(trial, step, *ordinal, kinds, *measured)?;
-                    self.step = Some(row);
-                }
+                self.step = match self.trial {
+                    Some((trial, _)) => {
+                        let store = &mut self.store;
+                        Some(store.begin_step(trial, step, *ordinal, kinds, *measured)?)
+                    }
+                    None => None,
+                };
             }
             Event::IntervalClosed { interval } => {
                 if let Some(step) = self.step {

@@ -270,3 +270,69 @@ fn the_log_of_a_failed_trial_is_kept_beside_the_results() {
         assert!(text.starts_with("fake: "), "{text}");
     }
 }
+
+#[test]
+fn a_core_is_kept_and_the_reason_says_where_it_is_now() {
+    let dies = Fault::from("INSERT", 3, Trouble::Dies);
+    for (fault, template) in [
+        (dies, false),
+        (Fault::NeverReady, false),
+        (dies, true),
+        (Fault::NeverReady, true),
+        (Fault::CloseFails, true),
+    ] {
+        let mut bench = Bench::new();
+        let plan = model::Plan {
+            template,
+            ..plan(1, ALL_STEPS)
+        };
+        let run = bench.begin(&plan);
+        let provider = FakeProvider::default()
+            .with("bad", fault)
+            .with("bad", Fault::LeavesCore);
+        bench.carry_out(&run, &provider).unwrap();
+        let data = bench.load(&run);
+        let bad = data.trials.iter().find(|t| t.system == "bad").unwrap();
+        let reason = told(&bad.outcome);
+        let (_, place) = reason.split_once("kept: ").unwrap();
+        let place = place.lines().next().unwrap();
+        assert!(place.starts_with(&bench.lab.root().join("logs").display().to_string()));
+        assert_eq!(std::fs::read_to_string(place).unwrap(), "memory");
+        let instances = bench.lab.instances().display().to_string();
+        assert!(!reason.contains(&instances), "{reason}");
+        assert!(bench.instances().is_empty(), "{fault:?} {template}");
+    }
+}
+
+#[test]
+fn a_core_of_a_server_that_does_not_stop_is_kept_too() {
+    let mut bench = Bench::new();
+    let run = bench.begin(&plan(1, LOAD_ONLY));
+    let provider = FakeProvider::default()
+        .with("bad", Fault::CloseFails)
+        .with("bad", Fault::LeavesCore);
+    let mut warnings = String::new();
+    let ended = bench.listen(&run, &provider, &Stop::default(), &mut |event| {
+        if let Event::Warning { text } = event {
+            warnings.push_str(text);
+        }
+    });
+    assert_eq!(ended.unwrap(), Ended::Finished { failed: 0 });
+    let (_, place) = warnings.split_once("kept: ").unwrap();
+    assert_eq!(std::fs::read_to_string(place).unwrap(), "memory");
+}
+
+#[test]
+fn what_killed_processes_left_is_removed_and_other_files_stay() {
+    let bench = Bench::new();
+    let left = ["r1-2-3", "r1-0-1", "try-4711", "explain-4711-a"];
+    let others = ["r1", "rx-1-2", "try-x", "notes"];
+    for name in left.iter().chain(&others) {
+        std::fs::create_dir_all(bench.lab.instances().join(name)).unwrap();
+    }
+    let claim = bench.lab.claim_instances().unwrap();
+    assert!(claim.swept().is_empty());
+    let mut there = bench.instances();
+    there.sort();
+    assert_eq!(there, ["notes", "r1", "rx-1-2", "try-x"]);
+}

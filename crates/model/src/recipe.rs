@@ -163,10 +163,19 @@ mod tests {
     #[test]
     fn an_address_is_told_without_its_secrets() {
         for (address, shown) in [
-            ("https://h.example/a/b.tar.gz", "https://h.example/a/b.tar.gz"),
-            ("https://u:p@ss@h.example:8/a.tar?token=s#f", "https://h.example:8/a.tar"),
+            (
+                "https://h.example/a/b.tar.gz",
+                "https://h.example/a/b.tar.gz",
+            ),
+            (
+                "https://u:p@ss@h.example:8/a.tar?token=s#f",
+                "https://h.example:8/a.tar",
+            ),
             ("http://user@h.example", "http://h.example"),
-            ("http://h.example/~u@v/a.tar#s", "http://h.example/~u@v/a.tar"),
+            (
+                "http://h.example/~u@v/a.tar#s",
+                "http://h.example/~u@v/a.tar",
+            ),
             ("http://h.example?key=s@t/x", "http://h.example"),
             ("u:p@h.example/a", "h.example/a"),
             ("", ""),

@@ -12,6 +12,7 @@
 //! A build is there when its name is, and the name is the last thing that is written. So a crash leaves
 //! either nothing or a whole build, and reading needs no lock.
 
+mod held;
 mod lock;
 mod maker;
 mod record;
@@ -26,9 +27,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ObtainError;
 use crate::tree;
+pub use held::Held;
 use lock::Lock;
 use maker::{Made, Maker};
-use record::{Record, Records};
+use record::{Listing, Record, Records};
 
 /// Asks the server in a directory what it is; the error is its answer or why there is none.
 pub type Identify<'a> = dyn Fn(&Path) -> Result<Build, String> + 'a;
@@ -47,6 +49,15 @@ pub struct Installed {
     pub size: Bytes,
     /// When it was installed: RFC 3339, in UTC.
     pub installed: String,
+}
+
+/// What an install led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obtained {
+    /// The build.
+    pub build: Installed,
+    /// Was it made, for the first time or anew because it no longer answered? Else it was there.
+    pub made: bool,
 }
 
 /// What the user adds himself.
@@ -92,13 +103,27 @@ impl Depot {
         &self.root
     }
 
-    /// Every build that is installed, by name.
+    /// Every build that is installed, by name, but for those of [`Depot::damaged`].
     pub fn installed(&self) -> Result<Vec<Installed>, ObtainError> {
-        let records = self.records().all()?;
+        let records = self.records().all()?.whole;
         Ok(records
             .into_iter()
             .map(|record| record.installed(&self.root))
             .collect())
+    }
+
+    /// What is wrong with records that cannot be read: while there are such, no files of builds are removed.
+    pub fn damaged(&self) -> Result<Vec<String>, ObtainError> {
+        let damaged = self.records().all()?.damaged;
+        Ok(damaged.iter().map(ToString::to_string).collect())
+    }
+
+    /// Keeps the build in `directory` on this machine while what is returned lives. A directory that is not
+    /// the depot's is the user's to keep.
+    pub fn hold(&self, directory: &Path) -> Result<Held, ObtainError> {
+        held::hold(&self.trees(), directory)?.ok_or_else(|| ObtainError::Gone {
+            directory: directory.to_owned(),
+        })
     }
 
     /// The build with this name.
@@ -114,23 +139,25 @@ impl Depot {
         helpers: &[Helper],
         identify: &Identify<'_>,
         listen: &mut dyn FnMut(ObtainEvent),
-    ) -> Result<Installed, ObtainError> {
+    ) -> Result<Obtained, ObtainError> {
         record::check_name(&recipe.name)?;
+        let standing = |build| Obtained { build, made: false };
         if let Some(there) = self.standing(recipe, identify, listen)? {
-            return Ok(there);
+            return Ok(standing(there));
         }
         let _lock = self.begin(listen)?;
         // Another backslide may have installed it while this one waited.
         if let Some(there) = self.standing(recipe, identify, listen)? {
-            return Ok(there);
+            return Ok(standing(there));
         }
         let maker = Maker {
             root: &self.root,
             helpers,
             identify,
         };
-        let made = maker.install(recipe, &self.records().all()?, listen)?;
-        self.register(&recipe.name, made, &recipe.facts, false)
+        let made = maker.install(recipe, &self.records().all()?.whole, listen)?;
+        let build = self.register(&recipe.name, made, &recipe.facts, false)?;
+        Ok(Obtained { build, made: true })
     }
 
     /// Adds a build of the user's own under `name`.
@@ -154,25 +181,39 @@ impl Depot {
         let made = match what {
             Added::Path(path) => in_place(path, identify, listen)?,
             Added::Archive(place) => {
-                maker.add(&origin_of(place)?, &self.records().all()?, listen)?
+                maker.add(&origin_of(place)?, &self.records().all()?.whole, listen)?
             }
         };
         let facts = made.build.facts.clone();
         self.register(name, made, &facts, true)
     }
 
-    /// Forgets the build and removes its files, unless another name still has them. What it took.
-    pub fn remove(&self, name: &str) -> Result<Bytes, ObtainError> {
+    /// Forgets the build and removes its files, unless another name still has them. What it took. An error
+    /// while a run holds it.
+    pub fn remove(
+        &self,
+        name: &str,
+        listen: &mut dyn FnMut(ObtainEvent),
+    ) -> Result<Bytes, ObtainError> {
         let records = self.records();
         if records.find(name)?.is_none() {
             return Err(self.not_installed(name)?);
         }
-        let _lock = Lock::take(&self.root, &mut |_| {})?;
+        let _lock = Lock::take(&self.root, listen)?;
         let Some(record) = records.find(name)? else {
             return Err(self.not_installed(name)?);
         };
         let tree = record.tree.as_ref().map(|tree| self.trees().join(tree));
         let before = tree.as_deref().filter(|tree| tree.is_dir()).map(tree::size);
+        let namesakes = records.all()?.whole.into_iter();
+        let is_last = namesakes.filter(|other| other.tree == record.tree).count() < 2;
+        if let Some(tree) = tree.as_deref().filter(|_| is_last)
+            && held::take(tree).is_none()
+        {
+            return Err(ObtainError::Held {
+                what: name.to_owned(),
+            });
+        }
         records.remove(name)?;
         // With its name gone, a tree that no other name has is swept like any left-over.
         self.sweep()?;
@@ -245,15 +286,16 @@ impl Depot {
     /// Removes what an earlier process left behind: unfinished work, and trees without a name. Under the
     /// lock, so that nobody is at work on them.
     fn sweep(&self) -> Result<(), ObtainError> {
-        let records = self.records().all()?;
-        let named = |tree: &str| records.iter().any(|r| r.tree.as_deref() == Some(tree));
+        let Listing { whole, damaged } = self.records().all()?;
+        let named = |tree: &str| whole.iter().any(|r| r.tree.as_deref() == Some(tree));
         self.clear("tmp", |_| false)?;
-        self.clear("trees", named)?;
+        // A record that cannot be read may be that of any tree.
+        self.clear("trees", |tree| !damaged.is_empty() || named(tree))?;
         // Work in progress has such a name there.
         self.clear("downloads", |name| !name.starts_with(".tmp"))
     }
 
-    /// Removes what is in a directory, but for what is to be kept.
+    /// Removes what is in a directory, but for what is to be kept or in use.
     fn clear(&self, directory: &str, keep: impl Fn(&str) -> bool) -> Result<(), ObtainError> {
         let directory = self.root.join(directory);
         if !directory.is_dir() {
@@ -261,7 +303,13 @@ impl Depot {
         }
         let names = tree::names(&directory)?.into_iter();
         let mut gone = names.filter(|name| !keep(&name.to_string_lossy()));
-        gone.try_for_each(|name| tree::remove(&directory.join(name)))
+        gone.try_for_each(|name| {
+            let path = directory.join(name);
+            match held::take(&path) {
+                Some(_unused) => tree::remove(&path),
+                None => Ok(()),
+            }
+        })
     }
 
     /// Gives what was made its name: the moment from which on it is installed.

@@ -131,6 +131,18 @@ pub enum ObtainError {
         /// What there is.
         there: String,
     },
+    /// A build that a run uses.
+    #[error("{what} is in use by a run: try again when that is done")]
+    Held {
+        /// The build.
+        what: String,
+    },
+    /// The files of a build that are no longer there.
+    #[error("the build in {} was removed: install it again", .directory.display())]
+    Gone {
+        /// Where it was.
+        directory: PathBuf,
+    },
     /// A record that cannot be read.
     #[error("{} is not a record of a build ({cause}): remove that file and install the build again", .path.display())]
     Record {

@@ -16,5 +16,5 @@ mod place;
 mod tree;
 
 pub use archive::Flaw;
-pub use depot::{Added, Depot, Identify, Installed};
+pub use depot::{Added, Depot, Held, Identify, Installed, Obtained};
 pub use error::ObtainError;

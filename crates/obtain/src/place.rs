@@ -127,7 +127,7 @@ fn link(rule: &Placing, into: &Path) -> Result<(), ObtainError> {
         return Err(misplaced(rule, "would replace what is there already"));
     }
     make_above(&full)?;
-    symlink(relative(&to, &from), &full).map_err(ObtainError::io("link", &full))
+    symlink(tree::relative(&to, &from), &full).map_err(ObtainError::io("link", &full))
 }
 
 /// Gives the files of one unpacked tree their places.
@@ -193,7 +193,7 @@ impl<'a> Mover<'a> {
                 return Err(misplaced(job.rule, &cause));
             }
             make_above(&full).map_err(|_| in_the_way(job.rule, to))?;
-            share(&source, &full)
+            tree::share(&source, &full)
         }
     }
 
@@ -222,10 +222,10 @@ impl<'a> Mover<'a> {
             let inside = target.strip_prefix(&self.real).ok();
             if let Some(place) = inside.and_then(|target| self.placed.get(target)) {
                 make_above(&full)?;
-                symlink(relative(to, place), &full).map_err(ObtainError::io("link", &full))?;
+                symlink(tree::relative(to, place), &full).map_err(ObtainError::io("link", &full))?;
             } else if target.is_file() {
                 make_above(&full)?;
-                share(&target, &full)?;
+                tree::share(&target, &full)?;
             }
         }
         Ok(())
@@ -244,19 +244,6 @@ impl Job<'_> {
         let below = path.strip_prefix(self.base);
         below.is_ok_and(|below| self.skip.iter().any(|skip| skip.is(below, directory)))
     }
-}
-
-/// The way from the link `link` to `to`, both below the same directory.
-fn relative(link: &Path, to: &Path) -> PathBuf {
-    let from: Vec<_> = link.parent().into_iter().flat_map(Path::iter).collect();
-    let to: Vec<_> = to.iter().collect();
-    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let mut way: PathBuf = from.iter().skip(common).map(|_| "..").collect();
-    way.extend(to.iter().skip(common));
-    if way.as_os_str().is_empty() {
-        way.push(".");
-    }
-    way
 }
 
 fn describe(rule: &Placing) -> String {
@@ -301,21 +288,6 @@ fn make_directory(path: &Path) -> Result<(), ObtainError> {
 
 fn make_above(path: &Path) -> Result<(), ObtainError> {
     path.parent().map_or(Ok(()), make_directory)
-}
-
-/// Gives a file a second name, in place of what has that name. A file system without second names gets
-/// a copy.
-fn share(file: &Path, name: &Path) -> Result<(), ObtainError> {
-    let share = || match fs::hard_link(file, name) {
-        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_file(name)?;
-            fs::hard_link(file, name)
-        }
-        done => done,
-    };
-    share()
-        .or_else(|_| fs::copy(file, name).map(drop))
-        .map_err(ObtainError::io("create", name))
 }
 
 /// Makes programs of what is one, and drops the empty files that some archives have for links.

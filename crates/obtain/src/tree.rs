@@ -126,6 +126,34 @@ pub(crate) fn size(root: &Path) -> Result<Bytes, ObtainError> {
     Ok(Bytes(blocks.sum::<u64>() * 512))
 }
 
+/// The way from the link `link` to `to`, both below the same directory.
+pub(crate) fn relative(link: &Path, to: &Path) -> PathBuf {
+    let from: Vec<_> = link.parent().into_iter().flat_map(Path::iter).collect();
+    let to: Vec<_> = to.iter().collect();
+    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let mut way: PathBuf = from.iter().skip(common).map(|_| "..").collect();
+    way.extend(to.iter().skip(common));
+    if way.as_os_str().is_empty() {
+        way.push(".");
+    }
+    way
+}
+
+/// Gives a file a second name, in place of what has that name. A file system without second names gets
+/// a copy.
+pub(crate) fn share(file: &Path, name: &Path) -> Result<(), ObtainError> {
+    let share = || match fs::hard_link(file, name) {
+        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(name)?;
+            fs::hard_link(file, name)
+        }
+        done => done,
+    };
+    share()
+        .or_else(|_| fs::copy(file, name).map(drop))
+        .map_err(ObtainError::io("create", name))
+}
+
 /// Removes a tree, or what there is of it; directories in it may be closed to their owner.
 pub(crate) fn remove(root: &Path) -> Result<(), ObtainError> {
     let remove = || match fs::symlink_metadata(root) {

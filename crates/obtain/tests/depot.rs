@@ -4,9 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::cell::Cell;
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,10 +14,11 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use flate2::{Compression, write::GzEncoder};
 use model::{
     Build, BuildFacts, BuildSource, Bytes, Dbms, ObtainEvent, Origin, Parcel, Placing, Recipe,
 };
-use obtain::{Added, Depot, Installed, ObtainError};
+use obtain::{Added, Depot, Installed, ObtainError, Obtained};
 use sha2::{Digest, Sha256};
 
 /// A place for archives and a depot.
@@ -65,7 +66,12 @@ impl Bench {
     }
 
     fn install(&self, recipe: &Recipe) -> Result<Installed, ObtainError> {
-        self.depot.install(recipe, &[], &ask, &mut |_| {})
+        let obtained = self.depot.install(recipe, &[], &ask, &mut |_| {});
+        obtained.map(|obtained| obtained.build)
+    }
+
+    fn remove(&self, name: &str) -> Result<Bytes, ObtainError> {
+        self.depot.remove(name, &mut |_| {})
     }
 
     fn add(&self, name: &str, archive: &str) -> Result<Installed, ObtainError> {
@@ -162,7 +168,9 @@ fn a_recipe_becomes_a_build_with_a_name() {
     recipe.parcel.sha256 = Some(sha256.clone());
     let mut events = Vec::new();
     let listen = &mut |event| events.push(event);
-    let build = bench.depot.install(&recipe, &[], &ask, listen).unwrap();
+    let obtained = bench.depot.install(&recipe, &[], &ask, listen).unwrap();
+    assert!(obtained.made);
+    let build = obtained.build;
     assert_eq!(build.name, "mysql-8.0.33");
     assert_eq!(build.build.id(), "mysql-8.0.33");
     assert_eq!(build.build.facts, recipe.facts);
@@ -209,7 +217,11 @@ fn what_is_installed_is_only_asked_and_needs_no_archive() {
         ask(directory)
     };
     let again = bench.depot.install(&recipe, &[], &counting, &mut |_| {});
-    assert_eq!((again.unwrap(), asked.get()), (first, 1));
+    let there = Obtained {
+        build: first,
+        made: false,
+    };
+    assert_eq!((again.unwrap(), asked.get()), (there, 1));
     assert_eq!(bench.depot.installed().unwrap().len(), 1);
     assert_eq!(asked.get(), 1, "a look at the list asks no server");
 }
@@ -221,7 +233,12 @@ fn a_build_that_no_longer_answers_is_made_anew() {
     let recipe = recipe("mysql-8.0.33", "8.0.33", &archive);
     let first = bench.install(&recipe).unwrap();
     fs::write(directory_of(&first).join("bin/mysqld"), "").unwrap();
-    let second = bench.install(&recipe).unwrap();
+    let second = bench.depot.install(&recipe, &[], &ask, &mut |_| {});
+    let Obtained {
+        build: second,
+        made,
+    } = second.unwrap();
+    assert!(made);
     assert_eq!(first.build, second.build);
     assert!(ask(&directory_of(&second)).is_ok());
     fs::remove_dir_all(bench.depot_path("trees")).unwrap();
@@ -333,9 +350,9 @@ fn names_with_the_same_files_share_them_until_the_last_is_gone() {
     assert_eq!(directory_of(&one), directory_of(&two));
     assert_eq!(one.build.source, two.build.source);
     assert_eq!(bench.names("trees").len(), 1);
-    assert_eq!(bench.depot.remove("one").unwrap(), Bytes(0));
+    assert_eq!(bench.remove("one").unwrap(), Bytes(0));
     assert!(ask(&directory_of(&two)).is_ok());
-    assert_eq!(bench.depot.remove("two").unwrap(), two.size);
+    assert_eq!(bench.remove("two").unwrap(), two.size);
     assert!(bench.names("trees").is_empty());
     // Other rules make other trees, even of the same archive.
     bench.add("three", &archive).unwrap();
@@ -346,7 +363,7 @@ fn names_with_the_same_files_share_them_until_the_last_is_gone() {
 #[test]
 fn only_what_is_there_is_removed() {
     let bench = Bench::new();
-    let words = |name: &str| bench.words(&bench.depot.remove(name).unwrap_err());
+    let words = |name: &str| bench.words(&bench.remove(name).unwrap_err());
     insta::assert_snapshot!(words("mysql"), @"no build is installed under the name `mysql`: none is installed");
     let archive = bench.archive("a.tar", &[("top/bin/mysqld", &server("8.0.33"))]);
     bench.add("one", &archive).unwrap();
@@ -379,7 +396,7 @@ fn a_directory_of_the_users_own_stays_where_it_is() {
     insta::assert_snapshot!(bench.words(&add("mine", &own).unwrap_err()), @"`mine` is in use by the build in DIR/my builds/compiled: say `backslide remove mine` first, or choose another name");
     let taken = recipe("mine", "9.7.4", "none");
     insta::assert_snapshot!(bench.words(&bench.install(&taken).unwrap_err()), @"`mine` is in use by the build in DIR/my builds/compiled: say `backslide remove mine` first, or choose another name");
-    assert_eq!(bench.depot.remove("mine").unwrap(), Bytes(0));
+    assert_eq!(bench.remove("mine").unwrap(), Bytes(0));
     assert!(program.exists() && bench.depot.installed().unwrap().is_empty());
     insta::assert_snapshot!(bench.words(&add("none", &bench.path("none")).unwrap_err()), @"DIR/none does not run here: there is no server");
 }
@@ -493,9 +510,110 @@ fn a_record_that_cannot_be_read_is_named() {
     fs::create_dir_all(bench.depot_path("builds")).unwrap();
     fs::write(bench.depot_path("builds/one.json"), "{}").unwrap();
     fs::write(bench.depot_path("builds/notes.txt"), "not ours").unwrap();
-    insta::assert_snapshot!(bench.words(&bench.depot.installed().unwrap_err()), @"DIR/depot/builds/one.json is not a record of a build (missing field `base` at line 1 column 2): remove that file and install the build again");
-    fs::remove_file(bench.depot_path("builds/one.json")).unwrap();
+    let damaged = bench.depot.damaged().unwrap().join("\n");
+    let damaged = damaged.replace(&bench.directory.path().display().to_string(), "DIR");
+    insta::assert_snapshot!(damaged, @"DIR/depot/builds/one.json is not a record of a build (missing field `base` at line 1 column 2): remove that file and install the build again");
     assert!(bench.depot.installed().unwrap().is_empty());
+    // The others go on as before; only files that may be its own are left alone.
+    fs::create_dir_all(bench.depot_path("trees/abc/bin")).unwrap();
+    let archive = bench.archive("a.tar", &[("top/bin/mysqld", &server("8.0.33"))]);
+    let build = bench.add("two", &archive).unwrap();
+    assert_eq!(bench.depot.installed().unwrap(), [build]);
+    assert_eq!(bench.remove("two").unwrap(), Bytes(0));
+    assert!(bench.depot.installed().unwrap().is_empty());
+    assert_eq!(bench.names("trees").len(), 2);
+    fs::remove_file(bench.depot_path("builds/one.json")).unwrap();
+    assert!(bench.depot.damaged().unwrap().is_empty());
+    bench.add("three", &archive).unwrap();
+    assert_eq!(bench.names("trees").len(), 1);
+}
+
+#[test]
+fn a_build_that_a_run_uses_stays() {
+    let bench = Bench::new();
+    let archive = bench.archive("a.tar", &[("top/bin/mysqld", &server("8.0.33"))]);
+    let recipe = recipe("mysql-8.0.33", "8.0.33", &archive);
+    let build = bench.install(&recipe).unwrap();
+    let second = bench
+        .install(&Recipe {
+            name: "second".into(),
+            ..recipe.clone()
+        })
+        .unwrap();
+    let inside = directory_of(&build).join("bin");
+    let held = [bench.depot.hold(&inside), bench.depot.hold(&inside)];
+    // The files stay under the other name, so that this one may go.
+    assert_eq!(bench.remove(&second.name).unwrap(), Bytes(0));
+    insta::assert_snapshot!(bench.words(&bench.remove(&build.name).unwrap_err()), @"mysql-8.0.33 is in use by a run: try again when that is done");
+    assert_eq!(
+        bench.depot.find(&build.name).unwrap().as_ref(),
+        Some(&build)
+    );
+    // Neither is it made anew, nor swept without its name.
+    fs::write(inside.join("mysqld"), "").unwrap();
+    assert!(matches!(
+        bench.install(&recipe),
+        Err(ObtainError::Held { .. })
+    ));
+    fs::remove_file(bench.depot_path("builds/mysql-8.0.33.json")).unwrap();
+    let other = bench.archive("b.tar", &[("bin/mysqld", &server("8.0.34"))]);
+    bench.add("other", &other).unwrap();
+    assert_eq!(bench.names("trees").len(), 2);
+    drop(held);
+    bench.remove("other").unwrap();
+    assert!(bench.names("trees").is_empty());
+    insta::assert_snapshot!(bench.words(&bench.depot.hold(&bench.depot_path("trees/x/bin")).unwrap_err()), @"the build in DIR/depot/trees/x/bin was removed: install it again");
+    assert!(
+        bench
+            .depot
+            .hold(&bench.path("a build of the user's own"))
+            .is_ok()
+    );
+}
+
+#[test]
+fn files_that_only_look_like_archives_are_left_alone() {
+    let bench = Bench::new();
+    let gzip = |content: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    };
+    let inner = gzip(&tar(&[("bin/mysqld", &server("8.0.33"))]));
+    let mut truncated = inner.clone();
+    truncated.truncate(40);
+    let names: Vec<String> = (0..20).map(|n| format!("a/{n}.gz")).collect();
+    let short = gzip(b"changes");
+    let mut files: Vec<(&str, &[u8])> = names.iter().map(|n| (n.as_str(), &short[..])).collect();
+    let long = gzip(&[b'x'; 2000]);
+    files.extend([("b/changelog.gz", &long[..]), ("b/half", &truncated)]);
+    let outer = |name: &str, files: &[(&str, &[u8])]| {
+        let mut tar = tar::Builder::new(Vec::new());
+        for (name, content) in files {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(content.len() as u64);
+            header.set_mode(0o644);
+            tar.append_data(&mut header, name, *content).unwrap();
+        }
+        fs::write(bench.path(name), tar.into_inner().unwrap()).unwrap();
+        bench.path(name).display().to_string()
+    };
+    let error = bench.add("none", &outer("none.tar", &files)).unwrap_err();
+    let words = bench.words(&error);
+    assert!(words.starts_with("no server in DIR/none.tar"), "{words}");
+    files.push(("c/server.tar.gz", &inner));
+    let build = bench.add("some", &outer("some.tar", &files)).unwrap();
+    assert!(ask(&directory_of(&build)).is_ok());
+    fs::write(bench.path("short.gz"), short).unwrap();
+    let words = bench.words(
+        &bench
+            .add("x", &bench.path("short.gz").display().to_string())
+            .unwrap_err(),
+    );
+    assert!(
+        words.contains("gzip of something that is no tar"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -524,7 +642,9 @@ fn two_installs_at_once_wait_for_each_other() {
             }
             said.push(event);
         });
-        assert_eq!(first.join().unwrap().unwrap(), second.unwrap());
+        let (first, second) = (first.join().unwrap().unwrap(), second.unwrap());
+        assert_eq!(first.build, second.build);
+        assert_eq!((first.made, second.made), (true, false));
         let waited = matches!(&said[0], ObtainEvent::Checking { what } if what.contains("another"));
         assert!(
             waited
@@ -533,4 +653,21 @@ fn two_installs_at_once_wait_for_each_other() {
                     .any(|event| matches!(event, ObtainEvent::Unpacking { .. }))
         );
     });
+}
+
+#[test]
+fn a_removal_says_that_it_waits() {
+    let bench = Bench::new();
+    let archive = bench.archive("a.tar", &[("top/bin/mysqld", &server("8.0.33"))]);
+    bench.add("one", &archive).unwrap();
+    let lock = fs::File::create(bench.depot_path("lock")).unwrap();
+    lock.lock().unwrap();
+    let mut lock = Some(lock);
+    let (depot, said) = (bench.depot.clone(), mpsc::channel());
+    let removing =
+        thread::spawn(move || depot.remove("one", &mut |event| said.0.send(event).unwrap()));
+    let waited = said.1.recv_timeout(Duration::from_secs(20));
+    drop(lock.take());
+    assert!(removing.join().unwrap().is_ok());
+    assert!(matches!(waited, Ok(ObtainEvent::Checking { what }) if what.contains("another")));
 }

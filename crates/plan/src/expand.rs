@@ -75,8 +75,8 @@ impl Maker<'_> {
             cpus: entry.cpus.clone(),
             control: false,
             build,
-            preload: String::new(),
-            huge_pages: false,
+            preload: entry.preload.clone(),
+            huge_pages: entry.huge_pages,
         };
         check_engine(entry, &system)?;
         system.config = self.config(entry, &system)?;

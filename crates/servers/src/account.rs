@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt, chown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
@@ -69,21 +69,34 @@ impl RunAs {
     /// Can the server enter every directory that there is on the way to `directory`? Only another account
     /// can be shut out.
     pub(crate) fn check_reach(&self, directory: &Path) -> Result<(), ServerError> {
+        self.closed_on_the_way_to(directory)
+            .map_or(Ok(()), |(directory, user)| {
+                Err(ServerError::NotTraversable { directory, user })
+            })
+    }
+
+    /// Can the server enter every directory on the way to its own program?
+    pub(crate) fn check_program(&self, program: &Path) -> Result<(), ServerError> {
+        self.closed_on_the_way_to(program)
+            .map_or(Ok(()), |(directory, user)| {
+                Err(ServerError::ProgramOutOfReach {
+                    program: program.to_owned(),
+                    directory,
+                    user,
+                })
+            })
+    }
+
+    /// A directory on the way to `path` that the server cannot enter, and who it is.
+    fn closed_on_the_way_to(&self, path: &Path) -> Option<(PathBuf, String)> {
         let Self::Account(account) = self else {
-            return Ok(());
+            return None;
         };
-        for ancestor in directory.ancestors().skip(1) {
-            let Ok(metadata) = fs::metadata(ancestor) else {
-                continue; // It will be made, open to all.
-            };
-            if !account.may_enter(&metadata) {
-                return Err(ServerError::NotTraversable {
-                    directory: ancestor.to_owned(),
-                    user: account.name.clone(),
-                });
-            }
-        }
-        Ok(())
+        let closed = path.ancestors().skip(1).find(|ancestor| {
+            // What is not there will be made, open to all.
+            fs::metadata(ancestor).is_ok_and(|metadata| !account.may_enter(&metadata))
+        })?;
+        Some((closed.to_owned(), account.name.clone()))
     }
 }
 

@@ -199,6 +199,18 @@ pub enum ServerError {
         /// The account.
         user: String,
     },
+    /// The account that the server runs as cannot reach the server's program.
+    #[error(
+        "user `{user}`, as whom the server must run, cannot enter {}, where its program {} is: install builds elsewhere (BACKSLIDE_CACHE=DIRECTORY), or allow it (chmod o+x)", .directory.display(), .program.display()
+    )]
+    ProgramOutOfReach {
+        /// The program.
+        program: PathBuf,
+        /// The directory that is closed.
+        directory: PathBuf,
+        /// The account.
+        user: String,
+    },
     /// Initialisation failed.
     #[error("{build} failed to initialise {}: {status}{tail}", .directory.display())]
     InitFailed {
@@ -326,6 +338,7 @@ impl ServerError {
             | Self::SocketPathTooLong { .. }
             | Self::NoAccount { .. }
             | Self::NotTraversable { .. }
+            | Self::ProgramOutOfReach { .. }
             | Self::AlreadyRunning { .. }
             | Self::NotRunning { .. } => &[],
         }

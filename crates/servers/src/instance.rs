@@ -157,6 +157,7 @@ impl Instance {
             &spec.build.id(),
         )?;
         run_as.check_reach(&directory)?;
+        run_as.check_program(&installation.program)?;
         let socket = SocketDirectory::create(&directory, traits.socket, &socket::places(&run_as))?;
         plain_text(socket.path())?;
         let layout = Layout {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::digest::sha256_of;
+use crate::digest::program_of;
 
 /// What a running server is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,10 +46,11 @@ impl Mapped {
         // The link leads to the program even when its file is gone.
         let link = PathBuf::from(format!("/proc/{pid}/exe"));
         let program = fs::read_link(&link)?;
+        let read = program_of(&link, &program)?;
         Ok(Self {
-            program_sha256: sha256_of(&link, &program)?,
             program,
-            allocator: allocator(&libraries, preloaded),
+            program_sha256: read.sha256,
+            allocator: allocator(&libraries, preloaded, read.allocator),
             libraries,
         })
     }
@@ -124,20 +125,28 @@ fn is_library(path: &str) -> bool {
     name.split('.').skip(1).any(|part| part == "so")
 }
 
-/// What serves `malloc`: a preloaded allocator, else one that the program was linked with, else the C
-/// library. One that is linked into the program itself cannot be seen here.
-fn allocator(libraries: &[MappedLibrary], preloaded: Option<&Path>) -> String {
+/// What serves `malloc`: a preloaded allocator, else the one in the program itself, whose symbols the
+/// loader finds before those of libraries, else one that it was linked with, else the C library.
+fn allocator(
+    libraries: &[MappedLibrary],
+    preloaded: Option<&Path>,
+    in_program: Option<&str>,
+) -> String {
     let real = preloaded.and_then(|path| fs::canonicalize(path).ok());
-    let preloaded = libraries
-        .iter()
-        .filter(|library| Some(&library.path) == real.as_ref());
-    let served = preloaded.chain(libraries).find_map(|library| {
+    let known = |library: &MappedLibrary| {
         let name = file_name(library);
         let known = ALLOCATORS
             .iter()
             .find(|(start, _)| name.starts_with(start))?;
         Some(format!("{} ({})", known.1, library.path.display()))
-    });
+    };
+    let mut first = libraries
+        .iter()
+        .filter(|library| Some(&library.path) == real.as_ref());
+    let served = first
+        .find_map(known)
+        .or_else(|| in_program.map(|name| format!("{name}, linked into the program")))
+        .or_else(|| libraries.iter().find_map(known));
     let c_library = || {
         let found = libraries.iter().find(|library| {
             let name = file_name(library);
@@ -185,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_allocator_is_judged_from_the_libraries() {
-        let judge = |maps: &str| allocator(&libraries(maps), None);
+        let judge = |maps: &str| allocator(&libraries(maps), None, None);
         insta::assert_snapshot!(judge(MAPS), @"jemalloc (/opt/my sql/lib/libjemalloc.so.1)");
         insta::assert_snapshot!(judge("1-2 r-xp 0 0:0 1 /lib64/libc-2.31.so"), @"C library (/lib64/libc-2.31.so)");
         insta::assert_snapshot!(judge("1-2 r-xp 0 0:0 1 /x/libtcmalloc_minimal.so.4\n1-2 r-xp 0 0:0 1 /x/libc.so.6"), @"tcmalloc (/x/libtcmalloc_minimal.so.4)");
@@ -203,8 +212,10 @@ mod tests {
             "1-2 r-xp 0 0:0 1 /a/libjemalloc.so.2\n1-2 r-xp 0 0:0 2 {}\n",
             path.display()
         ));
-        assert!(allocator(&both, None).starts_with("jemalloc"));
-        assert!(allocator(&both, Some(&path)).starts_with("tcmalloc"));
+        assert!(allocator(&both, None, None).starts_with("jemalloc"));
+        assert!(allocator(&both, Some(&path), Some("jemalloc")).starts_with("tcmalloc"));
+        let own = allocator(&both, None, Some("mimalloc"));
+        assert_eq!(own, "mimalloc, linked into the program");
     }
 
     #[test]

@@ -116,18 +116,20 @@ impl Shelf {
     }
 
     /// Removes templates until `need` more fits into the budget, or only those of `keep` are left: the one
-    /// first that was not used for longest.
+    /// first that was not used for longest. Those without a record that can be read go in any case.
     pub(crate) fn make_room(&self, need: Bytes, keep: &BTreeSet<String>) -> Result<(), LabError> {
         let mut all = self.all()?;
         all.sort_by(|a, b| a.used.cmp(&b.used).then_with(|| a.key.cmp(&b.key)));
-        let mut total: u64 = all.iter().map(|stored| stored.disk.0).sum();
+        let mut total: u64 = all.iter().filter_map(|stored| Some(stored.disk?.0)).sum();
         for stored in all {
-            if total.saturating_add(need.0) <= self.budget.0 {
-                break;
-            }
-            if !keep.contains(&stored.key) {
+            let Some(disk) = stored.disk else {
+                // Nobody can use it, and what it takes is not known.
                 self.discard(&stored.key)?;
-                total -= stored.disk.0;
+                continue;
+            };
+            if total.saturating_add(need.0) > self.budget.0 && !keep.contains(&stored.key) {
+                self.discard(&stored.key)?;
+                total -= disk.0;
             }
         }
         Ok(())
@@ -145,13 +147,12 @@ impl Shelf {
             Ok(record) => Stored {
                 key,
                 used: record.used,
-                disk: record.disk,
+                disk: Some(record.disk),
             },
-            // Nobody can use what has no record that can be read: it goes first.
             Err(_) => Stored {
                 key,
                 used: String::new(),
-                disk: Bytes(0),
+                disk: None,
             },
         });
         Ok(stored.collect())
@@ -185,7 +186,8 @@ fn is_key(name: &str) -> bool {
 struct Stored {
     key: String,
     used: String,
-    disk: Bytes,
+    /// `None` without a record that can be read.
+    disk: Option<Bytes>,
 }
 
 /// Where the data of a staged template goes.
@@ -312,6 +314,16 @@ mod tests {
         assert_eq!(there(&shelf), "acn");
         assert_eq!(shelf.disk(&key('a')), Some(Bytes(20_000)));
         assert_eq!(shelf.disk(&key('b')), None);
+    }
+
+    #[test]
+    fn what_has_no_record_goes_first_even_where_there_is_room() {
+        let (_root, shelf) = shelf();
+        put(&shelf, 'a', "1", 20_000);
+        let b = put(&shelf, 'b', "2", 20_000);
+        fs::remove_file(b.data.with_file_name(RECORD)).unwrap();
+        shelf.make_room(Bytes(0), &BTreeSet::new()).unwrap();
+        assert_eq!(there(&shelf), "a");
     }
 
     #[test]

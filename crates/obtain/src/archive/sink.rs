@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -17,6 +17,7 @@ use super::checks::{follow, inner_path, parent, shown, target};
 use super::meter::Meter;
 use super::{CHUNK, Stop};
 use crate::error::ObtainError;
+use crate::tree;
 
 /// The permissions of a program and of a directory. All else that an archive says is dropped: the bits
 /// that change who runs it, writing by others, owners and times.
@@ -171,7 +172,8 @@ impl<'a> Sink<'a> {
                 Leads::Out => return Err(self.leads_out(path, link)),
             };
             let target = if link.target.first() == Some(&b'/') {
-                relative(path, &to)
+                let [link, to] = [path, to.as_slice()].map(|path| Path::new(OsStr::from_bytes(path)));
+                tree::relative(link, to).into_os_string().into_vec()
             } else {
                 link.target.clone()
             };
@@ -287,25 +289,4 @@ fn replaced(name: &[u8], was: &Node, becomes: &'static str) -> Stop {
 fn refused(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Stop + use<> {
     let explain = ObtainError::io(action, path);
     move |cause| Stop::Write(explain(cause))
-}
-
-/// The way from a link to what it leads to.
-fn relative(link: &[u8], to: &[u8]) -> Vec<u8> {
-    let names = |path: &'_ [u8]| -> Vec<Vec<u8>> {
-        let parts = path.split(|byte| *byte == b'/');
-        parts
-            .filter(|part| !part.is_empty())
-            .map(<[u8]>::to_vec)
-            .collect()
-    };
-    let from = names(parent(link).unwrap_or_default());
-    let to = names(to);
-    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let up = vec![b"..".to_vec(); from.len() - common];
-    let way: Vec<Vec<u8>> = up.into_iter().chain(to.into_iter().skip(common)).collect();
-    if way.is_empty() {
-        b".".to_vec()
-    } else {
-        way.join(&b'/')
-    }
 }

@@ -8,7 +8,7 @@ use rustix::fs::{RenameFlags, renameat_with};
 
 use super::Identify;
 use super::record::{Record, path_of, within};
-use super::unknown;
+use super::{held, unknown};
 use crate::error::ObtainError;
 use crate::fetch::{self, Fetched};
 use crate::library;
@@ -121,6 +121,10 @@ impl Maker<'_> {
             let digest = digest_of(&shared.installed.build.source);
             return self.made(order, material, base, build, digest);
         }
+        // Nobody may use it while its files change places.
+        let unused = held::take(&place).ok_or_else(|| ObtainError::Held {
+            what: order.origin.describe(),
+        })?;
         let made = self
             .unpack(order, &material, &place, listen)
             .and_then(|digest| {
@@ -128,6 +132,7 @@ impl Maker<'_> {
                 accept(&build)?;
                 Ok((base, build, digest))
             });
+        drop(unused);
         match made {
             Ok((base, build, digest)) => self.made(order, material, base, build, digest),
             Err(error) => {

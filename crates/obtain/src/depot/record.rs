@@ -68,6 +68,15 @@ pub(super) fn check_name(name: &str) -> Result<(), ObtainError> {
     }
 }
 
+/// What there is of records.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// Those that can be read, by name.
+    pub(super) whole: Vec<Record>,
+    /// Why the others cannot.
+    pub(super) damaged: Vec<ObtainError>,
+}
+
 /// The records of a depot.
 pub(super) struct Records<'a> {
     root: &'a Path,
@@ -87,21 +96,24 @@ impl<'a> Records<'a> {
     }
 
     /// All of them, by name.
-    pub(super) fn all(&self) -> Result<Vec<Record>, ObtainError> {
+    pub(super) fn all(&self) -> Result<Listing, ObtainError> {
         let directory = self.directory();
+        let mut listing = Listing::default();
         if !directory.exists() {
-            return Ok(Vec::new());
+            return Ok(listing);
         }
-        let mut records = Vec::new();
         for file in tree::names(&directory)? {
             let file = file.to_string_lossy();
             // What is no name is not ours: a file that an editor or a file system left there.
             let name = file.strip_suffix(".json");
             if let Some(name) = name.filter(|name| check_name(name).is_ok()) {
-                records.extend(self.find(name)?);
+                match self.find(name) {
+                    Ok(record) => listing.whole.extend(record),
+                    Err(error) => listing.damaged.push(error),
+                }
             }
         }
-        Ok(records)
+        Ok(listing)
     }
 
     /// The one of this name.

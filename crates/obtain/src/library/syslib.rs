@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::LibraryError;
 use crate::archive;
 use crate::error::ObtainError;
+use crate::tree;
 
 /// The loader of programs; it must be one itself.
 pub(super) const LOADER: &str = "ld-linux-x86-64.so.2";
@@ -51,7 +52,7 @@ pub(super) fn lay(packages: &[PathBuf], syslib: &Path) -> Result<(), ObtainError
             continue;
         }
         let to = syslib.join(&library.name);
-        share(&library.real, &to)?;
+        tree::share(&library.real, &to)?;
         laid.push(library);
     }
     for missing in NEEDED {
@@ -120,15 +121,6 @@ fn is_library(name: &str) -> bool {
         || name
             .rsplit_once(".so.")
             .is_some_and(|(_, rest)| is_version(rest))
-}
-
-/// A second name for a file; where the disk cannot do that, a copy.
-fn share(from: &Path, to: &Path) -> Result<(), ObtainError> {
-    if fs::hard_link(from, to).is_ok() {
-        return Ok(());
-    }
-    fs::copy(from, to).map_err(ObtainError::io("write", to))?;
-    Ok(())
 }
 
 #[cfg(test)]
