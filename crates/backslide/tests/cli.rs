@@ -14,8 +14,8 @@ use serde_json::Value;
 use testkit::redact;
 
 const VERBS: [&str; 15] = [
-    "demo", "doctor", "builds", "install", "remove", "add", "try", "plan", "run", "list", "show", "compare", "explain",
-    "report", "export",
+    "demo", "doctor", "builds", "install", "remove", "add", "try", "plan", "run", "list", "show",
+    "compare", "explain", "report", "export",
 ];
 const WAL: &str = "build = \"sqlite\"\nconfig = \"wal\"";
 const ROLLBACK: &str = "build = \"sqlite\"\nconfig = \"rollback\"";
@@ -185,8 +185,14 @@ fn a_missing_build_is_told_what_there_is() {
     let error = plan_error(WORKLOAD, "build = \"mysql-3.23\"");
     assert!(error.starts_with("error: my.toml:"), "{error}");
     assert!(error.contains(": no build `mysql-3.23`: "), "{error}");
-    assert!(error.contains("`backslide builds` lists what can be had"), "{error}");
-    assert!(error.contains("`path = \"…\"` says where one is"), "{error}");
+    assert!(
+        error.contains("`backslide builds` lists what can be had"),
+        "{error}"
+    );
+    assert!(
+        error.contains("`path = \"…\"` says where one is"),
+        "{error}"
+    );
     let error = plan_error(WORKLOAD, "build = \"mariadb\"\npath = \"/nowhere/mariadb\"");
     assert!(
         error.contains("/nowhere/mariadb does not exist: give the directory"),
@@ -299,7 +305,12 @@ fn builds_for_programs() {
     assert_eq!(sqlite["source"], "part of backslide");
     assert_eq!(sqlite["state"], "embedded");
     let named = |name: &str| list(&builds).iter().find(|build| build["build"] == name);
-    for name in ["mysql-5.5.9", "mariadb-11.8.9", "postgres-9.6.24", "postgres-19rc1"] {
+    for name in [
+        "mysql-5.5.9",
+        "mariadb-11.8.9",
+        "postgres-9.6.24",
+        "postgres-19rc1",
+    ] {
         assert_eq!(named(name).unwrap()["state"], "available", "{name}");
     }
 }

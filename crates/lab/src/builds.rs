@@ -4,7 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
 use model::{Build, BuildSource, Dbms, ObtainEvent, Recipe};
-use obtain::{Added, Depot, Installed, ObtainError, Obtained};
+use obtain::{Added, Depot, Held, Installed, ObtainError, Obtained};
 use plan::{BuildRequest, Catalog, Choices};
 
 use crate::address::{ForeignAddress, Secrets};
@@ -86,6 +86,26 @@ impl Builds {
         embedded()
     }
 
+    /// The build of the catalog that `name` means: the one of that name, else the newest that fits.
+    pub fn recipe(&self, name: &str) -> Result<&Recipe, String> {
+        let request = BuildRequest::named(name);
+        if request.dbms.is_some_and(Dbms::is_embedded) {
+            return Err(format!(
+                "{name} is part of backslide: there is nothing to install"
+            ));
+        }
+        let exact = self.catalog.recipe(name);
+        exact.or_else(|error| self.newest_recipe(&request).ok_or(error.to_string()))
+    }
+
+    fn newest_recipe(&self, request: &BuildRequest) -> Option<&Recipe> {
+        let fits = self.catalog.recipes().iter().filter(|recipe| {
+            let build = not_installed(recipe);
+            request.is_general() && request.fits(&build) && !is_named(&build)
+        });
+        newest(fits, |recipe| &recipe.version)
+    }
+
     /// Installs a build of the catalog; one that is there already is only looked at.
     pub fn install(
         &self,
@@ -114,6 +134,19 @@ impl Builds {
         listen: &mut dyn FnMut(ObtainEvent),
     ) -> Result<model::Bytes, ObtainError> {
         self.depot.remove(name, listen)
+    }
+
+    /// Keeps the builds of `systems` from being removed for as long as what is returned lives.
+    pub fn hold(&self, systems: &[model::System]) -> Result<Vec<Held>, ObtainError> {
+        let directories = systems
+            .iter()
+            .filter_map(|system| match &system.build.source {
+                BuildSource::Installed { directory, .. } => Some(Path::new(directory)),
+                BuildSource::Path(_) | BuildSource::Embedded | BuildSource::Connect(_) => None,
+            });
+        directories
+            .map(|directory| self.depot.hold(directory))
+            .collect()
     }
 
     /// The build that `request` means; the error says what was looked for and what to do.
@@ -153,11 +186,7 @@ impl Builds {
         if let Some(build) = newest(fits.filter(|b| !is_named(b)), |build| &build.version) {
             return Ok(build.clone());
         }
-        let fits = recipes.iter().filter(|recipe| {
-            let build = not_installed(recipe);
-            request.is_general() && request.fits(&build) && !is_named(&build)
-        });
-        match newest(fits, |recipe| &recipe.version) {
+        match self.newest_recipe(request) {
             Some(recipe) => Ok(self.would_be(recipe)),
             None => Err(self.missing(request, &installed)),
         }
@@ -334,6 +363,22 @@ mod tests {
         assert!(error.contains("nearest `mysql-5."), "{error}");
         let error = builds.find(&request("my-own")).unwrap_err();
         assert!(error.contains("`backslide builds`"), "{error}");
+    }
+
+    #[test]
+    fn what_is_installed_may_be_named_in_general() {
+        let depot = tempfile::tempdir().unwrap();
+        let builds = builds_of(depot.path());
+        let name = |asked: &str| builds.recipe(asked).map(|recipe| recipe.name.clone());
+        assert_eq!(name("mysql-5.7").unwrap(), "mysql-5.7.22");
+        assert_eq!(name("postgres-18.6deb").unwrap(), "postgres-18.6deb");
+        assert_eq!(name("postgres-18").unwrap(), "postgres-18.6");
+        assert!(name("sqlite").unwrap_err().contains("part of backslide"));
+        assert!(
+            name("mysqll-5.7.22")
+                .unwrap_err()
+                .contains("nearest `mysql-5.7.22`")
+        );
     }
 
     #[test]

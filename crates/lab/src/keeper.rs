@@ -53,8 +53,10 @@ impl<'a> Keeper<'a> {
             } => {
                 self.step = match self.trial {
                     Some((trial, _)) => {
-                        let store = &mut self.store;
-                        Some(store.begin_step(trial, step, *ordinal, kinds, *measured)?)
+                        let row = self
+                            .store
+                            .begin_step(trial, step, *ordinal, kinds, *measured)?;
+                        Some(row)
                     }
                     None => None,
                 };

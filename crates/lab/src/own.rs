@@ -156,7 +156,11 @@ impl Own {
                 facts.push(("digest of the program", mapped.program_sha256));
                 facts.push(("allocator", mapped.allocator));
                 let libraries = mapped.libraries.iter().map(|library| {
-                    let gone = if library.deleted { " (removed since)" } else { "" };
+                    let gone = if library.deleted {
+                        " (removed since)"
+                    } else {
+                        ""
+                    };
                     format!("{}{gone}", library.path.display())
                 });
                 facts.push(("libraries", libraries.collect::<Vec<_>>().join("\n")));
@@ -171,9 +175,7 @@ impl Own {
 fn is_half_made(error: &ServerError) -> bool {
     matches!(
         error,
-        ServerError::InitFailed { .. }
-            | ServerError::InitTimeout { .. }
-            | ServerError::Seed { .. }
+        ServerError::InitFailed { .. } | ServerError::InitTimeout { .. } | ServerError::Seed { .. }
     )
 }
 

@@ -115,7 +115,8 @@ fn check(own: &Own) -> Result<(), SiteError> {
     if found == expected {
         return Ok(());
     }
-    let reason = format!("rows, sum of keys and rows of a range must be {expected}, and are {found}");
+    let reason =
+        format!("rows, sum of keys and rows of a range must be {expected}, and are {found}");
     Err(SiteError::with_log(reason, own.log_tail()))
 }
 

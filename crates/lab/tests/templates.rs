@@ -405,3 +405,27 @@ fn a_workload_without_queries_is_loaded_by_each_trial() {
     assert!(templates(&bench).is_empty());
     assert_eq!(bench.load(&run).steps.len(), 3);
 }
+
+#[test]
+fn loading_anew_adds_nothing_to_a_trial_that_failed_before() {
+    let mut bench = Bench::new();
+    let run = bench.begin(&with_templates(2));
+    let fault = Fault::from("SELECT productid", 1, Trouble::Dies);
+    let provider = FakeProvider::default().with("bad", fault);
+    let root = bench.lab.root().join("templates");
+    bench
+        .listen(&run, &provider, &Stop::default(), &mut |event| {
+            if let Event::TrialFinished { outcome, .. } = event
+                && !outcome.is_completed()
+            {
+                let _ = fs::remove_dir_all(&root);
+                fs::create_dir_all(&root).unwrap();
+            }
+        })
+        .unwrap();
+    assert!(times(&provider, "site of bad opened") > 1);
+    // The step that failed came to nothing, and still does.
+    let step = model::StepId::new("qr100");
+    let record = bench.lab.store.step_record(&run, 1, "bad", &step);
+    assert!(record.is_err(), "{record:?}");
+}

@@ -222,7 +222,8 @@ impl<'a> Mover<'a> {
             let inside = target.strip_prefix(&self.real).ok();
             if let Some(place) = inside.and_then(|target| self.placed.get(target)) {
                 make_above(&full)?;
-                symlink(tree::relative(to, place), &full).map_err(ObtainError::io("link", &full))?;
+                symlink(tree::relative(to, place), &full)
+                    .map_err(ObtainError::io("link", &full))?;
             } else if target.is_file() {
                 make_above(&full)?;
                 tree::share(&target, &full)?;

@@ -38,6 +38,6 @@ pub use expand::{FindBuild, expand};
 pub use file::{PlanFile, read};
 pub use request::BuildRequest;
 pub use variables::{
-    Implied, Pattern, Renamed, SameValues, VariableGroup, VariableNote, VariableRules, VariableUnit,
-    any_fits,
+    Implied, Pattern, Renamed, SameValues, VariableGroup, VariableNote, VariableRules,
+    VariableUnit, any_fits,
 };

@@ -61,6 +61,18 @@ impl BuildRequest {
         })
     }
 
+    /// What a person means by `name` alone: no path, no address.
+    pub fn named(name: &str) -> Self {
+        let (dbms, version) = parse_name(name);
+        Self {
+            name: name.to_owned(),
+            dbms,
+            version,
+            path: None,
+            connect: None,
+        }
+    }
+
     /// Is the name a family alone, or a family and (the first parts of) a version, so that several builds
     /// may be meant?
     pub fn is_general(&self) -> bool {

@@ -125,9 +125,23 @@ impl Configs {
         let names = self.names(dbms).into_iter().map(str::to_owned);
         PlanError::UnknownName {
             place,
-            what: format!("{dbms} config"),
+            what: format!("{dbms} config{}", self.of_others(dbms, name)),
             name: name.to_owned(),
             choices: Choices::new(written, names.chain(words)),
+        }
+    }
+
+    /// Says for which other families there is a config of that name.
+    fn of_others(&self, dbms: Dbms, name: &str) -> String {
+        let others = Dbms::ALL.into_iter().filter(|other| *other != dbms);
+        let have: Vec<&str> = others
+            .filter(|other| self.file(*other, self.split(*other, name).0).is_some())
+            .map(Dbms::name)
+            .collect();
+        if have.is_empty() {
+            String::new()
+        } else {
+            format!(" (there is one for {})", have.join(" and "))
         }
     }
 

@@ -210,6 +210,11 @@ mod tests {
         });
         fs::set_permissions(root.path(), fs::Permissions::from_mode(0o700)).unwrap();
         let instance = root.path().join("a/b");
+        let program = stranger.check_program(&instance).unwrap_err().to_string();
+        assert!(
+            program.contains("BACKSLIDE_CACHE") && program.contains("a/b is:"),
+            "{program}"
+        );
         let message = stranger.check_reach(&instance).unwrap_err().to_string();
         assert!(
             message.contains(&format!("cannot enter {}: choose", root.path().display())),

@@ -136,7 +136,7 @@ impl FakeProvider {
             close_fails: faults.contains(&Fault::CloseFails),
             leaves_core: faults.contains(&Fault::LeavesCore),
             stopped: false,
-            moved: false,
+            ends: "closed",
             directory: directory.to_owned(),
             diary: self.diary.clone(),
             held: Arc::clone(&self.held),
@@ -175,8 +175,8 @@ struct FakeSite {
     close_fails: bool,
     leaves_core: bool,
     stopped: bool,
-    /// Was its data moved away?
-    moved: bool,
+    /// What the diary will say of its end.
+    ends: &'static str,
     directory: PathBuf,
     diary: Diary,
     held: Arc<Mutex<Vec<Held>>>,
@@ -228,7 +228,11 @@ impl Site for FakeSite {
 
     fn crash_files(&self) -> Vec<PathBuf> {
         let core = self.directory.join(CORE);
-        if core.exists() { vec![core] } else { Vec::new() }
+        if core.exists() {
+            vec![core]
+        } else {
+            Vec::new()
+        }
     }
 
     fn stop(&mut self) -> Result<(), SiteError> {
@@ -247,15 +251,15 @@ impl Site for FakeSite {
     }
 
     fn move_data(&mut self, to: &Path) -> Result<(), SiteError> {
-        self.moved = true;
+        self.ends = "kept";
         fs::create_dir(to)
             .and_then(|()| fs::write(to.join(FILE), self.dbms.save()))
             .map_err(|error| SiteError::new(error.to_string()))
     }
 
     fn remove(self: Box<Self>) -> Result<(), SiteError> {
-        let how = if self.moved { "kept" } else { "closed" };
-        self.diary.note(format!("site of {} {how}", self.system));
+        self.diary
+            .note(format!("site of {} {}", self.system, self.ends));
         let instance = self.directory.file_name().unwrap_or_default();
         let held = Held {
             instance: instance.to_string_lossy().into_owned(),

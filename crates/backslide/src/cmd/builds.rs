@@ -71,9 +71,15 @@ pub(crate) fn run(args: &BuildsArgs, printer: Printer) -> Result<Exit> {
                     all - lines.len()
                 ));
             }
-            printer
-                .note("`backslide install BUILD` installs one; a run installs what its plan needs");
+            if lines.iter().any(|line| line.state == "available") {
+                printer.note(
+                    "`backslide install BUILD` installs one; a run installs what its plan needs",
+                );
+            }
         }
+    }
+    for damaged in builds.damaged()? {
+        printer.note(&damaged);
     }
     Ok(Exit::Fine)
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use lab::Lab;
 use model::{Comparison, MetricId, RunData, TrialRecord, Verdict};
 use report::Input;
 use report::tables::Shown;
@@ -11,7 +12,7 @@ use stats::Selection;
 use crate::args::{CompareArgs, Format};
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{runs, table};
+use crate::{input, runs, table};
 
 pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
@@ -40,11 +41,13 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
             };
             let all = runs::compare(&data, base, Selection::All, min_effect)?;
             show(
+                &lab,
+                base.unwrap_or(&data.info.plan.base),
                 &data,
                 if only_rate { &all } else { &comparisons },
                 &shown,
                 printer,
-            );
+            )?;
         }
     }
     if !has_a_pair(&data) {
@@ -67,11 +70,18 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
 
 /// Prints a sentence and a table for each system, and what the control shows. `comparisons` are in
 /// every metric, so that a change of throughput can name the cost that moved with it.
-pub(crate) fn show(data: &RunData, comparisons: &[Comparison], shown: &Shown, printer: Printer) {
+pub(crate) fn show(
+    lab: &Lab,
+    base: &str,
+    data: &RunData,
+    comparisons: &[Comparison],
+    shown: &Shown,
+    printer: Printer,
+) -> Result<()> {
     let input = Input {
         data,
         comparisons,
-        differing: None,
+        differing: input::differing(lab, data, base)?,
         generated: "",
         findings: Vec::new(),
     };
@@ -102,9 +112,13 @@ pub(crate) fn show(data: &RunData, comparisons: &[Comparison], shown: &Shown, pr
             "`--all` shows what is not decided too, and how many more rounds would decide it",
         );
     }
+    for warning in report::unequal(&input) {
+        printer.result(&format!("Not equal: {warning}"));
+    }
     for finding in report::findings(&input) {
         printer.result(&format!("{}: {}", finding.title, finding.text));
     }
+    Ok(())
 }
 
 const fn is_decided(comparison: &Comparison) -> bool {

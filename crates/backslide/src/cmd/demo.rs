@@ -23,7 +23,14 @@ pub(crate) fn run(args: &DemoArgs, root: &Path, printer: Printer) -> Result<Exit
     }
     let data = runs::load(&lab, Some(&run.0), runs::EVERYTHING)?;
     let comparisons = runs::compare_all(&data, None)?;
-    compare::show(&data, &comparisons, &Shown::default(), printer);
+    compare::show(
+        &lab,
+        &data.info.plan.base,
+        &data,
+        &comparisons,
+        &Shown::default(),
+        printer,
+    )?;
     let output = super::report::destination(&lab, &run, args.output.as_deref())?;
     super::report::write(
         &lab,

@@ -139,6 +139,9 @@ fn show_config(plan: &Plan, root: &Path, printer: Printer) -> Result<()> {
     for system in &plan.systems {
         let config = &system.config;
         printer.result(&format!("\n# {}: {}", system.name, config.summary));
+        if !system.preload.is_empty() {
+            printer.result(&format!("# preloaded: {}", system.preload));
+        }
         for option in &config.left_out {
             printer.result(&format!("# left out, this version has none: {option}"));
         }

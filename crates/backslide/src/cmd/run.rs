@@ -100,6 +100,8 @@ pub(crate) fn carry_out(
     stop_on_signals(stop.clone(), run.clone(), printer)?;
     let info = lab.store.run_info(run)?;
     let done = lab.store.journal(run)?.len() as u32;
+    // Another process may not remove a build under a server that runs.
+    let _held = Builds::of_user()?.hold(&info.plan.systems)?;
     let mut progress = Progress::new(printer, &info.plan, done);
     let provider = Providers { secrets };
     let root = lab.root().display().to_string();
@@ -107,10 +109,10 @@ pub(crate) fn carry_out(
     let ended = lab.carry_out(run, &provider, &stop, &mut |event| {
         if !std::mem::replace(&mut begun, true) {
             printer.note(&format!(
-                "run {run}: plan {}, {} systems × {} rounds, in {root}",
+                "run {run}: plan {}, {} × {}, in {root}",
                 info.plan.name,
-                info.plan.systems.len(),
-                info.plan.rounds,
+                report::format::plural(info.plan.systems.len(), "system"),
+                report::format::plural(info.plan.rounds as usize, "round"),
             ));
         }
         progress.see(event);

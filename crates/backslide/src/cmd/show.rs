@@ -11,6 +11,9 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::{input, runs, table};
 
+/// Lines of a failed trial's log that are shown.
+const LOG_LINES: usize = 12;
+
 pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
     let data = runs::load(&lab, args.run.as_deref(), runs::NUMBERS)?;
@@ -64,8 +67,15 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
                 "\nround {}, {} failed{at}: {reason}",
                 trial.round, trial.system
             ));
-            for line in log_tail {
+            // The telling lines come first.
+            for line in log_tail.iter().take(LOG_LINES) {
                 printer.result(&format!("  | {line}"));
+            }
+            if log_tail.len() > LOG_LINES {
+                printer.result(&format!(
+                    "  | … the rest is in {}",
+                    lab.root().join("logs").display()
+                ));
             }
         }
     }

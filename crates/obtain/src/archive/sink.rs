@@ -172,7 +172,8 @@ impl<'a> Sink<'a> {
                 Leads::Out => return Err(self.leads_out(path, link)),
             };
             let target = if link.target.first() == Some(&b'/') {
-                let [link, to] = [path, to.as_slice()].map(|path| Path::new(OsStr::from_bytes(path)));
+                let [link, to] =
+                    [path, to.as_slice()].map(|path| Path::new(OsStr::from_bytes(path)));
                 tree::relative(link, to).into_os_string().into_vec()
             } else {
                 link.target.clone()

@@ -336,7 +336,9 @@ fn with_libraries(digest: String, libraries: &[String]) -> String {
     if libraries.is_empty() {
         return digest;
     }
-    let lines = libraries.iter().map(|library| format!("\nlibrary {library}"));
+    let lines = libraries
+        .iter()
+        .map(|library| format!("\nlibrary {library}"));
     tree::text_digest(&format!("{digest}{}", lines.collect::<String>()))
 }
 

@@ -232,7 +232,11 @@ fn ask_for_death(parent: Pid) -> io::Result<()> {
 fn without_secrets(text: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || "\"'<>`".contains(c);
     let words = text.split_inclusive(is_end).map(|word| {
-        let Some(at) = ["http://", "https://"].iter().filter_map(|s| word.find(s)).min() else {
+        let Some(at) = ["http://", "https://"]
+            .iter()
+            .filter_map(|s| word.find(s))
+            .min()
+        else {
             return word.to_owned();
         };
         let (before, address) = word.split_at(at);
@@ -298,7 +302,10 @@ pub(super) enum End {
     /// We ended it, because it did nothing any more.
     Stalled,
     /// We ended it, because it filled the disk.
-    NoSpace { need: Bytes, free: Bytes },
+    NoSpace {
+        need: Bytes,
+        free: Bytes,
+    },
 }
 
 /// A client that ran.
@@ -467,14 +474,20 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = program(root.path(), "reads", "cat; cat >&2; exit 1");
         let finished = Call::new(&path, root.path())
-            .input("url 'https://u:secret@h.example/a?key=secret': 404\nhttp://h.example/b#secret:\n".into())
+            .input(
+                "url 'https://u:secret@h.example/a?key=secret': 404\nhttp://h.example/b#secret:\n"
+                    .into(),
+            )
             .run(PATIENCE, &mut |_| {})
             .unwrap();
         assert_eq!(
             finished.printed,
             "url 'https://h.example/a': 404\nhttp://h.example/b:\n"
         );
-        assert_eq!(without_secrets("no address: a b\r\n"), "no address: a b\r\n");
+        assert_eq!(
+            without_secrets("no address: a b\r\n"),
+            "no address: a b\r\n"
+        );
     }
 
     #[test]

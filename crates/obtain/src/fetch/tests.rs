@@ -324,12 +324,18 @@ fn a_secret_in_an_address_is_given_to_the_client_alone() {
                       echo 'https://u:secret@other.example/x?k=secret: refused' >&2; exit 1";
         let machine = Machine::new().client(client, script);
         let message = machine.message(&Origin::Url(address.into()));
-        assert!(message.starts_with("cannot fetch https://h.example/a.tar: "), "{message}");
+        assert!(
+            message.starts_with("cannot fetch https://h.example/a.tar: "),
+            "{message}"
+        );
         assert!(!message.contains("secret"), "{message}");
         let read = |name: &str| fs::read_to_string(machine.root.path().join(name)).unwrap();
         assert!(!read("arguments").contains("secret"));
         let expected = match client {
-            "curl" => "url = \"https://me:secret@h.example/a.tar?token=secret[1]\\\"\\\\#secret\"\n".to_owned(),
+            "curl" => {
+                "url = \"https://me:secret@h.example/a.tar?token=secret[1]\\\"\\\\#secret\"\n"
+                    .to_owned()
+            }
             _ => format!("{address}\n"),
         };
         assert_eq!(read("input"), expected);

@@ -262,7 +262,7 @@ fn a_library_and_huge_pages_reach_the_system_that_asks_for_them() {
     let text = "name = \"p\"\nrounds = 1\nworkload = { kind = \"insert\", scale = \"tiny\" }\n\
          [[system]]\nbuild = \"mariadb\"\n\
          [[system]]\nbuild = \"mariadb\"\nlabel = \"other\"\npreload = \"jemalloc\"\nhuge_pages = true\n";
-    let plan = super::expand(text).unwrap();
+    let plan = expand(text).unwrap();
     let asked: Vec<(&str, bool)> = plan
         .systems
         .iter()
@@ -270,6 +270,9 @@ fn a_library_and_huge_pages_reach_the_system_that_asks_for_them() {
         .collect();
     assert_eq!(asked, [("", false), ("jemalloc", true)]);
     let sqlite = text.replace("build = \"mariadb\"\nlabel", "build = \"sqlite\"\nlabel");
-    let error = super::expand(&sqlite).unwrap_err().to_string();
-    assert!(error.contains("there is no server process that we start"), "{error}");
+    let error = expand(&sqlite).unwrap_err().to_string();
+    assert!(
+        error.contains("there is no server process that we start"),
+        "{error}"
+    );
 }

@@ -1,0 +1,68 @@
+//! Trees that somebody uses: they stay until he is done.
+
+use std::fs::{File, TryLockError};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::ObtainError;
+
+/// A build that stays on this machine while this lives; the kernel lets go of it when this process ends,
+/// however it ends.
+#[derive(Debug)]
+pub struct Held {
+    /// `None` for what is not the depot's to remove.
+    _tree: Option<File>,
+}
+
+/// The tree of the depot that `directory` is, or is in.
+fn tree_of(trees: &Path, directory: &Path) -> Option<PathBuf> {
+    let inside = directory.strip_prefix(trees).ok()?;
+    Some(trees.join(inside.iter().next()?))
+}
+
+/// Holds the tree that `directory` is in; `None` where it is gone.
+pub(super) fn hold(trees: &Path, directory: &Path) -> Result<Option<Held>, ObtainError> {
+    let Some(tree) = tree_of(trees, directory) else {
+        return Ok(Some(Held { _tree: None }));
+    };
+    // What was opened may have been replaced while its lock was waited for.
+    while let Ok(file) = File::open(&tree) {
+        match file.try_lock_shared() {
+            // Some file systems lock no directories: there nothing can be held.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+            // It is being removed or replaced at this moment.
+            Err(TryLockError::WouldBlock) => {
+                file.lock_shared().map_err(ObtainError::io("lock", &tree))?;
+            }
+        }
+        if is_at(&file, &tree) {
+            return Ok(Some(Held { _tree: Some(file) }));
+        }
+    }
+    Ok(None)
+}
+
+/// Is what was opened still what lies there?
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(open), Ok(there)) = (file.metadata(), path.metadata()) else {
+        return false;
+    };
+    (open.dev(), open.ino()) == (there.dev(), there.ino())
+}
+
+/// A tree that nobody uses, nor comes to use while this lives.
+#[derive(Debug)]
+pub(super) struct Unused {
+    _tree: Option<File>,
+}
+
+/// Takes the tree at `path` for a change of it; `None` while somebody holds it.
+pub(super) fn take(path: &Path) -> Option<Unused> {
+    let Ok(file) = File::open(path) else {
+        return Some(Unused { _tree: None });
+    };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => None,
+        Ok(()) | Err(TryLockError::Error(_)) => Some(Unused { _tree: Some(file) }),
+    }
+}
