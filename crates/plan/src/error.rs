@@ -150,6 +150,20 @@ pub enum PlanError {
         /// The names that there are.
         choices: Choices,
     },
+    /// A config of another family.
+    #[error("{place}: config `{name}` is for {families}; {dbms} has: {names}")]
+    ConfigOfOthers {
+        /// Where it was used.
+        place: String,
+        /// Its name.
+        name: String,
+        /// The families that have it.
+        families: String,
+        /// The family that it was used for.
+        dbms: Dbms,
+        /// The configs of that family.
+        names: String,
+    },
     /// Values that are fine by themselves and do not go together.
     #[error("{place}: {message}")]
     Conflict {

@@ -123,26 +123,34 @@ impl Configs {
         let words = self.modifier_names(dbms).into_iter();
         let words = words.map(|word| format!("{JOINT}{word}"));
         let names = self.names(dbms).into_iter().map(str::to_owned);
+        if let Some(families) = self.of_others(dbms, name) {
+            return PlanError::ConfigOfOthers {
+                place,
+                name: name.to_owned(),
+                families,
+                dbms,
+                names: names.collect::<Vec<_>>().join(", "),
+            };
+        }
         PlanError::UnknownName {
             place,
-            what: format!("{dbms} config{}", self.of_others(dbms, name)),
+            what: format!("{dbms} config"),
             name: name.to_owned(),
             choices: Choices::new(written, names.chain(words)),
         }
     }
 
-    /// Says for which other families there is a config of that name.
-    fn of_others(&self, dbms: Dbms, name: &str) -> String {
+    /// The other families that have a config of that name.
+    fn of_others(&self, dbms: Dbms, name: &str) -> Option<String> {
+        if self.file(dbms, self.split(dbms, name).0).is_some() {
+            return None;
+        }
         let others = Dbms::ALL.into_iter().filter(|other| *other != dbms);
         let have: Vec<&str> = others
             .filter(|other| self.file(*other, self.split(*other, name).0).is_some())
             .map(Dbms::name)
             .collect();
-        if have.is_empty() {
-            String::new()
-        } else {
-            format!(" (there is one for {})", have.join(" and "))
-        }
+        (!have.is_empty()).then(|| have.join(" and "))
     }
 
     /// The file on top of what it extends. `below` are the names that led here.
