@@ -110,7 +110,7 @@ pub trait Provider {
         directory: &Path,
     ) -> Result<Box<dyn Site>, SiteError>;
 
-    /// Makes `system` ready in `directory` with a clone of the data that [`Site::keep`] kept of it.
+    /// Makes `system` ready in `directory` with a clone of the data that [`Site::move_data`] put away.
     fn open_clone(
         &self,
         system: &System,
