@@ -84,7 +84,7 @@ smoke() {
 }
 
 # A build of each generation: fetched, installed, initialised, started, loaded, restarted, stopped. About
-# 400 MB the first time; `backslide try --all` does it for every build of the catalog.
+# 350 MB the first time; `backslide try --all` does it for every build of the catalog.
 generations=(
     mysql-5.6.24 mysql-5.7.22 mysql-8.0.31 mysql-9.7.4
     mariadb-10.1.23 mariadb-10.5.23 mariadb-11.8.9

@@ -278,6 +278,20 @@ fn without_a_lab_there_is_nothing_to_look_at() {
 }
 
 #[test]
+fn every_plan_of_the_catalog_is_found_by_its_name() {
+    let bench = Bench::new();
+    for name in [
+        "smoke",
+        "mysql-5.6-to-9.7",
+        "mariadb-innodb-myrocks",
+        "postgres-12-to-19",
+    ] {
+        let plan = bench.run(&["plan", name, "--format", "json"]).json();
+        assert_eq!(plan["name"], name);
+    }
+}
+
+#[test]
 fn builds_for_programs() {
     let bench = Bench::new();
     let builds = bench.run(&["builds", "--format", "json"]).json();

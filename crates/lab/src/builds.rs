@@ -3,7 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
-use model::{Build, BuildSource, Dbms, ObtainEvent, Recipe};
+use model::{Build, BuildSource, Dbms, ObtainEvent, Recipe, System};
 use obtain::{Added, Depot, Held, Installed, ObtainError, Obtained};
 use plan::{BuildRequest, Catalog, Choices};
 
@@ -29,6 +29,23 @@ pub(crate) fn embedded() -> Option<Build> {
 /// Asks the server in a directory what it is.
 fn identify(directory: &Path) -> Result<Build, String> {
     servers::inspect(directory).map_err(|error| error.to_string())
+}
+
+/// This user's depot.
+fn depot_of_user() -> Depot {
+    Depot::new(Depot::default_root())
+}
+
+/// Keeps the installed builds of `systems` from being removed for as long as what is returned lives.
+pub fn hold_builds(systems: &[System]) -> Result<Vec<Held>, ObtainError> {
+    let depot = depot_of_user();
+    let directories = systems
+        .iter()
+        .filter_map(|system| match &system.build.source {
+            BuildSource::Installed { directory, .. } => Some(Path::new(directory)),
+            BuildSource::Path(_) | BuildSource::Embedded | BuildSource::Connect(_) => None,
+        });
+    directories.map(|directory| depot.hold(directory)).collect()
 }
 
 /// The builds of this machine: installed, found where servers usually are, part of backslide, and
@@ -57,8 +74,7 @@ impl Builds {
 
     /// Those of the catalog that backslide brings along and of this user's depot.
     pub fn of_user() -> Result<Self, plan::PlanError> {
-        let depot = Depot::new(Depot::default_root());
-        Ok(Self::new(Catalog::embedded()?, depot))
+        Ok(Self::new(Catalog::embedded()?, depot_of_user()))
     }
 
     /// The catalog.
@@ -136,19 +152,6 @@ impl Builds {
         self.depot.remove(name, listen)
     }
 
-    /// Keeps the builds of `systems` from being removed for as long as what is returned lives.
-    pub fn hold(&self, systems: &[model::System]) -> Result<Vec<Held>, ObtainError> {
-        let directories = systems
-            .iter()
-            .filter_map(|system| match &system.build.source {
-                BuildSource::Installed { directory, .. } => Some(Path::new(directory)),
-                BuildSource::Path(_) | BuildSource::Embedded | BuildSource::Connect(_) => None,
-            });
-        directories
-            .map(|directory| self.depot.hold(directory))
-            .collect()
-    }
-
     /// The build that `request` means; the error says what was looked for and what to do.
     ///
     /// In this order: the path or address that it gives; the build with exactly this name, be it
@@ -176,8 +179,7 @@ impl Builds {
         if let Some(build) = self.found().iter().find(|build| build.id() == request.name) {
             return Ok(build.clone());
         }
-        let recipes = self.catalog.recipes();
-        if let Some(recipe) = recipes.iter().find(|recipe| recipe.name == request.name) {
+        if let Ok(recipe) = self.catalog.recipe(&request.name) {
             return Ok(self.would_be(recipe));
         }
         let here = installed.iter().map(|one| &one.build).chain(self.found());

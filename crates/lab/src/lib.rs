@@ -25,7 +25,7 @@ mod tryout;
 mod variables;
 
 pub use address::{ForeignAddress, Secrets};
-pub use builds::Builds;
+pub use builds::{Builds, hold_builds};
 pub use conductor::Ended;
 pub use directory::{Claim, Lab};
 pub use error::LabError;

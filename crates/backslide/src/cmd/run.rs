@@ -55,7 +55,9 @@ pub(crate) const FEW_ROUNDS: &str =
 pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
     let builds = Builds::of_user()?;
     let path = Path::new(named);
-    let is_file = path.exists() || path.extension().is_some() || named.contains('/');
+    // Names of the catalog may have dots: `mysql-5.6-to-9.7`.
+    let looks_like_file = path.extension().is_some() || named.contains('/');
+    let is_file = path.exists() || (looks_like_file && builds.catalog().plan(named).is_err());
     let text = if is_file {
         std::fs::read_to_string(path).with_context(|| format!("cannot read {named}"))?
     } else {
@@ -101,7 +103,7 @@ pub(crate) fn carry_out(
     let info = lab.store.run_info(run)?;
     let done = lab.store.journal(run)?.len() as u32;
     // Another process may not remove a build under a server that runs.
-    let _held = Builds::of_user()?.hold(&info.plan.systems)?;
+    let _held = lab::hold_builds(&info.plan.systems)?;
     let mut progress = Progress::new(printer, &info.plan, done);
     let provider = Providers { secrets };
     let root = lab.root().display().to_string();
