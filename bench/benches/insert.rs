@@ -157,9 +157,11 @@ fn backslide(plan: &Plan, site: &dyn Site, statements: u64) -> Result<Spent> {
         .connector
         .connect()?
         .execute("DROP TABLE IF EXISTS pi1")?;
-    let WorkloadSpec::Insert(mut spec) = plan.workload.clone();
-    spec.rows = statements * ROWS;
-    let mut workload = load::workload(&WorkloadSpec::Insert(spec), plan.seed);
+    let mut spec = plan.workload.clone();
+    if let WorkloadSpec::Insert(spec) = &mut spec {
+        spec.rows = statements * ROWS;
+    }
+    let mut workload = load::workload(&spec, plan.seed);
     let mut edges = Edges::default();
     let result = workload.run(0, &target, &Stop::default(), &mut edges)?;
     if let Some(wrong) = result.checks.iter().find(|check| !check.holds) {

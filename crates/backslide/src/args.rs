@@ -64,6 +64,8 @@ pub(crate) enum Verb {
     Add(AddArgs),
     /// Try builds out: initialise, start, 10,000 rows, restart, stop
     Try(TryArgs),
+    /// List the workload files of the catalog, or the steps of one, or the SQL of a step
+    Workloads(WorkloadsArgs),
     /// Show what a plan would do: trials in order, time and disk; starts nothing
     Plan(PlanArgs),
     /// Run a plan, or resume a run that was interrupted
@@ -193,6 +195,24 @@ pub(crate) struct TryArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
+  backslide workloads                     the workload files of the catalog
+  backslide workloads micro               its sets, its steps
+  backslide workloads micro --step read-only_range=100
+                                          the SQL of a step, and where its values come from")]
+pub(crate) struct WorkloadsArgs {
+    /// Which workload [default: all, a line each]
+    pub(crate) workload: Option<String>,
+    /// Show the SQL of this step
+    #[arg(long, value_name = "STEP", requires = "workload")]
+    pub(crate) step: Option<String>,
+    /// For people or for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
   backslide plan demo
   backslide plan my-plan.toml --show-config")]
 pub(crate) struct PlanArgs {
@@ -252,14 +272,15 @@ pub(crate) struct ShowArgs {
 Examples:
   backslide compare r7
   backslide compare r7 --metric server.cpu/o --min-effect 1
-  backslide compare r7 --base postgres-15.18/x10a --format json
+  backslide compare r7 --base mysql-8.0.31 --format json
 
 Exit status: 0 nothing regressed, 10 something regressed, 11 something is not decided.
 An A/A control is shown but does not count.")]
 pub(crate) struct CompareArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
-    /// Compare with this system instead of the plan's base
+    /// Compare with this system instead of the plan's base: its name, or a build, version or beginning of
+    /// the name that only it has
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) base: Option<String>,
     /// Metrics to compare; `all` for every one
@@ -309,13 +330,15 @@ pub(crate) struct ReportArgs {
     /// Where it goes; `-` for stdout [default: reports/RUN.html in the lab]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Compare with this system instead of the plan's base
+    /// Compare with this system instead of the plan's base: its name, or a build, version or beginning of
+    /// the name that only it has
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) base: Option<String>,
     /// Overrides what the file's name asks for
     #[arg(long, value_enum)]
     pub(crate) format: Option<ReportFormat>,
-    /// A smaller page: of each step only the operations that it is about
+    /// A smaller page: of each step only the operations that it is about; of dozens of steps only those
+    /// that differ
     #[arg(long)]
     pub(crate) brief: bool,
 }

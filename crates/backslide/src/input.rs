@@ -1,11 +1,26 @@
-//! What the captures of a run say of its systems: their variables, and the conditions that must be equal.
+//! What is read for a verb: the workload file that a plan names, and what the captures of a run say of its
+//! systems: their variables, and the conditions that must be equal.
 
-use anyhow::Result;
+use std::path::Path;
+
+use anyhow::{Context, Result};
 use explain::{Facts, overview, unequal};
 use lab::Lab;
 use model::{Dbms, Moment, RunData, System};
-use plan::Catalog;
+use plan::{Catalog, PlanFile};
 use report::Differing;
+
+/// The plan with the workload file that it names, if it names one: a path relative to the plan's own.
+pub(crate) fn with_workload_file(file: PlanFile, plan: &Path) -> Result<PlanFile> {
+    let Some(named) = file.workload_file() else {
+        return Ok(file);
+    };
+    let path = plan.parent().unwrap_or(Path::new("")).join(named);
+    let origin = path.display().to_string();
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("cannot read {origin}, the workload of {}", plan.display()))?;
+    Ok(file.with_workload_file(&text, &origin)?)
+}
 
 /// What differs between the systems of a run, each Dbms against `base` where it has it, else against its
 /// first system; `None` where no two systems were captured.

@@ -9,6 +9,11 @@ mod printer;
 mod progress;
 mod runs;
 mod table;
+mod wrap;
+
+#[cfg(test)]
+#[path = "../../report/tests/common/mod.rs"]
+mod made_up;
 
 use clap::Parser;
 
@@ -28,6 +33,7 @@ fn main() -> std::process::ExitCode {
         Verb::Remove(options) => cmd::remove::run(&options, printer),
         Verb::Add(options) => cmd::add::run(&options, printer),
         Verb::Try(options) => cmd::try_builds::run(&options, &lab, printer),
+        Verb::Workloads(options) => cmd::workloads::run(&options, printer),
         Verb::Plan(options) => cmd::plan::run(&options, &lab, printer),
         Verb::Run(options) => cmd::run::run(&options, &lab, printer),
         Verb::List(options) => cmd::list::run(&options, &lab, printer),

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::wrap;
+
 /// Width where the terminal does not tell one.
 const USUAL_WIDTH: u16 = 100;
 
@@ -59,13 +61,30 @@ impl Printer {
         }
     }
 
+    /// A result in sentences: wrapped where the width is known, each on one line where it is not, so
+    /// that another program finds it whole.
+    pub(crate) fn prose(self, text: &str) {
+        self.result(&self.wrapped(text));
+    }
+
+    /// A text as [`Printer::prose`] prints it.
+    pub(crate) fn wrapped(self, text: &str) -> String {
+        self.known_width().map_or_else(
+            || text.to_owned(),
+            |width| wrap::prose(text, usize::from(width)),
+        )
+    }
+
     /// Columns of the terminal that stdout goes to.
     pub(crate) fn width(self) -> u16 {
+        self.known_width().unwrap_or(USUAL_WIDTH)
+    }
+
+    fn known_width(self) -> Option<u16> {
         rustix::termios::tcgetwinsize(io::stdout())
             .ok()
             .map(|size| size.ws_col)
             .or_else(|| std::env::var("COLUMNS").ok()?.parse().ok())
             .filter(|columns| *columns > 20)
-            .unwrap_or(USUAL_WIDTH)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{Event, Nanos, Outcome, Plan};
+use model::{Counts, Event, Nanos, Outcome, Plan};
 
 use crate::printer::Printer;
 
@@ -22,8 +22,9 @@ pub(crate) struct Progress {
     step: String,
     /// What the last step came to.
     last: String,
+    /// Index of the operation kind that the step is about.
     subject: usize,
-    counts_rows: bool,
+    counts: Counts,
 }
 
 impl Progress {
@@ -49,7 +50,7 @@ impl Progress {
             step: String::new(),
             last: String::new(),
             subject: 0,
-            counts_rows: false,
+            counts: Counts::Operations,
         }
     }
 
@@ -78,17 +79,14 @@ impl Progress {
                 ..
             } => {
                 step.0.clone_into(&mut self.step);
-                self.subject = kinds.iter().position(|kind| kind == subject).unwrap_or(0);
-                self.counts_rows = subject != "query" && subject != "settle";
+                let position = kinds.iter().position(|kind| *kind == subject.kind);
+                self.subject = position.unwrap_or(0);
+                self.counts = subject.counts;
                 self.show(&format!("… {}", self.last));
             }
             Event::IntervalClosed { interval } if interval.length >= Nanos::SECOND => {
                 let kind = &interval.kinds[self.subject.min(interval.kinds.len() - 1)];
-                let count = if self.counts_rows {
-                    kind.rows
-                } else {
-                    kind.ops
-                };
+                let count = self.counts.count(kind.ops, kind.rows);
                 self.show(&self.rate(count as f64));
             }
             Event::TrialFinished { outcome, .. } => self.trial_finished(outcome),
@@ -135,7 +133,11 @@ impl Progress {
     }
 
     fn rate(&self, rate: f64) -> String {
-        let unit = if self.counts_rows { "rows/s" } else { "ops/s" };
+        let unit = if self.counts.is_rows() {
+            "rows/s"
+        } else {
+            "ops/s"
+        };
         format!("{} {unit}", report::format::count(rate as u64))
     }
 

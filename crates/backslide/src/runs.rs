@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use lab::Lab;
-use model::{Comparison, RunData, RunId};
+use model::{Comparison, RunData, RunId, System, Version};
 use stats::{Options, Selection};
 use store::Want;
 
@@ -47,12 +47,73 @@ pub(crate) const EVERYTHING: Want = Want {
     histograms: true,
 };
 
+/// Which systems of a run `name` may mean: that with this name; else those whose names begin with it, up
+/// to a slash; else those of this build; else those of this version, or whose versions begin so. The
+/// control is meant only where it is named.
+pub(crate) fn meant<'a>(data: &'a RunData, name: &str) -> Vec<&'a System> {
+    let version = |system: &System| {
+        let of_dbms = name.strip_prefix(system.build.dbms.name());
+        let number = of_dbms
+            .and_then(|rest| rest.strip_prefix('-'))
+            .unwrap_or(name);
+        let asked: Option<Version> = number.parse().ok();
+        asked.is_some_and(|asked| system.build.version.starts_with(&asked))
+    };
+    let begins = |system: &System| {
+        let rest = system.name.strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    };
+    let ways: [&dyn Fn(&System) -> bool; 4] = [
+        &|system| system.name == name,
+        &begins,
+        &|system| system.build.id() == name,
+        &version,
+    ];
+    let all = &data.info.plan.systems;
+    let may_be = |system: &&System| !system.control || system.name == name;
+    let mut by_way = ways.iter().map(|way| -> Vec<&System> {
+        let meant = all.iter().filter(may_be);
+        meant.filter(|system| way(system)).collect()
+    });
+    by_way.find(|meant| !meant.is_empty()).unwrap_or_default()
+}
+
+/// The base that was asked for, by its whole name: what [`meant`] finds, else the only system whose name
+/// begins so. A name that no system has is left as it is, for the comparison to say so.
+pub(crate) fn base<'a>(data: &'a RunData, named: Option<&'a str>) -> Result<Option<&'a str>> {
+    let Some(name) = named else {
+        return Ok(None);
+    };
+    let mut systems = meant(data, name);
+    if systems.is_empty() {
+        let all = data.info.plan.systems.iter();
+        systems = all
+            .filter(|system| !system.control && system.name.starts_with(name))
+            .collect();
+    }
+    match systems.as_slice() {
+        [] => Ok(Some(name)),
+        [one] => Ok(Some(&one.name)),
+        several => bail!(
+            "`{name}` could be any of {} in run {}",
+            names(several),
+            data.info.id
+        ),
+    }
+}
+
+/// Their names, for a message.
+pub(crate) fn names(systems: &[&System]) -> String {
+    let names: Vec<&str> = systems.iter().map(|s| s.name.as_str()).collect();
+    names.join(", ")
+}
+
 /// Every system against `base`, in every metric.
 pub(crate) fn compare_all(data: &RunData, base: Option<&str>) -> Result<Vec<Comparison>> {
     compare(data, base, Selection::All, None)
 }
 
-/// Every system against `base`, in the metrics of `metrics`.
+/// Every system against `base`, as it was named on the command line, in the metrics of `metrics`.
 pub(crate) fn compare(
     data: &RunData,
     base: Option<&str>,
@@ -60,10 +121,59 @@ pub(crate) fn compare(
     min_effect: Option<f64>,
 ) -> Result<Vec<Comparison>> {
     let options = Options {
-        base: base.map(str::to_owned),
+        base: self::base(data, base)?.map(str::to_owned),
         metrics,
         min_effect,
         ..Options::default()
     };
     Ok(stats::compare(data, &options)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::{self, micro::Micro};
+    use model::Dbms;
+
+    /// A run of these systems, each of the build that its name begins with.
+    fn run_of(names: &[&str]) -> RunData {
+        let mut micro = Micro::usual();
+        micro.shape.systems = names.iter().map(|n| ((*n).to_owned(), 1.0)).collect();
+        micro.tests = 0;
+        let mut data = made_up::micro::run(&micro);
+        for system in &mut data.info.plan.systems {
+            let build = system.name.split('/').next().unwrap_or_default();
+            if let Some(version) = build.strip_prefix("mysql-") {
+                system.build.dbms = Dbms::Mysql;
+                system.build.version = version.parse().unwrap();
+            }
+        }
+        data
+    }
+
+    #[test]
+    fn a_base_is_meant_by_any_name_that_only_it_has() {
+        let data = run_of(&[
+            "mysql-5.6.24/z12a",
+            "mysql-8.0.31/z12a",
+            "mysql-8.0.31/z13",
+            "control",
+        ]);
+        let meant = |name| base(&data, Some(name)).map_err(|error| error.to_string());
+        for (name, system) in [
+            ("mysql-5.6.24/z12a", "mysql-5.6.24/z12a"),
+            ("mysql-5.6.24", "mysql-5.6.24/z12a"),
+            ("mysql-5", "mysql-5.6.24/z12a"),
+            ("5.6", "mysql-5.6.24/z12a"),
+            ("mysql-8.0.31/z13", "mysql-8.0.31/z13"),
+            ("mysql-8.0.31/z12", "mysql-8.0.31/z12a"),
+            ("control", "control"),
+        ] {
+            assert_eq!(meant(name), Ok(Some(system)), "{name}");
+        }
+        assert_eq!(base(&data, None).unwrap(), None);
+        assert_eq!(meant("postgres"), Ok(Some("postgres")));
+        let several = "`mysql-8` could be any of mysql-8.0.31/z12a, mysql-8.0.31/z13 in run r7";
+        assert_eq!(meant("mysql-8"), Err(several.to_owned()));
+    }
 }

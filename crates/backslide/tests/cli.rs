@@ -13,9 +13,23 @@ use common::{Bench, WORKLOAD, names, plan};
 use serde_json::Value;
 use testkit::redact;
 
-const VERBS: [&str; 15] = [
-    "demo", "doctor", "builds", "install", "remove", "add", "try", "plan", "run", "list", "show",
-    "compare", "explain", "report", "export",
+const VERBS: [&str; 16] = [
+    "demo",
+    "doctor",
+    "builds",
+    "install",
+    "remove",
+    "add",
+    "try",
+    "workloads",
+    "plan",
+    "run",
+    "list",
+    "show",
+    "compare",
+    "explain",
+    "report",
+    "export",
 ];
 const WAL: &str = "build = \"sqlite\"\nconfig = \"wal\"";
 const ROLLBACK: &str = "build = \"sqlite\"\nconfig = \"rollback\"";
@@ -247,7 +261,7 @@ fn a_plan_that_cannot_be_read() {
         assert_eq!(ran.code(), 1);
         ran.stderr
     };
-    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; there are: demo, mariadb-innodb-myrocks, mysql-5.6-to-9.7, postgres-12-to-19, postgres-mariadb, smoke");
+    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; there are: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, postgres-12-to-19, postgres-mariadb, smoke");
     insta::assert_snapshot!(told(&["run", "nowhere.toml"]), @"
     error: cannot read nowhere.toml
       because No such file or directory (os error 2)
@@ -565,7 +579,7 @@ fn tells_what_is_not_there(bench: &Bench) {
         ran.stderr
             .replace(&bench.lab().display().to_string(), "LAB")
     };
-    insta::assert_snapshot!(told(&["compare", "--base", "sqlite"]), @"error: this run has no system `sqlite` to compare with; its systems are sqlite/wal, sqlite/rollback");
+    insta::assert_snapshot!(told(&["compare", "--base", "sqlite"]), @"error: `sqlite` could be any of sqlite/wal, sqlite/rollback in run r1");
     insta::assert_snapshot!(told(&["report", "--base", "mysql-9.7.4/z12a"]), @"error: this run has no system `mysql-9.7.4/z12a` to compare with; its systems are sqlite/wal, sqlite/rollback");
     insta::assert_snapshot!(told(&["show", "r7"]), @"error: LAB/lab.sqlite has no run r7; `backslide list` shows the runs there are");
     insta::assert_snapshot!(told(&["run", "--resume", "r1"]), @"

@@ -9,11 +9,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use common::{Bench, end, plan, signal, wait_for};
-use drivers::{Address, Endpoint, Login, Session, SessionError};
-use model::{Build, Config, Dbms, Dialect};
+use drivers::{Address, Endpoint, Login, ServerEndpoint, Session, SessionError};
+use model::{Build, Config, Dbms, Dialect, RunId, StepId};
 use rustix::process::Signal;
 use serde_json::Value;
 use servers::{Instance, InstanceSpec};
+use store::Store;
 
 const LIMIT: Duration = Duration::from_mins(1);
 const LOAD: &str =
@@ -226,19 +227,26 @@ impl Stranger {
             server_cpus: String::new(),
             preload: String::new(),
             huge_pages: false,
+            tcp: false,
+            tls: false,
         };
         let mut stranger = Self {
             instance: Instance::create(spec).unwrap(),
             dbms,
             _directory: directory,
         };
-        let endpoint = stranger.endpoint();
+        stranger.start_again();
+        stranger
+    }
+
+    /// Starts it, for the first time or after it was stopped, in the same place.
+    fn start_again(&mut self) {
+        let endpoint = self.endpoint();
         let mut ready = || {
             let session = drivers::connector(&endpoint).connect();
             session.map(drop).map_err(|error| error.to_string())
         };
-        stranger.instance.start(&mut ready, LIMIT).unwrap();
-        stranger
+        self.instance.start(&mut ready, LIMIT).unwrap();
     }
 
     fn endpoint(&self) -> Endpoint {
@@ -248,17 +256,10 @@ impl Stranger {
             password: String::new(),
             database: self.instance.first_database().to_owned(),
         };
+        let server = ServerEndpoint::plain(address, login, LIMIT);
         match self.dbms.dialect() {
-            Dialect::Postgres => Endpoint::Postgres {
-                address,
-                login,
-                timeout: LIMIT,
-            },
-            Dialect::Mysql | Dialect::Sqlite => Endpoint::Mysql {
-                address,
-                login,
-                timeout: LIMIT,
-            },
+            Dialect::Postgres => Endpoint::Postgres(server),
+            Dialect::Mysql | Dialect::Sqlite => Endpoint::Mysql(server),
         }
     }
 
@@ -328,6 +329,58 @@ fn refuses_to_drop(stranger: &Stranger, bench: &Bench) {
         .session()
         .execute("DROP DATABASE backslide_ib")
         .unwrap();
+}
+
+/// Clients connect again and go on; the series shows when there was no server.
+#[test]
+fn a_server_that_is_restarted_in_the_middle_of_a_step_leaves_a_gap() {
+    const WORKLOAD: &str = r#"kind = "micro", tables = 1, rows = 1_000, tests = ["point-query"], clients = 4, read_seconds = 12, warmup_seconds = 0, settle = 0, warm_ups = false, errors = { reconnect_seconds = 60 }"#;
+    for dbms in found() {
+        let mut stranger = Stranger::start(dbms);
+        let bench = Bench::new();
+        let system = stranger.system(stranger.instance.superuser());
+        let system = format!("{system}\nlabel = \"theirs\"");
+        bench.write("theirs.toml", &plan(WORKLOAD, 1, &[&system]));
+        let child = bench.start(&["run", "theirs.toml"]);
+        wait_for("the step", || {
+            (seconds_of(&bench, "point-query").len() > 2).then_some(())
+        });
+        stranger.instance.stop(LIMIT).unwrap();
+        std::thread::sleep(Duration::from_millis(2_500));
+        stranger.start_again();
+        let ran = end(child);
+        assert_eq!(ran.code(), 0, "{ran:?}");
+        assert!(ran.stderr.contains("connections lost"), "{}", ran.stderr);
+        let seconds = seconds_of(&bench, "point-query");
+        let gap = seconds.iter().position(|operations| *operations == 0);
+        let gap = gap.unwrap_or_else(|| panic!("{dbms}: no gap in {seconds:?}"));
+        assert!(
+            seconds[..gap].iter().any(|n| *n > 0) && seconds[gap..].iter().any(|n| *n > 0),
+            "{dbms}: {seconds:?}"
+        );
+        stranger.instance.remove().unwrap();
+    }
+}
+
+/// Operations of each second of a step of the lab's first run, as far as it has come.
+fn seconds_of(bench: &Bench, step: &str) -> Vec<u64> {
+    // The store is there by then: two processes must not both be the first to open it.
+    if !bench.lab().join("instances").exists() {
+        return Vec::new();
+    }
+    let store = Store::open(&bench.lab().join("lab.sqlite")).unwrap();
+    let intervals = store.intervals(
+        &RunId("r1".to_owned()),
+        1,
+        "theirs",
+        &StepId(step.to_owned()),
+    );
+    let operations = |i: &model::Interval| i.kinds.iter().map(|kind| kind.ops).sum();
+    intervals
+        .unwrap_or_default()
+        .iter()
+        .map(operations)
+        .collect()
 }
 
 #[test]

@@ -5,16 +5,8 @@ use crate::{Connector, Endpoint, MysqlConnector, PostgresConnector, SqliteConnec
 /// What opens sessions to `endpoint`. Nothing is opened yet.
 pub fn connector(endpoint: &Endpoint) -> Box<dyn Connector> {
     match endpoint.clone() {
-        Endpoint::Mysql {
-            address,
-            login,
-            timeout,
-        } => Box::new(MysqlConnector::new(address, login, timeout)),
-        Endpoint::Postgres {
-            address,
-            login,
-            timeout,
-        } => Box::new(PostgresConnector::new(address, login, timeout)),
+        Endpoint::Mysql(server) => Box::new(MysqlConnector::new(server)),
+        Endpoint::Postgres(server) => Box::new(PostgresConnector::new(server)),
         Endpoint::Sqlite {
             path,
             pragmas,
@@ -30,7 +22,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Address, Login};
+    use crate::{Address, Login, ServerEndpoint};
 
     const TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -62,16 +54,12 @@ mod tests {
 
     #[test]
     fn each_endpoint_gets_its_own_protocol() {
-        let mysql = first_words(|address, login| Endpoint::Mysql {
-            address,
-            login,
-            timeout: TIMEOUT,
+        let mysql = first_words(|address, login| {
+            Endpoint::Mysql(ServerEndpoint::plain(address, login, TIMEOUT))
         });
         assert_eq!(mysql, b"", "the server greets first");
-        let postgres = first_words(|address, login| Endpoint::Postgres {
-            address,
-            login,
-            timeout: TIMEOUT,
+        let postgres = first_words(|address, login| {
+            Endpoint::Postgres(ServerEndpoint::plain(address, login, TIMEOUT))
         });
         assert_eq!(postgres.get(4..8), Some([0, 3, 0, 0].as_slice()));
         let dir = tempfile::tempdir().unwrap();

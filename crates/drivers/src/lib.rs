@@ -6,6 +6,9 @@
 
 mod connect;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod mysql;
 mod postgres;
 mod session;
@@ -17,7 +20,7 @@ pub use error::{ErrorClass, SessionError};
 pub use mysql::{MysqlConnector, MysqlSession};
 pub use postgres::{PostgresConnector, PostgresSession};
 pub use session::{
-    Address, Connector, Done, Endpoint, Login, Param, ParamType, Row, Session, SessionInfo,
-    StatementId, Value,
+    Address, Connector, Done, Endpoint, Login, Param, ParamType, Row, ServerEndpoint, Session,
+    SessionInfo, StatementId, Value,
 };
 pub use sqlite::{SqliteConnector, SqliteSession, sqlite_version};

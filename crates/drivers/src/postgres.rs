@@ -1,50 +1,51 @@
-//! PostgreSQL: protocol 3.0 over a Unix socket or TCP without TLS; servers 9.6 to 19.
+//! PostgreSQL: protocol 3.0 over a Unix socket or TCP, with TLS where it is asked for; servers 9.6
+//! to 19.
 
 mod answer;
+mod copy;
 mod encode;
 mod fault;
 mod login;
+mod pipeline;
 mod row;
 mod statement;
 mod wire;
 
-use std::time::Duration;
-
 use self::answer::Columns;
-use self::row::{Cell, Format};
+use self::row::Format;
 use self::statement::Prepared;
 use self::wire::Wire;
 use crate::stream::Stream;
 use crate::{
-    Address, Connector, Done, Login, Param, ParamType, Row, Session, SessionError, SessionInfo,
+    Connector, Done, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo,
     StatementId,
 };
 
 /// Opens sessions to one database of one server.
 #[derive(Clone, Debug)]
 pub struct PostgresConnector {
-    address: Address,
-    login: Login,
-    timeout: Duration,
+    server: ServerEndpoint,
 }
 
 impl PostgresConnector {
-    /// For the server at `address`, whose Unix socket is `<directory>/.s.PGSQL.<port>`. `timeout` is
-    /// the longest wait for the connection and for each answer.
-    pub fn new(address: Address, login: Login, timeout: Duration) -> Self {
-        Self {
-            address,
-            login,
-            timeout,
-        }
+    /// For this server, whose Unix socket is `<directory>/.s.PGSQL.<port>`. Its timeout is the longest
+    /// wait for the connection and for each answer.
+    pub const fn new(server: ServerEndpoint) -> Self {
+        Self { server }
     }
 
     /// Opens a session. Fails with [`SessionError::Connect`] when the server is not there or not
-    /// ready yet, with [`SessionError::Login`] when it refuses.
+    /// ready yet, with [`SessionError::Login`] when it refuses or cannot do what is asked for.
     pub fn session(&self) -> Result<PostgresSession, SessionError> {
-        let stream = Stream::connect(&self.address, self.timeout)?;
+        login::check(&self.server)?;
+        let stream = Stream::connect(&self.server.address, self.server.timeout)?;
+        self.session_over(stream)
+    }
+
+    /// Opens a session over a fresh connection.
+    pub(crate) fn session_over(&self, stream: Stream) -> Result<PostgresSession, SessionError> {
         let mut wire = Wire::over(stream);
-        match login::log_in(&mut wire, &self.address, &self.login) {
+        match login::log_in(&mut wire, &self.server) {
             Ok(info) => Ok(PostgresSession {
                 wire,
                 info,
@@ -52,7 +53,6 @@ impl PostgresConnector {
                 names: 0,
                 request: Vec::new(),
                 described: Vec::new(),
-                cells: Vec::new(),
             }),
             Err(error) => {
                 // There is no session yet that a goodbye could end.
@@ -79,12 +79,10 @@ pub struct PostgresSession {
     statements: Vec<Prepared>,
     /// Names used up on the server: also a statement that was refused here may exist there.
     names: u32,
-    /// The request that is being sent; reused.
+    /// What is being sent, where it is not the request of one statement; reused.
     request: Vec<u8>,
     /// Columns of the last text query; reused.
     described: Vec<Format>,
-    /// Values of the current row; reused.
-    cells: Vec<Cell>,
 }
 
 impl Session for PostgresSession {
@@ -93,13 +91,7 @@ impl Session for PostgresSession {
         encode::message(&mut self.request, b'Q', |body| encode::string(body, sql));
         self.described.clear();
         let columns = Columns::Described(&mut self.described);
-        let answer = exchange(
-            &mut self.wire,
-            &self.request,
-            columns,
-            &mut self.cells,
-            each,
-        );
+        let answer = exchange(&mut self.wire, &self.request, columns, each);
         answer.map_err(|error| settle(&mut self.wire, error, sql))
     }
 
@@ -119,21 +111,49 @@ impl Session for PostgresSession {
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError> {
-        let Some(prepared) = self.statements.get(statement.0 as usize) else {
+        let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
             return Err(fault::unknown_statement(statement));
         };
         prepared
-            .encode(params, &mut self.request)
+            .encode(params)
             .map_err(|error| error.about(&prepared.sql))?;
         let columns = Columns::Prepared(&prepared.formats);
-        let answer = exchange(
-            &mut self.wire,
-            &self.request,
-            columns,
-            &mut self.cells,
-            each,
-        );
+        let answer = exchange(&mut self.wire, prepared.request(), columns, each);
         answer.map_err(|error| settle(&mut self.wire, error, &prepared.sql))
+    }
+
+    /// Each statement ends with a Sync of its own, so that it succeeds or fails by itself, as it would
+    /// one after the other; BEGIN and COMMIT among them bracket the rest. What was sent together with
+    /// a statement that fails is run all the same: only its answer is dropped.
+    fn execute_pipelined(
+        &mut self,
+        batch: &[(StatementId, &[Param<'_>])],
+        each: &mut dyn FnMut(usize, &dyn Row),
+        done: &mut dyn FnMut(usize, Done),
+    ) -> Result<(), SessionError> {
+        let mut pipeline = pipeline::Pipeline {
+            wire: &mut self.wire,
+            statements: &mut self.statements,
+            request: &mut self.request,
+        };
+        pipeline.run(batch, each, done)
+    }
+
+    fn can_load_rows(&self) -> bool {
+        true
+    }
+
+    /// By `COPY`. `table` and `columns` stand in the statement as they are given. An error leaves the
+    /// table as it was and the session usable.
+    fn load_rows(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+    ) -> Result<u64, SessionError> {
+        let sql = copy::statement(table, columns);
+        let copied = copy::run(&mut self.wire, &mut self.request, &sql, next);
+        copied.map_err(|error| settle(&mut self.wire, error, &sql))
     }
 
     fn info(&self) -> &SessionInfo {
@@ -142,19 +162,20 @@ impl Session for PostgresSession {
 }
 
 /// Sends a request and reads the whole answer.
+#[inline]
 fn exchange(
     wire: &mut Wire,
     request: &[u8],
     columns: Columns<'_>,
-    cells: &mut Vec<Cell>,
     each: &mut dyn FnMut(&dyn Row),
 ) -> Result<Done, SessionError> {
     wire.send(request)?;
-    answer::read(wire, columns, cells, each)
+    answer::read(wire, columns, each)
 }
 
 /// Adds the statement to an error. After a broken protocol nothing that comes has a meaning, so the
 /// session ends.
+#[cold]
 fn settle(wire: &mut Wire, error: SessionError, sql: &str) -> SessionError {
     if matches!(error, SessionError::Protocol { .. }) {
         wire.abandon();

@@ -29,6 +29,44 @@ pub trait Session: Send {
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError>;
 
+    /// Runs prepared statements of which none needs another's answer: sends all before it reads the first
+    /// answer, where the protocol can do that, else one after the other. `each` is shown the rows with the
+    /// index of their statement, `done` is told in order how each ended. The first error ends it; the
+    /// answers after it are read and dropped, so that the session can be used again.
+    fn execute_pipelined(
+        &mut self,
+        batch: &[(StatementId, &[Param<'_>])],
+        each: &mut dyn FnMut(usize, &dyn Row),
+        done: &mut dyn FnMut(usize, Done),
+    ) -> Result<(), SessionError> {
+        for (index, (statement, params)) in batch.iter().enumerate() {
+            let answer = self.execute_prepared(*statement, params, &mut |row| each(index, row))?;
+            done(index, answer);
+        }
+        Ok(())
+    }
+
+    /// Can [`Session::load_rows`] be used?
+    fn can_load_rows(&self) -> bool {
+        false
+    }
+
+    /// Adds rows to `table` by `COPY … FROM STDIN` or `LOAD DATA LOCAL INFILE`, as one statement; how many
+    /// were added. `next` appends whole rows to the buffer it is given, some ten kilobytes at a time, and
+    /// tells whether there were any; the values of a row are separated by tabs and it ends with a line
+    /// feed. In a value, backslash, tab, line feed and carriage return are written `\\`, `\t`, `\n`, `\r`.
+    fn load_rows(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+    ) -> Result<u64, SessionError> {
+        let _ = (columns, next);
+        Err(SessionError::Protocol {
+            what: format!("rows cannot be loaded into {table} by this protocol"),
+        })
+    }
+
     /// What the server said of itself and what was agreed at connect.
     fn info(&self) -> &SessionInfo;
 }
@@ -37,6 +75,11 @@ pub trait Session: Send {
 pub trait Connector: Send + Sync {
     /// Opens a session.
     fn connect(&self) -> Result<Box<dyn Session>, SessionError>;
+
+    /// Can no later attempt succeed either, because the server has ended and nobody starts it again?
+    fn is_hopeless(&self) -> bool {
+        false
+    }
 }
 
 /// How the server ended a statement.
@@ -61,6 +104,8 @@ pub enum ParamType {
     Text,
     /// Date and time to the second, without zone; given as text `2026-11-21 10:00:00`.
     DateTime,
+    /// Decimal number; given as text `-12.50`.
+    Decimal,
 }
 
 /// A parameter's value.
@@ -68,7 +113,7 @@ pub enum ParamType {
 pub enum Param<'a> {
     /// For [`ParamType::Int`].
     Int(i64),
-    /// For [`ParamType::Text`] and [`ParamType::DateTime`].
+    /// For all other types.
     Text(&'a str),
 }
 
@@ -138,7 +183,7 @@ pub struct SessionInfo {
 pub enum Address {
     /// A Unix socket: MySQL's socket file, or `.s.PGSQL.<port>` of PostgreSQL.
     Socket(PathBuf),
-    /// TCP, without TLS.
+    /// TCP.
     Tcp {
         /// Host name or address.
         host: String,
@@ -173,27 +218,42 @@ impl fmt::Debug for Login {
     }
 }
 
+/// How to reach a database of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerEndpoint {
+    /// Where.
+    pub address: Address,
+    /// As whom.
+    pub login: Login,
+    /// Longest wait for an answer.
+    pub timeout: Duration,
+    /// Is the connection encrypted? A server that cannot is an error then. Its certificate is not
+    /// checked: what is measured is the cost, not the peer.
+    pub tls: bool,
+    /// Is it compressed? A server or protocol that cannot is an error then.
+    pub compression: bool,
+}
+
+impl ServerEndpoint {
+    /// Neither encrypted nor compressed.
+    pub const fn plain(address: Address, login: Login, timeout: Duration) -> Self {
+        Self {
+            address,
+            login,
+            timeout,
+            tls: false,
+            compression: false,
+        }
+    }
+}
+
 /// How to reach a database: everything that a session needs to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     /// The MySQL protocol.
-    Mysql {
-        /// Where.
-        address: Address,
-        /// As whom.
-        login: Login,
-        /// Longest wait for an answer.
-        timeout: Duration,
-    },
+    Mysql(ServerEndpoint),
     /// The PostgreSQL protocol.
-    Postgres {
-        /// Where.
-        address: Address,
-        /// As whom.
-        login: Login,
-        /// Longest wait for an answer.
-        timeout: Duration,
-    },
+    Postgres(ServerEndpoint),
     /// An SQLite database file, in this process.
     Sqlite {
         /// The file; created when missing.

@@ -12,21 +12,31 @@
 //! stream.consume(5 + length);
 //! ```
 //!
-//! The wait for an answer counts from the last `send` and is bounded by the timeout as a whole,
-//! however many reads it takes. Errors carry no statement: the caller adds it with
-//! [`SessionError::about`]. After a timeout or a lost connection every further call fails, because
-//! a late answer would be taken for the answer to the next request.
+//! The first wait for an answer is bounded by the timeout, so is each further wait for the same answer,
+//! and none begins when the first ended longer ago than that: an answer takes three times the timeout
+//! at the very most, however many reads it needs, and the clock is not read for the first. Errors
+//! carry no statement: the caller adds it with [`SessionError::about`]. After a timeout or a lost
+//! connection every further call fails, because a late answer would be taken for the answer to the
+//! next request.
+//!
+//! A stream may be encrypted, and a protocol may have a code of its own for what goes over it; both
+//! lie below the buffer, so that protocols read the same bytes in the same way.
 
-use std::net::{TcpStream, ToSocketAddrs};
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
-use std::time::{Duration, Instant};
+mod layers;
+mod open;
+mod socket;
+#[cfg(test)]
+pub(crate) mod testing;
+mod tls;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, Shutdown, SocketAddrUnix, SocketType};
+use std::os::fd::OwnedFd;
+use std::time::Duration;
 
+pub(crate) use layers::Codec;
+
+use self::layers::Layers;
+use self::socket::Socket;
+use self::tls::Tls;
 use crate::{Address, SessionError};
 
 /// The longest message that is taken from or sent to a server, in bytes. A length beyond it is a
@@ -43,31 +53,19 @@ const TIMEOUT_RANGE: (Duration, Duration) =
 /// One connection.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    socket: OwnedFd,
-    /// A blocking `read` on a Unix socket is also woken when the server consumes our request, which
-    /// costs a second context switch per query; `poll` filters by event. TCP does not have this.
-    polls_first: bool,
-    timeout: Duration,
-    /// `timeout` as `poll` takes it.
-    limit: Timespec,
-    /// Set at the first wait after a `send`.
-    deadline: Option<Instant>,
-    broken: bool,
-    /// Unread bytes are `buffer[start..end]`; `start <= end <= buffer.len()` always.
+    socket: Socket,
+    /// `None` on a plain connection, which then costs a comparison per send and per read.
+    layers: Option<Box<Layers>>,
+    /// What arrived; unread from `start` on, which is never beyond its end.
     buffer: Vec<u8>,
     start: usize,
-    end: usize,
 }
 
 impl Stream {
-    /// Opens a connection. `timeout` bounds the connect, each wait for an answer, and each send.
+    /// Opens a connection. `timeout` bounds the connect, the waits for an answer, and each send.
     pub(crate) fn connect(address: &Address, timeout: Duration) -> Result<Self, SessionError> {
         let timeout = timeout.clamp(TIMEOUT_RANGE.0, TIMEOUT_RANGE.1);
-        let opened = match address {
-            Address::Socket(path) => connect_unix(path, timeout),
-            Address::Tcp { host, port } => connect_tcp(host, *port, timeout),
-        };
-        let socket = opened.map_err(|cause| SessionError::Connect {
+        let socket = open::open(address, timeout).map_err(|cause| SessionError::Connect {
             address: address.to_string(),
             cause,
         })?;
@@ -78,45 +76,104 @@ impl Stream {
         ))
     }
 
-    /// Stands on a connected, blocking socket.
+    /// Stands on a connected, blocking socket that has `timeout` for its reads and writes.
+    /// `polls_first` is for Unix sockets.
     pub(crate) fn over(socket: OwnedFd, polls_first: bool, timeout: Duration) -> Self {
         Self {
-            socket,
-            polls_first,
-            timeout,
-            limit: timespec(timeout),
-            deadline: None,
-            broken: false,
-            buffer: vec![0; FIRST_BUFFER],
+            socket: Socket::over(socket, polls_first, timeout),
+            layers: None,
+            buffer: Vec::with_capacity(FIRST_BUFFER),
             start: 0,
-            end: 0,
         }
     }
 
-    /// Sends all of `bytes`. The wait for the answer counts from here.
-    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
-        self.check_usable()?;
-        self.deadline = None;
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            match rustix::io::write(&self.socket, rest) {
-                Ok(sent) if sent == rest.len() => return Ok(()),
-                Ok(sent) => {
-                    rest = rest.get(sent..).unwrap_or_default();
-                    self.remaining()?;
-                }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Err(self.timed_out()),
-                Err(errno) => return Err(self.lost(&errno.to_string())),
-            }
+    /// Encrypts the connection from here on; `host` is the name that the server is told. Returns
+    /// what was agreed: `TLSv1.3 TLS_AES_256_GCM_SHA384`. The server must have said that it is ready.
+    /// Errors: those of a lost connection, and a peer that does not speak TLS 1.2 or 1.3.
+    pub(crate) fn encrypt(&mut self, host: &str) -> Result<String, SessionError> {
+        self.socket.begin()?;
+        if !self.unread().is_empty() {
+            self.abandon();
+            return Err(SessionError::Protocol {
+                what: "the server went on in plain text after it had agreed to TLS".to_owned(),
+            });
         }
-        Ok(())
+        let (tls, agreed) = Tls::shake_hands(&mut self.socket, host, &mut self.buffer)?;
+        self.layers.get_or_insert_default().tls = Some(tls);
+        Ok(agreed)
+    }
+
+    /// Sends and receives in another form from here on; what is unread is in that form too.
+    pub(crate) fn encode(&mut self, codec: Box<dyn Codec>) {
+        let unread = self.buffer.split_off(self.start);
+        self.layers
+            .get_or_insert_default()
+            .decode_with(codec, unread);
+    }
+
+    /// Sends all of `bytes`, which begin a request. The wait for the answer begins here.
+    #[inline]
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        self.socket.begin()?;
+        if let Some(layers) = &mut self.layers {
+            return layers.send(&mut self.socket, bytes, true);
+        }
+        self.socket.write_all(bytes)
+    }
+
+    /// Sends several short requests at once, whose bytes lie one after the other and end where `ends`
+    /// says. The wait for the first answer begins here.
+    pub(crate) fn send_requests(
+        &mut self,
+        bytes: &[u8],
+        ends: &[usize],
+    ) -> Result<(), SessionError> {
+        self.socket.begin()?;
+        let Some(layers) = &mut self.layers else {
+            return self.socket.write_all(bytes);
+        };
+        let mut start = 0;
+        let requests = ends.iter().map(|&end| {
+            let request = bytes.get(start..end).unwrap_or_default();
+            start = end;
+            request
+        });
+        layers.send_requests(&mut self.socket, requests)
+    }
+
+    /// Sends all of `bytes`, which go on with a request. The wait for the answer begins here.
+    pub(crate) fn send_more(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        self.socket.begin()?;
+        if let Some(layers) = &mut self.layers {
+            return layers.send(&mut self.socket, bytes, false);
+        }
+        self.socket.write_all(bytes)
+    }
+
+    /// Begins the wait for the next of several answers, which has the whole timeout again.
+    pub(crate) fn begin_answer(&mut self) -> Result<(), SessionError> {
+        self.socket.begin()
+    }
+
+    /// Takes what has arrived, without waiting; was there anything beyond what was unread already?
+    pub(crate) fn has_arrived(&mut self) -> Result<bool, SessionError> {
+        self.socket.check_usable()?;
+        let before = self.unread().len();
+        if self.socket.is_readable() {
+            self.fill()?;
+        }
+        Ok(self.unread().len() > before)
+    }
+
+    /// The certificate that the server showed for itself, in DER; `None` without TLS.
+    pub(crate) fn peer_certificate(&self) -> Option<&[u8]> {
+        self.layers.as_ref()?.tls.as_ref()?.peer_certificate()
     }
 
     /// Waits until at least `count` unread bytes are there and returns all that are unread.
     #[inline]
     pub(crate) fn ensure(&mut self, count: usize) -> Result<&[u8], SessionError> {
-        if self.end - self.start < count {
+        if self.buffer.len() - self.start < count {
             self.fill_to(count)?;
         }
         Ok(self.unread())
@@ -125,45 +182,35 @@ impl Stream {
     /// The bytes that have arrived and were not consumed yet, without waiting.
     #[inline]
     pub(crate) fn unread(&self) -> &[u8] {
-        self.buffer.get(self.start..self.end).unwrap_or_default()
+        self.buffer.get(self.start..).unwrap_or_default()
     }
 
     /// Lets go of the first `count` unread bytes (of all, when there are fewer).
     #[inline]
     pub(crate) fn consume(&mut self, count: usize) {
-        self.start = self.start.saturating_add(count).min(self.end);
-        if self.start == self.end {
+        self.start = self.start.saturating_add(count);
+        if self.start >= self.buffer.len() {
             self.start = 0;
-            self.end = 0;
+            self.buffer.clear();
         }
     }
 
     /// Ends the connection, so that the server notices and no later call can use it. For a peer
     /// that broke the protocol: what it sends next has no meaning.
     pub(crate) fn abandon(&mut self) {
-        self.broken = true;
-        // The peer may be gone already, which is as good.
-        let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
+        self.socket.abandon();
     }
 
     /// Has the connection ended?
     pub(crate) fn is_broken(&self) -> bool {
-        self.broken
+        self.socket.is_broken()
     }
 
     /// Out of line, so that messages which have arrived cost next to nothing.
     #[cold]
     #[inline(never)]
     fn fill_to(&mut self, count: usize) -> Result<(), SessionError> {
-        while self.end - self.start < count {
-            self.fill(count)?;
-        }
-        Ok(())
-    }
-
-    /// Reads once, on the way to `count` unread bytes.
-    fn fill(&mut self, count: usize) -> Result<(), SessionError> {
-        self.check_usable()?;
+        self.socket.check_usable()?;
         if count > MAX_MESSAGE {
             self.abandon();
             return Err(SessionError::Protocol {
@@ -172,148 +219,29 @@ impl Stream {
                 ),
             });
         }
-        // What is unread moves to the front: part of one message, and seldom more than a row.
-        if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
-        }
-        // Memory follows the bytes that arrived, not the length that was announced.
-        if self.end == self.buffer.len() {
-            self.buffer.resize(self.end * 2, 0);
-        }
-        self.wait()?;
-        let room = self.buffer.get_mut(self.end..).unwrap_or_default();
-        match rustix::io::read(&self.socket, room) {
-            Ok(0) => Err(self.lost("the server closed the connection")),
-            Ok(count) => {
-                self.end += count;
-                Ok(())
-            }
-            Err(Errno::INTR) => Ok(()),
-            Err(Errno::AGAIN) => Err(self.timed_out()),
-            Err(errno) => Err(self.lost(&errno.to_string())),
-        }
-    }
-
-    /// Waits until a read will not block, or is allowed to. On TCP the first read of an answer waits
-    /// by itself under the socket's own timeout; later ones have only what is left of the deadline.
-    fn wait(&mut self) -> Result<(), SessionError> {
-        let first = self.deadline.is_none();
-        let limit = self.remaining()?;
-        if first && !self.polls_first {
-            return Ok(());
-        }
-        let polled = poll(
-            &mut [PollFd::new(&self.socket, PollFlags::IN)],
-            Some(&limit),
-        );
-        match polled {
-            Ok(0) => Err(self.timed_out()),
-            Ok(_) => Ok(()),
-            Err(Errno::INTR) => self.wait(),
-            Err(errno) => Err(self.lost(&errno.to_string())),
-        }
-    }
-
-    /// What is left of the time for this answer; starts the count when it does not run yet.
-    fn remaining(&mut self) -> Result<Timespec, SessionError> {
-        let now = Instant::now();
-        let Some(deadline) = self.deadline else {
-            self.deadline = Some(now + self.timeout);
-            return Ok(self.limit);
-        };
-        let remaining = deadline.saturating_duration_since(now);
-        if remaining.is_zero() {
-            return Err(self.timed_out());
-        }
-        Ok(timespec(remaining))
-    }
-
-    fn check_usable(&self) -> Result<(), SessionError> {
-        if self.broken {
-            return Err(SessionError::Lost {
-                cause: "an earlier error ended this session".to_owned(),
-            });
+        while self.buffer.len() - self.start < count {
+            self.fill()?;
         }
         Ok(())
     }
 
-    fn timed_out(&mut self) -> SessionError {
-        self.abandon();
-        SessionError::Timeout {
-            limit: self.timeout,
-            statement: String::new(),
+    /// Reads once.
+    #[inline]
+    fn fill(&mut self) -> Result<(), SessionError> {
+        // What is unread moves to the front: part of one message, and seldom more than a row.
+        if self.start > 0 {
+            self.buffer.drain(..self.start);
+            self.start = 0;
         }
-    }
-
-    fn lost(&mut self, cause: &str) -> SessionError {
-        self.abandon();
-        SessionError::Lost {
-            cause: cause.to_owned(),
+        if let Some(layers) = &mut self.layers {
+            return layers.receive(&mut self.socket, &mut self.buffer);
         }
-    }
-}
-
-/// A duration within [`TIMEOUT_RANGE`], as `poll` takes it.
-fn timespec(duration: Duration) -> Timespec {
-    Timespec {
-        tv_sec: duration.as_secs().cast_signed(),
-        tv_nsec: duration.subsec_nanos().into(),
-    }
-}
-
-/// Opens a Unix socket whose connect, reads and writes are bounded. The standard library cannot
-/// bound the connect, which waits for ever when the server's queue is full.
-fn connect_unix(path: &Path, timeout: Duration) -> Result<OwnedFd, String> {
-    let address = SocketAddrUnix::new(path).map_err(|errno| match errno {
-        Errno::NAMETOOLONG => {
-            "the path is too long for a socket (107 bytes); use a shorter directory".to_owned()
+        // Memory follows the bytes that arrived, not the length that was announced.
+        if self.buffer.len() == self.buffer.capacity() {
+            self.buffer.reserve(self.buffer.len().max(FIRST_BUFFER));
         }
-        other => other.to_string(),
-    })?;
-    let open = || {
-        let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
-        rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
-        bound(&socket, timeout)?;
-        rustix::net::connect(&socket, &address)?;
-        Ok(socket)
-    };
-    open().map_err(|errno: Errno| explain(errno, timeout))
-}
-
-/// Opens a TCP connection: every address of the host is tried, in the order of the resolver.
-fn connect_tcp(host: &str, port: u16, timeout: Duration) -> Result<OwnedFd, String> {
-    let addresses = (host, port)
-        .to_socket_addrs()
-        .map_err(|error| error.to_string())?;
-    let mut cause = "the host name has no address".to_owned();
-    for address in addresses {
-        match TcpStream::connect_timeout(&address, timeout) {
-            Ok(stream) => {
-                stream
-                    .set_nodelay(true)
-                    .map_err(|error| error.to_string())?;
-                bound(&stream, timeout).map_err(|errno| errno.to_string())?;
-                return Ok(OwnedFd::from(stream));
-            }
-            Err(error) => cause = error.to_string(),
-        }
+        self.socket.read(&mut self.buffer)
     }
-    Err(cause)
-}
-
-/// Sets the timeouts of reads and writes.
-fn bound(socket: impl AsFd, timeout: Duration) -> Result<(), Errno> {
-    set_socket_timeout(socket.as_fd(), Timeout::Recv, Some(timeout))?;
-    set_socket_timeout(socket.as_fd(), Timeout::Send, Some(timeout))
-}
-
-fn explain(errno: Errno, timeout: Duration) -> String {
-    if errno == Errno::AGAIN {
-        return format!("no answer within {timeout:?}");
-    }
-    errno.to_string()
 }
 
 #[cfg(test)]
@@ -321,13 +249,16 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::TcpListener;
     use std::os::unix::net::UnixStream;
+    use std::time::Instant;
 
+    use super::open::bound;
     use super::*;
 
     const SHORT: Duration = Duration::from_millis(80);
 
     fn pair() -> (Stream, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
+        bound(&ours, SHORT).unwrap();
         (Stream::over(ours.into(), true, SHORT), theirs)
     }
 
@@ -388,6 +319,35 @@ mod tests {
     }
 
     #[test]
+    fn what_has_arrived_is_taken_without_waiting() {
+        let (mut stream, mut server) = pair();
+        assert!(!stream.has_arrived().unwrap());
+        server.write_all(b"ab").unwrap();
+        assert!(stream.has_arrived().unwrap());
+        assert_eq!(stream.unread(), b"ab");
+        assert!(!stream.has_arrived().unwrap());
+        drop(server);
+        assert_eq!(stream.has_arrived().unwrap_err().code(), "lost");
+    }
+
+    #[test]
+    fn an_answer_in_parts_waits_for_each_part() {
+        let (ours, mut server) = UnixStream::pair().unwrap();
+        let patient = Duration::from_secs(5);
+        bound(&ours, patient).unwrap();
+        let mut stream = Stream::over(ours.into(), true, patient);
+        stream.send(b"request").unwrap();
+        let parts = std::thread::spawn(move || {
+            for _ in 0..3 {
+                std::thread::sleep(SHORT / 4);
+                server.write_all(b"part").unwrap();
+            }
+        });
+        assert_eq!(stream.ensure(12).unwrap(), b"partpartpart");
+        parts.join().unwrap();
+    }
+
+    #[test]
     fn a_server_that_reads_nothing_times_out_the_send() {
         let (ours, _theirs) = UnixStream::pair().unwrap();
         bound(&ours, SHORT).unwrap();
@@ -408,11 +368,11 @@ mod tests {
     fn an_absurd_length_is_refused_and_a_false_one_takes_no_memory() {
         let (mut stream, _server) = pair();
         assert_eq!(stream.ensure(MAX_MESSAGE).unwrap_err().code(), "timeout");
-        assert_eq!(stream.buffer.len(), FIRST_BUFFER);
+        assert_eq!(stream.buffer.capacity(), FIRST_BUFFER);
         let (mut stream, _server) = pair();
         let error = stream.ensure(MAX_MESSAGE + 1).unwrap_err();
         assert_eq!(error.code(), "protocol");
-        assert_eq!(stream.buffer.len(), FIRST_BUFFER);
+        assert_eq!(stream.buffer.capacity(), FIRST_BUFFER);
     }
 
     #[test]

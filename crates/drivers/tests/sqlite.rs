@@ -300,3 +300,147 @@ fn a_prepared_statement_survives_a_change_of_the_structure() {
         .unwrap();
     assert_eq!(width(&mut session), 5);
 }
+
+#[test]
+fn clients_that_write_at_the_same_time_wait_for_each_other() {
+    const CLIENTS: i64 = 4;
+    const TRANSACTIONS: i64 = 100;
+    for journal in ["wal", "delete"] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("bench.sqlite");
+        let pragmas = [("journal_mode", journal), ("synchronous", "OFF")];
+        let mut admin = with_table(&path, &pragmas);
+        admin
+            .execute("INSERT INTO t (id, n) VALUES (1, 0)")
+            .unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..CLIENTS {
+                scope.spawn(|| {
+                    let mut client = connector(&path, &pragmas, PATIENT).session().unwrap();
+                    let add = client
+                        .prepare("UPDATE t SET n = n + ? WHERE id = 1", &[ParamType::Int])
+                        .unwrap();
+                    for _ in 0..TRANSACTIONS {
+                        client.execute("BEGIN IMMEDIATE").unwrap();
+                        client
+                            .execute_prepared(add, &[Param::Int(1)], &mut |_| ())
+                            .unwrap();
+                        client.execute("COMMIT").unwrap();
+                    }
+                });
+            }
+        });
+        let total = ints(&mut admin, "SELECT n FROM t WHERE id = 1");
+        assert_eq!(total, [Some(CLIENTS * TRANSACTIONS)], "{journal}");
+    }
+}
+
+/// A transaction that has read what another has changed since can never write: no wait helps, so it
+/// is told at once and is begun anew.
+#[test]
+fn a_transaction_on_an_old_snapshot_is_busy_without_a_wait() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bench.sqlite");
+    let wal = [("journal_mode", "wal")];
+    let mut reader = with_table(&path, &wal);
+    let mut writer = connector(&path, &wal, PATIENT).session().unwrap();
+    reader.execute("BEGIN").unwrap();
+    assert_eq!(ints(&mut reader, "SELECT count(*) FROM t"), [Some(0)]);
+    writer.execute("INSERT INTO t (id) VALUES (1)").unwrap();
+    let before = Instant::now();
+    let busy = reader.execute("INSERT INTO t (id) VALUES (2)").unwrap_err();
+    assert!(before.elapsed() < PATIENT);
+    assert_eq!(
+        (busy.code(), busy.class()),
+        ("SQLITE_BUSY", ErrorClass::Retryable)
+    );
+    reader.execute("ROLLBACK").unwrap();
+    reader.execute("INSERT INTO t (id) VALUES (2)").unwrap();
+    assert_eq!(ints(&mut writer, "SELECT count(*) FROM t"), [Some(2)]);
+}
+
+#[test]
+fn texts_are_taken_as_what_their_column_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut session = connector(&dir.path().join("bench.sqlite"), &[], PATIENT)
+        .session()
+        .unwrap();
+    session
+        .execute(
+            "CREATE TABLE typed (id INTEGER PRIMARY KEY, price DECIMAL(10,2), at TIMESTAMP,
+             fixed CHAR(12), small INT)",
+        )
+        .unwrap();
+    let types = [
+        ParamType::Int,
+        ParamType::Decimal,
+        ParamType::DateTime,
+        ParamType::Text,
+        ParamType::Text,
+    ];
+    let insert = session
+        .prepare("INSERT INTO typed VALUES (?, ?, ?, ?, ?)", &types)
+        .unwrap();
+    let row = [
+        Param::Int(7),
+        Param::Text("-12.50"),
+        Param::Text("2026-11-21 10:00:00"),
+        Param::Text("name"),
+        Param::Text("42"),
+    ];
+    session.execute_prepared(insert, &row, &mut |_| ()).unwrap();
+    assert_eq!(
+        words(
+            &mut session,
+            "SELECT typeof(price) || typeof(at) || typeof(small) FROM typed"
+        ),
+        ["realtextinteger"]
+    );
+    for (condition, declared, param) in [
+        ("price = ?", ParamType::Decimal, Param::Text("-12.5")),
+        ("price < ?", ParamType::Decimal, Param::Text("-2")),
+        (
+            "at = ?",
+            ParamType::DateTime,
+            Param::Text("2026-11-21 10:00:00"),
+        ),
+        ("fixed = ?", ParamType::Text, Param::Text("name")),
+        ("small = ?", ParamType::Text, Param::Text("42")),
+        ("id = ?", ParamType::Text, Param::Text("7")),
+        ("small = ?", ParamType::Int, Param::Int(42)),
+    ] {
+        let sql = format!("SELECT id FROM typed WHERE {condition}");
+        let select = session.prepare(&sql, &[declared]).unwrap();
+        let found = session
+            .execute_prepared(select, &[param], &mut |_| ())
+            .unwrap();
+        assert_eq!(found.rows, 1, "{condition}");
+    }
+}
+
+#[test]
+fn a_batch_is_run_one_by_one_and_rows_are_not_loaded() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut session = with_table(&dir.path().join("bench.sqlite"), &[]);
+    let insert = session
+        .prepare("INSERT INTO t (id) VALUES (?)", &[ParamType::Int])
+        .unwrap();
+    let params = [
+        [Param::Int(1)],
+        [Param::Int(2)],
+        [Param::Int(1)],
+        [Param::Int(3)],
+    ];
+    let batch: Vec<(StatementId, &[Param<'_>])> = params
+        .iter()
+        .map(|params| (insert, params.as_slice()))
+        .collect();
+    let mut ended = 0;
+    let error = session
+        .execute_pipelined(&batch, &mut |_, _| (), &mut |_, _| ended += 1)
+        .unwrap_err();
+    assert_eq!((ended, error.code()), (2, "SQLITE_CONSTRAINT"));
+    assert!(!session.can_load_rows());
+    let refused = session.load_rows("t", &["id"], &mut |_| false);
+    assert_eq!(refused.unwrap_err().code(), "protocol");
+}

@@ -108,6 +108,7 @@ mod tests {
                 .collect(),
             variables: BTreeMap::new(),
             tls: None,
+            connection: None,
         }
     }
 

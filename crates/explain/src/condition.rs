@@ -22,13 +22,15 @@ pub enum Condition {
     Collation,
     /// TLS of the session that measures.
     Tls,
+    /// Over what that session runs, and how.
+    Connection,
     /// What the server counts and times of each statement.
     Instrumentation,
 }
 
 impl Condition {
     /// All of them, the heaviest first.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Durability,
         Self::TornPages,
         Self::BinaryLog,
@@ -36,6 +38,7 @@ impl Condition {
         Self::CharacterSet,
         Self::Collation,
         Self::Tls,
+        Self::Connection,
         Self::Instrumentation,
     ];
 
@@ -49,6 +52,7 @@ impl Condition {
             Self::CharacterSet => "character set",
             Self::Collation => "collation",
             Self::Tls => "TLS of the session",
+            Self::Connection => "connection",
             Self::Instrumentation => "instrumentation",
         }
     }
@@ -65,6 +69,9 @@ impl Condition {
             Self::CharacterSet => "It decides how many bytes text takes.",
             Self::Collation => "It decides what sorting and indexing text costs.",
             Self::Tls => "Encryption costs CPU for every packet.",
+            Self::Connection => {
+                "TCP, compression and pipelining change what each statement costs on both sides."
+            }
             Self::Instrumentation => "Counting and timing costs CPU in every statement.",
         }
     }
@@ -103,7 +110,8 @@ impl Condition {
                 | Self::Instrumentation,
                 Dialect::Sqlite,
             )
-            | (Self::CharacterSet | Self::Collation, Dialect::Postgres) => &[],
+            | (Self::CharacterSet | Self::Collation, Dialect::Postgres)
+            | (Self::Connection, Dialect::Mysql | Dialect::Postgres | Dialect::Sqlite) => &[],
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Capture, Dbms, Engine, Setting, System, Version};
+use model::{BuildSource, Capture, Dbms, Engine, Setting, System, Transport, Version};
 
 /// The listing that holds a server's variables.
 const VARIABLES: &str = "variables";
@@ -37,6 +37,8 @@ pub struct Facts {
     /// TLS of the session that measures: its version, or `off`; `None` where there is no session over
     /// which it could be.
     pub tls: Option<String>,
+    /// How clients talk to it besides TLS: `socket`, `TCP, compressed`; `None` where there is no connection.
+    pub connection: Option<String>,
 }
 
 /// A variable as a server told it.
@@ -70,6 +72,7 @@ impl Facts {
             engine: system.engine,
             settings: system.config.settings.clone(),
             tls: tls.map(|(_, tls)| tls.clone()),
+            connection: connection(system),
             ..Self::of(name, build.dbms, build.version.clone(), rows.collect())
         })
     }
@@ -90,6 +93,7 @@ impl Facts {
             settings: Vec::new(),
             variables: without_directories(variables),
             tls: None,
+            connection: None,
         }
     }
 
@@ -99,6 +103,22 @@ impl Facts {
             .get(name)
             .map(|reading| reading.value.as_str())
     }
+}
+
+/// How clients talk to a system, in words.
+fn connection(system: &System) -> Option<String> {
+    if system.build.dbms.is_embedded() {
+        return None;
+    }
+    let transport = match (&system.build.source, system.connection.transport) {
+        (BuildSource::Connect(_), _) => "as its address says",
+        (_, Transport::Socket) => "socket",
+        (_, Transport::Tcp) => "TCP",
+    };
+    let compressed = system.connection.compression.then_some("compressed");
+    let pipelined = system.connection.pipeline.then_some("pipelined");
+    let words = [Some(transport), compressed, pipelined];
+    Some(words.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
 /// The directories of an instance stand in the values of other variables, too: `<datadir>` takes their
@@ -128,5 +148,63 @@ fn replace(variables: &mut BTreeMap<String, Reading>, but: &str, directory: &str
         {
             reading.value = format!("{instead}{rest}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Build, BuildFacts, Config, Connection, Placement};
+
+    use super::*;
+
+    fn system(dbms: Dbms, source: BuildSource, connection: Connection) -> System {
+        System {
+            name: "s".to_owned(),
+            build: Build {
+                dbms,
+                version: "1.0".parse().unwrap(),
+                source,
+                version_line: String::new(),
+                name: None,
+                facts: BuildFacts::default(),
+            },
+            engine: dbms.default_engine(),
+            config: Config {
+                name: "default".to_owned(),
+                summary: String::new(),
+                settings: Vec::new(),
+                left_out: Vec::new(),
+            },
+            set: BTreeMap::new(),
+            cpus: Placement::default(),
+            connection,
+            preload: String::new(),
+            huge_pages: false,
+            control: false,
+        }
+    }
+
+    #[test]
+    fn a_connection_in_words() {
+        let words = |dbms, source, connection| super::connection(&system(dbms, source, connection));
+        let ours = || BuildSource::Path("/opt/server".to_owned());
+        let all = Connection {
+            transport: Transport::Tcp,
+            tls: true,
+            compression: true,
+            pipeline: true,
+        };
+        assert_eq!(
+            words(Dbms::Mysql, ours(), all).unwrap(),
+            "TCP, compressed, pipelined"
+        );
+        let usual = Connection::default();
+        assert_eq!(words(Dbms::Postgres, ours(), usual).unwrap(), "socket");
+        let address = BuildSource::Connect("db1".to_owned());
+        assert_eq!(
+            words(Dbms::Mysql, address, usual).unwrap(),
+            "as its address says"
+        );
+        assert_eq!(words(Dbms::Sqlite, BuildSource::Embedded, usual), None);
     }
 }

@@ -82,6 +82,9 @@ pub fn conditions(rules: &VariableRules, facts: &Facts) -> Vec<Stand> {
     if let Some(tls) = &facts.tls {
         said.push(Said::common(Condition::Tls, tls));
     }
+    if let Some(connection) = &facts.connection {
+        said.push(Said::common(Condition::Connection, connection));
+    }
     let stand = |said: Said| {
         let deciding = said.condition.settings(dialect);
         Stand {

@@ -251,3 +251,18 @@ fn what_is_not_known_is_not_held_against_a_system() {
     assert_snapshot!(shown(&b), @"");
     assert_snapshot!(warnings(&[&a, &b, &defaults(Dbms::Mysql, "9.7.4")]), @"");
 }
+
+#[test]
+fn clients_that_talk_in_different_ways() {
+    let of = |name: &str, connection: &str| {
+        let mut facts = defaults(Dbms::Mysql, "9.7.4");
+        name.clone_into(&mut facts.system);
+        facts.connection = Some(connection.to_owned());
+        facts
+    };
+    assert_snapshot!(warnings(&[&of("a", "socket"), &of("b", "TCP, compressed")]), @"
+    connection: socket (a); TCP, compressed (b)
+      TCP, compression and pipelining change what each statement costs on both sides.
+    ");
+    assert_snapshot!(warnings(&[&of("a", "socket"), &of("b", "socket")]), @"");
+}

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use drivers::{Address, Endpoint, Login};
-use model::Dialect;
+use model::{Connection, Dialect};
+
+use crate::reach;
 
 /// Passwords by the address without password. They are in no plan that is stored and in no report.
 #[derive(Clone, Default)]
@@ -89,13 +91,14 @@ impl ForeignAddress {
         })
     }
 
-    /// How to reach `database` there.
+    /// How to reach `database` there, by sessions as `connection` says.
     pub(crate) fn endpoint(
         &self,
         dialect: Dialect,
         database: &str,
         secrets: &Secrets,
         timeout: Duration,
+        connection: Connection,
     ) -> Result<Endpoint, String> {
         let address = self.address(dialect)?;
         let login = Login {
@@ -103,18 +106,9 @@ impl ForeignAddress {
             password: secrets.password(&self.to_string()),
             database: database.to_owned(),
         };
-        Ok(match dialect {
-            Dialect::Mysql => Endpoint::Mysql {
-                address,
-                login,
-                timeout,
-            },
-            Dialect::Postgres | Dialect::Sqlite => Endpoint::Postgres {
-                address,
-                login,
-                timeout,
-            },
-        })
+        Ok(reach::endpoint(
+            dialect, address, login, timeout, connection,
+        ))
     }
 }
 

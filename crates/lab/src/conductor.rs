@@ -1,5 +1,6 @@
 //! Runs the trials of a run, one after the other, and tells what happens.
 
+mod beforehand;
 mod templates;
 
 use std::collections::BTreeSet;
@@ -8,8 +9,8 @@ use std::path::PathBuf;
 
 use load::{StepError, StepOutline, StepResult, Stop, Workload};
 use model::{
-    Engine, Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, StepRecord, System, Trial,
-    TrialKey,
+    Capture, Engine, Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, StepRecord, System,
+    Trial, TrialKey,
 };
 use probes::Watch;
 use store::{StoreError, Want};
@@ -55,7 +56,10 @@ impl Lab {
         for text in swept {
             listen(&Event::Warning { text });
         }
-        check_systems(&info.plan, &done, provider)?;
+        let trials = info.plan.trials();
+        let left = systems_left(&trials, &info.plan, &done);
+        beforehand::check(&info.plan, &left, provider)?;
+        beforehand::try_connections(&info.plan, &left, provider, &instances, &logs)?;
         if info.plan.systems.iter().any(|s| s.engine == Engine::Tokudb) {
             listen(&Event::Warning {
                 text: servers::TOKUDB_UNVERIFIED.to_owned(),
@@ -65,8 +69,6 @@ impl Lab {
             listen(&Event::Warning { text });
         }
         let device = self.host()?.disk.device;
-        let trials = info.plan.trials();
-        let left = systems_left(&trials, &info.plan, &done);
         let loads_apart = load::workload(&info.plan.workload, info.plan.seed).loading_steps() > 0;
         let templates = if info.plan.template && loads_apart {
             let done = self.store.load(run, Want::default())?;
@@ -86,6 +88,7 @@ impl Lab {
             listen,
             store_failure: None,
             told: BTreeSet::new(),
+            captured: None,
             templates,
         };
         match conductor.make_templates(&left) {
@@ -131,25 +134,6 @@ fn systems_left(trials: &[Trial], plan: &Plan, done: &[(TrialKey, Outcome)]) -> 
     left
 }
 
-/// Every system that is still to be measured must be what the plan says: a wrong password or an
-/// upgraded package is told before trials fail of it one after the other.
-fn check_systems(
-    plan: &Plan,
-    done: &[(TrialKey, Outcome)],
-    provider: &dyn Provider,
-) -> Result<(), LabError> {
-    for system in &plan.systems {
-        let finished = done.iter().filter(|(key, _)| key.system == system.name);
-        if (finished.count() as u32) < plan.rounds {
-            provider.check(system).map_err(|cause| LabError::System {
-                system: system.name.clone(),
-                cause,
-            })?;
-        }
-    }
-    Ok(())
-}
-
 /// What is different from when the run began, so that its rounds may not be comparable.
 fn changes_since(info: &RunInfo, host: Option<&model::Host>) -> Vec<String> {
     let mut changes = Vec::new();
@@ -184,9 +168,23 @@ struct Conductor<'a> {
     store_failure: Option<StoreError>,
     /// Warnings that would repeat at every step, once told.
     told: BTreeSet<String>,
+    /// What was captured after the last step of the site that is open.
+    captured: Option<Vec<Capture>>,
     /// Where the plan asks for templates.
     templates: Option<Templates>,
 }
+
+/// Why a step failed whose clients have not said so themselves; how the server ended is told after it.
+const DIED: &str = "the server's process has ended";
+
+/// Notes of a step that are said at once: its numbers are not what the plan asked for.
+const SAID_AT_ONCE: [&str; 5] = [
+    "cut short",
+    "settle",
+    "rate not sustained",
+    "connections lost",
+    "sent as text",
+];
 
 /// Why a trial has no completed outcome.
 enum Broken {
@@ -302,6 +300,7 @@ impl Conductor<'_> {
         template: Option<&Template>,
     ) -> Result<Box<dyn Site>, Broken> {
         let directory = self.instances.join(name);
+        self.captured = None;
         self.provider
             .check(system)
             .map_err(|reason| failed(None, reason, Vec::new()))?;
@@ -352,7 +351,7 @@ impl Conductor<'_> {
             ordinal,
             kinds: outline.kinds.clone(),
             measured: outline.measured,
-            subject: outline.subject.kind.clone(),
+            subject: outline.subject.clone(),
         })?;
         let watch = self.watch(site);
         let stop = self.stop;
@@ -363,13 +362,17 @@ impl Conductor<'_> {
                 ControlFlow::Break(())
             }
         };
-        let mut observer = StepObserver::new(probes::all(&watch), &mut emit);
+        let has_died = || site.has_died();
+        let mut observer = StepObserver::new(probes::all(&watch), &has_died, &mut emit);
         let result = workload.run(ordinal as usize, &site.target(), stop, &mut observer);
         let (counters, failures) = observer.into_counters();
         if let Some(error) = self.store_failure.take() {
             return Err(error.into());
         }
         let result = result.map_err(|error| self.broken(outline, &error, site))?;
+        if site.has_died() {
+            return Err(failed(Some(outline), DIED.to_owned(), site.log_tail()));
+        }
         for text in failures {
             self.emit(&Event::Warning {
                 text: format!("{}: {text}", outline.step),
@@ -385,7 +388,7 @@ impl Conductor<'_> {
             .map(|c| format!("{}: expected {}, found {}", c.what, c.expected, c.actual))
             .collect();
         for (what, text) in &record.notes {
-            if matches!(what.as_str(), "cut short" | "settle") {
+            if SAID_AT_ONCE.contains(&what.as_str()) {
                 let text = if *what == outline.step.0 {
                     format!("{what}: {text}")
                 } else {
@@ -423,7 +426,12 @@ impl Conductor<'_> {
         if self.stop.is_asked() {
             return Broken::Interrupted;
         }
-        failed(Some(outline), error.to_string(), site.log_tail())
+        let reason = match error {
+            // Nobody asked to stop: it was given up because there is no server any more.
+            StepError::Interrupted if site.has_died() => DIED.to_owned(),
+            error => error.to_string(),
+        };
+        failed(Some(outline), reason, site.log_tail())
     }
 
     fn capture(
@@ -432,7 +440,19 @@ impl Conductor<'_> {
         outline: &StepOutline,
         moment: Moment,
     ) -> Result<(), StoreError> {
-        let (captures, failures) = site.captures();
+        let captures = match (moment, self.captured.take()) {
+            // Nothing has happened since the step before this one ended.
+            (Moment::Before, Some(captures)) => captures,
+            (Moment::Before | Moment::After, _) => {
+                let (captures, failures) = site.captures();
+                let is_whole = failures.is_empty();
+                self.tell_once(failures)?;
+                if is_whole && moment == Moment::After {
+                    self.captured = Some(captures.clone());
+                }
+                captures
+            }
+        };
         for capture in captures {
             let step = outline.step.clone();
             self.emit(&Event::Captured {
@@ -441,8 +461,12 @@ impl Conductor<'_> {
                 capture,
             })?;
         }
+        Ok(())
+    }
+
+    /// Says what repeats at every step: a listing that cannot be taken fails at every step of every trial.
+    fn tell_once(&mut self, failures: Vec<String>) -> Result<(), StoreError> {
         for text in failures {
-            // A listing that cannot be taken fails at every step of every trial: said once is enough.
             if self.told.insert(text.clone()) {
                 self.emit(&Event::Warning { text })?;
             }
@@ -456,7 +480,7 @@ impl Conductor<'_> {
             step: outline.step.clone(),
             ordinal,
             measured: outline.measured,
-            clients: self.plan.workload.clients(),
+            clients: outline.clients,
             window: window.length,
             elapsed: result.elapsed,
             subject: outline.subject.clone(),
@@ -465,6 +489,7 @@ impl Conductor<'_> {
             target_rate: result.target_rate,
             seconds_on_target: window.on_target,
             requested_rows: result.requested_rows,
+            open_loop: result.open_loop,
             counters: model::Readings::default(),
             sizes: None,
             checks: result.checks,

@@ -129,6 +129,7 @@ impl Site for Embedded {
             engine: model::Engine::Btree,
             version: self.version.clone(),
             ours: true,
+            connection: model::Connection::default(),
             connector: Arc::clone(&self.connector),
             patient: Arc::clone(&self.patient),
         }

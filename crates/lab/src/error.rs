@@ -69,6 +69,18 @@ pub enum LabError {
         /// Its instance.
         directory: PathBuf,
     },
+    /// This process cannot open as many sessions as the plan asks for. Nothing was started.
+    #[error(
+        "the plan opens {sessions} sessions, for which this process needs {needed} open files, and it may have {limit}: raise the limit (ulimit -n {needed}), or use fewer clients"
+    )]
+    OpenFiles {
+        /// Sessions at the same time.
+        sessions: u32,
+        /// Files at the same time.
+        needed: u64,
+        /// As many as it may have.
+        limit: u64,
+    },
     /// The CPUs of the client cannot be used.
     #[error("cannot place the client of `{system}`: {cause}")]
     Placement {

@@ -5,12 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::{Address, Connector, Endpoint, Session, SessionInfo};
+use drivers::{Address, Connector, Session, SessionError, SessionInfo};
 use load::Target;
-use model::{Build, BuildSource, Capture, Dbms, Sizes, System};
+use model::{Build, BuildSource, Capture, Connection, Dbms, Sizes, System};
 
 use crate::address::{ForeignAddress, Secrets};
+use crate::capacity::{self, Capacity};
 use crate::listing;
+use crate::reach;
 use crate::site::{NOT_OURS, PATIENCE, Site, SiteError, Watched};
 
 /// The database that we create, use and drop. The name is ours: no user has data in it.
@@ -25,8 +27,9 @@ pub(crate) struct Foreign {
     patient: Arc<dyn Connector>,
     /// Opens sessions in the server's own first database, from where ours is dropped.
     outer: Box<dyn Connector>,
+    /// As agreed with the sessions of the workload.
     info: SessionInfo,
-    local: bool,
+    address: Address,
     pid: Option<u32>,
 }
 
@@ -40,10 +43,10 @@ impl Foreign {
         let address = ForeignAddress::parse(address).map_err(SiteError::new)?;
         let dbms = system.build.dbms;
         let reach = |database: &str, timeout| -> Result<Box<dyn Connector>, SiteError> {
-            let endpoint = address.endpoint(dbms.dialect(), database, secrets, timeout);
-            Ok(drivers::connector(&endpoint.map_err(SiteError::new)?))
+            let connector = connector(system, &address, database, secrets, timeout);
+            connector.map_err(SiteError::new)
         };
-        let failed = |error: drivers::SessionError| SiteError::new(error.to_string());
+        let failed = |error: SessionError| SiteError::new(error.to_string());
         let outer = reach(first_database(dbms), timeout)?;
         let inner = reach(DATABASE, timeout)?;
         let mut session = outer.connect().map_err(failed)?;
@@ -53,12 +56,13 @@ impl Foreign {
                 .execute(&format!("DROP DATABASE {DATABASE}"))
                 .map_err(failed)?;
         }
-        session
+        let info = session
             .execute(&format!("CREATE DATABASE {DATABASE}"))
             .and_then(|_| inner.connect())
             .and_then(|mut inside| {
                 inside.execute(&format!("CREATE TABLE {MARKER} (owner VARCHAR(300))"))?;
-                inside.execute(&format!("INSERT INTO {MARKER} VALUES ('{}')", owner()))
+                inside.execute(&format!("INSERT INTO {MARKER} VALUES ('{}')", owner()))?;
+                Ok(inside.info().clone())
             })
             .map_err(failed)?;
         let place = address.address(dbms.dialect()).map_err(SiteError::new)?;
@@ -67,11 +71,47 @@ impl Foreign {
             connector: Arc::from(inner),
             patient: Arc::from(reach(DATABASE, timeout * PATIENCE)?),
             outer,
-            info: session.info().clone(),
+            info,
             pid: local_process(&place),
-            local: is_local(&place),
+            address: place,
         })
     }
+}
+
+/// Opens sessions in `database` as the system's `connection` says.
+fn connector(
+    system: &System,
+    address: &ForeignAddress,
+    database: &str,
+    secrets: &Secrets,
+    timeout: Duration,
+) -> Result<Box<dyn Connector>, String> {
+    let dialect = system.build.dbms.dialect();
+    let endpoint = address.endpoint(dialect, database, secrets, timeout, system.connection)?;
+    Ok(drivers::connector(&endpoint))
+}
+
+/// How many sessions the server takes, as it says over a session of the kind that the plan asks for. The
+/// error says why there is none.
+pub(crate) fn capacity(
+    system: &System,
+    address: &ForeignAddress,
+    secrets: &Secrets,
+) -> Result<Capacity, String> {
+    let dbms = system.build.dbms;
+    let connector = connector(system, address, first_database(dbms), secrets, LOGIN_LIMIT)?;
+    let sql = match dbms {
+        Dbms::Postgres => "SELECT setting FROM pg_settings WHERE name = 'max_connections'",
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite => "SELECT @@max_connections",
+    };
+    let most = connector
+        .connect()
+        .and_then(|mut session| number(&mut *session, sql))
+        .map_err(|error| error.to_string())?;
+    Ok(Capacity {
+        max_connections: u32::try_from(most).unwrap_or(u32::MAX),
+        reserved: capacity::reserved(dbms),
+    })
 }
 
 /// A table in our database that says that it is ours, and whose.
@@ -124,7 +164,7 @@ fn check_ours(inner: &dyn Connector, address: &ForeignAddress) -> Result<(), Sit
     Ok(())
 }
 
-fn number(session: &mut dyn Session, sql: &str) -> Result<i64, drivers::SessionError> {
+fn number(session: &mut dyn Session, sql: &str) -> Result<i64, SessionError> {
     let mut number = 0;
     session.query(sql, &mut |row| {
         number = row.value(0).as_int().unwrap_or(0);
@@ -151,11 +191,21 @@ pub(crate) fn ask(
     address: &ForeignAddress,
     secrets: &Secrets,
 ) -> Result<Build, String> {
-    let endpoint: Endpoint =
-        address.endpoint(dbms.dialect(), first_database(dbms), secrets, LOGIN_LIMIT)?;
-    let session = drivers::connector(&endpoint)
-        .connect()
-        .map_err(|error| error.to_string())?;
+    let open = |tls: bool| -> Result<Result<_, SessionError>, String> {
+        let connection = Connection {
+            tls,
+            ..Connection::default()
+        };
+        let first = first_database(dbms);
+        let endpoint = address.endpoint(dbms.dialect(), first, secrets, LOGIN_LIMIT, connection)?;
+        Ok(drivers::connector(&endpoint).connect())
+    };
+    let session = match open(false)? {
+        // It may take encrypted logins only. If not, what it said first is what is wrong.
+        Err(refused @ SessionError::Login { .. }) => open(true)?.map_err(|_| refused),
+        other => other,
+    };
+    let session = session.map_err(|error| error.to_string())?;
     let line = session.info().server_version.clone();
     // `5.5.5-10.11.18-MariaDB-…`: old replicas expect a 5.5 in front.
     let text = line.strip_prefix("5.5.5-").unwrap_or(&line);
@@ -201,6 +251,7 @@ impl Site for Foreign {
             engine: self.system.engine,
             version: self.system.build.version.clone(),
             ours: false,
+            connection: self.system.connection,
             connector: Arc::clone(&self.connector),
             patient: Arc::clone(&self.patient),
         }
@@ -209,7 +260,7 @@ impl Site for Foreign {
     fn provenance(&self) -> Vec<(String, String)> {
         let info = &self.info;
         let tls = info.tls.clone().unwrap_or_else(|| "off".to_owned());
-        let process = match (self.pid, self.local) {
+        let process = match (self.pid, is_local(&self.address)) {
             (Some(pid), _) => format!("on this host, process {pid}"),
             (None, true) => "on this host, its process is not known".to_owned(),
             (None, false) => "remote: neither it nor its host is watched".to_owned(),
@@ -220,8 +271,10 @@ impl Site for Foreign {
             ("TLS", tls),
             ("server", process),
         ]
+        .into_iter()
+        .chain(reach::provenance(self.system.connection, &self.address))
         .map(|(name, value)| (name.to_owned(), value))
-        .to_vec()
+        .collect()
     }
 
     fn pid(&self) -> Option<u32> {
@@ -246,7 +299,7 @@ impl Site for Foreign {
     }
 
     fn watched(&self) -> Watched {
-        if self.local {
+        if is_local(&self.address) {
             Watched::Host
         } else {
             Watched::Nothing

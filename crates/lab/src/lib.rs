@@ -6,12 +6,17 @@
 //! A [`Site`] is one system made ready for one trial; where sites come from is a [`Provider`]:
 //! [`Providers`] starts servers of ours, opens SQLite files, connects to servers that are not ours.
 
+mod account;
 mod address;
+mod alive;
 mod builds;
+mod capacity;
 mod conductor;
 mod directory;
 mod embedded;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod foreign;
 mod keeper;
 mod kept;
@@ -19,6 +24,8 @@ mod listing;
 mod lock;
 mod observer;
 mod own;
+mod reach;
+mod sessions;
 mod site;
 mod template;
 mod tryout;
@@ -26,6 +33,7 @@ mod variables;
 
 pub use address::{ForeignAddress, Secrets};
 pub use builds::{Builds, hold_builds};
+pub use capacity::Capacity;
 pub use conductor::Ended;
 pub use directory::{Claim, Lab};
 pub use error::LabError;

@@ -9,6 +9,8 @@ use probes::{Detail, Probe};
 /// Reads the probes of one step and passes its intervals on.
 pub(crate) struct StepObserver<'a> {
     probes: Vec<Box<dyn Probe>>,
+    /// Has the server ended, so that there is nothing left to measure?
+    has_died: &'a dyn Fn() -> bool,
     emit: &'a mut dyn FnMut(Event) -> ControlFlow<()>,
     opened: Readings,
     last: Readings,
@@ -19,10 +21,12 @@ pub(crate) struct StepObserver<'a> {
 impl<'a> StepObserver<'a> {
     pub(crate) fn new(
         probes: Vec<Box<dyn Probe>>,
+        has_died: &'a dyn Fn() -> bool,
         emit: &'a mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Self {
         Self {
             probes,
+            has_died,
             emit,
             opened: Readings::default(),
             last: Readings::default(),
@@ -74,6 +78,11 @@ impl Observer for StepObserver<'_> {
         self.last = readings;
         (self.emit)(Event::IntervalClosed {
             interval: Box::new(interval),
-        })
+        })?;
+        // Clients that reconnect would try until their limit.
+        if (self.has_died)() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
     }
 }

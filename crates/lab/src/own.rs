@@ -1,20 +1,20 @@
-//! A server of ours: initialised, started and stopped by us, on a Unix socket.
+//! A server of ours: initialised, started and stopped by us. Our own statements go over its Unix socket,
+//! those of the workload as the plan says.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use drivers::{Address, Connector, Endpoint, Login, SessionInfo};
 use load::Target;
-use model::{BuildSource, Capture, Dialect, Nanos, Sizes, System};
+use model::{BuildSource, Capture, Nanos, Sizes, System, Transport};
 use servers::{Instance, InstanceSpec, ServerError};
 
 use crate::listing;
-use crate::site::{PATIENCE, Site, SiteError};
+use crate::reach;
+use crate::sessions::{DATABASE, Sessions, admin};
+use crate::site::{Site, SiteError};
 use crate::template::Template;
 
-/// The database of the workload in servers of ours.
-const DATABASE: &str = "ib";
 /// How long a server may take until it answers. Recovery is no part of it: its data is new.
 const START_LIMIT: Duration = Duration::from_mins(2);
 /// How long a server may take to stop: it writes its dirty pages.
@@ -22,16 +22,15 @@ const STOP_LIMIT: Duration = Duration::from_mins(10);
 /// One attempt to log in while it starts.
 const LOGIN_LIMIT: Duration = Duration::from_secs(5);
 /// Log lines kept of a failed trial.
-const LOG_LINES: usize = 40;
+pub(crate) const LOG_LINES: usize = 40;
 
 /// A running server of ours.
 pub(crate) struct Own {
     instance: Instance,
     system: System,
-    connector: Arc<dyn Connector>,
-    patient: Arc<dyn Connector>,
-    /// As agreed at the first login.
-    info: SessionInfo,
+    sessions: Sessions,
+    /// The longest wait for the answer to a statement of the workload.
+    timeout: Duration,
     started_in: Nanos,
     /// How it was cloned, where it has its data from a template.
     cloned: Option<String>,
@@ -43,14 +42,8 @@ impl Own {
         directory: &Path,
         timeout: Duration,
     ) -> Result<Self, SiteError> {
-        let instance = Instance::create(spec(system, directory)).map_err(|error| {
-            let mut told = failed(&error);
-            if is_half_made(&error) {
-                told.files = servers::left_by_init(directory);
-                told.directory = Some(directory.to_owned());
-            }
-            told
-        })?;
+        let instance = Instance::create(spec(system, directory));
+        let instance = instance.map_err(|error| not_made(&error, directory))?;
         Self::started(instance, system, timeout, None)
     }
 
@@ -63,7 +56,7 @@ impl Own {
     ) -> Result<Self, SiteError> {
         let begin = Instant::now();
         let cloned = Instance::create_from(spec(system, directory), template.data());
-        let (instance, cloned) = cloned.map_err(|error| failed(&error))?;
+        let (instance, cloned) = cloned.map_err(|error| not_made(&error, directory))?;
         let took = begin.elapsed().into();
         match template.accept(&instance.layout().data(), &cloned, took) {
             Ok(origin) => Self::started(instance, system, timeout, Some(origin)),
@@ -83,12 +76,11 @@ impl Own {
     ) -> Result<Self, SiteError> {
         let is_new = cloned.is_none();
         match start(&mut instance, system, timeout, is_new) {
-            Ok((info, started_in)) => Ok(Self {
-                connector: Arc::from(connector(&instance, system, DATABASE, timeout)),
-                patient: Arc::from(connector(&instance, system, DATABASE, timeout * PATIENCE)),
+            Ok((sessions, started_in)) => Ok(Self {
+                sessions,
                 system: system.clone(),
                 instance,
-                info,
+                timeout,
                 started_in,
                 cloned,
             }),
@@ -126,19 +118,20 @@ impl Own {
 
     /// The version as the server says it on connect.
     pub(crate) fn server_version(&self) -> &str {
-        &self.info.server_version
+        &self.sessions.info.server_version
     }
 
     /// Stops the server cleanly and starts it again on the same data; how long each took.
     pub(crate) fn restart(&mut self) -> Result<(Nanos, Nanos), SiteError> {
         let stopped = self.instance.stop(STOP_LIMIT);
         let stopped = stopped.map_err(|error| failed(&error))?;
-        let login = connector(&self.instance, &self.system, DATABASE, LOGIN_LIMIT);
+        let login = admin(&self.instance, &self.system, DATABASE, LOGIN_LIMIT);
         let started = self.instance.start(
             &mut || login.connect().map(drop).map_err(|error| error.to_string()),
             START_LIMIT,
         );
         let started = started.map_err(|error| failed(&error))?;
+        self.sessions = Sessions::of(&self.instance, &self.system, self.timeout)?;
         Ok((stopped, started))
     }
 }
@@ -171,12 +164,20 @@ impl Own {
     }
 }
 
-/// Did the error come when the directory had been made, so that it is ours to remove?
-fn is_half_made(error: &ServerError) -> bool {
-    matches!(
-        error,
-        ServerError::InitFailed { .. } | ServerError::InitTimeout { .. } | ServerError::Seed { .. }
-    )
+/// An error of making an instance. What is left of it is ours to remove, if the directory had been made.
+fn not_made(error: &ServerError, directory: &Path) -> SiteError {
+    let told = failed(error);
+    match error {
+        ServerError::InitFailed { .. }
+        | ServerError::InitTimeout { .. }
+        | ServerError::Seed { .. }
+        | ServerError::Certificate { .. } => SiteError {
+            files: servers::left_by_init(directory),
+            directory: Some(directory.to_owned()),
+            ..told
+        },
+        _ => told,
+    }
 }
 
 fn spec(system: &System, directory: &Path) -> InstanceSpec {
@@ -188,84 +189,37 @@ fn spec(system: &System, directory: &Path) -> InstanceSpec {
         server_cpus: system.cpus.server.clone(),
         preload: system.preload.clone(),
         huge_pages: system.huge_pages,
+        tcp: system.connection.transport == Transport::Tcp,
+        tls: system.connection.tls,
     }
 }
 
-/// Starts the server and creates the database where its data is new; what was agreed at login, and how
-/// long the start took.
+/// Starts the server and creates the database where its data is new; its sessions, and how long the start
+/// took.
 fn start(
     instance: &mut Instance,
     system: &System,
     timeout: Duration,
     is_new: bool,
-) -> Result<(SessionInfo, Nanos), SiteError> {
-    let database = instance.first_database();
-    let login = connector(instance, system, database, LOGIN_LIMIT);
+) -> Result<(Sessions, Nanos), SiteError> {
+    let first = instance.first_database();
+    let login = admin(instance, system, first, LOGIN_LIMIT);
     let started_in = instance
         .start(
             &mut || login.connect().map(drop).map_err(|error| error.to_string()),
             START_LIMIT,
         )
         .map_err(|error| failed(&error))?;
-    let create = || {
-        let mut session = connector(instance, system, database, timeout).connect()?;
-        session.execute(&format!("CREATE DATABASE {DATABASE}"))
-    };
-    let created = if is_new { create().map(drop) } else { Ok(()) };
-    let admin = created.and_then(|()| connector(instance, system, DATABASE, timeout).connect());
-    let admin = admin.map_err(|error| {
-        let reason = format!("cannot create or use database {DATABASE}: {error}");
-        SiteError::with_log(reason, instance.log_tail(LOG_LINES))
-    })?;
-    Ok((admin.info().clone(), started_in))
-}
-
-/// Opens sessions of the superuser in `database`.
-fn connector(
-    instance: &Instance,
-    system: &System,
-    database: &str,
-    timeout: Duration,
-) -> Box<dyn Connector> {
-    drivers::connector(&endpoint(
-        system.build.dbms.dialect(),
-        &instance.endpoint_socket(),
-        instance.superuser(),
-        database,
-        timeout,
-    ))
-}
-
-fn endpoint(
-    dialect: Dialect,
-    socket: &Path,
-    user: &str,
-    database: &str,
-    timeout: Duration,
-) -> Endpoint {
-    let address = Address::Socket(PathBuf::from(socket));
-    let login = Login {
-        user: user.to_owned(),
-        password: String::new(),
-        database: database.to_owned(),
-    };
-    match dialect {
-        Dialect::Mysql => Endpoint::Mysql {
-            address,
-            login,
-            timeout,
-        },
-        Dialect::Postgres => Endpoint::Postgres {
-            address,
-            login,
-            timeout,
-        },
-        Dialect::Sqlite => Endpoint::Sqlite {
-            path: socket.to_owned(),
-            pragmas: Vec::new(),
-            timeout,
-        },
+    if is_new {
+        let created = admin(instance, system, first, timeout)
+            .connect()
+            .and_then(|mut session| session.execute(&format!("CREATE DATABASE {DATABASE}")));
+        created.map_err(|error| {
+            let reason = format!("cannot create database {DATABASE}: {error}");
+            SiteError::with_log(reason, instance.log_tail(LOG_LINES))
+        })?;
     }
+    Ok((Sessions::of(instance, system, timeout)?, started_in))
 }
 
 fn failed(error: &ServerError) -> SiteError {
@@ -279,13 +233,14 @@ impl Site for Own {
             engine: self.system.engine,
             version: self.system.build.version.clone(),
             ours: true,
-            connector: Arc::clone(&self.connector),
-            patient: Arc::clone(&self.patient),
+            connection: self.system.connection,
+            connector: Arc::clone(&self.sessions.workload),
+            patient: Arc::clone(&self.sessions.patient),
         }
     }
 
     fn provenance(&self) -> Vec<(String, String)> {
-        let info = &self.info;
+        let Sessions { info, address, .. } = &self.sessions;
         let tls = info.tls.clone().unwrap_or_else(|| "off".to_owned());
         let cloned = self.cloned.clone().map(|how| ("cloned", how));
         [
@@ -296,6 +251,7 @@ impl Site for Own {
             ("started in", self.started_in.to_string()),
         ]
         .into_iter()
+        .chain(reach::provenance(self.system.connection, address))
         .chain(self.made_of())
         .chain(cloned)
         .chain([("config file", self.instance.config_text().to_owned())])
@@ -307,10 +263,14 @@ impl Site for Own {
         self.instance.pid()
     }
 
+    fn has_died(&self) -> bool {
+        self.instance.pid().is_some() && !self.instance.is_alive()
+    }
+
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
         let queries = self.instance.captures();
         let queries = queries.iter().map(|query| (query.name, query.sql));
-        listing::take_all(&*self.connector, queries)
+        listing::take_all(&*self.sessions.admin, queries)
     }
 
     fn sizes(&self) -> Option<Sizes> {

@@ -8,9 +8,11 @@ use model::{BuildSource, Capture, Sizes, System, WorkloadSpec};
 
 use crate::address::{ForeignAddress, PASSWORD, Secrets};
 use crate::builds::embedded as embedded_build;
+use crate::capacity::Capacity;
 use crate::embedded::Embedded;
 use crate::foreign::{self, Foreign};
 use crate::own::Own;
+use crate::reach;
 use crate::template::Template;
 
 /// One system, made ready for one trial: it answers and its database is empty.
@@ -27,6 +29,11 @@ pub trait Site {
     /// How much of what it uses can be watched from here.
     fn watched(&self) -> Watched {
         Watched::HostAndDisk
+    }
+
+    /// Has its server ended, though nobody asked it to? Asked every second while a step runs.
+    fn has_died(&self) -> bool {
+        false
     }
 
     /// Status and variables now. What cannot be read is told in the second list.
@@ -101,6 +108,12 @@ pub trait Provider {
     /// is journaled, and again before each of its trials.
     fn check(&self, system: &System) -> Result<(), String>;
 
+    /// How many sessions the system's server takes, where that can be known before it is started; the error
+    /// says why sessions as the plan wants them cannot be had. Asked before the first trial.
+    fn capacity(&self, _system: &System) -> Result<Option<Capacity>, String> {
+        Ok(None)
+    }
+
     /// Makes `system` ready, with everything that it writes in `directory`. What an error leaves there it
     /// names.
     fn open(
@@ -129,6 +142,7 @@ pub struct Providers {
 
 impl Provider for Providers {
     fn check(&self, system: &System) -> Result<(), String> {
+        reach::check(system)?;
         let was = &system.build;
         let now = match &was.source {
             BuildSource::Embedded => {
@@ -152,6 +166,18 @@ impl Provider for Providers {
             "it is `{}` now, the run began with `{}`; bring that back or begin a new run",
             now.version_line, was.version_line
         ))
+    }
+
+    fn capacity(&self, system: &System) -> Result<Option<Capacity>, String> {
+        match &system.build.source {
+            BuildSource::Connect(address) => {
+                let address = ForeignAddress::parse(address)?;
+                foreign::capacity(system, &address, &self.secrets).map(Some)
+            }
+            BuildSource::Embedded | BuildSource::Path(_) | BuildSource::Installed { .. } => {
+                Ok(Capacity::of_config(system))
+            }
+        }
     }
 
     fn open(
@@ -197,9 +223,7 @@ pub(crate) const NOT_OURS: &str = "a server that is not ours cannot be given a c
 
 /// The longest wait for the answer to a statement of the workload.
 fn statement_timeout(workload: &WorkloadSpec) -> Duration {
-    match workload {
-        WorkloadSpec::Insert(spec) => Duration::from_secs(u64::from(spec.statement_timeout)),
-    }
+    Duration::from_secs(u64::from(workload.statement_timeout()))
 }
 
 /// Index builds, vacuum and the like may take this many times longer.

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{ALL_STEPS, Bench, LOAD_ONLY, RANGES, compare, plan};
+use common::{ALL_STEPS, Bench, LOAD_ONLY, RANGES, compare, insert, plan};
 use lab::{Ended, Lab, LabError};
 use load::Stop;
 use model::{Event, RunState};
@@ -110,21 +110,18 @@ fn one_trial_in_order() {
     step l.i0 finished
     site asked for its variables
     captured After l.i0
-    site asked for its variables
     captured Before l.x
     step l.x started: ["create_index", "insert"]
     seconds stored
     step l.x finished
     site asked for its variables
     captured After l.x
-    site asked for its variables
     captured Before settle
     step settle started: ["settle"]
     seconds stored
     step settle finished
     site asked for its variables
     captured After settle
-    site asked for its variables
     captured Before qr100
     step qr100 started: ["query", "insert", "delete", "min_pk"]
     seconds stored
@@ -260,8 +257,7 @@ fn a_finished_run_is_not_resumed() {
 fn a_plan_too_large_for_the_disk_starts_nothing() {
     let mut bench = Bench::new();
     let mut plan = plan(1, LOAD_ONLY);
-    let model::WorkloadSpec::Insert(spec) = &mut plan.workload;
-    spec.rows = 100_000_000_000;
+    insert(&mut plan).rows = 100_000_000_000;
     let error = bench.lab.begin(&plan, "0.0.0").unwrap_err();
     let text = error.to_string();
     assert!(

@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::path::PathBuf;
 
-use common::{Bench, LOAD_ONLY, RANGES, plan, told};
+use common::{Bench, LOAD_ONLY, RANGES, insert, plan, told};
 use lab::{Ended, LabError};
 use load::Stop;
 use model::{Event, Plan, RunId};
@@ -167,8 +167,7 @@ fn another_run_of_the_lab_uses_what_is_there() {
     bench.carry_out(&first, &FakeProvider::default()).unwrap();
     let before = templates(&bench);
     let mut other = of_one(1);
-    let model::WorkloadSpec::Insert(spec) = &mut other.workload;
-    spec.rows_per_query = 20;
+    insert(&mut other).rows_per_query = 20;
     let second = bench.begin(&other);
     let provider = FakeProvider::default();
     assert!(warnings(&mut bench, &second, &provider).is_empty());
@@ -177,8 +176,7 @@ fn another_run_of_the_lab_uses_what_is_there() {
     assert_eq!(templates(&bench), before);
 
     // Other rows are another template.
-    let model::WorkloadSpec::Insert(spec) = &mut other.workload;
-    spec.rows += 100;
+    insert(&mut other).rows += 100;
     let third = bench.begin(&other);
     let provider = FakeProvider::default();
     bench.carry_out(&third, &provider).unwrap();

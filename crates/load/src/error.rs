@@ -29,6 +29,9 @@ pub enum StepError {
     /// The workload cannot do this on this system.
     #[error("{0}")]
     Unsupported(String),
+    /// Tables cannot be loaded, or do not hold what was loaded.
+    #[error("{0}")]
+    Load(String),
     /// What another process remembered of the data cannot be used.
     #[error("the state of the loaded data cannot be used: {0}")]
     State(String),

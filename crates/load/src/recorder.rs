@@ -1,137 +1,106 @@
 //! What clients record, cut into intervals.
 //!
-//! Each client appends samples to a buffer of its own, behind a lock that nobody else holds except
-//! for the moment in which the collector takes the samples away, once a second. A sample carries
-//! its own end time, so it is counted in the interval in which it ended, whenever it is collected.
-//! A full buffer is folded by its own client, so memory does not depend on the rate.
+//! Each client appends samples to a buffer of its own, from which the collector takes them once a
+//! second. A sample carries its own end time, so it is counted in the interval in which it ended,
+//! whenever it is taken. A full buffer is folded by its own client, so memory does not depend on the
+//! rate.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+mod buckets;
+mod fold;
+mod slot;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{ErrorCount, Interval, KindInterval, KindSpec, KindTotals, Nanos, Readings};
+use model::{ErrorCount, Interval, KindSpec, KindTotals, Nanos, Readings};
 
+use self::fold::{Failure, Fold, SECOND};
+use self::slot::{NONE, Sample, Slot};
 use crate::StepClock;
 
-/// Samples of a client between two folds. 512 × 40 bytes keep 600 threads under 13 MB.
-const BUFFER: usize = 512;
+/// Operation kinds that a step can have.
+pub(crate) const MOST_KINDS: usize = NONE as usize;
 
-/// Length of an interval.
-const SECOND: u64 = Nanos::SECOND.0;
+/// Samples in the buffers of all clients together, where there are many of them: 2 MiB.
+const ALL_BUFFERS: usize = 1 << 16;
+
+/// Samples in the buffer of one client: enough that its share of a fold is small.
+const BUFFER: (usize, usize) = (64, 512);
+
+/// Places that are free when an operation begins: the parts of most operations are recorded without a
+/// fold between them, which would count into their times.
+const ROOM: usize = 32;
 
 /// All recording of one step.
 #[derive(Debug)]
 pub struct Recorder {
-    kinds: Vec<KindSpec>,
     slots: Vec<Arc<Slot>>,
     fold: Arc<Mutex<Fold>>,
 }
 
 /// One client's end of the recorder.
+///
+/// A client in a closed loop reads the clock once an operation: [`ClientRecorder::done`] tells when it
+/// ended, and the next one begins there ([`ClientRecorder::begin_after`]).
 #[derive(Debug)]
 pub struct ClientRecorder {
     clock: StepClock,
     slot: Arc<Slot>,
     fold: Arc<Mutex<Fold>>,
-}
-
-#[derive(Debug, Default)]
-struct Slot {
-    /// Start of the operation under way plus one; zero when idle.
-    busy_since: AtomicU64,
-    buffer: Mutex<Vec<Sample>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Sample {
-    end: Nanos,
-    service: Nanos,
-    /// Zero where there is no schedule.
-    response: Nanos,
-    rows: u64,
-    kind: u8,
-}
-
-/// Where samples become intervals and totals.
-#[derive(Debug)]
-struct Fold {
-    scheduled: Vec<bool>,
-    /// Intervals that are not yet handed out, by index.
-    open: BTreeMap<u32, Vec<KindInterval>>,
-    /// First interval that is not yet handed out; a sample that comes later than its interval is
-    /// counted in this one.
-    next: u32,
-    totals: Vec<KindInterval>,
-    late: Vec<u64>,
-    errors: BTreeMap<(u8, String, bool), u64>,
-    /// Set when the window closes; what ends later is late.
-    closed: Option<Nanos>,
+    /// Samples in the slot.
+    filled: usize,
+    /// The kind that operations are counted in besides their own, or [`NONE`].
+    also: u8,
 }
 
 impl Recorder {
-    /// A recorder for `clients` clients and these operation kinds.
+    /// A recorder for `clients` clients and these operation kinds, of which there are at most 255.
     pub fn new(kinds: Vec<KindSpec>, clients: usize) -> Self {
-        let fold = Fold {
-            scheduled: kinds.iter().map(|k| k.scheduled).collect(),
-            open: BTreeMap::new(),
-            next: 0,
-            totals: blank(&kinds),
-            late: vec![0; kinds.len()],
-            errors: BTreeMap::new(),
-            closed: None,
-        };
-        let slots = (0..clients).map(|_| Arc::default()).collect();
+        let (least, most) = BUFFER;
+        let places = (ALL_BUFFERS / clients.max(1)).clamp(least, most);
         Self {
-            kinds,
-            slots,
-            fold: Arc::new(Mutex::new(fold)),
+            slots: (0..clients).map(|_| Arc::new(Slot::new(places))).collect(),
+            fold: Arc::new(Mutex::new(Fold::new(kinds))),
         }
     }
 
-    /// The recording end of client `index`.
+    /// The recording end of client `index`; one at a time for each.
     pub fn client(&self, index: usize, clock: StepClock) -> ClientRecorder {
         let slot = Arc::clone(&self.slots[index]);
         ClientRecorder {
             clock,
+            filled: slot.filled(),
             slot,
             fold: Arc::clone(&self.fold),
+            also: NONE,
         }
     }
 
-    /// Closes the window now, by this clock, and tells when that was. Everything folded before
-    /// ended before: the lock is held while the clock is read.
+    /// Closes the window now, by this clock, unless it is closed already; tells when that was.
+    /// Everything folded before ended before: the lock is held while the clock is read.
     pub fn close(&self, clock: &StepClock) -> Nanos {
         let mut fold = lock(&self.fold);
-        *fold.closed.get_or_insert_with(|| clock.now())
+        fold.close(clock.now())
     }
 
-    /// Hands out interval `index`, `length` long: everything that ended before its end.
+    /// The window will close after `length`, or before: what ends later is late from the start.
+    pub fn close_at(&self, length: Nanos) {
+        lock(&self.fold).close(length);
+    }
+
+    /// Hands out interval `index`, `length` long: everything that ended before its end. `now` is the age
+    /// of the window, to tell how long operations have been under way.
     pub fn interval(&self, index: u32, length: Nanos, now: Nanos) -> Interval {
-        let mut stalled = Nanos(0);
-        for slot in &self.slots {
-            let busy = slot.busy_since.load(Ordering::Relaxed);
-            if busy > 0 {
-                stalled = stalled.max(now.saturating_sub(Nanos(busy - 1)));
-            }
-        }
+        let busy = self.slots.iter().filter_map(|slot| slot.busy_since());
+        let stalled = busy
+            .min()
+            .map_or(Nanos(0), |since| now.saturating_sub(since));
         let mut fold = lock(&self.fold);
         self.collect(&mut fold);
-        let mut kinds = blank(&self.kinds);
-        while let Some(entry) = fold.open.first_entry().filter(|e| *e.key() <= index) {
-            for (sum, part) in kinds.iter_mut().zip(entry.remove()) {
-                sum.merge(&part);
-            }
-        }
-        fold.next = index + 1;
-        for (total, part) in fold.totals.iter_mut().zip(&kinds) {
-            total.merge(part);
-        }
-        let start = Nanos(u64::from(index) * SECOND);
         Interval {
             index,
-            start,
+            start: Nanos(u64::from(index) * SECOND),
             length,
-            kinds,
+            kinds: fold.hand_out(index),
             stalled,
             readings: Readings::default(),
         }
@@ -142,30 +111,12 @@ impl Recorder {
     pub fn totals(&self) -> (Vec<KindTotals>, Vec<ErrorCount>) {
         let mut fold = lock(&self.fold);
         self.collect(&mut fold);
-        let fold = &*fold;
-        let totals = self.kinds.iter().zip(&fold.totals).zip(&fold.late);
-        let totals = totals
-            .map(|((spec, sums), late)| KindTotals {
-                spec: spec.clone(),
-                sums: sums.clone(),
-                late: *late,
-            })
-            .collect();
-        let errors = fold
-            .errors
-            .iter()
-            .map(|((kind, code, retried), count)| ErrorCount {
-                kind: self.kinds[usize::from(*kind)].name.clone(),
-                code: code.clone(),
-                count: *count,
-                retried: *retried,
-            });
-        (totals, errors.collect())
+        fold.totals()
     }
 
     fn collect(&self, fold: &mut Fold) {
         for slot in &self.slots {
-            fold.take(&mut lock(&slot.buffer));
+            fold.take(slot);
         }
     }
 }
@@ -176,23 +127,72 @@ impl ClientRecorder {
         &self.clock
     }
 
+    /// From now on each operation is counted in this kind too, whatever its own: the sum of several
+    /// kinds. Parts of operations are not.
+    pub fn count_also_in(&mut self, kind: usize) {
+        self.also = kind as u8;
+    }
+
     /// An operation starts now.
     #[inline]
     pub fn begin(&self) -> Nanos {
         let now = self.clock.now();
-        self.slot.busy_since.store(now.0 + 1, Ordering::Relaxed);
+        self.slot.set_busy(now);
         now
     }
 
-    /// The operation that started at `started` succeeded; it touched `rows` rows. `intended` is when
-    /// the schedule wanted it to start.
+    /// An operation starts at `started`, which is now.
     #[inline]
-    pub fn done(&mut self, kind: usize, started: Nanos, intended: Option<Nanos>, rows: u64) {
-        let end = self.clock.now();
-        self.record(kind, started, intended, end, rows);
+    pub fn begin_at(&self, started: Nanos) {
+        self.slot.set_busy(started);
     }
 
-    /// As [`ClientRecorder::done`], with the end given: for simulations.
+    /// An operation starts where the last one ended, at `end`. Tells when it starts: later than that only
+    /// when samples had to be folded in between, which is no operation's time.
+    #[inline]
+    pub fn begin_after(&mut self, end: Nanos) -> Nanos {
+        if self.filled + ROOM > self.slot.places() {
+            self.fold();
+            return self.begin();
+        }
+        self.slot.set_busy(end);
+        end
+    }
+
+    /// The operation that started at `started` succeeded now; it touched `rows` rows. `intended` is when
+    /// the schedule wanted it to start. Tells when it ended.
+    #[inline]
+    pub fn done(
+        &mut self,
+        kind: usize,
+        started: Nanos,
+        intended: Option<Nanos>,
+        rows: u64,
+    ) -> Nanos {
+        let end = self.clock.now();
+        self.record(kind, started, intended, end, rows);
+        end
+    }
+
+    /// A part that started at `started`, of an operation that is still under way, succeeded now: one
+    /// statement of a transaction. Tells when it ended, which is when the next part starts.
+    #[inline]
+    pub fn part(&mut self, kind: usize, started: Nanos, rows: u64) -> Nanos {
+        let end = self.clock.now();
+        self.push(Sample {
+            end,
+            service: end.saturating_sub(started),
+            response: Nanos(0),
+            rows,
+            kind: kind as u8,
+            also: NONE,
+        });
+        end
+    }
+
+    /// As [`ClientRecorder::done`], with the end given: that of the operation's last part, or a
+    /// simulated one.
+    #[inline]
     pub fn record(
         &mut self,
         kind: usize,
@@ -201,115 +201,60 @@ impl ClientRecorder {
         end: Nanos,
         rows: u64,
     ) {
-        let response = intended.map_or(Nanos(0), |intended| end.saturating_sub(intended));
-        let service = end.saturating_sub(started);
-        self.slot.busy_since.store(0, Ordering::Relaxed);
-        let mut buffer = lock(&self.slot.buffer);
-        buffer.push(Sample {
+        self.slot.set_idle();
+        self.push(Sample {
             end,
-            service,
-            response,
+            service: end.saturating_sub(started),
+            response: intended.map_or(Nanos(0), |intended| end.saturating_sub(intended)),
             rows,
             kind: kind as u8,
+            also: self.also,
         });
-        if buffer.len() >= BUFFER {
-            // The order of locks is fold before buffer, as in the collector.
-            drop(buffer);
-            let mut fold = lock(&self.fold);
-            fold.take(&mut lock(&self.slot.buffer));
-        }
     }
 
     /// The operation failed with this code; `retried` if it is repeated, and then still under way.
     pub fn failed(&mut self, kind: usize, code: &str, retried: bool) {
-        let now = self.clock.now();
+        let at = self.clock.now();
+        let started = self.slot.busy_since().unwrap_or(at);
         if !retried {
             self.abandoned();
         }
-        lock(&self.fold).fail(kind, code, retried, now);
+        lock(&self.fold).fail(&Failure {
+            kind: kind as u8,
+            also: self.also,
+            code,
+            retried,
+            started,
+            at,
+        });
     }
 
     /// No operation is under way any more.
     pub fn abandoned(&mut self) {
-        self.slot.busy_since.store(0, Ordering::Relaxed);
+        self.slot.set_idle();
+    }
+
+    #[inline]
+    fn push(&mut self, sample: Sample) {
+        if self.filled == self.slot.places() {
+            self.fold();
+        }
+        self.slot.put(self.filled, sample);
+        self.filled += 1;
+    }
+
+    /// Counts all samples of this client and makes room for as many.
+    #[cold]
+    #[inline(never)]
+    fn fold(&mut self) {
+        let mut fold = lock(&self.fold);
+        fold.take(&self.slot);
+        self.slot.begin_again();
+        self.filled = 0;
     }
 }
 
-impl Fold {
-    /// Counts and removes all samples. Those of a client come in the order of their ends, so that the
-    /// interval is looked up once a second and not once a sample.
-    fn take(&mut self, samples: &mut Vec<Sample>) {
-        if let Some(closed) = self.closed {
-            samples.retain(|sample| {
-                let in_time = sample.end <= closed;
-                self.late[usize::from(sample.kind)] += u64::from(!in_time);
-                in_time
-            });
-        }
-        for together in samples.chunk_by(|a, b| a.end.0 / SECOND == b.end.0 / SECOND) {
-            let Some(first) = together.first() else {
-                continue;
-            };
-            let cells = self.at(first.end);
-            for sample in together {
-                let cell = &mut cells[usize::from(sample.kind)];
-                cell.ops += 1;
-                cell.rows += sample.rows;
-                cell.service.record(sample.service);
-                if let Some(response) = &mut cell.response {
-                    response.record(sample.response);
-                }
-            }
-        }
-        samples.clear();
-    }
-
-    fn fail(&mut self, kind: usize, code: &str, retried: bool, at: Nanos) {
-        if self.is_late(at) {
-            self.late[kind] += 1;
-            return;
-        }
-        *self
-            .errors
-            .entry((kind as u8, code.to_owned(), retried))
-            .or_default() += 1;
-        let cell = &mut self.at(at)[kind];
-        if retried {
-            cell.retries += 1;
-        } else {
-            cell.errors += 1;
-        }
-    }
-
-    fn is_late(&self, end: Nanos) -> bool {
-        self.closed.is_some_and(|closed| end > closed)
-    }
-
-    fn at(&mut self, end: Nanos) -> &mut Vec<KindInterval> {
-        // What ended exactly on the closing edge belongs to the second before it.
-        let end = self
-            .closed
-            .map_or(end, |closed| end.min(Nanos(closed.0.saturating_sub(1))));
-        let index = ((end.0 / SECOND) as u32).max(self.next);
-        let scheduled = &self.scheduled;
-        self.open
-            .entry(index)
-            .or_insert_with(|| scheduled.iter().map(|s| blank_kind(*s)).collect())
-    }
-}
-
-fn blank(kinds: &[KindSpec]) -> Vec<KindInterval> {
-    kinds.iter().map(|k| blank_kind(k.scheduled)).collect()
-}
-
-fn blank_kind(scheduled: bool) -> KindInterval {
-    KindInterval {
-        response: scheduled.then(Default::default),
-        ..KindInterval::default()
-    }
-}
-
-/// A client that panicked leaves its buffer whole: each sample is pushed at once.
+/// A client that panicked leaves its samples whole, and the fold is changed by one count at a time.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -373,6 +318,44 @@ mod tests {
     }
 
     #[test]
+    fn only_what_was_under_way_at_the_close_is_late() {
+        let recorder = Recorder::new(kinds(), 1);
+        recorder.close_at(Nanos(1000));
+        let mut client = recorder.client(0, StepClock::start());
+        client.record(0, Nanos(900), None, Nanos(1000), 1);
+        client.record(0, Nanos(1000), None, Nanos(1001), 1);
+        client.record(0, Nanos(1001), None, Nanos(1002), 1);
+        recorder.interval(0, Nanos(1000), Nanos(1000));
+        let (totals, _) = recorder.totals();
+        assert_eq!((totals[0].sums.ops, totals[0].late), (1, 1));
+    }
+
+    #[test]
+    fn a_window_with_a_length_closes_then_or_before() {
+        let recorder = Recorder::new(kinds(), 1);
+        let clock = StepClock::start();
+        recorder.close_at(Nanos(1));
+        assert_eq!(recorder.close(&clock), Nanos(1));
+        let recorder = Recorder::new(kinds(), 1);
+        recorder.close_at(Nanos::from_secs(3600));
+        let closed = recorder.close(&clock);
+        assert!(closed < Nanos::from_secs(3600));
+        assert_eq!(recorder.close(&clock), closed, "only once");
+    }
+
+    #[test]
+    fn what_ends_with_the_window_is_in_its_last_second() {
+        let recorder = Recorder::new(kinds(), 1);
+        recorder.close_at(Nanos::from_secs(2));
+        let mut client = recorder.client(0, StepClock::start());
+        for end in [1_999_999_999, 2_000_000_000, 2_000_000_001] {
+            client.record(0, Nanos(0), None, Nanos(end), 1);
+        }
+        let ops = |index| recorder.interval(index, Nanos::SECOND, Nanos(0)).kinds[0].ops;
+        assert_eq!((ops(0), ops(1)), (0, 2));
+    }
+
+    #[test]
     fn intervals_add_up_to_the_totals_and_errors_stay_apart() {
         let recorder = Recorder::new(kinds(), 3);
         let clock = StepClock::start();
@@ -387,6 +370,7 @@ mod tests {
             .map(|i| recorder.interval(i, Nanos::SECOND, Nanos::from_secs(6)))
             .collect();
         let sum: u64 = intervals.iter().map(|i| i.kinds[0].ops).sum();
+        assert!(intervals.iter().all(|i| i.kinds[0].ops == 1000));
         let (totals, errors) = recorder.totals();
         assert_eq!(
             (sum, totals[0].sums.ops, totals[0].sums.rows),
@@ -399,10 +383,74 @@ mod tests {
 
     #[test]
     fn a_stall_shows_while_it_lasts() {
-        let recorder = Recorder::new(kinds(), 1);
-        let client = recorder.client(0, StepClock::start());
+        let recorder = Recorder::new(kinds(), 2);
+        let clock = StepClock::start();
+        let (client, other) = (recorder.client(0, clock), recorder.client(1, clock));
         let began = client.begin();
+        other.begin_at(Nanos(began.0 + 500_000_000));
         let interval = recorder.interval(0, Nanos::SECOND, Nanos(began.0 + 700_000_000));
         assert_eq!(interval.stalled, Nanos(700_000_000));
+    }
+
+    #[test]
+    fn a_sum_holds_its_operations_and_their_failures_and_no_parts() {
+        let names = ["operation", "read", "write", "begin"].map(|name| KindSpec {
+            name: name.to_owned(),
+            scheduled: false,
+        });
+        let recorder = Recorder::new(names.to_vec(), 1);
+        let mut client = recorder.client(0, StepClock::start());
+        client.count_also_in(0);
+        let started = client.begin();
+        let end = client.part(3, started, 0);
+        let interval = recorder.interval(0, Nanos::SECOND, end + Nanos(10));
+        assert_eq!(
+            interval.stalled,
+            end + Nanos(10) - started,
+            "still under way"
+        );
+        client.record(1, started, None, end, 5);
+        client.done(2, end, None, 1);
+        client.failed(2, "1213", true);
+        client.failed(2, "1213", false);
+        recorder.interval(1, Nanos::SECOND, end);
+        let (totals, errors) = recorder.totals();
+        let ops = totals.iter().map(|t| t.sums.ops).collect::<Vec<_>>();
+        assert_eq!(ops, [2, 1, 1, 1]);
+        assert_eq!(
+            (totals[0].sums.rows, totals[0].sums.service.count()),
+            (6, 2)
+        );
+        assert_eq!((totals[0].sums.errors, totals[0].sums.retries), (1, 1));
+        assert!(errors.iter().all(|e| e.kind == "write"), "each error once");
+    }
+
+    #[test]
+    fn the_next_operation_begins_where_the_last_one_ended_unless_samples_are_folded() {
+        let recorder = Recorder::new(kinds(), 1);
+        let mut client = recorder.client(0, StepClock::start());
+        let (_, most) = BUFFER;
+        let mut later = 0;
+        for _ in 0..10 * most {
+            let end = client.clock().now();
+            let started = client.begin_after(end);
+            later += u64::from(started > end);
+            client.record(0, started, None, started, 1);
+        }
+        assert_eq!(later, 10 * most as u64 / (most - ROOM + 1) as u64);
+        let interval = recorder.interval(0, Nanos::SECOND, Nanos(0));
+        assert_eq!(interval.kinds[0].ops, 10 * most as u64);
+    }
+
+    #[test]
+    fn many_parts_of_one_operation_are_all_counted() {
+        let recorder = Recorder::new(kinds(), 2000);
+        let mut client = recorder.client(7, StepClock::start());
+        let mut at = client.begin();
+        for _ in 0..1000 {
+            at = client.part(0, at, 1);
+        }
+        let interval = recorder.interval(0, Nanos::SECOND, at);
+        assert_eq!(interval.kinds[0].ops, 1000);
     }
 }

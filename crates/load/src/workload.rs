@@ -1,11 +1,16 @@
 //! The seam of workloads, and their list.
 
 pub(crate) mod insert;
+mod settle;
+pub(crate) mod sql;
+mod worker;
 
 use std::sync::Arc;
 
 use drivers::Connector;
-use model::{Check, Dialect, Engine, Nanos, StepId, Subject, Version, WorkloadSpec};
+use model::{
+    Check, Connection, Dialect, Engine, Nanos, OpenLoop, StepId, Subject, Version, WorkloadSpec,
+};
 
 use crate::StepError;
 use crate::engine::{Observer, Stop, Window};
@@ -21,6 +26,8 @@ pub struct Target {
     pub version: Version,
     /// Is the server ours, so that its global settings may be changed for a while?
     pub ours: bool,
+    /// How the plan wants clients to talk to the server; the connectors do so already.
+    pub connection: Connection,
     /// Opens sessions that give up a statement after the workload's timeout.
     pub connector: Arc<dyn Connector>,
     /// Opens sessions for statements that may take hours: index builds, settling.
@@ -38,6 +45,8 @@ pub struct StepOutline {
     pub kinds: Vec<String>,
     /// What it is about.
     pub subject: Subject,
+    /// Clients.
+    pub clients: u32,
 }
 
 /// What a step yields besides what its observer saw.
@@ -51,6 +60,8 @@ pub struct StepResult {
     pub target_rate: Option<u64>,
     /// Rows that the plan asked for, all clients together.
     pub requested_rows: u64,
+    /// What became of the arrivals, where operations arrived by themselves.
+    pub open_loop: Option<OpenLoop>,
     /// Answers that were checked.
     pub checks: Vec<Check>,
     /// Facts worth keeping that are no metric.
@@ -88,6 +99,7 @@ pub trait Workload: Send {
 pub fn loading(spec: &WorkloadSpec) -> Result<String, StepError> {
     match spec {
         WorkloadSpec::Insert(spec) => insert::loading(spec),
+        WorkloadSpec::Sql(spec) => sql::loading(spec),
     }
 }
 
@@ -95,5 +107,6 @@ pub fn loading(spec: &WorkloadSpec) -> Result<String, StepError> {
 pub fn workload(spec: &WorkloadSpec, seed: u64) -> Box<dyn Workload> {
     match spec {
         WorkloadSpec::Insert(spec) => Box::new(insert::Insert::new(spec.clone(), seed)),
+        WorkloadSpec::Sql(spec) => Box::new(sql::Sql::new(spec.clone(), seed)),
     }
 }

@@ -99,6 +99,7 @@ impl Database {
             engine: Engine::Btree,
             version: drivers::sqlite_version().parse().unwrap(),
             ours: true,
+            connection: model::Connection::default(),
             connector: Arc::clone(&self.connector),
             patient: Arc::clone(&self.connector),
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Capture, Interval, Moment, Outcome, StepId, StepRecord};
+use crate::{Capture, Interval, Moment, Outcome, StepId, StepRecord, Subject};
 
 /// Which trial of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ pub enum Event {
         /// Is it a result, or a phase between results?
         measured: bool,
         /// What it is about, for the progress line.
-        subject: String,
+        subject: Subject,
     },
     /// A second of it is over.
     IntervalClosed {

@@ -34,6 +34,11 @@ impl Latency {
         self.0.saturating_record(latency.0.max(1));
     }
 
+    /// Counts one latency that was seen `count` times.
+    pub fn record_many(&mut self, latency: Nanos, count: u64) {
+        self.0.saturating_record_n(latency.0.max(1), count);
+    }
+
     /// Adds all of `other`.
     pub fn merge(&mut self, other: &Self) {
         // Both have the same bounds, so the addition cannot fail.

@@ -17,6 +17,7 @@ mod recipe;
 mod record;
 mod rng;
 mod run;
+mod sql;
 mod system;
 mod units;
 mod version;
@@ -32,15 +33,20 @@ pub use metric::{Described, Direction, Group, Measurement, MetricId, Unit, descr
 pub use plan::{Plan, Trial};
 pub use recipe::{BuildFacts, Helper, ObtainEvent, Origin, Parcel, Placing, Recipe};
 pub use record::{
-    Capture, Check, ErrorCount, Interval, KindInterval, KindSpec, KindTotals, Moment, Sizes,
-    StepId, StepRecord, Subject,
+    Capture, Check, Counts, ErrorCount, Interval, KindInterval, KindSpec, KindTotals, Moment,
+    OpenLoop, Sizes, StepId, StepRecord, Subject,
 };
 pub use rng::{Rng, mix};
 pub use run::{
     Cell, KindSeries, Outcome, RunData, RunId, RunInfo, RunState, StepHistogram, StepInfo,
     StepNote, StepSeries, TrialRecord,
 };
-pub use system::{Build, BuildSource, Config, Placement, Setting, System};
+pub use sql::{
+    Arrivals, ColumnKind, Distribution, Draw, ErrorRules, Expect, LoadMethod, LoadSpec, SqlBlock,
+    SqlColumn, SqlDraw, SqlIndex, SqlOperation, SqlPace, SqlPiece, SqlRun, SqlSpec, SqlStatement,
+    SqlStep, SqlTable, SqlTexts, SqlWork, TableChoice, Verb,
+};
+pub use system::{Build, BuildSource, Config, Connection, Placement, Setting, System, Transport};
 pub use units::{Bytes, Nanos};
 pub use version::{Version, VersionError};
 pub use workload::{

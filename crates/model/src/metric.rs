@@ -2,7 +2,8 @@
 //!
 //! A metric from an existing source is one row of `METRICS` or `KIND_METRICS`.
 //! Names such as `cpu/o` and `wKB/o` are those of the field's published tables; "o" is one of what
-//! the step is about: an inserted or indexed row in the load steps, a query in the query steps.
+//! the step is about: an inserted or indexed row in the load steps, a query in the query steps, a
+//! statement in the steps of SQL workloads, BEGIN and COMMIT among them.
 
 use std::fmt;
 
@@ -23,6 +24,9 @@ impl MetricId {
 
     /// The throughput of what a step is about.
     pub const RATE: &'static str = "rate";
+
+    /// The highest rate at which a limit on response time was kept.
+    pub const HIGHEST_RATE: &'static str = "highest_rate";
 }
 
 impl fmt::Display for MetricId {
@@ -230,7 +234,7 @@ const METRICS: &[Metric] = &[
     Metric {
         id: "rate",
         unit: |s| {
-            if s.subject.counts_rows {
+            if s.subject.counts.is_rows() {
                 Unit::RowsPerSecond
             } else {
                 Unit::OpsPerSecond
@@ -245,6 +249,51 @@ const METRICS: &[Metric] = &[
         compute: |s| rate(s.subject_count(), s.window),
     },
     Metric {
+        id: MetricId::HIGHEST_RATE,
+        unit: |_| Unit::OpsPerSecond,
+        // The search ends where it knows the rate to 5 %.
+        is: is(
+            Higher,
+            Group::Rate,
+            0.05,
+            "highest offered rate that kept the limit on response time",
+        ),
+        compute: |s| Some(s.open_loop?.highest_rate? as f64),
+    },
+    Metric {
+        id: "offered",
+        unit: |_| Unit::OpsPerSecond,
+        is: is(
+            Neither,
+            Group::Rate,
+            0.0,
+            "operations that were to arrive, whether clients were free or not",
+        ),
+        compute: |s| Some(s.open_loop?.per_second as f64),
+    },
+    Metric {
+        id: "shed",
+        unit: |_| Unit::Count,
+        is: is(
+            Lower,
+            Group::Errors,
+            0.0,
+            "arrivals that found the queue full and were never started",
+        ),
+        compute: |s| Some(s.open_loop?.shed as f64),
+    },
+    Metric {
+        id: "waiting",
+        unit: |_| Unit::Count,
+        is: is(
+            Neither,
+            Group::Errors,
+            0.0,
+            "arrivals that still waited when the window closed",
+        ),
+        compute: |s| Some(s.open_loop?.waiting as f64),
+    },
+    Metric {
         id: "compat.ips",
         unit: |_| Unit::RowsPerSecond,
         is: is(
@@ -253,7 +302,7 @@ const METRICS: &[Metric] = &[
             0.02,
             "inserted rows as the original computes it",
         ),
-        compute: |s| per_elapsed_second(s, rows_of_the_original(s)),
+        compute: |s| per_elapsed_second(s, rows_of_the_original(s)?),
     },
     Metric {
         id: "compat.qps",
@@ -628,12 +677,14 @@ fn rate(count: u64, window: Nanos) -> Option<f64> {
 }
 
 /// What the original counts: the rows that the plan asked for; where indexes are built, the rows indexed.
-fn rows_of_the_original(step: &StepRecord) -> u64 {
-    if step.subject.kind == "create_index" {
+/// `None` where the plan asks for no number of rows.
+fn rows_of_the_original(step: &StepRecord) -> Option<u64> {
+    let rows = if step.subject.kind == "create_index" {
         step.subject_count()
     } else {
         step.requested_rows
-    }
+    };
+    (rows > 0).then_some(rows)
 }
 
 /// The original divides what was asked for by whole seconds, start-up included; only in compat plans.
@@ -667,6 +718,7 @@ fn gib(bytes: Option<u64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Counts, KindInterval, KindSpec, OpenLoop, Readings, StepId, Subject};
 
     #[test]
     fn ids_are_unique_and_described() {
@@ -682,5 +734,85 @@ mod tests {
             assert!(describe(&id).is_some(), "{id}");
         }
         assert!(describe(&MetricId::new("service.query.p42")).is_none());
+    }
+
+    /// A second of transactions of six statements each.
+    fn step() -> StepRecord {
+        let sums = KindInterval {
+            ops: 1000,
+            rows: 4000,
+            ..KindInterval::default()
+        };
+        StepRecord {
+            step: StepId::new("write-only"),
+            ordinal: 1,
+            measured: true,
+            clients: 1,
+            window: Nanos::SECOND,
+            elapsed: Nanos::from_secs(2),
+            subject: Subject {
+                kind: "write".into(),
+                counts: Counts::Statements(6),
+            },
+            kinds: vec![KindTotals {
+                spec: KindSpec {
+                    name: "write".into(),
+                    scheduled: false,
+                },
+                sums,
+                late: 0,
+            }],
+            errors: Vec::new(),
+            target_rate: None,
+            seconds_on_target: None,
+            requested_rows: 0,
+            open_loop: None,
+            counters: Readings::default(),
+            sizes: None,
+            checks: Vec::new(),
+            notes: Vec::new(),
+            compat: true,
+        }
+    }
+
+    fn value(step: &StepRecord, id: &str) -> Option<f64> {
+        let all = measure(step);
+        all.iter().find(|m| m.metric.0 == id).map(|m| m.value)
+    }
+
+    #[test]
+    fn a_transaction_counts_as_what_it_sends() {
+        let mut step = step();
+        assert_eq!(value(&step, "rate"), Some(6000.0));
+        assert_eq!(value(&step, "rate.write"), Some(1000.0));
+        assert_eq!(value(&step, "rows.write"), Some(4000.0));
+        step.counters.total(Counter::HOST_CPU, 12_000_000);
+        assert_eq!(value(&step, "cpu/o"), Some(2.0));
+        // A plan that asks for no rows has no such rate.
+        assert_eq!(value(&step, "compat.ips"), None);
+    }
+
+    #[test]
+    fn arrivals_are_measured_where_there_are_any() {
+        let mut step = step();
+        for id in ["offered", "shed", "waiting", "highest_rate"] {
+            assert_eq!(value(&step, id), None, "{id}");
+        }
+        step.open_loop = Some(OpenLoop {
+            per_second: 2000,
+            arrived: 1990,
+            shed: 15,
+            waiting: 3,
+            highest_rate: None,
+        });
+        let of = |step: &StepRecord| {
+            ["offered", "shed", "waiting", "highest_rate"].map(|id| value(step, id))
+        };
+        assert_eq!(of(&step), [Some(2000.0), Some(15.0), Some(3.0), None]);
+        step.open_loop = Some(OpenLoop {
+            highest_rate: Some(0),
+            ..OpenLoop::default()
+        });
+        assert_eq!(value(&step, "highest_rate"), Some(0.0));
     }
 }

@@ -38,8 +38,65 @@ pub struct KindSpec {
 pub struct Subject {
     /// Name of the operation kind.
     pub kind: String,
-    /// Does one operation count as the rows it touched (inserts, index builds), or as one (queries)?
-    pub counts_rows: bool,
+    /// What one operation counts as.
+    #[serde(alias = "counts_rows")]
+    pub counts: Counts,
+}
+
+/// What one operation counts as in the throughput of its step and in every cost per operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredCounts", rename_all = "lowercase")]
+pub enum Counts {
+    /// The rows that it touched: inserts, index builds, scans.
+    Rows,
+    /// One.
+    Operations,
+    /// So many statements: a transaction counts as what it sends, which is how the field counts queries.
+    Statements(u32),
+}
+
+impl Counts {
+    /// What `ops` operations that touched `rows` rows count as.
+    pub const fn count(self, ops: u64, rows: u64) -> u64 {
+        match self {
+            Self::Rows => rows,
+            Self::Operations => ops,
+            Self::Statements(each) => ops * each as u64,
+        }
+    }
+
+    /// Is it rows that are counted?
+    pub const fn is_rows(self) -> bool {
+        matches!(self, Self::Rows)
+    }
+}
+
+/// As it is stored: first there was a switch between rows and operations.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredCounts {
+    Switch(bool),
+    Named(NamedCounts),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum NamedCounts {
+    Rows,
+    Operations,
+    Statements(u32),
+}
+
+impl From<StoredCounts> for Counts {
+    fn from(stored: StoredCounts) -> Self {
+        match stored {
+            StoredCounts::Switch(true) | StoredCounts::Named(NamedCounts::Rows) => Self::Rows,
+            StoredCounts::Switch(false) | StoredCounts::Named(NamedCounts::Operations) => {
+                Self::Operations
+            }
+            StoredCounts::Named(NamedCounts::Statements(each)) => Self::Statements(each),
+        }
+    }
 }
 
 /// What the operations of one kind did in one interval.
@@ -140,6 +197,30 @@ pub struct Sizes {
     pub allocated: Bytes,
 }
 
+/// What became of operations that arrive whether clients are free or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenLoop {
+    /// Operations per second that arrived, all clients together.
+    pub per_second: u64,
+    /// Operations that arrived in the window.
+    pub arrived: u64,
+    /// Of these, how many found the queue full and were never started.
+    pub shed: u64,
+    /// Of these, how many still waited when the window closed.
+    pub waiting: u64,
+    /// The highest rate that kept the limit on response time, where the step looked for it; zero when
+    /// none did.
+    pub highest_rate: Option<u64>,
+}
+
+impl OpenLoop {
+    /// Was the rate sustained: nothing shed, and no more waiting at the end than arrives in a tenth of
+    /// a second?
+    pub const fn is_sustained(&self) -> bool {
+        self.shed == 0 && self.waiting <= self.per_second / 10 + 1
+    }
+}
+
 /// Everything measured in one step of one trial, over exactly its window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepRecord {
@@ -167,6 +248,8 @@ pub struct StepRecord {
     pub seconds_on_target: Option<(u32, u32)>,
     /// Rows that the plan asked for, all clients together; what other tools divide.
     pub requested_rows: u64,
+    /// What became of the arrivals, where operations arrived by themselves.
+    pub open_loop: Option<OpenLoop>,
     /// What the probes saw between the two edges.
     pub counters: Readings,
     /// Sizes after the step.
@@ -187,13 +270,8 @@ impl StepRecord {
 
     /// How many of what the step is about were done in the window.
     pub fn subject_count(&self) -> u64 {
-        self.kind(&self.subject.kind).map_or(0, |k| {
-            if self.subject.counts_rows {
-                k.sums.rows
-            } else {
-                k.sums.ops
-            }
-        })
+        self.kind(&self.subject.kind)
+            .map_or(0, |k| self.subject.counts.count(k.sums.ops, k.sums.rows))
     }
 }
 

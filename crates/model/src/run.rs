@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Host, Latency, MetricId, Nanos, Plan, StepId, Unit};
+use crate::{Counts, Host, Latency, MetricId, Nanos, Plan, StepId, Unit};
 
 /// The id of a run: `r1`, `r2`, … within its lab.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -180,8 +180,9 @@ pub struct StepInfo {
     pub clients: u32,
     /// Name of the kind that it is about.
     pub subject: String,
-    /// Are that kind's rows counted, rather than its operations?
-    pub counts_rows: bool,
+    /// What one of its operations counts as.
+    #[serde(alias = "counts_rows")]
+    pub counts: Counts,
     /// Rows per second that the writers were asked for, all clients together.
     pub target_rate: Option<u64>,
 }

@@ -101,6 +101,35 @@ pub struct Placement {
     pub client: String,
 }
 
+/// How clients talk to the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Connection {
+    /// Over what.
+    #[serde(default)]
+    pub transport: Transport,
+    /// Is the connection encrypted?
+    #[serde(default)]
+    pub tls: bool,
+    /// Is it compressed?
+    #[serde(default)]
+    pub compression: bool,
+    /// Are all statements of an operation sent before the first answer is read?
+    #[serde(default)]
+    pub pipeline: bool,
+}
+
+/// Over what clients reach a server on this host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// A Unix socket.
+    #[default]
+    Socket,
+    /// TCP over the loopback interface.
+    Tcp,
+}
+
 /// Build × Engine × Config: what is compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct System {
@@ -116,6 +145,9 @@ pub struct System {
     pub set: BTreeMap<String, String>,
     /// CPUs.
     pub cpus: Placement,
+    /// How clients talk to the server.
+    #[serde(default)]
+    pub connection: Connection,
     /// A library loaded before all others, such as another allocator: a path, or the name of a library
     /// that the host has; empty for none.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::StepId;
+use crate::{SqlSpec, StepId};
 
 /// A workload with its scale.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,13 +10,16 @@ use crate::StepId;
 pub enum WorkloadSpec {
     /// The Insert Benchmark.
     Insert(InsertSpec),
+    /// Tables and statements that a workload file gives: the microbenchmarks, or a user's own.
+    Sql(SqlSpec),
 }
 
 impl WorkloadSpec {
     /// The name in plans.
-    pub const fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Insert(_) => "insert",
+            Self::Sql(spec) => &spec.name,
         }
     }
 
@@ -24,13 +27,31 @@ impl WorkloadSpec {
     pub const fn is_compat(&self) -> bool {
         match self {
             Self::Insert(spec) => spec.compat,
+            Self::Sql(spec) => spec.compat,
         }
     }
 
-    /// Clients of each step.
-    pub const fn clients(&self) -> u32 {
+    /// The most clients that a step has.
+    pub fn clients(&self) -> u32 {
         match self {
             Self::Insert(spec) => spec.clients,
+            Self::Sql(spec) => spec.most_clients(),
+        }
+    }
+
+    /// Seconds after which a statement counts as hung.
+    pub const fn statement_timeout(&self) -> u32 {
+        match self {
+            Self::Insert(spec) => spec.statement_timeout,
+            Self::Sql(spec) => spec.statement_timeout,
+        }
+    }
+
+    /// The heading under which reports list a step; empty where the workload has none.
+    pub fn group_of(&self, step: &StepId) -> &str {
+        match self {
+            Self::Insert(_) => "",
+            Self::Sql(spec) => spec.step(step).map_or("", |step| &step.group),
         }
     }
 }

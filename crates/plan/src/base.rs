@@ -60,6 +60,7 @@ pub(crate) fn is_copy(a: &System, b: &System) -> bool {
         && a.config == b.config
         && a.set == b.set
         && a.cpus == b.cpus
+        && a.connection == b.connection
         && a.preload == b.preload
         && a.huge_pages == b.huge_pages
 }

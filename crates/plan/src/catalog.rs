@@ -1,4 +1,4 @@
-//! The catalog: configs, plans, scales and the versions that are supported, all of it data.
+//! The catalog: configs, plans, workloads, scales and the versions that are supported, all of it data.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +13,7 @@ use crate::fields::Fields;
 use crate::insert;
 use crate::recipe;
 use crate::resolve::Configs;
+use crate::sql::{self, WorkloadFile, WorkloadListing};
 use crate::variables::VariableRules;
 
 static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../catalog");
@@ -22,6 +23,7 @@ static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../catalog");
 pub struct Catalog {
     configs: Configs,
     plans: BTreeMap<String, String>,
+    workloads: BTreeMap<String, WorkloadFile>,
     scales: BTreeMap<String, Node>,
     supported: BTreeMap<Dbms, Version>,
     recipes: Vec<Recipe>,
@@ -63,6 +65,10 @@ impl Catalog {
             ["scales"] => self.scales = scales(text, &origin)?,
             ["plans", name] => {
                 self.plans.insert((*name).to_owned(), text.to_owned());
+            }
+            ["workloads", name] => {
+                let file = WorkloadFile::parse(text, &origin)?;
+                self.workloads.insert((*name).to_owned(), file);
             }
             ["builds", "helpers"] => self.helpers = recipe::helpers(text, &origin)?,
             ["builds", family] => self.add_builds(dbms(family)?, text, &origin)?,
@@ -144,6 +150,33 @@ impl Catalog {
     /// The names of the plans, sorted.
     pub fn plan_names(&self) -> Vec<&str> {
         self.plans.keys().map(String::as_str).collect()
+    }
+
+    /// The workload files, by which `kind = "sql"` and `kind = "micro"` say what runs: one of them as
+    /// people look at it, with all its tests.
+    pub fn workload(&self, name: &str) -> Result<WorkloadListing, PlanError> {
+        sql::listing(name, self.workload_file(name, "catalog")?)
+    }
+
+    /// The names of the workload files, sorted.
+    pub fn workload_names(&self) -> Vec<&str> {
+        self.workloads.keys().map(String::as_str).collect()
+    }
+
+    /// The workload file that a plan names at `place`.
+    pub(crate) fn workload_file(
+        &self,
+        name: &str,
+        place: &str,
+    ) -> Result<&WorkloadFile, PlanError> {
+        self.workloads
+            .get(name)
+            .ok_or_else(|| PlanError::UnknownName {
+                place: place.to_owned(),
+                what: "workload".to_owned(),
+                name: name.to_owned(),
+                choices: Choices::new(name, self.workload_names()),
+            })
     }
 
     /// The sizes of a scale of the Insert Benchmark.

@@ -239,8 +239,8 @@ pub enum PlanError {
     /// A file of the catalog that is none of its kinds.
     #[error(
         "{path}: not a file of the catalog, which has configs/<dbms>/<name>.toml, \
-         configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, builds/<dbms>.toml, builds/helpers.toml, \
-         variables/<dbms>.toml and scales.toml"
+         configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, builds/<dbms>.toml, \
+         builds/helpers.toml, variables/<dbms>.toml and scales.toml"
     )]
     StrayFile {
         /// Its path within the catalog.

@@ -1,15 +1,16 @@
 //! Plan file + catalog + builds + host → plan.
 
 use model::{
-    Build, BuildSource, Config, Dbms, HostShape, InsertSpec, Plan, Setting, System, WorkloadSpec,
+    Build, BuildSource, Config, Connection, Dbms, HostShape, InsertSpec, Plan, Setting, System,
+    WorkloadSpec,
 };
 
 use crate::base::{self, Named};
 use crate::catalog::Catalog;
-use crate::file::{CONTROL, PlanFile, SystemEntry, as_map};
+use crate::file::{CONTROL, Kind, PlanFile, SystemEntry, as_map};
 use crate::render::is_same_option;
 use crate::request::BuildRequest;
-use crate::{Place, PlanError, insert, template};
+use crate::{Place, PlanError, connection, insert, sql, template};
 
 /// Finds the build that is asked for; the error says what was looked for and what to do.
 pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, String> + 'a;
@@ -22,7 +23,10 @@ pub fn expand(
     builds: &FindBuild<'_>,
     host: HostShape,
 ) -> Result<Plan, PlanError> {
-    let workload = insert::resolve(&file.workload, catalog)?;
+    let workload = match file.kind {
+        Kind::Insert => WorkloadSpec::Insert(insert::resolve(&file.workload, catalog)?),
+        Kind::Micro | Kind::Sql => WorkloadSpec::Sql(sql::resolve(file, catalog, host)?),
+    };
     let maker = Maker {
         catalog,
         builds,
@@ -38,7 +42,7 @@ pub fn expand(
     Ok(Plan {
         name: file.name.clone(),
         base: base.name.clone(),
-        workload: WorkloadSpec::Insert(workload),
+        workload,
         rounds: file.rounds,
         seed: file.seed,
         systems: with_control(file, systems, &base)?,
@@ -51,7 +55,7 @@ struct Maker<'a> {
     catalog: &'a Catalog,
     builds: &'a FindBuild<'a>,
     host: HostShape,
-    workload: &'a InsertSpec,
+    workload: &'a WorkloadSpec,
 }
 
 impl Maker<'_> {
@@ -63,7 +67,13 @@ impl Maker<'_> {
             cause,
         })?;
         request.check(&build, &entry.place, self.catalog)?;
-        check_partitions(self.workload, &build, &entry.place)?;
+        match self.workload {
+            WorkloadSpec::Insert(spec) => check_partitions(spec, &build, &entry.place)?,
+            WorkloadSpec::Sql(spec) => sql::check_for(spec, build.dbms, &entry.place)?,
+        }
+        if let Some((connection, place)) = &entry.connection {
+            connection::check(*connection, &build, place)?;
+        }
         let mut system = System {
             name: String::new(),
             engine: entry
@@ -73,6 +83,10 @@ impl Maker<'_> {
             config: empty_config(),
             set: as_map(&entry.set),
             cpus: entry.cpus.clone(),
+            connection: entry
+                .connection
+                .as_ref()
+                .map_or_else(Connection::default, |(c, _)| *c),
             control: false,
             build,
             preload: entry.preload.clone(),

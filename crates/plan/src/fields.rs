@@ -39,6 +39,26 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A table whose keys are names that its writer chose.
+    pub(crate) fn named(item: &Item<'a>, context: &'static str) -> Result<Self, PlanError> {
+        let Value::Table(entries) = &item.node.value else {
+            return Err(item.wrong("a table"));
+        };
+        Ok(Self {
+            context,
+            place: &item.node.place,
+            entries,
+        })
+    }
+
+    /// Its keys with their values, in the order of the file.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Item<'a>> + use<'a> {
+        self.entries.iter().map(|entry| Item {
+            key: &entry.key,
+            node: &entry.node,
+        })
+    }
+
     /// The value of a key, if it is there.
     pub(crate) fn get(&self, key: &str) -> Option<Item<'a>> {
         let entry = self.entries.iter().find(|e| e.key == key)?;

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use model::{Dbms, Engine, Placement, Setting, mix};
+use model::{Connection, Dbms, Engine, Placement, Setting, mix};
 
 use crate::config::{engine, scalar};
 use crate::document::{self, Node, Value};
 use crate::fields::{Fields, Item};
 use crate::request::{BuildRequest, without_password};
-use crate::{Place, PlanError, cpus, insert};
+use crate::sql::{self, WorkloadFile};
+use crate::{Place, PlanError, connection, cpus, insert};
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "name",
     "workload",
     "rounds",
@@ -18,10 +19,11 @@ const KEYS: [&str; 9] = [
     "seed",
     "control",
     "placement",
+    "connection",
     "template",
     "system",
 ];
-const SYSTEM_KEYS: [&str; 10] = [
+const SYSTEM_KEYS: [&str; 11] = [
     "build",
     "path",
     "connect",
@@ -30,6 +32,7 @@ const SYSTEM_KEYS: [&str; 10] = [
     "label",
     "set",
     "cpus",
+    "connection",
     "preload",
     "huge_pages",
 ];
@@ -38,6 +41,17 @@ const MAX_NAME: usize = 100;
 
 /// The name of a system that is a second copy of the base.
 pub(crate) const CONTROL: &str = "control";
+
+/// Kinds of workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The Insert Benchmark.
+    Insert,
+    /// The microbenchmarks.
+    Micro,
+    /// A workload file.
+    Sql,
+}
 
 /// What a plan file says.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +65,10 @@ pub struct PlanFile {
     /// Where `template = true` stands, if it does.
     pub(crate) template: Option<Place>,
     pub(crate) systems: Vec<SystemEntry>,
+    pub(crate) kind: Kind,
     pub(crate) workload: Node,
+    /// The user's own workload file, once it has been read.
+    pub(crate) workload_file: Option<WorkloadFile>,
     pub(crate) source: String,
 }
 
@@ -65,6 +82,8 @@ pub(crate) struct SystemEntry {
     pub(crate) label: Option<String>,
     pub(crate) set: Vec<Setting>,
     pub(crate) cpus: Placement,
+    /// How clients talk to it, and where the plan says so.
+    pub(crate) connection: Option<(Connection, Place)>,
     pub(crate) preload: String,
     pub(crate) huge_pages: bool,
 }
@@ -75,11 +94,14 @@ pub fn read(text: &str, origin: &str) -> Result<PlanFile, PlanError> {
     let fields = Fields::new(&root, "the plan", &KEYS)?;
     let name = name(&fields.need("name")?)?;
     let workload = fields.need("workload")?;
-    check_workload(&workload)?;
+    let kind = check_workload(&workload)?;
     let placement = fields.get("placement").map(|item| cpus::placement(&item));
     let placement = placement.transpose()?.unwrap_or_default();
     let systems = fields.need("system")?.list()?;
-    let systems = systems.iter().map(|item| system(item, &placement));
+    let connection = fields.get("connection");
+    let systems = systems
+        .iter()
+        .map(|item| system(item, &placement, connection));
     let seed = fields
         .get("seed")
         .map(|item| item.count(0..=i64::MAX as u64));
@@ -103,7 +125,9 @@ pub fn read(text: &str, origin: &str) -> Result<PlanFile, PlanError> {
         template,
         source: without_passwords(text, &systems),
         systems,
+        kind,
         workload: workload.node.clone(),
+        workload_file: None,
     })
 }
 
@@ -111,6 +135,22 @@ impl PlanFile {
     /// The plan's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The path of the workload file that it runs, as the plan gives it: relative to the plan. `None`
+    /// where its workload is of the catalog. The caller reads it for [`PlanFile::with_workload_file`].
+    pub fn workload_file(&self) -> Option<&str> {
+        let (named, _) = sql::named(&self.workload, self.kind)?;
+        sql::is_path(named).then_some(named)
+    }
+
+    /// The plan with the text of its workload file, which people know as `origin`. An error says what is
+    /// wrong in the file, with its line.
+    pub fn with_workload_file(self, text: &str, origin: &str) -> Result<Self, PlanError> {
+        Ok(Self {
+            workload_file: Some(WorkloadFile::parse(text, origin)?),
+            ..self
+        })
     }
 
     /// The builds that it needs, each once, in the order of the file.
@@ -138,19 +178,32 @@ fn with_place(item: &Item<'_>) -> Result<(String, Place), PlanError> {
     Ok((item.text()?.to_owned(), item.place()))
 }
 
-fn check_workload(item: &Item<'_>) -> Result<(), PlanError> {
+/// The kind of workload, once its table has been checked.
+fn check_workload(item: &Item<'_>) -> Result<Kind, PlanError> {
     let Value::Table(entries) = &item.node.value else {
         return Err(item.wrong("a table such as { kind = \"insert\", scale = \"small\" }"));
     };
     // The kind decides which keys there are, so it is looked at before they are.
-    if let Some(kind) = entries.iter().find(|entry| entry.key == "kind") {
-        let kind = Item {
-            key: "kind",
-            node: &kind.node,
-        };
-        kind.word("workload", &[("insert", ())])?;
+    let kind = match entries.iter().find(|entry| entry.key == "kind") {
+        None => Kind::Insert,
+        Some(kind) => {
+            let kind = Item {
+                key: "kind",
+                node: &kind.node,
+            };
+            let words = [
+                ("insert", Kind::Insert),
+                ("micro", Kind::Micro),
+                ("sql", Kind::Sql),
+            ];
+            kind.word("workload", &words)?
+        }
+    };
+    match kind {
+        Kind::Insert => insert::check_table(item.node)?,
+        Kind::Micro | Kind::Sql => sql::check_table(item.node, kind)?,
     }
-    insert::check_table(item.node)
+    Ok(kind)
 }
 
 /// The name's FNV-1a hash, mixed: the same plan has the same seed everywhere. Of 63 bits, so that
@@ -169,13 +222,22 @@ fn without_passwords(text: &str, systems: &[SystemEntry]) -> String {
     })
 }
 
-fn system(item: &Item<'_>, placement: &Placement) -> Result<SystemEntry, PlanError> {
+fn system(
+    item: &Item<'_>,
+    placement: &Placement,
+    connection: Option<Item<'_>>,
+) -> Result<SystemEntry, PlanError> {
     let fields = Fields::new(item.node, "system", &SYSTEM_KEYS)?;
     let request = BuildRequest::read(&fields)?;
     let engine = fields
         .get("engine")
         .map(|item| Ok((engine(&item)?, item.place())));
     let cpus = system_cpus(&fields, &request, placement)?;
+    let connection = fields.get("connection").or(connection).map(|item| {
+        let connection = connection::connection(&item, request.connect.is_some())?;
+        Ok((connection, item.place()))
+    });
+    let connection = connection.transpose()?;
     let set = fields.get("set").map(|item| settings(&item)).transpose()?;
     check_started(&fields, &request)?;
     if request.connect.is_some()
@@ -197,6 +259,7 @@ fn system(item: &Item<'_>, placement: &Placement) -> Result<SystemEntry, PlanErr
         label: fields.get("label").map(|item| name(&item)).transpose()?,
         set: set.unwrap_or_default(),
         cpus,
+        connection,
         preload: fields
             .get("preload")
             .map_or(Ok(""), |item| item.text())?

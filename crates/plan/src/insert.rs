@@ -154,7 +154,8 @@ const KEYS: [Key; 32] = [
 /// Keys of a plan's workload that a scale does not have: they name it, or need the others first.
 const PLAN_KEYS: [&str; 4] = ["kind", "scale", "statement_timeout", "steps"];
 
-fn settle(value: Item<'_>) -> Result<Settle, PlanError> {
+/// `"formula"`, or a number of seconds.
+pub(crate) fn settle(value: Item<'_>) -> Result<Settle, PlanError> {
     match value.text() {
         Ok("formula") => Ok(Settle::Formula),
         _ => value

@@ -4,11 +4,15 @@
 //! caller finds them. [`expand`] makes the [`Plan`](model::Plan) from the file, the [`Catalog`],
 //! the builds and the host. [`estimate`] says what disk and time it needs.
 //!
-//! A new setting, version, scale or plan is a change of the catalog, not of this crate.
+//! A workload of SQL statements is a file of the catalog, or one of the user's that the caller reads:
+//! [`PlanFile::workload_file`].
+//!
+//! A new setting, version, scale, workload or plan is a change of the catalog, not of this crate.
 
 mod base;
 mod catalog;
 mod config;
+mod connection;
 mod cpus;
 mod document;
 mod error;
@@ -25,6 +29,7 @@ mod render;
 mod request;
 mod resolve;
 mod span;
+mod sql;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -33,10 +38,11 @@ mod variables;
 pub use catalog::Catalog;
 pub use config::{ConfigFile, size as parse_size};
 pub use error::{Choices, Place, PlanError};
-pub use estimate::{Estimate, Loading, estimate};
+pub use estimate::{Estimate, Loading, estimate, step_times};
 pub use expand::{FindBuild, expand};
 pub use file::{PlanFile, read};
 pub use request::BuildRequest;
+pub use sql::{WorkloadListing, WorkloadSet, statement_text};
 pub use variables::{
     Implied, Pattern, Renamed, SameValues, VariableGroup, VariableNote, VariableRules,
     VariableUnit, any_fits,

@@ -1,6 +1,6 @@
 //! `template = true`: what must hold so that data can be loaded once and cloned for each trial.
 
-use model::{BuildSource, Dbms, InsertSpec, System};
+use model::{BuildSource, Dbms, System, WorkloadSpec};
 
 use crate::PlanError;
 use crate::file::PlanFile;
@@ -25,13 +25,13 @@ const PLACES: [&str; 12] = [
 /// Does the plan ask for templates? An error where they cannot be had, or would be of no use.
 pub(crate) fn resolve(
     file: &PlanFile,
-    spec: &InsertSpec,
+    workload: &WorkloadSpec,
     systems: &[System],
 ) -> Result<bool, PlanError> {
     let Some(place) = &file.template else {
         return Ok(false);
     };
-    let message = without_queries(spec).or_else(|| systems.iter().find_map(not_clonable));
+    let message = without_queries(workload).or_else(|| systems.iter().find_map(not_clonable));
     match message {
         None => Ok(true),
         Some(message) => Err(PlanError::Conflict {
@@ -41,7 +41,12 @@ pub(crate) fn resolve(
     }
 }
 
-fn without_queries(spec: &InsertSpec) -> Option<String> {
+fn without_queries(workload: &WorkloadSpec) -> Option<String> {
+    let spec = match workload {
+        WorkloadSpec::Insert(spec) => spec,
+        // It has a test, which runs on the clone.
+        WorkloadSpec::Sql(_) => return None,
+    };
     (!spec.steps.iter().any(|step| is_query(&step.0))).then(|| {
         "`template = true` and no query step in `steps`: the data would be loaded and nothing \
          measured; leave one of them out"

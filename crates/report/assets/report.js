@@ -27,9 +27,12 @@ for (const table of document.querySelectorAll("table.data")) {
       const down = head.getAttribute("aria-sort") === "ascending";
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const rows = [...table.tBodies[0].rows];
-      rows.sort((a, b) => (down ? -1 : 1) * compare(a.cells[column], b.cells[column]));
-      table.tBodies[0].append(...rows);
+      for (const body of table.tBodies) {
+        // A heading stays above the rows of its body.
+        const rows = [...body.rows].filter((row) => !row.classList.contains("group"));
+        rows.sort((a, b) => (down ? -1 : 1) * compare(a.cells[column], b.cells[column]));
+        body.append(...rows);
+      }
     });
   });
 }
@@ -58,7 +61,7 @@ if (legend && legend.children.length > 1) {
     label.append(box, chip, name);
     tools.append(label);
   }
-  document.querySelector("section.step")?.before(tools);
+  document.querySelector("#sweep, h2.group, section.step")?.before(tools);
 }
 
 // Values under the pointer: read back from the lines themselves.

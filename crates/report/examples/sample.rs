@@ -1,17 +1,27 @@
 //! Writes a report of a made-up run, to be looked at: `cargo run -p report --example sample -- FILE
-//! [usual|large|many|one]`.
+//! [usual|large|many|one|micro|sweep|arrivals] [brief]`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
 
 use common::Shape;
-use report::{Finding, Input, html};
+use common::micro::{self, Micro};
+use report::{Finding, Input, html, html_brief};
 
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments.next().unwrap_or_else(|| "sample.html".to_owned());
-    let shape = shape(&arguments.next().unwrap_or_default());
-    let data = common::run(&shape);
+    let name = arguments.next().unwrap_or_default();
+    let is_brief = arguments.next().is_some_and(|word| word == "brief");
+    let data = match name.as_str() {
+        "micro" => micro::run(&Micro::usual()),
+        "sweep" => micro::run(&Micro::sweep(&[1, 4, 6, 8, 10, 20, 40])),
+        "arrivals" => micro::run(&Micro {
+            arrivals: true,
+            ..Micro::usual()
+        }),
+        name => common::run(&shape(name)),
+    };
     let comparisons = common::comparisons(&data);
     let input = Input {
         data: &data,
@@ -24,7 +34,11 @@ fn main() -> std::io::Result<()> {
         }],
     };
     let before = std::time::Instant::now();
-    let page = html(&input);
+    let page = if is_brief {
+        html_brief(&input)
+    } else {
+        html(&input)
+    };
     let took = before.elapsed();
     let size = page.len();
     std::fs::write(&file, page)?;

@@ -4,6 +4,7 @@ use explain::Warning;
 use model::{Outcome, RunState};
 
 use crate::format::{self, plural};
+use crate::open_loop;
 use crate::view::View;
 use crate::{Finding, Input};
 
@@ -26,6 +27,10 @@ pub(crate) fn view_findings(view: &View<'_>) -> Vec<Finding> {
         failed(view),
         noted(view, "cut short", "A step was given up"),
         noted(view, "settle", "The settle phase could not do all"),
+        noted(view, "connections lost", "Connections were lost"),
+        noted(view, "sent as text", "Not every statement was prepared"),
+        noted(view, "not pipelined", "Not every operation was pipelined"),
+        unsustained(view),
         client(view),
         steal(view),
     ];
@@ -85,6 +90,9 @@ fn failed(view: &View<'_>) -> Option<Finding> {
     })
 }
 
+/// Notes that are told by one heading at most, and offered rates; what is more is counted.
+const MOST: usize = 5;
+
 /// What the steps noted under one heading, each text once with the first step that has it.
 fn noted(view: &View<'_>, what: &str, title: &str) -> Option<Finding> {
     let mut lines: Vec<String> = Vec::new();
@@ -104,9 +112,55 @@ fn noted(view: &View<'_>, what: &str, title: &str) -> Option<Finding> {
             ));
         }
     }
+    let more = lines.len().saturating_sub(MOST);
+    lines.truncate(MOST);
+    if more > 0 {
+        lines.push(format!("And {more} more."));
+    }
     (!lines.is_empty()).then(|| Finding {
         title: title.to_owned(),
         text: lines.join(" "),
+    })
+}
+
+/// Offered rates that were not sustained: the worst few, and how many there are.
+fn unsustained(view: &View<'_>) -> Option<Finding> {
+    let failed = view.steps.iter().flat_map(|step| {
+        view.systems.iter().filter_map(move |system| {
+            let (failed, all) = open_loop::unsustained(view, system.name, step)?;
+            let offered = view.median(system.name, step, "offered")?;
+            let achieved = open_loop::achieved(view, system.name, step)?;
+            (failed > 0).then(|| {
+                let line = format!(
+                    "{} of {}: {} of {} operations/s, not sustained in {failed} of {}",
+                    view.label(step),
+                    system.name,
+                    format::number(achieved),
+                    format::number(offered),
+                    plural(all, "round")
+                );
+                (achieved / offered.max(1.0), line)
+            })
+        })
+    });
+    let mut failed: Vec<(f64, String)> = failed.collect();
+    failed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let more = failed.len().saturating_sub(MOST);
+    let worst: Vec<String> = failed
+        .into_iter()
+        .take(MOST)
+        .map(|(_, line)| line)
+        .collect();
+    (!worst.is_empty()).then(|| Finding {
+        title: "An offered rate was not sustained".to_owned(),
+        text: format!(
+            "{}{}. Arrivals were shed, or waited longer and longer: response times there say how long the step was, not how fast the system is.",
+            worst.join("; "),
+            match more {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            }
+        ),
     })
 }
 

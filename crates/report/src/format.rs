@@ -77,6 +77,15 @@ fn group_digits(digits: &str) -> String {
     text
 }
 
+/// A place between client counts: `3.4`, `13`.
+pub fn clients(value: f64) -> String {
+    if value < 9.95 {
+        with_decimals(value, 1)
+    } else {
+        with_decimals(value, 0)
+    }
+}
+
 /// A ratio as the published tables print it: two decimals, fewer above ten.
 pub fn ratio(value: f64) -> String {
     with_decimals(value, ratio_decimals(value, 2))
@@ -299,6 +308,8 @@ mod tests {
         assert_eq!(ratio(150.4), "150");
         assert_eq!(ratio(1e300), "1.00e300");
         assert_eq!(pair(0.98765), "0.988");
+        assert_eq!(clients(3.42), "3.4");
+        assert_eq!(clients(12.6), "13");
         assert_eq!(share(0, 9), "");
         assert_eq!(share(1, 10_000_000), "nonzero");
         assert_eq!(share(1, 3), "33.333");

@@ -8,20 +8,33 @@ use crate::table::Align;
 use crate::view::View;
 use crate::{Input, Table, findings, sentence, tables};
 
-/// The summary of a report in Markdown with GitHub's tables: sentences, control, findings, the three
-/// summary tables, cost per operation, sizes, failed trials and where it ran. Names are escaped.
+/// The summary of a report in Markdown with GitHub's tables: sentences, control, findings, the summary
+/// tables, crossovers, cost per operation, sizes, failed trials and where it ran. Names are escaped.
 pub fn markdown(input: &Input<'_>) -> String {
     let view = View::new(input);
     let mut text = String::new();
     head(&mut text, &view);
-    let mut all = vec![tables::view_relative(&view), tables::view_absolute(&view)];
+    let mut all = tables::view_ratios(&view);
+    all.extend(tables::view_crossovers(&view));
+    all.extend(tables::view_group_summary(&view));
+    all.extend(tables::view_throughput(&view));
     all.extend(tables::view_background(&view));
-    all.push(tables::view_verdicts(&view, &tables::Shown::rates()));
-    for group in [Group::Server, Group::Host, Group::Client] {
-        all.extend(tables::view_costs(&view, group, false));
-        all.extend(tables::view_costs(&view, group, true));
+    all.extend(tables::view_open_loop(&view));
+    if let Some(sweep) = &view.sweep {
+        all.extend(tables::view_scale_up(&view, &sweep.tests));
     }
-    all.extend(tables::view_sizes(&view));
+    all.push(tables::view_verdicts(&view, &tables::Shown::rates()));
+    // Where a table has dozens of rows, the first metric of each group stands for it.
+    let most = if view.is_by_step() { 1 } else { usize::MAX };
+    for group in [Group::Server, Group::Host, Group::Client] {
+        let (absolute, relative) = (
+            tables::view_costs(&view, group, false),
+            tables::view_costs(&view, group, true),
+        );
+        all.extend(absolute.into_iter().take(most));
+        all.extend(relative.into_iter().take(most));
+    }
+    all.extend(tables::view_sizes(&view).into_iter().take(most));
     all.extend(tables::view_errors(&view));
     for one in &all {
         text.push_str(&table(one));
@@ -122,7 +135,16 @@ pub(crate) fn table(table: &Table) -> String {
     push_row(&mut text, heads);
     push_row(&mut text, rules);
     for row in &table.rows {
-        push_row(&mut text, row.iter().map(|cell| escape(&cell.shown())));
+        let is_heading = Table::is_heading(row);
+        let cells = row.iter().map(|cell| {
+            let shown = escape(&cell.shown());
+            if is_heading && !shown.is_empty() {
+                format!("**{shown}**")
+            } else {
+                shown
+            }
+        });
+        push_row(&mut text, cells);
     }
     text.push('\n');
     text

@@ -1,6 +1,6 @@
 //! Seconds and histograms, reduced to what a chart can show.
 
-use model::{KindSeries, Latency, MetricId, Nanos, StepInfo, StepSeries};
+use model::{Counts, KindSeries, Latency, MetricId, Nanos, StepInfo, StepSeries};
 
 use crate::spread::{median, range};
 use crate::tables::Clock;
@@ -13,6 +13,8 @@ pub(crate) enum Quantity {
     Ops,
     /// Rows per second.
     Rows,
+    /// Statements per second, so many to an operation.
+    Statements(u32),
     /// 99th percentile of service time, in seconds: the middle second of a bin.
     P99,
     /// Longest service time, in seconds: the longest of a bin.
@@ -115,7 +117,7 @@ fn one_round(
     let mut sums = vec![Sum::default(); bins.count];
     let counts = match quantity {
         Quantity::Rows => &kind.rows,
-        Quantity::Ops | Quantity::P99 | Quantity::Longest => &kind.ops,
+        Quantity::Ops | Quantity::Statements(_) | Quantity::P99 | Quantity::Longest => &kind.ops,
     };
     for (place, (start, length)) in series.spans.iter().enumerate() {
         let Some(sum) = sums.get_mut(bins.place(*start)) else {
@@ -141,6 +143,7 @@ fn one_round(
 fn value(sum: &Sum, quantity: Quantity) -> Option<f64> {
     match quantity {
         Quantity::Ops | Quantity::Rows => Some(sum.count as f64 / sum.covered),
+        Quantity::Statements(each) => Some(sum.count as f64 * f64::from(each) / sum.covered),
         Quantity::P99 => median(sum.p99.iter().copied()),
         Quantity::Longest => (sum.longest > 0).then(|| sum.longest as f64 / 1e9),
     }
@@ -148,10 +151,10 @@ fn value(sum: &Sum, quantity: Quantity) -> Option<f64> {
 
 /// What the throughput of a step counts.
 pub(crate) const fn subject_quantity(step: &StepInfo) -> Quantity {
-    if step.counts_rows {
-        Quantity::Rows
-    } else {
-        Quantity::Ops
+    match step.counts {
+        Counts::Rows => Quantity::Rows,
+        Counts::Operations => Quantity::Ops,
+        Counts::Statements(each) => Quantity::Statements(each),
     }
 }
 
@@ -248,6 +251,10 @@ mod tests {
         let of = |quantity| one_round(&series, &kind, quantity, bins);
         assert_eq!(of(Quantity::Ops), [Some(120.0), Some(39.0 / 1.1)]);
         assert_eq!(of(Quantity::Rows), [Some(1200.0), Some(390.0 / 1.1)]);
+        assert_eq!(
+            of(Quantity::Statements(6)),
+            [Some(720.0), Some(234.0 / 1.1)]
+        );
         assert_eq!(of(Quantity::P99), [Some(0.0015), Some(0.0035)]);
         assert_eq!(of(Quantity::Longest), [Some(0.004), Some(0.008)]);
     }

@@ -1,9 +1,71 @@
 //! What the well-known steps do, for people who do not know their names.
 
-use model::StepInfo;
+use model::{Counts, SqlPace, SqlRun, SqlStep, SqlWork, StepInfo, WorkloadSpec};
 
-/// One sentence on a step.
-pub(crate) fn describe(step: &StepInfo) -> String {
+use crate::format::{self, plural};
+use crate::groups::sql_step;
+
+/// A sentence or two on a step.
+pub(crate) fn describe(step: &StepInfo, workload: &WorkloadSpec) -> String {
+    match sql_step(workload, step) {
+        Some(sql) => of_sql(step, sql),
+        None => by_name(step),
+    }
+}
+
+fn of_sql(step: &StepInfo, sql: &SqlStep) -> String {
+    match &sql.work {
+        SqlWork::Load => "Makes the tables and loads their rows.".to_owned(),
+        SqlWork::Index => "Builds the secondary indexes.".to_owned(),
+        SqlWork::Settle(_) => "Analyses, writes back and waits.".to_owned(),
+        SqlWork::Reset => "Loads all tables anew.".to_owned(),
+        SqlWork::Run(run) => [counted(step, run), paced(run)]
+            .join(" ")
+            .trim_end()
+            .to_owned(),
+    }
+}
+
+/// What throughput and cost per operation count.
+fn counted(step: &StepInfo, run: &SqlRun) -> String {
+    match step.counts {
+        Counts::Rows => "Counts the rows that are read.".to_owned(),
+        Counts::Statements(n) => format!(
+            "An operation is {n} statements{}; throughput and costs count statements, response times are of whole operations.",
+            if run.operations.iter().all(|o| o.transaction) {
+                ", BEGIN and COMMIT among them"
+            } else {
+                ""
+            }
+        ),
+        Counts::Operations if run.operations.len() > 1 => {
+            format!("A mix of {}.", plural(run.operations.len(), "operation"))
+        }
+        Counts::Operations => "Counts statements.".to_owned(),
+    }
+}
+
+/// When operations start, where clients do not decide it.
+fn paced(run: &SqlRun) -> String {
+    match &run.pace {
+        SqlPace::Unlimited => String::new(),
+        SqlPace::Rate { per_second, .. } => format!(
+            "Operations arrive at {} a second.",
+            format::count(*per_second)
+        ),
+        SqlPace::Ramp {
+            permille,
+            limit_micros,
+            ..
+        } => format!(
+            "Looks for the highest rate at which p{} of response time stays within {}, and measures that.",
+            f64::from(*permille) / 10.0,
+            format::micros(*limit_micros as f64)
+        ),
+    }
+}
+
+fn by_name(step: &StepInfo) -> String {
     let rate = step.target_rate.map_or(String::new(), |rate| {
         format!(", while background writers insert and delete {rate} rows/s")
     });

@@ -18,6 +18,8 @@ pub enum Tone {
     Missed,
     /// The base itself, a target, a value that is absent.
     Muted,
+    /// It names the rows that follow, up to the next such cell; see [`Table::is_heading`].
+    Heading,
 }
 
 /// How a column is set.
@@ -121,7 +123,8 @@ impl Cell {
     }
 }
 
-/// A table. Every row has as many cells as there are headers; the first cell names the row.
+/// A table. Every row has as many cells as there are headers; the first cell names the row. Rows may be
+/// divided by headings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// What it shows.
@@ -130,6 +133,28 @@ pub struct Table {
     pub note: String,
     /// Its columns.
     pub headers: Vec<Header>,
-    /// Its rows.
+    /// Its rows, headings between them included.
     pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// Is this row a heading above those that follow? Its first cell says what they are, the others are
+    /// empty.
+    pub fn is_heading(row: &[Cell]) -> bool {
+        row.first().is_some_and(|cell| cell.tone == Tone::Heading)
+    }
+
+    /// A heading for a table with so many columns.
+    pub(crate) fn heading(text: impl Into<String>, columns: usize) -> Vec<Cell> {
+        let mut row = vec![Cell::default(); columns.max(1)];
+        if let Some(first) = row.first_mut() {
+            *first = Cell::text(text).with_tone(Tone::Heading);
+        }
+        row
+    }
+
+    /// Has it any row but headings?
+    pub(crate) fn has_rows(&self) -> bool {
+        !self.rows.iter().all(|row| Self::is_heading(row))
+    }
 }

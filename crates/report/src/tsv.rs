@@ -6,7 +6,8 @@ use crate::view::View;
 use crate::{Cell, Input, Table, format, tables};
 
 /// The summary tables, tab separated. Each begins with a line `# title` and a line of column names
-/// (with the unit in brackets) and ends with an empty line. Numbers are unrounded, without marks.
+/// (with the unit in brackets) and ends with an empty line. Numbers are unrounded, without marks. Headings
+/// above rows become a column `group`, the first.
 pub fn tsv(input: &Input<'_>) -> String {
     let view = View::new(input);
     let mut all = vec![
@@ -20,7 +21,13 @@ pub fn tsv(input: &Input<'_>) -> String {
         tables::view_absolute(&view),
         tables::view_relative(&view),
     ];
+    all.extend(tables::view_group_summary(&view));
     all.extend(tables::view_background(&view));
+    all.extend(tables::view_open_loop(&view));
+    if let Some(sweep) = &view.sweep {
+        all.extend(tables::view_scale_up(&view, &sweep.tests));
+    }
+    all.extend(tables::view_crossovers(&view));
     for group in [Group::Server, Group::Host, Group::Client] {
         all.extend(tables::view_costs(&view, group, false));
         all.extend(tables::view_costs(&view, group, true));
@@ -32,25 +39,29 @@ pub fn tsv(input: &Input<'_>) -> String {
 }
 
 fn table(table: &Table) -> String {
-    let head: Vec<String> = table
-        .headers
-        .iter()
-        .map(|h| {
-            if h.unit.is_empty() {
-                one_field(&h.text)
-            } else {
-                one_field(&format!("{} ({})", h.text, h.unit))
-            }
-        })
-        .collect();
-    let rows: String = table
-        .rows
-        .iter()
-        .map(|row| {
-            let cells: Vec<String> = row.iter().map(cell).collect();
-            cells.join("\t") + "\n"
-        })
-        .collect();
+    // What stands above rows for people is a column of its own in a spreadsheet.
+    let has_headings = table.rows.iter().any(|row| Table::is_heading(row));
+    let names = table.headers.iter().map(|h| {
+        if h.unit.is_empty() {
+            one_field(&h.text)
+        } else {
+            one_field(&format!("{} ({})", h.text, h.unit))
+        }
+    });
+    let group = has_headings.then(|| "group".to_owned());
+    let head: Vec<String> = group.into_iter().chain(names).collect();
+    let mut heading = String::new();
+    let mut rows = String::new();
+    for row in &table.rows {
+        if Table::is_heading(row) {
+            heading = row.first().map(cell).unwrap_or_default();
+            continue;
+        }
+        let group = has_headings.then(|| heading.clone());
+        let cells: Vec<String> = group.into_iter().chain(row.iter().map(cell)).collect();
+        rows.push_str(&cells.join("\t"));
+        rows.push('\n');
+    }
     format!(
         "# {}\n{}\n{rows}\n",
         one_field(&table.title),

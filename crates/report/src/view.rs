@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use model::{Comparison, MetricId, StepInfo, StepSeries, Unit, Verdict};
+use model::{Comparison, MetricId, StepInfo, StepSeries, Unit, Verdict, WorkloadSpec};
 
 use crate::Input;
+use crate::groups::{self, StepGroup};
 use crate::spread::median;
+use crate::sweep::Sweep;
 
 /// A system as the report shows it.
 #[derive(Clone, Debug)]
@@ -42,8 +44,14 @@ pub(crate) struct View<'a> {
     pub(crate) base: &'a str,
     /// All systems: those of the plan in its order, then any others that were measured.
     pub(crate) systems: Vec<Seen<'a>>,
-    /// The measured steps, in order.
-    pub(crate) steps: &'a [StepInfo],
+    /// The measured steps in the order in which they are listed.
+    pub(crate) steps: Vec<StepInfo>,
+    /// The headings above them.
+    pub(crate) groups: Vec<StepGroup>,
+    /// Tests at several client counts, where the run has any.
+    pub(crate) sweep: Option<Sweep>,
+    /// Do tables leave out the steps in which nothing certainly differs?
+    pub(crate) differing_only: bool,
     values: HashMap<Key<'a>, Values>,
     comparisons: HashMap<Key<'a>, &'a Comparison>,
     /// Every name that is part of a key: turns a name from anywhere into the input's own.
@@ -60,11 +68,15 @@ impl<'a> View<'a> {
         let values = values(input);
         let comparisons = comparisons(input);
         let keys = values.keys().chain(comparisons.keys());
+        let steps = groups::ordered(&input.data.steps, &plan.workload);
         Self {
             input,
             base,
             systems: systems(input, base),
-            steps: &input.data.steps,
+            groups: groups::groups(&steps, &plan.workload),
+            sweep: Sweep::of(&steps, &plan.workload),
+            steps,
+            differing_only: false,
             names: keys.flat_map(|k| [k.0, k.1, k.3]).collect(),
             values,
             comparisons,
@@ -74,6 +86,28 @@ impl<'a> View<'a> {
     /// Systems other than the base.
     pub(crate) fn candidates(&self) -> impl Iterator<Item = &Seen<'a>> {
         self.systems.iter().filter(|s| !s.is_base)
+    }
+
+    /// Has a table a row for each step and a column for each system, rather than the reverse? Workloads
+    /// of SQL statements have dozens of steps.
+    pub(crate) fn is_by_step(&self) -> bool {
+        match self.input.data.info.plan.workload {
+            WorkloadSpec::Insert(_) => false,
+            WorkloadSpec::Sql(_) => true,
+        }
+    }
+
+    /// Does a metric of this step certainly differ for any candidate but the control?
+    pub(crate) fn differs(&self, step: &StepInfo, metric: &str) -> bool {
+        self.candidates()
+            .filter(|s| !s.is_control)
+            .filter_map(|s| self.comparison(s.name, step, metric))
+            .any(|c| is_certain(&c.verdict))
+    }
+
+    /// Is this metric of this step listed?
+    pub(crate) fn lists(&self, step: &StepInfo, metric: &str) -> bool {
+        self.unit(step, metric).is_some() && (!self.differing_only || self.differs(step, metric))
     }
 
     /// Is there anything to compare with the base?
@@ -135,7 +169,7 @@ impl<'a> View<'a> {
     /// The unit of a step's throughput.
     pub(crate) fn rate_unit(&self, step: &StepInfo) -> Unit {
         self.unit(step, MetricId::RATE)
-            .unwrap_or(if step.counts_rows {
+            .unwrap_or(if step.counts.is_rows() {
                 Unit::RowsPerSecond
             } else {
                 Unit::OpsPerSecond

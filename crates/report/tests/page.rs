@@ -5,8 +5,9 @@
 mod common;
 
 use common::Shape;
+use common::micro::{self, Micro};
 use model::{Comparison, RunData, Verdict};
-use report::{Finding, Input, html};
+use report::{Finding, Input, html, html_brief};
 
 fn page(data: &RunData, comparisons: &[Comparison]) -> String {
     html(&Input {
@@ -188,6 +189,66 @@ fn large_runs_stay_below_two_megabytes() {
         ..Shape::usual()
     });
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
+}
+
+/// The whole page and the brief one.
+fn pages_of(micro: &Micro) -> [String; 2] {
+    let data = micro::run(micro);
+    let comparisons = common::comparisons(&data);
+    let input = Input {
+        data: &data,
+        comparisons: &comparisons,
+        differing: None,
+        generated: "",
+        findings: Vec::new(),
+    };
+    let pages = [html(&input), html_brief(&input)];
+    for page in &pages {
+        assert_sound(page);
+        let ids = attributes(page, " id=\"");
+        for target in attributes(page, "href=\"#") {
+            assert!(ids.contains(&target), "{target}");
+        }
+    }
+    pages
+}
+
+#[test]
+fn dozens_of_steps_stay_small() {
+    let mut micro = Micro::usual();
+    micro.shape.systems.truncate(2);
+    micro.shape.seconds = 60;
+    let [whole, brief] = pages_of(&micro);
+    eprintln!("32 steps: {} bytes, brief {}", whole.len(), brief.len());
+    assert!(whole.len() < 1_300_000, "{} bytes", whole.len());
+    assert!(brief.len() < 500_000, "{} bytes", brief.len());
+    assert_eq!(whole.matches("<section class=\"step\"").count(), 33);
+    assert_eq!(brief.matches("<section class=\"step\"").count(), 12);
+    for heading in ["Points", "Ranges with aggregation", "Writes"] {
+        assert!(whole.contains(&format!("scope=\"rowgroup\" colspan=\"3\">{heading}<")));
+    }
+    assert!(whole.contains("statements/s, from zero"));
+    assert!(whole.contains("What it sends"));
+    assert!(!whole.contains("Over the number of clients"));
+}
+
+#[test]
+fn sweeps_stay_small() {
+    for clients in [&[1, 8, 40][..], &[1, 4, 6, 8, 10, 20, 40]] {
+        let mut micro = Micro::sweep(clients);
+        micro.shape.systems.truncate(2);
+        let [whole, brief] = pages_of(&micro);
+        eprintln!(
+            "32 tests × {} counts: {} bytes, brief {}",
+            clients.len(),
+            whole.len(),
+            brief.len()
+        );
+        assert!(whole.len() < 1_800_000, "{} bytes", whole.len());
+        assert!(brief.len() < 600_000, "{} bytes", brief.len());
+        assert!(whole.contains("Over the number of clients"));
+        assert_eq!(whole.matches("class=\"multiple\"").count(), 32);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use model::{Dbms, Engine};
 
+use crate::certificate::CertificateError;
 use crate::clone::CloneError;
 use crate::cpus::CpuListError;
 use crate::dbms::{EngineMissing, Missing, SettingError};
@@ -115,6 +116,22 @@ pub enum ServerError {
         wanted_mib: u64,
         /// The last lines of its log.
         tail: Tail,
+    },
+    /// There is no certificate to encrypt with.
+    #[error("a certificate for {build}: {cause}")]
+    Certificate {
+        /// The build.
+        build: String,
+        /// What is missing, and what to do.
+        cause: CertificateError,
+    },
+    /// There is no port to listen on.
+    #[error("no TCP port of 127.0.0.1 is free for {build}: {cause}")]
+    NoPort {
+        /// The build.
+        build: String,
+        /// What the system said.
+        cause: io::Error,
     },
     /// The data directory that the build brings along cannot be copied.
     #[error("cannot copy the data directory that {build} brings along: {cause}")]
@@ -328,6 +345,8 @@ impl ServerError {
             | Self::NoEngine(_)
             | Self::Preload(_)
             | Self::HugePages { .. }
+            | Self::Certificate { .. }
+            | Self::NoPort { .. }
             | Self::Seed { .. }
             | Self::Setting { .. }
             | Self::Cpus(_)

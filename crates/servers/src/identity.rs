@@ -63,6 +63,17 @@ impl Identity {
     }
 }
 
+/// The process of a server of ours, for those who only need to know whether it still runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerProcess(pub(crate) Identity);
+
+impl ServerProcess {
+    /// Does exactly this process still run? Two small files are read to find out.
+    pub fn is_alive(&self) -> bool {
+        self.0.is_alive()
+    }
+}
+
 /// A pid as the system calls want it; `None` for 0 and for what is no pid at all.
 pub(crate) fn pid_of(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)

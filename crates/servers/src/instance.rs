@@ -14,15 +14,17 @@ use rustix::process::Signal;
 use rustix::thread::CpuSet;
 
 use crate::account::RunAs;
+use crate::certificate;
 use crate::clone::{Cloned, clone_tree};
 use crate::cpus::cpu_set;
 use crate::crash;
 use crate::dbms::{CaptureQuery, DATA, Files, INIT_LOG, Layout, Product, Wanted, product};
 use crate::discover::plain_text;
 use crate::error::ServerError;
-use crate::identity::Identity;
+use crate::identity::{Identity, ServerProcess};
 use crate::installation::{Installation, find_program};
 use crate::maps::Mapped;
+use crate::port;
 use crate::preload;
 use crate::process::{Launch, Running};
 use crate::record::{Record, claim};
@@ -31,6 +33,9 @@ use crate::tail::{Leading, last_lines};
 
 /// Lines of the log that an error carries.
 const LOG_LINES: usize = 40;
+
+/// TCP ports that a server is given to try, each because another process has taken the one before.
+const PORTS: u32 = 4;
 
 /// An instance to make.
 #[derive(Clone, Debug)]
@@ -52,6 +57,10 @@ pub struct InstanceSpec {
     pub preload: String,
     /// Shall the server have its buffers in huge pages of the kernel's pool?
     pub huge_pages: bool,
+    /// Shall it listen on a TCP port of the loopback interface too, see [`Instance::port`]?
+    pub tcp: bool,
+    /// Shall it have a certificate, so that sessions can be encrypted?
+    pub tls: bool,
 }
 
 impl InstanceSpec {
@@ -61,6 +70,7 @@ impl InstanceSpec {
             engine: self.engine,
             settings: &self.config.settings,
             huge_pages: self.huge_pages,
+            tls: self.tls,
         }
     }
 }
@@ -78,6 +88,8 @@ pub struct Instance {
     preload: Option<PathBuf>,
     /// Bytes of the log that earlier starts left.
     log_start: u64,
+    /// Has the server listened on its TCP port, so that others know it?
+    port_is_known: bool,
     // Before the socket's directory, because fields are dropped in this order.
     running: Option<Running>,
     socket: SocketDirectory,
@@ -93,7 +105,7 @@ impl Instance {
     }
 
     /// The configuration file and the arguments that an instance would have; nothing stays of it. Its
-    /// socket has a directory of its own at each start.
+    /// socket has a directory of its own at each start, and its TCP port is any that is free.
     pub fn preview(spec: InstanceSpec) -> Result<(String, Vec<String>), ServerError> {
         let instance = Self::lay_out(spec, works_in_namespace)?;
         let arguments = instance.product.start(&instance.layout);
@@ -164,6 +176,7 @@ impl Instance {
             installation,
             directory,
             socket: socket.path().join(traits.socket),
+            port: spec.tcp.then(|| free_port(&spec.build)).transpose()?,
             as_root: run_as == RunAs::Ourselves && rustix::process::geteuid().is_root(),
         };
         let config_text = product
@@ -182,6 +195,7 @@ impl Instance {
             config_text,
             preload,
             log_start: 0,
+            port_is_known: false,
             running: None,
             socket,
         })
@@ -193,11 +207,29 @@ impl Instance {
     /// asks something (a mere connection proves nothing: servers accept them before they serve). It
     /// bounds its own time. Errors carry the end of the server's log, and it is killed then: it died, it is
     /// not ready within `limit` (with the last error of `ready`), or it runs without the library to
-    /// preload or without the huge pages that were asked for.
+    /// preload or without the huge pages that were asked for. A TCP port that another process has taken
+    /// in the meantime is exchanged for another one at the first start.
     ///
     /// The kernel kills the server when the calling *thread* ends, so that it cannot outlive a
     /// backslide that was killed: call this from a thread that lives as long as the server shall.
     pub fn start(
+        &mut self,
+        ready: &mut dyn FnMut() -> Result<(), String>,
+        limit: Duration,
+    ) -> Result<Nanos, ServerError> {
+        let mut outcome = self.attempt(ready, limit);
+        for _ in 1..PORTS {
+            if outcome.is_ok() || !self.has_lost_its_port() {
+                break;
+            }
+            self.layout.port = Some(free_port(&self.spec.build)?);
+            outcome = self.attempt(ready, limit);
+        }
+        self.port_is_known |= outcome.is_ok();
+        outcome
+    }
+
+    fn attempt(
         &mut self,
         ready: &mut dyn FnMut() -> Result<(), String>,
         limit: Duration,
@@ -212,6 +244,12 @@ impl Instance {
             self.kill();
         }
         outcome.map(Nanos::from)
+    }
+
+    /// Did another process take the port before the server, which is gone, could? Once others know the
+    /// port, the server gets no other one.
+    fn has_lost_its_port(&self) -> bool {
+        !self.port_is_known && self.layout.port.is_some_and(port::is_taken)
     }
 
     /// Asks the server to stop cleanly and waits for it; returns how long that took, zero if it did not
@@ -276,7 +314,17 @@ impl Instance {
         self.layout.socket.clone()
     }
 
-    /// The user with all rights and no password.
+    /// The TCP port of 127.0.0.1 on which the server listens besides its socket, the same after each start;
+    /// `None` where it listens on its socket alone.
+    ///
+    /// No account can log in there before one is made for it: that is for the caller to do, over the
+    /// socket. [`Instance::superuser`] has no password and must not be the one of MySQL's and MariaDB's;
+    /// PostgreSQL asks everybody for a password there.
+    pub fn port(&self) -> Option<u16> {
+        self.layout.port
+    }
+
+    /// The user with all rights and no password, for the socket.
     pub fn superuser(&self) -> &'static str {
         self.product.traits().superuser
     }
@@ -296,6 +344,11 @@ impl Instance {
     /// The server's process, from its start until it is stopped or killed.
     pub fn pid(&self) -> Option<u32> {
         Some(self.running.as_ref()?.identity().pid)
+    }
+
+    /// The server's process, to ask whether it still runs; `None` where none was started.
+    pub fn process(&self) -> Option<ServerProcess> {
+        Some(ServerProcess(self.running.as_ref()?.identity().clone()))
     }
 
     /// The last lines of the server's log, oldest first.
@@ -353,7 +406,28 @@ impl Instance {
         fs::write(&config, &self.config_text).map_err(ServerError::io("write", &config))?;
         [&layout.directory, &self.temporary, &config]
             .iter()
-            .try_for_each(|path| self.run_as.give(path))
+            .try_for_each(|path| self.run_as.give(path))?;
+        if layout.port.is_some()
+            && let Some((path, text)) = self.product.access(&self.spec.build, layout)
+        {
+            fs::write(&path, text).map_err(ServerError::io("write", &path))?;
+            self.run_as.give(&path)?;
+        }
+        self.prepare_tls()
+    }
+
+    /// The certificate and its key, where sessions may be encrypted.
+    fn prepare_tls(&self) -> Result<(), ServerError> {
+        if !self.spec.tls {
+            return Ok(());
+        }
+        let (certificate, key) = (self.layout.certificate(), self.layout.key());
+        certificate::make(&certificate, &key).map_err(|cause| ServerError::Certificate {
+            build: self.spec.build.id(),
+            cause,
+        })?;
+        self.run_as.give(&certificate)?;
+        self.run_as.give(&key)
     }
 
     /// Makes a clone of `data` the data directory.
@@ -433,6 +507,13 @@ pub fn left_by_init(directory: &Path) -> Vec<PathBuf> {
     files.push(directory.join(INIT_LOG));
     files.retain(|file| file.is_file());
     files
+}
+
+fn free_port(build: &Build) -> Result<u16, ServerError> {
+    port::free().map_err(|cause| ServerError::NoPort {
+        build: build.id(),
+        cause,
+    })
 }
 
 /// The product of a build and its files, where it is one that can be started here.
@@ -542,6 +623,8 @@ mod tests {
             server_cpus: String::new(),
             preload: String::new(),
             huge_pages: false,
+            tcp: false,
+            tls: false,
         };
         let create = || Instance::create_where(spec(), |_, _| false);
         fs::set_permissions(root.path(), fs::Permissions::from_mode(0o700)).unwrap();

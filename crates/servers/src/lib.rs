@@ -14,6 +14,7 @@
 //! start time and boot, never by name.
 
 mod account;
+mod certificate;
 mod clone;
 mod cpus;
 mod crash;
@@ -29,12 +30,14 @@ mod instance;
 mod maps;
 mod mark;
 mod orphan;
+mod port;
 mod preload;
 mod process;
 mod record;
 mod socket;
 mod tail;
 
+pub use certificate::CertificateError;
 pub use clone::{CloneError, Cloned, clone_tree, write_back};
 pub use cpus::{CpuListError, parse_cpus};
 pub use dbms::{
@@ -44,6 +47,7 @@ pub use dbms::{
 pub use discover::{discover, inspect};
 pub use error::ServerError;
 pub use huge::HugePagesError;
+pub use identity::ServerProcess;
 pub use installation::Installation;
 pub use instance::{Instance, InstanceSpec, left_by_init};
 pub use maps::{Mapped, MappedLibrary};

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -48,6 +49,8 @@ fn spec(build: &Build, directory: PathBuf, settings: &[(&str, &str)]) -> Instanc
         server_cpus: String::new(),
         preload: String::new(),
         huge_pages: false,
+        tcp: false,
+        tls: false,
     }
 }
 
@@ -121,6 +124,32 @@ fn create_start_restart_stop_in_a_path_with_a_space() {
         }
         server.remove().unwrap();
         assert!(!directory.exists());
+    }
+}
+
+#[test]
+fn a_server_on_tcp_keeps_its_port_and_has_a_certificate() {
+    for build in newest() {
+        let root = tempfile::tempdir().unwrap();
+        let mut server = Instance::create(InstanceSpec {
+            tcp: true,
+            tls: true,
+            ..spec(&build, root.path().join("it's #1"), &[])
+        })
+        .unwrap();
+        start(&mut server).unwrap();
+        let port = server.port().unwrap();
+        let layout = server.layout().clone();
+        assert!(layout.certificate().is_file() && layout.key().is_file());
+        for _ in 1..=2 {
+            TcpStream::connect(("127.0.0.1", port)).unwrap();
+            UnixStream::connect(server.endpoint_socket()).unwrap();
+            server.stop(LIMIT).unwrap();
+            assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+            start(&mut server).unwrap();
+            assert_eq!(server.port(), Some(port));
+        }
+        server.remove().unwrap();
     }
 }
 

@@ -43,6 +43,8 @@ fn spec(base: &Path) -> InstanceSpec {
         server_cpus: String::new(),
         preload: String::new(),
         huge_pages: false,
+        tcp: false,
+        tls: false,
     }
 }
 
@@ -498,4 +500,47 @@ fn huge_pages_are_asked_for_and_their_absence_is_an_error() {
         other => panic!("{other}"),
     }
     assert!(!server.is_alive());
+}
+
+#[test]
+fn a_port_that_another_process_took_is_exchanged_until_it_is_known() {
+    let base = tempfile::tempdir().unwrap();
+    let takes_any_but = |taken: u16| {
+        let behaviour = format!(
+            "case \"$*\" in *--port={taken}*) echo 'Address already in use'; exit 1;; esac\n\
+             : > \"$socket\"; exec sleep 66"
+        );
+        stand_in(base.path(), &behaviour);
+    };
+    stand_in(base.path(), "");
+    let mut server = Instance::create(InstanceSpec {
+        tcp: true,
+        ..spec(base.path())
+    })
+    .unwrap();
+    let taken = server.port().unwrap();
+    let listener = std::net::TcpListener::bind(("127.0.0.1", taken)).unwrap();
+    takes_any_but(taken);
+    server.start(&mut || Ok(()), LIMIT).unwrap();
+    let port = server.port().unwrap();
+    assert_ne!(port, taken);
+    drop(listener);
+    server.kill();
+
+    // Sessions of the workload know it now.
+    let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
+    takes_any_but(port);
+    let error = server.start(&mut || Ok(()), LIMIT).unwrap_err();
+    assert!(
+        error.to_string().contains("Address already in use"),
+        "{error}"
+    );
+    drop(listener);
+    takes_any_but(taken);
+    server.start(&mut || Ok(()), LIMIT).unwrap();
+    assert_eq!(server.port(), Some(port));
+    let process = server.process().unwrap();
+    assert!(process.is_alive());
+    server.remove().unwrap();
+    assert!(!process.is_alive());
 }

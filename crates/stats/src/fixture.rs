@@ -85,6 +85,7 @@ fn system(name: &str) -> System {
         },
         set: std::collections::BTreeMap::new(),
         cpus: Placement::default(),
+        connection: model::Connection::default(),
         control: false,
         preload: String::new(),
         huge_pages: false,

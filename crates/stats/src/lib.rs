@@ -7,11 +7,13 @@
 mod compare;
 mod control;
 mod fdr;
+mod group;
 mod options;
 mod paired;
 mod power;
 mod student;
 mod summary;
+mod sweep;
 mod verdict;
 
 #[cfg(test)]
@@ -22,7 +24,9 @@ mod simulation;
 pub use compare::compare;
 pub use control::{ControlSummary, rates_of_control};
 pub use fdr::adjust;
+pub use group::{GroupSummary, summarise};
 pub use options::{CompareError, Options, Selection};
 pub use paired::Paired;
 pub use power::{Situation, further_rounds};
-pub use summary::{geometric_mean, max, median, min};
+pub use summary::{geometric_mean, max, mean, median, min};
+pub use sweep::{Crossing, Place, ScaleUp, Side, SweepPoint, crossings, scale_up};

@@ -6,13 +6,13 @@ use crate::fixture::{cell, empty_run};
 use crate::{Options, Paired, compare};
 
 /// A standard normal number (Box & Muller 1958).
-fn normal(rng: &mut Rng) -> f64 {
+pub(crate) fn normal(rng: &mut Rng) -> f64 {
     let radius = (-2.0 * (1.0 - rng.unit()).ln()).sqrt();
     radius * (std::f64::consts::TAU * rng.unit()).cos()
 }
 
 /// A number with Student's t distribution of four degrees of freedom, scaled to variance one.
-fn heavy_tailed(rng: &mut Rng) -> f64 {
+pub(crate) fn heavy_tailed(rng: &mut Rng) -> f64 {
     let squares: f64 = (0..4).map(|_| normal(rng).powi(2)).sum();
     normal(rng) / (squares / 4.0).sqrt() / 2.0_f64.sqrt()
 }

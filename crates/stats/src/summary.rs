@@ -13,6 +13,13 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
+/// The sum over the number.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    let values = finite(values)?;
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    Some(mean).filter(|m| m.is_finite())
+}
+
 /// The n-th root of the product; `None` too where a value is not positive.
 ///
 /// The only mean of ratios that does not depend on which side is the base: Fleming & Wallace
@@ -50,13 +57,14 @@ mod tests {
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
         assert_eq!(median(&[7.0]), Some(7.0));
         assert!((geometric_mean(&[1.0, 8.0, 27.0]).unwrap() - 6.0).abs() < 1e-12);
+        assert_eq!(mean(&[1.0, 2.0, 6.0]), Some(3.0));
         assert_eq!(min(&[2.0, -1.0, 3.0]), Some(-1.0));
         assert_eq!(max(&[2.0, -1.0, 3.0]), Some(3.0));
     }
 
     #[test]
     fn nothing_and_nonsense_have_no_summary() {
-        for summary in [median, geometric_mean, min, max] {
+        for summary in [median, mean, geometric_mean, min, max] {
             assert_eq!(summary(&[]), None);
             assert_eq!(summary(&[1.0, f64::NAN]), None);
             assert_eq!(summary(&[1.0, f64::INFINITY]), None);
@@ -69,7 +77,7 @@ mod tests {
         #[test]
         fn every_mean_lies_between_the_extremes(values in prop::collection::vec(1e-3..1e6f64, 1..20)) {
             let (low, high) = (min(&values).unwrap(), max(&values).unwrap());
-            for mean in [median(&values).unwrap(), geometric_mean(&values).unwrap()] {
+            for mean in [median(&values).unwrap(), mean(&values).unwrap(), geometric_mean(&values).unwrap()] {
                 prop_assert!(low * (1.0 - 1e-12) <= mean && mean <= high * (1.0 + 1e-12));
             }
         }

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use model::{
-    Counter, Interval, KindInterval, KindSpec, KindTotals, Nanos, Outcome, Plan, Readings, Rng,
-    RunId, StepId, StepRecord, Subject, TrialKey, measure,
+    Counter, Counts, Interval, KindInterval, KindSpec, KindTotals, Nanos, Outcome, Plan, Readings,
+    Rng, RunId, StepId, StepRecord, Subject, TrialKey, measure,
 };
 use store::{Store, TrialId, Want};
 
@@ -204,7 +204,11 @@ fn record(step: &str, ordinal: u32, seconds: u32, totals: Vec<KindInterval>) -> 
         elapsed: Nanos::from_secs(u64::from(seconds) + 1),
         subject: Subject {
             kind: subject.into(),
-            counts_rows: about_rows,
+            counts: if about_rows {
+                Counts::Rows
+            } else {
+                Counts::Operations
+            },
         },
         kinds: kinds
             .map(|((name, scheduled), sums)| KindTotals {
@@ -220,6 +224,7 @@ fn record(step: &str, ordinal: u32, seconds: u32, totals: Vec<KindInterval>) -> 
         target_rate: (!about_rows).then_some(10_000),
         seconds_on_target: (!about_rows).then_some((seconds, seconds)),
         requested_rows: 10_000 * u64::from(seconds),
+        open_loop: None,
         counters: readings(&mut Rng::new(u64::from(ordinal)), u64::from(seconds)),
         sizes: None,
         checks: Vec::new(),

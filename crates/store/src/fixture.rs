@@ -73,6 +73,7 @@ fn system(name: &str, version: &Version) -> System {
         },
         set: BTreeMap::new(),
         cpus: Placement::default(),
+        connection: model::Connection::default(),
         control: false,
         preload: String::new(),
         huge_pages: false,

@@ -141,7 +141,7 @@ fn step_infos(steps: &[FinishedStep]) -> Vec<StepInfo> {
             ordinal: record.ordinal,
             clients: record.clients,
             subject: record.subject.kind.clone(),
-            counts_rows: record.subject.counts_rows,
+            counts: record.subject.counts,
             target_rate: record.target_rate,
         });
     }

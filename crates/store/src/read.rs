@@ -123,8 +123,15 @@ impl Store {
     ) -> Result<Vec<Capture>, StoreError> {
         self.read("reading what was captured", |state| {
             let row = row_of(state, run, &self.path)?;
+            // An empty listing is the same as the last one of its name before it.
             let mut query = state.prepare(
-                "SELECT capture.name, listing FROM capture JOIN trial ON trial.id = capture.trial
+                "SELECT capture.name,
+                        CASE WHEN length(listing) > 0 THEN listing ELSE
+                            (SELECT earlier.listing FROM capture AS earlier
+                             WHERE earlier.trial = capture.trial AND earlier.name = capture.name
+                                   AND earlier.id < capture.id AND length(earlier.listing) > 0
+                             ORDER BY earlier.id DESC LIMIT 1) END
+                 FROM capture JOIN trial ON trial.id = capture.trial
                  WHERE trial.run = ?1 AND round = ?2 AND system = ?3
                        AND step = ?4 AND moment = ?5 ORDER BY capture.id",
             )?;

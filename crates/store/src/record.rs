@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 
 use model::{
-    Check, ErrorCount, KindInterval, KindSpec, KindTotals, Latency, Nanos, Readings, Sizes, StepId,
-    StepRecord, Subject,
+    Check, ErrorCount, KindInterval, KindSpec, KindTotals, Latency, Nanos, OpenLoop, Readings,
+    Sizes, StepId, StepRecord, Subject,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,8 @@ pub(crate) struct StoredRecord<'a> {
     pub(crate) target_rate: Option<u64>,
     seconds_on_target: Option<(u32, u32)>,
     requested_rows: u64,
+    #[serde(default)]
+    open_loop: Option<OpenLoop>,
     counters: Cow<'a, Readings>,
     sizes: Option<Sizes>,
     checks: Cow<'a, [Check]>,
@@ -61,6 +63,7 @@ impl<'a> StoredRecord<'a> {
             target_rate,
             seconds_on_target,
             requested_rows,
+            open_loop,
             counters,
             sizes,
             checks,
@@ -80,6 +83,7 @@ impl<'a> StoredRecord<'a> {
             target_rate: *target_rate,
             seconds_on_target: *seconds_on_target,
             requested_rows: *requested_rows,
+            open_loop: *open_loop,
             counters: Cow::Borrowed(counters),
             sizes: *sizes,
             checks: Cow::Borrowed(checks),
@@ -110,6 +114,7 @@ impl<'a> StoredRecord<'a> {
             target_rate: self.target_rate,
             seconds_on_target: self.seconds_on_target,
             requested_rows: self.requested_rows,
+            open_loop: self.open_loop,
             counters: self.counters.into_owned(),
             sizes: self.sizes,
             checks: self.checks.into_owned(),

@@ -6,8 +6,8 @@ mod round_trip;
 mod trouble;
 
 use model::{
-    Interval, KindInterval, KindSpec, KindTotals, Latency, Measurement, MetricId, Nanos, Outcome,
-    Readings, RunId, StepId, StepRecord, Subject, TrialKey, Unit,
+    Counts, Interval, KindInterval, KindSpec, KindTotals, Latency, Measurement, MetricId, Nanos,
+    Outcome, Readings, RunId, StepId, StepRecord, Subject, TrialKey, Unit,
 };
 use tempfile::TempDir;
 
@@ -159,7 +159,7 @@ fn record(name: &str, ordinal: u32) -> StepRecord {
         elapsed: Nanos::from_secs(4),
         subject: Subject {
             kind: "insert".into(),
-            counts_rows: true,
+            counts: Counts::Rows,
         },
         kinds: kinds
             .map(|(name, sums)| KindTotals {
@@ -175,6 +175,7 @@ fn record(name: &str, ordinal: u32) -> StepRecord {
         target_rate: Some(100),
         seconds_on_target: Some((3, 3)),
         requested_rows: 450,
+        open_loop: None,
         counters: Readings::default(),
         sizes: None,
         checks: Vec::new(),

@@ -122,7 +122,8 @@ impl Store {
         })
     }
 
-    /// Keeps something that was read from the server before or after a step.
+    /// Keeps something that was read from the server before or after a step. A listing that says the same as
+    /// the last of its name in the trial takes no room: variables seldom change.
     pub fn add_capture(
         &mut self,
         trial: TrialId,
@@ -132,12 +133,22 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write("saving what was captured", |change| {
             exists(change, trial)?;
-            let listing = pack(capture)?;
-            change.execute(
-                "INSERT INTO capture (trial, step, moment, name, listing)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![trial.0, step.0, moment_word(moment), capture.name, listing],
-            )?;
+            let mut listing = pack(capture)?;
+            if last_listing(change, trial, &capture.name)?.is_some_and(|last| last == listing) {
+                listing.clear();
+            }
+            change
+                .prepare_cached(
+                    "INSERT INTO capture (trial, step, moment, name, listing)
+                     VALUES (?1, ?2, ?3, ?4, ?5)",
+                )?
+                .execute(params![
+                    trial.0,
+                    step.0,
+                    moment_word(moment),
+                    capture.name,
+                    listing
+                ])?;
             Ok(())
         })
     }
@@ -265,6 +276,17 @@ fn save_measurements(
         ])?;
     }
     Ok(())
+}
+
+/// The last listing of that name in the trial, packed.
+fn last_listing(change: &Connection, trial: TrialId, name: &str) -> Result<Option<Vec<u8>>, Fault> {
+    let mut query = change.prepare_cached(
+        "SELECT listing FROM capture
+         WHERE trial = ?1 AND name = ?2 AND length(listing) > 0 ORDER BY id DESC LIMIT 1",
+    )?;
+    Ok(query
+        .query_row(params![trial.0, name], |row| row.get(0))
+        .optional()?)
 }
 
 fn exists(change: &Connection, trial: TrialId) -> Result<(), Fault> {

@@ -1,13 +1,13 @@
 //! A server that is not there: tables in memory, and whatever is wrong with it.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use drivers::{Connector, Session, SessionError};
 
 use crate::diary::Diary;
-use crate::fault::{Fault, Trouble};
+use crate::fault::{Fault, Faults, Trouble};
 use crate::saved;
 use crate::session::FakeSession;
 use crate::tables::{Answer, Tables};
@@ -20,18 +20,11 @@ pub struct FakeDbms(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     tables: Mutex<Tables>,
-    faults: Vec<Counted>,
+    faults: Faults,
     /// Longest wait for an answer.
     timeout: Duration,
     dead: AtomicBool,
     log: Diary,
-}
-
-/// A fault and how many statements it has looked for so far.
-#[derive(Debug)]
-struct Counted {
-    fault: Fault,
-    seen: AtomicU64,
 }
 
 impl FakeDbms {
@@ -57,13 +50,9 @@ impl FakeDbms {
     fn with(tables: Tables, faults: &[Fault], timeout: Duration) -> Self {
         let log = Diary::default();
         log.note("fake: ready for connections");
-        let faults = faults.iter().map(|fault| Counted {
-            fault: *fault,
-            seen: AtomicU64::new(0),
-        });
         Self(Arc::new(Inner {
             tables: Mutex::new(tables),
-            faults: faults.collect(),
+            faults: Faults::new(faults),
             timeout,
             dead: AtomicBool::new(false),
             log,
@@ -86,10 +75,10 @@ impl FakeDbms {
     }
 
     pub(crate) fn execute(&self, sql: &str) -> Result<Answer, SessionError> {
-        if self.0.dead.load(Ordering::Relaxed) {
+        if self.is_dead() {
             return Err(lost());
         }
-        match self.trouble(sql) {
+        match self.0.faults.of(sql) {
             None => self.obey(sql),
             Some(trouble) => self.misbehave(sql, trouble),
         }
@@ -102,29 +91,6 @@ impl FakeDbms {
     fn obey(&self, sql: &str) -> Result<Answer, SessionError> {
         let answer = self.tables().execute(sql);
         answer.map_err(|message| refused("fake", &message, sql))
-    }
-
-    /// What happens to this statement; every fault counts it.
-    fn trouble(&self, sql: &str) -> Option<Trouble> {
-        let mut found = None;
-        for counted in &self.0.faults {
-            let Fault::Statements {
-                prefix,
-                from,
-                times,
-                trouble,
-            } = counted.fault
-            else {
-                continue;
-            };
-            if sql.starts_with(prefix) {
-                let number = counted.seen.fetch_add(1, Ordering::Relaxed) + 1;
-                if number >= from && number - from < times {
-                    found = Some(trouble);
-                }
-            }
-        }
-        found
     }
 
     fn misbehave(&self, sql: &str, trouble: Trouble) -> Result<Answer, SessionError> {
@@ -164,20 +130,21 @@ impl FakeDbms {
         }
     }
 
-    fn has(&self, fault: Fault) -> bool {
-        self.0.faults.iter().any(|counted| counted.fault == fault)
+    /// Has it died?
+    pub(crate) fn is_dead(&self) -> bool {
+        self.0.dead.load(Ordering::Relaxed)
     }
 }
 
 impl Connector for FakeDbms {
     fn connect(&self) -> Result<Box<dyn Session>, SessionError> {
-        if self.0.dead.load(Ordering::Relaxed) {
+        if self.is_dead() {
             return Err(SessionError::Connect {
                 address: "fake".to_owned(),
                 cause: "connection refused".to_owned(),
             });
         }
-        if self.has(Fault::RefusesLogin) {
+        if self.0.faults.has(Fault::RefusesLogin) {
             return Err(SessionError::Login {
                 address: "fake".to_owned(),
                 user: "root".to_owned(),
@@ -185,6 +152,10 @@ impl Connector for FakeDbms {
             });
         }
         Ok(Box::new(FakeSession::new(self.clone())))
+    }
+
+    fn is_hopeless(&self) -> bool {
+        self.is_dead()
     }
 }
 

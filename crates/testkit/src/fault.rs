@@ -1,5 +1,6 @@
 //! What can be wrong with a fake system.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// One thing that is wrong with a system, in each of its trials.
@@ -68,5 +69,53 @@ impl Fault {
             times: u64::MAX,
             trouble,
         }
+    }
+}
+
+/// The faults of one system, with how many statements each has looked for so far.
+#[derive(Debug)]
+pub(crate) struct Faults(Vec<Counted>);
+
+#[derive(Debug)]
+struct Counted {
+    fault: Fault,
+    seen: AtomicU64,
+}
+
+impl Faults {
+    pub(crate) fn new(faults: &[Fault]) -> Self {
+        let faults = faults.iter().map(|fault| Counted {
+            fault: *fault,
+            seen: AtomicU64::new(0),
+        });
+        Self(faults.collect())
+    }
+
+    /// Is that among them?
+    pub(crate) fn has(&self, fault: Fault) -> bool {
+        self.0.iter().any(|counted| counted.fault == fault)
+    }
+
+    /// What happens to this statement; every fault counts it.
+    pub(crate) fn of(&self, sql: &str) -> Option<Trouble> {
+        let mut found = None;
+        for counted in &self.0 {
+            let Fault::Statements {
+                prefix,
+                from,
+                times,
+                trouble,
+            } = counted.fault
+            else {
+                continue;
+            };
+            if sql.starts_with(prefix) {
+                let number = counted.seen.fetch_add(1, Ordering::Relaxed) + 1;
+                if number >= from && number - from < times {
+                    found = Some(trouble);
+                }
+            }
+        }
+        found
     }
 }

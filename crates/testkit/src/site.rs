@@ -146,8 +146,7 @@ impl FakeProvider {
 
 /// How long the fake keeps a statement waiting that hangs.
 fn timeout(workload: &WorkloadSpec) -> Duration {
-    let WorkloadSpec::Insert(spec) = workload;
-    Duration::from_secs(u64::from(spec.statement_timeout))
+    Duration::from_secs(u64::from(workload.statement_timeout()))
 }
 
 /// The core that a fake leaves.
@@ -189,6 +188,7 @@ impl Site for FakeSite {
             engine: Engine::Btree,
             version: self.version.clone(),
             ours: true,
+            connection: model::Connection::default(),
             connector: Arc::new(self.dbms.clone()),
             patient: Arc::new(self.dbms.clone()),
         }
@@ -200,6 +200,10 @@ impl Site for FakeSite {
 
     fn pid(&self) -> Option<u32> {
         None
+    }
+
+    fn has_died(&self) -> bool {
+        self.dbms.is_dead()
     }
 
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {

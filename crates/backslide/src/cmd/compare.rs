@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use lab::Lab;
 use model::{Comparison, MetricId, RunData, TrialRecord, Verdict};
-use report::Input;
 use report::tables::Shown;
+use report::{Input, Table};
 use stats::Selection;
 
 use crate::args::{CompareArgs, Format};
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     } else {
         Selection::Only(args.metric.iter().map(MetricId::new).collect())
     };
-    let base = args.base.as_deref();
+    let base = runs::base(&data, args.base.as_deref())?;
     let comparisons = runs::compare(&data, base, selection, min_effect)?;
     match args.format {
         Format::Json => printer.raw(report::json(&comparisons).as_bytes())?,
@@ -68,7 +68,8 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     Ok(Exit::of(judged))
 }
 
-/// Prints a sentence and a table for each system, and what the control shows. `comparisons` are in
+/// Prints a sentence and a table for each system, in a sweep tests × client counts, and what the control
+/// shows. `comparisons` are in
 /// every metric, so that a change of throughput can name the cost that moved with it.
 pub(crate) fn show(
     lab: &Lab,
@@ -91,34 +92,65 @@ pub(crate) fn show(
     // The sentences are about throughput.
     if !shown.all_metrics {
         for sentence in report::sentences(&input) {
-            printer.result(&format!("{} {}", sentence.system, sentence.text));
+            printer.prose(&format!("{} {}", sentence.system, sentence.text));
         }
     }
-    for system in &data.info.plan.systems {
+    let has_sweep = !shown.all_metrics && over_clients(&input, printer);
+    if !has_sweep || !shown.decided_only {
+        verdicts(&input, shown, printer);
+    }
+    if !shown.all_metrics {
+        if let Some(groups) = report::tables::group_summary(&input) {
+            table::print(printer, &groups);
+        }
+        printer.prose(&format!("\n{}", report::control(&input)));
+    }
+    if shown.decided_only && comparisons.iter().any(|c| !is_decided(c)) {
+        printer.note(&printer.wrapped(
+            "`--all` shows what is not decided too, and how many more rounds would decide it",
+        ));
+    }
+    for warning in report::unequal(&input) {
+        printer.prose(&format!("Not equal: {warning}"));
+    }
+    for finding in report::findings(&input) {
+        printer.prose(&format!("{}: {}", finding.title, finding.text));
+    }
+    Ok(())
+}
+
+/// A line a comparison for each system, under the headings of groups where the workload has them.
+fn verdicts(input: &Input<'_>, shown: &Shown, printer: Printer) {
+    for system in &input.data.info.plan.systems {
         let shown = Shown {
             system: Some(system.name.clone()),
             ..shown.clone()
         };
-        let table = report::tables::verdicts(&input, &shown);
+        let table = report::tables::verdicts(input, &shown);
         if !table.rows.is_empty() {
             table::print(printer, &table);
         }
     }
-    if !shown.all_metrics {
-        printer.result(&format!("\n{}", report::control(&input)));
+}
+
+/// Tests × client counts for each system, and where systems pass the base; false where the run has no
+/// sweep.
+fn over_clients(input: &Input<'_>, printer: Printer) -> bool {
+    let systems = input.data.info.plan.systems.iter();
+    let tables: Vec<Table> = systems
+        .filter_map(|system| report::tables::over_clients(input, &system.name))
+        .collect();
+    for table in &tables {
+        table::print(printer, table);
     }
-    if shown.decided_only && comparisons.iter().any(|c| !is_decided(c)) {
-        printer.note(
-            "`--all` shows what is not decided too, and how many more rounds would decide it",
-        );
+    let crossovers = report::crossovers(input);
+    if !crossovers.is_empty() {
+        printer.result("");
     }
-    for warning in report::unequal(&input) {
-        printer.result(&format!("Not equal: {warning}"));
+    for one in crossovers {
+        printer.prose(&format!("{}: {}", one.test, one.text));
     }
-    for finding in report::findings(&input) {
-        printer.result(&format!("{}: {}", finding.title, finding.text));
-    }
-    Ok(())
+    !tables.is_empty()
 }
 
 const fn is_decided(comparison: &Comparison) -> bool {

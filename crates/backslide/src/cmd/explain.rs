@@ -7,7 +7,7 @@ use anstyle::Style;
 use anyhow::{Context, Result, bail};
 use explain::{Explanation, Facts, Line, Warning};
 use lab::{Builds, Lab, Providers, SiteError};
-use model::{Engine, RunData, System, Version};
+use model::{Engine, RunData, System};
 use plan::Catalog;
 use serde::Serialize;
 
@@ -113,46 +113,23 @@ fn of_run(named: Option<&str>, pair: [&str; 2], root: &Path) -> Result<Option<Pa
     Ok(Some(Pair { a, b, from }))
 }
 
-/// The system of a run that `name` means: its whole name, the beginning of it up to a slash, its build,
-/// or its version or the beginning of that; the first of these that only one system has.
+/// The one system of a run that `name` means.
 fn system<'a>(data: &'a RunData, name: &str) -> Result<&'a System> {
     let run = &data.info.id;
-    let all = &data.info.plan.systems;
-    let version = |system: &System| {
-        let of_dbms = name.strip_prefix(system.build.dbms.name());
-        let number = of_dbms
-            .and_then(|rest| rest.strip_prefix('-'))
-            .unwrap_or(name);
-        let asked: Option<Version> = number.parse().ok();
-        asked.is_some_and(|asked| system.build.version.starts_with(&asked))
-    };
-    let begins = |system: &System| {
-        let rest = system.name.strip_prefix(name);
-        rest.is_some_and(|rest| rest.starts_with('/'))
-    };
-    let ways: [&dyn Fn(&System) -> bool; 4] = [
-        &|system| system.name == name,
-        &begins,
-        &|system| system.build.id() == name,
-        &version,
-    ];
-    let names = |systems: &[&System]| {
-        let names: Vec<&str> = systems.iter().map(|s| s.name.as_str()).collect();
-        names.join(", ")
-    };
-    for way in ways {
-        // The control is meant only where it is named.
-        let meant = all
-            .iter()
-            .filter(|s| way(s) && (!s.control || s.name == name));
-        match meant.collect::<Vec<_>>().as_slice() {
-            [] => {}
-            [one] => return Ok(one),
-            several => bail!("`{name}` could be any of {} in run {run}", names(several)),
+    match runs::meant(data, name).as_slice() {
+        [one] => Ok(one),
+        [] => {
+            let all: Vec<&System> = data.info.plan.systems.iter().collect();
+            bail!(
+                "run {run} has no system `{name}`; it has {}",
+                runs::names(&all)
+            )
         }
+        several => bail!(
+            "`{name}` could be any of {} in run {run}",
+            runs::names(several)
+        ),
     }
-    let all: Vec<&System> = all.iter().collect();
-    bail!("run {run} has no system `{name}`; it has {}", names(&all))
 }
 
 /// Both systems, started one after the other for this.

@@ -15,3 +15,4 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod try_builds;
+pub(crate) mod workloads;

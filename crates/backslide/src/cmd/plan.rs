@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::{BuildSource, Bytes, Nanos, Plan, Trial};
+use model::{BuildSource, Bytes, Nanos, Plan, SqlSpec, SqlWork, Trial, WorkloadSpec};
 use report::{Cell, Header, Table};
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use crate::table;
 #[derive(Serialize)]
 struct Expanded<'a> {
     name: &'a str,
-    workload: &'a model::WorkloadSpec,
+    workload: &'a WorkloadSpec,
     rounds: u32,
     seed: u64,
     base: &'a str,
@@ -94,6 +94,9 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
             if plan.rounds < super::run::ROUNDS_FOR_A_VERDICT {
                 printer.result(super::run::FEW_ROUNDS);
             }
+            if let WorkloadSpec::Sql(spec) = &plan.workload {
+                table::print(printer, &steps(&plan, spec));
+            }
             table::print(printer, &order(&plan, &estimate.parts));
             if args.show_config {
                 show_config(&plan, root, printer)?;
@@ -102,6 +105,48 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
     }
     estimate.fits(host.disk.free, &directory.display().to_string())?;
     Ok(Exit::Fine)
+}
+
+/// The steps of a trial: what is measured with how many clients for how long.
+fn steps(plan: &Plan, spec: &SqlSpec) -> Table {
+    let times = plan::step_times(plan);
+    let rows = spec.steps.iter().zip(&times).map(|(step, (_, time))| {
+        let (what, exact) = match &step.work {
+            SqlWork::Run(run) if run.measured => ("", Some(run.seconds)),
+            SqlWork::Run(run) => ("warms caches", Some(run.seconds)),
+            SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => ("", None),
+        };
+        let seconds = match exact {
+            Some(seconds) => Nanos::from_secs(u64::from(seconds)),
+            None => *time,
+        };
+        vec![
+            Cell::text(&step.id.0),
+            Cell::text(&step.group),
+            Cell::text(step.clients.to_string()),
+            Cell::number(seconds.as_secs_f64(), seconds.to_string()),
+            Cell::text(what),
+        ]
+    });
+    let total = times
+        .iter()
+        .fold(0, |sum: u64, (_, time)| sum.saturating_add(time.0));
+    Table {
+        title: format!(
+            "{}: the steps of a trial, about {} in all",
+            spec.name,
+            Nanos(total)
+        ),
+        note: String::new(),
+        headers: vec![
+            Header::words("step"),
+            Header::words("group"),
+            Header::numbers("clients", ""),
+            Header::numbers("time", ""),
+            Header::words(""),
+        ],
+        rows: rows.collect(),
+    }
 }
 
 fn order(plan: &Plan, times: &[(String, Nanos)]) -> Table {

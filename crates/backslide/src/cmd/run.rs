@@ -11,6 +11,7 @@ use plan::{BuildRequest, PlanFile};
 
 use crate::args::RunArgs;
 use crate::exit::Exit;
+use crate::input;
 use crate::installing;
 use crate::printer::Printer;
 use crate::progress::Progress;
@@ -63,7 +64,8 @@ pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
     } else {
         builds.catalog().plan(named)?.to_owned()
     };
-    Ok((plan::read(&text, named)?, builds))
+    let file = input::with_workload_file(plan::read(&text, named)?, path)?;
+    Ok((file, builds))
 }
 
 /// Resolves everything in a plan. Builds of the catalog that are not installed stand in it as they would

@@ -49,10 +49,15 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
         findings: Vec::new(),
     };
     for line in report::unequal(&input) {
-        printer.result(&line);
+        printer.prose(&line);
     }
     table::print(printer, &report::tables::trials(&input));
-    table::print(printer, &report::tables::absolute(&input));
+    for throughput in report::tables::throughput(&input) {
+        table::print(printer, &throughput);
+    }
+    if let Some(open_loop) = report::tables::open_loop(&input) {
+        table::print(printer, &open_loop);
+    }
     for trial in &data.trials {
         if let Outcome::Failed {
             step,
@@ -63,7 +68,7 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
             let at = step
                 .as_ref()
                 .map_or(String::new(), |step| format!(" in {step}"));
-            printer.result(&format!(
+            printer.prose(&format!(
                 "\nround {}, {} failed{at}: {reason}",
                 trial.round, trial.system
             ));

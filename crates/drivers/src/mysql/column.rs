@@ -1,4 +1,8 @@
-//! How a column's values are encoded in binary rows.
+//! How a column's values are encoded in binary rows, and the columns of a result.
+
+use super::malformed;
+use super::packets::Packets;
+use crate::SessionError;
 
 /// `UNSIGNED_FLAG` of a column definition.
 const UNSIGNED: u16 = 0x0020;
@@ -6,6 +10,9 @@ const UNSIGNED: u16 = 0x0020;
 /// Bytes at the end of every column definition: a length byte (12), character set, length, type,
 /// flags, decimals, filler. What stands before them are names, which nothing here needs.
 const TAIL: usize = 13;
+
+/// Most bytes of definitions that are kept for a statement. Some 300 columns.
+const MOST_KEPT: usize = 32 << 10;
 
 /// Encoding of one column's values in binary rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,9 +98,60 @@ impl Encoding {
     }
 }
 
+/// The columns of the last result of one statement. A server describes them again in every result;
+/// as long as it uses the same bytes, they are compared and not read.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    encodings: Vec<Encoding>,
+    /// The packets that announced and described them, with headers; empty when there is nothing to
+    /// compare with.
+    packets: Vec<u8>,
+}
+
+impl Columns {
+    /// The columns' encodings, in order.
+    pub(super) fn encodings(&self) -> &[Encoding] {
+        &self.encodings
+    }
+
+    /// Is the next result described as the last one was? Then its description is passed over.
+    #[inline]
+    pub(super) fn are_described_again(&self, packets: &mut Packets) -> bool {
+        packets.pass_over(&self.packets, self.encodings.len() + 1)
+    }
+
+    /// Reads the definitions of the `count` columns that the packet shown last has announced.
+    pub(super) fn read(&mut self, packets: &mut Packets, count: usize) -> Result<(), SessionError> {
+        self.encodings.clear();
+        self.packets.clear();
+        let mut comparable = true;
+        for left in (0..=count).rev() {
+            let packet = packets.shown();
+            comparable &= !packet.is_empty() && self.packets.len() + packet.len() <= MOST_KEPT;
+            if comparable {
+                self.packets.extend_from_slice(packet);
+            }
+            if left > 0 {
+                let encoding = Encoding::parse(packets.receive()?)
+                    .ok_or_else(|| malformed("column definition"))?;
+                self.encodings.push(encoding);
+            }
+        }
+        if !comparable {
+            self.packets = Vec::new();
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 pub(super) mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+    use std::time::Duration;
+
     use super::*;
+    use crate::stream::Stream;
 
     /// A column definition as a server sends it.
     pub(in crate::mysql) fn definition(kind: u8, flags: u16, decimals: u8) -> Vec<u8> {
@@ -127,5 +185,65 @@ pub(super) mod tests {
         let mut longer = whole.clone();
         longer.push(0);
         assert_eq!(Encoding::parse(&longer), None);
+    }
+
+    /// A result's description, up to and with its end, whose first packet has the sequence number 1.
+    fn described(definitions: &[Vec<u8>]) -> Vec<u8> {
+        let end = vec![0xfe, 0, 0, 2, 0];
+        let packets = [&[vec![definitions.len() as u8]], definitions, &[end]].concat();
+        let mut bytes = Vec::new();
+        for (sequence, packet) in (1_u8..).zip(packets) {
+            bytes.extend_from_slice(&[packet.len() as u8, 0, 0, sequence]);
+            bytes.extend_from_slice(&packet);
+        }
+        bytes
+    }
+
+    /// Are these the same columns as before? What `columns` makes of them.
+    fn read(columns: &mut Columns, definitions: &[Vec<u8>]) -> (bool, Vec<Encoding>) {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut packets = Packets::new(Stream::over(ours.into(), true, Duration::from_secs(5)));
+        packets.command();
+        packets.send().unwrap();
+        theirs.write_all(&described(definitions)).unwrap();
+        // All of it arrives at once.
+        packets.wait().unwrap();
+        let again = columns.are_described_again(&mut packets);
+        if !again {
+            packets.receive().unwrap();
+            columns.read(&mut packets, definitions.len()).unwrap();
+        }
+        (again, columns.encodings().to_vec())
+    }
+
+    #[test]
+    fn definitions_that_have_changed_are_read_again() {
+        let mut columns = Columns::default();
+        let (int, text) = (definition(3, 0, 0), definition(253, 0, 0));
+        let (four, bytes) = (Encoding::Signed(Width::Four), Encoding::Bytes);
+        for (definitions, again, expected) in [
+            (vec![int.clone(), text.clone()], false, vec![four, bytes]),
+            (vec![int.clone(), text.clone()], true, vec![four, bytes]),
+            (vec![int.clone(), int.clone()], false, vec![four, four]),
+            (vec![int.clone()], false, vec![four]),
+            (vec![text.clone()], false, vec![bytes]),
+            (vec![text.clone()], true, vec![bytes]),
+            (vec![int, text], false, vec![four, bytes]),
+        ] {
+            assert_eq!(read(&mut columns, &definitions), (again, expected));
+        }
+    }
+
+    #[test]
+    fn no_more_is_kept_than_is_allowed() {
+        let mut columns = Columns::default();
+        let mut long = definition(3, 0, 0);
+        long.splice(0..0, vec![b'n'; 200]);
+        let definitions = vec![long; 170];
+        for _ in 0..2 {
+            let (again, encodings) = read(&mut columns, &definitions);
+            assert_eq!((again, encodings.len()), (false, 170));
+            assert!(columns.packets.is_empty());
+        }
     }
 }

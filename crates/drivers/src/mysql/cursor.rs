@@ -21,6 +21,12 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
+    /// Is this the next byte?
+    #[inline]
+    pub(super) fn next_is(&self, byte: u8) -> bool {
+        self.rest.first() == Some(&byte)
+    }
+
     /// The next `count` bytes.
     #[inline]
     pub(super) fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {

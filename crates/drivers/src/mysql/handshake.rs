@@ -2,18 +2,25 @@
 
 use super::auth::{Method, Nonce};
 use super::cursor::{Cursor, put_lenenc};
-use super::malformed;
 use super::packets::Packets;
 use super::reply::{END, ERROR, OK, code_and_message};
+use super::{malformed, rsa};
 use crate::stream::MAX_MESSAGE;
-use crate::{Address, Login, SessionError, SessionInfo};
+use crate::{Address, Login, ServerEndpoint, SessionError, SessionInfo};
 
 /// `CLIENT_*` flags of the protocol.
 mod flag {
     pub(super) const LONG_PASSWORD: u32 = 1;
+    /// An UPDATE tells the rows that it found, as other products do, not those that it changed.
+    pub(super) const FOUND_ROWS: u32 = 1 << 1;
     pub(super) const LONG_FLAG: u32 = 1 << 2;
     pub(super) const CONNECT_WITH_DB: u32 = 1 << 3;
+    pub(super) const COMPRESS: u32 = 1 << 5;
+    /// `LOAD DATA LOCAL`. Always asked for, because it cannot be asked for later; a server that asks
+    /// for a file at any other time is refused.
+    pub(super) const LOCAL_FILES: u32 = 1 << 7;
     pub(super) const PROTOCOL_41: u32 = 1 << 9;
+    pub(super) const SSL: u32 = 1 << 11;
     pub(super) const TRANSACTIONS: u32 = 1 << 13;
     pub(super) const SECURE_CONNECTION: u32 = 1 << 15;
     /// Procedures may return rows. Not the same as several statements in one text.
@@ -22,7 +29,9 @@ mod flag {
     pub(super) const PLUGIN_AUTH: u32 = 1 << 19;
     /// What is asked for, where the server has it.
     pub(super) const WANTED: u32 = LONG_PASSWORD
+        | FOUND_ROWS
         | LONG_FLAG
+        | LOCAL_FILES
         | PROTOCOL_41
         | TRANSACTIONS
         | SECURE_CONNECTION
@@ -33,10 +42,25 @@ mod flag {
     pub(super) const NEEDED: u32 = PROTOCOL_41 | SECURE_CONNECTION;
 }
 
+/// A character set of connections.
+#[derive(Debug, PartialEq, Eq)]
+struct CharacterSet {
+    /// Of its default collation.
+    id: u8,
+    /// In SQL.
+    name: &'static str,
+}
+
 /// `utf8mb4_general_ci`, known to servers since 5.5.3.
-const UTF8MB4: u8 = 45;
+const UTF8MB4: CharacterSet = CharacterSet {
+    id: 45,
+    name: "utf8mb4",
+};
 /// `utf8_general_ci`.
-const UTF8: u8 = 33;
+const UTF8: CharacterSet = CharacterSet {
+    id: 33,
+    name: "utf8",
+};
 
 /// First byte of a packet that goes on with an authentication method.
 const MORE: u8 = 0x01;
@@ -44,6 +68,21 @@ const MORE: u8 = 0x01;
 const FAST_DONE: u8 = 3;
 /// `caching_sha2_password`: the server wants the password itself.
 const FULL_WANTED: u8 = 4;
+/// `caching_sha2_password`: the client wants the server's public key.
+const KEY_WANTED: u8 = 2;
+
+/// What to do about a server that cannot encrypt. One that cannot read its certificate says so only in
+/// its log.
+const NO_TLS: &str = "the server offers no TLS; give it a certificate that it can read (ssl_cert and \
+     ssl_key; its log says if it cannot) and do not switch TLS off (skip_ssl), or connect without TLS. \
+     Builds with yaSSL, as most of MySQL 5.5 to 5.7 are, speak no more than TLS 1.1, which this client \
+     does not";
+/// What to do about a server whose encryption is of another time.
+const OLD_TLS: &str = "this client speaks TLS 1.2 and 1.3, and builds with yaSSL, as most of MySQL 5.5 \
+     to 5.7 are, speak no more than TLS 1.1: take a build with OpenSSL, or connect without TLS";
+/// What to do about a server that cannot compress.
+const NO_COMPRESSION: &str = "the server does not offer compression with zlib; MySQL 8.0.18 and later \
+     can be told by protocol_compression_algorithms; or connect without compression";
 
 /// More packets than any login takes; beyond it the server is leading the client in circles.
 const MOST_PACKETS: usize = 8;
@@ -59,59 +98,81 @@ struct Greeting {
     method: Option<Method>,
 }
 
+/// What a login has led to.
+#[derive(Debug, Default)]
+pub(super) struct Agreed {
+    pub(super) info: SessionInfo,
+    /// Is `LOAD DATA LOCAL` possible, as far as the login tells?
+    pub(super) local_files: bool,
+    /// The connection's character set, by its name in SQL.
+    pub(super) character_set: &'static str,
+}
+
 /// Logs in on a fresh connection.
 pub(super) fn log_in(
     packets: &mut Packets,
-    address: &Address,
-    login: &Login,
-) -> Result<SessionInfo, SessionError> {
-    shake_hands(packets, address, login).map_err(|error| error.about("login"))
-}
-
-fn shake_hands(
-    packets: &mut Packets,
-    address: &Address,
-    login: &Login,
-) -> Result<SessionInfo, SessionError> {
+    server: &ServerEndpoint,
+) -> Result<Agreed, SessionError> {
     let refused = |message| SessionError::Login {
-        address: address.to_string(),
-        user: login.user.clone(),
+        address: server.address.to_string(),
+        user: server.login.user.clone(),
         message,
     };
+    shake_hands(packets, server).map_err(|stop| match stop {
+        Stop::Refused(message) => refused(message),
+        Stop::Session(error) => error.about("login"),
+    })
+}
+
+fn shake_hands(packets: &mut Packets, server: &ServerEndpoint) -> Result<Agreed, Stop> {
     let first = packets.receive()?;
     if first.first() == Some(&ERROR) {
-        return Err(refused(refusal(first)));
+        return Err(Stop::Refused(refusal(first)));
     }
     let greeting = Greeting::parse(first)?;
-    if greeting.flags & flag::NEEDED != flag::NEEDED {
-        return Err(refused(format!(
-            "server version {} is too old: logins since MySQL 4.1 are needed",
-            greeting.version
-        )));
-    }
-    if login.user.contains('\0') || login.database.contains('\0') {
-        return Err(refused(
-            "the user or database name contains a NUL character".to_owned(),
-        ));
-    }
+    let flags = greeting.agree(server).map_err(Stop::Refused)?;
+    let tls = if server.tls {
+        greeting.put_head(packets.answer(), flags);
+        packets.send()?;
+        Some(encrypt(packets, &server.address)?)
+    } else {
+        None
+    };
     let method = greeting.method.unwrap_or(Method::NativePassword);
-    greeting.put_response(packets.answer(), login, method);
+    greeting.put_response(packets.answer(), flags, &server.login, method);
     packets.send()?;
     let conversation = Conversation {
-        password: &login.password,
-        cleartext_is_safe: matches!(address, Address::Socket(_)),
+        password: &server.login.password,
+        cleartext_is_safe: server.tls || matches!(server.address, Address::Socket(_)),
     };
-    let method = conversation
-        .finish(packets, method)
-        .map_err(|stop| match stop {
-            Stop::Refused(message) => refused(message),
-            Stop::Session(error) => error,
-        })?;
-    Ok(SessionInfo {
-        server_version: greeting.version,
-        backend: Some(greeting.connection),
-        authentication: method.name().to_owned(),
-        tls: None,
+    let method = conversation.finish(packets, method, greeting.nonce)?;
+    if server.compression {
+        packets.compress();
+    }
+    Ok(Agreed {
+        local_files: flags & flag::LOCAL_FILES != 0,
+        character_set: character_set(&greeting.version).name,
+        info: SessionInfo {
+            server_version: greeting.version,
+            backend: Some(greeting.connection),
+            authentication: method.name().to_owned(),
+            tls,
+        },
+    })
+}
+
+/// Encrypts the connection, for which the server has been asked.
+fn encrypt(packets: &mut Packets, address: &Address) -> Result<String, Stop> {
+    let host = match address {
+        Address::Tcp { host, .. } => host.as_str(),
+        Address::Socket(_) => "localhost",
+    };
+    packets.encrypt(host).map_err(|error| match error {
+        SessionError::Protocol { what } => Stop::Refused(format!("{what}; {OLD_TLS}")),
+        SessionError::Lost { cause } => Stop::Session(SessionError::Lost {
+            cause: format!("{cause}; {OLD_TLS}"),
+        }),
+        other => Stop::Session(other),
     })
 }
 
@@ -154,18 +215,48 @@ impl Greeting {
         })
     }
 
-    /// Appends the `HandshakeResponse41`.
-    fn put_response(&self, out: &mut Vec<u8>, login: &Login, method: Method) {
+    /// The flags of this connection. The error says what the server lacks and what to do.
+    fn agree(&self, server: &ServerEndpoint) -> Result<u32, String> {
+        let login = &server.login;
+        if self.flags & flag::NEEDED != flag::NEEDED {
+            return Err(format!(
+                "server version {} is too old: logins since MySQL 4.1 are needed",
+                self.version
+            ));
+        }
+        if login.user.contains('\0') || login.database.contains('\0') {
+            return Err("the user or database name contains a NUL character".to_owned());
+        }
         let mut wanted = flag::WANTED;
         if !login.database.is_empty() {
             wanted |= flag::CONNECT_WITH_DB;
         }
-        let flags = wanted & self.flags;
-        let proof = method.prove(&login.password, &self.nonce);
+        for (asked, flag, without) in [
+            (server.tls, flag::SSL, NO_TLS),
+            (server.compression, flag::COMPRESS, NO_COMPRESSION),
+        ] {
+            if asked {
+                if self.flags & flag == 0 {
+                    return Err(without.to_owned());
+                }
+                wanted |= flag;
+            }
+        }
+        Ok(wanted & self.flags)
+    }
+
+    /// Appends what a `HandshakeResponse41` begins with, and an `SSLRequest` is.
+    fn put_head(&self, out: &mut Vec<u8>, flags: u32) {
         out.extend_from_slice(&flags.to_le_bytes());
         out.extend_from_slice(&(MAX_MESSAGE as u32).to_le_bytes());
-        out.push(character_set(&self.version));
+        out.push(character_set(&self.version).id);
         out.extend_from_slice(&[0; 23]);
+    }
+
+    /// Appends the `HandshakeResponse41`.
+    fn put_response(&self, out: &mut Vec<u8>, flags: u32, login: &Login, method: Method) {
+        let proof = method.prove(&login.password, &self.nonce);
+        self.put_head(out, flags);
         out.extend_from_slice(login.user.as_bytes());
         out.push(0);
         // Both methods' proofs are shorter than 251 bytes, where this is one byte of length.
@@ -204,14 +295,18 @@ struct Conversation<'a> {
 
 impl Conversation<'_> {
     /// Follows the server to its OK packet; returns the method that it was content with.
-    fn finish(&self, packets: &mut Packets, mut method: Method) -> Result<Method, Stop> {
+    fn finish(
+        &self,
+        packets: &mut Packets,
+        mut method: Method,
+        mut nonce: Nonce,
+    ) -> Result<Method, Stop> {
         for _ in 0..MOST_PACKETS {
             let packet = packets.receive()?;
             match packet.split_first() {
                 Some((&OK, _)) => return Ok(method),
                 Some((&ERROR, _)) => return Err(Stop::Refused(refusal(packet))),
                 Some((&END, request)) => {
-                    let nonce;
                     (method, nonce) = switch(request)?;
                     let proof = method.prove(self.password, &nonce);
                     packets.answer().extend_from_slice(&proof);
@@ -219,7 +314,7 @@ impl Conversation<'_> {
                 }
                 Some((&MORE, [FAST_DONE])) if method == Method::CachingSha2Password => {}
                 Some((&MORE, [FULL_WANTED])) if method == Method::CachingSha2Password => {
-                    self.send_password(packets)?;
+                    self.send_password(packets, &nonce)?;
                 }
                 _ => return Err(malformed("reply to the login").into()),
             }
@@ -227,22 +322,31 @@ impl Conversation<'_> {
         Err(malformed("login (too many packets)").into())
     }
 
-    /// The full authentication of `caching_sha2_password`.
-    fn send_password(&self, packets: &mut Packets) -> Result<(), Stop> {
-        if !self.cleartext_is_safe {
-            return Err(Stop::Refused(
-                "the server asks for the password itself (full authentication of \
-                 caching_sha2_password), which is not sent over TCP without TLS; connect over the \
-                 Unix socket, or log in once with another client so that the server remembers the \
-                 password, or identify the user with mysql_native_password"
-                    .to_owned(),
-            ));
+    /// The full authentication of `caching_sha2_password`: the password itself where nobody can listen,
+    /// else sealed with the server's public key.
+    fn send_password(&self, packets: &mut Packets, nonce: &Nonce) -> Result<(), Stop> {
+        if self.cleartext_is_safe {
+            let answer = packets.answer();
+            answer.extend_from_slice(self.password.as_bytes());
+            answer.push(0);
+            return Ok(packets.send()?);
         }
-        let answer = packets.answer();
-        answer.extend_from_slice(self.password.as_bytes());
-        answer.push(0);
+        packets.answer().push(KEY_WANTED);
         packets.send()?;
-        Ok(())
+        let packet = packets.receive()?;
+        let key = match packet.split_first() {
+            Some((&MORE, key)) => key,
+            Some((&ERROR, _)) => return Err(Stop::Refused(refusal(packet))),
+            _ => return Err(malformed("public key").into()),
+        };
+        let sealed = rsa::seal(self.password, nonce, key).map_err(|cause| {
+            Stop::Refused(format!(
+                "{cause}; connect over the Unix socket or with TLS, or identify the user with \
+                 mysql_native_password"
+            ))
+        })?;
+        packets.answer().extend_from_slice(&sealed);
+        Ok(packets.send()?)
     }
 }
 
@@ -282,7 +386,7 @@ fn plain_version(version: &str) -> &str {
     }
 }
 
-fn character_set(version: &str) -> u8 {
+fn character_set(version: &str) -> CharacterSet {
     let mut numbers = version
         .split(|c: char| !c.is_ascii_digit())
         .map(|number| number.parse::<u32>().unwrap_or(0));
@@ -364,20 +468,47 @@ pub(super) mod tests {
         assert_eq!(character_set("10.11.18-MariaDB"), UTF8MB4);
     }
 
-    #[test]
-    fn the_response_asks_for_nothing_that_the_server_lacks() {
-        let mut read = Greeting::parse(&greeting("5.5.34", "mysql_native_password")).unwrap();
-        read.flags &= !flag::PLUGIN_AUTH;
+    fn endpoint(tls: bool, compression: bool) -> ServerEndpoint {
         let login = Login {
             user: "root".to_owned(),
             password: String::new(),
             database: "ib".to_owned(),
         };
+        let address = Address::Socket("s.sock".into());
+        ServerEndpoint {
+            tls,
+            compression,
+            ..ServerEndpoint::plain(address, login, std::time::Duration::from_secs(1))
+        }
+    }
+
+    #[test]
+    fn the_response_asks_for_nothing_that_the_server_lacks() {
+        let mut read = Greeting::parse(&greeting("5.5.34", "mysql_native_password")).unwrap();
+        read.flags &= !(flag::PLUGIN_AUTH | flag::LOCAL_FILES);
+        let server = endpoint(false, false);
+        let flags = read.agree(&server).unwrap();
         let mut out = Vec::new();
-        read.put_response(&mut out, &login, Method::NativePassword);
-        let flags = u32::from_le_bytes(*out.first_chunk().unwrap());
-        assert_eq!(flags & flag::PLUGIN_AUTH, 0);
+        read.put_response(&mut out, flags, &server.login, Method::NativePassword);
+        assert_eq!(flags, u32::from_le_bytes(*out.first_chunk().unwrap()));
+        assert_eq!(flags & (flag::PLUGIN_AUTH | flag::LOCAL_FILES), 0);
         assert_eq!(flags & flag::CONNECT_WITH_DB, flag::CONNECT_WITH_DB);
         assert!(out.ends_with(b"root\0\0ib\0"));
+    }
+
+    #[test]
+    fn encryption_and_compression_are_asked_for_or_missed() {
+        let mut read = Greeting::parse(&greeting("8.0.33", "caching_sha2_password")).unwrap();
+        let both = flag::SSL | flag::COMPRESS;
+        assert_eq!(read.agree(&endpoint(false, false)).unwrap() & both, 0);
+        assert_eq!(read.agree(&endpoint(true, true)).unwrap() & both, both);
+        read.flags &= !both;
+        let error = read.agree(&endpoint(true, false)).unwrap_err();
+        assert!(
+            error.contains("ssl_cert") && error.contains("without TLS"),
+            "{error}"
+        );
+        let error = read.agree(&endpoint(false, true)).unwrap_err();
+        assert!(error.contains("protocol_compression_algorithms"), "{error}");
     }
 }

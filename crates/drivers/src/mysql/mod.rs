@@ -1,56 +1,61 @@
 //! The MySQL protocol: MySQL 5.5 to 9.7, MariaDB 10.1 to 11.8, and what speaks like them.
 //!
-//! Text statements (`COM_QUERY`) and prepared ones (`COM_STMT_PREPARE`, `COM_STMT_EXECUTE` with
-//! binary rows), without TLS. Never negotiated: `LOAD DATA LOCAL`, compression, several statements
-//! in one text. `CLIENT_DEPRECATE_EOF` is not negotiated either: every version then frames its
-//! results in the same packets, so that versions differ by what they do and not by what was agreed.
+//! Text statements (`COM_QUERY`), prepared ones (`COM_STMT_PREPARE`, `COM_STMT_EXECUTE` with binary
+//! rows), one at a time or several ahead, and `LOAD DATA LOCAL`. TLS and compression where they are
+//! asked for. Never negotiated: several statements in one text, and `CLIENT_DEPRECATE_EOF`: without
+//! it every version frames its results in the same packets, so that versions differ by what they do
+//! and not by what was agreed.
 //!
-//! Each file does one thing: [`packets`] frames, [`cursor`] reads fields, [`handshake`] and
-//! [`auth`] log in, [`reply`] reads what a server says of a statement, [`column`], [`rows`] and
-//! [`temporal`] decode values, [`statement`] encodes parameters, [`session`] puts them together.
+//! Each file does one thing: [`packets`] frames and [`compressed`] compresses, [`cursor`] reads
+//! fields, [`handshake`], [`auth`] and [`rsa`] log in, [`reply`] reads what a server says of a
+//! statement and [`results`] its rows, [`column`], [`rows`] and [`temporal`] decode values,
+//! [`statement`] encodes parameters, [`pipeline`] and [`load`] are what their names say, [`session`]
+//! puts them together.
 
 mod auth;
 mod column;
+mod compressed;
 mod cursor;
 mod handshake;
+mod load;
 mod packets;
+mod pipeline;
 mod reply;
+mod results;
 mod rows;
+mod rsa;
 mod session;
 mod statement;
 mod temporal;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
-
 pub use session::MysqlSession;
 
 use crate::stream::Stream;
-use crate::{Address, Connector, Login, Session, SessionError};
+use crate::{Connector, ServerEndpoint, Session, SessionError};
 
 /// Opens sessions to a server that speaks the MySQL protocol.
 #[derive(Clone, Debug)]
 pub struct MysqlConnector {
-    address: Address,
-    login: Login,
-    timeout: Duration,
+    server: ServerEndpoint,
 }
 
 impl MysqlConnector {
-    /// Nothing is opened yet. `timeout` bounds the connect and each wait for an answer.
-    pub fn new(address: Address, login: Login, timeout: Duration) -> Self {
-        Self {
-            address,
-            login,
-            timeout,
-        }
+    /// Nothing is opened yet. The timeout bounds the connect and each wait for an answer.
+    pub const fn new(server: ServerEndpoint) -> Self {
+        Self { server }
     }
 
     /// Opens a session, as its own type.
     pub fn open(&self) -> Result<MysqlSession, SessionError> {
-        let stream = Stream::connect(&self.address, self.timeout)?;
-        MysqlSession::log_in(stream, &self.address, &self.login)
+        let stream = Stream::connect(&self.server.address, self.server.timeout)?;
+        self.session_over(stream)
+    }
+
+    /// Logs in over a connection that is open already.
+    pub(crate) fn session_over(&self, stream: Stream) -> Result<MysqlSession, SessionError> {
+        MysqlSession::log_in(stream, &self.server)
     }
 }
 

@@ -1,15 +1,32 @@
 //! Packets: three bytes of length, one of sequence, then the payload.
 
+use super::compressed::Compressed;
 use super::malformed;
 use crate::SessionError;
 use crate::stream::{MAX_MESSAGE, Stream};
 
 /// Bytes before a payload.
-const HEADER: usize = 4;
+pub(super) const HEADER: usize = 4;
 /// A payload of this length says that the message goes on in the next packet.
-const FULL: usize = 0xff_ffff;
+pub(super) const FULL: usize = 0xff_ffff;
 /// The smallest default of `max_allowed_packet`: that of MySQL 5.5.
 const SMALLEST_LIMIT: usize = 1 << 20;
+/// Longest packet of a file's content, well below the smallest limit.
+const FILE_PART: usize = 512 << 10;
+/// Most bytes of commands that are sent before the first answer is read. As much fits into the
+/// buffers of a socket, so that the send ends even while the server waits for its answers to be read.
+const MOST_AHEAD: usize = 32 << 10;
+
+/// What became of a packet that was shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Take {
+    /// It was taken, and so may be the next.
+    More,
+    /// It was taken, and no more are wanted.
+    Last,
+    /// It was not taken.
+    No,
+}
 
 /// Sends and receives packets over one stream. One buffer for what goes out, and the stream's own
 /// for what comes in: nothing is allocated per message unless it is longer than 16 MiB.
@@ -22,8 +39,12 @@ pub(super) struct Packets {
     shown: usize,
     /// The outgoing packet; its first [`HEADER`] bytes are always there and patched when it is sent.
     outgoing: Vec<u8>,
+    /// Where each of several outgoing commands ends.
+    ends: Vec<usize>,
     /// An incoming message of more than one packet.
     joined: Vec<u8>,
+    /// Compressed packets are numbered after their frames, whose order is checked instead.
+    compressed: bool,
 }
 
 impl Packets {
@@ -33,8 +54,23 @@ impl Packets {
             sequence: 0,
             shown: 0,
             outgoing: vec![0; HEADER],
+            ends: Vec::new(),
             joined: Vec::new(),
+            compressed: false,
         }
+    }
+
+    /// Encrypts the connection from here on; see [`Stream::encrypt`].
+    pub(super) fn encrypt(&mut self, host: &str) -> Result<String, SessionError> {
+        self.let_go();
+        self.stream.encrypt(host)
+    }
+
+    /// Compresses what is sent and received from here on.
+    pub(super) fn compress(&mut self) {
+        self.let_go();
+        self.compressed = true;
+        self.stream.encode(Box::new(Compressed::new()));
     }
 
     /// Starts the first packet of a command. The caller appends the payload, then calls
@@ -48,7 +84,7 @@ impl Packets {
     /// Starts a packet that goes on with the exchange.
     #[inline]
     pub(super) fn answer(&mut self) -> &mut Vec<u8> {
-        self.outgoing.truncate(HEADER);
+        self.outgoing.resize(HEADER, 0);
         &mut self.outgoing
     }
 
@@ -58,20 +94,25 @@ impl Packets {
         self.send_payload().map_err(|error| self.with_size(error))
     }
 
+    /// Sends a command that is a whole packet already.
+    #[inline]
+    pub(super) fn send_whole(&mut self, packet: &[u8]) -> Result<(), SessionError> {
+        self.sequence = 1;
+        self.stream.send(packet)
+    }
+
+    #[inline]
     fn send_payload(&mut self) -> Result<(), SessionError> {
-        let length = self.outgoing.len().saturating_sub(HEADER);
-        if length >= FULL {
+        if self.outgoing.len() >= HEADER + FULL {
             return self.send_split();
         }
-        let header = header(length, self.sequence);
-        if let Some(place) = self.outgoing.first_chunk_mut() {
-            *place = header;
-        }
+        seal(&mut self.outgoing, self.sequence);
         self.sequence = self.sequence.wrapping_add(1);
         self.stream.send(&self.outgoing)
     }
 
     /// A message that ends exactly with a full packet is followed by an empty one.
+    #[cold]
     fn send_split(&mut self) -> Result<(), SessionError> {
         let mut rest = self.outgoing.get(HEADER..).unwrap_or_default();
         if rest.len() > MAX_MESSAGE {
@@ -83,16 +124,112 @@ impl Packets {
                 ),
             });
         }
+        self.stream.send(&header(FULL, self.sequence))?;
         loop {
             let (payload, next) = rest.split_at(rest.len().min(FULL));
-            self.stream.send(&header(payload.len(), self.sequence))?;
-            self.stream.send(payload)?;
+            self.stream.send_more(payload)?;
             self.sequence = self.sequence.wrapping_add(1);
             if payload.len() < FULL {
                 return Ok(());
             }
             rest = next;
+            let header = header(rest.len().min(FULL), self.sequence);
+            self.stream.send_more(&header)?;
         }
+    }
+
+    /// Sends commands of which none waits for another's answer: at least one, and as many of `count`
+    /// as fit into the buffers on the way; returns how many. `put` appends the payload of the command
+    /// with the given index; when it fails, nothing was sent. When several were sent, each answer is
+    /// read after [`Packets::begin_answer`].
+    pub(super) fn send_ahead(
+        &mut self,
+        count: usize,
+        mut put: impl FnMut(usize, &mut Vec<u8>) -> Result<(), SessionError>,
+    ) -> Result<usize, SessionError> {
+        put(0, self.command())?;
+        self.ends.clear();
+        self.ends.push(self.outgoing.len());
+        while self.ends.len() < count {
+            let start = self.outgoing.len();
+            self.outgoing.extend_from_slice(&[0; HEADER]);
+            put(self.ends.len(), &mut self.outgoing)?;
+            if self.outgoing.len() > MOST_AHEAD {
+                self.outgoing.truncate(start);
+                break;
+            }
+            self.ends.push(self.outgoing.len());
+        }
+        if self.ends.len() == 1 {
+            self.send()?;
+        } else {
+            self.send_commands()?;
+        }
+        Ok(self.ends.len())
+    }
+
+    /// Sends the commands that lie one after the other in what goes out.
+    fn send_commands(&mut self) -> Result<(), SessionError> {
+        let mut start = 0;
+        for &end in &self.ends {
+            seal(self.outgoing.get_mut(start..end).unwrap_or_default(), 0);
+            start = end;
+        }
+        self.stream.send_requests(&self.outgoing, &self.ends)
+    }
+
+    /// Begins the answer to the next of several commands.
+    pub(super) fn begin_answer(&mut self) -> Result<(), SessionError> {
+        self.sequence = 1;
+        self.stream.begin_answer()
+    }
+
+    /// Sends the content of a file that the server has asked for: what `next` appends, as long as it
+    /// says that there is something, in packets that every server takes, then an empty one. Returns
+    /// how many lines were sent.
+    pub(super) fn send_file(
+        &mut self,
+        next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+    ) -> Result<u64, SessionError> {
+        let mut lines = 0;
+        loop {
+            let more = next(self.answer());
+            let content = self.outgoing.get(HEADER..).unwrap_or_default();
+            lines += content
+                .iter()
+                .map(|&byte| u64::from(byte == b'\n'))
+                .sum::<u64>();
+            self.send_file_parts()?;
+            if !more {
+                break;
+            }
+        }
+        self.answer();
+        self.send_file_part()?;
+        Ok(lines)
+    }
+
+    fn send_file_parts(&mut self) -> Result<(), SessionError> {
+        let content = self.outgoing.get(HEADER..).unwrap_or_default();
+        if content.is_empty() {
+            // An empty packet would end the file.
+            return Ok(());
+        }
+        if content.len() <= FILE_PART {
+            return self.send_file_part();
+        }
+        for part in content.chunks(FILE_PART) {
+            self.stream.send_more(&header(part.len(), self.sequence))?;
+            self.stream.send_more(part)?;
+            self.sequence = self.sequence.wrapping_add(1);
+        }
+        Ok(())
+    }
+
+    fn send_file_part(&mut self) -> Result<(), SessionError> {
+        seal(&mut self.outgoing, self.sequence);
+        self.sequence = self.sequence.wrapping_add(1);
+        self.stream.send_more(&self.outgoing)
     }
 
     /// A server that is sent more than it takes hangs up without reading the rest.
@@ -113,8 +250,7 @@ impl Packets {
     /// The payload of the next message, in place until the next call.
     #[inline]
     pub(super) fn receive(&mut self) -> Result<&[u8], SessionError> {
-        self.stream.consume(self.shown);
-        self.shown = 0;
+        self.let_go();
         let Some(length) = self.arrived() else {
             return self.receive_unusual();
         };
@@ -122,6 +258,77 @@ impl Packets {
         self.shown = HEADER + length;
         let packet = self.stream.unread();
         Ok(packet.get(HEADER..HEADER + length).unwrap_or_default())
+    }
+
+    /// Lets go of the packet that was shown last.
+    #[inline]
+    fn let_go(&mut self) {
+        self.stream.consume(self.shown);
+        self.shown = 0;
+    }
+
+    /// The packet that was shown last, with its header; empty when it was one of several that made up
+    /// a message.
+    pub(super) fn shown(&self) -> &[u8] {
+        self.stream.unread().get(..self.shown).unwrap_or_default()
+    }
+
+    /// Waits until the next packet has begun to arrive, and lets go of the last one.
+    #[inline]
+    pub(super) fn wait(&mut self) -> Result<(), SessionError> {
+        self.let_go();
+        self.stream.ensure(HEADER).map(|_| ())
+    }
+
+    /// Shows `take` the payloads of the next packets, one after the other, as long as they have
+    /// arrived whole and are nothing unusual, until it says that it is enough. A loop over
+    /// [`Packets::receive`] does the same, at twice the cost for short packets.
+    #[inline]
+    pub(super) fn take_arrived(&mut self, mut take: impl FnMut(&[u8]) -> Take) {
+        self.let_go();
+        let unread = self.stream.unread();
+        let (mut rest, mut expected) = (unread, self.sequence);
+        while let Some((&[a, b, c, sequence], after)) = rest.split_first_chunk() {
+            let length = u32::from_le_bytes([a, b, c, 0]) as usize;
+            if sequence != expected || length == FULL {
+                break;
+            }
+            let Some((payload, next)) = after.split_at_checked(length) else {
+                break;
+            };
+            let taken = take(payload);
+            if taken == Take::No {
+                break;
+            }
+            expected = expected.wrapping_add(1);
+            rest = next;
+            if taken == Take::Last {
+                break;
+            }
+        }
+        let taken = unread.len() - rest.len();
+        self.sequence = expected;
+        self.stream.consume(taken);
+    }
+
+    /// Passes over the next `count` packets if they are the bytes of `packets`, headers included, and
+    /// the packet that ends a list of definitions follows; passes over that one too. Tells whether it
+    /// did.
+    #[inline]
+    pub(super) fn pass_over(&mut self, packets: &[u8], count: usize) -> bool {
+        self.let_go();
+        let Some(&[5, 0, 0, sequence, 0xfe, _, _, _, _, ..]) =
+            self.stream.unread().strip_prefix(packets)
+        else {
+            return false;
+        };
+        let last = self.sequence.wrapping_add(count as u8);
+        if sequence != last || packets.get(3) != Some(&self.sequence) {
+            return false;
+        }
+        self.stream.consume(packets.len() + HEADER + 5);
+        self.sequence = last.wrapping_add(1);
+        true
     }
 
     /// Payload length of the next packet when it has arrived whole and is nothing unusual. Most
@@ -160,7 +367,7 @@ impl Packets {
         };
         self.sequence = sequence.wrapping_add(1);
         let length = u32::from_le_bytes([a, b, c, 0]) as usize;
-        Ok((length, sequence == expected))
+        Ok((length, sequence == expected || self.compressed))
     }
 
     /// Joins a message of several packets, the first of which has its header unread.
@@ -210,6 +417,16 @@ impl Packets {
     }
 }
 
+/// Writes the header of a packet, for which it has left room.
+#[inline]
+pub(super) fn seal(packet: &mut [u8], sequence: u8) {
+    let length = packet.len().saturating_sub(HEADER);
+    if let Some(place) = packet.first_chunk_mut() {
+        *place = header(length, sequence);
+    }
+}
+
+#[inline]
 fn header(length: usize, sequence: u8) -> [u8; HEADER] {
     let [a, b, c, _] = (length as u32).to_le_bytes();
     [a, b, c, sequence]
@@ -294,6 +511,143 @@ mod tests {
         assert!(packets.joined.len() <= MAX_MESSAGE);
         packets.abandon();
         flood.join().unwrap();
+    }
+
+    /// What the server gets in `count` bytes.
+    fn read(server: &mut UnixStream, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        server.read_exact(&mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn commands_are_sent_ahead_as_far_as_the_buffers_go() {
+        let (mut packets, mut server) = pair();
+        let sent = packets
+            .send_ahead(3, |index, out| {
+                out.push(b'a' + index as u8);
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(sent, 3);
+        assert_eq!(read(&mut server, 15), b"\x01\0\0\0a\x01\0\0\0b\x01\0\0\0c");
+        server
+            .write_all(b"\x01\0\0\x01A\x01\0\0\x01B\x01\0\0\x01C")
+            .unwrap();
+        for expected in [b"A", b"B", b"C"] {
+            packets.begin_answer().unwrap();
+            assert_eq!(packets.receive().unwrap(), expected);
+        }
+        // A long one goes alone, and so do those that come after what fills the buffers.
+        let mut left = vec![MOST_AHEAD + 1, 10, MOST_AHEAD - 17, 10];
+        while !left.is_empty() {
+            let sent = packets
+                .send_ahead(left.len(), |index, out| {
+                    out.resize(out.len() + left[index], b'x');
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(sent, 1);
+            let bytes: usize = left.drain(..sent).map(|length| length + HEADER).sum();
+            read(&mut server, bytes);
+        }
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_made_stops_all() {
+        let (mut packets, mut server) = pair();
+        let error = packets.send_ahead(2, |index, out| {
+            out.push(b'a');
+            if index == 1 {
+                return Err(malformed("test"));
+            }
+            Ok(())
+        });
+        assert!(error.is_err());
+        packets.command().extend_from_slice(b"ok");
+        packets.send().unwrap();
+        assert_eq!(read(&mut server, 6), b"\x02\0\0\0ok");
+    }
+
+    #[test]
+    fn a_file_goes_in_packets_that_every_server_takes() {
+        let (mut packets, mut server) = pair();
+        packets.sequence = 254;
+        let mut parts = [3, 0, 2 * FILE_PART + 5].into_iter();
+        let reader = thread::spawn(move || {
+            let mut lengths = Vec::new();
+            loop {
+                let header = read(&mut server, HEADER);
+                let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
+                read(&mut server, length);
+                lengths.push((header[3], length));
+                if length == 0 {
+                    return lengths;
+                }
+            }
+        });
+        let lines = packets
+            .send_file(&mut |out| {
+                let part = parts.next();
+                out.resize(out.len() + part.unwrap_or(0), b'\n');
+                part.is_some()
+            })
+            .unwrap();
+        assert_eq!(lines, 3 + 2 * FILE_PART as u64 + 5);
+        assert_eq!(
+            reader.join().unwrap(),
+            [(254, 3), (255, FILE_PART), (0, FILE_PART), (1, 5), (2, 0)]
+        );
+    }
+
+    #[test]
+    fn packets_that_have_arrived_are_taken_until_one_is_not() {
+        let (mut packets, mut server) = pair();
+        packets.sequence = 1;
+        server
+            .write_all(b"\x01\0\0\x01a\x01\0\0\x02b\x01\0\0\x03c\x01\0\0\x09d")
+            .unwrap();
+        assert_eq!(packets.receive().unwrap(), b"a");
+        assert_eq!(packets.shown(), b"\x01\0\0\x01a");
+        let mut taken = Vec::new();
+        packets.take_arrived(|packet| {
+            taken.push(packet[0]);
+            if packet == b"c" { Take::No } else { Take::More }
+        });
+        assert_eq!(taken, b"bc");
+        packets.take_arrived(|packet| {
+            assert_eq!(packet, b"c");
+            Take::Last
+        });
+        // The next one is out of order, which is for `receive` to judge.
+        packets.take_arrived(|_| panic!("a packet out of order was shown"));
+        assert_eq!(packets.receive().unwrap_err().code(), "protocol");
+    }
+
+    #[test]
+    fn only_the_same_packets_and_their_end_are_passed_over() {
+        let same = b"\x01\0\0\x01a\x01\0\0\x02b";
+        let over = |arrived: &[u8], sequence, packets: &[u8]| {
+            let (mut ours, mut server) = pair();
+            ours.sequence = sequence;
+            server.write_all(arrived).unwrap();
+            ours.stream.ensure(arrived.len()).unwrap();
+            let over = ours.pass_over(packets, 2);
+            (over, ours.stream.unread().len())
+        };
+        let end = b"\x05\0\0\x03\xfe\0\0\x02\0";
+        let all = [same.as_slice(), end, b"\x01\0\0\x04c"].concat();
+        assert_eq!(over(&all, 1, same), (true, 5));
+        let whole = (false, all.len());
+        assert_eq!(over(&all, 2, same), whole, "another sequence");
+        assert_eq!(over(&all, 1, b"\x01\0\0\x01b"), whole);
+        assert_eq!(over(&all, 1, b""), whole);
+        // Another packet where the end should be; an end that is cut, or out of order.
+        assert_eq!(over(&all, 1, &same[..5]), whole);
+        assert!(!over(&all[..same.len() + 8], 1, same).0);
+        let mut other = all;
+        other[same.len() + 3] = 4;
+        assert_eq!(over(&other, 1, same), whole);
     }
 
     #[test]

@@ -20,10 +20,12 @@ const MORE_RESULTS: u16 = 0x0008;
 pub(super) struct OkReply {
     pub(super) affected: u64,
     pub(super) more_results: bool,
+    /// At most 65,535 are counted.
+    pub(super) warnings: u16,
 }
 
 impl OkReply {
-    /// Affected rows, last insert id, status flags; the rest (warnings, a message) is not needed.
+    /// Affected rows, last insert id, status flags, warnings; the message after them is not needed.
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let mut cursor = Cursor::new(payload);
         cursor.u8()?;
@@ -33,6 +35,7 @@ impl OkReply {
         Some(Self {
             affected,
             more_results: status & MORE_RESULTS != 0,
+            warnings: cursor.u16()?,
         })
     }
 }
@@ -80,20 +83,21 @@ mod tests {
 
     #[test]
     fn an_ok_packet_tells_affected_rows() {
-        let ok = OkReply::parse(b"\x00\xfc\x2c\x01\x05\x02\x00\x00\x00").unwrap();
+        let ok = OkReply::parse(b"\x00\xfc\x2c\x01\x05\x02\x00\x07\x01").unwrap();
         assert_eq!(
             ok,
             OkReply {
                 affected: 300,
-                more_results: false
+                more_results: false,
+                warnings: 263,
             }
         );
         assert!(
-            OkReply::parse(b"\x00\x00\x00\x0a\x00")
+            OkReply::parse(b"\x00\x00\x00\x0a\x00\x00\x00")
                 .unwrap()
                 .more_results
         );
-        assert_eq!(OkReply::parse(b"\x00\x01\x00\x02"), None);
+        assert_eq!(OkReply::parse(b"\x00\x01\x00\x02\x00\x00"), None);
     }
 
     #[test]

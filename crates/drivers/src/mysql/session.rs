@@ -1,97 +1,61 @@
 //! One connection.
 
-use super::column::Encoding;
-use super::cursor::Cursor;
+use super::column::Columns;
+use super::handshake::{self, Agreed};
 use super::packets::Packets;
-use super::reply::{ERROR, LOCAL_FILE, OK, OkReply, end_has_more_results, is_end, server_error};
-use super::rows::Cells;
+use super::pipeline::Pipeline;
+use super::reply::{ERROR, server_error};
+use super::results::{Results, read_end};
+use super::rows::RowFormat;
 use super::statement::{Prepared, Statement};
-use super::{handshake, malformed};
+use super::{load, malformed};
 use crate::stream::Stream;
 use crate::{
-    Address, Done, Login, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId,
+    Done, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo, StatementId,
 };
 
 const COM_QUIT: u8 = 0x01;
-const COM_QUERY: u8 = 0x03;
+pub(super) const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_CLOSE: u8 = 0x19;
-
-/// More columns than any server returns; a larger count is a broken reply.
-const MOST_COLUMNS: u64 = 1 << 16;
 
 /// A session of the MySQL protocol. Ends politely when dropped.
 #[derive(Debug)]
 pub struct MysqlSession {
-    packets: Packets,
-    info: SessionInfo,
+    pub(super) packets: Packets,
+    pub(super) agreed: Agreed,
     /// Indexed by [`StatementId`].
     statements: Vec<Statement>,
     results: Results,
-}
-
-/// How rows are encoded.
-#[derive(Clone, Copy, Debug)]
-enum RowFormat {
-    Text,
-    Binary,
-}
-
-/// Memory that is kept from result to result.
-#[derive(Debug, Default)]
-struct Results {
-    columns: Vec<Encoding>,
-    cells: Cells,
+    /// Of the last text statement.
+    columns: Columns,
 }
 
 impl MysqlSession {
     /// Logs in on a fresh connection.
-    pub(super) fn log_in(
-        stream: Stream,
-        address: &Address,
-        login: &Login,
-    ) -> Result<Self, SessionError> {
+    pub(super) fn log_in(stream: Stream, server: &ServerEndpoint) -> Result<Self, SessionError> {
         let mut packets = Packets::new(stream);
-        let info = handshake::log_in(&mut packets, address, login)?;
-        Ok(Self::over(packets, info))
+        let agreed = handshake::log_in(&mut packets, server)?;
+        Ok(Self::over(packets, agreed))
     }
 
     /// Stands on a connection that is logged in.
-    pub(super) fn over(packets: Packets, info: SessionInfo) -> Self {
+    pub(super) fn over(packets: Packets, agreed: Agreed) -> Self {
         Self {
             packets,
-            info,
+            agreed,
             statements: Vec::new(),
             results: Results::default(),
+            columns: Columns::default(),
         }
     }
 
     /// Sends a command whose payload is `code` and `body`.
-    fn command(&mut self, code: u8, body: &[u8]) -> Result<(), SessionError> {
+    pub(super) fn command(&mut self, code: u8, body: &[u8]) -> Result<(), SessionError> {
         let payload = self.packets.command();
         payload.push(code);
         payload.extend_from_slice(body);
         self.packets.send()
-    }
-
-    /// Reads every result of the statement that was sent.
-    fn read_results(
-        &mut self,
-        format: RowFormat,
-        each: &mut dyn FnMut(&dyn Row),
-    ) -> Result<Done, SessionError> {
-        self.results
-            .read(&mut self.packets, format, each)
-            .map_err(|error| self.unless_usable(error))
-    }
-
-    /// After a reply that the protocol does not allow, what follows has no meaning either.
-    #[cold]
-    fn unless_usable(&mut self, error: SessionError) -> SessionError {
-        if matches!(error, SessionError::Protocol { .. }) {
-            self.packets.abandon();
-        }
-        error
     }
 
     fn read_prepared(&mut self) -> Result<Prepared, SessionError> {
@@ -115,18 +79,19 @@ impl MysqlSession {
 impl Session for MysqlSession {
     fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done, SessionError> {
         self.command(COM_QUERY, sql.as_bytes())
-            .and_then(|()| self.read_results(RowFormat::Text, each))
-            .map_err(|error| error.about(sql))
+            .map_err(|error| error.about(sql))?;
+        let columns = &mut self.columns;
+        self.results
+            .read(&mut self.packets, RowFormat::Text, columns, each)
+            .map_err(|error| settle(&mut self.packets, error, sql))
     }
 
     fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId, SessionError> {
-        let prepared = self
-            .command(COM_STMT_PREPARE, sql.as_bytes())
-            .and_then(|()| {
-                self.read_prepared()
-                    .map_err(|error| self.unless_usable(error))
-            })
+        self.command(COM_STMT_PREPARE, sql.as_bytes())
             .map_err(|error| error.about(sql))?;
+        let prepared = self
+            .read_prepared()
+            .map_err(|error| settle(&mut self.packets, error, sql))?;
         if usize::from(prepared.params) != types.len() {
             // The server answers nothing to this.
             self.command(COM_STMT_CLOSE, &prepared.id.to_le_bytes())?;
@@ -150,26 +115,50 @@ impl Session for MysqlSession {
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError> {
-        let index = statement.0 as usize;
-        let Some(prepared) = self.statements.get(index) else {
-            return Err(SessionError::Protocol {
-                what: format!("statement {index} was not prepared in this session"),
-            });
+        let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(unknown_statement(statement));
         };
-        prepared.put(self.packets.command(), params)?;
-        let done = self
-            .packets
-            .send()
-            .and_then(|()| self.read_results(RowFormat::Binary, each));
-        let Some(prepared) = self.statements.get_mut(index) else {
-            return done;
+        let sent = if let Some(packet) = prepared.whole_packet(params) {
+            self.packets.send_whole(packet)
+        } else {
+            prepared.put(self.packets.command(), params)?;
+            self.packets.send()
         };
-        prepared.types_known |= done.is_ok();
-        done.map_err(|error| error.about(&prepared.sql))
+        if let Err(error) = sent {
+            return Err(error.about(&prepared.sql));
+        }
+        read_answer(&mut self.packets, &mut self.results, prepared, each)
+    }
+
+    fn execute_pipelined(
+        &mut self,
+        batch: &[(StatementId, &[Param<'_>])],
+        each: &mut dyn FnMut(usize, &dyn Row),
+        done: &mut dyn FnMut(usize, Done),
+    ) -> Result<(), SessionError> {
+        let mut line = Pipeline {
+            packets: &mut self.packets,
+            results: &mut self.results,
+            statements: &mut self.statements,
+        };
+        line.execute(batch, each, done)
+    }
+
+    fn can_load_rows(&self) -> bool {
+        self.agreed.local_files
+    }
+
+    fn load_rows(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+    ) -> Result<u64, SessionError> {
+        load::load_rows(self, table, columns, next)
     }
 
     fn info(&self) -> &SessionInfo {
-        &self.info
+        &self.agreed.info
     }
 }
 
@@ -183,94 +172,36 @@ impl Drop for MysqlSession {
     }
 }
 
-impl Results {
-    /// Reads results until the server says that no more follow: a procedure may return several.
-    fn read(
-        &mut self,
-        packets: &mut Packets,
-        format: RowFormat,
-        each: &mut dyn FnMut(&dyn Row),
-    ) -> Result<Done, SessionError> {
-        let mut done = Done::default();
-        loop {
-            let packet = packets.receive()?;
-            let more_results = match packet.first() {
-                Some(&OK) => {
-                    let ok = OkReply::parse(packet).ok_or_else(|| malformed("OK packet"))?;
-                    done.affected = done.affected.saturating_add(ok.affected);
-                    ok.more_results
-                }
-                Some(&ERROR) => return Err(server_error(packet)),
-                Some(&LOCAL_FILE) => {
-                    return Err(SessionError::Protocol {
-                        what: "the server asks for a local file, which was not agreed to"
-                            .to_owned(),
-                    });
-                }
-                _ => {
-                    let count = column_count(packet)?;
-                    self.read_columns(packets, count)?;
-                    self.read_rows(packets, format, &mut done.rows, each)?
-                }
-            };
-            if !more_results {
-                return Ok(done);
-            }
+/// Reads the answer to an execution.
+#[inline]
+pub(super) fn read_answer(
+    packets: &mut Packets,
+    results: &mut Results,
+    prepared: &mut Statement,
+    each: &mut dyn FnMut(&dyn Row),
+) -> Result<Done, SessionError> {
+    match results.read(packets, RowFormat::Binary, &mut prepared.columns, each) {
+        Ok(done) => {
+            prepared.types_known = true;
+            Ok(done)
         }
-    }
-
-    fn read_columns(&mut self, packets: &mut Packets, count: usize) -> Result<(), SessionError> {
-        self.columns.clear();
-        for _ in 0..count {
-            let encoding = Encoding::parse(packets.receive()?)
-                .ok_or_else(|| malformed("column definition"))?;
-            self.columns.push(encoding);
-        }
-        read_end(packets)
-    }
-
-    /// Shows the rows of one result; returns whether another result follows.
-    fn read_rows(
-        &mut self,
-        packets: &mut Packets,
-        format: RowFormat,
-        rows: &mut u64,
-        each: &mut dyn FnMut(&dyn Row),
-    ) -> Result<bool, SessionError> {
-        loop {
-            let packet = packets.receive()?;
-            if is_end(packet) {
-                return Ok(end_has_more_results(packet));
-            }
-            if packet.first() == Some(&ERROR) {
-                return Err(server_error(packet));
-            }
-            let row = match format {
-                RowFormat::Text => self.cells.decode_text(packet, self.columns.len()),
-                RowFormat::Binary => self.cells.decode_binary(packet, &self.columns),
-            };
-            each(&row.ok_or_else(|| malformed("row"))?);
-            *rows += 1;
-        }
+        Err(error) => Err(settle(packets, error, &prepared.sql)),
     }
 }
 
-/// Columns of the result that a packet announces.
-#[inline]
-fn column_count(packet: &[u8]) -> Result<usize, SessionError> {
-    let mut cursor = Cursor::new(packet);
-    match cursor.lenenc() {
-        Some(count @ 1..=MOST_COLUMNS) if cursor.is_empty() => Ok(count as usize),
-        _ => Err(malformed("column count")),
+#[cold]
+pub(super) fn unknown_statement(id: StatementId) -> SessionError {
+    SessionError::Protocol {
+        what: format!("statement {} was not prepared in this session", id.0),
     }
 }
 
-/// Reads the packet that ends a list of definitions.
-#[inline]
-fn read_end(packets: &mut Packets) -> Result<(), SessionError> {
-    if is_end(packets.receive()?) {
-        Ok(())
-    } else {
-        Err(malformed("end of definitions"))
+/// Completes the error of an answer with its statement. After an answer that the protocol does not
+/// allow, what follows has no meaning either.
+#[cold]
+pub(super) fn settle(packets: &mut Packets, error: SessionError, sql: &str) -> SessionError {
+    if matches!(error, SessionError::Protocol { .. }) {
+        packets.abandon();
     }
+    error.about(sql)
 }

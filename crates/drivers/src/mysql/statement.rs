@@ -1,12 +1,17 @@
 //! A prepared statement: its execute packet, encoded once, and the parameters that follow it.
 
+use super::column::Columns;
 use super::cursor::{Cursor, put_lenenc};
+use super::packets::{FULL, HEADER, seal};
 use crate::{Param, ParamType, SessionError};
 
 const COM_STMT_EXECUTE: u8 = 0x17;
 const TYPE_LONGLONG: u8 = 0x08;
 const TYPE_VAR_STRING: u8 = 0xfd;
 const TYPE_STRING: u8 = 0xfe;
+
+/// Bytes of an integer.
+const INTEGER: usize = 8;
 
 /// One prepared statement of a session.
 #[derive(Debug)]
@@ -18,8 +23,13 @@ pub(super) struct Statement {
     /// in later ones, for which the server remembers them.
     first: Vec<u8>,
     later: Vec<u8>,
+    /// The whole packet of a later execution when all parameters are integers, into which their
+    /// values are written; else empty.
+    integers: Vec<u8>,
     /// Has the server executed it once without an error? Before that it may not know the types.
     pub(super) types_known: bool,
+    /// Of its last result.
+    pub(super) columns: Columns,
 }
 
 /// The OK packet of a prepare.
@@ -63,13 +73,41 @@ impl Statement {
                 first.extend_from_slice(&[wire_type(*kind), 0]);
             }
         }
+        let mut integers = Vec::new();
+        if types.iter().all(|kind| *kind == ParamType::Int) {
+            integers.resize(HEADER, 0);
+            integers.extend_from_slice(&later);
+            integers.resize(integers.len() + types.len() * INTEGER, 0);
+            seal(&mut integers, 0);
+        }
+        if integers.len() >= HEADER + FULL {
+            integers = Vec::new();
+        }
         Self {
             sql: sql.to_owned(),
             types: types.to_vec(),
             first,
             later,
+            integers,
             types_known: false,
+            columns: Columns::default(),
         }
+    }
+
+    /// The whole packet of an execution, where that is a matter of writing integers into the last one.
+    #[inline]
+    pub(super) fn whole_packet(&mut self, params: &[Param<'_>]) -> Option<&[u8]> {
+        if !self.types_known || params.len() != self.types.len() {
+            return None;
+        }
+        let values = self.integers.get_mut(HEADER + self.later.len()..)?;
+        for (place, param) in values.chunks_exact_mut(INTEGER).zip(params) {
+            let Param::Int(value) = param else {
+                return None;
+            };
+            place.copy_from_slice(&value.to_le_bytes());
+        }
+        Some(&self.integers)
     }
 
     /// Appends the payload of an execution.
@@ -92,11 +130,11 @@ impl Statement {
                 (Param::Int(value), ParamType::Int) => {
                     out.extend_from_slice(&value.to_le_bytes());
                 }
-                (Param::Text(text), ParamType::Text | ParamType::DateTime) => {
+                (Param::Text(text), ParamType::Text | ParamType::DateTime | ParamType::Decimal) => {
                     put_lenenc(out, text.len());
                     out.extend_from_slice(text.as_bytes());
                 }
-                (Param::Int(_), ParamType::Text | ParamType::DateTime)
+                (Param::Int(_), ParamType::Text | ParamType::DateTime | ParamType::Decimal)
                 | (Param::Text(_), ParamType::Int) => {
                     return Err(self.wrong_params(&format!(
                         "parameter {} is {param:?}, prepared as {kind:?}",
@@ -121,7 +159,7 @@ fn wire_type(kind: ParamType) -> u8 {
         ParamType::Int => TYPE_LONGLONG,
         ParamType::Text => TYPE_VAR_STRING,
         // The server converts the text, as it does in a text statement.
-        ParamType::DateTime => TYPE_STRING,
+        ParamType::DateTime | ParamType::Decimal => TYPE_STRING,
     }
 }
 
@@ -154,6 +192,35 @@ mod tests {
     }
 
     #[test]
+    fn integers_are_written_into_the_packet_that_is_there() {
+        let mut statement = Statement::new(7, "select ?, ?", &[ParamType::Int; 2]);
+        let params = |one, two| [Param::Int(one), Param::Int(two)];
+        assert_eq!(statement.whole_packet(&params(1, 2)), None);
+        statement.types_known = true;
+        for (one, two) in [(1, 2), (-3, i64::MAX)] {
+            let mut expected = vec![0; HEADER];
+            expected.extend(encoded(&statement, &params(one, two)));
+            seal(&mut expected, 0);
+            assert_eq!(
+                statement.whole_packet(&params(one, two)),
+                Some(expected.as_slice())
+            );
+        }
+        assert_eq!(statement.whole_packet(&[Param::Int(1)]), None);
+        let text = [Param::Int(1), Param::Text("2")];
+        assert_eq!(statement.whole_packet(&text), None);
+        let mut statement = Statement::new(7, "select ?", &[ParamType::Text]);
+        statement.types_known = true;
+        assert_eq!(statement.whole_packet(&[Param::Text("a")]), None);
+        let mut statement = Statement::new(1, "select 1", &[]);
+        statement.types_known = true;
+        assert_eq!(
+            statement.whole_packet(&[]),
+            Some(b"\x0a\0\0\0\x17\x01\0\0\0\0\x01\0\0\0".as_slice())
+        );
+    }
+
+    #[test]
     fn without_parameters_there_is_no_bitmap() {
         let statement = Statement::new(1, "select 1", &[]);
         assert_eq!(encoded(&statement, &[]), b"\x17\x01\0\0\0\0\x01\0\0\0");
@@ -164,6 +231,20 @@ mod tests {
         let statement = Statement::new(1, "", &[ParamType::Int; 9]);
         let out = encoded(&statement, &[Param::Int(0); 9]);
         assert_eq!(out.len(), 10 + 2 + 1 + 9 * 2 + 9 * 8);
+    }
+
+    #[test]
+    fn a_decimal_is_sent_as_text_for_the_server_to_convert() {
+        let statement = Statement::new(1, "select ?", &[ParamType::Decimal]);
+        let out = encoded(&statement, &[Param::Text("-12.50")]);
+        assert!(out.ends_with(b"\0\x01\xfe\0\x06-12.50"));
+        let error = statement
+            .put(&mut Vec::new(), &[Param::Int(1)])
+            .unwrap_err();
+        assert!(
+            error.to_string().contains("parameter 1 is Int(1)"),
+            "{error}"
+        );
     }
 
     #[test]

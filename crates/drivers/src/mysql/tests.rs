@@ -1,5 +1,10 @@
 //! Whole sessions against a scripted server, and against bytes that no server would send.
 
+mod compression;
+mod load;
+mod login;
+mod pipeline;
+
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread::JoinHandle;
@@ -9,13 +14,14 @@ use proptest::prelude::*;
 
 use super::auth::Method;
 use super::column::tests::definition;
+use super::handshake::Agreed;
 use super::handshake::tests::greeting;
 use super::packets::Packets;
 use super::{MysqlConnector, MysqlSession};
 use crate::stream::Stream;
 use crate::{
-    Address, Done, ErrorClass, Login, Param, ParamType, Row, Session, SessionError, SessionInfo,
-    Value,
+    Address, Done, ErrorClass, Login, Param, ParamType, Row, ServerEndpoint, Session, SessionError,
+    SessionInfo, Value,
 };
 
 const OK: &[u8] = b"\0\0\0\x02\0\0\0";
@@ -25,12 +31,12 @@ const NATIVE: &str = "mysql_native_password";
 const SHA2: &str = "caching_sha2_password";
 
 /// The server's end of a connection.
-struct Peer {
-    socket: UnixStream,
+struct Peer<S = UnixStream> {
+    socket: S,
     sequence: u8,
 }
 
-impl Peer {
+impl<S: Read + Write> Peer<S> {
     fn send(&mut self, payload: &[u8]) {
         self.offer(payload).unwrap();
     }
@@ -41,17 +47,23 @@ impl Peer {
         packet[3] = self.sequence;
         self.sequence = self.sequence.wrapping_add(1);
         self.socket.write_all(&packet)?;
-        self.socket.write_all(payload)
+        self.socket.write_all(payload)?;
+        self.socket.flush()
     }
 
     fn receive(&mut self) -> Vec<u8> {
+        self.hear().unwrap()
+    }
+
+    /// The client's next packet, if it sends one.
+    fn hear(&mut self) -> std::io::Result<Vec<u8>> {
         let mut header = [0; 4];
-        self.socket.read_exact(&mut header).unwrap();
+        self.socket.read_exact(&mut header)?;
         self.sequence = header[3].wrapping_add(1);
         header[3] = 0;
         let mut payload = vec![0; u32::from_le_bytes(header) as usize];
-        self.socket.read_exact(&mut payload).unwrap();
-        payload
+        self.socket.read_exact(&mut payload)?;
+        Ok(payload)
     }
 
     /// Lets the client in without a password.
@@ -82,6 +94,15 @@ fn serve_login(
     password: &str,
     script: impl FnOnce(Peer) + Send + 'static,
 ) -> (Scripted, MysqlConnector) {
+    serve_endpoint(password, |_| (), script)
+}
+
+/// The same, after `change` has changed how it is reached.
+fn serve_endpoint(
+    password: &str,
+    change: impl FnOnce(&mut ServerEndpoint),
+    script: impl FnOnce(Peer) + Send + 'static,
+) -> (Scripted, MysqlConnector) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.sock");
     let listener = UnixListener::bind(&path).unwrap();
@@ -92,187 +113,22 @@ fn serve_login(
             sequence: 0,
         });
     });
+    let mut server = endpoint(Address::Socket(path), password);
+    change(&mut server);
+    (Scripted { thread, _dir: dir }, MysqlConnector::new(server))
+}
+
+fn endpoint(address: Address, password: &str) -> ServerEndpoint {
     let login = Login {
         user: "tester".to_owned(),
         password: password.to_owned(),
         database: "ib".to_owned(),
     };
-    let connector = MysqlConnector::new(Address::Socket(path), login, Duration::from_millis(200));
-    (Scripted { thread, _dir: dir }, connector)
+    ServerEndpoint::plain(address, login, Duration::from_millis(200))
 }
 
 fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
-}
-
-#[test]
-fn native_password_is_proved_and_the_session_says_who_it_is() {
-    let (server, connector) = serve_login("secret", |mut peer| {
-        peer.send(&greeting("5.5.5-10.11.18-MariaDB-0+deb12u1", NATIVE));
-        let response = peer.receive();
-        let proof = Method::NativePassword.prove("secret", NONCE);
-        assert!(contains(&response, b"tester\0\x14"));
-        assert!(contains(&response, &proof));
-        assert!(response.ends_with(b"ib\0mysql_native_password\0"));
-        // Neither local files, compression, several statements, nor TLS.
-        let flags = u32::from_le_bytes(*response.first_chunk().unwrap());
-        assert_eq!(flags & (1 << 7 | 1 << 5 | 1 << 16 | 1 << 11), 0);
-        peer.send(OK);
-        assert_eq!(peer.receive(), b"\x01");
-    });
-    let session = connector.open().unwrap();
-    assert_eq!(
-        session.info(),
-        &SessionInfo {
-            server_version: "10.11.18-MariaDB-0+deb12u1".to_owned(),
-            backend: Some(42),
-            authentication: NATIVE.to_owned(),
-            tls: None,
-        }
-    );
-    drop(session);
-    server.finish();
-}
-
-#[test]
-fn caching_sha2_takes_the_fast_path() {
-    let (server, connector) = serve_login("secret", |mut peer| {
-        peer.send(&greeting("8.0.33", SHA2));
-        let proof = Method::CachingSha2Password.prove("secret", NONCE);
-        assert!(contains(&peer.receive(), &proof));
-        peer.send(b"\x01\x03");
-        peer.send(OK);
-        peer.receive();
-    });
-    let session = connector.open().unwrap();
-    assert_eq!(session.info().authentication, SHA2);
-    drop(session);
-    server.finish();
-}
-
-#[test]
-fn caching_sha2_sends_the_password_over_the_socket() {
-    let (server, connector) = serve_login("secret", |mut peer| {
-        peer.send(&greeting("9.7.4", SHA2));
-        peer.receive();
-        peer.send(b"\x01\x04");
-        assert_eq!(peer.receive(), b"secret\0");
-        peer.send(OK);
-        peer.receive();
-    });
-    drop(connector.open().unwrap());
-    server.finish();
-}
-
-#[test]
-fn caching_sha2_does_not_send_the_password_over_tcp() {
-    let (ours, theirs) = UnixStream::pair().unwrap();
-    let server = std::thread::spawn(move || {
-        let mut peer = Peer {
-            socket: theirs,
-            sequence: 0,
-        };
-        peer.send(&greeting("9.7.4", SHA2));
-        peer.receive();
-        peer.send(b"\x01\x04");
-        let mut rest = Vec::new();
-        peer.socket.read_to_end(&mut rest).unwrap();
-        rest
-    });
-    let address = Address::Tcp {
-        host: "db".to_owned(),
-        port: 3306,
-    };
-    let login = Login {
-        user: "tester".to_owned(),
-        password: "secret".to_owned(),
-        database: String::new(),
-    };
-    let stream = Stream::over(ours.into(), false, Duration::from_secs(5));
-    let error = MysqlSession::log_in(stream, &address, &login).unwrap_err();
-    assert_eq!(error.code(), "login");
-    let text = error.to_string();
-    assert!(
-        text.contains("db:3306") && text.contains("Unix socket"),
-        "{text}"
-    );
-    assert_eq!(server.join().unwrap(), b"");
-}
-
-#[test]
-fn the_server_may_change_the_method() {
-    let (server, connector) = serve_login("secret", |mut peer| {
-        peer.send(&greeting("8.0.33", SHA2));
-        peer.receive();
-        peer.send(b"\xfemysql_native_password\0ABCDEFGHIJKLMNOPQRST\0");
-        let nonce = b"ABCDEFGHIJKLMNOPQRST";
-        assert_eq!(
-            peer.receive(),
-            Method::NativePassword.prove("secret", nonce)
-        );
-        peer.send(OK);
-        peer.receive();
-    });
-    let session = connector.open().unwrap();
-    assert_eq!(session.info().authentication, NATIVE);
-    drop(session);
-    server.finish();
-}
-
-#[test]
-fn an_empty_password_stays_empty() {
-    let (server, connector) = serve(|mut peer| {
-        peer.send(&greeting("8.0.33", SHA2));
-        assert!(contains(&peer.receive(), b"tester\0\0ib\0"));
-        peer.send(b"\xfecaching_sha2_password\0ABCDEFGHIJKLMNOPQRST\0");
-        assert_eq!(peer.receive(), b"");
-        peer.send(OK);
-        peer.receive();
-    });
-    drop(connector.open().unwrap());
-    server.finish();
-}
-
-#[test]
-fn refusals_say_why_and_what_to_do() {
-    for (reply, expected) in [
-        (
-            b"\xff\x15\x04#28000Access denied for user".as_slice(),
-            "Access denied for user (error 1045)",
-        ),
-        (b"\xfeclient_ed25519\0xyz", "`client_ed25519`"),
-        (b"\xfe", "`mysql_old_password`"),
-    ] {
-        let (server, connector) = serve(move |mut peer| {
-            peer.send(&greeting("8.0.33", NATIVE));
-            peer.receive();
-            peer.send(reply);
-        });
-        let error = connector.open().unwrap_err();
-        assert_eq!(error.code(), "login");
-        assert!(error.to_string().contains(expected), "{error}");
-        server.finish();
-    }
-    let (server, connector) = serve(|mut peer| peer.send(b"\xff\x10\x04Too many connections"));
-    let error = connector.open().unwrap_err().to_string();
-    assert!(
-        error.contains("Too many connections (error 1040)"),
-        "{error}"
-    );
-    server.finish();
-}
-
-#[test]
-fn a_login_without_end_is_refused() {
-    let (server, connector) = serve(|mut peer| {
-        peer.send(&greeting("8.0.33", SHA2));
-        peer.receive();
-        let sent = (0..20).take_while(|_| peer.offer(b"\x01\x03").is_ok());
-        assert!(sent.count() > 1, "the client left at once");
-    });
-    let error = connector.open().unwrap_err().to_string();
-    assert!(error.contains("too many packets"), "{error}");
-    server.finish();
 }
 
 #[test]
@@ -481,8 +337,11 @@ fn session_over(replies: &[u8]) -> (MysqlSession, UnixStream) {
     theirs.write_all(replies).unwrap();
     theirs.shutdown(std::net::Shutdown::Write).unwrap();
     let stream = Stream::over(ours.into(), true, Duration::from_secs(5));
-    let session = MysqlSession::over(Packets::new(stream), SessionInfo::default());
-    (session, theirs)
+    let agreed = Agreed {
+        local_files: true,
+        ..Agreed::default()
+    };
+    (MysqlSession::over(Packets::new(stream), agreed), theirs)
 }
 
 /// Packets in the order of a reply to a command.
@@ -520,9 +379,24 @@ fn survive(replies: &[u8]) {
         definition(8, 0, 0),
         END.to_vec(),
     ]);
-    let (mut session, _peer) = session_over(&[prepared.as_slice(), replies].concat());
+    let prepared = [prepared.as_slice(), replies].concat();
+    let (mut session, _peer) = session_over(&prepared);
     let id = session.prepare("select ?", &[ParamType::Int]).unwrap();
     let _ = session.execute_prepared(id, &[Param::Int(1)], &mut touch);
+
+    let (mut session, _peer) = session_over(&prepared);
+    let id = session.prepare("select ?", &[ParamType::Int]).unwrap();
+    let params = [Param::Int(1)];
+    let one = (id, params.as_slice());
+    let _ = session.execute_pipelined(&[one; 3], &mut |_, row| touch(row), &mut |_, _| ());
+
+    let (mut session, _peer) = session_over(replies);
+    let mut once = [b"1\n".as_slice()].into_iter();
+    let _ = session.load_rows("t", &[], &mut |out| {
+        let row = once.next();
+        out.extend_from_slice(row.unwrap_or_default());
+        row.is_some()
+    });
 }
 
 /// A valid reply with rows of every kind of column, to be broken in places.
@@ -616,12 +490,10 @@ proptest! {
         theirs.write_all(&bytes).unwrap();
         theirs.shutdown(std::net::Shutdown::Write).unwrap();
         let stream = Stream::over(ours.into(), true, Duration::from_secs(5));
-        let login = Login {
-            user: "u".to_owned(),
-            password: "p".to_owned(),
-            database: String::new(),
+        let address = Address::Tcp {
+            host: "db".to_owned(),
+            port: 3306,
         };
-        let address = Address::Socket("s.sock".into());
-        let _ = MysqlSession::log_in(stream, &address, &login);
+        let _ = MysqlSession::log_in(stream, &endpoint(address, "p"));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::encode;
 use super::fault::{self, Fault};
-use super::row::{Cell, DataRow, Format, column_count, locate};
+use super::row::{DataRow, Format, column_count};
 use super::wire::{Wire, kind, malformed, unexpected};
 use crate::{Done, Row, SessionError};
 
@@ -32,63 +32,154 @@ impl Columns<'_> {
         Ok(())
     }
 
-    /// Refuses `COPY … FROM STDIN`, for which the server now waits. It skips a Sync that was sent
-    /// with the query, so the extended protocol needs another one.
-    fn copy_refusal(&self) -> Vec<u8> {
-        let mut request = Vec::new();
-        encode::message(&mut request, b'f', |body| {
-            encode::string(
-                body,
-                "COPY FROM STDIN is not supported in a session; use INSERT",
-            );
-        });
-        if matches!(self, Self::Prepared(_)) {
-            encode::sync(&mut request);
-        }
-        request
+    /// The server skips a Sync that was sent with a `COPY … FROM STDIN`; the extended protocol
+    /// needs another one.
+    fn needs_sync(&self) -> bool {
+        matches!(self, Self::Prepared(_))
     }
 }
 
 /// Reads the whole answer to a query that was sent, and shows each row.
+#[inline]
 pub(super) fn read(
     wire: &mut Wire,
-    mut columns: Columns<'_>,
-    cells: &mut Vec<Cell>,
+    columns: Columns<'_>,
     each: &mut dyn FnMut(&dyn Row),
 ) -> Result<Done, SessionError> {
-    let mut done = Done::default();
-    let mut ended = false;
-    let mut failure = None;
+    let mut answer = Answer {
+        columns,
+        done: Done::default(),
+        is_ended: false,
+        failure: None,
+        copies: Copies::default(),
+    };
     loop {
-        match wire.next_answer()? {
-            kind::DATA_ROW => {
-                show(wire.body(), columns.formats(), cells, each)?;
-                done.rows += 1;
-            }
-            kind::COMMAND_COMPLETE => {
-                done.affected += affected(wire.body(), done.rows)?;
-                ended = true;
-            }
-            kind::EMPTY_QUERY => ended = true,
-            kind::ROW_DESCRIPTION => columns.describe(wire.body())?,
-            kind::ERROR => failure = Some(read_error(wire)?),
-            kind::COPY_IN => {
-                let refusal = columns.copy_refusal();
-                wire.send(&refusal)?;
-            }
-            kind::COPY_OUT => failure = Some(fault::copy_out()),
-            kind::BIND_COMPLETE | kind::COPY_DATA | kind::COPY_DONE => {}
-            kind::READY => break,
-            other => return Err(unexpected(other, "a query")),
+        wire.wait()?;
+        match answer.read_arrived(wire, each)? {
+            Next::Wait => {}
+            Next::Unusual => answer.read_unusual(wire)?,
+            Next::Ready => return answer.end(),
         }
     }
-    match failure {
-        Some(error) => Err(error),
-        None if ended => Ok(done),
-        None => Err(malformed(
-            "answer",
-            "the server is ready and did not say how it ended",
-        )),
+}
+
+/// An answer under way.
+struct Answer<'a> {
+    columns: Columns<'a>,
+    done: Done,
+    /// Has the server said how the query ended?
+    is_ended: bool,
+    failure: Option<SessionError>,
+    copies: Copies,
+}
+
+/// What follows the messages that were read.
+enum Next {
+    /// Nothing that has arrived whole.
+    Wait,
+    /// A message that is not in every answer.
+    Unusual,
+    /// The server is ready for the next query.
+    Ready,
+}
+
+impl Answer<'_> {
+    /// Reads the messages that every answer has, as far as they have arrived: nearly always the
+    /// whole answer, one message after the other in place.
+    #[inline]
+    fn read_arrived(
+        &mut self,
+        wire: &mut Wire,
+        each: &mut dyn FnMut(&dyn Row),
+    ) -> Result<Next, SessionError> {
+        let mut arrived = wire.arrived();
+        let formats = self.columns.formats();
+        let (next, rest) = loop {
+            let before = arrived.rest();
+            let Some((kind, body)) = arrived.next() else {
+                break (Next::Wait, before);
+            };
+            match kind {
+                kind::DATA_ROW => {
+                    show(body, formats, each)?;
+                    self.done.rows += 1;
+                }
+                kind::BIND_COMPLETE => {}
+                kind::COMMAND_COMPLETE => {
+                    self.done.affected += affected(body, self.done.rows)?;
+                    self.is_ended = true;
+                }
+                kind::READY => break (Next::Ready, arrived.rest()),
+                _ => break (Next::Unusual, before),
+            }
+        };
+        wire.keep(rest);
+        Ok(next)
+    }
+
+    /// Reads a message of any other kind, which has arrived.
+    #[cold]
+    fn read_unusual(&mut self, wire: &mut Wire) -> Result<(), SessionError> {
+        match wire.next()? {
+            kind::EMPTY_QUERY => self.is_ended = true,
+            kind::ROW_DESCRIPTION => self.columns.describe(wire.body())?,
+            kind::ERROR => self.failure = Some(read_error(wire)?),
+            kind::COPY_IN => self.copies.refuse(wire, self.columns.needs_sync())?,
+            kind::COPY_OUT => self.failure = Some(fault::copy_out()),
+            kind::COPY_DATA
+            | kind::COPY_DONE
+            | kind::NOTICE
+            | kind::NOTIFICATION
+            | kind::PARAMETER_STATUS => {}
+            other => return Err(unexpected(other, "a query")),
+        }
+        Ok(())
+    }
+
+    fn end(self) -> Result<Done, SessionError> {
+        match self.failure {
+            Some(error) => Err(error),
+            None if self.is_ended => Ok(self.done),
+            None => Err(malformed(
+                "answer",
+                "the server is ready and did not say how it ended",
+            )),
+        }
+    }
+}
+
+/// Shows a row.
+#[inline]
+fn show(
+    body: &[u8],
+    formats: &[Format],
+    each: &mut dyn FnMut(&dyn Row),
+) -> Result<(), SessionError> {
+    let row = DataRow::of(body, formats).ok_or_else(strange_row)?;
+    each(&row);
+    if row.is_malformed() {
+        return Err(strange_row());
+    }
+    Ok(())
+}
+
+#[cold]
+fn strange_row() -> SessionError {
+    malformed("DataRow", "not the columns that were announced")
+}
+
+/// Reads on until the server is ready again, whatever it says. A COPY that begins is refused.
+pub(super) fn skip(wire: &mut Wire, is_extended: bool) -> Result<(), SessionError> {
+    let mut copies = Copies::default();
+    loop {
+        match wire.next()? {
+            kind::READY => return Ok(()),
+            kind::ERROR => {
+                read_error(wire)?;
+            }
+            kind::COPY_IN => copies.refuse(wire, is_extended)?,
+            _ => {}
+        }
     }
 }
 
@@ -102,37 +193,70 @@ pub(super) fn read_error(wire: &mut Wire) -> Result<SessionError, SessionError> 
     Ok(fault.into_error())
 }
 
-fn show(
-    body: &[u8],
-    formats: &[Format],
-    cells: &mut Vec<Cell>,
-    each: &mut dyn FnMut(&dyn Row),
-) -> Result<(), SessionError> {
-    locate(body, formats, cells)
-        .ok_or_else(|| malformed("DataRow", "not the columns that were announced"))?;
-    each(&DataRow {
-        body,
-        cells,
-        formats,
-    });
-    Ok(())
+/// The `COPY … FROM STDIN` in an answer: none, or one that was refused.
+#[derive(Debug, Default)]
+struct Copies {
+    was_refused: bool,
+}
+
+impl Copies {
+    /// Refuses a COPY as a query, for whose rows the server now waits. The error that follows ends
+    /// the query, so there is no second one to refuse.
+    #[cold]
+    fn refuse(&mut self, wire: &mut Wire, needs_sync: bool) -> Result<(), SessionError> {
+        if std::mem::replace(&mut self.was_refused, true) {
+            return Err(unexpected(kind::COPY_IN, "a query that was ended"));
+        }
+        let mut request = Vec::new();
+        encode::message(&mut request, b'f', |body| {
+            encode::string(
+                body,
+                "COPY FROM STDIN is not supported as a query; use INSERT",
+            );
+        });
+        if needs_sync {
+            encode::sync(&mut request);
+        }
+        wire.send(&request)
+    }
 }
 
 /// Rows that a `CommandComplete` reports as changed: `INSERT 0 50`, `DELETE 3`, `UPDATE 1`.
 /// A `SELECT 50` that showed no rows has put them into a table (`CREATE TABLE AS`).
+#[inline]
 fn affected(body: &[u8], shown: u64) -> Result<u64, SessionError> {
-    let malformed = || malformed("CommandComplete", &body.escape_ascii().to_string());
-    let tag = body.strip_suffix(b"\0").ok_or_else(malformed)?;
-    let mut words = tag.split(|&byte| byte == b' ');
-    match words.next() {
-        Some(b"INSERT" | b"UPDATE" | b"DELETE" | b"MERGE" | b"COPY") => {}
-        Some(b"SELECT") if shown == 0 => {}
-        Some(_) | None => return Ok(0),
+    if shown > 0 && body.starts_with(b"SELECT ") {
+        return Ok(0);
     }
-    words
-        .next_back()
-        .and_then(|count| std::str::from_utf8(count).ok()?.parse().ok())
-        .ok_or_else(malformed)
+    changed(body).ok_or_else(|| malformed("CommandComplete", &body.escape_ascii().to_string()))
+}
+
+/// The number at the end of a tag that has one.
+fn changed(body: &[u8]) -> Option<u64> {
+    let tag = body.strip_suffix(b"\0")?;
+    let word = tag.split(|&byte| byte == b' ').next()?;
+    if !matches!(
+        word,
+        b"INSERT" | b"UPDATE" | b"DELETE" | b"MERGE" | b"COPY" | b"SELECT"
+    ) {
+        return Some(0);
+    }
+    let digits = tag.len() - tag.iter().rev().position(|&byte| byte == b' ')?;
+    number(tag.get(digits..)?)
+}
+
+/// A number in decimal digits.
+fn number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |number, &digit| {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number.checked_mul(10)?.checked_add(u64::from(digit))
+    })
 }
 
 #[cfg(test)]

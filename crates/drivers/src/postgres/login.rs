@@ -1,16 +1,21 @@
-//! From an open connection to a session: startup message, authentication, what the server is.
+//! From an open connection to a session: TLS, startup message, authentication, what the server is.
 //! Flow: <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP>.
 
+mod binding;
+mod scram;
+
 use postgres_protocol::authentication::md5_hash;
-use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 
 use super::encode;
 use super::fault::Fault;
 use super::wire::{Parts, Wire, kind, malformed, unexpected};
-use crate::{Address, Login, SessionError, SessionInfo};
+use crate::{Address, Login, ServerEndpoint, SessionError, SessionInfo};
 
 /// Protocol 3.0, which servers since 7.4 speak.
 const PROTOCOL_VERSION: u32 = 3 << 16;
+
+/// What asks for TLS in place of a protocol version.
+const SSL_REQUEST: u32 = 80_877_103;
 
 /// SQLSTATE of a server that is starting up or shutting down.
 const CANNOT_CONNECT_NOW: &str = "57P03";
@@ -25,33 +30,49 @@ mod request {
     pub(super) const SASL_FINAL: u32 = 12;
 }
 
+/// Refuses what no server of this protocol can do, before one is asked.
+pub(super) fn check(server: &ServerEndpoint) -> Result<(), SessionError> {
+    let cannot = if server.compression {
+        "the PostgreSQL protocol has no compression; do not ask for it"
+    } else if server.tls && matches!(server.address, Address::Socket(_)) {
+        "PostgreSQL has no TLS on Unix sockets; connect by TCP, or do not ask for TLS"
+    } else {
+        return Ok(());
+    };
+    Err(refused(server, cannot))
+}
+
 /// Logs in over a fresh connection.
 pub(super) fn log_in(
     wire: &mut Wire,
-    address: &Address,
-    login: &Login,
+    server: &ServerEndpoint,
 ) -> Result<SessionInfo, SessionError> {
-    let mut entry = Entry {
-        wire,
-        address,
-        login,
-    };
+    let mut entry = Entry { wire, server };
     entry.run().map_err(|error| error.about("login"))
+}
+
+fn refused(server: &ServerEndpoint, message: &str) -> SessionError {
+    SessionError::Login {
+        address: server.address.to_string(),
+        user: server.login.user.clone(),
+        message: message.to_owned(),
+    }
 }
 
 /// A login under way.
 struct Entry<'a> {
     wire: &'a mut Wire,
-    address: &'a Address,
-    login: &'a Login,
+    server: &'a ServerEndpoint,
 }
 
 impl Entry<'_> {
     fn run(&mut self) -> Result<SessionInfo, SessionError> {
+        let tls = self.server.tls.then(|| self.encrypt()).transpose()?;
         let startup = self.startup()?;
         self.wire.send(&startup)?;
         let mut info = SessionInfo {
             authentication: self.authenticate()?.to_owned(),
+            tls,
             ..SessionInfo::default()
         };
         loop {
@@ -66,8 +87,30 @@ impl Entry<'_> {
         }
     }
 
+    /// Agrees with the server on TLS, which it answers with one byte; what was agreed.
+    fn encrypt(&mut self) -> Result<String, SessionError> {
+        let mut request = Vec::new();
+        encode::measured(&mut request, |body| encode::int32(body, SSL_REQUEST));
+        self.wire.send(&request)?;
+        match self.wire.peek()? {
+            b'S' => self.wire.encrypt(match &self.server.address {
+                Address::Tcp { host, .. } => host,
+                Address::Socket(_) => "localhost",
+            }),
+            b'N' => Err(self.refused(
+                "the server has no TLS; set ssl = on, ssl_cert_file and ssl_key_file in its \
+                 config, or do not ask for TLS",
+            )),
+            kind::ERROR => {
+                self.wire.next()?;
+                Err(self.server_refused())
+            }
+            other => Err(unexpected(other, "the request for TLS")),
+        }
+    }
+
     fn startup(&self) -> Result<Vec<u8>, SessionError> {
-        let Login { user, database, .. } = self.login;
+        let Login { user, database, .. } = &self.server.login;
         if user.contains('\0') || database.contains('\0') {
             return Err(self.refused("a name with a zero byte cannot be sent"));
         }
@@ -109,8 +152,7 @@ impl Entry<'_> {
                     self.answer_md5()?;
                 }
                 request::SASL => {
-                    method = "scram-sha-256";
-                    self.scram()?;
+                    method = self.scram()?;
                 }
                 other => {
                     return Err(self.refused(&format!(
@@ -146,59 +188,16 @@ impl Entry<'_> {
     fn answer_md5(&mut self) -> Result<(), SessionError> {
         let salt = <[u8; 4]>::try_from(self.authentication_data())
             .map_err(|_| malformed("AuthenticationMD5Password", "a salt not of four bytes"))?;
-        let hash = md5_hash(
-            self.login.user.as_bytes(),
-            self.password()?.as_bytes(),
-            salt,
-        );
+        let user = self.server.login.user.as_bytes();
+        let hash = md5_hash(user, self.password()?.as_bytes(), salt);
         self.send_password(&hash)
     }
 
-    /// SCRAM-SHA-256 (RFC 7677); proves the password to the server and the server to the client.
-    fn scram(&mut self) -> Result<(), SessionError> {
-        if !offers_scram(self.authentication_data()) {
-            return Err(self.refused("the server offers no SASL mechanism but SCRAM-SHA-256-PLUS"));
-        }
-        let password = self.password()?.as_bytes();
-        let mut exchange = ScramSha256::new(password, ChannelBinding::unsupported());
-        let mut message = Vec::new();
-        encode::message(&mut message, b'p', |body| {
-            encode::string(body, SCRAM_SHA_256);
-            encode::value(body, exchange.message());
-        });
-        self.wire.send(&message)?;
-
-        self.expect(request::SASL_CONTINUE)?;
-        exchange
-            .update(self.authentication_data())
-            .map_err(|error| self.refused(&error.to_string()))?;
-        message.clear();
-        encode::message(&mut message, b'p', |body| {
-            body.extend_from_slice(exchange.message());
-        });
-        self.wire.send(&message)?;
-
-        self.expect(request::SASL_FINAL)?;
-        exchange
-            .finish(self.authentication_data())
-            .map_err(|error| self.refused(&format!("the server did not prove itself: {error}")))
-    }
-
-    /// Waits for the SASL message that must come now. An early `OK` would skip the server's proof.
-    fn expect(&mut self, wanted: u32) -> Result<(), SessionError> {
-        let got = self.authentication_request()?;
-        if got != wanted {
-            let what = format!("request {got} where SASL needs {wanted}");
-            return Err(malformed("Authentication", &what));
-        }
-        Ok(())
-    }
-
     fn password(&self) -> Result<&str, SessionError> {
-        if self.login.password.is_empty() {
+        if self.server.login.password.is_empty() {
             return Err(self.refused("the server asks for a password and none is given"));
         }
-        Ok(&self.login.password)
+        Ok(&self.server.login.password)
     }
 
     fn send_password(&mut self, password: &str) -> Result<(), SessionError> {
@@ -210,7 +209,7 @@ impl Entry<'_> {
     fn server_refused(&self) -> SessionError {
         match Fault::read(self.wire.body()) {
             Ok(fault) if fault.code == CANNOT_CONNECT_NOW => SessionError::Connect {
-                address: self.address.to_string(),
+                address: self.server.address.to_string(),
                 cause: fault.text(),
             },
             Ok(fault) => self.refused(&fault.text()),
@@ -219,23 +218,8 @@ impl Entry<'_> {
     }
 
     fn refused(&self, message: &str) -> SessionError {
-        SessionError::Login {
-            address: self.address.to_string(),
-            user: self.login.user.clone(),
-            message: message.to_owned(),
-        }
+        refused(self.server, message)
     }
-}
-
-/// The mechanisms are a list of strings that an empty one ends.
-fn offers_scram(mechanisms: &[u8]) -> bool {
-    let mut parts = Parts::of(mechanisms);
-    while let Some(mechanism) = parts.string() {
-        if mechanism == SCRAM_SHA_256.as_bytes() {
-            return true;
-        }
-    }
-    false
 }
 
 fn note_parameter(body: &[u8], info: &mut SessionInfo) -> Result<(), SessionError> {

@@ -1,5 +1,7 @@
 //! Columns and rows: what a `RowDescription` announces and a `DataRow` brings.
 
+use std::cell::Cell;
+
 use super::wire::Parts;
 use crate::{Row, Value};
 
@@ -42,26 +44,11 @@ impl Format {
         u16::from(self != Self::Text)
     }
 
-    /// Bytes of every value in this format; `None` where they differ.
-    fn width(self) -> Option<usize> {
-        match self {
-            Self::Text => None,
-            Self::Bool => Some(1),
-            Self::Int2 => Some(2),
-            Self::Int4 | Self::Float4 => Some(4),
-            Self::Int8 | Self::Float8 => Some(8),
-        }
-    }
-
-    fn decode(self, bytes: &[u8]) -> Value<'_> {
-        self.decode_binary(bytes).unwrap_or(Value::Bytes(bytes))
-    }
-
-    /// `None` for text, and for a width that [`locate`] has ruled out.
-    fn decode_binary(self, bytes: &[u8]) -> Option<Value<'_>> {
+    /// A value in this format; `None` when it has not the width of its type.
+    fn decode(self, bytes: &[u8]) -> Option<Value<'_>> {
         Some(match self {
-            Self::Text => return None,
-            Self::Bool => Value::Int(i64::from(*bytes.first()? != 0)),
+            Self::Text => Value::Bytes(bytes),
+            Self::Bool => Value::Int(i64::from(u8::from_be_bytes(bytes.try_into().ok()?) != 0)),
             Self::Int2 => Value::Int(i16::from_be_bytes(bytes.try_into().ok()?).into()),
             Self::Int4 => Value::Int(i32::from_be_bytes(bytes.try_into().ok()?).into()),
             Self::Int8 => Value::Int(i64::from_be_bytes(bytes.try_into().ok()?)),
@@ -92,56 +79,92 @@ pub(super) fn column_types(description: &[u8]) -> Option<Vec<u32>> {
     parts.rest().is_empty().then_some(types)
 }
 
-/// Where a value lies in its `DataRow`; `None` for NULL.
-pub(super) type Cell = Option<(u32, u32)>;
-
-/// Finds the values of a `DataRow`. `None` when it is malformed: not as many columns as announced,
-/// a value longer than the message or of a wrong width, bytes left over.
-pub(super) fn locate(body: &[u8], formats: &[Format], cells: &mut Vec<Cell>) -> Option<()> {
-    cells.clear();
-    let mut parts = Parts::of(body);
-    if usize::from(parts.int16()?) != formats.len() {
-        return None;
-    }
-    for format in formats {
-        let length = parts.int32()? as i32;
-        if length == -1 {
-            cells.push(None);
-            continue;
-        }
-        let length = usize::try_from(length).ok()?;
-        let start = body.len() - parts.rest().len();
-        parts.bytes(length)?;
-        if format.width().is_some_and(|width| width != length) {
-            return None;
-        }
-        cells.push(Some((start as u32, (start + length) as u32)));
-    }
-    parts.rest().is_empty().then_some(())
+/// A `DataRow` as it came. A value is looked for only when it is asked for, because most rows of a
+/// benchmark are only counted.
+#[derive(Debug)]
+pub(super) struct DataRow<'a> {
+    /// The values, each with its length in front.
+    values: &'a [u8],
+    formats: &'a [Format],
+    /// A column and where it begins in `values`, behind the one that was asked for last: columns
+    /// are mostly read in their order.
+    next: Cell<(usize, usize)>,
+    is_malformed: Cell<bool>,
 }
 
-/// A `DataRow` whose values were found by [`locate`].
-pub(super) struct DataRow<'a> {
-    pub(super) body: &'a [u8],
-    pub(super) cells: &'a [Cell],
-    pub(super) formats: &'a [Format],
+impl<'a> DataRow<'a> {
+    /// From a message's body; `None` when it has not as many columns as were announced.
+    #[inline]
+    pub(super) fn of(body: &'a [u8], formats: &'a [Format]) -> Option<Self> {
+        let (count, values) = body.split_first_chunk()?;
+        if usize::from(u16::from_be_bytes(*count)) != formats.len() {
+            return None;
+        }
+        Some(Self {
+            values,
+            formats,
+            next: Cell::new((0, 0)),
+            is_malformed: Cell::new(false),
+        })
+    }
+
+    /// Was there a value, among those that were asked for, that does not fit into the message or is
+    /// not of its format? [`Row::value`] cannot tell, and shows NULL.
+    #[inline]
+    pub(super) fn is_malformed(&self) -> bool {
+        self.is_malformed.get()
+    }
+
+    /// The value of a column that there is; `None` when it is malformed.
+    fn read(&self, column: usize, format: Format) -> Option<Value<'a>> {
+        let (mut current, mut start) = self.next.get();
+        if column < current {
+            (current, start) = (0, 0);
+        }
+        loop {
+            let (value, end) = cell(self.values, start)?;
+            if current < column {
+                (current, start) = (current + 1, end);
+                continue;
+            }
+            self.next.set((column + 1, end));
+            // Nothing may be left over behind the last column.
+            if column + 1 == self.formats.len() && end != self.values.len() {
+                return None;
+            }
+            return match value {
+                Some(bytes) => format.decode(bytes),
+                None => Some(Value::Null),
+            };
+        }
+    }
+}
+
+/// The value whose length field is at `start`, `None` in it for NULL, and where it ends.
+#[inline]
+fn cell(values: &[u8], start: usize) -> Option<(Option<&[u8]>, usize)> {
+    let (length, rest) = values.get(start..)?.split_first_chunk()?;
+    let length = i32::from_be_bytes(*length);
+    if length == -1 {
+        return Some((None, start + 4));
+    }
+    let length = usize::try_from(length).ok()?;
+    Some((Some(rest.get(..length)?), start + 4 + length))
 }
 
 impl Row for DataRow<'_> {
     fn len(&self) -> usize {
-        self.cells.len()
+        self.formats.len()
     }
 
     fn value(&self, column: usize) -> Value<'_> {
-        let (Some(Some((start, end))), Some(format)) =
-            (self.cells.get(column), self.formats.get(column))
-        else {
+        let Some(format) = self.formats.get(column) else {
             return Value::Null;
         };
-        match self.body.get(*start as usize..*end as usize) {
-            Some(bytes) => format.decode(bytes),
-            None => Value::Null,
-        }
+        self.read(column, *format).unwrap_or_else(|| {
+            self.is_malformed.set(true);
+            Value::Null
+        })
     }
 }
 
@@ -149,22 +172,13 @@ impl Row for DataRow<'_> {
 mod tests {
     use super::*;
 
-    fn values<'a>(
-        body: &'a [u8],
-        formats: &'a [Format],
-        cells: &'a mut Vec<Cell>,
-    ) -> Option<Vec<String>> {
-        locate(body, formats, cells)?;
-        let row = DataRow {
-            body,
-            cells,
-            formats,
-        };
-        Some(
-            (0..=row.len())
-                .map(|column| format!("{:?}", row.value(column)))
-                .collect(),
-        )
+    /// All values of a row and one beyond; `None` when the row is malformed.
+    fn values(body: &[u8], formats: &[Format]) -> Option<Vec<String>> {
+        let row = DataRow::of(body, formats)?;
+        let shown = (0..=row.len())
+            .map(|column| format!("{:?}", row.value(column)))
+            .collect();
+        (!row.is_malformed()).then_some(shown)
     }
 
     #[test]
@@ -193,7 +207,7 @@ mod tests {
             Format::Int8,
         ];
         assert_eq!(
-            values(&body, &formats, &mut Vec::new()).unwrap(),
+            values(&body, &formats).unwrap(),
             [
                 "Bytes([116, 101, 120, 116])",
                 "Int(1)",
@@ -212,27 +226,51 @@ mod tests {
     fn malformed_rows_are_refused() {
         let int = [Format::Int4];
         let good = [0, 1, 0, 0, 0, 4, 0, 0, 0, 9];
-        let mut cells = Vec::new();
-        assert!(locate(&good, &int, &mut cells).is_some());
-        assert!(
-            locate(&good, &[], &mut cells).is_none(),
-            "more columns than announced"
-        );
-        assert!(
-            locate(&good, &[Format::Int8], &mut cells).is_none(),
-            "wrong width"
-        );
-        assert!(locate(&good[..9], &int, &mut cells).is_none(), "cut short");
-        assert!(
-            locate(&[0, 1, 255, 255, 255, 254], &int, &mut cells).is_none(),
-            "length -2"
-        );
-        let mut longer = good.to_vec();
-        longer.push(0);
-        assert!(
-            locate(&longer, &int, &mut cells).is_none(),
-            "bytes left over"
-        );
+        assert!(values(&good, &int).is_some());
+        for (what, body, formats) in [
+            ("a wrong width", &good[..], &[Format::Int8][..]),
+            ("more columns than announced", &good, &[]),
+            ("fewer columns", &good, &[Format::Int4; 2]),
+            ("cut short", &good[..9], &int),
+            ("without its values", &good[..2], &int),
+            ("empty", &[], &int),
+            ("of length -2", &[0, 1, 255, 255, 255, 254], &int),
+            ("bytes left over", &[0, 1, 0, 0, 0, 4, 0, 0, 0, 9, 0], &int),
+        ] {
+            assert_eq!(values(body, formats), None, "{what}");
+        }
+    }
+
+    #[test]
+    fn columns_are_found_in_any_order() {
+        let mut body = vec![0, 3];
+        for text in ["a", "", "ccc"] {
+            super::super::encode::value(&mut body, text.as_bytes());
+        }
+        let formats = [Format::Text; 3];
+        let row = DataRow::of(&body, &formats).unwrap();
+        for (column, wanted) in [
+            (2, "ccc"),
+            (2, "ccc"),
+            (0, "a"),
+            (2, "ccc"),
+            (1, ""),
+            (0, "a"),
+        ] {
+            assert_eq!(row.value(column), Value::Bytes(wanted.as_bytes()));
+        }
+        assert!(!row.is_malformed());
+    }
+
+    #[test]
+    fn a_row_that_nobody_looks_at_is_not_searched() {
+        let row = DataRow::of(b"\0\x01\0\0\0\x63", &[Format::Text]).unwrap();
+        assert_eq!(row.len(), 1);
+        assert!(!row.is_malformed());
+        assert_eq!(row.value(1), Value::Null);
+        assert!(!row.is_malformed(), "a column that there is not");
+        assert_eq!(row.value(0), Value::Null);
+        assert!(row.is_malformed());
     }
 
     #[test]

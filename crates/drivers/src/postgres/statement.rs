@@ -10,16 +10,28 @@ use crate::{Param, ParamType, SessionError};
 /// A statement that the server has parsed, and the request that runs it.
 ///
 /// A run is Bind, Execute and Sync in one write. All of it but the parameters is encoded when the
-/// statement is prepared: `head`, then each parameter with its length, then `tail`.
+/// statement is prepared. Where all parameters are integers, nothing of it ever moves, and a run
+/// only writes their bytes into it.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) sql: String,
     /// How the columns of its rows come; empty for a statement without rows.
     pub(super) formats: Vec<Format>,
     types: Vec<ParamType>,
-    head: Vec<u8>,
+    /// The run with the parameters that were encoded last: the Bind message up to them, each with
+    /// its length in front, then `tail`.
+    request: Vec<u8>,
+    /// Where the parameters begin in `request`.
+    params_at: usize,
     tail: Vec<u8>,
+    /// Bytes of `tail` that still belong to the Bind message: the formats of the columns.
+    bind_rest: usize,
+    /// Are all parameters integers, and so of one length?
+    is_fixed: bool,
 }
+
+/// An integer parameter: its length field and its bytes.
+const INT_SLOT: usize = 4 + 8;
 
 impl Prepared {
     /// Parses `sql` on the server under the name `name` and learns what it returns.
@@ -33,57 +45,105 @@ impl Prepared {
             .map_err(|_| fault::parameter_count(u16::MAX.into(), types.len()))?;
         wire.send(&parse_request(name, sql, types, count))?;
         let formats = read_description(wire, types.len())?;
-        Ok(Self {
-            head: bind_head(name, types, count),
-            tail: bind_tail(&formats),
+        Ok(Self::described(name, sql, types, formats))
+    }
+
+    /// What is kept of a statement whose parameters and columns are known.
+    fn described(name: &str, sql: &str, types: &[ParamType], formats: Vec<Format>) -> Self {
+        let head = bind_head(name, types);
+        let (tail, bind_rest) = bind_tail(&formats);
+        let mut prepared = Self {
             sql: sql.to_owned(),
             formats,
             types: types.to_vec(),
-        })
+            params_at: head.len(),
+            request: head,
+            tail,
+            bind_rest,
+            is_fixed: types.iter().all(|declared| *declared == ParamType::Int),
+        };
+        if prepared.is_fixed {
+            for _ in types {
+                encode::value(&mut prepared.request, &[0; 8]);
+            }
+            prepared.finish();
+        }
+        prepared
     }
 
-    /// Writes the request that runs the statement with `params` into `request`, replacing what it
-    /// held.
-    pub(super) fn encode(
-        &self,
-        params: &[Param<'_>],
-        request: &mut Vec<u8>,
-    ) -> Result<(), SessionError> {
+    /// Writes `params` into the request that runs the statement.
+    #[inline]
+    pub(super) fn encode(&mut self, params: &[Param<'_>]) -> Result<(), SessionError> {
         if params.len() != self.types.len() {
             return Err(fault::parameter_count(self.types.len(), params.len()));
         }
-        request.clear();
-        request.extend_from_slice(&self.head);
-        for (position, (param, declared)) in (1_usize..).zip(params.iter().zip(&self.types)) {
+        if self.is_fixed {
+            self.patch(params)
+        } else {
+            self.rebuild(params)
+        }
+    }
+
+    /// The run with the parameters that were encoded last.
+    #[inline]
+    pub(super) fn request(&self) -> &[u8] {
+        &self.request
+    }
+
+    #[inline]
+    fn patch(&mut self, params: &[Param<'_>]) -> Result<(), SessionError> {
+        let slots = self.request.get_mut(self.params_at..).unwrap_or_default();
+        let slots = slots.chunks_exact_mut(INT_SLOT);
+        for (index, (slot, param)) in slots.zip(params).enumerate() {
+            let (Param::Int(number), Some(bytes)) = (param, slot.last_chunk_mut()) else {
+                return Err(fault::parameter_type(index + 1, ParamType::Int));
+            };
+            *bytes = number.to_be_bytes();
+        }
+        Ok(())
+    }
+
+    fn rebuild(&mut self, params: &[Param<'_>]) -> Result<(), SessionError> {
+        let request = &mut self.request;
+        request.truncate(self.params_at);
+        for (index, (param, declared)) in params.iter().zip(&self.types).enumerate() {
             match (*param, *declared) {
                 (Param::Int(number), ParamType::Int) => {
                     encode::value(request, &number.to_be_bytes());
                 }
-                (Param::Text(text), ParamType::Text | ParamType::DateTime) => {
+                (Param::Text(text), ParamType::Text | ParamType::DateTime | ParamType::Decimal) => {
                     encode::value(request, text.as_bytes());
                 }
-                (Param::Int(_), ParamType::Text | ParamType::DateTime)
+                (Param::Int(_), ParamType::Text | ParamType::DateTime | ParamType::Decimal)
                 | (Param::Text(_), ParamType::Int) => {
-                    return Err(fault::parameter_type(position, *declared));
+                    return Err(fault::parameter_type(index + 1, *declared));
                 }
             }
         }
-        // The Bind message ends with the result formats at the front of the tail.
-        let bind_end = request.len() + 2 + 2 * self.formats.len();
-        request.extend_from_slice(&self.tail);
-        if let Some(bind) = request.get_mut(..bind_end) {
+        self.finish();
+        Ok(())
+    }
+
+    /// Adds what follows the parameters, and the length that the Bind message has with them.
+    fn finish(&mut self) {
+        let bind_end = self.request.len() + self.bind_rest;
+        self.request.extend_from_slice(&self.tail);
+        if let Some(bind) = self.request.get_mut(..bind_end) {
             encode::patch_length(bind, 1);
         }
-        Ok(())
     }
 }
 
-/// The type's OID in `pg_type.dat`: `int8`, `varchar`, `timestamp`.
+/// The type's OID in `pg_type.dat`: `int8`, `timestamp`, `numeric`.
+///
+/// The type of a text is left to the server (0), which takes that of the column: a declared `varchar`
+/// would turn the comparison with a `char(n)` column into one of `text`, which no index on it serves.
 fn oid(declared: ParamType) -> u32 {
     match declared {
         ParamType::Int => 20,
-        ParamType::Text => 1043,
+        ParamType::Text => 0,
         ParamType::DateTime => 1114,
+        ParamType::Decimal => 1700,
     }
 }
 
@@ -91,7 +151,7 @@ fn oid(declared: ParamType) -> u32 {
 fn format_code(declared: ParamType) -> u16 {
     match declared {
         ParamType::Int => 1,
-        ParamType::Text | ParamType::DateTime => 0,
+        ParamType::Text | ParamType::DateTime | ParamType::Decimal => 0,
     }
 }
 
@@ -115,34 +175,44 @@ fn parse_request(name: &str, sql: &str, types: &[ParamType], count: u16) -> Vec<
 }
 
 /// The Bind message up to its parameters, its length still to be patched.
-fn bind_head(name: &str, types: &[ParamType], count: u16) -> Vec<u8> {
+fn bind_head(name: &str, types: &[ParamType]) -> Vec<u8> {
     let mut head = Vec::new();
     encode::message(&mut head, b'B', |body| {
         // The unnamed portal.
         encode::string(body, "");
         encode::string(body, name);
-        encode::int16(body, count);
-        for declared in types {
-            encode::int16(body, format_code(*declared));
-        }
-        encode::int16(body, count);
+        format_codes(body, types.iter().map(|declared| format_code(*declared)));
+        encode::int16(body, types.len() as u16);
     });
     head
 }
 
-/// The end of the Bind message, then Execute of all rows, then Sync.
-fn bind_tail(formats: &[Format]) -> Vec<u8> {
+/// The end of the Bind message, then Execute of all rows, then Sync; and how long the first is.
+fn bind_tail(formats: &[Format]) -> (Vec<u8>, usize) {
     let mut tail = Vec::new();
-    encode::int16(&mut tail, formats.len() as u16);
-    for format in formats {
-        encode::int16(&mut tail, format.code());
-    }
+    format_codes(&mut tail, formats.iter().map(|format| format.code()));
+    let bind_rest = tail.len();
     encode::message(&mut tail, b'E', |body| {
         encode::string(body, "");
         encode::int32(body, 0);
     });
     encode::sync(&mut tail);
-    tail
+    (tail, bind_rest)
+}
+
+/// Appends format codes: one for all where they are the same, which a server need not read one by
+/// one; else one for each.
+fn format_codes(body: &mut Vec<u8>, codes: impl ExactSizeIterator<Item = u16> + Clone) {
+    let first = codes.clone().next();
+    let count = if codes.clone().all(|code| Some(code) == first) {
+        usize::from(first.is_some())
+    } else {
+        codes.len()
+    };
+    encode::int16(body, count as u16);
+    for code in codes.take(count) {
+        encode::int16(body, code);
+    }
 }
 
 /// Reads the answer to Parse and Describe up to the server being ready again.
@@ -182,59 +252,94 @@ mod tests {
     use super::*;
 
     fn prepared(types: &[ParamType], formats: Vec<Format>) -> Prepared {
-        Prepared {
-            sql: String::new(),
-            head: bind_head("s1", types, types.len() as u16),
-            tail: bind_tail(&formats),
-            formats,
-            types: types.to_vec(),
-        }
+        Prepared::described("s1", "", types, formats)
     }
 
     #[test]
     fn a_run_is_bind_execute_and_sync() {
-        let statement = prepared(
+        let mut statement = prepared(
             &[ParamType::Int, ParamType::DateTime],
             vec![Format::Int4, Format::Text],
         );
-        let mut request = b"an earlier request".to_vec();
-        statement
-            .encode(
-                &[Param::Int(258), Param::Text("2026-11-21 10:00:00")],
-                &mut request,
-            )
-            .unwrap();
         let mut wanted = b"B\0\0\0\x39\0s1\0\0\x02\0\x01\0\0\0\x02".to_vec();
         wanted.extend(b"\0\0\0\x08\0\0\0\0\0\0\x01\x02\0\0\0\x132026-11-21 10:00:00");
         wanted.extend(b"\0\x02\0\x01\0\0");
         assert_eq!(usize::from(wanted[4]), wanted.len() - 1);
         wanted.extend(b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04");
-        assert_eq!(request, wanted);
+        for _ in 0..2 {
+            statement
+                .encode(&[Param::Int(258), Param::Text("2026-11-21 10:00:00")])
+                .unwrap();
+            assert_eq!(statement.request(), wanted);
+        }
+    }
+
+    #[test]
+    fn integers_are_written_into_the_request_that_is_there() {
+        let mut statement = prepared(&[ParamType::Int, ParamType::Int], vec![Format::Text]);
+        let before = statement.request().as_ptr();
+        for numbers in [[1, -2], [i64::MIN, i64::MAX]] {
+            let params = numbers.map(Param::Int);
+            statement.encode(&params).unwrap();
+            let mut wanted = b"B\0\0\0\x2a\0s1\0\0\x01\0\x01\0\x02".to_vec();
+            for number in numbers {
+                wanted.extend(b"\0\0\0\x08");
+                wanted.extend(number.to_be_bytes());
+            }
+            wanted.extend(b"\0\x01\0\0");
+            assert_eq!(usize::from(wanted[4]), wanted.len() - 1);
+            wanted.extend(b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04");
+            assert_eq!(statement.request(), wanted);
+        }
+        assert_eq!(statement.request().as_ptr(), before);
+    }
+
+    #[test]
+    fn a_statement_without_parameters_is_ready_to_be_sent() {
+        let mut statement = prepared(&[], Vec::new());
+        statement.encode(&[]).unwrap();
+        let wanted = b"B\0\0\0\x0e\0s1\0\0\0\0\0\0\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
+        assert_eq!(statement.request(), wanted);
     }
 
     #[test]
     fn the_buffer_of_a_run_is_reused() {
-        let statement = prepared(&[ParamType::Text], Vec::new());
-        let mut request = Vec::with_capacity(1024);
-        let before = request.as_ptr();
+        let mut statement = prepared(&[ParamType::Text], Vec::new());
+        let text = "a text that makes the buffer grow".repeat(10);
+        statement.encode(&[Param::Text(&text)]).unwrap();
+        let before = statement.request().as_ptr();
         for text in ["first", "a second that is longer"] {
-            statement
-                .encode(&[Param::Text(text)], &mut request)
-                .unwrap();
+            statement.encode(&[Param::Text(text)]).unwrap();
+            let length = usize::from(statement.request()[4]);
+            assert_eq!(
+                length,
+                b"....".len() + b"\0s1\0..01..".len() + 4 + text.len() + 2
+            );
         }
-        assert_eq!(request.as_ptr(), before);
-        assert!(request.starts_with(b"B\0\0\0\x2b\0s1\0"), "{request:?}");
+        assert_eq!(statement.request().as_ptr(), before);
     }
 
     #[test]
     fn wrong_parameters_are_refused_before_anything_is_sent() {
-        let statement = prepared(&[ParamType::Int], Vec::new());
-        let mut request = Vec::new();
-        let missing = statement.encode(&[], &mut request).unwrap_err();
-        assert_eq!(missing.code(), "08P01");
-        let text = statement
-            .encode(&[Param::Text("1")], &mut request)
-            .unwrap_err();
-        assert_eq!(text.code(), "42804");
+        for types in [
+            [ParamType::Int, ParamType::Int],
+            [ParamType::Text, ParamType::Int],
+        ] {
+            let mut statement = prepared(&types, Vec::new());
+            let missing = statement.encode(&[]).unwrap_err();
+            assert_eq!(missing.code(), "08P01");
+            let first = match types[0] {
+                ParamType::Int => Param::Int(1),
+                ParamType::Text | ParamType::DateTime | ParamType::Decimal => Param::Text("1"),
+            };
+            let text = statement.encode(&[first, Param::Text("1")]).unwrap_err();
+            assert_eq!(text.code(), "42804");
+            assert!(
+                text.to_string().contains("parameter 2 was declared as Int"),
+                "{text}"
+            );
+            // It can be run with the right ones afterwards.
+            statement.encode(&[first, Param::Int(1)]).unwrap();
+        }
     }
 }

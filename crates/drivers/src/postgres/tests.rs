@@ -1,17 +1,27 @@
 //! Sessions against a scripted server on a Unix socket.
 
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::*;
+use crate::{Address, Login};
+
+mod copy;
+mod pipeline;
+mod tls;
 
 const PATIENT: Duration = Duration::from_secs(10);
 const SHORT: Duration = Duration::from_millis(100);
 
+/// A connection of either kind.
+trait Socket: Read + Write + Send {}
+impl<S: Read + Write + Send> Socket for S {}
+
 /// The server's side of one connection.
-struct Peer(UnixStream);
+struct Peer(Box<dyn Socket>);
 
 impl Peer {
     /// The startup message's parameters, zero bytes as commas.
@@ -61,28 +71,57 @@ impl Peer {
 
 /// A server that plays `script` on its first connection.
 struct Fake {
-    dir: tempfile::TempDir,
+    address: Address,
     thread: JoinHandle<()>,
+    _dir: Option<tempfile::TempDir>,
 }
 
 impl Fake {
+    /// On a Unix socket.
     fn new(script: impl FnOnce(&mut Peer) + Send + 'static) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let listener = UnixListener::bind(dir.path().join("s")).unwrap();
+        let path = dir.path().join("s");
+        let listener = UnixListener::bind(&path).unwrap();
         let thread = std::thread::spawn(move || {
             let (stream, _) = listener.accept().unwrap();
-            script(&mut Peer(stream));
+            script(&mut Peer(Box::new(stream)));
         });
-        Self { dir, thread }
+        Self {
+            address: Address::Socket(path),
+            thread,
+            _dir: Some(dir),
+        }
     }
 
-    fn connect(&self, timeout: Duration) -> Result<PostgresSession, SessionError> {
+    /// On TCP.
+    fn tcp(script: impl FnOnce(&mut Peer) + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = Address::Tcp {
+            host: "127.0.0.1".to_owned(),
+            port: listener.local_addr().unwrap().port(),
+        };
+        let thread = std::thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            script(&mut Peer(Box::new(stream)));
+        });
+        Self {
+            address,
+            thread,
+            _dir: None,
+        }
+    }
+
+    fn endpoint(&self, timeout: Duration) -> ServerEndpoint {
         let login = Login {
             user: "md5_user".to_owned(),
             password: "password".to_owned(),
             database: "bench".to_owned(),
         };
-        PostgresConnector::new(Address::Socket(self.dir.path().join("s")), login, timeout).session()
+        ServerEndpoint::plain(self.address.clone(), login, timeout)
+    }
+
+    fn connect(&self, timeout: Duration) -> Result<PostgresSession, SessionError> {
+        PostgresConnector::new(self.endpoint(timeout)).session()
     }
 
     /// Waits for the end of the script, whose assertions count.

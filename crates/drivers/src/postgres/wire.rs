@@ -55,25 +55,55 @@ impl Wire {
         self.stream.send(request)
     }
 
-    /// Waits for the next message and returns its kind; [`Wire::body`] shows the rest of it.
-    pub(super) fn next(&mut self) -> Result<u8, SessionError> {
+    /// Waits until a message has arrived whole; lets go of the one that was read last.
+    #[inline]
+    pub(super) fn wait(&mut self) -> Result<(), SessionError> {
         self.stream.consume(std::mem::take(&mut self.current));
-        let unread = self.stream.ensure(HEADER)?;
-        let [kind, a, b, c, d, ..] = *unread else {
+        // Most answers arrive in one piece.
+        if self.arrived().next().is_none() {
+            self.wait_for_message()?;
+        }
+        Ok(())
+    }
+
+    /// Another protocol is told from the header alone, without a wait for a body that never comes.
+    #[cold]
+    #[inline(never)]
+    fn wait_for_message(&mut self) -> Result<(), SessionError> {
+        let Some(header) = self.stream.ensure(HEADER)?.first_chunk() else {
             return Err(malformed("header", "shorter than five bytes"));
         };
-        let arrived = unread.len();
-        let length = u32::from_be_bytes([a, b, c, d]) as usize;
-        // Another protocol is told from the header alone, without a wait for a body that never comes.
+        let (kind, length) = split(*header);
         if !kind.is_ascii_alphanumeric() || !(LENGTH_FIELD..=MAX_MESSAGE).contains(&length) {
             let what = format!("kind {}, length {length}", printable(kind));
             return Err(malformed("header", &what));
         }
-        // Most answers arrive in one piece.
-        if arrived < 1 + length {
-            self.stream.ensure(1 + length)?;
+        self.stream.ensure(1 + length)?;
+        Ok(())
+    }
+
+    /// The messages that have arrived whole and were not read yet.
+    #[inline]
+    pub(super) fn arrived(&self) -> Arrived<'_> {
+        let unread = self.stream.unread();
+        Arrived {
+            rest: unread.get(self.current..).unwrap_or_default(),
         }
-        self.current = 1 + length;
+    }
+
+    /// Counts as read what [`Wire::arrived`] showed, up to the last `rest` bytes of it.
+    #[inline]
+    pub(super) fn keep(&mut self, rest: usize) {
+        self.current = self.stream.unread().len().saturating_sub(rest);
+    }
+
+    /// Waits for the next message and returns its kind; [`Wire::body`] shows the rest of it.
+    pub(super) fn next(&mut self) -> Result<u8, SessionError> {
+        self.wait()?;
+        let Some((kind, body)) = self.arrived().next() else {
+            return Err(malformed("header", "no message after the wait for one"));
+        };
+        self.current = HEADER + body.len();
         Ok(kind)
     }
 
@@ -91,6 +121,36 @@ impl Wire {
     pub(super) fn body(&self) -> &[u8] {
         let message = self.stream.unread();
         message.get(HEADER..self.current).unwrap_or_default()
+    }
+
+    /// Waits for a single byte that answers a request outside of the messages, and leaves it there.
+    pub(super) fn peek(&mut self) -> Result<u8, SessionError> {
+        self.stream.consume(std::mem::take(&mut self.current));
+        match self.stream.ensure(1)?.first() {
+            Some(byte) => Ok(*byte),
+            None => Err(malformed("answer", "empty")),
+        }
+    }
+
+    /// Encrypts the connection after the server has agreed with one byte; what was agreed.
+    pub(super) fn encrypt(&mut self, host: &str) -> Result<String, SessionError> {
+        self.stream.consume(1);
+        self.stream.encrypt(host)
+    }
+
+    /// The server's certificate (DER); `None` without encryption.
+    pub(super) fn certificate(&self) -> Option<&[u8]> {
+        self.stream.peer_certificate()
+    }
+
+    /// Has the server said something that was not read yet? Does not wait.
+    pub(super) fn has_arrived(&mut self) -> Result<bool, SessionError> {
+        Ok(self.stream.unread().len() > self.current || self.stream.has_arrived()?)
+    }
+
+    /// Begins the wait for the next of several answers, which has the whole timeout again.
+    pub(super) fn begin_answer(&mut self) -> Result<(), SessionError> {
+        self.stream.begin_answer()
     }
 
     /// Ends the connection: what comes next has no meaning.
@@ -116,6 +176,40 @@ pub(super) fn unexpected(kind: u8, during: &str) -> SessionError {
             "unexpected message {} in answer to {during}",
             printable(kind)
         ),
+    }
+}
+
+/// A header's kind and the length that it announces.
+#[inline]
+fn split(header: [u8; HEADER]) -> (u8, usize) {
+    let [kind, length @ ..] = header;
+    (kind, u32::from_be_bytes(length) as usize)
+}
+
+/// Messages that have arrived whole: their kinds and bodies.
+#[derive(Debug)]
+pub(super) struct Arrived<'a> {
+    rest: &'a [u8],
+}
+
+impl Arrived<'_> {
+    /// Bytes that were not shown yet.
+    #[inline]
+    pub(super) fn rest(&self) -> usize {
+        self.rest.len()
+    }
+}
+
+impl<'a> Iterator for Arrived<'a> {
+    type Item = (u8, &'a [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (header, after) = self.rest.split_first_chunk()?;
+        let (kind, length) = split(*header);
+        let (body, rest) = after.split_at_checked(length.checked_sub(LENGTH_FIELD)?)?;
+        self.rest = rest;
+        Some((kind, body))
     }
 }
 

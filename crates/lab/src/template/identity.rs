@@ -114,6 +114,7 @@ mod tests {
             },
             set: std::collections::BTreeMap::new(),
             cpus: Placement::default(),
+            connection: model::Connection::default(),
             preload: String::new(),
             huge_pages: false,
             control: false,
@@ -179,7 +180,9 @@ mod tests {
     }
 
     fn spec(plan: &mut Plan) -> &mut InsertSpec {
-        let WorkloadSpec::Insert(spec) = &mut plan.workload;
+        let WorkloadSpec::Insert(spec) = &mut plan.workload else {
+            panic!("another workload");
+        };
         spec
     }
 

@@ -65,7 +65,7 @@ impl Figure {
         (record.measured && seconds > 0.0).then(|| Self {
             step: record.step.clone(),
             rate: record.subject_count() as f64 / seconds,
-            unit: if record.subject.counts_rows {
+            unit: if record.subject.counts.is_rows() {
                 "rows/s".to_owned()
             } else {
                 "ops/s".to_owned()

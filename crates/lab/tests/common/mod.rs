@@ -4,14 +4,13 @@
 
 use std::path::Path;
 
-use lab::{Builds, Ended, Lab, LabError};
+use lab::{Builds, Ended, Lab, LabError, Provider};
 use load::Stop;
-use model::{Comparison, Event, MetricId, Outcome, Plan, RunData, RunId};
+use model::{Comparison, Dbms, Event, MetricId, Outcome, Plan, RunData, RunId, WorkloadSpec};
 use plan::Catalog;
 use stats::{Options, Selection};
 use store::Want;
 use tempfile::TempDir;
-use testkit::FakeProvider;
 
 /// All steps of the benchmark with one rate; two seconds.
 pub(crate) const ALL_STEPS: &str = "";
@@ -40,16 +39,63 @@ pub(crate) fn plan(rounds: u32, workload: &str) -> Plan {
     )
     // TOML allows no line end within an inline table before 1.1.
     .replace("100,\n", "100,");
-    // The engine that is part of backslide needs nothing of what is installed.
+    expand(&text)
+}
+
+/// The plan of a text. Only what is part of backslide or of this machine is found.
+pub(crate) fn expand(text: &str) -> Plan {
     let depot = obtain::Depot::new("no depot".into());
     let builds = Builds::new(Catalog::embedded().unwrap(), depot);
-    let file = plan::read(&text, "tiny.toml").unwrap();
+    expand_with(&builds, text)
+}
+
+/// The plan of a text with these builds.
+pub(crate) fn expand_with(builds: &Builds, text: &str) -> Plan {
+    let file = plan::read(text, "tiny.toml").unwrap();
     let host = model::HostShape {
         cpus: 2,
         memory: model::Bytes(8 << 30),
     };
     let find = |request: &plan::BuildRequest| builds.find(request);
     plan::expand(&file, builds.catalog(), &find, host).unwrap()
+}
+
+/// A plan of microbenchmarks on the systems `good` and `bad`, of SQLite: two tables of 1,000 rows, a second for
+/// each test.
+pub(crate) fn micro(rounds: u32, workload: &str) -> Plan {
+    expand(&format!(
+        r#"
+        name = "tiny"
+        workload = {{ kind = "micro", tables = 2, rows = 1_000, read_seconds = 1, write_seconds = 1, scan_seconds = 1, warmup_seconds = 0, settle = 0, statement_timeout = 5, {workload} }}
+        rounds = {rounds}
+        seed = 7
+        base = "good"
+        [[system]]
+        build = "sqlite"
+        config = "wal"
+        label = "good"
+        [[system]]
+        build = "sqlite"
+        config = "wal"
+        label = "bad"
+        "#
+    ))
+}
+
+/// The Insert Benchmark of a plan.
+pub(crate) fn insert(plan: &mut Plan) -> &mut model::InsertSpec {
+    match &mut plan.workload {
+        WorkloadSpec::Insert(spec) => spec,
+        WorkloadSpec::Sql(_) => panic!("another workload"),
+    }
+}
+
+/// The SQL workload of a plan.
+pub(crate) fn sql(plan: &mut Plan) -> &mut model::SqlSpec {
+    match &mut plan.workload {
+        WorkloadSpec::Sql(spec) => spec,
+        WorkloadSpec::Insert(_) => panic!("another workload"),
+    }
 }
 
 /// A lab that is gone with its test.
@@ -84,7 +130,7 @@ impl Bench {
     pub(crate) fn carry_out(
         &mut self,
         run: &RunId,
-        provider: &FakeProvider,
+        provider: &dyn Provider,
     ) -> Result<Ended, LabError> {
         self.listen(run, provider, &Stop::default(), &mut |_| ())
     }
@@ -92,7 +138,7 @@ impl Bench {
     pub(crate) fn listen(
         &mut self,
         run: &RunId,
-        provider: &FakeProvider,
+        provider: &dyn Provider,
         stop: &Stop,
         listen: &mut dyn FnMut(&Event),
     ) -> Result<Ended, LabError> {
@@ -142,4 +188,21 @@ pub(crate) fn told(outcome: &Outcome) -> String {
             format!("{step}: {reason}{}", log.collect::<String>())
         }
     }
+}
+
+/// The newest build of each family of servers: those of this machine, and MySQL of the user's depot, which
+/// distributions seldom have.
+pub(crate) fn servers(builds: &Builds) -> Vec<model::Build> {
+    let installed = builds.installed().unwrap_or_default();
+    let installed = installed.into_iter().map(|installed| installed.build);
+    let found = builds.found().iter().cloned();
+    let all: Vec<model::Build> = found
+        .chain(installed.filter(|build| build.dbms == Dbms::Mysql))
+        .collect();
+    let families = [Dbms::Mysql, Dbms::Mariadb, Dbms::Postgres];
+    let newest = families.into_iter().filter_map(|dbms| {
+        let of_family = all.iter().filter(|build| build.dbms == dbms);
+        of_family.max_by_key(|build| build.version.clone()).cloned()
+    });
+    newest.collect()
 }

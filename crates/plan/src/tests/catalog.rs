@@ -10,7 +10,9 @@ use super::{HOST, expand};
 
 /// A plan with its order and estimate, short enough to be read.
 fn shown(plan: &Plan) -> String {
-    let WorkloadSpec::Insert(spec) = &plan.workload;
+    let WorkloadSpec::Insert(spec) = &plan.workload else {
+        panic!("it is the Insert Benchmark")
+    };
     let steps: Vec<&str> = spec.steps.iter().map(|step| step.0.as_str()).collect();
     let needs = estimate(plan);
     let mut text = format!("{}: seed {}, base {}\n", plan.name, plan.seed, plan.base);
@@ -64,6 +66,12 @@ fn plans() {
         [
             "demo",
             "mariadb-innodb-myrocks",
+            "micro-mariadb-10.5-11.8",
+            "micro-mysql-5.6-9.7",
+            "micro-postgres-12-18",
+            "micro-smoke",
+            "micro-sqlite",
+            "micro-sweep",
             "mysql-5.6-to-9.7",
             "postgres-12-to-19",
             "postgres-mariadb",

@@ -22,8 +22,10 @@ fn insert(keys: &str) -> model::InsertSpec {
         "name = \"p\"\nrounds = 1\nworkload = {{ kind = \"insert\", scale = \"small\", {keys} }}\n\
          [[system]]\nbuild = \"postgres\""
     );
-    let WorkloadSpec::Insert(spec) = expand(&text).unwrap().workload;
-    spec
+    match expand(&text).unwrap().workload {
+        WorkloadSpec::Insert(spec) => spec,
+        WorkloadSpec::Sql(_) => panic!("it is the Insert Benchmark"),
+    }
 }
 
 fn names(plan: &Plan) -> Vec<&str> {

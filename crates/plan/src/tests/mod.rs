@@ -6,11 +6,14 @@ mod configs;
 mod configs_rules;
 mod errors;
 mod expand;
+mod micro;
+mod workload_errors;
+mod workloads;
 
 use std::sync::LazyLock;
 
 use crate::{BuildRequest, Catalog, PlanError};
-use model::{Build, BuildSource, Bytes, Dbms, HostShape, Plan};
+use model::{Build, BuildSource, Bytes, Dbms, HostShape, Plan, WorkloadSpec};
 
 /// Read once: it is large, and some tests need it for each of many cases.
 pub(super) static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::embedded().unwrap());
@@ -50,6 +53,20 @@ pub(super) fn build(request: &BuildRequest, version: &str) -> Build {
         name: None,
         facts: model::BuildFacts::default(),
     }
+}
+
+/// The statements of a workload, or of a plan's: the spec of one of SQL.
+pub(super) fn sql(plan: Plan) -> model::SqlSpec {
+    match plan.workload {
+        WorkloadSpec::Sql(spec) => spec,
+        WorkloadSpec::Insert(_) => panic!("it is the Insert Benchmark"),
+    }
+}
+
+/// The plan that runs `workload`, which is the text of a workload file.
+pub(super) fn with_workload(plan: &str, workload: &str) -> Result<Plan, PlanError> {
+    let file = crate::read(plan, "my.toml")?.with_workload_file(workload, "w.toml")?;
+    crate::expand(&file, &CATALOG, &find, HOST)
 }
 
 /// Reads and expands a plan on the host above.

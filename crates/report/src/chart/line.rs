@@ -41,7 +41,7 @@ pub(crate) struct LineChart {
 }
 
 /// Pixels between two keys.
-const KEY_HEIGHT: f64 = 13.0;
+pub(super) const KEY_HEIGHT: f64 = 13.0;
 
 /// Points of a line that carry its marker, and the same where there are many lines.
 const MARKS: usize = 5;
@@ -171,7 +171,7 @@ impl LineChart {
 }
 
 /// Rising positions, moved so that neighbours are a key's height apart and all are within the frame.
-fn apart(mut ys: Vec<f64>, frame: Frame) -> Vec<f64> {
+pub(super) fn apart(mut ys: Vec<f64>, frame: Frame) -> Vec<f64> {
     let mut least = f64::MIN;
     for y in &mut ys {
         *y = y.max(least);

@@ -12,6 +12,7 @@ pub(crate) mod quantile;
 pub(crate) mod scale;
 pub(crate) mod style;
 pub(crate) mod svg;
+pub(crate) mod sweep;
 
 use maud::{Markup, html};
 

@@ -18,32 +18,57 @@ pub(super) fn costs(view: &View<'_>) -> Markup {
         section #costs {
             h2 { "Cost per operation" }
             p.note { "Throughput says that something changed, cost per operation often says why: it usually varies less from run to run than throughput does." }
+            @if view.differing_only { p.note { "Only the steps in which a cost certainly differs are listed here; the whole report has all." } }
             @for (group, name) in GROUPS { (cost_group(view, group, name)) }
         }
     }
 }
 
-/// The first metric of a group stands open, the others are folded; each absolute, then relative.
+/// Of a sweep, whose every table has hundreds of rows, only these are shown; a step's own section has all
+/// of them.
+const MAIN: [&str; 6] = [
+    "server.cpu/o",
+    "server.cs/o",
+    "cpu/o",
+    "cs/o",
+    "wKB/o",
+    "client.cpu/o",
+];
+
+/// The first metric of a group stands open, the others are folded; each absolute, then relative. Of dozens
+/// of steps only what is relative stands open, in a sweep nothing.
 fn cost_group(view: &View<'_>, group: Group, name: &str) -> Markup {
-    let absolute = tables::view_costs(view, group, false);
-    let relative = tables::view_costs(view, group, true);
-    let mut both = absolute.iter().zip(&relative);
+    let metrics = tables::view_cost_metrics(view, group);
+    let has_room = |metric: &&str| view.sweep.is_none() || MAIN.contains(metric);
+    let most = match (view.differing_only, &view.sweep) {
+        (true, Some(_)) => 1,
+        (true, None) | (false, _) => usize::MAX,
+    };
+    let mut tables = metrics.filter(has_room).take(most).map(|metric| {
+        let one = |relative| tables::view_cost(view, metric, relative);
+        (one(false), view.has_candidates().then(|| one(true)))
+    });
     html! {
         h3.group { (name) }
-        @match both.next() {
+        @match tables.next() {
+            None if view.differing_only => { p.nothing { "Nothing certainly differs." } }
             None => { p.nothing { "Not measured in this run." } }
+            Some((absolute, Some(relative))) if view.is_by_step() => {
+                @if view.sweep.is_some() { (folded(&relative)) } @else { (table(&relative)) }
+                (folded(&absolute))
+            }
             Some((absolute, relative)) => {
-                (table(absolute))
-                @if view.has_candidates() { (table(relative)) }
+                (table(&absolute))
+                @if let Some(relative) = relative { (table(&relative)) }
             }
         }
-        @for (absolute, relative) in both {
+        @for (absolute, relative) in tables {
             details {
                 summary { (absolute.title) }
-                (bare(absolute))
-                @if view.has_candidates() {
+                (bare(&absolute))
+                @if let Some(relative) = relative {
                     p.note { (relative.note) }
-                    (bare(relative))
+                    (bare(&relative))
                 }
             }
         }
@@ -55,7 +80,9 @@ pub(super) fn sizes_and_errors(view: &View<'_>) -> Markup {
     html! {
         section #sizes {
             h2 { "Sizes" }
-            @if sizes.is_empty() { p.nothing { "Not measured in this run." } }
+            @if sizes.is_empty() {
+                p.nothing { (if view.differing_only { "Nothing certainly differs." } else { "Not measured in this run." }) }
+            }
             @for (place, one) in sizes.iter().enumerate() {
                 @if place == 0 { (table(one)) } @else { (folded(one)) }
             }

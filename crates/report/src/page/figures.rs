@@ -164,12 +164,12 @@ fn vertical_axis(lines: &[Line], what: &OverTime<'_>) -> Option<Axis> {
     let bands = lines.iter().flat_map(|l| l.band.iter().map(|(_, _, y)| *y));
     let target = what.target.map(|t| t as f64);
     match what.quantity {
-        Quantity::Ops | Quantity::Rows => Some(Axis {
+        Quantity::Ops | Quantity::Rows | Quantity::Statements(_) => Some(Axis {
             scale: Scale::from_zero(points.chain(bands).chain(target))?,
-            name: if what.quantity == Quantity::Rows {
-                "rows/s"
-            } else {
-                "ops/s"
+            name: match what.quantity {
+                Quantity::Rows => "rows/s",
+                Quantity::Statements(_) => "statements/s",
+                Quantity::Ops | Quantity::P99 | Quantity::Longest => "ops/s",
             }
             .to_owned(),
             text: format::tick,

@@ -21,6 +21,12 @@ pub(super) fn methods(view: &View<'_>) -> Markup {
                 li { "Absolute values are medians over the rounds. Only completed trials count." }
                 li { "Costs are differences of counters at the two edges of a step's measured window, divided by the operations in it. The server's and the client's are never mixed; the host's holds both." }
                 li { "Service time runs from sending to the complete reply. Response time runs from the moment at which a schedule wanted the operation to start, so that waiting behind a stall counts." }
+                @if view.groups.iter().any(|group| !group.title.is_empty()) {
+                    li { "Steps are listed by group, and within the groups of the published microbenchmarks as those list them. The interval of a group's geometric mean comes from the rounds: it says how well the mean of these tests is known." }
+                }
+                @if view.sweep.is_some() {
+                    li { "A system passes the base where it is certainly slower at one number of clients and certainly faster at a higher one. The place is found in each round, linearly in the logarithm of the clients; its interval comes from the rounds as every other. Scale-up compares a system with itself at the smallest number of clients, within each round." }
+                }
                 li { "Charts over time sum all clients; where a step is long, several seconds share a point." }
             }
             (folded(&tables::view_metrics(view)))

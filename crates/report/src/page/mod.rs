@@ -5,7 +5,9 @@ mod figures;
 mod legend;
 mod matrix;
 mod methods;
+mod over_clients;
 mod provenance;
+mod sections;
 mod step;
 mod summary;
 mod table;
@@ -13,6 +15,7 @@ mod trials;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
+use self::sections::Sections;
 use self::step::Extent;
 use crate::chart::style::shapes;
 use crate::view::View;
@@ -28,13 +31,15 @@ pub fn html(input: &Input<'_>) -> String {
 }
 
 /// The same with less of each step: only the operations that it is about, without the tables of buckets and
-/// rounds. Half the size or less.
+/// rounds. Half the size or less. Of workloads with dozens of steps only those in which something differs.
 pub fn html_brief(input: &Input<'_>) -> String {
     page(input, Extent::Brief)
 }
 
 fn page(input: &Input<'_>, extent: Extent) -> String {
-    let view = View::new(input);
+    let mut view = View::new(input);
+    view.differing_only = extent == Extent::Brief && view.is_by_step();
+    let sections = Sections::of(&view, extent);
     let title = &input.data.info.plan.name;
     let page = markup! {
         (DOCTYPE)
@@ -51,8 +56,8 @@ fn page(input: &Input<'_>, extent: Extent) -> String {
             }
             body {
                 (shapes())
-                (head(&view))
-                main { (body(&view, extent)) }
+                (head(&view, &sections))
+                main { (body(&view, extent, &sections)) }
                 footer { "Made by backslide " (input.data.info.backslide) ", " (input.generated) "." }
                 script { (PreEscaped(SCRIPT)) }
             }
@@ -61,7 +66,7 @@ fn page(input: &Input<'_>, extent: Extent) -> String {
     page.into_string()
 }
 
-fn head(view: &View<'_>) -> Markup {
+fn head(view: &View<'_>, sections: &Sections) -> Markup {
     let info = &view.input.data.info;
     markup! {
         header {
@@ -78,10 +83,9 @@ fn head(view: &View<'_>) -> Markup {
                 a href="#summary" { "What happened" }
                 a href="#matrix" { "Ratios" }
                 a href="#tables" { "Tables" }
+                @if view.sweep.is_some() { a href="#sweep" { "Clients" } }
                 a href="#costs" { "Cost" }
-                @for (place, step) in view.steps.iter().enumerate() {
-                    a.step href={ "#step-" (place) } { (view.label(step)) }
-                }
+                (links(view, sections))
                 a href="#sizes" { "Sizes" }
                 a href="#provenance" { "Provenance" }
                 a href="#methods" { "Methods" }
@@ -90,24 +94,69 @@ fn head(view: &View<'_>) -> Markup {
     }
 }
 
-fn body(view: &View<'_>, extent: Extent) -> Markup {
-    let detail = step::Detail::of(view, extent);
+/// Links to the steps, or to the groups of those that have one.
+fn links(view: &View<'_>, sections: &Sections) -> Markup {
+    markup! {
+        @for (number, group) in view.groups.iter().enumerate() {
+            @if group.title.is_empty() {
+                @for place in group.places.clone().filter(|place| sections.has(*place)) {
+                    @if let Some(step) = view.steps.get(place) {
+                        a.step href={ "#step-" (place) } { (view.label(step)) }
+                    }
+                }
+            } @else if group.places.clone().any(|place| sections.has(place)) {
+                a.step href={ "#group-" (number) } { (group.title) }
+            }
+        }
+    }
+}
+
+fn body(view: &View<'_>, extent: Extent, sections: &Sections) -> Markup {
     markup! {
         (summary::summary(view))
-        (matrix::matrix(view))
+        (matrix::matrix(view, sections))
         section #tables {
             h2 { "Throughput" }
-            (table::table(&tables::view_absolute(view)))
-            @if view.has_candidates() { (table::table(&tables::view_relative(view))) }
+            (throughput(view))
             @if let Some(background) = tables::view_background(view) { (table::table(&background)) }
+            @if let Some(open_loop) = tables::view_open_loop(view) { (table::table(&open_loop)) }
         }
+        (over_clients::over_clients(view))
         (costs::costs(view))
-        @for (place, one) in view.steps.iter().enumerate() {
-            (step::step(view, place, one, detail))
-        }
+        (sections.note())
+        (steps(view, extent, sections))
         (costs::sizes_and_errors(view))
         (trials::failed(view))
         (provenance::provenance(view))
         (methods::methods(view))
+    }
+}
+
+/// Absolute, then relative. In a sweep the ratios are in the matrix already.
+fn throughput(view: &View<'_>) -> Markup {
+    let absolute = tables::view_throughput(view);
+    markup! {
+        @for (place, one) in absolute.iter().enumerate() {
+            @if place == 0 { (table::table(one)) } @else { (table::folded(one)) }
+        }
+        @if view.has_candidates() && view.sweep.is_none() {
+            @let relative = tables::view_relative(view);
+            @if view.is_by_step() { (table::folded(&relative)) } @else { (table::table(&relative)) }
+        }
+    }
+}
+
+fn steps(view: &View<'_>, extent: Extent, sections: &Sections) -> Markup {
+    let detail = step::Detail::of(view, extent, sections);
+    markup! {
+        @for (number, group) in view.groups.iter().enumerate() {
+            @let places: Vec<usize> = group.places.clone().filter(|place| sections.has(*place)).collect();
+            @if !(group.title.is_empty() || places.is_empty()) {
+                h2.group id={ "group-" (number) } { (group.title) }
+            }
+            @for place in places {
+                @if let Some(one) = view.steps.get(place) { (step::step(view, place, one, detail)) }
+            }
+        }
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn provenance(view: &View<'_>) -> Markup {
                 ("seed", info.plan.seed.to_string()),
                 ("rounds", info.plan.rounds.to_string()),
                 ("base", view.base.to_owned()),
-                ("workload", format!("{}, {}", info.plan.workload.name(), format::plural(info.plan.workload.clients() as usize, "client"))),
+                ("workload", format!("{}, {}", info.plan.workload.name(), clients(view))),
                 ("backslide", info.backslide.clone()),
                 ("report", view.input.generated.to_owned()),
             ]))
@@ -32,6 +32,19 @@ pub(super) fn provenance(view: &View<'_>) -> Markup {
             (folded(&tables::view_trials(view)))
             (repeat(view))
         }
+    }
+}
+
+fn clients(view: &View<'_>) -> String {
+    match &view.sweep {
+        Some(sweep) => {
+            let counts: Vec<String> = sweep.clients.iter().map(u32::to_string).collect();
+            format!("{} clients", counts.join(", "))
+        }
+        None => format::plural(
+            view.input.data.info.plan.workload.clients() as usize,
+            "client",
+        ),
     }
 }
 

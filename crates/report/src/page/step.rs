@@ -1,20 +1,25 @@
 //! One step: every round, the course over time, response times, costs.
 
 use maud::{Markup, html};
-use model::StepInfo;
+use model::{SqlWork, StepInfo, StepNote, WorkloadSpec};
 
 use super::figures::{OverTime, distribution, over_time, ratios, rounds};
 use super::legend::legend;
+use super::sections::Sections;
 use super::table::{folded, table};
+use crate::groups::sql_step;
 use crate::series::{self, Bins, Quantity};
-use crate::steps;
 use crate::tables::{self, Clock};
 use crate::view::View;
+use crate::{statements, steps};
 
 /// Points over time in the whole page at most, and of all quantile curves: what keeps the page small
 /// with many systems and steps.
 const ALL_POINTS: usize = 80_000;
 const ALL_CURVES: usize = 20_000;
+
+/// From so many sections on there is room for half of that.
+const MANY: usize = 16;
 
 /// How much of each step the page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,16 +41,24 @@ pub(super) struct Detail {
 }
 
 impl Detail {
-    pub(super) fn of(view: &View<'_>, extent: Extent) -> Self {
+    pub(super) fn of(view: &View<'_>, extent: Extent, sections: &Sections) -> Self {
         let systems = view.systems.len().max(1);
-        let kinds: usize = view.steps.iter().map(|s| view.kinds(s).len()).sum();
+        let steps: Vec<&StepInfo> = view
+            .steps
+            .iter()
+            .enumerate()
+            .filter_map(|(place, step)| sections.has(place).then_some(step))
+            .collect();
+        let kinds: usize = steps.iter().map(|s| view.kinds(s).len()).sum();
         // A step draws its throughput with a band (three outlines), two latencies, and each other
         // kind; a kind has at most two quantile curves.
-        let outlines = (4 * view.steps.len() + kinds).max(1);
+        let outlines = (4 * steps.len() + kinds).max(1);
         let curves = (2 * kinds).max(1);
+        // Each section has tables, which dozens of sections have dozens of times.
+        let share = if steps.len() > MANY { 2 } else { 1 };
         Self {
-            points: (ALL_POINTS / (outlines * systems)).clamp(20, 300),
-            curve: (ALL_CURVES / (curves * systems)).clamp(16, 48),
+            points: (ALL_POINTS / share / (outlines * systems)).clamp(20, 300),
+            curve: (ALL_CURVES / share / (curves * systems)).clamp(16, 48),
             extent,
         }
     }
@@ -54,25 +67,69 @@ impl Detail {
 pub(super) fn step(view: &View<'_>, place: usize, step: &StepInfo, detail: Detail) -> Markup {
     let bins = Bins::of(view, step, detail.points);
     let whole = detail.extent == Extent::Whole;
+    // Of dozens of steps the statements of a transaction are told in a table.
+    let is_one_of_dozens = view.is_by_step();
     let kinds: Vec<String> = match detail.extent {
-        Extent::Whole => view.kinds(step),
-        Extent::Brief => vec![step.subject.clone()],
+        Extent::Whole if !is_one_of_dozens => view.kinds(step),
+        Extent::Whole | Extent::Brief => vec![step.subject.clone()],
     };
     html! {
         section.step id={ "step-" (place) } {
             h2 { (view.label(step)) }
-            p.note { (steps::describe(step)) " " (clients(step)) }
+            p.note { (steps::describe(step, &view.input.data.info.plan.workload)) " " (clients(step)) }
+            (sent(view, step))
+            (tried(view, step))
             (legend(view))
             div.pair {
                 (rounds(view, step))
                 (ratios(view, step))
             }
-            (course(view, step, bins))
+            (course(view, step, bins, whole || !is_one_of_dozens))
             @for kind in &kinds { (response(view, step, kind, detail)) }
             (others(view, step, &kinds, bins))
             (step_costs(view, step))
             @if whole {
+                @if is_one_of_dozens {
+                    @if let Some(kinds) = tables::view_other_kinds(view, step) { (folded(&kinds)) }
+                }
                 @if let Some(pairs) = tables::view_pairs(view, step) { (folded(&pairs)) }
+            }
+        }
+    }
+}
+
+/// What the step sends, in the SQL of the base.
+fn sent(view: &View<'_>, step: &StepInfo) -> Markup {
+    let plan = &view.input.data.info.plan;
+    let dialect = plan.system(view.base).map(|base| base.build.dbms.dialect());
+    let run = match sql_step(&plan.workload, step).map(|sql| &sql.work) {
+        Some(SqlWork::Run(run)) => Some(run),
+        Some(SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset) | None => None,
+    };
+    html! {
+        @if let (WorkloadSpec::Sql(spec), Some(dialect), Some(run)) = (&plan.workload, dialect, run) {
+            details {
+                summary { "What it sends" }
+                @for operation in &run.operations {
+                    pre tabindex="0" { (statements::operation(spec, operation, dialect).join("\n")) }
+                    p.note { (statements::values(operation).join("; ")) }
+                }
+            }
+        }
+    }
+}
+
+/// The attempts of a step that looks for the highest rate.
+fn tried(view: &View<'_>, step: &StepInfo) -> Markup {
+    let notes = view.input.data.notes.iter();
+    let notes: Vec<&StepNote> = notes
+        .filter(|note| note.what == "ramp" && note.step == step.step)
+        .collect();
+    html! {
+        @if !notes.is_empty() {
+            details {
+                summary { "Rates that were tried" }
+                ul.prose { @for note in notes { li { (note.system) ", round " (note.round) ": " (note.text) } } }
             }
         }
     }
@@ -83,7 +140,7 @@ fn clients(step: &StepInfo) -> String {
     format!("{clients}.")
 }
 
-fn course(view: &View<'_>, step: &StepInfo, bins: Option<Bins>) -> Markup {
+fn course(view: &View<'_>, step: &StepInfo, bins: Option<Bins>, has_latency: bool) -> Markup {
     let chart = |quantity, title, height| {
         let what = OverTime {
             kind: &step.subject,
@@ -96,7 +153,7 @@ fn course(view: &View<'_>, step: &StepInfo, bins: Option<Bins>) -> Markup {
     };
     html! {
         (chart(series::subject_quantity(step), "Throughput over time: median round, shaded from the lowest to the highest", 260.0))
-        @if bins.is_some() {
+        @if bins.is_some() && has_latency {
             div.pair {
                 (chart(Quantity::P99, "99th percentile of each second", 180.0))
                 (chart(Quantity::Longest, "Longest of each second", 180.0))

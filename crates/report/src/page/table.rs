@@ -20,18 +20,31 @@ pub(super) fn bare(table: &Table) -> Markup {
         div.scroll tabindex="0" role="region" aria-label=(table.title) {
             table.data {
                 thead { tr { @for header in &table.headers { (head(header)) } } }
-                tbody {
-                    @for row in &table.rows {
-                        tr {
-                            @for (place, one) in row.iter().enumerate() {
-                                (cell(one, place == 0, align(table, place)))
-                            }
-                        }
-                    }
+                // Each heading begins a body of its own, so that sorting keeps rows below it.
+                @for rows in table.rows.chunk_by(|_, next| !Table::is_heading(next)) {
+                    tbody { @for row in rows { (body_row(table, row)) } }
                 }
             }
         }
     }
+}
+
+fn body_row(table: &Table, row: &[Cell]) -> Markup {
+    if let Some(first) = row.first().filter(|_| Table::is_heading(row)) {
+        return heading(&first.text, row.len());
+    }
+    html! {
+        tr {
+            @for (place, one) in row.iter().enumerate() {
+                (cell(one, place == 0, align(table, place)))
+            }
+        }
+    }
+}
+
+/// A heading above the rows of a body.
+pub(super) fn heading(text: &str, columns: usize) -> Markup {
+    html! { tr.group { th scope="rowgroup" colspan=(columns) { (text) } } }
 }
 
 /// The table behind a line that opens it.
@@ -45,17 +58,26 @@ pub(super) fn folded(one: &Table) -> Markup {
     }
 }
 
+/// Bytes from which on a head is better broken.
+const LONG: usize = 12;
+
 fn align(table: &Table, place: usize) -> Align {
     table.headers.get(place).map_or(Align::Right, |h| h.align)
 }
 
 fn head(header: &Header) -> Markup {
     html! {
-        th scope="col" class=[words(header.align)] {
-            (header.text)
+        th scope="col" class=[words(header.align).or(long(header))] {
+            @if long(header).is_some() { (name(&header.text)) } @else { (header.text) }
             @if !header.unit.is_empty() { " " span.unit { (header.unit) } }
         }
     }
+}
+
+/// A head that may be broken, as it is the name of a system: `mysql-9.7.4/z12a`, not `server.cpu/o`.
+fn long(header: &Header) -> Option<&'static str> {
+    let is_name = header.text.len() > LONG && header.text.contains('-');
+    is_name.then_some("n")
 }
 
 fn words(align: Align) -> Option<&'static str> {
@@ -77,7 +99,7 @@ fn cell(cell: &Cell, names_row: bool, align: Align) -> Markup {
 /// The class of a tone.
 pub(super) const fn tone(tone: Tone) -> Option<&'static str> {
     match tone {
-        Tone::Plain => None,
+        Tone::Plain | Tone::Heading => None,
         Tone::Regressed => Some("regressed"),
         Tone::Improved => Some("improved"),
         Tone::Missed => Some("missed"),

@@ -2,7 +2,7 @@
 
 use model::{Group, MetricId, StepInfo, Unit, describe};
 
-use super::grid::{absolute_cell, grid, name, relative_cell};
+use super::grid::{Grid, absolute_cell, grid, name, relative_cell};
 use crate::format;
 use crate::table::{Header, Table};
 use crate::view::View;
@@ -30,36 +30,64 @@ const COSTS: [&str; 18] = [
 ];
 
 pub(crate) fn costs(view: &View<'_>, group: Group, relative: bool) -> Vec<Table> {
-    COSTS
-        .into_iter()
-        .filter(|metric| group_of(metric) == Some(group) && view.has(metric))
+    metrics_of(view, group)
         .map(|metric| cost(view, metric, relative))
         .collect()
 }
 
-fn cost(view: &View<'_>, metric: &'static str, relative: bool) -> Table {
+/// The metrics of a group that were measured, and of which tables list a step.
+pub(crate) fn metrics_of(view: &View<'_>, group: Group) -> impl Iterator<Item = &'static str> {
+    COSTS.into_iter().filter(move |metric| {
+        group_of(metric) == Some(group) && view.steps.iter().any(|step| view.lists(step, metric))
+    })
+}
+
+/// One metric: a table systems × steps.
+pub(crate) fn cost(view: &View<'_>, metric: &'static str, relative: bool) -> Table {
     let title = describe(&MetricId::new(metric)).map_or("", |d| d.title);
-    let has = |step: &StepInfo| view.unit(step, metric).is_some();
+    let has = |step: &StepInfo| view.lists(step, metric);
     if relative {
-        let note = "Relative to the base; below 1 is cheaper.";
-        grid(
+        let what = Grid {
+            title: format!("{metric}: {title}, relative"),
+            note: "Relative to the base; below 1 is cheaper.",
+            is_relative: true,
+        };
+        return grid(
             view,
-            format!("{metric}: {title}, relative"),
-            note,
+            what,
             has,
             |_| "",
             |system, step| relative_cell(view, system, step, metric),
-        )
-    } else {
-        grid(
-            view,
-            format!("{metric}: {title}"),
-            "Median over the rounds.",
-            has,
-            |step| view.unit(step, metric).map_or("", format::header_unit),
-            |system, step| absolute_cell(view, system, step, metric),
-        )
+        );
     }
+    let note = if metric == "cpu/o" && view.is_by_step() {
+        field_unit(view)
+    } else {
+        "Median over the rounds.".to_owned()
+    };
+    let what = Grid {
+        title: format!("{metric}: {title}"),
+        note: &note,
+        is_relative: false,
+    };
+    grid(
+        view,
+        what,
+        has,
+        |step| view.unit(step, metric).map_or("", format::header_unit),
+        |system, step| absolute_cell(view, system, step, metric),
+    )
+}
+
+/// How to get from microseconds to the unit of the published microbenchmarks, which is per cent of the
+/// whole machine times seconds: 1 µs is 10⁻⁶ s of one of n CPUs, so 10⁻⁴ / n per cent of all.
+fn field_unit(view: &View<'_>) -> String {
+    let cpus = u64::from(view.input.data.info.host.shape.cpus);
+    format!(
+        "Median over the rounds. Divided by {} (10,000 × {}) it is the cpu/o of the published tables, per cent of the machine times seconds.",
+        format::count(10_000 * cpus.max(1)),
+        format::plural(cpus as usize, "CPU")
+    )
 }
 
 pub(crate) fn step_costs(view: &View<'_>, step: &StepInfo, relative: bool) -> Option<Table> {

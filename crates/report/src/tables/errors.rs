@@ -6,7 +6,7 @@ use crate::view::View;
 
 pub(crate) fn errors(view: &View<'_>) -> Option<Table> {
     let mut rows = Vec::new();
-    for step in view.steps {
+    for step in &view.steps {
         for kind in view.kinds(step) {
             for system in &view.systems {
                 let sum = |family: &str| {

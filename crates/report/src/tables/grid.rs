@@ -1,20 +1,36 @@
 //! The shape that most tables share: a row a system, a column a step.
 
+use std::collections::BTreeSet;
+
 use model::{Direction, MetricId, StepInfo, Verdict, describe};
 
 use crate::format;
 use crate::table::{Cell, Header, Table, Tone};
 use crate::view::{Seen, View};
 
-/// A table systems × steps; steps for which `has` says no are left out.
+/// What a table of systems and steps is called, and of whom it is.
+pub(super) struct Grid<'g> {
+    /// What it shows.
+    pub(super) title: String,
+    /// How to read it.
+    pub(super) note: &'g str,
+    /// Are its values relative to the base?
+    pub(super) is_relative: bool,
+}
+
+/// A table of systems and steps; steps for which `has` says no are left out. A row a system and a column
+/// a step; in workloads with dozens of steps a row a step under its group's heading and a column a
+/// system, which leaves out a base that is 1 in every row.
 pub(super) fn grid(
     view: &View<'_>,
-    title: String,
-    note: &str,
+    what: Grid<'_>,
     has: impl Fn(&StepInfo) -> bool,
     unit: impl Fn(&StepInfo) -> &'static str,
     cell: impl Fn(&Seen<'_>, &StepInfo) -> Cell,
 ) -> Table {
+    if view.is_by_step() {
+        return by_step(view, what, has, unit, cell);
+    }
     let steps: Vec<&StepInfo> = view.steps.iter().filter(|step| has(step)).collect();
     let columns = steps
         .iter()
@@ -24,12 +40,111 @@ pub(super) fn grid(
         std::iter::once(name(system)).chain(values).collect()
     });
     Table {
-        title,
-        note: note.to_owned(),
+        title: what.title,
+        note: what.note.to_owned(),
         headers: std::iter::once(Header::words("system"))
             .chain(columns)
             .collect(),
         rows: rows.collect(),
+    }
+}
+
+fn by_step(
+    view: &View<'_>,
+    what: Grid<'_>,
+    has: impl Fn(&StepInfo) -> bool,
+    unit: impl Fn(&StepInfo) -> &'static str,
+    cell: impl Fn(&Seen<'_>, &StepInfo) -> Cell,
+) -> Table {
+    let without_base = what.is_relative && view.has_candidates();
+    let systems: Vec<&Seen<'_>> = view
+        .systems
+        .iter()
+        .filter(|s| !(s.is_base && without_base))
+        .collect();
+    let units = Units::of(view.steps.iter().filter(|step| has(step)).map(&unit));
+    let mut headers = vec![Header::words("step")];
+    headers.extend(units.header());
+    headers.extend(systems.iter().map(|system| Header {
+        unit: units.common().to_owned(),
+        ..column(system)
+    }));
+    let row = |step: &StepInfo| {
+        let mut cells = vec![Cell::text(view.label(step))];
+        cells.extend(units.cell(unit(step)));
+        cells.extend(systems.iter().map(|system| cell(system, step)));
+        cells
+    };
+    let mut rows = Vec::new();
+    for group in &view.groups {
+        let steps = group.places.clone();
+        let steps = steps.filter_map(|place| view.steps.get(place));
+        let of_group: Vec<Vec<Cell>> = steps.filter(|step| has(step)).map(row).collect();
+        if !(of_group.is_empty() || group.title.is_empty()) {
+            rows.push(Table::heading(&group.title, headers.len()));
+        }
+        rows.extend(of_group);
+    }
+    Table {
+        title: what.title,
+        note: what.note.to_owned(),
+        headers,
+        rows,
+    }
+}
+
+/// The units of a table whose rows are steps or tests: one for all values, which their heads name, or a
+/// column of them.
+pub(super) enum Units {
+    /// All values have this one; empty for none.
+    Common(&'static str),
+    /// Rows have different ones.
+    Column,
+}
+
+impl Units {
+    pub(super) fn of(units: impl Iterator<Item = &'static str>) -> Self {
+        let distinct: BTreeSet<&str> = units.collect();
+        let mut distinct = distinct.into_iter();
+        match (distinct.next(), distinct.next()) {
+            (None, _) => Self::Common(""),
+            (Some(unit), None) => Self::Common(unit),
+            (Some(_), Some(_)) => Self::Column,
+        }
+    }
+
+    /// What the head of a value's column says.
+    pub(super) fn common(&self) -> &'static str {
+        match self {
+            Self::Common(unit) => unit,
+            Self::Column => "",
+        }
+    }
+
+    /// The head of the column of units, where there is one.
+    pub(super) fn header(&self) -> Option<Header> {
+        match self {
+            Self::Common(_) => None,
+            Self::Column => Some(Header::numbers("unit", "")),
+        }
+    }
+
+    /// The unit of a row, where there is a column of them.
+    pub(super) fn cell(&self, unit: &'static str) -> Option<Cell> {
+        match self {
+            Self::Common(_) => None,
+            Self::Column => Some(Cell::text(unit)),
+        }
+    }
+}
+
+/// The head of a system's column.
+pub(super) fn column(system: &Seen<'_>) -> Header {
+    let role = name(system).mark;
+    if role.is_empty() {
+        Header::numbers(system.name, "")
+    } else {
+        Header::numbers(format!("{} ({role})", system.name), "")
     }
 }
 

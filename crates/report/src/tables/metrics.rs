@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Described, Direction, Group, MetricId, Unit, describe};
+use model::{Described, Direction, Group, MetricId, Unit, WorkloadSpec, describe};
 
 use crate::format;
 use crate::table::{Cell, Header, Table};
@@ -32,7 +32,15 @@ pub(crate) fn metrics(view: &View<'_>) -> Table {
     });
     Table {
         title: "Metrics".to_owned(),
-        note: "Per operation means per inserted or indexed row in the load steps and per query in the query steps. The margin is the smallest change that is called.".to_owned(),
+        note: format!(
+            "Per operation means {}. The margin is the smallest change that is called.",
+            match view.input.data.info.plan.workload {
+                WorkloadSpec::Insert(_) =>
+                    "per inserted or indexed row in the load steps and per query in the query steps",
+                WorkloadSpec::Sql(_) =>
+                    "per statement, BEGIN and COMMIT among them, and per row where tables are loaded, indexed or scanned",
+            }
+        ),
         headers: vec![
             Header::words("metric"),
             Header::words("what it is"),

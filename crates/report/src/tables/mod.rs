@@ -6,7 +6,10 @@
 mod costs;
 mod errors;
 mod grid;
+mod group_summary;
 mod metrics;
+mod open_loop;
+mod over_clients;
 mod response;
 mod sizes;
 mod systems;
@@ -16,10 +19,22 @@ mod verdicts;
 
 use model::{Group, StepInfo};
 
-pub(crate) use costs::{costs as view_costs, step_costs as view_step_costs};
+pub(crate) use costs::{
+    cost as view_cost, costs as view_costs, metrics_of as view_cost_metrics,
+    step_costs as view_step_costs,
+};
 pub(crate) use errors::errors as view_errors;
+pub(crate) use group_summary::group_summary as view_group_summary;
 pub(crate) use metrics::metrics as view_metrics;
-pub(crate) use response::{buckets as view_buckets, percentiles as view_percentiles};
+pub(crate) use open_loop::open_loop as view_open_loop;
+pub(crate) use over_clients::{
+    absolute_of_test as view_absolute_of_test, crossovers as view_crossovers,
+    relative_of_test as view_relative_of_test, relative_over_clients as view_relative_over_clients,
+    scale_up as view_scale_up, sign as verdict_sign,
+};
+pub(crate) use response::{
+    buckets as view_buckets, other_kinds as view_other_kinds, percentiles as view_percentiles,
+};
 pub(crate) use sizes::sizes as view_sizes;
 pub(crate) use systems::{differing as view_differing, settings as view_settings};
 pub(crate) use throughput::{
@@ -59,6 +74,77 @@ pub fn verdicts(input: &Input<'_>, shown: &Shown) -> Table {
 /// Throughput: systems × steps.
 pub fn absolute(input: &Input<'_>) -> Table {
     view_absolute(&View::new(input))
+}
+
+/// Throughput as people read it: systems × steps, or in a sweep a table of tests × client counts for each
+/// system.
+pub fn throughput(input: &Input<'_>) -> Vec<Table> {
+    view_throughput(&View::new(input))
+}
+
+pub(crate) fn view_throughput(view: &View<'_>) -> Vec<Table> {
+    let Some(sweep) = &view.sweep else {
+        return vec![view_absolute(view)];
+    };
+    let others = throughput::absolute_of(view, |step| !sweep.holds(step));
+    let swept = view.systems.iter();
+    let swept = swept.filter_map(|system| over_clients::absolute_over_clients(view, system));
+    told_once(with_rows(others).into_iter().chain(swept))
+}
+
+/// Throughput relative to the base likewise; in a sweep a table for each candidate.
+pub(crate) fn view_ratios(view: &View<'_>) -> Vec<Table> {
+    let Some(sweep) = &view.sweep else {
+        return vec![view_relative(view)];
+    };
+    let others = throughput::relative_of(view, |step| !sweep.holds(step));
+    let swept = view.systems.iter();
+    let swept = swept.filter_map(|system| view_relative_over_clients(view, system));
+    told_once(with_rows(others).into_iter().chain(swept))
+}
+
+/// Tables that follow each other, without the notes that the first of them has already.
+fn told_once(tables: impl Iterator<Item = Table>) -> Vec<Table> {
+    let mut tables: Vec<Table> = tables.collect();
+    if let Some((first, others)) = tables.split_first_mut() {
+        for other in others.iter_mut().filter(|other| other.note == first.note) {
+            other.note.clear();
+        }
+    }
+    tables
+}
+
+fn with_rows(table: Table) -> Option<Table> {
+    table.has_rows().then_some(table)
+}
+
+/// Throughput of one candidate relative to the base: tests × client counts; `None` where the run has
+/// no sweep or this is no candidate.
+pub fn over_clients(input: &Input<'_>, system: &str) -> Option<Table> {
+    let view = View::new(input);
+    let system = view.systems.iter().find(|s| s.name == system)?;
+    view_relative_over_clients(&view, system)
+}
+
+/// Throughput of every system over that at the smallest client count; `None` where there is no sweep.
+pub fn scale_up(input: &Input<'_>) -> Option<Table> {
+    let view = View::new(input);
+    view_scale_up(&view, &view.sweep.as_ref()?.tests)
+}
+
+/// Where candidates pass the base over the client counts; `None` where none does.
+pub fn crossovers(input: &Input<'_>) -> Option<Table> {
+    view_crossovers(&View::new(input))
+}
+
+/// Smallest, largest, mean and middle ratio of each group of tests; `None` without groups.
+pub fn group_summary(input: &Input<'_>) -> Option<Table> {
+    view_group_summary(&View::new(input))
+}
+
+/// What became of operations that arrive by themselves; `None` where there are none.
+pub fn open_loop(input: &Input<'_>) -> Option<Table> {
+    view_open_loop(&View::new(input))
 }
 
 /// Throughput relative to the base: systems × steps.

@@ -115,6 +115,28 @@ pub(crate) fn percentiles(
     })
 }
 
+/// Percentiles of service time of all kinds but what the step is about, each under its heading; `None`
+/// where there is no other.
+pub(crate) fn other_kinds(view: &View<'_>, step: &StepInfo) -> Option<Table> {
+    let kinds = view.kinds(step).into_iter();
+    let of_kinds = kinds.filter(|kind| *kind != step.subject);
+    let tables =
+        of_kinds.filter_map(|kind| Some((percentiles(view, step, &kind, Clock::Service)?, kind)));
+    let (mut whole, mut rows) = (None, Vec::new());
+    for (table, kind) in tables {
+        rows.push(Table::heading(kind, table.headers.len()));
+        rows.extend(table.rows);
+        whole.get_or_insert((table.headers, table.note));
+    }
+    let (headers, note) = whole?;
+    Some(Table {
+        title: format!("{}: service time of each statement", view.label(step)),
+        note,
+        headers,
+        rows,
+    })
+}
+
 fn percentile(
     view: &View<'_>,
     system: &Seen<'_>,
@@ -134,5 +156,12 @@ fn percentile(
 }
 
 fn title(view: &View<'_>, step: &StepInfo, kind: &str, clock: Clock, what: &str) -> String {
-    format!("{} {kind}: {} time, {what}", view.label(step), clock.word())
+    let label = view.label(step);
+    // The operation of a microbenchmark has its name.
+    let of = if view.is_by_step() && *kind == step.subject {
+        label
+    } else {
+        format!("{label} {kind}")
+    };
+    format!("{of}: {} time, {what}", clock.word())
 }

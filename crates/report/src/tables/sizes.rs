@@ -2,7 +2,7 @@
 
 use model::{MetricId, StepInfo, describe};
 
-use super::grid::{absolute_cell, grid};
+use super::grid::{Grid, absolute_cell, grid};
 use crate::table::Table;
 use crate::view::View;
 
@@ -19,9 +19,12 @@ pub(crate) fn sizes(view: &View<'_>) -> Vec<Table> {
         let title = describe(&MetricId::new(metric)).map_or("", |d| d.title);
         grid(
             view,
-            format!("{metric}: {title}"),
-            "After the step; median over the rounds.",
-            |step: &StepInfo| view.unit(step, metric).is_some(),
+            Grid {
+                title: format!("{metric}: {title}"),
+                note: "After the step; median over the rounds.",
+                is_relative: false,
+            },
+            |step: &StepInfo| view.lists(step, metric),
             |_| "",
             |system, step| absolute_cell(view, system, step, metric),
         )
@@ -30,5 +33,6 @@ pub(crate) fn sizes(view: &View<'_>) -> Vec<Table> {
         .into_iter()
         .filter(|m| view.has(m))
         .map(table)
+        .filter(|table| !view.differing_only || table.has_rows())
         .collect()
 }

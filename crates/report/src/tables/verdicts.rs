@@ -23,7 +23,7 @@ const COSTS: [&str; 8] = [
 pub struct Shown {
     /// One system, which is then named in the title; all when `None`.
     pub system: Option<String>,
-    /// Every metric, or throughput only.
+    /// Every metric, or throughput only, the highest rate of a step that looks for it included.
     pub all_metrics: bool,
     /// Leave out what is unchanged or not decided.
     pub decided_only: bool,
@@ -38,9 +38,14 @@ impl Shown {
     fn shows(&self, comparison: &Comparison) -> bool {
         let system = self.system.as_ref();
         system.is_none_or(|system| *system == comparison.system)
-            && (self.all_metrics || comparison.metric.0 == MetricId::RATE)
+            && (self.all_metrics || is_rate(&comparison.metric))
             && (!self.decided_only || is_certain(&comparison.verdict))
     }
+}
+
+/// Throughput, or the highest rate of a step that looks for it.
+fn is_rate(metric: &MetricId) -> bool {
+    metric.0 == MetricId::RATE || metric.0 == MetricId::HIGHEST_RATE
 }
 
 pub(crate) fn verdicts(view: &View<'_>, shown: &Shown) -> Table {
@@ -60,10 +65,22 @@ pub(crate) fn verdicts(view: &View<'_>, shown: &Shown) -> Table {
         Header::words("verdict"),
         Header::words("to decide it, or what moved with it"),
     ]);
-    let rows = view.candidates().flat_map(|system| {
-        let steps = view.steps.iter();
-        steps.flat_map(move |step| rows(view, system, step, shown))
-    });
+    // Under headings the systems would be mixed.
+    let has_headings = shown.system.is_some();
+    let mut all = Vec::new();
+    for system in view.candidates() {
+        for group in &view.groups {
+            let steps = group.places.clone();
+            let steps = steps.filter_map(|place| view.steps.get(place));
+            let of_group: Vec<Vec<Cell>> = steps
+                .flat_map(|step| rows(view, system, step, shown))
+                .collect();
+            if has_headings && !(of_group.is_empty() || group.title.is_empty()) {
+                all.push(Table::heading(&group.title, headers.len()));
+            }
+            all.extend(of_group);
+        }
+    }
     let title = match &shown.system {
         Some(system) => format!("{system} against {}", view.base),
         None => format!("Verdicts against {}", view.base),
@@ -72,7 +89,7 @@ pub(crate) fn verdicts(view: &View<'_>, shown: &Shown) -> Table {
         title,
         note: "q is the p-value adjusted for false discoveries over the steps.".to_owned(),
         headers,
-        rows: rows.collect(),
+        rows: all,
     }
 }
 
@@ -92,9 +109,14 @@ fn row(view: &View<'_>, step: &StepInfo, comparison: &Comparison, shown: &Shown)
     if shown.system.is_none() {
         cells.push(Cell::text(comparison.system.clone()));
     }
-    cells.push(Cell::text(view.label(step)));
+    let label = view.label(step);
     if shown.all_metrics {
+        cells.push(Cell::text(label));
         cells.push(Cell::text(comparison.metric.0.clone()));
+    } else if comparison.metric.0 == MetricId::HIGHEST_RATE {
+        cells.push(Cell::text(format!("{label}, highest rate")));
+    } else {
+        cells.push(Cell::text(label));
     }
     let reason = comparison.verdict.reason();
     let why = if reason.is_empty() {

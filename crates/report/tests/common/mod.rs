@@ -9,15 +9,17 @@
     reason = "not every user of this module leaves parts unused"
 )]
 
+pub mod micro;
+
 use std::collections::{BTreeSet, HashMap};
 
 use explain::{Condition, Names, Overview, Row, Side, Warning};
 use model::{
-    Build, BuildSource, Bytes, Cell, Comparison, Config, Dbms, DiskFacts, Engine, Host, HostShape,
-    InsertScale, InsertSpec, KindSeries, Latency, Magnitude, MetricId, Nanos, Outcome, Pacing,
-    Placement, Plan, QueryKind, Reason, Rng, RunData, RunId, RunInfo, RunState, Setting, Settle,
-    Statements, StepHistogram, StepId, StepInfo, StepSeries, System, Tables, TrialRecord, Unit,
-    Verdict, WorkloadSpec, describe, mix,
+    Build, BuildSource, Bytes, Cell, Comparison, Config, Counts, Dbms, DiskFacts, Engine, Host,
+    HostShape, InsertScale, InsertSpec, KindSeries, Latency, Magnitude, MetricId, Nanos, Outcome,
+    Pacing, Placement, Plan, QueryKind, Reason, Rng, RunData, RunId, RunInfo, RunState, Setting,
+    Settle, Statements, StepHistogram, StepId, StepInfo, StepSeries, System, Tables, TrialRecord,
+    Unit, Verdict, WorkloadSpec, describe, mix,
 };
 
 /// What to make up.
@@ -181,7 +183,11 @@ fn step(ordinal: usize) -> StepInfo {
         ordinal: ordinal as u32,
         clients: 1,
         subject: subject.into(),
-        counts_rows,
+        counts: if counts_rows {
+            Counts::Rows
+        } else {
+            Counts::Operations
+        },
         target_rate,
     }
 }
@@ -472,6 +478,7 @@ fn system(name: &str) -> System {
         },
         set: [("cache_size".to_owned(), "-65536".to_owned())].into(),
         cpus: Placement::default(),
+        connection: model::Connection::default(),
         control: name == "control",
         preload: String::new(),
         huge_pages: false,

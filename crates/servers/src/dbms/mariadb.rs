@@ -3,7 +3,7 @@
 use model::{Build, Dbms, Engine, Version};
 use rustix::process::Signal;
 
-use super::option_file::{self, HUGE_PAGES, RESERVED, TREE, VERSION_ARGUMENTS};
+use super::option_file::{self, HUGE_PAGES, RESERVED, TLS, TREE, VERSION_ARGUMENTS};
 use super::{
     CaptureQuery, EngineMissing, Files, Init, Layout, Missing, Product, SettingError, Traits,
     Wanted, engines,
@@ -28,6 +28,7 @@ const TRAITS: Traits = Traits {
     refuses_root: false,
     reserved: RESERVED,
     huge_pages: HUGE_PAGES,
+    tls: TLS,
 };
 
 const LOGS: &[&str] = &["ib_logfile*", "undo*", "*-bin.*", "binlog.*", "*.tokulog*"];
@@ -68,11 +69,17 @@ impl Product for Mariadb {
         wanted: &Wanted<'_>,
         layout: &Layout,
     ) -> Result<String, SettingError> {
-        option_file::config(build, wanted, layout, &option_file::isolation(layout))
+        option_file::config(
+            build,
+            wanted,
+            layout,
+            &TRAITS,
+            &option_file::isolation(layout),
+        )
     }
 
     fn start(&self, layout: &Layout) -> Vec<String> {
-        vec![option_file::only(&layout.config())]
+        option_file::start(layout)
     }
 
     fn files(&self, build: &Build, engine: Engine) -> Files {
@@ -124,6 +131,7 @@ mod tests {
             },
             directory: "/lab/a #1/x".into(),
             socket: "/tmp/bs-0/s.sock".into(),
+            port: None,
             as_root: true,
         }
     }
@@ -133,6 +141,7 @@ mod tests {
             engine,
             settings,
             huge_pages: false,
+            tls: false,
         }
     }
 

@@ -60,6 +60,18 @@ pub trait Product: Sync {
     /// The arguments that start the server in the foreground with that file, and with no other.
     fn start(&self, layout: &Layout) -> Vec<String>;
 
+    /// Where the server makes its socket, if it is another place than [`Layout::socket`], which is then a
+    /// link to it.
+    fn own_socket(&self, _layout: &Layout) -> Option<PathBuf> {
+        None
+    }
+
+    /// A file that says who may log in and how, with its path and text, where the family has one and it is
+    /// another one for a server that listens on TCP.
+    fn access(&self, _build: &Build, _layout: &Layout) -> Option<(PathBuf, String)> {
+        None
+    }
+
     /// Which files hold tables, and which hold logs.
     fn files(&self, build: &Build, engine: Engine) -> Files;
 
@@ -82,6 +94,8 @@ pub struct Wanted<'a> {
     pub settings: &'a [Setting],
     /// Are huge pages asked for its buffers?
     pub huge_pages: bool,
+    /// Shall it be able to encrypt, with [`Layout::certificate`]?
+    pub tls: bool,
 }
 
 /// What never changes between the versions of a family.
@@ -116,6 +130,8 @@ pub struct Traits {
     pub reserved: &'static [&'static str],
     /// How it is made to use huge pages.
     pub huge_pages: HugePages,
+    /// Settings, in snake case, that a config cannot give where the plan says `tls = true`.
+    pub tls: &'static [&'static str],
 }
 
 /// How a family is made to put its buffers into huge pages of the kernel's pool.
@@ -167,6 +183,8 @@ pub struct Layout {
     pub directory: PathBuf,
     /// The socket.
     pub socket: PathBuf,
+    /// The TCP port of 127.0.0.1; `None` for a server that listens on its socket alone.
+    pub port: Option<u16>,
     /// Does the server run as root?
     pub as_root: bool,
 }
@@ -190,6 +208,16 @@ impl Layout {
     /// The configuration file of the initialisation, where that needs one.
     pub fn init_config(&self) -> PathBuf {
         self.directory.join("init.cnf")
+    }
+
+    /// The server's certificate, where it is to encrypt.
+    pub fn certificate(&self) -> PathBuf {
+        self.directory.join("server.crt")
+    }
+
+    /// The key of its certificate.
+    pub fn key(&self) -> PathBuf {
+        self.directory.join("server.key")
     }
 
     /// Temporary files of the server: on the filesystem of its data, so that their writes are seen.
@@ -325,13 +353,23 @@ fn check_setting(setting: &Setting, reserved: &[&str]) -> Result<(), SettingErro
     Ok(())
 }
 
-/// Refuses a setting that says what `huge_pages` of the plan says.
-fn check_huge_pages(setting: &Setting, traits: &HugePages) -> Result<(), SettingError> {
-    if is_named(&setting.name, traits.names) {
-        return Err(SettingError {
+/// Refuses a setting that says what `huge_pages` or `tls` of the plan says.
+fn check_said_once(
+    setting: &Setting,
+    wanted: &Wanted<'_>,
+    traits: &Traits,
+) -> Result<(), SettingError> {
+    let refuse = |problem| {
+        Err(SettingError {
             name: setting.name.clone(),
-            problem: "is what the plan's `huge_pages = true` sets: leave one of the two out",
-        });
+            problem,
+        })
+    };
+    if wanted.huge_pages && is_named(&setting.name, traits.huge_pages.names) {
+        return refuse("is what the plan's `huge_pages = true` sets: leave one of the two out");
+    }
+    if wanted.tls && is_named(&setting.name, traits.tls) {
+        return refuse("is what the plan's `tls = true` sets: leave one of the two out");
     }
     Ok(())
 }

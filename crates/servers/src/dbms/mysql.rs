@@ -3,7 +3,7 @@
 use model::{Build, Dbms, Engine, Version};
 use rustix::process::Signal;
 
-use super::option_file::{self, HUGE_PAGES, Lines, RESERVED, TREE, VERSION_ARGUMENTS};
+use super::option_file::{self, HUGE_PAGES, Lines, RESERVED, TLS, TREE, VERSION_ARGUMENTS};
 use super::{
     CaptureQuery, EngineMissing, Files, Init, Layout, Missing, Product, SettingError, Traits,
     Wanted, at_least, engines,
@@ -27,6 +27,7 @@ const TRAITS: Traits = Traits {
     refuses_root: false,
     reserved: RESERVED,
     huge_pages: HUGE_PAGES,
+    tls: TLS,
 };
 
 const LOGS: &[&str] = &[
@@ -70,11 +71,11 @@ impl Product for Mysql {
         wanted: &Wanted<'_>,
         layout: &Layout,
     ) -> Result<String, SettingError> {
-        option_file::config(build, wanted, layout, &isolation(build, layout))
+        option_file::config(build, wanted, layout, &TRAITS, &isolation(build, layout))
     }
 
     fn start(&self, layout: &Layout) -> Vec<String> {
-        vec![option_file::only(&layout.config())]
+        option_file::start(layout)
     }
 
     fn files(&self, build: &Build, engine: Engine) -> Files {
@@ -130,6 +131,7 @@ mod tests {
             },
             directory: "/lab/x".into(),
             socket: "/tmp/bs-0/s.sock".into(),
+            port: None,
             as_root: false,
         }
     }
@@ -139,6 +141,7 @@ mod tests {
             engine,
             settings,
             huge_pages: false,
+            tls: false,
         }
     }
 
@@ -317,5 +320,55 @@ mod tests {
             .config(&build("8.0.33"), &wanted, &layout())
             .unwrap_err();
         insta::assert_snapshot!(error, @"setting `large-pages` is what the plan's `huge_pages = true` sets: leave one of the two out");
+    }
+
+    #[test]
+    fn a_server_on_tcp_listens_on_the_loopback_interface_alone() {
+        let mut layout = layout();
+        assert_eq!(Mysql.start(&layout), ["--defaults-file=/lab/x/server.cnf"]);
+        layout.port = Some(20_001);
+        let arguments = ["--defaults-file=/lab/x/server.cnf", "--port=20001"];
+        assert_eq!(Mysql.start(&layout), arguments);
+        let wanted = wanted(Engine::Innodb, &[]);
+        let text = Mysql.config(&build("8.0.33"), &wanted, &layout).unwrap();
+        let (_, text) = text.split_once("secure-file-priv = \n").unwrap();
+        insta::assert_snapshot!(text, @r"
+        bind-address = 127.0.0.1
+        skip-name-resolve
+        socket = /tmp/bs-0/s.sock
+        pid-file = /lab/x/server.pid
+        loose-mysqlx = OFF
+        ");
+    }
+
+    #[test]
+    fn tls_brings_a_certificate_and_leaves_out_what_turns_it_off() {
+        let setting = |name: &str, value: Option<&str>| Setting {
+            name: name.to_owned(),
+            value: value.map(str::to_owned),
+        };
+        let config = |settings: &[Setting]| {
+            let wanted = Wanted {
+                tls: true,
+                ..wanted(Engine::Innodb, settings)
+            };
+            Mysql.config(&build("9.7.4"), &wanted, &layout())
+        };
+        let text = config(&[
+            setting("skip_ssl", None),
+            setting("tls_version", Some("")),
+            setting("tls_ciphersuites", Some("TLS_AES_128_GCM_SHA256")),
+        ]);
+        let text = text.unwrap();
+        assert!(!text.contains("skip_ssl") && !text.contains("tls_version"));
+        assert!(text.contains("tls_ciphersuites"));
+        let (_, text) = text.split_once("loose-mysqlx = OFF\n").unwrap();
+        insta::assert_snapshot!(text, @r"
+        # The plan's `tls = true`.
+        ssl-cert = /lab/x/server.crt
+        ssl-key = /lab/x/server.key
+        ");
+        let error = config(&[setting("ssl-cert", Some("/my.crt"))]).unwrap_err();
+        insta::assert_snapshot!(error, @"setting `ssl-cert` is what the plan's `tls = true` sets: leave one of the two out");
     }
 }

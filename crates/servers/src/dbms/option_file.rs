@@ -3,13 +3,14 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use model::{Build, Version};
+use model::{Build, Setting, Version};
 
 use super::engines;
 use super::{
-    CaptureQuery, Copied, HugePages, Init, InitCommand, Input, Layout, Missing, SettingError, Tree,
-    Wanted, check_huge_pages, check_setting,
+    CaptureQuery, Copied, HugePages, Init, InitCommand, Input, Layout, Missing, SettingError,
+    Traits, Tree, Wanted, check_said_once, check_setting, is_named,
 };
+use crate::port;
 
 /// Where archives and distributions keep the files of these servers.
 pub(super) const TREE: Tree = Tree {
@@ -64,6 +65,9 @@ pub(super) const RESERVED: &[&str] = &[
     "mysqlx",
 ];
 
+/// What a plan's `tls = true` sets.
+pub(super) const TLS: &[&str] = &["ssl_cert", "ssl_key", "ssl_ca", "ssl_capath"];
+
 /// `--no-defaults`: a faulty option file of the host must not keep a server from telling its version.
 pub(super) const VERSION_ARGUMENTS: &[&str] = &["--no-defaults", "--version"];
 
@@ -81,11 +85,13 @@ pub(super) fn parse_version(line: &str) -> Option<Version> {
 pub(super) type Lines = Vec<(String, Option<String>)>;
 
 /// The option file of the server: what turns the engine on, then the config's own settings, then what
-/// isolation demands. A later line wins, so a config can still change what an engine asks for.
+/// isolation demands. A later line wins, so a config can still change what an engine asks for. Where the
+/// plan asks for TLS, what only turns it off is left out.
 pub(super) fn config(
     build: &Build,
     wanted: &Wanted<'_>,
     layout: &Layout,
+    traits: &Traits,
     isolation: &Lines,
 ) -> Result<String, SettingError> {
     let mut text = head(build);
@@ -97,13 +103,37 @@ pub(super) fn config(
     }
     for setting in wanted.settings {
         check_setting(setting, RESERVED)?;
-        if wanted.huge_pages {
-            check_huge_pages(setting, &HUGE_PAGES)?;
+        check_said_once(setting, wanted, traits)?;
+        if !(wanted.tls && turns_tls_off(setting)) {
+            push(&mut text, &setting.name, setting.value.as_deref());
         }
-        push(&mut text, &setting.name, setting.value.as_deref());
     }
     push_isolation(&mut text, isolation);
+    if wanted.tls {
+        push_tls(&mut text, layout);
+    }
     Ok(text)
+}
+
+/// Is it one of the ways in which configs say that there shall be no TLS?
+fn turns_tls_off(setting: &Setting) -> bool {
+    let value = setting.value.as_deref();
+    let is_off = |value: &str| matches!(value.to_lowercase().as_str(), "0" | "off" | "false");
+    if is_named(&setting.name, &["skip_ssl", "disable_ssl"]) {
+        return !value.is_some_and(is_off);
+    }
+    is_named(&setting.name, &["ssl"]) && value.is_some_and(is_off)
+        || is_named(&setting.name, &["tls_version"]) && value == Some("")
+}
+
+fn push_tls(text: &mut String, layout: &Layout) {
+    text.push_str("# The plan's `tls = true`.\n");
+    for (name, path) in [
+        ("ssl-cert", layout.certificate()),
+        ("ssl-key", layout.key()),
+    ] {
+        push(text, name, Some(&path.display().to_string()));
+    }
 }
 
 /// The option file of the initialisation: the same but for the engine, whose plugin need not be there
@@ -159,14 +189,28 @@ pub(super) fn isolation(layout: &Layout) -> Lines {
     }
     // Some builds have a directory of the host compiled in and abort when it is absent.
     line("secure-file-priv", Some(String::new()));
-    line("skip-networking", None);
+    if layout.port.is_some() {
+        line("bind-address", Some(port::ADDRESS.to_string()));
+        // Else 127.0.0.1 is `localhost`, as whom root needs no password.
+        line("skip-name-resolve", None);
+    } else {
+        line("skip-networking", None);
+    }
     line("socket", path(&layout.socket));
     line("pid-file", path(&layout.directory.join("server.pid")));
     lines
 }
 
+/// The arguments that start a server. The port is no part of the file: it is another one in each instance.
+pub(super) fn start(layout: &Layout) -> Vec<String> {
+    let port = layout.port.map(|port| format!("--port={port}"));
+    std::iter::once(only(&layout.config()))
+        .chain(port)
+        .collect()
+}
+
 /// No other option file than this one is read: the first argument, which must be the first, says so.
-pub(super) fn only(file: &Path) -> String {
+fn only(file: &Path) -> String {
     format!("--defaults-file={}", file.display())
 }
 
@@ -304,6 +348,20 @@ fn quoted(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_turns_tls_off_is_known() {
+        let off = |name: &str, value: Option<&str>| {
+            turns_tls_off(&Setting {
+                name: name.to_owned(),
+                value: value.map(str::to_owned),
+            })
+        };
+        assert!(off("skip-ssl", None) && off("loose_skip_ssl", Some("1")));
+        assert!(off("ssl", Some("OFF")) && off("tls_version", Some("")));
+        assert!(!off("skip_ssl", Some("0")) && !off("ssl", None) && !off("ssl", Some("1")));
+        assert!(!off("tls_version", Some("TLSv1.3")) && !off("ssl_cipher", Some("")));
+    }
 
     #[test]
     fn values_survive_the_reader_of_option_files() {

@@ -1,15 +1,17 @@
 //! PostgreSQL.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use model::{Build, Dbms, Engine, Version};
 use rustix::process::Signal;
 
 use super::{
     CaptureQuery, EngineMissing, Files, HugePages, Init, InitCommand, Layout, Missing, Product,
-    SettingError, Traits, Tree, Wanted, at_least, check_huge_pages, check_setting,
+    SettingError, Traits, Tree, Wanted, at_least, check_said_once, check_setting,
 };
 use crate::installation::Installation;
+use crate::port;
 
 pub(super) struct Postgres;
 
@@ -50,7 +52,16 @@ const TRAITS: Traits = Traits {
         // The rest of its shared memory.
         others: 64 << 20,
     },
+    tls: &["ssl", "ssl_cert_file", "ssl_key_file", "ssl_ca_file"],
 };
+
+/// Only the name of the socket has it where there is no TCP.
+const PORT: &str = "5432";
+
+/// Who may log in, where that is not what `initdb` wrote.
+fn access_file(layout: &Layout) -> PathBuf {
+    layout.directory.join("hba.conf")
+}
 
 const RESERVED: &[&str] = &[
     "data_directory",
@@ -138,14 +149,21 @@ impl Product for Postgres {
         }
         for setting in wanted.settings {
             check_setting(setting, RESERVED)?;
-            if wanted.huge_pages {
-                check_huge_pages(setting, &TRAITS.huge_pages)?;
-            }
+            check_said_once(setting, wanted, &TRAITS)?;
             let value = setting.value.as_deref().ok_or_else(|| SettingError {
                 name: setting.name.clone(),
                 problem: "has no value: every setting of PostgreSQL needs one",
             })?;
             let _ = writeln!(text, "{} = {}", setting.name, quoted(value));
+        }
+        if wanted.tls {
+            for (name, value) in [
+                ("ssl", "on".to_owned()),
+                ("ssl_cert_file", layout.certificate().display().to_string()),
+                ("ssl_key_file", layout.key().display().to_string()),
+            ] {
+                let _ = writeln!(text, "{name} = {}", quoted(&value));
+            }
         }
         Ok(text)
     }
@@ -155,18 +173,48 @@ impl Product for Postgres {
         // The list of socket directories splits at commas outside of double quotes.
         let directory = layout.socket_directory().display().to_string();
         let sockets = format!("\"{}\"", directory.replace('"', "\"\""));
-        let mut arguments = vec!["-D".to_owned(), layout.data().display().to_string()];
-        for (name, value) in [
+        let (address, port, access) = match layout.port {
+            None => (String::new(), PORT.to_owned(), None),
+            Some(port) => {
+                let access = access_file(layout).display().to_string();
+                let access = ("hba_file", access);
+                (port::ADDRESS.to_string(), port.to_string(), Some(access))
+            }
+        };
+        let settings = [
             ("config_file", layout.config().display().to_string()),
-            ("listen_addresses", String::new()),
-            ("port", "5432".to_owned()),
+            ("listen_addresses", address),
+            ("port", port),
             ("unix_socket_directories", sockets),
             ("logging_collector", "off".to_owned()),
             ("log_destination", "stderr".to_owned()),
-        ] {
+        ];
+        let mut arguments = vec!["-D".to_owned(), layout.data().display().to_string()];
+        for (name, value) in settings.into_iter().chain(access) {
             arguments.extend(["-c".to_owned(), format!("{name}={value}")]);
         }
         arguments
+    }
+
+    /// The name of the socket has the port in it.
+    fn own_socket(&self, layout: &Layout) -> Option<PathBuf> {
+        let port = layout.port?;
+        Some(layout.socket_directory().join(format!(".s.PGSQL.{port}")))
+    }
+
+    /// Nobody gets in over TCP without a password: `initdb` trusts everybody on this host, and the superuser
+    /// can run programs as the server's user.
+    fn access(&self, build: &Build, layout: &Layout) -> Option<(PathBuf, String)> {
+        let method = if at_least(&build.version, &[10]) {
+            "scram-sha-256"
+        } else {
+            "md5"
+        };
+        let text = format!(
+            "# Written by backslide.\nlocal all all trust\nhost all all {}/32 {method}\n",
+            port::ADDRESS
+        );
+        Some((access_file(layout), text))
     }
 
     fn files(&self, _build: &Build, _engine: Engine) -> Files {
@@ -258,7 +306,7 @@ mod tests {
     }
 
     fn layout() -> Layout {
-        let bin = std::path::PathBuf::from("/usr/lib/postgresql/15/bin");
+        let bin = PathBuf::from("/usr/lib/postgresql/15/bin");
         Layout {
             installation: Installation {
                 program: bin.join("postgres"),
@@ -273,6 +321,7 @@ mod tests {
             },
             directory: "/lab/it's".into(),
             socket: "/tmp/bs-0/.s.PGSQL.5432".into(),
+            port: None,
             as_root: false,
         }
     }
@@ -282,6 +331,7 @@ mod tests {
             engine: Engine::Heap,
             settings,
             huge_pages: false,
+            tls: false,
         }
     }
 
@@ -434,5 +484,62 @@ mod tests {
             value: Some("off".to_owned()),
         });
         insta::assert_snapshot!(config(&settings).unwrap_err(), @"setting `huge_pages` is what the plan's `huge_pages = true` sets: leave one of the two out");
+    }
+
+    #[test]
+    fn a_server_on_tcp_asks_everybody_for_a_password_there() {
+        let mut layout = layout();
+        assert_eq!(Postgres.own_socket(&layout), None);
+        layout.port = Some(20_001);
+        let own = Postgres.own_socket(&layout).unwrap();
+        assert_eq!(own, PathBuf::from("/tmp/bs-0/.s.PGSQL.20001"));
+        let arguments = Postgres.start(&layout);
+        for argument in [
+            "listen_addresses=127.0.0.1",
+            "port=20001",
+            "hba_file=/lab/it's/hba.conf",
+        ] {
+            assert!(arguments.iter().any(|a| a == argument), "{arguments:?}");
+        }
+        for name in arguments.iter().filter_map(|a| a.split_once('=')) {
+            assert!(RESERVED.contains(&name.0), "{name:?}");
+        }
+        let (path, text) = Postgres.access(&build(), &layout).unwrap();
+        assert_eq!(path, access_file(&layout));
+        insta::assert_snapshot!(text, @r"
+        # Written by backslide.
+        local all all trust
+        host all all 127.0.0.1/32 scram-sha-256
+        ");
+        let old = Build {
+            version: "9.6.24".parse().unwrap(),
+            ..build()
+        };
+        let (_, text) = Postgres.access(&old, &layout).unwrap();
+        assert!(text.ends_with(" md5\n"), "{text}");
+    }
+
+    #[test]
+    fn tls_brings_a_certificate() {
+        let mut settings = Vec::new();
+        let config = |settings: &[Setting]| {
+            let wanted = Wanted {
+                tls: true,
+                ..wanted(settings)
+            };
+            Postgres.config(&build(), &wanted, &layout())
+        };
+        let text = config(&settings).unwrap();
+        let (_, text) = text.split_once("postgresql.conf'\n").unwrap();
+        insta::assert_snapshot!(text, @r"
+        ssl = 'on'
+        ssl_cert_file = '/lab/it''s/server.crt'
+        ssl_key_file = '/lab/it''s/server.key'
+        ");
+        settings.push(Setting {
+            name: "ssl".to_owned(),
+            value: Some("off".to_owned()),
+        });
+        insta::assert_snapshot!(config(&settings).unwrap_err(), @"setting `ssl` is what the plan's `tls = true` sets: leave one of the two out");
     }
 }

@@ -1,6 +1,7 @@
 //! Starts the server of an instance, watches it until it answers, and looks at it when it is dead.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -32,6 +33,10 @@ impl Instance {
         self.check_pool()?;
         self.socket.renew()?;
         self.run_as.give(self.socket.path())?;
+        if let Some(own) = self.product.own_socket(&self.layout) {
+            let link = &self.layout.socket;
+            symlink(own, link).map_err(ServerError::io("create", link))?;
+        }
         let path = self.layout.log();
         let log = append(&path)?;
         let printed = log.metadata().map_err(ServerError::io("read", &path))?;

@@ -1,6 +1,9 @@
 //! What is written comes back, all of it and nothing else.
 
-use model::{Bytes, Capture, Check, Counter, CounterKind, ErrorCount, Moment, Sizes, StepId};
+use model::{
+    Bytes, Capture, Check, Connection, Counter, CounterKind, ErrorCount, Moment, OpenLoop, Sizes,
+    StepId,
+};
 use proptest::prelude::*;
 
 use super::*;
@@ -55,8 +58,8 @@ fn a_run_is_loaded_in_order_and_without_what_failed() {
         (4, Some(100))
     );
     assert_eq!(
-        (data.steps[0].subject.as_str(), data.steps[0].counts_rows),
-        ("insert", true)
+        (data.steps[0].subject.as_str(), data.steps[0].counts),
+        ("insert", Counts::Rows)
     );
     let cells: Vec<(&str, &str, f64)> = data
         .cells
@@ -193,6 +196,99 @@ fn captures_come_back_by_moment() {
 }
 
 #[test]
+fn a_listing_that_stays_the_same_is_stored_once_and_read_everywhere() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a", "b"], 1);
+    let capture = |value: &str| Capture {
+        name: "variables".into(),
+        columns: Vec::new(),
+        rows: vec![vec![Some("buffer".into()), Some(value.into())]],
+    };
+    // Back to what it was at first: the one in between is another one.
+    let values = ["1", "1", "2", "2", "1", "1"];
+    for system in ["a", "b"] {
+        let trial = lab.trial(&run, 1, system);
+        for (number, value) in values.iter().enumerate() {
+            let step = StepId(number.to_string());
+            for moment in [Moment::Before, Moment::After] {
+                lab.store
+                    .add_capture(trial, &step, moment, &capture(value))
+                    .unwrap();
+            }
+        }
+    }
+    for system in ["a", "b"] {
+        for (number, value) in values.iter().enumerate() {
+            let step = StepId(number.to_string());
+            for moment in [Moment::Before, Moment::After] {
+                let found = lab.store.captures(&run, system, 1, &step, moment).unwrap();
+                assert_eq!(found, [capture(value)], "{system} {number}");
+            }
+        }
+    }
+    let stored: u32 = lab
+        .store
+        .connection
+        .query_row(
+            "SELECT count(*) FROM capture WHERE length(listing) > 0",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(stored, 6);
+}
+
+#[test]
+fn a_record_of_before_statements_were_counted_is_read() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a"], 1);
+    lab.whole_trial(&run, 1, "a", &["l.i0"]);
+    let step = StepId::new("l.i0");
+    let record = lab.store.step_record(&run, 1, "a", &step).unwrap();
+    assert_eq!(
+        (record.subject.counts, record.open_loop),
+        (Counts::Rows, None)
+    );
+    for (counts, old) in [(Counts::Rows, true), (Counts::Operations, false)] {
+        let stored = lab.store.connection.query_row(
+            "SELECT record FROM step WHERE name = 'l.i0'",
+            [],
+            |row| row.get::<_, String>(0),
+        );
+        let mut stored: serde_json::Value = serde_json::from_str(&stored.unwrap()).unwrap();
+        let fields = stored.as_object_mut().unwrap();
+        // As the first version wrote it.
+        fields.remove("open_loop");
+        fields["subject"] = serde_json::json!({ "kind": "insert", "counts_rows": old });
+        let changed = lab.store.connection.execute(
+            "UPDATE step SET record = ?1 WHERE name = 'l.i0'",
+            [stored.to_string()],
+        );
+        assert_eq!(changed.unwrap(), 1);
+        let read = lab.store.step_record(&run, 1, "a", &step).unwrap();
+        assert_eq!((read.subject.counts, read.open_loop), (counts, None));
+        let data = lab.store.load(&run, Want::default()).unwrap();
+        assert_eq!(data.steps[0].counts, counts);
+    }
+}
+
+#[test]
+fn a_plan_of_before_connections_were_chosen_is_read() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a"], 1);
+    let store = &lab.store.connection;
+    let plan = store.query_row("SELECT plan FROM run", [], |row| row.get::<_, String>(0));
+    let mut plan: serde_json::Value = serde_json::from_str(&plan.unwrap()).unwrap();
+    let system = plan["systems"][0].as_object_mut().unwrap();
+    assert!(system.remove("connection").is_some());
+    store
+        .execute("UPDATE run SET plan = ?1", [plan.to_string()])
+        .unwrap();
+    let info = lab.store.run_info(&run).unwrap();
+    assert_eq!(info.plan.systems[0].connection, Connection::default());
+}
+
+#[test]
 fn a_step_that_is_not_there_is_said_not_to_be() {
     let mut lab = Lab::new();
     let run = lab.run(&["a"], 1);
@@ -302,14 +398,33 @@ prop_compose! {
     }
 }
 
+fn some_counts() -> impl Strategy<Value = Counts> {
+    prop_oneof![
+        Just(Counts::Rows),
+        Just(Counts::Operations),
+        any::<u32>().prop_map(Counts::Statements)
+    ]
+}
+
+prop_compose! {
+    fn an_open_loop()(
+        counts in any::<[u64; 4]>(),
+        highest_rate in any::<Option<u64>>(),
+    ) -> OpenLoop {
+        let [per_second, arrived, shed, waiting] = counts;
+        OpenLoop { per_second, arrived, shed, waiting, highest_rate }
+    }
+}
+
 prop_compose! {
     fn a_record()(
         (step, measured, clients) in (TEXT, any::<bool>(), any::<u32>()),
         (window, elapsed, requested_rows) in any::<(u64, u64, u64)>(),
-        (kind, counts_rows) in (TEXT, any::<bool>()),
+        (kind, counts) in (TEXT, some_counts()),
         kinds in prop::collection::vec(a_total(), 0..4),
         errors in prop::collection::vec(an_error(), 0..3),
         (target_rate, seconds_on_target) in any::<(Option<u64>, Option<(u32, u32)>)>(),
+        open_loop in prop::option::of(an_open_loop()),
         counters in some_readings(),
         sizes in prop::option::of(some_sizes()),
         checks in prop::collection::vec(a_check(), 0..3),
@@ -323,12 +438,13 @@ prop_compose! {
             clients,
             window: Nanos(window),
             elapsed: Nanos(elapsed),
-            subject: Subject { kind, counts_rows },
+            subject: Subject { kind, counts },
             kinds,
             errors,
             target_rate,
             seconds_on_target,
             requested_rows,
+            open_loop,
             counters,
             sizes,
             checks,

@@ -31,28 +31,20 @@ fn wire_with(reply: &[u8]) -> (Wire, UnixStream) {
 fn simple(reply: &[u8]) -> (Result<Done, SessionError>, Vec<String>) {
     let (mut wire, _server) = wire_with(reply);
     let mut rows = Vec::new();
-    let answer = read(
-        &mut wire,
-        Columns::Described(&mut Vec::new()),
-        &mut Vec::new(),
-        &mut |row| rows.push(format!("{:?}", row.value(0).to_text())),
-    );
+    let answer = read(&mut wire, Columns::Described(&mut Vec::new()), &mut |row| {
+        rows.push(format!("{:?}", row.value(0).to_text()));
+    });
     (answer, rows)
 }
 
 fn prepared(reply: &[u8], formats: &[Format]) -> (Result<Done, SessionError>, Vec<i64>) {
     let (mut wire, _server) = wire_with(reply);
     let mut rows = Vec::new();
-    let answer = read(
-        &mut wire,
-        Columns::Prepared(formats),
-        &mut Vec::new(),
-        &mut |row| {
-            if let Value::Int(number) = row.value(0) {
-                rows.push(number);
-            }
-        },
-    );
+    let answer = read(&mut wire, Columns::Prepared(formats), &mut |row| {
+        if let Value::Int(number) = row.value(0) {
+            rows.push(number);
+        }
+    });
     (answer, rows)
 }
 
@@ -111,6 +103,56 @@ fn a_prepared_query_shows_binary_rows() {
 }
 
 #[test]
+fn rows_arrive_in_any_pieces() {
+    let mut reply = message(b'2', b"");
+    for number in 0..40_i32 {
+        let row = [&b"\0\x01\0\0\0\x04"[..], &number.to_be_bytes()].concat();
+        reply.extend(message(b'D', &row));
+        if number % 7 == 0 {
+            reply.extend(message(b'N', b"VNOTICE\0C00000\0Mstill busy\0\0"));
+        }
+    }
+    reply.extend(message(b'C', b"SELECT 40\0"));
+    reply.extend(READY);
+    for piece in [1, 2, 5, 14, 15, 16, 100, reply.len()] {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let stream = Stream::over(ours.into(), true, Duration::from_secs(10));
+        let said = reply.clone();
+        let server = std::thread::spawn(move || {
+            for part in said.chunks(piece) {
+                theirs.write_all(part).unwrap();
+                std::thread::yield_now();
+            }
+        });
+        let mut rows = Vec::new();
+        let mut wire = Wire::over(stream);
+        let answer = read(&mut wire, Columns::Prepared(&[Format::Int4]), &mut |row| {
+            rows.push(row.value(0).as_int().unwrap());
+        });
+        assert_eq!(answer.unwrap().rows, 40, "pieces of {piece}");
+        assert!(rows.iter().copied().eq(0..40), "pieces of {piece}");
+        server.join().unwrap();
+        wire.abandon();
+    }
+}
+
+#[test]
+fn a_broken_row_is_noticed_by_who_looks_at_it() {
+    let reply = [
+        message(b'2', b""),
+        message(b'D', b"\0\x01\0\0\0\x63too short"),
+        message(b'C', b"SELECT 1\0"),
+        READY.to_vec(),
+    ]
+    .concat();
+    let (mut wire, _server) = wire_with(&reply);
+    let counted = read(&mut wire, Columns::Prepared(&[Format::Text]), &mut |_| ());
+    assert_eq!(counted.unwrap().rows, 1);
+    let (answer, _) = prepared(&reply, &[Format::Text]);
+    assert_eq!(answer.unwrap_err().code(), "protocol");
+}
+
+#[test]
 fn tags_tell_the_affected_rows() {
     for (tag, shown, wanted) in [
         ("INSERT 0 50", 0, 50),
@@ -133,6 +175,8 @@ fn tags_tell_the_affected_rows() {
         b"DELETE\0",
         b"DELETE many\0",
         b"DELETE \xff\0",
+        b"DELETE 3 \0",
+        b"INSERT 0 99999999999999999999\0",
         b"",
     ] {
         assert_eq!(affected(bad, 0).unwrap_err().code(), "protocol", "{bad:?}");
@@ -143,12 +187,7 @@ fn tags_tell_the_affected_rows() {
 fn an_error_is_read_to_the_end_of_the_answer() {
     let reply = [error("ERROR", "42601"), READY.to_vec(), b"next!".to_vec()].concat();
     let (mut wire, _server) = wire_with(&reply);
-    let failed = read(
-        &mut wire,
-        Columns::Prepared(&[]),
-        &mut Vec::new(),
-        &mut |_| (),
-    );
+    let failed = read(&mut wire, Columns::Prepared(&[]), &mut |_| ());
     assert_eq!(failed.unwrap_err().code(), "42601");
     // What follows belongs to the next answer.
     assert_eq!(
@@ -217,7 +256,7 @@ fn copies_are_refused_and_the_session_goes_on() {
         ]
         .concat();
         let (mut wire, mut server) = wire_with(&reply);
-        let failed = read(&mut wire, columns, &mut Vec::new(), &mut |_| ());
+        let failed = read(&mut wire, columns, &mut |_| ());
         assert_eq!(failed.unwrap_err().code(), "57014");
         wire.abandon();
         let mut sent = Vec::new();
@@ -229,6 +268,11 @@ fn copies_are_refused_and_the_session_goes_on() {
             sent.escape_ascii().to_string()
         );
     }
+    // A server that wants rows again and again would have us answer for ever.
+    let again = message(b'G', b"\0\0\0").repeat(2);
+    assert_eq!(simple(&again).0.unwrap_err().code(), "protocol");
+    let (mut wire, _server) = wire_with(&again);
+    assert_eq!(skip(&mut wire, true).unwrap_err().code(), "protocol");
     let out = [
         message(b'H', b"\0\0\0"),
         message(b'd', b"1\n"),
@@ -280,7 +324,8 @@ fn feed_all_readers(reply: &[u8]) {
         database: String::new(),
     };
     let address = crate::Address::Socket("test.sock".into());
-    let _ = crate::postgres::login::log_in(&mut wire, &address, &login);
+    let server = crate::ServerEndpoint::plain(address, login, Duration::from_secs(10));
+    let _ = crate::postgres::login::log_in(&mut wire, &server);
 }
 
 proptest! {

@@ -4,33 +4,32 @@
 //! deleter at the low end in step with it, and query sessions. `docs/methodology.md` lists what is
 //! done differently from the original, and why.
 
-mod maintain;
+mod index;
 mod query;
 mod rows;
 mod sql;
 mod stage;
 mod state;
 mod warm;
-mod worker;
 mod writer;
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::{
-    Check, Dialect, InsertSpec, Nanos, Pacing, QueryKind, Rng, Settle, Statements, StepId, Tables,
-    mix,
+    Check, Dialect, InsertSpec, Nanos, Pacing, QueryKind, Rng, Statements, StepId, Tables, mix,
 };
 
-use self::maintain::{IndexBuilder, SettleLead, TableSettler};
+use self::index::IndexBuilder;
 use self::query::{LongTransaction, PointQueries, QuerySetup, RangeQueries};
 use self::rows::Rows;
 use self::stage::{Kinds, Stage, loading_stages, stages};
 use self::state::{State, TableLoad};
 use self::warm::TableReader;
-use self::worker::{Worker, Wrong};
 use self::writer::{Coupling, Deleter, InsertStatement, Inserter, Pacer, Turn};
-use crate::engine::{Client, Observer, Pace, Role, StepSetup, Stop, run};
+use super::settle;
+use super::worker::{self, Worker, Wrong};
+use crate::engine::{Client, End, Observer, Pace, Role, StepSetup, Stop, run};
 use crate::{Schedule, StepClock, StepError, StepOutline, StepResult, Target, Workload};
 
 /// A query step is given up after this many times its nominal length.
@@ -360,33 +359,11 @@ impl Insert {
     }
 
     fn cast_settle_step(&self, cast: &mut Cast<'_>) -> Result<(), StepError> {
-        let left = Arc::new(AtomicUsize::new(self.tables.len()));
-        for table in 0..self.tables.len() as u32 {
-            let name = sql::table_name(table);
-            let work = settle_work(cast.target);
-            let statements = work
-                .each_table
-                .iter()
-                .map(|s| s.replace("{table}", &name))
-                .collect();
-            let role = format!("settle {name}");
-            let worker = Worker::connect(&*cast.target.patient, role.clone())?;
-            let settler = TableSettler {
-                worker,
-                statements,
-                left: Arc::clone(&left),
-            };
-            cast.add(role, true, Box::new(settler));
-        }
-        let lead = SettleLead {
-            worker: Worker::connect(&*cast.target.patient, "settle".to_owned())?,
-            work: settle_work(cast.target),
-            left,
-            may_change_settings: cast.target.ours,
-            at_least: settle_length(&self.spec),
-            notes: Arc::clone(&cast.notes),
-        };
-        cast.add("settle".to_owned(), true, Box::new(lead));
+        let tables: Vec<String> = (0..self.tables.len() as u32).map(sql::table_name).collect();
+        let rows = self.spec.rows * u64::from(self.spec.clients);
+        let at_least = settle::length(self.spec.settle, rows);
+        let clients = settle::clients(cast.target, &tables, at_least, &cast.notes)?;
+        cast.clients.extend(clients);
         Ok(())
     }
 
@@ -456,6 +433,7 @@ impl Workload for Insert {
                     .map(|k| k.name)
                     .collect(),
                 subject: stage.subject(),
+                clients: self.spec.clients,
             })
             .collect()
     }
@@ -497,7 +475,11 @@ impl Workload for Insert {
             kinds: kinds.specs.clone(),
             clients,
             pace: paced.map(|rows_per_second| self.pace(&stage, &kinds, rows_per_second)),
-            limit: paced.map(|_| Nanos::from_secs(u64::from(self.spec.query_seconds) * OVERRUN)),
+            end: End::AllDone {
+                limit: paced
+                    .map(|_| Nanos::from_secs(u64::from(self.spec.query_seconds) * OVERRUN)),
+            },
+            warmup: Nanos(0),
         };
         let window = run(setup, stop, observer)?;
         let elapsed = clock.now();
@@ -529,6 +511,7 @@ impl Workload for Insert {
             elapsed,
             target_rate: paced,
             requested_rows,
+            open_loop: None,
             checks,
             notes,
         })
@@ -664,25 +647,10 @@ fn reads_prepared(spec: &InsertSpec, dialect: Dialect) -> bool {
     }
 }
 
-fn settle_work(target: &Target) -> sql::SettleWork {
-    sql::settle(target.dialect, target.engine, &target.version)
-}
-
-/// The original's formula: min(1200, 60 + loaded rows / 10^6) seconds, over all clients.
-fn settle_length(spec: &InsertSpec) -> Nanos {
-    match spec.settle {
-        Settle::Seconds(seconds) => Nanos::from_secs(u64::from(seconds)),
-        Settle::Formula => {
-            let rows = spec.rows * u64::from(spec.clients);
-            Nanos::from_secs((60 + rows / 1_000_000).min(1200))
-        }
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use model::InsertScale;
+    use model::{InsertScale, Settle};
 
     /// A small spec with the original's parameters.
     pub(in crate::workload) fn spec() -> InsertSpec {
@@ -726,21 +694,5 @@ pub(super) mod tests {
             .map(StepId::new)
             .to_vec(),
         }
-    }
-
-    #[test]
-    fn the_settle_formula_is_the_original_one() {
-        let of = |rows, clients| {
-            let spec = InsertSpec {
-                settle: Settle::Formula,
-                rows,
-                clients,
-                ..spec()
-            };
-            settle_length(&spec).0 / 1_000_000_000
-        };
-        assert_eq!(of(10_000_000, 20), 260);
-        assert_eq!(of(30_000_000, 1), 90);
-        assert_eq!(of(800_000_000, 8), 1200);
     }
 }

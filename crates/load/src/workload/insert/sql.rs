@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use model::{Dialect, Engine, InsertSpec, Version};
+use model::{Dialect, Engine, InsertSpec};
 
 /// The columns that a client sends; the key is the server's.
 const COLUMNS: &str = "(dateandtime,cashregisterid,customerid,productid,price,data)";
@@ -262,60 +262,5 @@ fn hint(dialect: Dialect, table: &str, suffix: &str) -> String {
         Dialect::Mysql => format!(" FORCE INDEX ({table}_{suffix})"),
         Dialect::Sqlite => format!(" INDEXED BY {table}_{suffix}"),
         Dialect::Postgres => String::new(),
-    }
-}
-
-/// What the settle phase does.
-pub(super) struct SettleWork {
-    /// For each table, `{table}` replaced.
-    pub(super) each_table: &'static [&'static str],
-    /// Once, after the tables.
-    pub(super) finally: &'static [&'static str],
-    /// Global settings that are changed for the phase and set back after it: name, value. One that
-    /// a version does not have is left alone.
-    pub(super) settings: &'static [(&'static str, &'static str)],
-}
-
-/// The work of the settle phase.
-pub(super) fn settle(dialect: Dialect, engine: Engine, version: &Version) -> SettleWork {
-    match (dialect, engine) {
-        (Dialect::Mysql, Engine::Innodb) => SettleWork {
-            each_table: &["ANALYZE TABLE {table}"],
-            finally: &[],
-            // They make InnoDB write dirty pages back while it is idle.
-            settings: &[
-                ("innodb_max_dirty_pages_pct_lwm", "1"),
-                ("innodb_max_dirty_pages_pct", "1"),
-                ("innodb_idle_flush_pct", "100"),
-            ],
-        },
-        (Dialect::Mysql, Engine::Myrocks) => SettleWork {
-            each_table: &["ANALYZE TABLE {table}"],
-            finally: &[
-                "SET GLOBAL rocksdb_force_flush_memtable_now = 1",
-                "SET GLOBAL rocksdb_compact_cf = 'default'",
-            ],
-            settings: &[],
-        },
-        (Dialect::Mysql, Engine::Tokudb | Engine::Heap | Engine::Btree) => SettleWork {
-            each_table: &["ANALYZE TABLE {table}"],
-            finally: &[],
-            settings: &[],
-        },
-        (Dialect::Postgres, _) => SettleWork {
-            // Without the word, versions from 14 on may leave dead entries in the indexes.
-            each_table: if version.major() >= 12 {
-                &["VACUUM (ANALYZE, INDEX_CLEANUP ON) {table}"]
-            } else {
-                &["VACUUM (ANALYZE) {table}"]
-            },
-            finally: &["CHECKPOINT"],
-            settings: &[],
-        },
-        (Dialect::Sqlite, _) => SettleWork {
-            each_table: &["ANALYZE {table}"],
-            finally: &["PRAGMA wal_checkpoint(TRUNCATE)"],
-            settings: &[],
-        },
     }
 }

@@ -1,6 +1,6 @@
 //! The steps of the Insert Benchmark by what they do.
 
-use model::{InsertSpec, KindSpec, Pacing, QueryKind, Subject};
+use model::{Counts, InsertSpec, KindSpec, Pacing, QueryKind, Subject};
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,16 +125,16 @@ impl Stage {
     }
 
     pub(super) fn subject(&self) -> Subject {
-        let (kind, counts_rows) = match self {
-            Self::Load | Self::Random { .. } => ("insert", true),
-            Self::Index => ("create_index", true),
-            Self::Settle => ("settle", false),
-            Self::Warm => ("scan", true),
-            Self::Query { .. } => ("query", false),
+        let (kind, counts) = match self {
+            Self::Load | Self::Random { .. } => ("insert", Counts::Rows),
+            Self::Index => ("create_index", Counts::Rows),
+            Self::Settle => ("settle", Counts::Operations),
+            Self::Warm => ("scan", Counts::Rows),
+            Self::Query { .. } => ("query", Counts::Operations),
         };
         Subject {
             kind: kind.to_owned(),
-            counts_rows,
+            counts,
         }
     }
 }

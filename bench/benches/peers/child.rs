@@ -1,0 +1,55 @@
+//! backslide's client and the floor, each as a process of its own.
+
+use anyhow::{Context, Result, bail};
+use load::Stop;
+use model::WorkloadSpec;
+
+use crate::floor;
+use crate::server::{Place, ROWS, Unobserved};
+use crate::spec::{Work, spec};
+
+/// The argument that makes this program a client.
+pub(crate) const MODE: &str = "be-a-client";
+
+/// The line in which a client says how much it did.
+pub(crate) const DONE: &str = "operations done: ";
+/// The line in which it says how much memory it had at most, in bytes.
+pub(crate) const PEAK: &str = "peak memory: ";
+
+/// Does the work of one client process: which client, which work, clients, seconds, and the place.
+#[expect(
+    clippy::print_stdout,
+    reason = "a client's result, for the process that started it"
+)]
+pub(crate) fn work(arguments: &[String]) -> Result<()> {
+    let [who, work, clients, seconds, place @ ..] = arguments else {
+        bail!("too few arguments");
+    };
+    let work = Work::from_name(work).with_context(|| format!("no such work: {work}"))?;
+    let (clients, seconds) = (clients.parse()?, seconds.parse()?);
+    let place = Place::from_arguments(place)?;
+    let done = match who.as_str() {
+        "backslide" => backslide(work, clients, seconds, &place)?,
+        "floor" => floor::run(seconds, &place)?,
+        other => bail!("no such client: {other}"),
+    };
+    println!("{DONE}{done}");
+    println!("{PEAK}{}", bench::peak_memory()?.0);
+    Ok(())
+}
+
+/// Runs the step as `backslide run` does, without a lab around it; operations that it did.
+fn backslide(work: Work, clients: u32, seconds: u32, place: &Place) -> Result<u64> {
+    let spec = WorkloadSpec::Sql(spec(ROWS, 1, work, clients, seconds));
+    let mut workload = load::workload(&spec, 7);
+    let result = workload.run(2, &place.target()?, &Stop::default(), &mut Unobserved)?;
+    let wrong = result
+        .checks
+        .iter()
+        .find(|check| !check.holds && check.what.contains("answer"));
+    if let Some(wrong) = wrong {
+        bail!("{}: {} is not {}", wrong.what, wrong.actual, wrong.expected);
+    }
+    let operations = result.window.kinds.first();
+    Ok(operations.map_or(0, |kind| kind.sums.ops + kind.late))
+}

@@ -1,0 +1,82 @@
+//! Loading: rows a second from nothing to an indexed table.
+
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use bench::{Spread, Table, heading, note, servers, within};
+
+use crate::REPEATS;
+use crate::peers::sysbench_login;
+use crate::server::{Server, load};
+use crate::spec::{Work, spec};
+
+const MEASURES: &str = "One table `sbtest1`: created, loaded and its secondary index built, by \
+     backslide's steps `load` and `index` (checks of what was loaded come after them) and by `sysbench \
+     prepare`, one thread, as its users run it; server on one CPU, client on all. Runs alternate. \
+     Median [min–max].";
+
+/// Rows over sysbench's, at least.
+const GOAL: f64 = 3.0;
+
+pub(crate) fn measure() -> Result<()> {
+    let rows: u64 = match std::env::var("BACKSLIDE_BENCH_ROWS") {
+        Ok(rows) => rows.parse()?,
+        Err(_) => 10_000_000,
+    };
+    heading(&format!("Load of {rows} rows"), MEASURES)?;
+    let mut table = Table::new([
+        "server",
+        "backslide, rows/s",
+        "sysbench, rows/s",
+        "ratio",
+        "at least 3",
+    ]);
+    for name in servers() {
+        let server = Server::start(&name, 0, "")?;
+        let (mut ours, mut theirs) = (Spread::default(), Spread::default());
+        for repeat in 1..=REPEATS {
+            note(&format!("{name}, load: {repeat} of {REPEATS}"));
+            drop_table(&server)?;
+            let workload = spec(rows, 2, Work::Point, 1, 1);
+            ours.add(rows as f64 / load(&server.target(), &workload)?);
+            drop_table(&server)?;
+            theirs.add(rows as f64 / sysbench(&server, rows)?);
+        }
+        let ratio = ours.over(&theirs);
+        table.row([
+            name.clone(),
+            format!("{ours:.0}"),
+            format!("{theirs:.0}"),
+            format!("{ratio:.2}"),
+            within(ratio.median() >= GOAL),
+        ]);
+        server.stop()?;
+    }
+    table.print("");
+    Ok(())
+}
+
+fn drop_table(server: &Server) -> Result<()> {
+    let mut session = server.target().patient.connect()?;
+    session.execute("DROP TABLE IF EXISTS sbtest1")?;
+    Ok(())
+}
+
+/// Seconds that `sysbench prepare` takes.
+fn sysbench(server: &Server, rows: u64) -> Result<f64> {
+    let begin = Instant::now();
+    let output = Command::new("sysbench")
+        .args(["oltp_point_select", "--tables=1", "--rand-type=uniform"])
+        .arg(format!("--table-size={rows}"))
+        .args(sysbench_login(&server.place))
+        .arg("prepare")
+        .output()?;
+    if !output.status.success() {
+        bail!(
+            "sysbench failed:\n{}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+    }
+    Ok(begin.elapsed().as_secs_f64())
+}

@@ -1,0 +1,220 @@
+//! The clients that are compared: backslide, sysbench, pgbench, and the floor.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, bail};
+use model::{Dialect, Nanos};
+use nix::sys::resource::{UsageWho, getrusage};
+
+use crate::child;
+use crate::server::{Place, ROWS};
+use crate::spec::{INSERT, RANGE, Work};
+
+/// A client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Client {
+    /// Ours.
+    Backslide,
+    /// sysbench with its own scripts.
+    Sysbench,
+    /// pgbench with the same query, prepared.
+    Pgbench,
+    /// Writes a request that never changes but for its key, polls, reads, looks at nothing.
+    Floor,
+}
+
+/// What a client is to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    pub(crate) work: Work,
+    pub(crate) clients: u32,
+    pub(crate) seconds: u32,
+}
+
+/// What a client's process did and spent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spent {
+    pub(crate) cpu: Nanos,
+    pub(crate) operations: u64,
+    /// Bytes, where the client tells.
+    pub(crate) peak: Option<u64>,
+}
+
+impl Spent {
+    /// Microseconds of CPU for an operation.
+    pub(crate) fn micros(&self) -> f64 {
+        self.cpu.as_micros_f64() / self.operations as f64
+    }
+}
+
+/// Are both peers on this machine?
+pub(crate) fn are_there() -> bool {
+    ["sysbench", "pgbench"]
+        .iter()
+        .all(|peer| Command::new(peer).arg("--version").output().is_ok())
+}
+
+impl Client {
+    /// Its command, all arguments included.
+    pub(crate) fn command(self, job: Job, place: &Place) -> Result<Command> {
+        match self {
+            Self::Backslide => ours("backslide", job, place),
+            Self::Floor => ours("floor", job, place),
+            Self::Sysbench => Ok(sysbench(job, place)),
+            Self::Pgbench => pgbench(job, place),
+        }
+    }
+
+    /// Runs it on this CPU; what it spent.
+    pub(crate) fn run(self, job: Job, place: &Place, cpu: Option<usize>) -> Result<Spent> {
+        let command = self.command(job, place)?;
+        let before = children_cpu()?;
+        let output = on_cpu(&command, cpu).output()?;
+        let cpu = children_cpu()? - before;
+        Ok(Spent {
+            cpu,
+            operations: self.operations(&output)?,
+            peak: number_after(&text(&output), child::PEAK),
+        })
+    }
+
+    /// Operations that its output tells.
+    pub(crate) fn operations(self, output: &Output) -> Result<u64> {
+        let said = text(output);
+        let mark = match self {
+            Self::Backslide | Self::Floor => child::DONE,
+            Self::Sysbench => "transactions:",
+            Self::Pgbench => "number of transactions actually processed:",
+        };
+        let operations = number_after(&said, mark).filter(|n| *n > 0);
+        match operations {
+            Some(operations) if output.status.success() => Ok(operations),
+            _ => bail!("{self:?} failed ({}):\n{said}", output.status),
+        }
+    }
+}
+
+fn text(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    format!("{said}{errors}")
+}
+
+/// The first number after `mark`.
+pub(crate) fn number_after(text: &str, mark: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(mark)?;
+    let digits: String = rest
+        .trim_start()
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    digits.parse().ok()
+}
+
+/// The same command, bound to a CPU.
+fn on_cpu(command: &Command, cpu: Option<usize>) -> Command {
+    let Some(cpu) = cpu else {
+        let mut same = Command::new(command.get_program());
+        same.args(command.get_args());
+        return same;
+    };
+    let mut bound = Command::new("taskset");
+    bound.arg("-c").arg(cpu.to_string());
+    bound.arg(command.get_program()).args(command.get_args());
+    bound
+}
+
+/// CPU time of all children that have ended.
+fn children_cpu() -> Result<Nanos> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let (user, system) = (usage.user_time(), usage.system_time());
+    let micros = (user.tv_sec() + system.tv_sec()) * 1_000_000 + user.tv_usec() + system.tv_usec();
+    Ok(Nanos(micros as u64 * 1000))
+}
+
+fn ours(who: &str, job: Job, place: &Place) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .args([child::MODE, who, job.work.name()])
+        .args([job.clients.to_string(), job.seconds.to_string()])
+        .args(place.arguments());
+    Ok(command)
+}
+
+fn sysbench(job: Job, place: &Place) -> Command {
+    let mut command = Command::new("sysbench");
+    match job.work {
+        Work::Point => {
+            command.arg("oltp_point_select");
+        }
+        Work::Range => {
+            command.args([
+                "oltp_read_only",
+                "--skip_trx=on",
+                "--point_selects=0",
+                "--simple_ranges=1",
+                "--sum_ranges=0",
+                "--order_ranges=0",
+                "--distinct_ranges=0",
+            ]);
+            command.arg(format!("--range_size={RANGE}"));
+        }
+        Work::Update => {
+            command.arg("oltp_update_non_index");
+        }
+        Work::Insert => {
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/insert.lua");
+            command.arg(script).arg(format!("--rows={INSERT}"));
+        }
+    }
+    if job.work != Work::Insert {
+        command.args(["--tables=1", "--rand-type=uniform"]);
+        command.arg(format!("--table-size={ROWS}"));
+    }
+    command
+        .arg(format!("--threads={}", job.clients))
+        .arg(format!("--time={}", job.seconds))
+        .args(["--events=0", "--percentile=99"])
+        .args(sysbench_login(place))
+        .arg("run");
+    command
+}
+
+/// The options with which sysbench reaches the server.
+pub(crate) fn sysbench_login(place: &Place) -> Vec<String> {
+    match place.dialect {
+        Dialect::Postgres => vec![
+            "--db-driver=pgsql".to_owned(),
+            format!("--pgsql-host={}", place.socket),
+            format!("--pgsql-port={}", place.port),
+            format!("--pgsql-user={}", place.user),
+            format!("--pgsql-db={}", place.database),
+        ],
+        Dialect::Mysql | Dialect::Sqlite => vec![
+            "--db-driver=mysql".to_owned(),
+            format!("--mysql-socket={}", place.socket),
+            format!("--mysql-user={}", place.user),
+            format!("--mysql-db={}", place.database),
+        ],
+    }
+}
+
+fn pgbench(job: Job, place: &Place) -> Result<Command> {
+    if job.work != Work::Point {
+        bail!("pgbench is asked for point selects only");
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/point.sql");
+    let script = script.to_str().context("a path that is not text")?;
+    let mut command = Command::new("pgbench");
+    command
+        .args(["-n", "-M", "prepared", "-f", script])
+        .arg("-D")
+        .arg(format!("rows={ROWS}"))
+        .args(["-c", &job.clients.to_string()])
+        .args(["-j", &job.clients.to_string()])
+        .args(["-T", &job.seconds.to_string()])
+        .args(["-h", &place.socket, "-p", &place.port, "-U", &place.user])
+        .arg(&place.database);
+    Ok(command)
+}

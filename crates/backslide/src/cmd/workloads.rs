@@ -1,0 +1,362 @@
+//! `backslide workloads`: the workload files of the catalog, the steps of one, the SQL of a step.
+
+use std::fmt::Write as _;
+
+use anyhow::{Result, bail};
+use model::{Dialect, SqlOperation, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork};
+use plan::{Catalog, WorkloadListing};
+use report::{Cell, Header, Table, Tone, statements};
+use serde::Serialize;
+
+use crate::args::{Format, WorkloadsArgs};
+use crate::exit::Exit;
+use crate::printer::Printer;
+use crate::table;
+
+pub(crate) fn run(args: &WorkloadsArgs, printer: Printer) -> Result<Exit> {
+    let catalog = Catalog::embedded()?;
+    let Some(name) = &args.workload else {
+        list(&catalog, args.format, printer)?;
+        return Ok(Exit::Fine);
+    };
+    let mut listing = catalog.workload(name)?;
+    if let Some(step) = &args.step {
+        listing.spec.steps = vec![only(&listing, step)?];
+    }
+    match args.format {
+        Format::Json => {
+            printer.result(&serde_json::to_string_pretty(&workload(&listing))?);
+        }
+        Format::Text if args.step.is_some() => show_step(&listing, printer),
+        Format::Text => show(&listing, printer),
+    }
+    Ok(Exit::Fine)
+}
+
+/// The step with this name.
+fn only(listing: &WorkloadListing, name: &str) -> Result<SqlStep> {
+    let steps = &listing.spec.steps;
+    if let Some(step) = steps.iter().find(|step| step.test == name) {
+        return Ok(step.clone());
+    }
+    let near = steps.iter().filter(|step| step.test.contains(name));
+    let near: Vec<&str> = near.map(|step| step.test.as_str()).collect();
+    if near.is_empty() {
+        bail!(
+            "{} has no step `{name}`; `backslide workloads {}` lists its steps",
+            listing.name,
+            listing.name
+        );
+    }
+    bail!(
+        "{} has no step `{name}`; there are {}",
+        listing.name,
+        near.join(", ")
+    )
+}
+
+/// A workload as programs see it.
+#[derive(Serialize)]
+struct Listed<'a> {
+    workload: &'a str,
+    summary: &'a str,
+    sets: Vec<Set<'a>>,
+    steps: Vec<Stage<'a>>,
+}
+
+#[derive(Serialize)]
+struct Set<'a> {
+    set: &'a str,
+    tests: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Stage<'a> {
+    step: &'a str,
+    group: &'a str,
+    /// `load`, `index`, `settle`, `reset`, `run`.
+    work: &'static str,
+    measured: bool,
+    writes: bool,
+    seconds: Option<u32>,
+    warmup_seconds: Option<u32>,
+    operations: Vec<Sent<'a>>,
+}
+
+#[derive(Serialize)]
+struct Sent<'a> {
+    operation: &'a str,
+    weight: u32,
+    transaction: bool,
+    statements: u32,
+    mysql: Vec<String>,
+    postgres: Vec<String>,
+    sqlite: Vec<String>,
+    values: Vec<String>,
+}
+
+fn workload(listing: &WorkloadListing) -> Listed<'_> {
+    let sets = listing.sets.iter().map(|set| Set {
+        set: &set.name,
+        tests: &set.tests,
+    });
+    let steps = listing.spec.steps.iter();
+    Listed {
+        workload: &listing.name,
+        summary: &listing.summary,
+        sets: sets.collect(),
+        steps: steps.map(|one| step(&listing.spec, one)).collect(),
+    }
+}
+
+fn step<'a>(spec: &SqlSpec, step: &'a SqlStep) -> Stage<'a> {
+    let run = run_of(step);
+    let operations = run.map_or(&[][..], |run| run.operations.as_slice()).iter();
+    let operations = operations.map(|operation| {
+        let sent = |dialect| statements::operation(spec, operation, dialect);
+        Sent {
+            operation: &operation.name,
+            weight: operation.weight,
+            transaction: operation.transaction,
+            statements: operation.statements(),
+            mysql: sent(Dialect::Mysql),
+            postgres: sent(Dialect::Postgres),
+            sqlite: sent(Dialect::Sqlite),
+            values: statements::values(operation),
+        }
+    });
+    Stage {
+        step: &step.test,
+        group: &step.group,
+        work: work(&step.work),
+        measured: match &step.work {
+            SqlWork::Load | SqlWork::Index => true,
+            SqlWork::Settle(_) | SqlWork::Reset => false,
+            SqlWork::Run(run) => run.measured,
+        },
+        writes: run.is_none_or(|run| run.writes),
+        seconds: run.map(|run| run.seconds),
+        warmup_seconds: run.map(|run| run.warmup_seconds),
+        operations: operations.collect(),
+    }
+}
+
+const fn run_of(step: &SqlStep) -> Option<&SqlRun> {
+    match &step.work {
+        SqlWork::Run(run) => Some(run),
+        SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => None,
+    }
+}
+
+const fn work(work: &SqlWork) -> &'static str {
+    match work {
+        SqlWork::Load => "load",
+        SqlWork::Index => "index",
+        SqlWork::Settle(_) => "settle",
+        SqlWork::Reset => "reset",
+        SqlWork::Run(_) => "run",
+    }
+}
+
+/// All workload files, a line each.
+fn list(catalog: &Catalog, format: Format, printer: Printer) -> Result<()> {
+    let mut all = Vec::new();
+    for name in catalog.workload_names() {
+        all.push(catalog.workload(name)?);
+    }
+    match format {
+        Format::Json => {
+            let all: Vec<Listed<'_>> = all.iter().map(workload).collect();
+            printer.result(&serde_json::to_string_pretty(&all)?);
+        }
+        Format::Text => {
+            table::print(printer, &overview(&all));
+            printer.note(&printer.wrapped(
+                "`backslide workloads NAME` lists the steps of one; a workload file of your own is named by its path in a plan",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn overview(all: &[WorkloadListing]) -> Table {
+    let rows = all.iter().map(|listing| {
+        let tests = listing.spec.steps.iter();
+        let tests = tests.filter(|one| run_of(one).is_some_and(|run| run.measured));
+        let count = tests.count();
+        let sets: Vec<&str> = listing.sets.iter().map(|set| set.name.as_str()).collect();
+        vec![
+            Cell::text(&listing.name),
+            Cell::number(count as f64, count.to_string()),
+            Cell::text(sets.join(", ")),
+            Cell::text(&listing.summary),
+        ]
+    });
+    Table {
+        title: String::new(),
+        note: String::new(),
+        headers: vec![
+            Header::words("workload"),
+            Header::numbers("tests", ""),
+            Header::words("sets"),
+            Header::words("what it is"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// Summary, sets and steps of one.
+fn show(listing: &WorkloadListing, printer: Printer) {
+    printer.prose(&format!("{}: {}", listing.name, listing.summary));
+    for (place, set) in listing.sets.iter().enumerate() {
+        let usual = if place == 0 {
+            ", unless a plan says otherwise"
+        } else {
+            ""
+        };
+        printer.prose(&format!(
+            "  set {} ({}{usual}): {}",
+            set.name,
+            report::format::plural(set.tests.len(), "test"),
+            set.tests.join(" ")
+        ));
+    }
+    table::print(printer, &steps(&listing.spec));
+    printer.note(&printer.wrapped(&format!(
+        "`backslide workloads {} --step STEP` shows what one sends",
+        listing.name
+    )));
+}
+
+/// The steps in the order in which they run, each with its group: an order by group would hide which
+/// test leaves what behind for the next.
+fn steps(spec: &SqlSpec) -> Table {
+    let rows = spec.steps.iter().map(|step| {
+        let run = run_of(step);
+        let number = |value: Option<u32>| {
+            value.map_or(Cell::text(""), |n| {
+                Cell::number(f64::from(n), n.to_string())
+            })
+        };
+        let kind = match run {
+            Some(run) if !run.measured => "warm-up",
+            Some(run) if run.writes => "test, writes",
+            Some(_) => "test",
+            None => work(&step.work),
+        };
+        let cells = vec![
+            Cell::text(&step.test),
+            Cell::text(report::group_title(&step.group)),
+            Cell::text(kind),
+            number(run.map(|run| {
+                run.operations
+                    .iter()
+                    .map(SqlOperation::statements)
+                    .max()
+                    .unwrap_or(0)
+            })),
+            number(run.map(|run| run.seconds)),
+        ];
+        let is_result = run.is_none_or(|run| run.measured);
+        let tone = if is_result { Tone::Plain } else { Tone::Muted };
+        cells.into_iter().map(|cell| cell.with_tone(tone)).collect()
+    });
+    Table {
+        title: "Steps, in the order in which they run".to_owned(),
+        note: String::new(),
+        headers: vec![
+            Header::words("step"),
+            Header::words("group"),
+            Header::words("what"),
+            Header::numbers("statements", ""),
+            Header::numbers("seconds", ""),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// What one step sends, in every dialect whose SQL is another.
+fn show_step(listing: &WorkloadListing, printer: Printer) {
+    for step in &listing.spec.steps {
+        printer.prose(&format!("{}: {}", step.test, about(step)));
+        let Some(run) = run_of(step) else {
+            continue;
+        };
+        for operation in &run.operations {
+            let of_many = if run.operations.len() > 1 {
+                format!("\n{}, weight {}", operation.name, operation.weight)
+            } else {
+                String::new()
+            };
+            printer.result(&of_many);
+            for (dialects, lines) in by_dialect(&listing.spec, operation) {
+                if !dialects.is_empty() {
+                    printer.result(&format!("{dialects}:"));
+                }
+                for line in lines {
+                    printer.prose(&format!("  {line}"));
+                }
+            }
+            let values = statements::values(operation);
+            if !values.is_empty() {
+                printer.result("where");
+            }
+            for value in values {
+                printer.prose(&format!("  {value}"));
+            }
+        }
+    }
+}
+
+/// The statements of an operation, with the names of the dialects that have them; without names where
+/// all have the same.
+fn by_dialect(spec: &SqlSpec, operation: &SqlOperation) -> Vec<(String, Vec<String>)> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    let dialects = [
+        (Dialect::Mysql, "MySQL and MariaDB"),
+        (Dialect::Postgres, "PostgreSQL"),
+        (Dialect::Sqlite, "SQLite"),
+    ];
+    for (dialect, name) in dialects {
+        let lines = statements::operation(spec, operation, dialect);
+        match found.iter_mut().find(|(_, known)| *known == lines) {
+            Some((names, _)) => {
+                let _infallible = write!(names, ", {name}");
+            }
+            None => found.push((name.to_owned(), lines)),
+        }
+    }
+    if let [(names, _)] = found.as_mut_slice() {
+        names.clear();
+    }
+    found
+}
+
+/// A step in a few words.
+fn about(step: &SqlStep) -> String {
+    let Some(run) = run_of(step) else {
+        return work(&step.work).to_owned();
+    };
+    let kind = if run.measured { "test" } else { "warm-up" };
+    let mut text = kind.to_owned();
+    if !step.group.is_empty() {
+        let _infallible = write!(
+            text,
+            ", {}",
+            report::group_title(&step.group).to_lowercase()
+        );
+    }
+    let _infallible = write!(
+        text,
+        ", {} s after {} s of warm-up",
+        run.seconds, run.warmup_seconds
+    );
+    match &run.pace {
+        SqlPace::Unlimited => {}
+        SqlPace::Rate { per_second, .. } => {
+            let _infallible = write!(text, ", {per_second} operations/s arrive");
+        }
+        SqlPace::Ramp { .. } => text.push_str(", looks for the highest rate"),
+    }
+    text
+}

@@ -1,0 +1,87 @@
+//! Tables of made-up runs, at the widths of two terminals.
+
+use report::tables::{self, Shown};
+use report::{Cell, Input};
+
+use super::*;
+use crate::made_up::{self, micro::Micro};
+
+/// The text of a table of a run, without colours.
+fn shown(micro: &Micro, width: u16, table: impl Fn(&Input<'_>) -> Option<Table>) -> String {
+    let data = made_up::micro::run(micro);
+    let comparisons = made_up::comparisons(&data);
+    let input = Input {
+        data: &data,
+        comparisons: &comparisons,
+        differing: None,
+        generated: "",
+        findings: Vec::new(),
+    };
+    let coloured = text(&table(&input).unwrap(), width);
+    anstream::adapter::strip_str(&coloured).to_string()
+}
+
+fn verdicts(input: &Input<'_>) -> Table {
+    tables::verdicts(
+        input,
+        &Shown {
+            system: Some("mysql-9.7.4/z12a".into()),
+            ..Shown::default()
+        },
+    )
+}
+
+#[test]
+fn verdicts_by_group() {
+    let wide = shown(&Micro::usual(), 120, |i| Some(verdicts(i)));
+    insta::assert_snapshot!("verdicts_120", wide);
+    // A line a step below a head of two, and headings.
+    assert_eq!(wide.lines().count(), 2 + 33 + 4);
+    let narrow = shown(&Micro::usual(), 80, |i| Some(verdicts(i)));
+    insta::assert_snapshot!("verdicts_80", narrow);
+    let longest = narrow.lines().map(wrap::length).max();
+    assert!(longest <= Some(80), "{longest:?}\n{narrow}");
+}
+
+#[test]
+fn a_sweep() {
+    let micro = Micro::sweep(&[1, 4, 8, 16, 24, 32, 48]);
+    let over = |input: &Input<'_>| tables::over_clients(input, "mysql-9.7.4/z12a");
+    let narrow = shown(&micro, 80, over);
+    insta::assert_snapshot!("sweep_80", narrow);
+    let longest = narrow.lines().map(wrap::length).max();
+    assert!(longest <= Some(80), "{longest:?}\n{narrow}");
+    assert_eq!(shown(&micro, 120, over).lines().count(), 1 + 32 + 4);
+}
+
+#[test]
+fn group_summary() {
+    let micro = Micro::usual();
+    insta::assert_snapshot!("groups_80", shown(&micro, 80, tables::group_summary));
+}
+
+#[test]
+fn no_name_is_broken_in_the_middle_of_a_word() {
+    let table = Table {
+        title: String::new(),
+        note: String::new(),
+        headers: vec![
+            Header::words("system"),
+            Header::words("what was seen"),
+            Header::numbers("ratio", ""),
+        ],
+        rows: vec![vec![
+            Cell::text("mysql-8.0.31/innodb/z12a_c8r32"),
+            Cell::text("a long sentence about that"),
+            Cell::text("0.93"),
+        ]],
+    };
+    let plain = |width| anstream::adapter::strip_str(&text(&table, width)).to_string();
+    let narrow = plain(40);
+    for whole in ["mysql-8.0.31/", "innodb/", "sentence", "0.93"] {
+        assert!(narrow.contains(whole), "{narrow}");
+    }
+    let longest = narrow.lines().map(wrap::length).max();
+    assert!(longest <= Some(40), "{longest:?}\n{narrow}");
+    assert_eq!(plain(120).lines().count(), 2);
+}

@@ -1,0 +1,127 @@
+//! `LOAD DATA LOCAL INFILE`, whose file is whatever the caller makes.
+//!
+//! The server names the file that it wants; no name is ever opened. It is answered with the rows of
+//! the load that is under way, and refused at any other time.
+
+use super::malformed;
+use super::reply::{ERROR, LOCAL_FILE, OK, OkReply, server_error};
+use super::session::{COM_QUERY, MysqlSession, settle};
+use crate::{Session, SessionError};
+
+/// Loads what `next` makes; see [`Session::load_rows`]. Besides the errors of a statement: rows that
+/// the server did not take as they were given, which with `LOCAL` it only warns of. Those that it did
+/// take stay, as after any load, unless the transaction is rolled back.
+pub(super) fn load_rows(
+    session: &mut MysqlSession,
+    table: &str,
+    columns: &[&str],
+    next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+) -> Result<u64, SessionError> {
+    if !session.can_load_rows() {
+        return Err(SessionError::Protocol {
+            what: format!(
+                "rows cannot be loaded into {table}: the server did not offer LOAD DATA LOCAL at the \
+                 login; set its variable local_infile to ON, or insert them"
+            ),
+        });
+    }
+    let sql = statement(table, columns, session.agreed.character_set);
+    let (sent, loaded) =
+        exchange(session, &sql, next).map_err(|error| settle(&mut session.packets, error, &sql))?;
+    if loaded.warnings > 0 {
+        return Err(changed(session, &sql, loaded));
+    }
+    // Servers before MySQL 5.7 leave out duplicates without a warning.
+    if loaded.affected != sent {
+        return Err(SessionError::Server {
+            code: DUPLICATE.to_owned(),
+            message: format!(
+                "{} of {sent} rows were added; the others were left out without a warning, as \
+                 duplicates are",
+                loaded.affected
+            ),
+            statement: String::new(),
+        }
+        .about(&sql));
+    }
+    Ok(loaded.affected)
+}
+
+/// The code for a duplicate key.
+const DUPLICATE: &str = "1062";
+
+/// The separators are written as numbers, because `sql_mode` decides what a backslash in a string is.
+fn statement(table: &str, columns: &[&str], character_set: &str) -> String {
+    let mut sql = format!(
+        "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET {character_set} \
+         FIELDS TERMINATED BY 0x09 ESCAPED BY 0x5c LINES TERMINATED BY 0x0a"
+    );
+    if !columns.is_empty() {
+        sql.push_str(" (");
+        sql.push_str(&columns.join(", "));
+        sql.push(')');
+    }
+    sql
+}
+
+/// Sends the rows; how many there were, and what the server says of them.
+fn exchange(
+    session: &mut MysqlSession,
+    sql: &str,
+    next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+) -> Result<(u64, OkReply), SessionError> {
+    session.command(COM_QUERY, sql.as_bytes())?;
+    let packet = session.packets.receive()?;
+    let sent = match packet.first() {
+        Some(&LOCAL_FILE) => session.packets.send_file(next)?,
+        Some(&ERROR) => return Err(server_error(packet)),
+        _ => return Err(malformed("reply to LOAD DATA LOCAL INFILE")),
+    };
+    let packet = session.packets.receive()?;
+    match packet.first() {
+        Some(&OK) => {
+            let loaded = OkReply::parse(packet).ok_or_else(|| malformed("OK packet"))?;
+            Ok((sent, loaded))
+        }
+        Some(&ERROR) => Err(server_error(packet)),
+        _ => Err(malformed("end of LOAD DATA LOCAL INFILE")),
+    }
+}
+
+/// The error of a load with warnings: values were cut, or rows left out. Its code is that of the
+/// first warning.
+fn changed(session: &mut MysqlSession, sql: &str, loaded: OkReply) -> SessionError {
+    let (mut code, mut message) = (String::new(), String::new());
+    let asked = session.query("SHOW WARNINGS LIMIT 1", &mut |row| {
+        let text = |column| row.value(column).to_text().unwrap_or_default();
+        (code, message) = (text(1), text(2));
+    });
+    if let Err(error) = asked {
+        return error;
+    }
+    let message = format!(
+        "{} rows were added, but not all as they were given ({} warnings, the first: {message})",
+        loaded.affected, loaded.warnings
+    );
+    SessionError::Server {
+        code,
+        message,
+        statement: String::new(),
+    }
+    .about(sql)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_statement_says_how_the_rows_are_written() {
+        assert_eq!(
+            statement("t", &["a", "b"], "utf8mb4"),
+            "LOAD DATA LOCAL INFILE 'rows' INTO TABLE t CHARACTER SET utf8mb4 FIELDS TERMINATED BY \
+             0x09 ESCAPED BY 0x5c LINES TERMINATED BY 0x0a (a, b)"
+        );
+        assert!(statement("t", &[], "utf8").ends_with("TERMINATED BY 0x0a"));
+    }
+}

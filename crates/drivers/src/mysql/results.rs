@@ -1,0 +1,145 @@
+//! The results of a statement, read to the last one.
+
+use super::column::Columns;
+use super::cursor::Cursor;
+use super::malformed;
+use super::packets::{Packets, Take};
+use super::reply::{ERROR, LOCAL_FILE, OK, OkReply, end_has_more_results, is_end, server_error};
+use super::rows::{Decoder, RowFormat, Rows};
+use crate::{Done, Row, SessionError};
+
+/// More columns than any server returns; a larger count is a broken reply.
+const MOST_COLUMNS: u64 = 1 << 16;
+
+/// Memory that is kept from result to result.
+#[derive(Debug, Default)]
+pub(super) struct Results {
+    decoder: Decoder,
+}
+
+impl Results {
+    /// Reads the results of the statement that was sent, until the server says that no more follow: a
+    /// procedure may return several. `columns` are those of the statement's last result.
+    #[inline]
+    pub(super) fn read(
+        &mut self,
+        packets: &mut Packets,
+        format: RowFormat,
+        columns: &mut Columns,
+        each: &mut dyn FnMut(&dyn Row),
+    ) -> Result<Done, SessionError> {
+        let mut done = Done::default();
+        loop {
+            packets.wait()?;
+            let described = columns.are_described_again(packets);
+            let more_results = if described {
+                self.read_rows(packets, format, columns, &mut done.rows, each)?
+            } else {
+                self.read_new(packets, format, columns, &mut done, each)?
+            };
+            if !more_results {
+                return Ok(done);
+            }
+        }
+    }
+
+    /// Reads a result that is not described as the last one was; returns whether another follows.
+    #[inline(never)]
+    fn read_new(
+        &mut self,
+        packets: &mut Packets,
+        format: RowFormat,
+        columns: &mut Columns,
+        done: &mut Done,
+        each: &mut dyn FnMut(&dyn Row),
+    ) -> Result<bool, SessionError> {
+        let packet = packets.receive()?;
+        match packet.first() {
+            Some(&OK) => {
+                let ok = OkReply::parse(packet).ok_or_else(|| malformed("OK packet"))?;
+                done.affected = done.affected.saturating_add(ok.affected);
+                Ok(ok.more_results)
+            }
+            Some(&ERROR) => Err(server_error(packet)),
+            Some(&LOCAL_FILE) => Err(unasked_file()),
+            _ => {
+                let count = column_count(packet)?;
+                columns.read(packets, count)?;
+                read_end(packets)?;
+                self.read_rows(packets, format, columns, &mut done.rows, each)
+            }
+        }
+    }
+
+    /// Shows the rows of one result; returns whether another result follows.
+    fn read_rows(
+        &mut self,
+        packets: &mut Packets,
+        format: RowFormat,
+        columns: &Columns,
+        count: &mut u64,
+        each: &mut dyn FnMut(&dyn Row),
+    ) -> Result<bool, SessionError> {
+        let mut rows = Rows::new(format, columns.encodings(), &mut self.decoder);
+        let (mut intact, mut end) = (true, None);
+        loop {
+            packets.take_arrived(|packet| {
+                if is_end(packet) {
+                    end = Some(end_has_more_results(packet));
+                    return Take::Last;
+                }
+                if !rows.may_begin(packet) {
+                    return Take::No;
+                }
+                *count += 1;
+                intact = rows.show(packet, each);
+                if intact { Take::More } else { Take::Last }
+            });
+            if let Some(more_results) = end {
+                return Ok(more_results);
+            }
+            if !intact {
+                return Err(malformed("row"));
+            }
+            // An error, or a packet that has not arrived whole.
+            let packet = packets.receive()?;
+            if is_end(packet) {
+                return Ok(end_has_more_results(packet));
+            }
+            if packet.first() == Some(&ERROR) {
+                return Err(server_error(packet));
+            }
+            *count += 1;
+            if !rows.may_begin(packet) || !rows.show(packet, each) {
+                return Err(malformed("row"));
+            }
+        }
+    }
+}
+
+/// Columns of the result that a packet announces.
+#[inline]
+fn column_count(packet: &[u8]) -> Result<usize, SessionError> {
+    let mut cursor = Cursor::new(packet);
+    match cursor.lenenc() {
+        Some(count @ 1..=MOST_COLUMNS) if cursor.is_empty() => Ok(count as usize),
+        _ => Err(malformed("column count")),
+    }
+}
+
+/// Reads the packet that ends a list of definitions.
+#[inline]
+pub(super) fn read_end(packets: &mut Packets) -> Result<(), SessionError> {
+    if is_end(packets.receive()?) {
+        Ok(())
+    } else {
+        Err(malformed("end of definitions"))
+    }
+}
+
+#[cold]
+fn unasked_file() -> SessionError {
+    SessionError::Protocol {
+        what: "the server asks for a local file, which it was not offered".to_owned(),
+    }
+}

@@ -1,0 +1,100 @@
+//! Loading rows by `COPY … FROM STDIN` in text format.
+//! Flow: <https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY>.
+
+use super::answer::{self, Columns, read_error};
+use super::encode;
+use super::wire::{Wire, kind, unexpected};
+use crate::SessionError;
+
+/// Where the rows begin in a `CopyData` message.
+const ROWS_AT: usize = 5;
+
+/// The statement that begins it, for messages too.
+pub(super) fn statement(table: &str, columns: &[&str]) -> String {
+    format!("COPY {table} ({}) FROM STDIN", columns.join(", "))
+}
+
+/// Sends the rows that `next` appends and tells how many the server has added. `buffer` is reused.
+pub(super) fn run(
+    wire: &mut Wire,
+    buffer: &mut Vec<u8>,
+    sql: &str,
+    next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+) -> Result<u64, SessionError> {
+    buffer.clear();
+    encode::message(buffer, b'Q', |body| encode::string(body, sql));
+    wire.send(buffer)?;
+    begin(wire)?;
+    if let Err(error) = send_rows(wire, buffer, next) {
+        if matches!(error, SessionError::Server { .. }) {
+            answer::skip(wire, false)?;
+        }
+        return Err(error);
+    }
+    buffer.clear();
+    encode::message(buffer, b'c', |_| ());
+    wire.send(buffer)?;
+    let mut described = Vec::new();
+    let columns = Columns::Described(&mut described);
+    Ok(answer::read(wire, columns, &mut |_| ())?.affected)
+}
+
+/// Waits until the server wants rows.
+fn begin(wire: &mut Wire) -> Result<(), SessionError> {
+    match wire.next_answer()? {
+        kind::COPY_IN => Ok(()),
+        kind::ERROR => {
+            let error = read_error(wire)?;
+            answer::skip(wire, false)?;
+            Err(error)
+        }
+        other => Err(unexpected(other, "COPY FROM STDIN")),
+    }
+}
+
+/// Sends all rows. An error of the server ends it at once; the server is then no longer waiting for
+/// rows. One of our own is told to the server, which then answers with an error, too.
+fn send_rows(
+    wire: &mut Wire,
+    buffer: &mut Vec<u8>,
+    next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+) -> Result<(), SessionError> {
+    let mut are_more = true;
+    while are_more {
+        buffer.clear();
+        encode::message(buffer, b'd', |rows| are_more = next(rows));
+        if buffer.len() > ROWS_AT {
+            if let Err(error) = wire.send(buffer) {
+                return Err(refuse_rows(wire, error));
+            }
+            while wire.has_arrived()? {
+                check(wire)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a message that came while rows were sent.
+fn check(wire: &mut Wire) -> Result<(), SessionError> {
+    match wire.next()? {
+        kind::ERROR => Err(read_error(wire)?),
+        kind::NOTICE | kind::NOTIFICATION | kind::PARAMETER_STATUS => Ok(()),
+        other => Err(unexpected(other, "the rows of a COPY")),
+    }
+}
+
+/// Ends a COPY whose rows cannot be sent (`CopyFail`), so that the session stays usable.
+fn refuse_rows(wire: &mut Wire, error: SessionError) -> SessionError {
+    if !matches!(error, SessionError::Server { .. }) {
+        return error;
+    }
+    let mut request = Vec::new();
+    encode::message(&mut request, b'f', |body| {
+        encode::string(body, "the client has too long rows");
+    });
+    match wire.send(&request) {
+        Ok(()) => error,
+        Err(lost) => lost,
+    }
+}

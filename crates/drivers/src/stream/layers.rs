@@ -1,0 +1,143 @@
+//! What lies between a protocol's bytes and the socket's: a code of the protocol's own (compression),
+//! and TLS below it.
+
+use std::fmt;
+
+use super::socket::Socket;
+use super::tls::Tls;
+use crate::SessionError;
+
+/// Bytes that are encoded and sent at a time: the memory of a layer does not follow the statement's.
+const PART: usize = 256 << 10;
+
+/// Bytes that are read at a time.
+const READ: usize = 32 << 10;
+
+/// Another form of a protocol's bytes, both ways.
+pub(crate) trait Codec: fmt::Debug + Send {
+    /// Appends to `wire` what is sent for `bytes`; with `begins`, they begin a request. The error says
+    /// what went wrong.
+    fn encode(&mut self, bytes: &[u8], begins: bool, wire: &mut Vec<u8>) -> Result<(), String>;
+
+    /// Takes bytes as they arrived and appends to `out` what is complete. Anything may arrive: memory
+    /// follows what has arrived, never a length that was only announced. The error says what is wrong
+    /// with them.
+    fn decode(&mut self, arrived: &[u8], out: &mut Vec<u8>) -> Result<(), String>;
+}
+
+/// The layers of one connection, with their buffers. An absent layer passes on what it is given.
+#[derive(Debug, Default)]
+pub(super) struct Layers {
+    codec: Option<Box<dyn Codec>>,
+    pub(super) tls: Option<Tls>,
+    /// Encoded and not yet encrypted.
+    coded: Vec<u8>,
+    /// Encrypted and not yet sent.
+    wire: Vec<u8>,
+    /// As it arrived.
+    arrived: Vec<u8>,
+    /// Arrived, and decrypted, before there was a codec to decode it.
+    early: Vec<u8>,
+    /// Decrypted and not yet decoded.
+    decrypted: Vec<u8>,
+}
+
+impl Layers {
+    /// Puts `codec` on top, which also decodes what is `unread`.
+    pub(super) fn decode_with(&mut self, codec: Box<dyn Codec>, unread: Vec<u8>) {
+        self.codec = Some(codec);
+        self.early = unread;
+    }
+
+    /// Encodes, encrypts and sends; with `begins`, the bytes begin a request.
+    pub(super) fn send(
+        &mut self,
+        socket: &mut Socket,
+        bytes: &[u8],
+        begins: bool,
+    ) -> Result<(), SessionError> {
+        let mut begins = begins;
+        for part in bytes.chunks(PART) {
+            let sent = self
+                .encode([(part, begins)].into_iter())
+                .and_then(|()| self.encrypt());
+            sent.map_err(|cause| broken(socket, cause))?;
+            socket.write_all(&self.wire)?;
+            begins = false;
+        }
+        Ok(())
+    }
+
+    /// Encodes each of several short requests by itself, and sends them together.
+    pub(super) fn send_requests<'a>(
+        &mut self,
+        socket: &mut Socket,
+        requests: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<(), SessionError> {
+        self.encode(requests.map(|request| (request, true)))
+            .and_then(|()| self.encrypt())
+            .map_err(|cause| broken(socket, cause))?;
+        socket.write_all(&self.wire)
+    }
+
+    fn encode<'a>(&mut self, parts: impl Iterator<Item = (&'a [u8], bool)>) -> Result<(), String> {
+        self.coded.clear();
+        for (part, begins) in parts {
+            match &mut self.codec {
+                Some(codec) => codec.encode(part, begins, &mut self.coded)?,
+                None => self.coded.extend_from_slice(part),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes what is sent of what is encoded.
+    fn encrypt(&mut self) -> Result<(), String> {
+        self.wire.clear();
+        if let Some(tls) = &mut self.tls {
+            return tls.encrypt(&self.coded, &mut self.wire);
+        }
+        std::mem::swap(&mut self.coded, &mut self.wire);
+        Ok(())
+    }
+
+    /// Waits for bytes and appends to `out` what they carry, which may be nothing yet.
+    pub(super) fn receive(
+        &mut self,
+        socket: &mut Socket,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SessionError> {
+        if let (false, Some(codec)) = (self.early.is_empty(), &mut self.codec) {
+            let early = std::mem::take(&mut self.early);
+            let decoded = codec.decode(&early, out);
+            return decoded.map_err(|cause| broken(socket, cause));
+        }
+        self.arrived.clear();
+        self.arrived.reserve(READ);
+        socket.read(&mut self.arrived)?;
+        self.unpack(out).map_err(|cause| broken(socket, cause))
+    }
+
+    fn unpack(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+        match (&mut self.tls, &mut self.codec) {
+            (Some(tls), Some(codec)) => {
+                self.decrypted.clear();
+                tls.decrypt(&self.arrived, &mut self.decrypted)?;
+                codec.decode(&self.decrypted, out)
+            }
+            (Some(tls), None) => tls.decrypt(&self.arrived, out),
+            (None, Some(codec)) => codec.decode(&self.arrived, out),
+            (None, None) => {
+                out.extend_from_slice(&self.arrived);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What a layer cannot take has no meaning, and neither has what follows.
+#[cold]
+fn broken(socket: &mut Socket, what: String) -> SessionError {
+    socket.abandon();
+    SessionError::Protocol { what }
+}

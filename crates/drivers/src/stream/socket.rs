@@ -1,0 +1,199 @@
+//! A blocking socket whose every wait is bounded.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::Shutdown;
+
+use crate::SessionError;
+
+/// One connected socket, whose reads and writes end by themselves after the timeout.
+#[derive(Debug)]
+pub(super) struct Socket {
+    fd: OwnedFd,
+    /// A blocking `read` on a Unix socket is also woken when the server consumes our request, which
+    /// costs a second context switch per query; `poll` filters by event. TCP does not have this, nor
+    /// have later reads of the same answer.
+    polls_first: bool,
+    timeout: Duration,
+    /// `timeout` as `poll` takes it.
+    limit: Timespec,
+    patience: Patience,
+    broken: bool,
+}
+
+/// How long this exchange may still wait. The clock is not read for the first wait, which has the
+/// whole timeout to itself and is the only one of most exchanges.
+#[derive(Clone, Copy, Debug)]
+enum Patience {
+    /// It has not waited yet.
+    Whole,
+    /// It has waited once.
+    Begun,
+    /// No further wait begins after this.
+    Until(Instant),
+}
+
+impl Socket {
+    /// Of a connected, blocking socket with `timeout` as its own for reads and writes: at least a
+    /// millisecond and at most a year.
+    pub(super) fn over(fd: OwnedFd, polls_first: bool, timeout: Duration) -> Self {
+        Self {
+            fd,
+            polls_first,
+            timeout,
+            limit: timespec(timeout),
+            patience: Patience::Whole,
+            broken: false,
+        }
+    }
+
+    /// Begins an exchange: what is waited for from here on has the whole timeout.
+    #[inline]
+    pub(super) fn begin(&mut self) -> Result<(), SessionError> {
+        self.patience = Patience::Whole;
+        self.check_usable()
+    }
+
+    /// Sends all of `bytes`.
+    #[inline]
+    pub(super) fn write_all(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        match rustix::io::write(&self.fd, bytes) {
+            Ok(sent) if sent == bytes.len() => Ok(()),
+            other => self.write_rest(bytes, other),
+        }
+    }
+
+    /// Goes on after a first write that did not send all.
+    #[cold]
+    #[inline(never)]
+    fn write_rest(
+        &mut self,
+        bytes: &[u8],
+        first: Result<usize, Errno>,
+    ) -> Result<(), SessionError> {
+        let (mut rest, mut written) = (bytes, first);
+        loop {
+            match written {
+                Ok(sent) => {
+                    rest = rest.get(sent..).unwrap_or_default();
+                    if rest.is_empty() {
+                        return Ok(());
+                    }
+                    self.go_on()?;
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Err(self.timed_out()),
+                Err(errno) => return Err(self.lost(&errno.to_string())),
+            }
+            written = rustix::io::write(&self.fd, rest);
+        }
+    }
+
+    /// Waits for bytes and appends them to `buffer`, as many as its spare capacity takes, which must
+    /// not be zero.
+    #[inline]
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>) -> Result<(), SessionError> {
+        loop {
+            self.wait()?;
+            match rustix::io::read(&self.fd, spare_capacity(buffer)) {
+                Ok(0) => return Err(self.lost("the server closed the connection")),
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Err(self.timed_out()),
+                Err(errno) => return Err(self.lost(&errno.to_string())),
+            }
+        }
+    }
+
+    /// Waits until a read may be tried, which then blocks no longer than the socket's own timeout.
+    #[inline]
+    fn wait(&mut self) -> Result<(), SessionError> {
+        if !matches!(self.patience, Patience::Whole) {
+            return self.go_on();
+        }
+        self.patience = Patience::Begun;
+        if !self.polls_first {
+            return Ok(());
+        }
+        match self.poll(&self.limit) {
+            Ok(0) => Err(self.timed_out()),
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(self.lost(&errno.to_string())),
+        }
+    }
+
+    fn poll(&self, limit: &Timespec) -> Result<usize, Errno> {
+        poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], Some(limit))
+    }
+
+    /// Are there bytes to read, or is there an error to see, without waiting?
+    pub(super) fn is_readable(&self) -> bool {
+        let at_once = timespec(Duration::ZERO);
+        self.poll(&at_once).is_ok_and(|ready| ready > 0)
+    }
+
+    /// May this exchange wait once more? Starts the clock when it does not run yet.
+    #[cold]
+    fn go_on(&mut self) -> Result<(), SessionError> {
+        let now = Instant::now();
+        match self.patience {
+            Patience::Until(end) if end <= now => Err(self.timed_out()),
+            Patience::Until(_) => Ok(()),
+            Patience::Whole | Patience::Begun => {
+                self.patience = Patience::Until(now + self.timeout);
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends the connection, so that the server notices and no later call can use it.
+    pub(super) fn abandon(&mut self) {
+        self.broken = true;
+        // The peer may be gone already, which is as good.
+        let _ = rustix::net::shutdown(&self.fd, Shutdown::Both);
+    }
+
+    /// Has the connection ended?
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    #[inline]
+    pub(super) fn check_usable(&self) -> Result<(), SessionError> {
+        if self.broken {
+            return Err(SessionError::Lost {
+                cause: "an earlier error ended this session".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn timed_out(&mut self) -> SessionError {
+        self.abandon();
+        SessionError::Timeout {
+            limit: self.timeout,
+            statement: String::new(),
+        }
+    }
+
+    #[cold]
+    fn lost(&mut self, cause: &str) -> SessionError {
+        self.abandon();
+        SessionError::Lost {
+            cause: cause.to_owned(),
+        }
+    }
+}
+
+/// A duration of at most a year, as `poll` takes it.
+fn timespec(duration: Duration) -> Timespec {
+    Timespec {
+        tv_sec: duration.as_secs().cast_signed(),
+        tv_nsec: duration.subsec_nanos().into(),
+    }
+}

@@ -1,0 +1,161 @@
+//! Logins, and what lies between the protocol and the server: TLS, compression, TCP.
+
+use drivers::{Connector, MysqlConnector, Param, ParamType, ServerEndpoint, Session};
+
+use crate::basics::{long_messages, row_texts};
+use crate::server::{Server, TIMEOUT};
+use crate::{load, pipeline};
+
+pub(crate) fn passwords(server: &Server, root: &mut dyn Session) {
+    let native = root.info().authentication == "mysql_native_password";
+    let _ = root.execute("drop user backslide@localhost");
+    root.execute("create user backslide@localhost identified by 'sécret'")
+        .unwrap();
+    root.execute("grant all on backslide_test.* to backslide@localhost")
+        .unwrap();
+    // The second login finds the password remembered by servers that do that.
+    for _ in 0..2 {
+        let session = server
+            .connector("backslide", "sécret", "backslide_test", TIMEOUT)
+            .connect()
+            .unwrap();
+        assert_eq!(
+            session.info().authentication == "mysql_native_password",
+            native
+        );
+    }
+    for (password, database, code) in [
+        ("wrong", "", "1045"),
+        ("", "", "1045"),
+        ("sécret", "no", "104"),
+    ] {
+        let Err(error) = server
+            .connector("backslide", password, database, TIMEOUT)
+            .connect()
+        else {
+            panic!("{password} {database} was let in");
+        };
+        assert_eq!(error.code(), "login");
+        assert!(
+            error.to_string().contains(&format!("(error {code}")),
+            "{error}"
+        );
+    }
+}
+
+fn open(endpoint: ServerEndpoint) -> Box<dyn Session> {
+    MysqlConnector::new(endpoint).connect().unwrap()
+}
+
+/// The value of a status variable of the session.
+fn status(session: &mut dyn Session, name: &str) -> String {
+    let mut value = String::new();
+    session
+        .query(&format!("show session status like '{name}'"), &mut |row| {
+            value = row.value(1).to_text().unwrap();
+        })
+        .unwrap();
+    value
+}
+
+/// What every kind of connection must carry.
+fn carries_all(session: &mut dyn Session) {
+    let point = session
+        .prepare("select id, c from t where id = ?", &[ParamType::Int])
+        .unwrap();
+    for id in [40, 41, 40] {
+        let expected = [id.to_string(), format!("row {id}")].map(Some);
+        assert_eq!(row_texts(session, point, id), expected);
+    }
+    let insert = session
+        .prepare(
+            "insert into p (d, price, name) values (?, ?, ?)",
+            &[ParamType::DateTime, ParamType::Decimal, ParamType::Text],
+        )
+        .unwrap();
+    let long = "n".repeat(300);
+    let params = ["2026-11-21 10:00:00", "-12.50", long.as_str()].map(Param::Text);
+    let done = session
+        .execute_prepared(insert, &params, &mut |_| ())
+        .unwrap();
+    assert_eq!(done.affected, 1);
+    let all = session.execute("select * from t where id < 200").unwrap();
+    assert_eq!(all.rows, 170);
+    assert_eq!(session.execute("selec 1").unwrap_err().code(), "1064");
+    session.execute("drop table if exists a").unwrap();
+    pipeline::many_ahead(session);
+    pipeline::an_error_in_the_middle(session);
+    pipeline::long_answers(session);
+    load::none_and_many(session);
+    long_messages(session);
+}
+
+pub(crate) fn compression(server: &Server) {
+    let mut session = open(ServerEndpoint {
+        compression: true,
+        ..server.endpoint("root", "", "backslide_test")
+    });
+    assert_eq!(status(&mut *session, "Compression"), "ON");
+    carries_all(&mut *session);
+    let mut plain = server.session("");
+    assert_eq!(status(&mut *plain, "Compression"), "OFF");
+}
+
+pub(crate) fn tls(server: &Server) {
+    for compression in [false, true] {
+        let endpoint = ServerEndpoint {
+            tls: true,
+            compression,
+            ..server.endpoint("root", "", "backslide_test")
+        };
+        let opened = MysqlConnector::new(endpoint).connect();
+        let mut session = match (opened, server.tls) {
+            (Ok(session), None | Some(true)) => session,
+            (Err(error), None | Some(false)) => {
+                // Nothing but the version is wrong with it.
+                let text = error.to_string();
+                assert!(text.contains("yaSSL"), "{text}");
+                return;
+            }
+            (Ok(session), Some(false)) => panic!("TLS with yaSSL: {:?}", session.info()),
+            (Err(error), Some(true)) => panic!("{error}"),
+        };
+        let agreed = session.info().tls.clone().unwrap();
+        let (version, cipher) = agreed.split_once(' ').unwrap();
+        assert_eq!(status(&mut *session, "Ssl_version"), version);
+        // The server has names of its own for the ciphers of TLS 1.2.
+        if version == "TLSv1.3" {
+            assert_eq!(status(&mut *session, "Ssl_cipher"), cipher);
+        }
+        carries_all(&mut *session);
+    }
+}
+
+/// Over TCP, where the password is neither sent nor hidden by TLS.
+pub(crate) fn tcp(server: &Server) {
+    if server.tcp("", "").is_none() {
+        return;
+    }
+    let mut root = server.session("");
+    // Names are not looked up, or they are: both are the same machine.
+    for host in ["127.0.0.1", "localhost"] {
+        let user = format!("tcp@'{host}'");
+        let _ = root.execute(&format!("drop user {user}"));
+        root.execute(&format!("create user {user} identified by 'sécret'"))
+            .unwrap();
+    }
+    // The second login finds the password remembered by servers that do that.
+    for _ in 0..2 {
+        let mut session = open(server.tcp("tcp", "sécret").unwrap());
+        assert_eq!(session.info().tls, None);
+        assert_eq!(session.execute("select 1").unwrap().rows, 1);
+    }
+    let error = MysqlConnector::new(server.tcp("tcp", "wrong").unwrap())
+        .connect()
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains("(error 1045)"), "{error}");
+    for host in ["127.0.0.1", "localhost"] {
+        root.execute(&format!("drop user tcp@'{host}'")).unwrap();
+    }
+}

@@ -1,0 +1,274 @@
+//! How many sessions a server takes, how many a workload opens, and how many files that are.
+
+use model::{Dbms, InsertSpec, SqlSpec, SqlWork, System, WorkloadSpec};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::LabError;
+
+/// Sessions of ours at the same time as those of a workload's clients.
+const OURS: u32 = 1;
+
+/// Files that this process has open beside its sessions: the store, probes, logs.
+const OTHER_FILES: u64 = 256;
+
+/// How many sessions a server takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// Its setting of that name.
+    pub max_connections: u32,
+    /// Of these, how many it keeps for its administrator.
+    pub reserved: u32,
+}
+
+impl Capacity {
+    /// What a server of ours has: what its config says, else what its family comes with; `None` for an
+    /// embedded database and for a value that is no plain number.
+    pub(crate) fn of_config(system: &System) -> Option<Self> {
+        let dbms = system.build.dbms;
+        let usual = match dbms {
+            Dbms::Mysql | Dbms::Mariadb => 151,
+            Dbms::Postgres => 100,
+            Dbms::Sqlite => return None,
+        };
+        let is_it = |name: &str| {
+            let name = name.to_lowercase().replace('-', "_");
+            name.strip_prefix("loose_").unwrap_or(&name) == SETTING
+        };
+        let settings = &system.config.settings;
+        let max_connections = match settings.iter().rfind(|setting| is_it(&setting.name)) {
+            None => usual,
+            Some(setting) => setting.value.as_ref()?.trim().parse().ok()?,
+        };
+        Some(Self {
+            max_connections,
+            reserved: reserved(dbms),
+        })
+    }
+
+    /// Is there room for all sessions of a workload? The error has the numbers and what to do.
+    pub(crate) fn check(self, workload: &WorkloadSpec, is_ours: bool) -> Result<(), String> {
+        let most = most_sessions(workload);
+        let needed = most.sessions.saturating_add(OURS + self.reserved);
+        if needed <= self.max_connections {
+            return Ok(());
+        }
+        let reserved = match self.reserved {
+            0 => String::new(),
+            reserved => format!(", {reserved} of them for its administrator"),
+        };
+        let remedy = if is_ours {
+            format!("add `{SETTING} = {needed}` to the system's `set`")
+        } else {
+            format!("set its {SETTING} to {needed} or more")
+        };
+        Err(format!(
+            "{} opens {} sessions besides one of ours, and the server takes {}{reserved}: {remedy}, \
+             or use fewer clients",
+            most.what, most.sessions, self.max_connections
+        ))
+    }
+}
+
+/// The setting, which every server that has one calls the same.
+const SETTING: &str = "max_connections";
+
+/// PostgreSQL keeps 3 of its sessions for the superuser; MySQL and MariaDB have one more for theirs.
+pub(crate) const fn reserved(dbms: Dbms) -> u32 {
+    match dbms {
+        Dbms::Postgres => 3,
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite => 0,
+    }
+}
+
+/// What has the most sessions at the same time.
+struct Most {
+    what: String,
+    sessions: u32,
+}
+
+fn most_sessions(workload: &WorkloadSpec) -> Most {
+    match workload {
+        WorkloadSpec::Insert(spec) => of_insert(spec),
+        WorkloadSpec::Sql(spec) => of_sql(spec),
+    }
+}
+
+/// Beside each client's queries run its inserts and its deletes, each over a session of their own.
+fn of_insert(spec: &InsertSpec) -> Most {
+    let each = 1 + u32::from(spec.deletes) + spec.query_sessions;
+    Most {
+        what: "a query step".to_owned(),
+        sessions: spec.clients.saturating_mul(each),
+    }
+}
+
+fn of_sql(spec: &SqlSpec) -> Most {
+    let tables: u32 = spec.tables.iter().map(|table| table.copies).sum();
+    let sessions = |work: &SqlWork, clients: u32| match work {
+        SqlWork::Run(_) => clients,
+        SqlWork::Load | SqlWork::Reset => spec.load.clients.saturating_add(1),
+        SqlWork::Index => tables,
+        SqlWork::Settle(_) => tables + 1,
+    };
+    let steps = spec.steps.iter().map(|step| Most {
+        what: format!("step `{}`", step.id),
+        sessions: sessions(&step.work, step.clients),
+    });
+    steps.max_by_key(|most| most.sessions).unwrap_or(Most {
+        what: "no step".to_owned(),
+        sessions: 0,
+    })
+}
+
+/// Lets this process open as many files as the sessions of a workload need. The servers that it starts
+/// have the same limit.
+pub(crate) fn raise_open_files(workload: &WorkloadSpec) -> Result<(), LabError> {
+    let sessions = most_sessions(workload).sessions;
+    let needed = u64::from(sessions) + OTHER_FILES;
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= needed) {
+        return Ok(());
+    }
+    let raised = Rlimit {
+        current: Some(needed),
+        maximum: limit.maximum,
+    };
+    let fits = limit.maximum.is_none_or(|maximum| maximum >= needed);
+    if fits && setrlimit(Resource::Nofile, raised).is_ok() {
+        return Ok(());
+    }
+    Err(LabError::OpenFiles {
+        sessions,
+        needed,
+        limit: limit.maximum.or(limit.current).unwrap_or(needed),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{
+        ErrorRules, LoadMethod, LoadSpec, Setting, Settle, SqlPace, SqlRun, SqlStep, SqlTable,
+        Statements, StepId,
+    };
+
+    use super::*;
+    use crate::fixture;
+
+    fn system(dbms: Dbms, settings: &[(&str, &str)]) -> System {
+        let mut system = fixture::system(dbms);
+        let settings = settings.iter().map(|(name, value)| Setting {
+            name: (*name).to_owned(),
+            value: Some((*value).to_owned()),
+        });
+        system.config.settings = settings.collect();
+        system
+    }
+
+    fn step(name: &str, clients: u32, work: SqlWork) -> SqlStep {
+        SqlStep {
+            id: StepId::new(name),
+            test: name.to_owned(),
+            group: String::new(),
+            clients,
+            work,
+        }
+    }
+
+    /// Loaded by 2 clients into 8 tables, then point queries by so many clients.
+    fn workload(clients: u32) -> WorkloadSpec {
+        let run = SqlRun {
+            measured: true,
+            seconds: 1,
+            warmup_seconds: 0,
+            writes: false,
+            whole: false,
+            pace: SqlPace::Unlimited,
+            operations: Vec::new(),
+        };
+        WorkloadSpec::Sql(SqlSpec {
+            name: "micro".to_owned(),
+            tables: vec![SqlTable {
+                name: "sbtest".to_owned(),
+                numbered: true,
+                copies: 8,
+                rows: 10,
+                columns: Vec::new(),
+                primary_key: Vec::new(),
+                indexes: Vec::new(),
+            }],
+            load: LoadSpec {
+                clients: 2,
+                method: LoadMethod::Fastest,
+                rows_per_commit: 1,
+                indexes_first: false,
+            },
+            steps: vec![
+                step("load", 2, SqlWork::Load),
+                step("settle", 2, SqlWork::Settle(Settle::Seconds(0))),
+                step("point-query@9", clients, SqlWork::Run(run)),
+            ],
+            statements: Statements::Usual,
+            errors: ErrorRules {
+                ignore: Vec::new(),
+                retry: Vec::new(),
+                fatal: Vec::new(),
+                tries: 1,
+                reconnect_seconds: 0,
+            },
+            statement_timeout: 1,
+            compat: false,
+        })
+    }
+
+    #[test]
+    fn what_a_server_takes_is_what_its_config_says_else_what_it_comes_with() {
+        let of = |dbms, settings| Capacity::of_config(&system(dbms, settings));
+        let takes = |max_connections, reserved| {
+            Some(Capacity {
+                max_connections,
+                reserved,
+            })
+        };
+        assert_eq!(of(Dbms::Mysql, &[]), takes(151, 0));
+        assert_eq!(of(Dbms::Postgres, &[]), takes(100, 3));
+        assert_eq!(of(Dbms::Sqlite, &[]), None);
+        let twice = [("max-connections", "500"), ("Max_Connections", "600")];
+        assert_eq!(of(Dbms::Mariadb, &twice), takes(600, 0));
+        assert_eq!(
+            of(Dbms::Mariadb, &[("extra_max_connections", "9")]),
+            takes(151, 0)
+        );
+        assert_eq!(of(Dbms::Mysql, &[("loose_max_connections", "many")]), None);
+    }
+
+    #[test]
+    fn too_many_clients_are_told_with_the_numbers_and_the_line_to_add() {
+        let told = |dbms, clients, is_ours| {
+            let capacity = Capacity::of_config(&system(dbms, &[])).unwrap();
+            capacity.check(&workload(clients), is_ours)
+        };
+        assert_eq!(told(Dbms::Mysql, 150, true), Ok(()));
+        assert_eq!(told(Dbms::Postgres, 96, true), Ok(()));
+        insta::assert_snapshot!(told(Dbms::Mysql, 151, true).unwrap_err(), @"step `point-query@9` opens 151 sessions besides one of ours, and the server takes 151: add `max_connections = 152` to the system's `set`, or use fewer clients");
+        insta::assert_snapshot!(told(Dbms::Postgres, 97, false).unwrap_err(), @"step `point-query@9` opens 97 sessions besides one of ours, and the server takes 100, 3 of them for its administrator: set its max_connections to 101 or more, or use fewer clients");
+    }
+
+    #[test]
+    fn steps_without_clients_of_their_own_count_too() {
+        let most = most_sessions(&workload(3));
+        assert_eq!((most.what.as_str(), most.sessions), ("step `settle`", 9));
+        let most = most_sessions(&workload(10));
+        assert_eq!(most.sessions, 10);
+    }
+
+    #[test]
+    fn files_for_a_few_sessions_can_be_had_and_for_a_billion_cannot() {
+        raise_open_files(&workload(2_000)).unwrap();
+        let current = getrlimit(Resource::Nofile).current;
+        assert!(current.is_none_or(|current| current >= 2_000 + OTHER_FILES));
+        let error = raise_open_files(&workload(u32::MAX))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("ulimit -n 4294967551"), "{error}");
+    }
+}

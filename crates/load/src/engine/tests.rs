@@ -1,0 +1,372 @@
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
+
+use super::*;
+
+/// Does so many operations, two milliseconds apart.
+struct Bounded(u64);
+
+impl Client for Bounded {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        for n in 0..self.0 {
+            if !context.wait_until(Nanos::from_millis(n * 2)) {
+                break;
+            }
+            let started = context.recorder.begin();
+            context.recorder.done(0, started, None, 1);
+        }
+        Ok(())
+    }
+}
+
+/// Does operations of kind 1 until the step is over.
+struct Endless(Arc<AtomicU64>);
+
+impl Client for Endless {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        while !context.is_over() {
+            let started = context.recorder.begin();
+            context.recorder.done(1, started, None, 1);
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// Sleeps towards a time that never comes.
+struct Sleeper;
+
+impl Client for Sleeper {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        assert!(!context.wait_until(Nanos(u64::MAX)));
+        Ok(())
+    }
+}
+
+struct Panics;
+
+impl Client for Panics {
+    fn run(&mut self, _: &mut ClientContext<'_>) -> Result<(), StepError> {
+        panic!("on purpose")
+    }
+}
+
+/// Does one operation and has one error in each window; the kind is the number of the window.
+#[derive(Clone, Default)]
+struct Twice {
+    windows: Arc<Mutex<Vec<usize>>>,
+    fails_in: Option<usize>,
+}
+
+impl Client for Twice {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let mut windows = self.windows.lock().unwrap();
+        let window = windows.len();
+        windows.push(window);
+        drop(windows);
+        let started = context.recorder.begin();
+        context.recorder.failed(window, "1213", true);
+        context.recorder.done(window, started, None, 7);
+        if self.fails_in == Some(window) {
+            return Err(StepError::Unsupported("on purpose".to_owned()));
+        }
+        context.wait_until(Nanos(u64::MAX));
+        Ok(())
+    }
+}
+
+/// Waits with a time that it has read itself.
+struct Punctual;
+
+impl Client for Punctual {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let now = context.recorder.clock().now();
+        assert_eq!(context.wait_from(now, now), Some(now), "as it was told");
+        let due = now + Nanos::from_millis(20);
+        let late = context.wait_from(now, due);
+        assert!(late.is_some_and(|at| due <= at && at <= context.recorder.clock().now()));
+        assert_eq!(context.wait_from(now, Nanos(u64::MAX)), None);
+        assert_eq!(context.wait_from(now, now), None, "over");
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    edges: Vec<Edge>,
+    ops: [u64; 2],
+    lengths: Vec<Nanos>,
+    break_at: Option<usize>,
+    panic_at: Option<Edge>,
+}
+
+impl Observer for Seen {
+    fn edge(&mut self, edge: Edge) {
+        self.edges.push(edge);
+        assert_ne!(self.panic_at, Some(edge), "on purpose");
+    }
+
+    fn interval(&mut self, interval: Interval) -> ControlFlow<()> {
+        assert_eq!(interval.index as usize, self.lengths.len());
+        self.lengths.push(interval.length);
+        for (sum, kind) in self.ops.iter_mut().zip(&interval.kinds) {
+            *sum += kind.ops;
+        }
+        if self.break_at == Some(self.lengths.len()) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+fn setup(clients: Vec<(Role, Box<dyn Client>)>) -> StepSetup {
+    let kinds = ["insert", "query"].map(|k| KindSpec {
+        name: k.to_owned(),
+        scheduled: false,
+    });
+    StepSetup {
+        kinds: kinds.to_vec(),
+        clients,
+        pace: None,
+        end: End::AllDone { limit: None },
+        warmup: Nanos(0),
+    }
+}
+
+fn client(name: &str, bounded: bool, client: impl Client + 'static) -> (Role, Box<dyn Client>) {
+    let role = Role {
+        name: name.to_owned(),
+        bounded,
+    };
+    (role, Box::new(client))
+}
+
+/// Asks to stop in a while.
+fn stop_after(millis: u64) -> Stop {
+    let stop = Stop::default();
+    let asked = stop.clone();
+    thread::spawn(move || {
+        thread::sleep(Duration::from_millis(millis));
+        asked.ask();
+    });
+    stop
+}
+
+#[test]
+fn the_window_closes_with_the_last_bounded_client() {
+    let done = Arc::new(AtomicU64::new(0));
+    let mut seen = Seen::default();
+    let clients = vec![
+        client("a", true, Bounded(10)),
+        client("b", true, Bounded(600)),
+        client("q", false, Endless(Arc::clone(&done))),
+    ];
+    let window = run(setup(clients), &Stop::default(), &mut seen).unwrap();
+    assert_eq!(seen.edges, [Edge::Open, Edge::Close]);
+    assert_eq!(window.kinds[0].sums.ops, 610);
+    assert_eq!(seen.ops[0], 610);
+    assert_eq!(seen.ops[1], window.kinds[1].sums.ops);
+    let endless = &window.kinds[1];
+    assert!(endless.late <= 1, "one client, one operation under way");
+    assert!(endless.sums.ops + endless.late <= done.load(Ordering::Relaxed));
+    assert!(window.length >= Nanos::from_millis(1198) && seen.lengths.len() == 2);
+}
+
+#[test]
+fn a_window_of_a_time_is_as_long_whoever_is_done() {
+    let done = Arc::new(AtomicU64::new(0));
+    let mut seen = Seen::default();
+    let clients = vec![
+        client("a", true, Bounded(10)),
+        client("q", false, Endless(Arc::clone(&done))),
+    ];
+    let setup = StepSetup {
+        end: End::After(Nanos::from_secs(2)),
+        ..setup(clients)
+    };
+    let window = run(setup, &Stop::default(), &mut seen).unwrap();
+    assert_eq!(window.length, Nanos::from_secs(2));
+    assert_eq!(seen.lengths, [Nanos::SECOND; 2], "no sliver");
+    assert!(!window.cut_short);
+    assert_eq!(seen.ops, [10, window.kinds[1].sums.ops]);
+    assert!(seen.ops[1] > 1000);
+    assert!(window.kinds[1].late <= 1);
+    assert!(seen.ops[1] + window.kinds[1].late <= done.load(Ordering::Relaxed));
+}
+
+#[test]
+fn a_window_of_half_a_second_has_an_interval_of_half_a_second() {
+    let mut seen = Seen::default();
+    let setup = StepSetup {
+        end: End::After(Nanos::from_millis(500)),
+        ..setup(vec![client("a", false, Sleeper)])
+    };
+    run(setup, &Stop::default(), &mut seen).unwrap();
+    assert_eq!(seen.lengths, [Nanos::from_millis(500)]);
+}
+
+#[test]
+fn a_warm_up_leaves_nothing() {
+    let twice = Twice::default();
+    let mut seen = Seen::default();
+    let setup = StepSetup {
+        end: End::After(Nanos::from_millis(100)),
+        warmup: Nanos::from_millis(100),
+        ..setup(vec![client("a", false, twice.clone())])
+    };
+    let window = run(setup, &Stop::default(), &mut seen).unwrap();
+    assert_eq!(*twice.windows.lock().unwrap(), [0, 1]);
+    assert_eq!(seen.edges, [Edge::Open, Edge::Close]);
+    assert_eq!(seen.ops, [0, 1]);
+    let [warmup, measured] = &window.kinds[..] else {
+        panic!("two kinds")
+    };
+    assert_eq!(warmup.sums, model::KindInterval::default());
+    assert_eq!((measured.sums.rows, measured.sums.retries), (7, 1));
+    assert_eq!((window.errors.len(), window.errors[0].count), (1, 1));
+    assert_eq!(window.length, Nanos::from_millis(100));
+}
+
+#[test]
+fn an_error_in_the_warm_up_fails_the_step() {
+    let twice = Twice {
+        fails_in: Some(0),
+        ..Twice::default()
+    };
+    let mut seen = Seen::default();
+    let setup = StepSetup {
+        warmup: Nanos::from_secs(60),
+        ..setup(vec![
+            client("a", false, twice.clone()),
+            client("b", false, Sleeper),
+        ])
+    };
+    let error = run(setup, &Stop::default(), &mut seen).unwrap_err();
+    assert_eq!(error.to_string(), "on purpose");
+    assert!(seen.edges.is_empty() && seen.lengths.is_empty());
+    assert_eq!(twice.windows.lock().unwrap().len(), 1, "no second window");
+}
+
+#[test]
+fn stopping_in_the_warm_up_ends_the_step_at_once() {
+    let began = Instant::now();
+    let mut seen = Seen::default();
+    let setup = StepSetup {
+        warmup: Nanos::from_secs(60),
+        ..setup(vec![client("a", false, Sleeper)])
+    };
+    let error = run(setup, &stop_after(50), &mut seen).unwrap_err();
+    assert!(matches!(error, StepError::Interrupted));
+    assert!(seen.edges.is_empty());
+    assert!(began.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn waiting_tells_when_it_ended_unless_the_step_is_over() {
+    let setup = StepSetup {
+        end: End::After(Nanos::from_millis(300)),
+        ..setup(vec![client("a", false, Punctual)])
+    };
+    run(setup, &Stop::default(), &mut Seen::default()).unwrap();
+}
+
+#[test]
+fn stopping_ends_every_client() {
+    let clients = vec![
+        client("insert 1", true, Bounded(1_000_000)),
+        client("query 1", false, Sleeper),
+    ];
+    let error = run(setup(clients), &stop_after(100), &mut Seen::default()).unwrap_err();
+    assert!(matches!(error, StepError::Interrupted));
+}
+
+#[test]
+fn a_panic_fails_the_step_and_names_the_client() {
+    let clients = vec![
+        client("insert 1", true, Panics),
+        client("insert 2", true, Bounded(1_000_000)),
+        client("query 1", false, Sleeper),
+    ];
+    let error = run(setup(clients), &Stop::default(), &mut Seen::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "client insert 1 stopped by a bug in backslide: on purpose"
+    );
+}
+
+#[test]
+fn clients_that_fail_before_others_begin_do_not_leave_them_counted_as_running() {
+    for _ in 0..20 {
+        let clients = (0..50).map(|n| client(&format!("insert {n}"), true, Panics));
+        let result = run(
+            setup(clients.collect()),
+            &Stop::default(),
+            &mut Seen::default(),
+        );
+        assert!(matches!(result, Err(StepError::Bug { .. })));
+    }
+}
+
+#[test]
+fn an_observer_that_panics_leaves_no_client_waiting() {
+    for edge in [Edge::Open, Edge::Close] {
+        let result = std::panic::catch_unwind(|| {
+            let mut seen = Seen {
+                panic_at: Some(edge),
+                ..Seen::default()
+            };
+            let setup = StepSetup {
+                end: End::After(Nanos::from_millis(50)),
+                ..setup(vec![client("query 1", false, Sleeper)])
+            };
+            run(setup, &Stop::default(), &mut seen).map(|_| ())
+        });
+        assert!(result.is_err());
+    }
+}
+
+#[test]
+fn the_limit_cuts_a_step_short_and_keeps_what_was_done() {
+    let mut seen = Seen::default();
+    let setup = StepSetup {
+        end: End::AllDone {
+            limit: Some(Nanos::SECOND),
+        },
+        ..setup(vec![client("insert 1", true, Bounded(1_000_000))])
+    };
+    let window = run(setup, &Stop::default(), &mut seen).unwrap();
+    assert!(window.cut_short);
+    assert!(window.kinds[0].sums.ops > 10);
+    assert_eq!(window.length, Nanos::SECOND);
+    assert_eq!(seen.lengths, [Nanos::SECOND], "no sliver");
+}
+
+#[test]
+fn an_observer_that_breaks_ends_the_step() {
+    let mut seen = Seen {
+        break_at: Some(1),
+        ..Seen::default()
+    };
+    let clients = vec![client("insert 1", true, Bounded(1_000_000))];
+    let error = run(setup(clients), &Stop::default(), &mut seen).unwrap_err();
+    assert!(matches!(error, StepError::Interrupted));
+}
+
+#[test]
+fn a_step_has_no_more_kinds_than_samples_can_name() {
+    let kind = KindSpec {
+        name: "query".to_owned(),
+        scheduled: false,
+    };
+    let setup = StepSetup {
+        kinds: vec![kind; MOST_KINDS + 1],
+        ..setup(Vec::new())
+    };
+    let error = run(setup, &Stop::default(), &mut Seen::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a step with 256 kinds of operations; 255 are possible"
+    );
+}

@@ -1,0 +1,405 @@
+//! The highest rate at which arrivals are served within a limit on their response time.
+//!
+//! Each attempt is a window of its own at one rate. The rate is doubled until it is not kept, then the
+//! gap between the highest that was kept and the lowest that was not is halved until it is small.
+
+use model::{KindSpec, KindTotals, Nanos};
+
+use crate::StepError;
+use crate::arrivals::Queue;
+use crate::engine::{Blind, Client, End, Role, Stop, pass};
+
+/// The result is at most so much below the lowest rate that was not kept, in per cent.
+const CLOSE_ENOUGH: u64 = 5;
+
+/// The first rate is halved so often before it is said that none is kept.
+const HALVINGS: u32 = 10;
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RampSpec {
+    /// The first rate, in operations per second of all clients together.
+    pub(crate) from: u64,
+    /// Percentile of response time that has a limit, per mille: 990 for p99.
+    pub(crate) permille: u32,
+    /// The limit.
+    pub(crate) limit: Nanos,
+    /// Length of each attempt.
+    pub(crate) attempt: Nanos,
+}
+
+/// One rate that was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    /// The rate.
+    pub(crate) per_second: u64,
+    /// The percentile that was measured; `None` when no operation ended.
+    pub(crate) at: Option<Nanos>,
+    /// Was the limit kept and the rate sustained?
+    pub(crate) kept: bool,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ramped {
+    /// The highest rate that was kept; `None` when none was.
+    pub(crate) highest: Option<u64>,
+    /// All attempts in order.
+    pub(crate) attempts: Vec<Attempt>,
+}
+
+/// Looks for the highest rate at which operations of kind `kind` keep the limit of `spec` and the queue
+/// does not grow. `clients` take from `queue` and run once an attempt. Errors as of [`pass`].
+pub(crate) fn ramp(
+    kinds: &[KindSpec],
+    clients: &mut [(Role, Box<dyn Client>)],
+    queue: &Queue,
+    spec: &RampSpec,
+    kind: usize,
+    stop: &Stop,
+) -> Result<Ramped, StepError> {
+    search(spec.from, |per_second| {
+        queue.restart(per_second);
+        queue.close_at(spec.attempt);
+        let end = End::After(spec.attempt);
+        let window = pass(kinds, clients, None, end, stop, &mut Blind)?;
+        let is_sustained = queue.outcome(window.length).is_sustained();
+        let at = window
+            .kinds
+            .get(kind)
+            .and_then(|kind| percentile(kind, spec.permille));
+        Ok(Attempt {
+            per_second,
+            at,
+            kept: is_sustained && at.is_some_and(|at| at <= spec.limit),
+        })
+    })
+}
+
+/// The percentile of response time; of service time where the kind has no schedule.
+fn percentile(kind: &KindTotals, permille: u32) -> Option<Nanos> {
+    let latency = kind.sums.response.as_ref().unwrap_or(&kind.sums.service);
+    latency.quantile(f64::from(permille) / 1000.0)
+}
+
+/// The attempts of a search.
+struct Search<F> {
+    attempt: F,
+    attempts: Vec<Attempt>,
+}
+
+impl<F: FnMut(u64) -> Result<Attempt, StepError>> Search<F> {
+    /// Tries a rate; was it kept?
+    fn keeps(&mut self, per_second: u64) -> Result<bool, StepError> {
+        let attempt = (self.attempt)(per_second)?;
+        self.attempts.push(attempt);
+        Ok(attempt.kept)
+    }
+
+    /// The highest rate that is kept, near enough.
+    fn highest(&mut self, from: u64) -> Result<Option<u64>, StepError> {
+        let bracket = if self.keeps(from)? {
+            Some(self.double(from)?)
+        } else {
+            self.halve(from)?
+        };
+        let Some((mut kept, mut broken)) = bracket else {
+            return Ok(None);
+        };
+        while broken - kept > (kept * CLOSE_ENOUGH / 100).max(1) {
+            let middle = kept + (broken - kept) / 2;
+            if self.keeps(middle)? {
+                kept = middle;
+            } else {
+                broken = middle;
+            }
+        }
+        Ok(Some(kept))
+    }
+
+    /// Doubles a rate that is kept. A rate that is not gets a second chance: a moment's disturbance far
+    /// below the highest would decide everything.
+    fn double(&mut self, mut kept: u64) -> Result<(u64, u64), StepError> {
+        loop {
+            let next = kept.saturating_mul(2);
+            if next == kept || !(self.keeps(next)? || self.keeps(next)?) {
+                return Ok((kept, next));
+            }
+            kept = next;
+        }
+    }
+
+    /// Halves a rate that is not kept, until one is.
+    fn halve(&mut self, mut broken: u64) -> Result<Option<(u64, u64)>, StepError> {
+        for _ in 0..HALVINGS {
+            let next = broken / 2;
+            if next == 0 {
+                break;
+            }
+            if self.keeps(next)? {
+                return Ok(Some((next, broken)));
+            }
+            broken = next;
+        }
+        Ok(None)
+    }
+}
+
+/// Looks for the highest rate that `attempt` says is kept, beginning at `from`.
+fn search(
+    from: u64,
+    attempt: impl FnMut(u64) -> Result<Attempt, StepError>,
+) -> Result<Ramped, StepError> {
+    let mut search = Search {
+        attempt,
+        attempts: Vec::new(),
+    };
+    let highest = search.highest(from.max(1))?;
+    Ok(Ramped {
+        highest,
+        attempts: search.attempts,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use model::{Arrivals, Latency, Rng};
+
+    use super::*;
+    use crate::ClientContext;
+
+    /// A server with `clients` places, in virtual time.
+    struct Simulated {
+        queue: Queue,
+        clients: usize,
+        service: fn(&mut Rng) -> Nanos,
+        spec: RampSpec,
+        rng: Rng,
+    }
+
+    impl Simulated {
+        fn attempt(&mut self, per_second: u64) -> Attempt {
+            let RampSpec {
+                permille,
+                limit,
+                attempt,
+                ..
+            } = self.spec;
+            self.queue.restart(per_second);
+            self.queue.close_at(attempt);
+            let mut free = vec![Nanos(0); self.clients];
+            let mut response = Latency::new();
+            while let Some(client) = free.iter_mut().min().filter(|now| now.0 < u64::MAX) {
+                let due = self.queue.take(*client);
+                if due.0 == u64::MAX {
+                    *client = due;
+                    continue;
+                }
+                *client = due.max(*client) + (self.service)(&mut self.rng);
+                if *client <= attempt {
+                    response.record(*client - due);
+                }
+            }
+            let at = response.quantile(f64::from(permille) / 1000.0);
+            let is_sustained = self.queue.outcome(attempt).is_sustained();
+            Attempt {
+                per_second,
+                at,
+                kept: is_sustained && at.is_some_and(|at| at <= limit),
+            }
+        }
+    }
+
+    fn simulate(
+        clients: usize,
+        arrivals: Arrivals,
+        service: fn(&mut Rng) -> Nanos,
+        from: u64,
+        limit_millis: u64,
+    ) -> Ramped {
+        let spec = RampSpec {
+            from,
+            permille: 990,
+            limit: Nanos::from_millis(limit_millis),
+            attempt: Nanos::from_secs(60),
+        };
+        let mut server = Simulated {
+            queue: Queue::new(from, arrivals, 100_000, 1),
+            clients,
+            service,
+            spec,
+            rng: Rng::new(2),
+        };
+        search(from, |per_second| Ok(server.attempt(per_second))).unwrap()
+    }
+
+    fn ten_millis(_: &mut Rng) -> Nanos {
+        Nanos::from_millis(10)
+    }
+
+    /// Exponential with a mean of 10 ms.
+    fn about_ten_millis(rng: &mut Rng) -> Nanos {
+        Nanos((-(1.0 - rng.unit()).ln() * 1e7) as u64)
+    }
+
+    /// Share of the response times of M/M/c that are longer than `t`: `lambda` arrivals a second, each of
+    /// `c` servers serves `mu` a second (Gross and Harris, Fundamentals of Queueing Theory, section 2.3).
+    fn longer(c: u32, lambda: f64, mu: f64, t: f64) -> f64 {
+        let a = lambda / mu;
+        let terms =
+            std::iter::successors(Some((1.0, 1.0)), |(n, term)| Some((n + 1.0, term * a / n)));
+        let terms: Vec<f64> = terms.map(|(_, term)| term).take(c as usize + 1).collect();
+        let last = terms[c as usize] * f64::from(c) / (f64::from(c) - a);
+        let waits = last / (terms[..c as usize].iter().sum::<f64>() + last);
+        let spare = f64::from(c) - 1.0 - a;
+        (-mu * t).exp() * (1.0 + waits * (1.0 - (-mu * t * spare).exp()) / spare)
+    }
+
+    /// The rate at which a share of 1 % of the response times of M/M/c is longer than `t`.
+    fn exact(c: u32, mu: f64, t: f64) -> f64 {
+        // Not all of it: the formula has a gap at c - 1 busy servers, which halving would hit.
+        let (mut low, mut high) = (0.0, f64::from(c) * mu * 0.9999);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if longer(c, middle, mu, t) < 0.01 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    #[test]
+    fn the_highest_rate_of_random_service_is_that_of_queueing_theory() {
+        // One server: 1 - exp(-(mu - lambda) t).
+        assert!((exact(1, 100.0, 0.1) - (100.0 - 100f64.ln() / 0.1)).abs() < 1e-6);
+        for (clients, from, limit) in [(1, 10, 100), (1, 900, 200), (4, 10, 60), (16, 5000, 80)] {
+            let service = about_ten_millis;
+            let ramped = simulate(clients, Arrivals::Poisson, service, from, limit);
+            let exact = exact(clients as u32, 100.0, limit as f64 / 1000.0);
+            let found = ramped.highest.unwrap() as f64;
+            assert!(
+                (found / exact - 1.0).abs() < 0.1,
+                "{found} of {exact}: {ramped:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_highest_rate_of_even_service_is_that_of_its_servers() {
+        for (clients, from) in [(1, 10), (4, 1), (4, 10_000), (4, 400)] {
+            let ramped = simulate(clients, Arrivals::Even, ten_millis, from, 20);
+            let found = ramped.highest.unwrap() as f64 / (clients as f64 * 100.0);
+            assert!((0.95..=1.001).contains(&found), "{found}: {ramped:?}");
+        }
+    }
+
+    #[test]
+    fn an_impossible_limit_is_kept_at_no_rate() {
+        let ramped = simulate(4, Arrivals::Even, ten_millis, 100, 5);
+        assert_eq!(ramped.highest, None);
+        let tried: Vec<u64> = ramped.attempts.iter().map(|a| a.per_second).collect();
+        assert_eq!(tried, [100, 50, 25, 12, 6, 3, 1]);
+        assert!(ramped.attempts.iter().all(|a| !a.kept));
+    }
+
+    fn kept_below(rates: u64) -> impl FnMut(u64) -> Result<Attempt, StepError> {
+        move |per_second| {
+            Ok(Attempt {
+                per_second,
+                at: None,
+                kept: per_second < rates,
+            })
+        }
+    }
+
+    #[test]
+    fn any_highest_rate_is_found_to_a_twentieth() {
+        for highest in (1..500).chain([10_000, 123_456_789]) {
+            for from in [1, 100, 100_000] {
+                let found = search(from, kept_below(highest + 1)).unwrap().highest;
+                // Ten halvings do not reach everything.
+                let Some(found) = found else {
+                    assert!(from >> 10 > highest);
+                    continue;
+                };
+                assert!(found <= highest && highest <= found + (found / 20).max(1));
+            }
+        }
+    }
+
+    #[test]
+    fn one_disturbance_does_not_end_the_doubling() {
+        let mut disturbed = false;
+        let mut calm = kept_below(1001);
+        let ramped = search(100, |per_second| {
+            let attempt = calm(per_second)?;
+            let kept =
+                attempt.kept && (per_second != 400 || std::mem::replace(&mut disturbed, true));
+            Ok(Attempt { kept, ..attempt })
+        });
+        let highest = ramped.unwrap().highest.unwrap();
+        assert!((950..=1000).contains(&highest), "{highest}");
+    }
+
+    #[test]
+    fn what_ends_an_attempt_ends_the_search() {
+        let error = search(1, |_| Err(StepError::Interrupted)).unwrap_err();
+        assert!(matches!(error, StepError::Interrupted));
+    }
+
+    /// Serves arrivals for a millisecond each, in real time.
+    struct Sleepy(Arc<Queue>);
+
+    impl Client for Sleepy {
+        fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+            while !context.is_over() {
+                let due = self.0.take(context.recorder.clock().now());
+                if !context.wait_until(due) {
+                    self.0.give_back(due);
+                    break;
+                }
+                let started = context.recorder.begin();
+                std::thread::sleep(Duration::from_millis(1));
+                context.recorder.done(0, started, Some(due), 1);
+            }
+            Ok(())
+        }
+    }
+
+    fn sleepy(from: u64, limit: Nanos) -> Ramped {
+        let queue = Arc::new(Queue::new(from, Arrivals::Poisson, 1000, 1));
+        let kind = KindSpec {
+            name: "operation".to_owned(),
+            scheduled: true,
+        };
+        let mut clients: Vec<(Role, Box<dyn Client>)> = Vec::new();
+        for number in 1..=2 {
+            let role = Role {
+                name: format!("client {number}"),
+                bounded: false,
+            };
+            clients.push((role, Box::new(Sleepy(Arc::clone(&queue)))));
+        }
+        let spec = RampSpec {
+            from,
+            permille: 900,
+            limit,
+            attempt: Nanos::from_millis(200),
+        };
+        ramp(&[kind], &mut clients, &queue, &spec, 0, &Stop::default()).unwrap()
+    }
+
+    #[test]
+    fn clients_in_real_time_have_a_highest_rate_or_none() {
+        // At most 2,000 a second; how much less depends on the machine.
+        let ramped = sleepy(50, Nanos::from_millis(20));
+        let highest = ramped.highest.unwrap();
+        assert!((1..=2_500).contains(&highest), "{ramped:?}");
+        assert_eq!(sleepy(20, Nanos(1000)).highest, None);
+    }
+}

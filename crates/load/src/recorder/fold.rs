@@ -1,0 +1,245 @@
+//! Where samples become intervals and totals.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+
+use model::{ErrorCount, KindInterval, KindSpec, KindTotals, Nanos};
+
+use super::buckets::Buckets;
+use super::slot::{NONE, Sample, Slot};
+
+/// Length of an interval.
+pub(super) const SECOND: u64 = Nanos::SECOND.0;
+
+/// What all clients did. Whoever has it locked may take the samples out of the slots.
+#[derive(Debug)]
+pub(super) struct Fold {
+    kinds: Vec<KindSpec>,
+    /// Intervals that are not yet handed out, by index.
+    open: BTreeMap<u32, Vec<Tally>>,
+    /// First interval that is not yet handed out; a sample that comes later than its interval is
+    /// counted in this one.
+    next: u32,
+    totals: Vec<KindInterval>,
+    late: Vec<u64>,
+    errors: BTreeMap<(u8, String, bool), u64>,
+    /// When the window closes, as far as is known: what ends later is late.
+    closed: Nanos,
+}
+
+/// What the operations of one kind did in one interval that is not yet handed out.
+#[derive(Debug, Default)]
+struct Tally {
+    ops: u64,
+    rows: u64,
+    errors: u64,
+    retries: u64,
+    service: Buckets,
+    /// Only where there is a schedule.
+    response: Option<Buckets>,
+}
+
+/// An operation that failed.
+pub(super) struct Failure<'a> {
+    pub(super) kind: u8,
+    /// The other kind that it is counted in, or [`NONE`].
+    pub(super) also: u8,
+    pub(super) code: &'a str,
+    pub(super) retried: bool,
+    pub(super) started: Nanos,
+    pub(super) at: Nanos,
+}
+
+impl Fold {
+    /// A fold for these operation kinds, of a window that stays open.
+    pub(super) fn new(kinds: Vec<KindSpec>) -> Self {
+        Self {
+            open: BTreeMap::new(),
+            next: 0,
+            totals: blank(&kinds),
+            late: vec![0; kinds.len()],
+            errors: BTreeMap::new(),
+            closed: Nanos(u64::MAX),
+            kinds,
+        }
+    }
+
+    /// Closes the window at `at`, unless it closes before; tells when that is.
+    pub(super) fn close(&mut self, at: Nanos) -> Nanos {
+        self.closed = self.closed.min(at);
+        self.closed
+    }
+
+    /// Counts all samples of a slot. Those of a client come by and large in the order of their ends, so
+    /// that the interval is looked up once a second and not once a sample.
+    pub(super) fn take(&mut self, slot: &Slot) {
+        let mut samples = slot.take();
+        let mut next = samples.next();
+        while let Some(first) = next {
+            if first.end > self.closed {
+                self.count_late([first.kind, first.also], first.end - first.service);
+                next = samples.next();
+                continue;
+            }
+            let from = self.second_of(first.end) * SECOND;
+            let until = (from + SECOND).min(self.closed.0.saturating_add(1));
+            let kinds = self.at(first.end);
+            count(kinds, &first);
+            next = samples.next();
+            while let Some(sample) = next
+                && (from..until).contains(&sample.end.0)
+            {
+                count(kinds, &sample);
+                next = samples.next();
+            }
+        }
+    }
+
+    /// Counts an operation that failed, or a try that is repeated.
+    pub(super) fn fail(&mut self, failure: &Failure<'_>) {
+        let Failure {
+            kind,
+            also,
+            code,
+            retried,
+            started,
+            at,
+        } = *failure;
+        if at > self.closed {
+            self.count_late([kind, also], started);
+            return;
+        }
+        let key = (kind, code.to_owned(), retried);
+        *self.errors.entry(key).or_default() += 1;
+        let kinds = self.at(at);
+        for kind in [kind, also] {
+            if let Some(kind) = kinds.get_mut(usize::from(kind)) {
+                kind.retries += u64::from(retried);
+                kind.errors += u64::from(!retried);
+            }
+        }
+    }
+
+    /// Hands out interval `index`: everything that ended before its end and was not handed out yet.
+    pub(super) fn hand_out(&mut self, index: u32) -> Vec<KindInterval> {
+        let mut handed: Option<Vec<KindInterval>> = None;
+        while let Some(entry) = self.open.first_entry().filter(|e| *e.key() <= index) {
+            let kinds = entry.remove().into_iter().map(KindInterval::from);
+            match &mut handed {
+                None => handed = Some(kinds.collect()),
+                Some(sums) => add(sums, kinds),
+            }
+        }
+        self.next = index + 1;
+        let handed = handed.unwrap_or_else(|| blank(&self.kinds));
+        add(&mut self.totals, &handed);
+        handed
+    }
+
+    /// The sums of all intervals that were handed out, and the errors of the whole window.
+    pub(super) fn totals(&self) -> (Vec<KindTotals>, Vec<ErrorCount>) {
+        let totals = self.kinds.iter().zip(&self.totals).zip(&self.late);
+        let totals = totals.map(|((spec, sums), late)| KindTotals {
+            spec: spec.clone(),
+            sums: sums.clone(),
+            late: *late,
+        });
+        let errors = self
+            .errors
+            .iter()
+            .filter_map(|((kind, code, retried), count)| {
+                Some(ErrorCount {
+                    kind: self.kinds.get(usize::from(*kind))?.name.clone(),
+                    code: code.clone(),
+                    count: *count,
+                    retried: *retried,
+                })
+            });
+        (totals.collect(), errors.collect())
+    }
+
+    /// An operation that ended after the window: late if it was under way when it closed, else none of
+    /// the window's business.
+    fn count_late(&mut self, kinds: [u8; 2], started: Nanos) {
+        if started > self.closed {
+            return;
+        }
+        for kind in kinds {
+            if let Some(late) = self.late.get_mut(usize::from(kind)) {
+                *late += 1;
+            }
+        }
+    }
+
+    /// The second in which something ended; what ended exactly on the closing edge belongs to the second
+    /// before it.
+    fn second_of(&self, end: Nanos) -> u64 {
+        end.0.min(self.closed.0.saturating_sub(1)) / SECOND
+    }
+
+    fn at(&mut self, end: Nanos) -> &mut [Tally] {
+        let index = (self.second_of(end) as u32).max(self.next);
+        let kinds = &self.kinds;
+        self.open
+            .entry(index)
+            .or_insert_with(|| kinds.iter().map(Tally::of).collect())
+    }
+}
+
+impl Tally {
+    fn of(kind: &KindSpec) -> Self {
+        Self {
+            response: kind.scheduled.then(Buckets::default),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<Tally> for KindInterval {
+    fn from(tally: Tally) -> Self {
+        Self {
+            ops: tally.ops,
+            rows: tally.rows,
+            errors: tally.errors,
+            retries: tally.retries,
+            service: tally.service.latency(),
+            response: tally.response.map(|buckets| buckets.latency()),
+        }
+    }
+}
+
+/// Counts a sample in its kind, and in the other one where there is one.
+#[inline]
+fn count(kinds: &mut [Tally], sample: &Sample) {
+    count_in(kinds, sample.kind, sample);
+    if sample.also != NONE {
+        count_in(kinds, sample.also, sample);
+    }
+}
+
+#[inline]
+fn count_in(kinds: &mut [Tally], kind: u8, sample: &Sample) {
+    let Some(kind) = kinds.get_mut(usize::from(kind)) else {
+        return;
+    };
+    kind.ops += 1;
+    kind.rows += sample.rows;
+    kind.service.count(sample.service);
+    if let Some(response) = &mut kind.response {
+        response.count(sample.response);
+    }
+}
+
+fn add(sums: &mut [KindInterval], parts: impl IntoIterator<Item = impl Borrow<KindInterval>>) {
+    for (sum, part) in sums.iter_mut().zip(parts) {
+        sum.merge(part.borrow());
+    }
+}
+
+fn blank(kinds: &[KindSpec]) -> Vec<KindInterval> {
+    let blank = |kind: &KindSpec| KindInterval {
+        response: kind.scheduled.then(Default::default),
+        ..KindInterval::default()
+    };
+    kinds.iter().map(blank).collect()
+}

@@ -1,0 +1,429 @@
+//! A client that runs operations: the hot path.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use drivers::{Connector, Done, Param, Session, SessionError, StatementId};
+use model::{Nanos, Rng, Verb};
+
+use super::answers::{Answers, Checker, Sent};
+use super::compile::{Operation, Params, Program, Sending, Statement};
+use super::drawn::Values;
+use super::ledger::Ledger;
+use super::statements::{Facts, Ids, Refused};
+use super::trouble::{Next, Outages};
+use crate::arrivals::Queue;
+use crate::errors::Rules;
+use crate::{Client, ClientContext, StepError};
+
+/// What all clients of a step share.
+pub(super) struct Common {
+    pub(super) program: Program,
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) rules: Rules,
+    pub(super) answers: Arc<Answers>,
+    pub(super) facts: Facts,
+    pub(super) outages: Outages,
+    pub(super) connector: Arc<dyn Connector>,
+    /// How long a client tries to connect again.
+    pub(super) reconnect_for: Duration,
+    /// Where operations arrive by themselves; `None` in a closed loop.
+    pub(super) queue: Option<Queue>,
+    /// Clients end with the first operation that ends at this time or later, where that is asked for.
+    pub(super) whole_after: Option<Nanos>,
+    /// Place of the kind of all operations, where there is one.
+    pub(super) every: Option<usize>,
+    /// Are all statements of an operation sent before the first answer is read, where that can be done?
+    pub(super) pipeline: bool,
+}
+
+/// A client with its session, generator and memory.
+pub(super) struct SqlClient {
+    common: Arc<Common>,
+    own: Own,
+}
+
+/// What a client has for itself.
+pub(super) struct Own {
+    pub(super) name: String,
+    /// Its number, from zero.
+    pub(super) number: u32,
+    pub(super) session: Box<dyn Session>,
+    pub(super) ids: Ids,
+    rng: Rng,
+    checker: Checker,
+    values: Values,
+    /// The chosen copy for each block of the operation under way.
+    copies: Vec<u32>,
+    /// Rows that the operation under way added to a copy of a table, or removed: not yet committed.
+    pub(super) changes: Vec<Change>,
+    // Memory that is kept from statement to statement, not what is in it.
+    sql: String,
+    params: Vec<Param<'static>>,
+    batch: Vec<(StatementId, &'static [Param<'static>])>,
+    answered: Vec<Done>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    table: u32,
+    copy: u32,
+    rows: i64,
+}
+
+/// How far an operation has come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    /// The next of its sendings.
+    pub(super) next: usize,
+    /// Rows that it touched.
+    pub(super) rows: u64,
+    /// When its last statement ended, or it started.
+    pub(super) last: Nanos,
+    /// How often it was tried, this time included.
+    pub(super) tries: u32,
+}
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// It succeeded, at this time.
+    Done(Nanos),
+    /// It was given up and counted as failed.
+    Failed,
+    /// The step was over before it succeeded.
+    Over,
+}
+
+impl SqlClient {
+    /// Connects client `number` and prepares its statements.
+    pub(super) fn connect(common: &Arc<Common>, number: u32, rng: Rng) -> Result<Self, StepError> {
+        let name = name(number);
+        let mut session = match common.connector.connect() {
+            Ok(session) => session,
+            Err(source) => {
+                return Err(StepError::Session {
+                    client: name,
+                    source,
+                });
+            }
+        };
+        let ids = common.prepare(number, &mut *session);
+        let ids = ids.map_err(|refused| refused.of(&name))?;
+        let own = Own {
+            name,
+            number,
+            session,
+            ids,
+            rng,
+            checker: Checker::new(Arc::clone(&common.answers)),
+            values: Values::default(),
+            copies: Vec::new(),
+            changes: Vec::new(),
+            sql: String::new(),
+            params: Vec::new(),
+            batch: Vec::new(),
+            answered: Vec::new(),
+        };
+        Ok(Self {
+            common: Arc::clone(common),
+            own,
+        })
+    }
+}
+
+/// Name of client `number`, for messages.
+pub(super) fn name(number: u32) -> String {
+    format!("client {}", number + 1)
+}
+
+impl Common {
+    /// Prepares in a session what client `client` sends.
+    pub(super) fn prepare(&self, client: u32, session: &mut dyn Session) -> Result<Ids, Refused> {
+        Ids::prepare(&self.program, client, self.pipeline, session, &self.facts)
+    }
+
+    fn is_whole(&self, now: Nanos) -> bool {
+        self.whole_after.is_some_and(|length| now >= length)
+    }
+}
+
+impl Client for SqlClient {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        if let Some(kind) = self.common.every {
+            context.recorder.count_also_in(kind);
+        }
+        match &self.common.queue {
+            None => self.own.closed_loop(&self.common, context),
+            Some(queue) => self.own.open_loop(&self.common, queue, context),
+        }
+    }
+}
+
+impl Own {
+    /// Starts each operation when the last one has ended.
+    fn closed_loop(
+        &mut self,
+        common: &Common,
+        context: &mut ClientContext<'_>,
+    ) -> Result<(), StepError> {
+        let mut started = context.recorder.begin();
+        while !context.is_over() && !common.is_whole(started) {
+            let operation = common.program.choose(&mut self.rng);
+            started = match self.operate(common, operation, context, started, None)? {
+                Ended::Done(end) => context.recorder.begin_after(end),
+                Ended::Failed => context.recorder.begin(),
+                Ended::Over => break,
+            };
+        }
+        context.recorder.abandoned();
+        Ok(())
+    }
+
+    /// Takes operations as they arrive.
+    fn open_loop(
+        &mut self,
+        common: &Common,
+        queue: &Queue,
+        context: &mut ClientContext<'_>,
+    ) -> Result<(), StepError> {
+        let mut now = context.recorder.clock().now();
+        while !context.is_over() {
+            let due = queue.take(now);
+            let started = if due > now {
+                if !context.wait_until(due) {
+                    queue.give_back(due);
+                    break;
+                }
+                context.recorder.begin()
+            } else {
+                context.recorder.begin_at(now);
+                now
+            };
+            let operation = common.program.choose(&mut self.rng);
+            now = match self.operate(common, operation, context, started, Some(due))? {
+                Ended::Done(end) => end,
+                Ended::Failed => context.recorder.clock().now(),
+                Ended::Over => break,
+            };
+        }
+        context.recorder.abandoned();
+        Ok(())
+    }
+
+    /// Runs one operation and records it. Repeated tries send the same values and count into its time.
+    fn operate(
+        &mut self,
+        common: &Common,
+        operation: &Operation,
+        context: &mut ClientContext<'_>,
+        started: Nanos,
+        intended: Option<Nanos>,
+    ) -> Result<Ended, StepError> {
+        let (rng, ledger) = (&mut self.rng, &common.ledger);
+        operation.draw(&mut self.values, &mut self.copies, rng, ledger, self.number);
+        let is_pipelined = self.ids.is_pipelined(operation.index);
+        let mut progress = Progress {
+            next: 0,
+            rows: 0,
+            last: started,
+            tries: 1,
+        };
+        loop {
+            let attempt = if is_pipelined {
+                self.pipeline(common, operation, &mut progress)
+            } else {
+                self.attempt(common, operation, context, &mut progress)
+            };
+            let Err(error) = attempt else { break };
+            match self.react(common, operation, context, &mut progress, error)? {
+                Next::Again => {}
+                Next::End(ended) => return Ok(ended),
+            }
+        }
+        self.commit(&common.ledger);
+        let Progress { rows, last, .. } = progress;
+        let (recorder, kind) = (&mut context.recorder, operation.kind);
+        // The end of the last statement, where each was recorded, is the end of the operation.
+        if is_pipelined || operation.sends.len() < 2 {
+            Ok(Ended::Done(recorder.done(kind, started, intended, rows)))
+        } else {
+            recorder.record(kind, started, intended, last, rows);
+            Ok(Ended::Done(last))
+        }
+    }
+
+    /// Sends what is left of the operation, one statement after the other.
+    fn attempt(
+        &mut self,
+        common: &Common,
+        operation: &Operation,
+        context: &mut ClientContext<'_>,
+        progress: &mut Progress,
+    ) -> Result<(), SessionError> {
+        let program = &common.program;
+        for sending in &operation.sends[progress.next..] {
+            let statement = &program.statements[sending.statement];
+            let copy = sending.copy(&self.copies);
+            let done = self.send(program, statement, sending, copy)?;
+            let rows = self.see(common, statement, sending, copy, done);
+            progress.next += 1;
+            progress.rows += rows;
+            if let Some(kind) = statement.kind {
+                progress.last = context.recorder.part(kind, progress.last, rows);
+            }
+            if !operation.transaction {
+                self.commit(&common.ledger);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends one statement and reads its answer.
+    #[inline]
+    fn send(
+        &mut self,
+        program: &Program,
+        statement: &Statement,
+        sending: &Sending,
+        copy: u32,
+    ) -> Result<Done, SessionError> {
+        let base = sending.base;
+        let Some(id) = self.ids.get(statement.place(copy)) else {
+            self.sql.clear();
+            statement.write(program.dialect, copy, &self.values, base, &mut self.sql);
+            return self.session.execute(&self.sql);
+        };
+        match &statement.params {
+            Params::InPlace { first, count } => {
+                let params = self.values.ints(base, *first, *count);
+                self.session.execute_prepared(id, params, &mut |_| ())
+            }
+            gathered @ Params::Gathered(_) => {
+                let mut params: Vec<Param<'_>> = std::mem::take(&mut self.params);
+                gathered.gather(&self.values, base, &mut params);
+                let done = self.session.execute_prepared(id, &params, &mut |_| ());
+                self.params = emptied(params);
+                done
+            }
+        }
+    }
+
+    /// Sends all of the operation before the first answer is read.
+    fn pipeline(
+        &mut self,
+        common: &Common,
+        operation: &Operation,
+        progress: &mut Progress,
+    ) -> Result<(), SessionError> {
+        let program = &common.program;
+        self.answered.clear();
+        let answered = &mut self.answered;
+        let mut params: Vec<Param<'_>> = std::mem::take(&mut self.params);
+        let mut batch: Vec<(StatementId, &[Param<'_>])> = std::mem::take(&mut self.batch);
+        for sending in &operation.sends {
+            let statement = &program.statements[sending.statement];
+            statement
+                .params
+                .gather(&self.values, sending.base, &mut params);
+        }
+        let mut rest = params.as_slice();
+        for sending in &operation.sends {
+            let statement = &program.statements[sending.statement];
+            let (these, others) = rest.split_at(statement.params.count());
+            rest = others;
+            // All of its statements are prepared.
+            if let Some(id) = self.ids.get(statement.place(sending.copy(&self.copies))) {
+                batch.push((id, these));
+            }
+        }
+        let result = self
+            .session
+            .execute_pipelined(&batch, &mut |_, _| (), &mut |_, done| answered.push(done));
+        batch.clear();
+        let nothing: &'static [Param<'static>] = &[];
+        self.batch = batch.into_iter().map(|(id, _)| (id, nothing)).collect();
+        self.params = emptied(params);
+        result?;
+        for (sending, index) in operation.sends.iter().zip(0..) {
+            let statement = &program.statements[sending.statement];
+            let copy = sending.copy(&self.copies);
+            let done = self.answered.get(index).copied().unwrap_or_default();
+            progress.rows += self.see(common, statement, sending, copy, done);
+        }
+        Ok(())
+    }
+
+    /// Checks the answer to a statement and accounts for the rows; how many it touched.
+    #[inline]
+    fn see(
+        &mut self,
+        common: &Common,
+        statement: &Statement,
+        sending: &Sending,
+        copy: u32,
+        done: Done,
+    ) -> u64 {
+        let table = statement.table;
+        let found = match statement.verb {
+            Verb::Select => done.rows,
+            Verb::Insert | Verb::Update | Verb::Delete | Verb::Other => done.affected,
+        };
+        let sent = Sent {
+            statement,
+            sending,
+            copy,
+            values: &self.values,
+            dialect: common.program.dialect,
+        };
+        self.checker.see(&sent, found);
+        let rows = found as i64;
+        match statement.verb {
+            Verb::Select | Verb::Update => {}
+            Verb::Insert => self.changes.push(Change { table, copy, rows }),
+            Verb::Delete => {
+                let rows = -rows;
+                self.changes.push(Change { table, copy, rows });
+            }
+            Verb::Other => common.ledger.forget(),
+        }
+        if statement.scans {
+            common.ledger.rows(table, copy)
+        } else {
+            found
+        }
+    }
+
+    /// What was changed has come to stay.
+    #[inline]
+    fn commit(&mut self, ledger: &Ledger) {
+        for Change { table, copy, rows } in self.changes.drain(..) {
+            ledger.add(table, copy, rows);
+        }
+    }
+}
+
+/// The memory of parameters that are no longer needed. Collecting into the same layout takes over the
+/// allocation, and nothing in it borrows any more.
+fn emptied(mut params: Vec<Param<'_>>) -> Vec<Param<'static>> {
+    params.clear();
+    params.into_iter().map(|_| Param::Int(0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_parameters_is_kept() {
+        let text = "x".repeat(9);
+        let mut params = Vec::with_capacity(100);
+        let memory = params.as_ptr();
+        for _ in 0..3 {
+            params.extend([Param::Int(1), Param::Text(&text)]);
+            params = emptied(params);
+            assert!(params.is_empty());
+            assert_eq!((params.as_ptr(), params.capacity()), (memory, 100));
+        }
+    }
+}

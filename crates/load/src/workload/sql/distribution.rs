@@ -1,0 +1,245 @@
+//! Random integers of a range, by the distributions that workloads name.
+//!
+//! Ranges are those of 64-bit integers, both ends included; setting one up takes no time that grows with
+//! it, and drawing allocates nothing. All are made from a uniform generator by integer arithmetic or by
+//! inversion, so that a seed decides every draw.
+
+use model::{Distribution, Rng};
+
+/// Integers of a range.
+#[derive(Clone, Debug)]
+pub(super) struct Ints {
+    low: i64,
+    /// Distance from the lowest to the highest.
+    last: u64,
+    law: Law,
+}
+
+/// How likely the distances from the lowest are.
+#[derive(Clone, Debug)]
+enum Law {
+    Uniform,
+    Zipfian(Zipfian),
+    Bell(Bell),
+    Power(f64),
+    Special(Special),
+}
+
+impl Ints {
+    /// From `low` to `high`; only `low` where `high` is not above it.
+    pub(super) fn new(low: i64, high: i64, by: Distribution) -> Self {
+        let last = if high > low { high.abs_diff(low) } else { 0 };
+        let law = match by {
+            Distribution::Uniform => Law::Uniform,
+            Distribution::Zipfian { exponent } => {
+                Law::Zipfian(Zipfian::new(last, f64::from(exponent) / 1000.0))
+            }
+            Distribution::Gaussian { draws } => Law::Bell(Bell::new(draws)),
+            Distribution::Pareto { h } => Law::Power(pareto_power(h)),
+            Distribution::Special {
+                draws,
+                hot_percent,
+                draws_percent,
+            } => Law::Special(Special::new(last, draws, hot_percent, draws_percent)),
+        };
+        Self { low, last, law }
+    }
+
+    /// One of them.
+    #[inline]
+    pub(super) fn draw(&self, rng: &mut Rng) -> i64 {
+        let distance = match &self.law {
+            Law::Uniform => uniform(self.last, rng),
+            Law::Zipfian(zipfian) => zipfian.draw(self.last, rng),
+            Law::Bell(bell) => bell.draw(self.last, rng),
+            Law::Power(power) => pareto(*power, self.last, rng),
+            Law::Special(special) => special.draw(self.last, rng),
+        };
+        // Two's complement: what is beyond the highest i64 on the way is within the range at the end.
+        self.low.wrapping_add(distance as i64)
+    }
+}
+
+/// A number from 0 to `last`, all alike.
+#[inline]
+fn uniform(last: u64, rng: &mut Rng) -> u64 {
+    match last.checked_add(1) {
+        Some(count) => rng.below(count),
+        None => rng.next_u64(),
+    }
+}
+
+/// From here on a real number decides the block of a number only.
+const LARGE: u64 = 1 << 32;
+
+/// So many binary digits of a large number are those of its block.
+const DIGITS: u32 = 24;
+
+/// `number`, at most `last`, without holes. A real number has 53 bits, of which a function leaves fewer, so
+/// that not every large number can come of it. Large numbers that begin with the same digits are as likely
+/// as each other to a ten-millionth, so one of them is drawn uniformly.
+fn fill(number: f64, last: u64, rng: &mut Rng) -> u64 {
+    let number = (number as u64).min(last);
+    if number < LARGE {
+        return number;
+    }
+    let block = 1 << (number.ilog2() + 1 - DIGITS);
+    let first = number - number % block;
+    first + uniform((last - first).min(block - 1), rng)
+}
+
+/// Zipf's law by rejection-inversion, which needs no sum over all ranks: W. Hörmann and G. Derflinger,
+/// *Rejection-inversion to generate variates from monotone discrete distributions*, ACM Transactions on
+/// Modeling and Computer Simulation 6 (1996), 169 to 184. Names as there: h(x) = x^-s, H is its integral.
+#[derive(Clone, Debug)]
+struct Zipfian {
+    exponent: f64,
+    ranks: f64,
+    /// H(1.5) - h(1) and H(n + 0.5): between these lies what is inverted.
+    from: f64,
+    to: f64,
+    /// So far above the inverted value, a rank needs no further test.
+    sure: f64,
+}
+
+/// From this rank on, h is straight between one rank and the next to twelve digits: none is rejected, and
+/// rounding, which grows with the rank, has no say.
+const STRAIGHT: f64 = 1_048_576.0;
+
+impl Zipfian {
+    /// Of `last` + 1 ranks.
+    fn new(last: u64, exponent: f64) -> Self {
+        let mut zipfian = Self {
+            exponent,
+            ranks: last as f64 + 1.0,
+            from: 0.0,
+            to: 0.0,
+            sure: 0.0,
+        };
+        zipfian.from = zipfian.integral(1.5) - 1.0;
+        zipfian.to = zipfian.integral(zipfian.ranks + 0.5);
+        zipfian.sure = 2.0 - zipfian.inverse(zipfian.integral(2.5) - zipfian.height(2.0));
+        zipfian
+    }
+
+    fn draw(&self, last: u64, rng: &mut Rng) -> u64 {
+        loop {
+            let area = self.to + rng.unit() * (self.from - self.to);
+            let x = self.inverse(area);
+            let rank = x.round().clamp(1.0, self.ranks);
+            if rank >= STRAIGHT
+                || rank - x <= self.sure
+                || area >= self.integral(rank + 0.5) - self.height(rank)
+            {
+                return fill(rank - 1.0, last, rng);
+            }
+        }
+    }
+
+    /// h.
+    fn height(&self, x: f64) -> f64 {
+        (-self.exponent * x.ln()).exp()
+    }
+
+    /// H: (x^(1-s) - 1) / (1 - s), which is ln x where s is 1, in a form without a gap there.
+    fn integral(&self, x: f64) -> f64 {
+        let log = x.ln();
+        log * grown((1.0 - self.exponent) * log)
+    }
+
+    /// The inverse of H.
+    fn inverse(&self, area: f64) -> f64 {
+        // Rounding must not lead below the least that H can be.
+        let scaled = (area * (1.0 - self.exponent)).max(-1.0);
+        (area * shrunk(scaled)).exp()
+    }
+}
+
+/// (e^x - 1) / x, which is 1 at 0.
+fn grown(x: f64) -> f64 {
+    if x.abs() > 1e-8 {
+        x.exp_m1() / x
+    } else {
+        1.0 + x / 2.0
+    }
+}
+
+/// ln(1 + x) / x, which is 1 at 0.
+fn shrunk(x: f64) -> f64 {
+    if x.abs() > 1e-8 {
+        x.ln_1p() / x
+    } else {
+        1.0 - x / 2.0
+    }
+}
+
+/// The mean of several uniform draws (the Bates distribution), which is nearly Gaussian. Its deviation is
+/// that of one draw, divided by the square root of their number. By integers: the same on every machine.
+#[derive(Clone, Debug)]
+struct Bell {
+    draws: u32,
+}
+
+impl Bell {
+    fn new(draws: u32) -> Self {
+        Self {
+            draws: draws.max(1),
+        }
+    }
+
+    fn draw(&self, last: u64, rng: &mut Rng) -> u64 {
+        let sum: u128 = (0..self.draws).map(|_| u128::from(rng.next_u64())).sum();
+        // The mean as a share of 2^64, then that share of the range.
+        let share = sum / u128::from(self.draws);
+        ((share * (u128::from(last) + 1)) >> 64) as u64
+    }
+}
+
+/// The power to which a uniform number is raised so that a share h of the range gets a share 1 - h of the
+/// draws, and within itself likewise: ln h / ln (1 - h).
+fn pareto_power(permille: u32) -> f64 {
+    let h = f64::from(permille.clamp(1, 999)) / 1000.0;
+    h.ln() / (-h).ln_1p()
+}
+
+fn pareto(power: f64, last: u64, rng: &mut Rng) -> u64 {
+    let share = rng.unit().powf(power);
+    fill(share * (last as f64 + 1.0), last, rng)
+}
+
+/// A share of the draws falls uniformly into a few hot values in the middle, at least one; the rest is a
+/// [`Bell`] over the whole range. It is what sysbench 1.0 calls `special`, and was its default.
+#[derive(Clone, Debug)]
+struct Special {
+    bell: Bell,
+    /// Draws that are hot, in per cent.
+    draws_percent: u32,
+    /// Distance from the lowest to the first hot value.
+    first_hot: u64,
+    /// Distance from the first to the last of them.
+    last_hot: u64,
+}
+
+impl Special {
+    fn new(last: u64, draws: u32, hot_percent: u32, draws_percent: u32) -> Self {
+        let hot = (u128::from(last) + 1) * u128::from(hot_percent.min(100)) / 100;
+        let last_hot = hot.saturating_sub(1) as u64;
+        Self {
+            bell: Bell::new(draws),
+            draws_percent,
+            first_hot: (last - last_hot) / 2,
+            last_hot,
+        }
+    }
+
+    fn draw(&self, last: u64, rng: &mut Rng) -> u64 {
+        if rng.below(100) < u64::from(self.draws_percent) {
+            self.first_hot + uniform(self.last_hot, rng)
+        } else {
+            self.bell.draw(last, rng)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Small specs for the tests of this workload.
+
+use model::{
+    ColumnKind, Distribution, Draw, ErrorRules, Expect, LoadMethod, LoadSpec, SqlBlock, SqlColumn,
+    SqlDraw, SqlOperation, SqlPace, SqlPiece, SqlRun, SqlSpec, SqlStatement, SqlStep, SqlTable,
+    SqlTexts, SqlWork, Statements, StepId, TableChoice, Verb,
+};
+
+/// Rows of the table.
+pub(super) const ROWS: u64 = 1000;
+
+/// A table `t` of 1000 rows with columns `id` and `c`, and these steps.
+pub(super) fn spec(steps: Vec<SqlStep>) -> SqlSpec {
+    let column = |name: &str, kind, value| SqlColumn {
+        name: name.to_owned(),
+        kind,
+        auto: false,
+        value,
+    };
+    SqlSpec {
+        name: "test".to_owned(),
+        tables: vec![SqlTable {
+            name: "t".to_owned(),
+            numbered: false,
+            copies: 1,
+            rows: ROWS,
+            columns: vec![
+                column("id", ColumnKind::Bigint, Draw::Row),
+                column("c", ColumnKind::Char(5), Draw::Template("###-@".to_owned())),
+            ],
+            primary_key: vec!["id".to_owned()],
+            indexes: Vec::new(),
+        }],
+        load: LoadSpec {
+            clients: 1,
+            method: LoadMethod::Insert,
+            rows_per_commit: 100,
+            indexes_first: false,
+        },
+        steps,
+        statements: Statements::Prepared,
+        errors: ErrorRules {
+            ignore: Vec::new(),
+            retry: Vec::new(),
+            fatal: Vec::new(),
+            tries: 10,
+            reconnect_seconds: 0,
+        },
+        statement_timeout: 10,
+        compat: false,
+    }
+}
+
+/// A step of so many clients.
+pub(super) fn step(name: &str, clients: u32, run: SqlRun) -> SqlStep {
+    SqlStep {
+        id: StepId::new(name),
+        test: name.to_owned(),
+        group: String::new(),
+        clients,
+        work: SqlWork::Run(run),
+    }
+}
+
+/// Operations for a second in a closed loop.
+pub(super) fn run(operations: Vec<SqlOperation>) -> SqlRun {
+    SqlRun {
+        measured: true,
+        seconds: 1,
+        warmup_seconds: 0,
+        writes: false,
+        whole: false,
+        pace: SqlPace::Unlimited,
+        operations,
+    }
+}
+
+/// An operation of one block with these statements.
+pub(super) fn operation(
+    name: &str,
+    transaction: bool,
+    repeat: u32,
+    statements: &[&str],
+) -> SqlOperation {
+    SqlOperation {
+        name: name.to_owned(),
+        weight: 1,
+        transaction,
+        blocks: vec![SqlBlock {
+            table: 0,
+            choice: TableChoice::Random,
+            repeat,
+            draws: vec![draw("id", 1, any_id())],
+            statements: statements.iter().map(|name| statement(name)).collect(),
+        }],
+    }
+}
+
+/// A point select.
+pub(super) fn statement(name: &str) -> SqlStatement {
+    SqlStatement {
+        name: name.to_owned(),
+        verb: Verb::Select,
+        text: texts("SELECT c FROM {} WHERE id = :0"),
+        expect: Expect::Rows(1, 1),
+        always_text: false,
+        scans: false,
+    }
+}
+
+/// A named draw.
+pub(super) fn draw(name: &str, count: u32, draw: Draw) -> SqlDraw {
+    SqlDraw {
+        name: name.to_owned(),
+        count,
+        draw,
+    }
+}
+
+/// Any key of the table.
+pub(super) fn any_id() -> Draw {
+    Draw::Int {
+        low: 1,
+        high: ROWS as i64,
+        by: Distribution::Uniform,
+    }
+}
+
+/// The same text in each dialect: `{}` is the table, `:0` the first draw.
+pub(super) fn texts(text: &str) -> SqlTexts {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', ':']) {
+        pieces.push(SqlPiece::Text(rest[..at].to_owned()));
+        if rest[at..].starts_with("{}") {
+            pieces.push(SqlPiece::Table);
+        } else {
+            pieces.push(SqlPiece::Draw(rest[at + 1..at + 2].parse().unwrap()));
+        }
+        rest = &rest[at + 2..];
+    }
+    pieces.push(SqlPiece::Text(rest.to_owned()));
+    pieces.retain(|piece| *piece != SqlPiece::Text(String::new()));
+    SqlTexts {
+        mysql: pieces.clone(),
+        postgres: pieces.clone(),
+        sqlite: pieces,
+    }
+}

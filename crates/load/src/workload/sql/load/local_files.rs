@@ -1,0 +1,82 @@
+//! The switch of MySQL servers for `LOAD DATA LOCAL`: off by default since 8.0, on while tables are loaded.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use drivers::{Session, SessionError};
+use model::{Dialect, LoadMethod};
+
+use crate::Target;
+use crate::workload::settle::{Notes, note};
+
+/// What was done to the switch.
+#[derive(Debug)]
+pub(super) struct LocalFiles {
+    /// Was it off, and is it on now?
+    switched: bool,
+    /// Clients that still load.
+    left: AtomicUsize,
+}
+
+impl LocalFiles {
+    /// Switches it on for `clients` clients, where it is off, the server is ours and the method needs it.
+    /// What cannot be done is noted; the server then refuses the files.
+    pub(super) fn allow(
+        session: &mut dyn Session,
+        target: &Target,
+        method: LoadMethod,
+        clients: u32,
+        notes: &Notes,
+    ) -> Self {
+        let is_mysql = target.dialect == Dialect::Mysql;
+        let switched = target.ours && is_mysql && method == LoadMethod::Bulk && {
+            switch_on(session).unwrap_or_else(|error| {
+                note(notes, format!("local_infile not switched on: {error}"));
+                false
+            })
+        };
+        if switched {
+            note(
+                notes,
+                "local_infile was off, and on for the load".to_owned(),
+            );
+        }
+        Self {
+            switched,
+            left: AtomicUsize::new(clients as usize),
+        }
+    }
+
+    /// Switches it on again: the server may have been restarted.
+    pub(super) fn allow_again(&self, session: &mut dyn Session) {
+        if self.switched {
+            // A server that cannot refuses the files, which is told then.
+            let _ = switch_on(session);
+        }
+    }
+
+    /// A client is done; the last one switches it back.
+    pub(super) fn done(&self, session: &mut dyn Session, notes: &Notes) {
+        let is_last = self.left.fetch_sub(1, Ordering::Relaxed) == 1;
+        if is_last
+            && self.switched
+            && let Err(error) = session.execute("SET GLOBAL local_infile = 0")
+        {
+            note(
+                notes,
+                format!("local_infile not switched off again: {error}"),
+            );
+        }
+    }
+}
+
+/// Tells whether it was off.
+fn switch_on(session: &mut dyn Session) -> Result<bool, SessionError> {
+    let mut is_off = false;
+    session.query("SELECT @@GLOBAL.local_infile", &mut |row| {
+        is_off = row.value(0).as_int() == Some(0);
+    })?;
+    if is_off {
+        session.execute("SET GLOBAL local_infile = 1")?;
+    }
+    Ok(is_off)
+}

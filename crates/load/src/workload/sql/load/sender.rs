@@ -1,0 +1,218 @@
+//! Sends the rows of a chunk: by `COPY` or `LOAD DATA`, by prepared INSERTs, by INSERTs as text.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use drivers::{Param, Session, SessionError, StatementId};
+use model::Nanos;
+
+use super::chunks::Chunk;
+use super::{Load, Method, TableCopy};
+use crate::ClientContext;
+use crate::workload::sql::rows::Cell;
+use crate::workload::sql::schema;
+
+/// Text that is made before some of it is sent by a bulk load.
+const BLOCK: usize = 32 << 10;
+
+/// What one session sends. Statements are recorded when their chunk is committed: what was rolled back is
+/// in no number.
+pub(super) struct Sender {
+    load: Arc<Load>,
+    method: Method,
+    /// The INSERTs that the session has prepared, by copy and number of rows.
+    prepared: HashMap<(usize, u64), StatementId>,
+    /// Statements of the chunk under way.
+    sent: Vec<Sent>,
+    /// The text that is being made; reused.
+    text: String,
+    /// The values of the rows of a statement, by table; reused.
+    cells: Vec<Vec<Cell>>,
+}
+
+/// A statement that succeeded.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    started: Nanos,
+    ended: Nanos,
+    rows: u64,
+}
+
+impl Sender {
+    pub(super) fn new(load: &Arc<Load>, method: Method) -> Self {
+        Self {
+            load: Arc::clone(load),
+            method,
+            prepared: HashMap::new(),
+            sent: Vec::new(),
+            text: String::new(),
+            cells: vec![Vec::new(); load.tables.len()],
+        }
+    }
+
+    /// Sends a chunk and commits it; how many rows were added, as the server counts.
+    pub(super) fn send(
+        &mut self,
+        session: &mut dyn Session,
+        chunk: Chunk,
+        context: &ClientContext<'_>,
+    ) -> Result<u64, SessionError> {
+        match self.method {
+            Method::Bulk => self.send_bulk(session, chunk, context),
+            Method::Prepared => self.send_prepared(session, chunk, context),
+            Method::Text => self.send_text(session, chunk, context),
+        }
+    }
+
+    /// The chunk was in its table already: its statements count as one.
+    pub(super) fn found(&mut self, chunk: Chunk, started: Nanos, context: &ClientContext<'_>) {
+        self.sent(started, context, chunk.rows());
+    }
+
+    /// The chunk under way was not committed.
+    pub(super) fn give_up(&mut self) {
+        self.sent.clear();
+    }
+
+    /// The session is another one now.
+    pub(super) fn begin_anew(&mut self) {
+        self.prepared.clear();
+    }
+
+    /// Records the statements of a chunk that is committed.
+    pub(super) fn record(&mut self, kind: usize, context: &mut ClientContext<'_>) {
+        for sent in self.sent.drain(..) {
+            let Sent {
+                started,
+                ended,
+                rows,
+            } = sent;
+            context.recorder.record(kind, started, None, ended, rows);
+        }
+    }
+
+    fn sent(&mut self, started: Nanos, context: &ClientContext<'_>, rows: u64) {
+        self.sent.push(Sent {
+            started,
+            ended: context.recorder.clock().now(),
+            rows,
+        });
+    }
+
+    /// One statement.
+    fn send_bulk(
+        &mut self,
+        session: &mut dyn Session,
+        chunk: Chunk,
+        context: &ClientContext<'_>,
+    ) -> Result<u64, SessionError> {
+        let (load, text) = (&*self.load, &mut self.text);
+        let copy = &load.copies[chunk.copy];
+        let rows = &load.rows[copy.table];
+        let columns = schema::column_names(&load.tables[copy.table]);
+        let started = context.recorder.begin();
+        let mut row = chunk.first;
+        let mut next = |out: &mut Vec<u8>| {
+            text.clear();
+            while row <= chunk.last && text.len() < BLOCK {
+                rows.put_line(copy.number, row, text);
+                row += 1;
+            }
+            out.extend_from_slice(text.as_bytes());
+            !text.is_empty()
+        };
+        let added = session.load_rows(&copy.name, &columns, &mut next)?;
+        self.sent(started, context, added);
+        Ok(added)
+    }
+
+    /// Several rows a statement, a transaction where it takes several.
+    fn send_prepared(
+        &mut self,
+        session: &mut dyn Session,
+        chunk: Chunk,
+        context: &ClientContext<'_>,
+    ) -> Result<u64, SessionError> {
+        let load = Arc::clone(&self.load);
+        let TableCopy { table, number, .. } = load.copies[chunk.copy];
+        let mut added = 0;
+        let mut first = chunk.first;
+        while first <= chunk.last {
+            let last = chunk.last.min(first + load.rows_at_once[table] - 1);
+            let statement = self.prepare(session, chunk.copy, last - first + 1)?;
+            let cells = load.rows[table].fill(number, first, last, &mut self.cells[table]);
+            let params: Vec<Param<'_>> = cells.iter().map(Cell::param).collect();
+            let (begins, ends) = (first == chunk.first, last == chunk.last);
+            let started = context.recorder.begin();
+            if begins && !ends {
+                session.execute(schema::begin(load.dialect))?;
+            }
+            let done = session.execute_prepared(statement, &params, &mut |_| ())?;
+            if ends && !begins {
+                session.execute("COMMIT")?;
+            }
+            self.sent(started, context, done.affected);
+            added += done.affected;
+            first = last + 1;
+        }
+        Ok(added)
+    }
+
+    /// The prepared INSERT of so many rows into a copy.
+    fn prepare(
+        &mut self,
+        session: &mut dyn Session,
+        copy: usize,
+        rows: u64,
+    ) -> Result<StatementId, SessionError> {
+        if let Some(statement) = self.prepared.get(&(copy, rows)) {
+            return Ok(*statement);
+        }
+        let load = &*self.load;
+        let TableCopy { table, number, .. } = load.copies[copy];
+        let sql = schema::insert_prepared(load.dialect, &load.tables[table], number, rows);
+        let types = load.rows[table].param_types().repeat(rows as usize);
+        let statement = session.prepare(&sql, &types)?;
+        self.prepared.insert((copy, rows), statement);
+        Ok(statement)
+    }
+
+    /// As many rows a statement as fit, a transaction where it takes several.
+    fn send_text(
+        &mut self,
+        session: &mut dyn Session,
+        chunk: Chunk,
+        context: &ClientContext<'_>,
+    ) -> Result<u64, SessionError> {
+        let load = Arc::clone(&self.load);
+        let copy = &load.copies[chunk.copy];
+        let rows = &load.rows[copy.table];
+        let head = schema::insert_head(&load.tables[copy.table], copy.number);
+        let mut added = 0;
+        let mut row = chunk.first;
+        while row <= chunk.last {
+            let first = row;
+            self.text.clear();
+            self.text.push_str(&head);
+            while row <= chunk.last && (row == first || self.text.len() < load.statement_size) {
+                if row > first {
+                    self.text.push(',');
+                }
+                rows.put_tuple(load.dialect, copy.number, row, &mut self.text);
+                row += 1;
+            }
+            let (begins, ends) = (first == chunk.first, row > chunk.last);
+            let started = context.recorder.begin();
+            if begins && !ends {
+                session.execute(schema::begin(load.dialect))?;
+            }
+            let affected = session.execute(&self.text)?.affected;
+            if ends && !begins {
+                session.execute("COMMIT")?;
+            }
+            self.sent(started, context, affected);
+            added += affected;
+        }
+        Ok(added)
+    }
+}

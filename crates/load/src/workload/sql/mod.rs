@@ -1,0 +1,307 @@
+//! Workloads of SQL statements: the microbenchmarks and users' own.
+//!
+//! Everything that such a workload does is data, see [`SqlSpec`]. Its tables are loaded by several
+//! clients; then the clients of each step run its operations, compiled once, in a closed or an open loop.
+
+mod answers;
+mod checksum;
+mod client;
+mod compile;
+mod distribution;
+mod drawn;
+mod errand;
+#[cfg(test)]
+mod fixture;
+mod index;
+mod kinds;
+mod ledger;
+mod limits;
+mod literal;
+mod load;
+mod reading;
+mod reset;
+mod rows;
+mod run;
+mod schema;
+mod settle;
+mod state;
+mod statements;
+mod trouble;
+mod values;
+
+use std::sync::Arc;
+
+use model::{SqlRun, SqlSpec, SqlStep, SqlWork, StepId, Subject};
+
+use self::errand::{Errand, Job};
+use self::kinds::Kinds;
+use self::ledger::Ledger;
+use self::run::RunStep;
+use self::state::Loaded;
+use crate::engine::{Observer, Stop};
+use crate::{StepError, StepOutline, StepResult, Target, Workload};
+
+/// The phase in place of loading, in a trial on what another one loaded.
+const WARM: &str = "warm";
+
+/// The workload in one trial.
+pub(super) struct Sql {
+    spec: SqlSpec,
+    seed: u64,
+    ledger: Arc<Ledger>,
+    stages: Vec<Stage>,
+    /// What another one loaded, where that is where this one begins.
+    loaded: Option<Loaded>,
+    /// Are the server's limits known to be high enough?
+    fits: bool,
+}
+
+/// A step as it is carried out.
+#[derive(Clone, Debug)]
+struct Stage {
+    id: StepId,
+    clients: u32,
+    work: Work,
+}
+
+#[derive(Clone, Debug)]
+enum Work {
+    /// Clients have a fixed amount of work.
+    Errand(Errand),
+    /// Clients run operations.
+    Run(SqlRun),
+}
+
+impl Stage {
+    fn of(step: &SqlStep) -> Self {
+        let work = match &step.work {
+            SqlWork::Load => Work::Errand(Errand::Load),
+            SqlWork::Index => Work::Errand(Errand::Index),
+            SqlWork::Settle(settle) => Work::Errand(Errand::Settle(*settle)),
+            SqlWork::Reset => Work::Errand(Errand::Reset),
+            SqlWork::Run(run) => Work::Run(run.clone()),
+        };
+        Self {
+            id: step.id.clone(),
+            clients: step.clients,
+            work,
+        }
+    }
+
+    /// Can what it does be done once for many trials?
+    fn is_loading(&self) -> bool {
+        match &self.work {
+            Work::Errand(errand) => errand.is_loading(),
+            Work::Run(_) => false,
+        }
+    }
+
+    fn outline(&self) -> StepOutline {
+        let (measured, kinds, subject) = match &self.work {
+            Work::Run(run) => {
+                let Kinds { specs, subject, .. } = Kinds::of(run);
+                (run.measured, specs, subject)
+            }
+            Work::Errand(errand) => {
+                let kinds = errand.kinds();
+                let subject = Subject {
+                    kind: kinds[0].name.clone(),
+                    counts: errand.counts(),
+                };
+                (errand.is_measured(), kinds, subject)
+            }
+        };
+        StepOutline {
+            step: self.id.clone(),
+            measured,
+            kinds: kinds.into_iter().map(|kind| kind.name).collect(),
+            subject,
+            clients: self.clients,
+        }
+    }
+}
+
+impl Sql {
+    pub(super) fn new(spec: SqlSpec, seed: u64) -> Self {
+        Self {
+            ledger: Arc::new(Ledger::new(&spec)),
+            stages: spec.steps.iter().map(Stage::of).collect(),
+            loaded: None,
+            fits: false,
+            spec,
+            seed,
+        }
+    }
+
+    /// The seed of the rows: that of the trial which loaded them.
+    fn rows_seed(&self) -> u64 {
+        self.loaded.as_ref().map_or(self.seed, |loaded| loaded.seed)
+    }
+}
+
+impl Workload for Sql {
+    fn steps(&self) -> Vec<StepOutline> {
+        self.stages.iter().map(Stage::outline).collect()
+    }
+
+    fn run(
+        &mut self,
+        index: usize,
+        target: &Target,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<StepResult, StepError> {
+        if !self.fits {
+            limits::check(&self.spec, target)?;
+            self.fits = true;
+        }
+        let Stage { id, clients, work } = &self.stages[index];
+        match work {
+            Work::Errand(errand) => {
+                let job = Job {
+                    errand: *errand,
+                    spec: &self.spec,
+                    seed: self.rows_seed(),
+                    target,
+                    ledger: &self.ledger,
+                    loaded: self.loaded.as_ref(),
+                };
+                job.run(stop, observer)
+            }
+            Work::Run(run) => {
+                let step = RunStep {
+                    spec: &self.spec,
+                    id,
+                    clients: *clients,
+                    run,
+                    seed: self.seed,
+                    target,
+                    ledger: &self.ledger,
+                };
+                step.run(stop, observer)
+            }
+        }
+    }
+
+    fn loading_steps(&self) -> usize {
+        let rest = self.stages.iter().position(|stage| !stage.is_loading());
+        rest.unwrap_or(0)
+    }
+
+    fn state(&self, _target: &Target) -> Result<String, StepError> {
+        state::state(&self.spec, self.rows_seed())
+    }
+
+    fn restore(&mut self, state: &str) -> Result<(), StepError> {
+        self.loaded = Some(state::restore(state, &self.spec, &self.ledger)?);
+        let warm = Stage {
+            id: StepId::new(WARM),
+            clients: self.spec.load.clients,
+            work: Work::Errand(Errand::Read),
+        };
+        let done = self.loading_steps();
+        self.stages.splice(..done, [warm]);
+        Ok(())
+    }
+}
+
+/// All of `spec` that decides what loading leaves: the tables, how they are loaded, and what is done
+/// before the first step that is no part of it.
+pub(super) fn loading(spec: &SqlSpec) -> Result<String, StepError> {
+    let steps = spec.steps.iter();
+    let loading = steps.take_while(|step| Stage::of(step).is_loading());
+    let works: Vec<&SqlWork> = loading.map(|step| &step.work).collect();
+    serde_json::to_string(&(&spec.tables, &spec.load, works))
+        .map_err(|error| StepError::State(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Settle;
+
+    use super::fixture::{operation, run, spec, step};
+    use super::*;
+
+    fn whole() -> SqlSpec {
+        let point = || run(vec![operation("point", false, 1, &["point"])]);
+        let of = |name: &str, work| SqlStep {
+            work,
+            ..step(name, 2, point())
+        };
+        spec(vec![
+            of("load", SqlWork::Load),
+            of("index", SqlWork::Index),
+            of("settle", SqlWork::Settle(Settle::Seconds(0))),
+            step("point", 4, point()),
+            of("reset", SqlWork::Reset),
+            step("again", 4, point()),
+        ])
+    }
+
+    #[test]
+    fn every_step_is_announced() {
+        let steps = Sql::new(whole(), 1).steps();
+        let told: Vec<_> = steps
+            .iter()
+            .map(|o| {
+                (
+                    o.step.0.as_str(),
+                    o.measured,
+                    o.subject.kind.as_str(),
+                    o.clients,
+                )
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("load", true, "insert", 2),
+                ("index", true, "create_index", 2),
+                ("settle", false, "settle", 2),
+                ("point", true, "point", 4),
+                ("reset", false, "insert", 2),
+                ("again", true, "point", 4),
+            ]
+        );
+        assert_eq!(steps[4].kinds, ["insert", "create_index"]);
+    }
+
+    #[test]
+    fn loading_ends_where_operations_begin() {
+        assert_eq!(Sql::new(whole(), 1).loading_steps(), 3);
+        let mut only = whole();
+        only.steps.truncate(3);
+        assert_eq!(Sql::new(only, 1).loading_steps(), 0);
+    }
+
+    #[test]
+    fn after_a_restore_the_data_is_read_in_place_of_the_loading() {
+        let loaded = Sql::new(whole(), 7);
+        let state = state::state(&loaded.spec, loaded.rows_seed()).unwrap();
+        let mut rest = Sql::new(whole(), 8);
+        rest.restore(&state).unwrap();
+        let names: Vec<String> = rest.steps().into_iter().map(|o| o.step.0).collect();
+        assert_eq!(names, ["warm", "point", "reset", "again"]);
+        assert_eq!(rest.steps()[0].subject.kind, "scan");
+        // What is loaded again are the rows that were there, not those of this trial's seed.
+        assert_eq!((rest.rows_seed(), rest.seed), (7, 8));
+    }
+
+    #[test]
+    fn what_operations_do_is_no_part_of_the_loading() {
+        let of = |spec: &SqlSpec| loading(spec).unwrap();
+        let mut same = whole();
+        same.steps.truncate(4);
+        same.statements = model::Statements::Text;
+        assert_eq!(of(&whole()), of(&same));
+        let mut other = whole();
+        other.tables[0].rows += 1;
+        assert_ne!(of(&whole()), of(&other));
+        let mut other = whole();
+        other.load.clients += 1;
+        assert_ne!(of(&whole()), of(&other));
+        let mut other = whole();
+        other.steps.remove(1);
+        assert_ne!(of(&whole()), of(&other));
+    }
+}

@@ -1,0 +1,197 @@
+//! A trial on an SQLite file, without a lab around it.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use drivers::{Connector, Endpoint};
+use load::{Observer, StepError, StepResult, Stop, Target, Workload};
+use model::{Check, Connection, Dialect, Edge, Engine, Interval, SqlSpec, WorkloadSpec};
+use tempfile::TempDir;
+
+pub(crate) const SEED: u64 = 20_261_121;
+
+/// An SQLite file that is gone with its test.
+pub(crate) struct Database {
+    _directory: TempDir,
+    pub(crate) connector: Arc<dyn Connector>,
+}
+
+impl Database {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let pragmas = [("journal_mode", "wal"), ("synchronous", "off")];
+        let connector = drivers::connector(&Endpoint::Sqlite {
+            path: directory.path().join("micro.sqlite"),
+            pragmas: pragmas
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .to_vec(),
+            timeout: Duration::from_mins(1),
+        });
+        Self {
+            _directory: directory,
+            connector: Arc::from(connector),
+        }
+    }
+
+    pub(crate) fn target(&self) -> Target {
+        target(Arc::clone(&self.connector), Dialect::Sqlite)
+    }
+
+    /// The integer that a query returns.
+    pub(crate) fn number(&self, sql: &str) -> i64 {
+        let mut number = None;
+        let mut session = self.connector.connect().unwrap();
+        session
+            .query(sql, &mut |row| number = row.value(0).as_int())
+            .unwrap();
+        number.unwrap()
+    }
+
+    /// The same over both tables, added up.
+    pub(crate) fn sum(&self, what: &str) -> i64 {
+        let of = |table| self.number(&format!("SELECT {what} FROM {table}"));
+        of("sbtest1") + of("sbtest2")
+    }
+}
+
+/// A server of ours behind this connector.
+pub(crate) fn target(connector: Arc<dyn Connector>, dialect: Dialect) -> Target {
+    Target {
+        dialect,
+        engine: Engine::Btree,
+        version: drivers::sqlite_version().parse().unwrap(),
+        ours: true,
+        connection: Connection::default(),
+        patient: Arc::clone(&connector),
+        connector,
+    }
+}
+
+/// Counts what it is told.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) edges: Vec<Edge>,
+    /// Operations of each kind, by second.
+    pub(crate) seconds: Vec<Vec<u64>>,
+}
+
+impl Observer for Seen {
+    fn edge(&mut self, edge: Edge) {
+        self.edges.push(edge);
+    }
+
+    fn interval(&mut self, interval: Interval) -> ControlFlow<()> {
+        let ops = interval.kinds.iter().map(|kind| kind.ops);
+        self.seconds.push(ops.collect());
+        ControlFlow::Continue(())
+    }
+}
+
+/// A step that was run.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) result: StepResult,
+    /// Operations of each kind, by second.
+    pub(crate) seconds: Vec<Vec<u64>>,
+}
+
+impl Done {
+    /// Operations and rows of a kind.
+    pub(crate) fn sums(&self, kind: &str) -> (u64, u64) {
+        let kinds = &self.result.window.kinds;
+        let found = kinds.iter().find(|k| k.spec.name == kind);
+        let sums = &found.unwrap_or_else(|| panic!("no kind {kind}")).sums;
+        (sums.ops, sums.rows)
+    }
+
+    /// Operations of a kind.
+    pub(crate) fn ops(&self, kind: &str) -> u64 {
+        self.sums(kind).0
+    }
+
+    /// Operations that ended after the window.
+    pub(crate) fn late(&self, kind: &str) -> u64 {
+        let kinds = &self.result.window.kinds;
+        kinds.iter().find(|k| k.spec.name == kind).unwrap().late
+    }
+
+    /// The notes with this name.
+    pub(crate) fn notes(&self, name: &str) -> Vec<&str> {
+        let notes = self.result.notes.iter().filter(|(n, _)| n == name);
+        notes.map(|(_, text)| text.as_str()).collect()
+    }
+
+    /// Checks that do not hold.
+    pub(crate) fn failed(&self) -> Vec<&Check> {
+        self.result.checks.iter().filter(|c| !c.holds).collect()
+    }
+
+    /// How often a code came.
+    pub(crate) fn errors(&self, code: &str, retried: bool) -> u64 {
+        let errors = self.result.window.errors.iter();
+        let of = errors.filter(|e| e.code == code && e.retried == retried);
+        of.map(|e| e.count).sum()
+    }
+}
+
+/// A workload and how far it has come.
+pub(crate) struct Trial {
+    workload: Box<dyn Workload>,
+    next: usize,
+}
+
+impl Trial {
+    pub(crate) fn new(spec: &SqlSpec, seed: u64) -> Self {
+        Self::of(load::workload(&WorkloadSpec::Sql(spec.clone()), seed))
+    }
+
+    pub(crate) fn of(workload: Box<dyn Workload>) -> Self {
+        Self { workload, next: 0 }
+    }
+
+    /// A trial on `database` that has loaded.
+    pub(crate) fn loaded(spec: &SqlSpec, database: &Database) -> Self {
+        let mut trial = Self::new(spec, SEED);
+        trial.step(&database.target());
+        trial
+    }
+
+    /// Goes on after the first step, which another trial on the same database has run.
+    pub(crate) fn skip_loading(&mut self) {
+        self.next = 1;
+    }
+
+    /// Runs the next step, whose answers must be right.
+    pub(crate) fn step(&mut self, target: &Target) -> Done {
+        let done = self.attempt(target).unwrap();
+        assert!(
+            done.failed().is_empty(),
+            "{:?} {:?}",
+            done.failed(),
+            done.result.notes
+        );
+        done
+    }
+
+    /// Runs the next step.
+    pub(crate) fn attempt(&mut self, target: &Target) -> Result<Done, StepError> {
+        let mut seen = Seen::default();
+        let outline = &self.workload.steps()[self.next];
+        let result = self
+            .workload
+            .run(self.next, target, &Stop::default(), &mut seen)?;
+        self.next += 1;
+        assert_eq!(seen.edges, [Edge::Open, Edge::Close]);
+        let kinds = result.window.kinds.iter().map(|k| k.spec.name.clone());
+        assert_eq!(kinds.collect::<Vec<_>>(), outline.kinds);
+        for (place, kind) in result.window.kinds.iter().enumerate() {
+            let told: u64 = seen.seconds.iter().map(|kinds| kinds[place]).sum();
+            assert_eq!(told, kind.sums.ops, "{}", kind.spec.name);
+        }
+        Ok(Done {
+            result,
+            seconds: seen.seconds,
+        })
+    }
+}

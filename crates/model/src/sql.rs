@@ -1,0 +1,476 @@
+//! A workload of SQL statements, fully resolved: tables with their rows, steps with their operations.
+//!
+//! The microbenchmarks and users' own workloads are the same thing: data. A workload file is read by
+//! `plan`, which leaves nothing open: every expression is a number here, every name an index.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Dialect, Settle, Statements, StepId};
+
+/// All of a workload of SQL statements.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlSpec {
+    /// The workload's name: `micro`, or what the user's file says.
+    pub name: String,
+    /// Its tables, in the order in which they are made.
+    pub tables: Vec<SqlTable>,
+    /// How they are loaded.
+    pub load: LoadSpec,
+    /// The steps, in order: loading and index builds first.
+    pub steps: Vec<SqlStep>,
+    /// How statements reach the server, where a statement does not say otherwise.
+    pub statements: Statements,
+    /// What clients do about errors.
+    pub errors: ErrorRules,
+    /// Seconds after which a statement counts as hung.
+    pub statement_timeout: u32,
+    /// The original's behaviour where it differs.
+    pub compat: bool,
+}
+
+impl SqlSpec {
+    /// The step with this name.
+    pub fn step(&self, id: &StepId) -> Option<&SqlStep> {
+        self.steps.iter().find(|step| step.id == *id)
+    }
+
+    /// The most clients that a step has.
+    pub fn most_clients(&self) -> u32 {
+        self.steps.iter().map(|s| s.clients).max().unwrap_or(1)
+    }
+}
+
+/// A table, or several of the same shape.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlTable {
+    /// Its name; with more than one copy the number, from 1, is appended: `sbtest` becomes `sbtest1`.
+    pub name: String,
+    /// Is the number appended even where there is one copy?
+    pub numbered: bool,
+    /// How many there are of this shape.
+    pub copies: u32,
+    /// Rows of each.
+    pub rows: u64,
+    /// Its columns, in order.
+    pub columns: Vec<SqlColumn>,
+    /// Names of the columns of its primary key; empty for none.
+    pub primary_key: Vec<String>,
+    /// Its other indexes.
+    pub indexes: Vec<SqlIndex>,
+}
+
+impl SqlTable {
+    /// The name of copy `copy`, counted from zero.
+    pub fn name_of(&self, copy: u32) -> String {
+        if self.numbered || self.copies > 1 {
+            format!("{}{}", self.name, copy + 1)
+        } else {
+            self.name.clone()
+        }
+    }
+}
+
+/// A column and what a loaded row has in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: ColumnKind,
+    /// Does the server number rows that are inserted without it?
+    pub auto: bool,
+    /// The value of a row that is loaded.
+    pub value: Draw,
+}
+
+/// The type of a column, in every dialect's own words; none of them may be NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ColumnKind {
+    /// 32 bits.
+    Int,
+    /// 64 bits.
+    Bigint,
+    /// Text of fixed length, in characters.
+    Char(u32),
+    /// Text of at most so many characters.
+    Varchar(u32),
+    /// Long text.
+    Text,
+    /// A decimal number: digits in all, digits after the point.
+    Decimal(u32, u32),
+    /// Date and time to the second, without zone.
+    Datetime,
+}
+
+/// A secondary index.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlIndex {
+    /// Its name; `_1`, `_2` … is appended for each copy of the table.
+    pub name: String,
+    /// Names of its columns.
+    pub columns: Vec<String>,
+    /// May no two rows be equal in it?
+    pub unique: bool,
+}
+
+/// How tables are loaded. The rows are the same whatever this says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadSpec {
+    /// Sessions that load at the same time.
+    pub clients: u32,
+    /// By which kind of statement.
+    pub method: LoadMethod,
+    /// Rows that are loaded in one transaction; a load that was interrupted goes on at such a boundary.
+    pub rows_per_commit: u32,
+    /// Are secondary indexes made with the table, before its rows?
+    pub indexes_first: bool,
+}
+
+/// Statements that load rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LoadMethod {
+    /// The fastest that the server takes.
+    Fastest,
+    /// `COPY … FROM STDIN` or `LOAD DATA LOCAL INFILE`.
+    Bulk,
+    /// `INSERT` of many rows.
+    Insert,
+}
+
+/// One step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlStep {
+    /// Its name; in a sweep with `@` and the number of clients: `point-query@8`.
+    pub id: StepId,
+    /// Its name without the number of clients: what the steps of one sweep share.
+    pub test: String,
+    /// Under which heading reports list it: `point`, `range`, `range-aggregate`, `write`; empty for none.
+    pub group: String,
+    /// Clients, one connection each.
+    pub clients: u32,
+    /// What it does.
+    pub work: SqlWork,
+}
+
+/// What a step does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SqlWork {
+    /// Makes and loads all tables; a result.
+    Load,
+    /// Builds the secondary indexes; a result.
+    Index,
+    /// Vacuum, analyze, flush; no result. The wait is at least as long as this says.
+    Settle(Settle),
+    /// Drops all tables, loads them and builds their indexes again, so that what follows begins with the
+    /// same data as the first test; no result.
+    Reset,
+    /// Clients run operations for a time.
+    Run(SqlRun),
+}
+
+/// Operations that clients run for a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlRun {
+    /// Is it a result, or does it only warm caches?
+    pub measured: bool,
+    /// Seconds that are measured.
+    pub seconds: u32,
+    /// Seconds before these in which the same clients run and nothing is recorded.
+    pub warmup_seconds: u32,
+    /// May it change the data?
+    pub writes: bool,
+    /// Does every client end with a whole operation, and the window with the last of them? For
+    /// operations that take seconds.
+    pub whole: bool,
+    /// When operations start.
+    pub pace: SqlPace,
+    /// What they are, with weights; seldom more than one.
+    pub operations: Vec<SqlOperation>,
+}
+
+/// When operations start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SqlPace {
+    /// Closed loop: each client starts the next when it has the answer to the last.
+    Unlimited,
+    /// Open loop: they arrive, whether clients are free or not, and wait in one queue.
+    Rate {
+        /// Operations per second of all clients together.
+        per_second: u64,
+        /// How they are spread.
+        arrivals: Arrivals,
+        /// Operations that may wait; what arrives when so many do is shed and counted.
+        queue: u32,
+    },
+    /// Open loops at several rates, to find the highest at which the limit on response time is kept;
+    /// that rate is measured.
+    Ramp {
+        /// The first rate, in operations per second of all clients together.
+        from: u64,
+        /// How arrivals are spread.
+        arrivals: Arrivals,
+        /// Operations that may wait.
+        queue: u32,
+        /// Percentile of response time that has a limit, per mille: 990 for p99.
+        permille: u32,
+        /// The limit, in microseconds.
+        limit_micros: u64,
+        /// Seconds of each attempt.
+        attempt_seconds: u32,
+    },
+}
+
+/// How arrivals are spread over a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrivals {
+    /// At equal distances.
+    Even,
+    /// Independently of each other, with exponential distances.
+    Poisson,
+}
+
+/// An operation: what is timed as one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlOperation {
+    /// Its name, which is that of its operation kind.
+    pub name: String,
+    /// How often it is chosen, relative to the others of the step.
+    pub weight: u32,
+    /// Is it one transaction, BEGIN to COMMIT? Else each statement is its own.
+    pub transaction: bool,
+    /// What it sends, in order.
+    pub blocks: Vec<SqlBlock>,
+}
+
+impl SqlOperation {
+    /// Statements that one operation sends, BEGIN and COMMIT among them: what the field counts as queries.
+    pub fn statements(&self) -> u32 {
+        let sent = |block: &SqlBlock| block.repeat * block.statements.len() as u32;
+        self.blocks.iter().map(sent).sum::<u32>() + if self.transaction { 2 } else { 0 }
+    }
+}
+
+/// Statements that share one choice of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlBlock {
+    /// Index of the table whose copy is chosen, where a statement needs one.
+    pub table: u32,
+    /// Which copy.
+    pub choice: TableChoice,
+    /// How often the statements are sent; values are drawn anew each time, the table is not.
+    pub repeat: u32,
+    /// The values.
+    pub draws: Vec<SqlDraw>,
+    /// The statements, in order.
+    pub statements: Vec<SqlStatement>,
+}
+
+/// Which copy of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TableChoice {
+    /// Any, with equal chances, drawn once for the block.
+    Random,
+    /// Always the same for a client: the client's number modulo the copies.
+    ByClient,
+}
+
+/// A value, or a list of them, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlDraw {
+    /// Its name in the statements: `id` for `:id`.
+    pub name: String,
+    /// How many: 1 for a single value, more for a list, which `:ids` expands to, comma-separated.
+    pub count: u32,
+    /// How it comes about.
+    pub draw: Draw,
+}
+
+/// How a value comes about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Draw {
+    /// The number of the row, from 1; only in what is loaded.
+    Row,
+    /// The number of the row modulo this, plus 1; only in what is loaded.
+    Cycle(u64),
+    /// An integer, both ends included.
+    Int {
+        /// The lowest.
+        low: i64,
+        /// The highest.
+        high: i64,
+        /// How likely each is.
+        by: Distribution,
+    },
+    /// This integer; in a list this, then the next ones, one up each.
+    From(i64),
+    /// Another draw of the block, which comes before it, and a number on top.
+    Plus {
+        /// Index of the other draw.
+        of: u32,
+        /// What is added.
+        add: i64,
+    },
+    /// A number that no other client and no row has: one more than the highest so far.
+    Next,
+    /// Text after a template: `#` is a random digit, `@` a random lower-case letter.
+    Template(String),
+    /// Random lower-case letters and digits, of a random length.
+    Text {
+        /// The shortest.
+        min: u32,
+        /// The longest.
+        max: u32,
+    },
+    /// This text.
+    Fixed(String),
+    /// A decimal number with so many digits after the point; both ends, in its smallest unit.
+    Decimal {
+        /// The lowest.
+        low: i64,
+        /// The highest.
+        high: i64,
+        /// Digits after the point.
+        scale: u32,
+    },
+    /// A date and time, evenly spread; both ends in seconds since 1970-01-01 00:00:00.
+    Datetime {
+        /// The earliest.
+        low: i64,
+        /// The latest.
+        high: i64,
+    },
+}
+
+/// How likely the integers of a range are. Shapes are given per mille, so that specs can be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Distribution {
+    /// All alike.
+    Uniform,
+    /// Rank r with probability proportional to 1/r^s; rank 1 is the low end.
+    Zipfian {
+        /// The exponent s, per mille.
+        exponent: u32,
+    },
+    /// A bell around the middle: the mean of so many uniform draws.
+    Gaussian {
+        /// How many.
+        draws: u32,
+    },
+    /// Pareto's: a share h of the range gets a share 1 − h of the draws, within itself likewise.
+    Pareto {
+        /// The share h, per mille.
+        h: u32,
+    },
+    /// A share of draws falls into a few hot values in the middle, the rest is Gaussian.
+    Special {
+        /// How many uniform draws the bell is made of.
+        draws: u32,
+        /// Hot values, in per cent of the range.
+        hot_percent: u32,
+        /// Draws that fall into them, in per cent.
+        draws_percent: u32,
+    },
+}
+
+/// One statement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlStatement {
+    /// Its name in reports, beside the operation's: `order`, `delete`.
+    pub name: String,
+    /// What it does to rows, so that they can be accounted for.
+    pub verb: Verb,
+    /// Its text in each dialect.
+    pub text: SqlTexts,
+    /// What a right answer looks like.
+    pub expect: Expect,
+    /// Is it sent as text even where the workload's statements are prepared?
+    pub always_text: bool,
+    /// Rows that it reads to answer, where that is what the step counts: a full scan.
+    pub scans: bool,
+}
+
+/// What a statement does to rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verb {
+    /// Returns rows.
+    Select,
+    /// Adds rows.
+    Insert,
+    /// Changes rows.
+    Update,
+    /// Removes rows.
+    Delete,
+    /// Anything else; rows cannot be accounted for after it.
+    Other,
+}
+
+/// A statement's text in each dialect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlTexts {
+    /// For MySQL and MariaDB.
+    pub mysql: Vec<SqlPiece>,
+    /// For PostgreSQL.
+    pub postgres: Vec<SqlPiece>,
+    /// For SQLite.
+    pub sqlite: Vec<SqlPiece>,
+}
+
+impl SqlTexts {
+    /// The text for a dialect.
+    pub fn of(&self, dialect: Dialect) -> &[SqlPiece] {
+        match dialect {
+            Dialect::Mysql => &self.mysql,
+            Dialect::Postgres => &self.postgres,
+            Dialect::Sqlite => &self.sqlite,
+        }
+    }
+}
+
+/// A part of a statement's text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SqlPiece {
+    /// SQL, as it is.
+    Text(String),
+    /// The chosen copy of the block's table.
+    Table,
+    /// The value of the block's draw with this index; a list comma-separated.
+    Draw(u32),
+}
+
+/// What a right answer looks like, counted in rows returned (SELECT) or affected (else).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Expect {
+    /// Whatever comes.
+    Any,
+    /// So many rows, both ends included.
+    Rows(u64, u64),
+    /// As many rows as there are distinct values in the draw with this index.
+    Distinct(u32),
+}
+
+/// What clients do about errors; codes are the server's: `1213`, `40P01`, `SQLITE_BUSY`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorRules {
+    /// Codes after which the operation is given up and counted, and the client goes on; besides the usual.
+    pub ignore: Vec<String>,
+    /// Codes after which the operation is repeated; besides the usual.
+    pub retry: Vec<String>,
+    /// Codes that fail the trial though they usually do not.
+    pub fatal: Vec<String>,
+    /// Tries of one operation before the trial fails.
+    pub tries: u32,
+    /// Seconds in which a client whose connection was lost tries to connect again; zero for none, then
+    /// the trial fails.
+    pub reconnect_seconds: u32,
+}

@@ -1,0 +1,191 @@
+//! What a plan needs, before anything starts: disk and time, to within a factor of about two.
+//!
+//! The assumptions are the constants of `costs.rs` and of the kinds of workload, with the comments beside
+//! them.
+
+mod costs;
+mod insert;
+mod sql;
+
+use model::{Bytes, Nanos, Plan, StepId, System, WorkloadSpec};
+
+use crate::PlanError;
+use costs::{Costs, costs};
+
+/// What a plan needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// Peak disk: the largest instance, because one at a time exists, all templates, and the results.
+    pub disk: Bytes,
+    /// The instance of each system, in the plan's order.
+    pub systems: Vec<(String, Bytes)>,
+    /// What the results take in the store.
+    pub store: Bytes,
+    /// All trials, one after the other, and what comes before them.
+    pub time: Nanos,
+    /// One trial of each system, in the plan's order.
+    pub parts: Vec<(String, Nanos)>,
+    /// The template of each system, in the plan's order; none where the plan asks for none.
+    pub templates: Vec<Loading>,
+}
+
+/// What the template of a system needs, once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loading {
+    /// The system.
+    pub system: String,
+    /// The template.
+    pub disk: Bytes,
+    /// To make it.
+    pub time: Nanos,
+}
+
+impl Estimate {
+    /// Does it fit into the `free` space of `place`, which is the lab directory's name?
+    pub fn fits(&self, free: Bytes, place: &str) -> Result<(), PlanError> {
+        if self.disk <= free {
+            return Ok(());
+        }
+        Err(PlanError::TooLarge {
+            need: self.disk,
+            place: place.to_owned(),
+            free,
+        })
+    }
+}
+
+/// What the store keeps of a second of a trial: three operation kinds with compressed histograms
+/// and the probes' readings.
+const STORE_SECOND: u64 = 4_096;
+/// What the store keeps of a step besides: the server's variables and status before and after.
+const STORE_STEP: u64 = 256 << 10;
+
+/// Bytes per second that are cloned where blocks cannot be shared.
+const CLONE_RATE: u64 = 200 << 20;
+/// Rows per second that are read before the queries of a trial on a clone.
+const WARM_RATE: u64 = 1_500_000;
+
+/// What the plan needs.
+pub fn estimate(plan: &Plan) -> Estimate {
+    let workload = &plan.workload;
+    let name = |system: &System| system.name.clone();
+    let each = || plan.systems.iter();
+    let systems: Vec<(String, Bytes)> = each().map(|s| (name(s), instance(workload, s))).collect();
+    let templates: Vec<Loading> = each()
+        .filter(|_| plan.template)
+        .map(|system| loading(workload, system))
+        .collect();
+    let part = |system: &System| {
+        let cost = costs(system.build.dbms);
+        let template = templates.iter().find(|t| t.system == system.name);
+        match template {
+            None => trial(workload, &cost),
+            Some(template) => trial_on_clone(workload, &cost, template.disk),
+        }
+    };
+    let parts: Vec<(String, Nanos)> = each().map(|s| (name(s), part(s))).collect();
+    let rounds = u64::from(plan.rounds);
+    let a_round = total(parts.iter().map(|(_, time)| time.0));
+    let loading = total(templates.iter().map(|template| template.time.0));
+    let time = Nanos(sum([a_round.saturating_mul(rounds), loading]));
+    let store = store(plan, time);
+    let largest = systems.iter().map(|(_, disk)| disk.0).max().unwrap_or(0);
+    let kept = total(templates.iter().map(|template| template.disk.0));
+    Estimate {
+        disk: Bytes(sum([largest, kept, store])),
+        systems,
+        store: Bytes(store),
+        time,
+        parts,
+        templates,
+    }
+}
+
+/// How long each step of a trial of the base takes, in order, as far as the plan or an assumption says.
+pub fn step_times(plan: &Plan) -> Vec<(StepId, Nanos)> {
+    let base = plan.system(&plan.base).or(plan.systems.first());
+    let Some(cost) = base.map(|base| costs(base.build.dbms)) else {
+        return Vec::new();
+    };
+    match &plan.workload {
+        WorkloadSpec::Insert(spec) => {
+            let steps = spec.steps.iter();
+            let time = |step: &StepId| Nanos(insert::step(spec, step, &cost));
+            steps.map(|step| (step.clone(), time(step))).collect()
+        }
+        WorkloadSpec::Sql(spec) => {
+            let steps = spec.steps.iter();
+            let time = |step| Nanos(sql::step(spec, step, &cost));
+            steps.map(|step| (step.id.clone(), time(step))).collect()
+        }
+    }
+}
+
+/// Bytes of one instance at its largest.
+fn instance(workload: &WorkloadSpec, system: &System) -> Bytes {
+    match workload {
+        WorkloadSpec::Insert(spec) => insert::instance(spec, system),
+        WorkloadSpec::Sql(spec) => sql::instance(spec, system),
+    }
+}
+
+/// The template of a system: an instance that has done all steps before the queries.
+fn loading(workload: &WorkloadSpec, system: &System) -> Loading {
+    match workload {
+        WorkloadSpec::Insert(spec) => insert::loading(spec, system),
+        WorkloadSpec::Sql(spec) => sql::loading(spec, system),
+    }
+}
+
+/// Time of one trial.
+fn trial(workload: &WorkloadSpec, cost: &Costs) -> Nanos {
+    match workload {
+        WorkloadSpec::Insert(spec) => insert::trial(spec, cost),
+        WorkloadSpec::Sql(spec) => sql::trial(spec, cost),
+    }
+}
+
+/// Time of one trial that begins with a clone of so many bytes.
+fn trial_on_clone(workload: &WorkloadSpec, cost: &Costs, data: Bytes) -> Nanos {
+    let (read, steps) = match workload {
+        WorkloadSpec::Insert(spec) => insert::on_clone(spec),
+        WorkloadSpec::Sql(spec) => sql::on_clone(spec, cost),
+    };
+    Nanos(sum([
+        steps,
+        at_rate(data.0, CLONE_RATE),
+        at_rate(read, WARM_RATE),
+        cost.around.0,
+    ]))
+}
+
+/// What the results take.
+fn store(plan: &Plan, time: Nanos) -> u64 {
+    let steps = match &plan.workload {
+        WorkloadSpec::Insert(spec) => spec.steps.len(),
+        WorkloadSpec::Sql(spec) => spec.steps.len(),
+    };
+    let trials = plan.systems.len() as u64 * u64::from(plan.rounds);
+    let seconds = time.0 / Nanos::SECOND.0;
+    sum([
+        seconds.saturating_mul(STORE_SECOND),
+        trials
+            .saturating_mul(steps as u64)
+            .saturating_mul(STORE_STEP),
+    ])
+}
+
+/// The sum, or the largest number: what does not fit into 64 bits fits onto no disk.
+fn sum<const N: usize>(parts: [u64; N]) -> u64 {
+    total(parts.into_iter())
+}
+
+fn total(parts: impl Iterator<Item = u64>) -> u64 {
+    parts.fold(0, u64::saturating_add)
+}
+
+/// Nanoseconds that so much takes at so much per second.
+fn at_rate(amount: u64, rate: u64) -> u64 {
+    let nanos = u128::from(amount) * u128::from(Nanos::SECOND.0) / u128::from(rate.max(1));
+    u64::try_from(nanos).unwrap_or(u64::MAX)
+}

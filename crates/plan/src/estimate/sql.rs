@@ -1,0 +1,203 @@
+//! What a workload of SQL statements needs.
+//!
+//! Tests run for a time, so how much they write depends on the server: what is assumed is on the fast side
+//! for one that does not wait for its disk.
+
+use model::{
+    Bytes, ColumnKind, Draw, Nanos, Settle, SqlColumn, SqlPace, SqlRun, SqlSpec, SqlStep, SqlTable,
+    SqlWork, System, Verb,
+};
+
+use super::costs::{Costs, costs, logs};
+use super::{Loading, at_rate, sum, total};
+
+/// Statements per second that write, all clients together.
+const WRITE_RATE: u64 = 10_000;
+/// What a statement that writes adds to WAL or a binary log besides the row before and after it, page
+/// images among it.
+const LOGGED: u64 = 300;
+/// To connect, to prepare, and to ask the server for its state before and after a step.
+const AROUND_STEP: Nanos = Nanos::from_millis(300);
+/// Attempts of a ramp: it doubles the rate some times, then halves the gap some times.
+const ATTEMPTS: u64 = 15;
+
+/// Bytes of one instance at its largest.
+pub(super) fn instance(spec: &SqlSpec, system: &System) -> Bytes {
+    let cost = costs(system.build.dbms);
+    let row = spec.tables.iter().map(|t| row(t, &cost)).max().unwrap_or(0);
+    let writes = |run: &&SqlRun| run.writes;
+    let written = total(runs(spec).filter(writes).map(statements));
+    let added = total(runs(spec).filter(|run| adds(run)).map(statements));
+    let percent = if written > 0 {
+        cost.written_percent
+    } else {
+        100
+    };
+    let tables = loaded(spec, &cost).saturating_mul(percent) / 100;
+    let logged = written.saturating_mul(2 * row + LOGGED);
+    Bytes(sum([
+        cost.empty_mib << 20,
+        tables,
+        added.saturating_mul(row),
+        logs(system, logged, sum([logged, tables])),
+    ]))
+}
+
+/// The template of a system: an instance that has done the steps before the first test.
+pub(super) fn loading(spec: &SqlSpec, system: &System) -> Loading {
+    let cost = costs(system.build.dbms);
+    let mut load = spec.clone();
+    load.steps.truncate(loading_steps(spec));
+    Loading {
+        system: system.name.clone(),
+        disk: instance(&load, system),
+        time: trial(&load, &cost),
+    }
+}
+
+/// How many of the first steps only load.
+fn loading_steps(spec: &SqlSpec) -> usize {
+    let steps = spec.steps.iter();
+    steps
+        .take_while(|step| match step.work {
+            SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) => true,
+            SqlWork::Run(_) | SqlWork::Reset => false,
+        })
+        .count()
+}
+
+/// Time of one trial.
+pub(super) fn trial(spec: &SqlSpec, cost: &Costs) -> Nanos {
+    let steps = spec.steps.iter().map(|s| step(spec, s, cost));
+    Nanos(sum([total(steps), cost.around.0]))
+}
+
+/// Rows that a trial on a clone reads first, and nanoseconds of its steps.
+pub(super) fn on_clone(spec: &SqlSpec, cost: &Costs) -> (u64, u64) {
+    let entries = spec.tables.iter().map(|table| {
+        // By the table and by each index.
+        rows(table).saturating_mul(table.indexes.len() as u64 + 1)
+    });
+    let left = spec.steps.iter().skip(loading_steps(spec));
+    let steps = total(left.map(|s| step(spec, s, cost)));
+    (total(entries), steps)
+}
+
+/// Nanoseconds of a step with what is around it.
+pub(super) fn step(spec: &SqlSpec, step: &SqlStep, cost: &Costs) -> u64 {
+    let time = match &step.work {
+        SqlWork::Load => load(spec, cost),
+        SqlWork::Index => index(spec, cost),
+        SqlWork::Settle(settle) => self::settle(spec, *settle),
+        SqlWork::Reset => sum([load(spec, cost), index(spec, cost)]),
+        SqlWork::Run(run) => seconds(run),
+    };
+    sum([time, AROUND_STEP.0])
+}
+
+fn load(spec: &SqlSpec, cost: &Costs) -> u64 {
+    let bytes = spec.tables.iter().map(|table| {
+        let row = total(table.columns.iter().map(width));
+        rows(table).saturating_mul(row)
+    });
+    at_rate(total(bytes), cost.load_rate)
+}
+
+fn index(spec: &SqlSpec, cost: &Costs) -> u64 {
+    let tables = spec.tables.iter();
+    let entries = tables.map(|table| rows(table).saturating_mul(table.indexes.len() as u64));
+    at_rate(total(entries), cost.lx_rate)
+}
+
+/// min(1200, 60 + loaded rows / 10^6) seconds, or what the plan says.
+fn settle(spec: &SqlSpec, settle: Settle) -> u64 {
+    let seconds = match settle {
+        Settle::Seconds(seconds) => u64::from(seconds),
+        Settle::Formula => (60 + total(spec.tables.iter().map(rows)) / 1_000_000).min(1200),
+    };
+    Nanos::from_secs(seconds).0
+}
+
+fn seconds(run: &SqlRun) -> u64 {
+    let attempts = match run.pace {
+        SqlPace::Ramp {
+            attempt_seconds, ..
+        } => ATTEMPTS * u64::from(attempt_seconds),
+        SqlPace::Unlimited | SqlPace::Rate { .. } => 0,
+    };
+    Nanos::from_secs(attempts + u64::from(run.seconds) + u64::from(run.warmup_seconds)).0
+}
+
+fn runs(spec: &SqlSpec) -> impl Iterator<Item = &SqlRun> {
+    spec.steps.iter().filter_map(|step| match &step.work {
+        SqlWork::Run(run) => Some(run),
+        SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => None,
+    })
+}
+
+/// Statements that a test sends.
+fn statements(run: &SqlRun) -> u64 {
+    (u64::from(run.seconds) + u64::from(run.warmup_seconds)).saturating_mul(WRITE_RATE)
+}
+
+/// Does it add rows and remove none?
+fn adds(run: &SqlRun) -> bool {
+    let has = |verb| {
+        let blocks = run
+            .operations
+            .iter()
+            .flat_map(|operation| &operation.blocks);
+        let mut statements = blocks.flat_map(|block| &block.statements);
+        statements.any(|statement| statement.verb == verb)
+    };
+    has(Verb::Insert) && !has(Verb::Delete)
+}
+
+fn rows(table: &SqlTable) -> u64 {
+    table.rows.saturating_mul(u64::from(table.copies))
+}
+
+/// Bytes of all tables and indexes once they are loaded.
+fn loaded(spec: &SqlSpec, cost: &Costs) -> u64 {
+    let tables = spec.tables.iter();
+    total(tables.map(|table| rows(table).saturating_mul(row(table, cost))))
+}
+
+/// Bytes of a row with the entries of its indexes.
+fn row(table: &SqlTable, cost: &Costs) -> u64 {
+    let of_columns = |names: &[String]| {
+        let columns = table.columns.iter();
+        total(columns.filter(|c| names.contains(&c.name)).map(width))
+    };
+    let key = of_columns(&table.primary_key);
+    let entries = table.indexes.iter();
+    let entries = entries.map(|index| of_columns(&index.columns) + key + cost.entry_overhead);
+    total(table.columns.iter().map(width)) + cost.row_overhead + total(entries)
+}
+
+/// Bytes of a column, on average.
+fn width(column: &SqlColumn) -> u64 {
+    match column.kind {
+        ColumnKind::Int => 4,
+        ColumnKind::Bigint | ColumnKind::Datetime => 8,
+        ColumnKind::Char(length) => u64::from(length),
+        // Two digits a byte.
+        ColumnKind::Decimal(digits, _) => u64::from(digits / 2 + 2),
+        ColumnKind::Varchar(_) | ColumnKind::Text => text(&column.value) + 2,
+    }
+}
+
+fn text(value: &Draw) -> u64 {
+    match value {
+        Draw::Template(text) | Draw::Fixed(text) => text.len() as u64,
+        Draw::Text { min, max } => u64::midpoint(u64::from(*min), u64::from(*max)),
+        Draw::Row
+        | Draw::Cycle(_)
+        | Draw::Int { .. }
+        | Draw::From(_)
+        | Draw::Plus { .. }
+        | Draw::Next
+        | Draw::Decimal { .. }
+        | Draw::Datetime { .. } => 0,
+    }
+}

@@ -1,0 +1,139 @@
+//! What must hold of a workload as a whole, whatever it says in detail.
+
+use model::{
+    Dbms, SqlBlock, SqlPiece, SqlRun, SqlSpec, SqlStatement, SqlStep, SqlWork, Statements, Verb,
+};
+
+use crate::fields::{Fields, grouped};
+use crate::{Place, PlanError};
+
+/// More rows than this would take weeks to load.
+const MAX_TOTAL_ROWS: u128 = 1_000_000_000_000;
+/// Parameters of a prepared statement in the protocols of MySQL and PostgreSQL, which count them in 16 bits.
+const MAX_PARAMETERS: u64 = 65_535;
+/// The same in SQLite.
+const MAX_PARAMETERS_OF_SQLITE: u64 = 32_766;
+
+/// Checks what needs no system. `rows_place` is where the plan says how many rows there are, if it does.
+pub(crate) fn check(
+    spec: &SqlSpec,
+    fields: &Fields<'_>,
+    rows_place: Option<&Place>,
+) -> Result<(), PlanError> {
+    if !runs(spec).any(|(_, run)| run.measured) {
+        return Err(PlanError::Conflict {
+            place: fields.place_of(&["step"]),
+            message: "no step that runs is measured: there would be no result".to_owned(),
+        });
+    }
+    let each = spec.tables.iter();
+    let total = each.map(|table| u128::from(table.rows) * u128::from(table.copies));
+    let total: u128 = total.sum();
+    if total > MAX_TOTAL_ROWS {
+        return Err(PlanError::Conflict {
+            place: rows_place.map_or_else(|| fields.place_of(&["table"]), Place::clone),
+            message: format!(
+                "all tables together have {} rows, more than {}",
+                grouped(total),
+                grouped(MAX_TOTAL_ROWS)
+            ),
+        });
+    }
+    match too_many_parameters(spec, MAX_PARAMETERS) {
+        None => Ok(()),
+        Some(message) => Err(PlanError::Conflict {
+            place: fields.place_of(&["step"]),
+            message,
+        }),
+    }
+}
+
+/// Checks what a system must be able to do. `place` is where the plan has the system.
+pub(crate) fn check_for(spec: &SqlSpec, dbms: Dbms, place: &Place) -> Result<(), PlanError> {
+    if dbms != Dbms::Sqlite {
+        return Ok(());
+    }
+    match too_many_parameters(spec, MAX_PARAMETERS_OF_SQLITE).or_else(|| cannot_number(spec)) {
+        None => Ok(()),
+        Some(message) => Err(PlanError::Conflict {
+            place: place.clone(),
+            message: format!("sqlite: {message}"),
+        }),
+    }
+}
+
+fn runs(spec: &SqlSpec) -> impl Iterator<Item = (&SqlStep, &SqlRun)> {
+    spec.steps.iter().filter_map(|step| match &step.work {
+        SqlWork::Run(run) => Some((step, run)),
+        SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => None,
+    })
+}
+
+fn statements(run: &SqlRun) -> impl Iterator<Item = (&SqlBlock, &SqlStatement)> {
+    let blocks = run
+        .operations
+        .iter()
+        .flat_map(|operation| &operation.blocks);
+    blocks.flat_map(|block| {
+        block
+            .statements
+            .iter()
+            .map(move |statement| (block, statement))
+    })
+}
+
+/// A prepared statement with more parameters than a Dbms takes.
+fn too_many_parameters(spec: &SqlSpec, most: u64) -> Option<String> {
+    if spec.statements == Statements::Text {
+        return None;
+    }
+    let parameters = |block: &SqlBlock, statement: &SqlStatement| {
+        let pieces = statement.text.sqlite.iter();
+        let counts = pieces.map(|piece| match piece {
+            SqlPiece::Draw(index) => block.draws.get(*index as usize).map_or(0, |d| d.count),
+            SqlPiece::Text(_) | SqlPiece::Table => 0,
+        });
+        counts.map(u64::from).sum::<u64>()
+    };
+    runs(spec).find_map(|(step, run)| {
+        let sent = statements(run).filter(|(_, statement)| !statement.always_text);
+        let counts = sent.map(|(block, statement)| parameters(block, statement));
+        let largest = counts.max().filter(|largest| *largest > most)?;
+        Some(format!(
+            "step `{}` has a statement with {} parameters, and a prepared one has at most {}: \
+             make its lists shorter, or write `statements = \"text\"`",
+            step.id,
+            grouped(largest),
+            grouped(most)
+        ))
+    })
+}
+
+/// SQLite numbers rows by their primary key only, and a table with `secondary` has none.
+fn cannot_number(spec: &SqlSpec) -> Option<String> {
+    runs(spec).find_map(|(step, run)| {
+        let mut inserts = statements(run).filter(|(_, s)| s.verb == Verb::Insert);
+        let unnumbered = inserts.find_map(|(block, statement)| {
+            let table = spec.tables.get(block.table as usize)?;
+            let auto = table.columns.iter().find(|column| column.auto)?;
+            let is_numbered = !table.primary_key.is_empty() || names(statement, &auto.name);
+            (!is_numbered).then_some(&auto.name)
+        })?;
+        Some(format!(
+            "step `{}` leaves `{unnumbered}` to the server, which cannot number rows without a \
+             primary key (`secondary = true`): choose other `tests`",
+            step.id
+        ))
+    })
+}
+
+/// Does the statement's text for SQLite name the column?
+fn names(statement: &SqlStatement, column: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    statement.text.sqlite.iter().any(|piece| match piece {
+        SqlPiece::Text(text) => text
+            .split(|c| !is_part(c))
+            .any(|word| word.eq_ignore_ascii_case(column)),
+        SqlPiece::Table | SqlPiece::Draw(_) => false,
+    })
+}

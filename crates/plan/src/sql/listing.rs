@@ -1,0 +1,42 @@
+//! Workload files of the catalog as people look at them.
+
+use model::SqlSpec;
+
+use super::file::WorkloadFile;
+use crate::PlanError;
+
+/// A workload file of the catalog, as people look at it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadListing {
+    /// Its name in plans: `micro`.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub summary: String,
+    /// Its sets; the one that a plan gets without asking comes first. Empty where the file has none.
+    pub sets: Vec<WorkloadSet>,
+    /// All of its tests and phases in order, with the file's own defaults and one number of clients.
+    pub spec: SqlSpec,
+}
+
+/// A named selection of tests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadSet {
+    /// `32`.
+    pub name: String,
+    /// Names of its tests, in the order in which they run. What only warms caches is in no set and runs
+    /// with all of them.
+    pub tests: Vec<String>,
+}
+
+/// The workload file that the catalog has under `name`.
+pub(crate) fn listing(name: &str, file: &WorkloadFile) -> Result<WorkloadListing, PlanError> {
+    let sets = file.sets()?.into_iter();
+    Ok(WorkloadListing {
+        name: name.to_owned(),
+        summary: file.summary().to_owned(),
+        sets: sets
+            .map(|(name, tests)| WorkloadSet { name, tests })
+            .collect(),
+        spec: file.everything()?,
+    })
+}

@@ -1,0 +1,97 @@
+//! Workload files: SQL, with tables, values and steps as data. The microbenchmarks are one of the catalog.
+
+mod check;
+mod distribution;
+mod draw;
+mod expression;
+mod file;
+mod listing;
+mod literal;
+mod names;
+mod operation;
+mod options;
+mod pace;
+mod rules;
+mod scan;
+mod scope;
+mod select;
+mod statement;
+mod steps;
+mod table;
+
+use std::path::Path;
+
+use model::{HostShape, SqlSpec};
+
+use crate::catalog::Catalog;
+use crate::document::Node;
+use crate::file::{Kind, PlanFile};
+use crate::{Place, PlanError};
+
+pub(crate) use check::check_for;
+pub(crate) use file::WorkloadFile;
+pub(crate) use listing::listing;
+pub use listing::{WorkloadListing, WorkloadSet};
+pub use statement::statement_text;
+
+use options::{Options, plan_fields};
+
+/// The workload of `kind = "micro"`.
+const MICRO: &str = "micro";
+/// Clients of a load where nobody says how many: one for each CPU, but not more than these.
+const MOST_LOAD_CLIENTS: u32 = 8;
+
+/// Checks keys, types and ranges of a plan's workload, everything that needs no workload file.
+pub(crate) fn check_table(table: &Node, kind: Kind) -> Result<(), PlanError> {
+    let fields = plan_fields(table)?;
+    match (kind, fields.get("file")) {
+        (Kind::Sql, _) => fields.need("file")?.text().map(drop)?,
+        (Kind::Micro | Kind::Insert, Some(item)) => {
+            return Err(item.conflict(
+                "`file` and `kind = \"micro\"`: write `kind = \"sql\"` for a workload file of your own",
+            ));
+        }
+        (Kind::Micro | Kind::Insert, None) => {}
+    }
+    Options::usual(1).apply(&fields)
+}
+
+/// The workload file that a plan names and where: a path, or a name in the catalog.
+pub(crate) fn named(table: &Node, kind: Kind) -> Option<(&str, Place)> {
+    match kind {
+        Kind::Insert => None,
+        Kind::Micro => Some((MICRO, table.place.clone())),
+        Kind::Sql => {
+            let item = plan_fields(table).ok()?.get("file")?;
+            Some((item.text().ok()?, item.place()))
+        }
+    }
+}
+
+/// Is it a path? Names of the catalog have neither a slash nor an ending.
+pub(crate) fn is_path(named: &str) -> bool {
+    let ending = Path::new(named).extension();
+    named.contains('/') || ending.is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
+}
+
+/// The whole spec: what is usual, then the file's own defaults, then the plan's.
+pub(crate) fn resolve(
+    file: &PlanFile,
+    catalog: &Catalog,
+    host: HostShape,
+) -> Result<SqlSpec, PlanError> {
+    let fields = plan_fields(&file.workload)?;
+    let (name, place) =
+        named(&file.workload, file.kind).unwrap_or((MICRO, file.workload.place.clone()));
+    let workload = match &file.workload_file {
+        Some(workload) => workload,
+        None if is_path(name) => {
+            return Err(PlanError::Conflict {
+                place,
+                message: format!("the workload file `{name}` has not been read"),
+            });
+        }
+        None => catalog.workload_file(name, &place.to_string())?,
+    };
+    workload.resolve(Some(&fields), host.cpus.clamp(1, MOST_LOAD_CLIENTS))
+}

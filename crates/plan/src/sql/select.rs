@@ -1,0 +1,232 @@
+//! Which tests run: by name, by group, or by a set of the file.
+
+use std::collections::BTreeSet;
+
+use super::names::mention;
+use super::options::Options;
+use super::steps::Draft;
+use crate::PlanError;
+use crate::config::Mention;
+use crate::error::Choices;
+use crate::fields::{Fields, Item};
+
+const GROUP: &str = "group:";
+const SET: &str = "set:";
+/// The set that every workload has.
+const ALL: &str = "all";
+
+/// The tests of a workload and the sets that its file makes of them.
+pub(crate) struct Tests {
+    tests: Vec<Test>,
+    sets: Vec<(String, Vec<Mention>)>,
+}
+
+/// A step that runs operations.
+struct Test {
+    name: String,
+    group: String,
+    /// Is it a result? Else it warms caches, and belongs to no set.
+    measured: bool,
+}
+
+impl Tests {
+    /// Of the steps of a file and its `[sets]`.
+    pub(crate) fn new(drafts: &[Draft<'_>], sets: Option<Item<'_>>) -> Result<Self, PlanError> {
+        let tests = drafts.iter().filter_map(|draft| {
+            Some(Test {
+                name: draft.name()?.to_owned(),
+                group: draft.group().to_owned(),
+                measured: draft.is_measured(),
+            })
+        });
+        let sets = sets.map(|sets| Fields::named(&sets, "sets")).transpose()?;
+        let sets = sets.iter().flat_map(Fields::all).map(|item| {
+            if item.key == ALL {
+                return Err(item.conflict("the set `all` is there already, with all tests"));
+            }
+            let entries = item.list()?;
+            let entries = entries
+                .iter()
+                .map(|entry| Ok(mention(entry, entry.text()?)));
+            Ok((
+                item.key.to_owned(),
+                entries.collect::<Result<Vec<_>, PlanError>>()?,
+            ))
+        });
+        Ok(Self {
+            tests: tests.collect(),
+            sets: sets.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Every set names what is there.
+    pub(crate) fn check_sets(&self) -> Result<(), PlanError> {
+        self.sets().map(drop)
+    }
+
+    /// The sets with the names of their tests, in the order of the file, `all` at the end; none where the
+    /// file has none.
+    pub(crate) fn sets(&self) -> Result<Vec<(String, Vec<String>)>, PlanError> {
+        let mut sets = Vec::with_capacity(self.sets.len() + 1);
+        for (name, entries) in &self.sets {
+            sets.push((
+                name.clone(),
+                self.expand(entries, &mut vec![name.as_str()])?,
+            ));
+        }
+        if !sets.is_empty() {
+            sets.push((ALL.to_owned(), self.all()));
+        }
+        let names = |chosen: BTreeSet<usize>| {
+            let chosen = chosen.into_iter().map(|at| self.tests[at].name.clone());
+            chosen.collect()
+        };
+        Ok(sets
+            .into_iter()
+            .map(|(name, chosen)| (name, names(chosen)))
+            .collect())
+    }
+
+    fn all(&self) -> BTreeSet<usize> {
+        self.matching(|test| test.measured)
+    }
+
+    fn matching(&self, wanted: impl Fn(&Test) -> bool) -> BTreeSet<usize> {
+        let tests = self.tests.iter().enumerate();
+        let tests = tests.filter(|(_, test)| wanted(test));
+        tests.map(|(at, _)| at).collect()
+    }
+
+    /// What a plan chooses; one result at least must be among it.
+    fn chosen(&self, entries: &[Mention]) -> Result<BTreeSet<usize>, PlanError> {
+        let chosen = self.expand(entries, &mut Vec::new())?;
+        let is_result = |at: &usize| self.tests[*at].measured;
+        match entries.first() {
+            Some(entry) if !chosen.iter().any(is_result) => Err(PlanError::Conflict {
+                place: entry.place.clone(),
+                message: format!("`{}` only warms caches: choose a test, too", entry.name),
+            }),
+            _ => Ok(chosen),
+        }
+    }
+
+    /// The tests that a step which only warms caches is for are there.
+    pub(crate) fn check_before(&self, draft: &Draft<'_>) -> Result<(), PlanError> {
+        match draft.before().iter().find(|entry| {
+            let is_it = |test: &Test| test.measured && test.name == entry.name;
+            !self.tests.iter().any(is_it)
+        }) {
+            None => Ok(()),
+            Some(entry) => Err(self.unknown(entry)),
+        }
+    }
+
+    /// The tests that all entries together mean. `below` are the sets that led here.
+    fn expand<'a>(
+        &'a self,
+        entries: &'a [Mention],
+        below: &mut Vec<&'a str>,
+    ) -> Result<BTreeSet<usize>, PlanError> {
+        let mut chosen = BTreeSet::new();
+        for entry in entries {
+            let name = entry.name.as_str();
+            let found = if let Some(set) = name.strip_prefix(SET) {
+                self.of_set(entry, set, below)?
+            } else if let Some(group) = name.strip_prefix(GROUP) {
+                self.matching(|test| test.measured && test.group == group)
+            } else {
+                self.matching(|test| test.name == name)
+            };
+            if found.is_empty() {
+                return Err(self.unknown(entry));
+            }
+            chosen.extend(found);
+        }
+        Ok(chosen)
+    }
+
+    fn of_set<'a>(
+        &'a self,
+        entry: &Mention,
+        name: &str,
+        below: &mut Vec<&'a str>,
+    ) -> Result<BTreeSet<usize>, PlanError> {
+        if name == ALL {
+            return Ok(self.all());
+        }
+        let Some((name, entries)) = self.sets.iter().find(|(set, _)| set == name) else {
+            return Err(self.unknown(entry));
+        };
+        if below.contains(&name.as_str()) {
+            return Err(PlanError::Conflict {
+                place: entry.place.clone(),
+                message: format!("set `{name}` is part of itself: {}", below.join(", ")),
+            });
+        }
+        below.push(name);
+        let chosen = self.expand(entries, below);
+        below.pop();
+        chosen
+    }
+
+    /// The groups, in the order in which they begin.
+    fn groups(&self) -> Vec<&str> {
+        let mut groups: Vec<&str> = Vec::new();
+        for test in self.tests.iter().filter(|test| !test.group.is_empty()) {
+            if !groups.contains(&test.group.as_str()) {
+                groups.push(&test.group);
+            }
+        }
+        groups
+    }
+
+    fn unknown(&self, entry: &Mention) -> PlanError {
+        let name = entry.name.as_str();
+        let (what, name, names) = if let Some(set) = name.strip_prefix(SET) {
+            let sets = self.sets.iter().map(|(name, _)| name.as_str());
+            ("set", set, sets.chain([ALL]).collect())
+        } else if let Some(group) = name.strip_prefix(GROUP) {
+            ("group", group, self.groups())
+        } else {
+            let tests = self.tests.iter().map(|test| test.name.as_str());
+            ("test", name, tests.collect())
+        };
+        PlanError::UnknownName {
+            place: entry.place.to_string(),
+            what: what.to_owned(),
+            name: name.to_owned(),
+            choices: Choices::new(name, names),
+        }
+    }
+}
+
+/// The tests that a plan asks for.
+pub(crate) struct Selection {
+    names: BTreeSet<String>,
+    warm_ups: bool,
+}
+
+impl Selection {
+    pub(crate) fn new(tests: &Tests, options: &Options) -> Result<Self, PlanError> {
+        let chosen = match &options.tests {
+            None => tests.all(),
+            Some(entries) => tests.chosen(entries)?,
+        };
+        let names = chosen.into_iter().map(|at| tests.tests[at].name.clone());
+        Ok(Self {
+            names: names.collect(),
+            warm_ups: options.warm_ups,
+        })
+    }
+
+    /// Does the step run? What only warms caches does so with whatever it is for.
+    pub(crate) fn has(&self, draft: &Draft<'_>) -> bool {
+        let is_chosen = |name: &str| self.names.contains(name);
+        let is_needed = || {
+            let mut before = draft.before().iter();
+            draft.before().is_empty() || before.any(|test| is_chosen(&test.name))
+        };
+        draft.name().is_some_and(is_chosen)
+            || (!draft.is_measured() && self.warm_ups && is_needed())
+    }
+}

@@ -1,0 +1,278 @@
+//! A statement: its text in each dialect, what it does, and what a right answer is.
+
+use model::{Dialect, Expect, SqlBlock, SqlDraw, SqlPiece, SqlStatement, SqlTable, SqlTexts, Verb};
+
+use super::draw;
+use super::names::{label, mention};
+use super::scan::{self, Flaw, Part, Scanned};
+use super::scope::{Scope, signed};
+use crate::PlanError;
+use crate::document::Value;
+use crate::fields::{Fields, Item};
+
+pub(crate) const KEYS: [&str; 6] = ["name", "sql", "expect", "text", "scans", "counted"];
+
+const DIALECTS: [&str; 3] = ["mysql", "postgres", "sqlite"];
+
+/// What the statements of a block share.
+pub(crate) struct Around<'a> {
+    pub(crate) scope: &'a Scope,
+    /// The table whose copy is chosen; `None` where a block of several tables does not say.
+    pub(crate) table: Option<&'a SqlTable>,
+    pub(crate) draws: &'a [SqlDraw],
+}
+
+/// Reads a statement, and marks in `used` the draws that it needs.
+pub(crate) fn read(
+    fields: &Fields<'_>,
+    around: &Around<'_>,
+    used: &mut [bool],
+) -> Result<SqlStatement, PlanError> {
+    let sql = fields.need("sql")?;
+    let switch = |key, usual| {
+        fields
+            .get(key)
+            .map_or(Ok(usual), |item: Item<'_>| item.switch())
+    };
+    let is_counted = switch("counted", true)?;
+    let mut text =
+        |name, dialect| in_dialect(of_dialect(sql, name)?, dialect, is_counted, around, used);
+    let (verb, mysql) = text("mysql", Dialect::Mysql)?;
+    let (in_postgres, postgres) = text("postgres", Dialect::Postgres)?;
+    let (in_sqlite, sqlite) = text("sqlite", Dialect::Sqlite)?;
+    if verb != in_postgres || verb != in_sqlite {
+        return Err(sql.conflict("`sql` does other things to rows in one dialect than in another"));
+    }
+    let verb = if is_counted { verb } else { Verb::Other };
+    let name = fields.get("name").map(|name| label(&name)).transpose()?;
+    let expect = fields.get("expect");
+    Ok(SqlStatement {
+        name: name.unwrap_or_else(|| usual_name(verb).to_owned()),
+        verb,
+        text: SqlTexts {
+            mysql,
+            postgres,
+            sqlite,
+        },
+        expect: expect.map_or(Ok(Expect::Any), |item| expected(item, around, used))?,
+        always_text: switch("text", false)?,
+        scans: switch("scans", false)?,
+    })
+}
+
+/// What the text for a dialect does to rows, and its pieces.
+fn in_dialect(
+    item: Item<'_>,
+    dialect: Dialect,
+    is_counted: bool,
+    around: &Around<'_>,
+    used: &mut [bool],
+) -> Result<(Verb, Vec<SqlPiece>), PlanError> {
+    let scanned = scan::scan(item.text()?, dialect).map_err(|flaw| told(&item, &flaw))?;
+    check_transaction(&item, &scanned)?;
+    if is_counted {
+        check_counted(&item, &scanned, around.table)?;
+    }
+    Ok((scanned.verb(), pieces(&item, &scanned, around, used)?))
+}
+
+/// What a statement is called that has no name.
+const fn usual_name(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Select => "select",
+        Verb::Insert => "insert",
+        Verb::Update => "update",
+        Verb::Delete => "delete",
+        Verb::Other => "other",
+    }
+}
+
+/// The text for a dialect: one for all, or one for each.
+fn of_dialect<'a>(sql: Item<'a>, name: &str) -> Result<Item<'a>, PlanError> {
+    match &sql.node.value {
+        Value::Text(_) => Ok(sql),
+        Value::Table(_) => {
+            let fields = Fields::new(sql.node, "sql", &DIALECTS)?;
+            fields.get(name).ok_or_else(|| {
+                sql.conflict(format!(
+                    "`sql` has no text for {name}: it needs one for each of mysql, postgres and \
+                     sqlite, or one text for all"
+                ))
+            })
+        }
+        _ => Err(sql.wrong("text, or a table with a text for each of mysql, postgres and sqlite")),
+    }
+}
+
+fn told(item: &Item<'_>, flaw: &Flaw) -> PlanError {
+    item.conflict(match flaw {
+        Flaw::Open(begin) => format!("`{}`: what begins with `{begin}` has no end", item.key),
+        Flaw::Braces(braces) => format!(
+            "`{}`: `{braces}` stands for nothing; `{}` is the chosen copy of the table",
+            item.key,
+            scan::TABLE
+        ),
+        Flaw::Placeholder => format!(
+            "`{}` has a placeholder of the Dbms: write `:name` for the draw `name`",
+            item.key
+        ),
+        Flaw::Several => format!(
+            "`{}` has more than one statement: give each its own entry of `statements`",
+            item.key
+        ),
+    })
+}
+
+fn check_transaction(item: &Item<'_>, scanned: &Scanned<'_>) -> Result<(), PlanError> {
+    match scanned.of_transaction() {
+        None => Ok(()),
+        Some(word) => Err(item.conflict(format!(
+            "`{}` begins with {word}: a transaction is written `transaction = true`",
+            item.key
+        ))),
+    }
+}
+
+/// How many rows a statement adds or removes must follow from its answer, in a table that is known: the
+/// row counts at the end are checked against it.
+fn check_counted(
+    item: &Item<'_>,
+    scanned: &Scanned<'_>,
+    table: Option<&SqlTable>,
+) -> Result<(), PlanError> {
+    let verb = scanned.verb();
+    let help = "; or write `counted = false`, and row counts are not checked after it";
+    if verb == Verb::Insert && scanned.is_upsert() {
+        return Err(item.conflict(format!(
+            "`{}` may change rows that are there, so that its answer does not say how many it added: \
+             write `counted = false`, and row counts are not checked after it",
+            item.key
+        )));
+    }
+    let is_of_table = |target: &str| {
+        let is_named = |table: &SqlTable| {
+            !table.numbered && table.copies == 1 && table.name.eq_ignore_ascii_case(target)
+        };
+        target == scan::TABLE || table.is_some_and(is_named)
+    };
+    match scanned.target(verb) {
+        None if matches!(verb, Verb::Insert | Verb::Delete) => Err(item.conflict(format!(
+            "`{}` does not say with INTO or FROM which table's rows it changes{help}",
+            item.key
+        ))),
+        Some(target) if !is_of_table(target) => Err(item.conflict(format!(
+            "`{}` adds to or removes from `{target}`, and rows are counted of the block's table only: \
+             write `table = \"{target}\"` in the block{help}",
+            item.key
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn pieces(
+    item: &Item<'_>,
+    scanned: &Scanned<'_>,
+    around: &Around<'_>,
+    used: &mut [bool],
+) -> Result<Vec<SqlPiece>, PlanError> {
+    let parts = &scanned.parts;
+    let mut pieces = Vec::with_capacity(parts.len());
+    for (at, part) in parts.iter().enumerate() {
+        pieces.push(match part {
+            Part::Text(text) => SqlPiece::Text((*text).to_owned()),
+            Part::Table if around.table.is_none() => {
+                return Err(item.conflict(format!(
+                    "`{}` stands for a table, and there are several: write `table = \"…\"` in the block",
+                    scan::TABLE
+                )));
+            }
+            Part::Table => SqlPiece::Table,
+            Part::Draw(name) => {
+                let index = draw::find(around.draws, &mention(item, name))?;
+                if around.draws[index].count > 1 && !is_in_list(parts, at) {
+                    return Err(item.conflict(format!(
+                        "`:{name}` is a list of {} values: it stands in parentheses, as in IN (:{name})",
+                        around.draws[index].count
+                    )));
+                }
+                used[index] = true;
+                SqlPiece::Draw(index as u32)
+            }
+        });
+    }
+    Ok(pieces)
+}
+
+/// Does a part stand where a list may: after a parenthesis or comma and before one?
+fn is_in_list(parts: &[Part<'_>], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| parts.get(at));
+    let (Some(Part::Text(before)), Some(Part::Text(after))) = (before, parts.get(at + 1)) else {
+        return false;
+    };
+    before.trim_end().ends_with(['(', ',']) && after.trim_start().starts_with([')', ','])
+}
+
+/// `1`, `"range"`, `[0, 1]`, `"any"`, `{ distinct = "ids" }`.
+fn expected(item: Item<'_>, around: &Around<'_>, used: &mut [bool]) -> Result<Expect, PlanError> {
+    let item = around.scope.chosen(item)?;
+    let rows = |item: Item<'_>| {
+        let rows = around.scope.within(item, 0..=i64::MAX);
+        rows.map(|rows| rows as u64)
+    };
+    match &item.node.value {
+        Value::Text(text) if text == "any" => Ok(Expect::Any),
+        Value::Integer(_) | Value::Text(_) => rows(item).map(|rows| Expect::Rows(rows, rows)),
+        Value::List(_) => match item.list()?.as_slice() {
+            [low, high] => {
+                let (low, high) = (rows(*low)?, rows(*high)?);
+                if low > high {
+                    return Err(item.conflict(format!(
+                        "`expect`: from {} to {} rows is none",
+                        signed(low as i64),
+                        signed(high as i64)
+                    )));
+                }
+                Ok(Expect::Rows(low, high))
+            }
+            _ => Err(item.wrong("a list of the fewest and the most rows")),
+        },
+        Value::Table(_) => distinct(item, around, used),
+        _ => Err(item.wrong(
+            "a number of rows, a list of the fewest and the most, \"any\", or { distinct = \"…\" }",
+        )),
+    }
+}
+
+fn distinct(item: Item<'_>, around: &Around<'_>, used: &mut [bool]) -> Result<Expect, PlanError> {
+    let fields = Fields::new(item.node, "expect", &["distinct"])?;
+    let name = fields.need("distinct")?;
+    let index = draw::find(around.draws, &mention(&name, name.text()?))?;
+    // A draw that only the answer needs is needed by nothing.
+    if !used[index] {
+        return Err(name.conflict(format!(
+            "`expect` counts the values of `{0}`, and `sql` has no `:{0}`",
+            name.text()?
+        )));
+    }
+    Ok(match around.draws[index].count {
+        1 => Expect::Rows(1, 1),
+        _ => Expect::Distinct(index as u32),
+    })
+}
+
+/// A statement's text in a dialect as a workload file has it: `SELECT c FROM {table} WHERE id = :id`.
+pub fn statement_text(block: &SqlBlock, statement: &SqlStatement, dialect: Dialect) -> String {
+    let mut text = String::new();
+    for piece in statement.text.of(dialect) {
+        match piece {
+            SqlPiece::Text(sql) => text.push_str(sql),
+            SqlPiece::Table => text.push_str(scan::TABLE),
+            SqlPiece::Draw(index) => {
+                let draw = block.draws.get(*index as usize);
+                text.push(':');
+                text.push_str(draw.map_or("", |draw| draw.name.as_str()));
+            }
+        }
+    }
+    text
+}

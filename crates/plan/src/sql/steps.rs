@@ -1,0 +1,346 @@
+//! The steps of a workload in their order: loading first, then what the file lists and the plan asks for.
+
+use model::{SqlOperation, SqlPace, SqlRun, SqlStep, SqlWork, StepId, Verb};
+
+use super::names::{label, mention};
+use super::operation::{self, Parts};
+use super::options::{MAX_CLIENTS, MAX_SECONDS};
+use super::scope::Scope;
+use super::select::Selection;
+use crate::PlanError;
+use crate::config::Mention;
+use crate::fields::{Fields, Item};
+
+const KEYS: [&str; 11] = [
+    "name",
+    "group",
+    "phase",
+    "operation",
+    "operations",
+    "seconds",
+    "clients",
+    "measured",
+    "before",
+    "whole",
+    "vars",
+];
+const MAX_WEIGHT: u32 = 1_000_000;
+
+/// Names of steps that no file gives: loading and the phases.
+const LOAD: &str = "load";
+const INDEX: &str = "index";
+const SETTLE: &str = "settle";
+const RESET: &str = "reset";
+
+/// What a file may put between tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Settle,
+    Reset,
+}
+
+/// One `[[step]]` as it is written.
+pub(crate) struct Draft<'a> {
+    fields: Fields<'a>,
+    /// `None` for a phase.
+    name: Option<String>,
+    group: String,
+    phase: Option<Phase>,
+    measured: bool,
+    /// Of a step that warms caches: the tests that it is for; empty for all.
+    before: Vec<Mention>,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn read(item: Item<'a>) -> Result<Self, PlanError> {
+        let fields = Fields::new(item.node, "step", &KEYS)?;
+        if let Some(phase) = fields.get("phase") {
+            let words = [(SETTLE, Phase::Settle), (RESET, Phase::Reset)];
+            let phase = phase.word("phase", &words)?;
+            return Ok(Self {
+                fields: Fields::new(item.node, "a phase", &["phase"])?,
+                name: None,
+                group: String::new(),
+                phase: Some(phase),
+                measured: false,
+                before: Vec::new(),
+            });
+        }
+        let group = fields.get("group").map(|group| label(&group)).transpose()?;
+        let measured = fields.get("measured").map_or(Ok(true), |m| m.switch())?;
+        let name = fields.need("name")?;
+        Ok(Self {
+            name: Some(step_name(&name)?),
+            group: group.unwrap_or_default(),
+            phase: None,
+            measured,
+            before: before(&fields, measured)?,
+            fields,
+        })
+    }
+
+    /// Its name; `None` for a phase.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    pub(crate) fn group(&self) -> &str {
+        &self.group
+    }
+
+    pub(crate) const fn is_measured(&self) -> bool {
+        self.measured
+    }
+
+    pub(crate) fn before(&self) -> &[Mention] {
+        &self.before
+    }
+
+    /// Does it send this operation?
+    pub(crate) fn sends(&self, name: &str) -> bool {
+        let weights = self.fields.get("operations");
+        let weights = weights.and_then(|all| Fields::named(&all, "operations").ok());
+        let one = self.fields.get("operation").and_then(|one| one.text().ok());
+        one == Some(name) || weights.is_some_and(|weights| weights.get(name).is_some())
+    }
+
+    /// Has the file a number of clients for it?
+    fn clients(&self, scope: &Scope) -> Result<Option<u32>, PlanError> {
+        let clients = self.fields.get("clients");
+        let clients = clients.map(|clients| scope.small(clients, 1..=MAX_CLIENTS));
+        clients.transpose()
+    }
+}
+
+/// A name that leaves those of loading and phases alone.
+fn step_name(item: &Item<'_>) -> Result<String, PlanError> {
+    let name = label(item)?;
+    let first = name.split('.').next().unwrap_or_default();
+    if [LOAD, INDEX, SETTLE, RESET].contains(&first) {
+        return Err(item.conflict(format!(
+            "`{name}` cannot be the name of a step: {LOAD}, {INDEX}, {SETTLE} and {RESET} are those of \
+             loading and phases"
+        )));
+    }
+    Ok(name)
+}
+
+fn before(fields: &Fields<'_>, measured: bool) -> Result<Vec<Mention>, PlanError> {
+    match fields.get("before") {
+        None => Ok(Vec::new()),
+        Some(item) if measured => Err(item.conflict(
+            "`before` is for steps that only warm caches: write `measured = false`, or leave it out",
+        )),
+        Some(list) => {
+            let list = list.list()?;
+            let tests = list.iter().map(|test| Ok(mention(test, test.text()?)));
+            tests.collect()
+        }
+    }
+}
+
+/// All steps that a plan asks for.
+pub(crate) fn steps(
+    drafts: &[Draft<'_>],
+    selection: &Selection,
+    operations: &Fields<'_>,
+    scope: &Scope,
+    parts: &Parts<'_>,
+) -> Result<Vec<SqlStep>, PlanError> {
+    let mut sequence = Sequence::new(parts);
+    if !drafts
+        .iter()
+        .any(|draft| draft.phase == Some(Phase::Settle))
+    {
+        sequence.settle();
+    }
+    for draft in drafts {
+        match (draft.phase, draft.name()) {
+            (Some(Phase::Settle), _) => sequence.settle(),
+            (Some(Phase::Reset), _) => sequence.reset(),
+            (None, Some(name)) if selection.has(draft) => {
+                let counts = match draft.clients(scope)? {
+                    Some(own) => vec![own],
+                    None if draft.measured => parts.options.clients.clone(),
+                    // Once is enough to warm a cache.
+                    None => vec![parts.options.most_clients()],
+                };
+                for &clients in &counts {
+                    let run = run(draft, name, clients, operations, scope, parts)?;
+                    let id = match counts.len() {
+                        1 => name.to_owned(),
+                        _ => format!("{name}@{clients}"),
+                    };
+                    sequence.run(id, draft, name, clients, run);
+                }
+            }
+            (None, _) => {}
+        }
+    }
+    Ok(sequence.steps)
+}
+
+/// The steps so far, and what they did to the data.
+struct Sequence<'a> {
+    parts: &'a Parts<'a>,
+    steps: Vec<SqlStep>,
+    /// Has the data changed since it was settled?
+    unsettled: bool,
+    /// Has a test written since the data was loaded?
+    written: bool,
+}
+
+impl<'a> Sequence<'a> {
+    /// Begins with the load, and the index builds where there is something to build.
+    fn new(parts: &'a Parts<'a>) -> Self {
+        let mut sequence = Self {
+            parts,
+            steps: Vec::new(),
+            unsettled: true,
+            written: false,
+        };
+        sequence.phase(LOAD, SqlWork::Load);
+        let has_indexes = parts.tables.iter().any(|table| !table.indexes.is_empty());
+        if has_indexes && !parts.options.load.indexes_first {
+            sequence.phase(INDEX, SqlWork::Index);
+        }
+        sequence
+    }
+
+    /// Adds a step without operations; the second of its kind is called `settle.2`.
+    fn phase(&mut self, word: &str, work: SqlWork) {
+        let is_of_kind = |step: &&SqlStep| step.test.split('.').next() == Some(word);
+        let id = match self.steps.iter().filter(is_of_kind).count() {
+            0 => word.to_owned(),
+            before => format!("{word}.{}", before + 1),
+        };
+        self.steps.push(SqlStep {
+            test: id.clone(),
+            id: StepId(id),
+            group: String::new(),
+            clients: self.parts.options.load.clients,
+            work,
+        });
+    }
+
+    /// Data that did not change has nothing to settle.
+    fn settle(&mut self) {
+        if self.unsettled {
+            self.phase(SETTLE, SqlWork::Settle(self.parts.options.settle));
+            self.unsettled = false;
+        }
+    }
+
+    /// Data that no test changed is as it was loaded.
+    fn reset(&mut self) {
+        if self.written {
+            self.phase(RESET, SqlWork::Reset);
+            self.unsettled = true;
+            self.written = false;
+            self.settle();
+        }
+    }
+
+    fn run(&mut self, id: String, draft: &Draft<'_>, test: &str, clients: u32, run: SqlRun) {
+        if run.writes && self.parts.options.fresh {
+            self.reset();
+        }
+        self.unsettled |= run.writes;
+        self.written |= run.writes;
+        self.steps.push(SqlStep {
+            id: StepId(id),
+            test: test.to_owned(),
+            group: draft.group.clone(),
+            clients,
+            work: SqlWork::Run(run),
+        });
+    }
+}
+
+/// What a step does with so many clients.
+fn run(
+    draft: &Draft<'_>,
+    name: &str,
+    clients: u32,
+    all: &Fields<'_>,
+    scope: &Scope,
+    parts: &Parts<'_>,
+) -> Result<SqlRun, PlanError> {
+    let fields = &draft.fields;
+    let mut scope = scope.of(format!("step `{name}`"));
+    scope.set("clients", i64::from(clients));
+    if let Some(vars) = fields.get("vars") {
+        for item in Fields::named(&vars, "vars")?.all() {
+            scope.declare(item, item)?;
+        }
+    }
+    let operations = operations(fields, all, &scope, parts)?;
+    let writes = operations.iter().any(may_write);
+    let whole = fields.get("whole").map_or(Ok(false), |w| w.switch())?;
+    let options = parts.options;
+    let seconds = match fields.get("seconds") {
+        Some(item) => scope.small(item, 1..=MAX_SECONDS)?,
+        None if writes => options.write_seconds,
+        None => options.read_seconds,
+    };
+    Ok(SqlRun {
+        measured: draft.measured,
+        seconds,
+        // What warms a cache needs no time to get warm itself.
+        warmup_seconds: if draft.measured {
+            options.warmup_seconds
+        } else {
+            0
+        },
+        writes,
+        whole,
+        pace: if draft.measured && !whole {
+            options.pace()
+        } else {
+            SqlPace::Unlimited
+        },
+        operations,
+    })
+}
+
+/// `operation = "transfer"`, or `operations = { transfer = 3, balance = 1 }` with weights.
+fn operations(
+    fields: &Fields<'_>,
+    all: &Fields<'_>,
+    scope: &Scope,
+    parts: &Parts<'_>,
+) -> Result<Vec<SqlOperation>, PlanError> {
+    let find = |item: &Item<'_>, name: &str| {
+        all.get(name)
+            .ok_or_else(|| item.unknown("operation", name, all.all().map(|item| item.key)))
+    };
+    match (fields.get("operation"), fields.get("operations")) {
+        (Some(_), Some(item)) => Err(item.conflict(
+            "`operation` and `operations`: a step has one, or several with their weights",
+        )),
+        (None, Some(weights)) => {
+            let weights = Fields::named(&weights, "operations")?;
+            let each = weights.all().map(|item| {
+                let weight = scope.small(item, 1..=MAX_WEIGHT)?;
+                operation::read(find(&item, item.key)?, weight, scope, parts)
+            });
+            let operations: Vec<SqlOperation> = each.collect::<Result<_, _>>()?;
+            if operations.is_empty() {
+                return Err(fields
+                    .need("operations")?
+                    .wrong("a table with at least one operation"));
+            }
+            Ok(operations)
+        }
+        (_, None) => {
+            let item = fields.need("operation")?;
+            let found = find(&item, item.text()?)?;
+            Ok(vec![operation::read(found, 1, scope, parts)?])
+        }
+    }
+}
+
+fn may_write(operation: &SqlOperation) -> bool {
+    let mut statements = operation.blocks.iter().flat_map(|block| &block.statements);
+    statements.any(|statement| statement.verb != Verb::Select)
+}

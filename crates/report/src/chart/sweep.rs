@@ -1,0 +1,267 @@
+//! The ratio to the base over client counts on a log scale: a line a system, its 95 % interval at each
+//! count, a line at 1.
+
+use maud::{Markup, html};
+
+use super::axis::{Axis, Frame, anchor, grid_labels, gridlines};
+use super::interval::Ratio;
+use super::line::{KEY_HEIGHT, apart};
+use super::nothing;
+use super::scale::Scale;
+use super::style::Style;
+use super::svg::{ACROSS, path, percent, px};
+use crate::format;
+
+/// One system.
+#[derive(Clone, Debug)]
+pub(crate) struct SweepLine {
+    /// Its look.
+    pub(crate) style: Style,
+    /// Its letter.
+    pub(crate) key: String,
+    /// Its ratios, by client count.
+    pub(crate) marks: Vec<SweepMark>,
+}
+
+/// A ratio at one client count.
+#[derive(Clone, Debug)]
+pub(crate) struct SweepMark {
+    /// Clients; more than zero.
+    pub(crate) clients: u32,
+    /// The ratio with its interval.
+    pub(crate) ratio: Ratio,
+    /// What is said of it under the pointer: system, clients, ratio, verdict.
+    pub(crate) text: String,
+    /// The class of the verdict's colour; empty for none.
+    pub(crate) tone: &'static str,
+}
+
+const HEIGHT: f64 = 170.0;
+
+const FRAME: Frame = Frame {
+    width: 93.0,
+    top: 16.0,
+    bottom: HEIGHT - 22.0,
+};
+
+/// What a label below the plot needs of its width, as a share for each digit and for the space between
+/// two: on a telephone a digit is seven of some three hundred pixels wide.
+const DIGIT: f64 = 0.023;
+const SPACE: f64 = 0.012;
+
+/// The chart, or a sentence when there is no ratio. `label` says what it shows to those who do not see it.
+pub(crate) fn sweep(lines: &[SweepLine], clients: &[u32], label: &str) -> Markup {
+    let (Some(x), Some(y)) = (across(clients), up(lines)) else {
+        return nothing("There is no ratio to the base.");
+    };
+    let axis = Axis {
+        scale: y,
+        name: String::new(),
+        text: format::ratio,
+    };
+    html! {
+        svg.chart height=(px(HEIGHT)) role="img" aria-label=(label) {
+            (gridlines(&axis, FRAME))
+            (ticks(clients, x))
+            (one(y))
+            svg width=(percent(FRAME.width)) height=(px(HEIGHT)) viewBox={ "0 0 " (ACROSS) " " (px(HEIGHT)) }
+                preserveAspectRatio="none" overflow="visible" {
+                @for line in lines { (outline(line, x, y)) }
+            }
+            @for line in lines {
+                g data-system=(line.key) { @for mark in &line.marks { (mark_of(mark, x, y)) } }
+            }
+            (grid_labels(&axis, FRAME))
+            (keys(lines, x, y))
+        }
+    }
+}
+
+/// Client counts across, with room for the labels of the gridlines before the first.
+fn across(clients: &[u32]) -> Option<Scale> {
+    let (low, high) = (clients.iter().min()?, clients.iter().max()?);
+    let (low, high) = (f64::from(*low), f64::from(*high));
+    let span = (high / low).max(1.01);
+    (low > 0.0).then_some(Scale::Log {
+        low: low / span.powf(0.18),
+        high: high * span.powf(0.03),
+    })
+}
+
+/// Ratios up: all of them and 1, with their intervals as far as these are not absurd; never so narrow
+/// that noise looks like a mountain.
+fn up(lines: &[SweepLine]) -> Option<Scale> {
+    let ratios = || lines.iter().flat_map(|l| l.marks.iter().map(|m| m.ratio));
+    let usable = |value: &f64| value.is_finite() && *value > 0.0;
+    let (least, most) = crate::spread::range(ratios().map(|r| r.value).filter(usable))?;
+    let ends = ratios().flat_map(|r| {
+        let (low, high) = r.ends.unwrap_or((r.value, r.value));
+        // An interval of three rounds may be of any width; what it is about must remain to be seen.
+        [low.max(r.value / 2.0), high.min(r.value * 2.0)]
+    });
+    let (low, high) = ends
+        .filter(usable)
+        .fold((least.min(1.0), most.max(1.0)), |(low, high), end| {
+            (low.min(end), high.max(end))
+        });
+    let (low, high) = (low.min(0.97), high.max(1.03));
+    Some(Scale::Log {
+        low: low / 1.02,
+        high: high * 1.02,
+    })
+}
+
+/// A tick at every client count, and its number where there is room.
+fn ticks(clients: &[u32], x: Scale) -> Markup {
+    let half = |count: u32| DIGIT * count.to_string().len() as f64 / 2.0;
+    let mut end = f64::NEG_INFINITY;
+    let places = clients.iter().filter_map(|count| {
+        let place = x.place(f64::from(*count))?;
+        let has_room = place - half(*count) >= end;
+        if has_room {
+            end = place + half(*count) + SPACE;
+        }
+        Some((count, place, has_room))
+    });
+    let places: Vec<(&u32, f64, bool)> = places.collect();
+    html! {
+        line.axis x1="0" x2=(percent(FRAME.width)) y1=(px(FRAME.bottom)) y2=(px(FRAME.bottom)) {}
+        @for (count, place, has_room) in places {
+            @let at = percent(FRAME.x(place));
+            line.axis x1=(at) x2=(at) y1=(px(FRAME.bottom)) y2=(px(FRAME.bottom + 4.0)) {}
+            @if has_room {
+                text.tick x=(at) y=(px(FRAME.bottom + 16.0)) text-anchor=(anchor(place)) { (count) }
+            }
+        }
+    }
+}
+
+/// The line at 1.
+fn one(y: Scale) -> Markup {
+    html! {
+        @if let Some(place) = y.place(1.0) {
+            @let at = px(FRAME.y(place));
+            line.one x1="0" x2=(percent(FRAME.width)) y1=(at) y2=(at) {}
+        }
+    }
+}
+
+fn outline(line: &SweepLine, x: Scale, y: Scale) -> Markup {
+    let points = line.marks.iter().filter_map(|m| position(m, x, y));
+    let d = path(points);
+    let dash = Some(line.style.dash()).filter(|d| !d.is_empty());
+    html! {
+        @if !d.is_empty() {
+            path.line.(line.style.class()) data-system=(line.key) stroke-dasharray=[dash] d=(d) {}
+        }
+    }
+}
+
+/// Place across from 0 to 1, pixels down.
+fn position(mark: &SweepMark, x: Scale, y: Scale) -> Option<(f64, f64)> {
+    let across = x.place(f64::from(mark.clients))?;
+    Some((across, FRAME.y(y.place(mark.ratio.value)?)))
+}
+
+/// The interval, and a point in the colour of its verdict.
+fn mark_of(mark: &SweepMark, x: Scale, y: Scale) -> Markup {
+    let Some((across, at)) = position(mark, x, y) else {
+        return html! {};
+    };
+    let across = percent(FRAME.x(across));
+    let down = |value: f64| y.place(value).map(|place| px(FRAME.y(place)));
+    let ends = mark.ratio.ends;
+    let ends = ends.and_then(|(low, high)| Some((down(low)?, down(high)?)));
+    html! {
+        g class=[Some(mark.tone).filter(|tone| !tone.is_empty())] {
+            title { (mark.text) }
+            @if let Some((low, high)) = ends {
+                line.interval x1=(across) x2=(across) y1=(low) y2=(high) {}
+            }
+            circle.point cx=(across) cy=(px(at)) r="3.4" {}
+        }
+    }
+}
+
+/// The keys at the ends of the lines.
+fn keys(lines: &[SweepLine], x: Scale, y: Scale) -> Markup {
+    let ends = lines.iter().filter_map(|line| {
+        let last = line.marks.last()?;
+        Some((line, position(last, x, y)?))
+    });
+    let mut ends: Vec<(&SweepLine, (f64, f64))> = ends.collect();
+    ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
+    if ends.len() as f64 * KEY_HEIGHT > FRAME.bottom - FRAME.top {
+        return html! {};
+    }
+    let ys = apart(ends.iter().map(|(_, (_, y))| *y).collect(), FRAME);
+    html! {
+        @for ((line, (across, _)), y) in ends.iter().zip(ys) {
+            text.key.(line.style.class()) data-system=(line.key) x=(percent(FRAME.x(*across))) dx="9" y=(px(y + 4.0)) {
+                (line.key)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(clients: u32, value: f64, tone: &'static str) -> SweepMark {
+        SweepMark {
+            clients,
+            ratio: Ratio {
+                value,
+                ends: Some((value * 0.95, value * 1.05)),
+                margin: 0.02,
+            },
+            text: format!("{clients} & more"),
+            tone,
+        }
+    }
+
+    fn line(marks: Vec<SweepMark>) -> SweepLine {
+        SweepLine {
+            style: Style(1),
+            key: "B".into(),
+            marks,
+        }
+    }
+
+    #[test]
+    fn snapshot() {
+        let lines = [line(vec![
+            mark(1, 0.9, "regressed"),
+            mark(20, 1.0, ""),
+            mark(24, 1.2, "improved"),
+        ])];
+        insta::assert_snapshot!(sweep(&lines, &[1, 20, 24], "a").0.replace("><", ">\n<"));
+    }
+
+    #[test]
+    fn absurd_ratios_leave_a_chart_or_a_sentence() {
+        for value in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
+            let alone = sweep(&[line(vec![mark(4, value, "")])], &[4], "a").0;
+            assert!(alone.contains("There is no ratio"), "{alone}");
+            let beside = [line(vec![mark(4, value, ""), mark(8, 1.1, "")])];
+            let beside = sweep(&beside, &[4, 8], "a").0;
+            assert!(
+                !beside.contains("NaN") && !beside.contains("inf"),
+                "{beside}"
+            );
+            assert_eq!(beside.matches("circle").count(), 2, "{beside}");
+        }
+        assert!(sweep(&[], &[1, 2], "a").0.contains("There is no ratio"));
+        assert!(sweep(&[], &[0, 2], "a").0.contains("There is no ratio"));
+    }
+
+    #[test]
+    fn labels_keep_their_distance() {
+        let clients = [1, 2, 4, 8, 12, 16, 20, 24, 32, 40, 48];
+        let lines = [line(clients.iter().map(|n| mark(*n, 1.1, "")).collect())];
+        let chart = sweep(&lines, &clients, "a").0;
+        let labels = chart.matches("text-anchor").count();
+        assert!((8..11).contains(&labels), "{labels}");
+    }
+}

@@ -1,0 +1,139 @@
+//! In which order steps are listed, and under which headings.
+
+use std::ops::Range;
+
+use model::{SqlStep, StepInfo, WorkloadSpec};
+
+/// Steps that stand under one heading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StepGroup {
+    /// The heading; empty for steps without a group.
+    pub(crate) title: String,
+    /// Their places among the ordered steps.
+    pub(crate) places: Range<usize>,
+}
+
+/// The groups of the published tables, in their order: the name in workload files, the heading.
+const PUBLISHED: [(&str, &str); 4] = [
+    ("point", "Points"),
+    ("range", "Ranges"),
+    ("range-aggregate", "Ranges with aggregation"),
+    ("write", "Writes"),
+];
+
+/// The steps as reports list them.
+///
+/// A workload of SQL statements by group: first what has none, such as the load; then the groups of
+/// the published tables, each by name as those are, punctuation aside and 1000 before 100 before 10;
+/// then other groups, each in the workload's own order. The client counts of a test stay together, by
+/// number. Any other workload in its own order.
+pub(crate) fn ordered(steps: &[StepInfo], workload: &WorkloadSpec) -> Vec<StepInfo> {
+    let mut steps: Vec<&StepInfo> = steps.iter().collect();
+    steps.sort_by_key(|step| step.ordinal);
+    let known: Vec<Known<'_>> = steps.iter().map(|s| (*s, sql_step(workload, s))).collect();
+    let mut keyed: Vec<(Key, &StepInfo)> = known.iter().map(|k| (key(*k, &known), k.0)).collect();
+    keyed.sort_by(|a, b| a.0.cmp(&b.0));
+    keyed.into_iter().map(|(_, step)| step.clone()).collect()
+}
+
+/// The groups of ordered steps; one without a title where the workload has none.
+pub(crate) fn groups(steps: &[StepInfo], workload: &WorkloadSpec) -> Vec<StepGroup> {
+    let mut groups: Vec<StepGroup> = Vec::new();
+    for (place, step) in steps.iter().enumerate() {
+        let title = title(workload.group_of(&step.step));
+        match groups.last_mut() {
+            Some(group) if group.title == title => group.places.end = place + 1,
+            _ => groups.push(StepGroup {
+                title,
+                places: place..place + 1,
+            }),
+        }
+    }
+    groups
+}
+
+/// The heading for a group: `Ranges with aggregation` for `range-aggregate`; others with a capital.
+pub fn title(group: &str) -> String {
+    if let Some((_, title)) = PUBLISHED.iter().find(|(name, _)| *name == group) {
+        return (*title).to_owned();
+    }
+    let mut rest = group.chars();
+    rest.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(rest).collect()
+    })
+}
+
+/// The step of a SQL workload that this is.
+pub(crate) fn sql_step<'w>(workload: &'w WorkloadSpec, step: &StepInfo) -> Option<&'w SqlStep> {
+    match workload {
+        WorkloadSpec::Insert(_) => None,
+        WorkloadSpec::Sql(spec) => spec.step(&step.step),
+    }
+}
+
+/// A step, and what the workload says of it.
+type Known<'a> = (&'a StepInfo, Option<&'a SqlStep>);
+
+/// Group, first place of that group, name within it, first place of the test, clients, place.
+type Key = (usize, u32, String, u32, u32, u32);
+
+fn key((step, sql): Known<'_>, all: &[Known<'_>]) -> Key {
+    let Some(sql) = sql else {
+        return (0, 0, String::new(), step.ordinal, 0, step.ordinal);
+    };
+    let first = |holds: &dyn Fn(&SqlStep) -> bool| {
+        let mut alike = all.iter().filter(|(_, other)| other.is_some_and(holds));
+        alike
+            .next()
+            .map_or(step.ordinal, |(first, _)| first.ordinal)
+    };
+    let of_test = first(&|other| other.test == sql.test && other.group == sql.group);
+    let within = |rank, group, name| (rank, group, name, of_test, step.clients, step.ordinal);
+    if sql.group.is_empty() {
+        return within(0, 0, String::new());
+    }
+    let published = PUBLISHED.iter().position(|(name, _)| *name == sql.group);
+    if let Some(place) = published {
+        within(1 + place, 0, published_key(&sql.test))
+    } else {
+        let group = first(&|other| other.group == sql.group);
+        within(1 + PUBLISHED.len(), group, String::new())
+    }
+}
+
+/// By this the published tables are sorted, as they list files whose names go on behind the number.
+fn published_key(test: &str) -> String {
+    let letters = test.chars().filter(|c| c.is_alphanumeric());
+    letters.chain(['~']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_published_order() {
+        let published = [
+            "read-only-count",
+            "read-only-distinct",
+            "read-only-order",
+            "read-only_range=10000",
+            "read-only_range=100",
+            "read-only_range=10",
+            "read-only-simple",
+            "read-only-sum",
+        ];
+        let mut sorted = published;
+        sorted.sort_unstable();
+        assert_ne!(sorted, published);
+        sorted.sort_by_key(|test| published_key(test));
+        assert_eq!(sorted, published);
+    }
+
+    #[test]
+    fn headings() {
+        assert_eq!(title("range-aggregate"), "Ranges with aggregation");
+        assert_eq!(title("reporting"), "Reporting");
+        assert_eq!(title(""), "");
+    }
+}

@@ -1,0 +1,108 @@
+//! Which steps have a section of their own.
+
+use maud::{Markup, html};
+use model::{MetricId, StepInfo};
+
+use super::step::Extent;
+use crate::format::plural;
+use crate::view::View;
+
+/// Sections of a whole page at most: what keeps it below two megabytes.
+const MOST: usize = 40;
+
+/// The same in a sweep, whose tests have charts of their own.
+const MOST_SWEPT: usize = 24;
+
+/// Sections of a brief page at most, where a workload has dozens of steps.
+const MOST_BRIEF: usize = 12;
+
+/// Which steps have a section: all, or those that differ most.
+pub(super) struct Sections {
+    /// By the step's place.
+    shown: Vec<bool>,
+    /// Steps in which throughput certainly differs.
+    differing: usize,
+}
+
+impl Sections {
+    pub(super) fn of(view: &View<'_>, extent: Extent) -> Self {
+        let all = view.steps.len();
+        let most = match extent {
+            Extent::Whole | Extent::Brief if !view.is_by_step() => all,
+            Extent::Whole if view.sweep.is_some() => MOST_SWEPT,
+            Extent::Whole => MOST,
+            Extent::Brief => MOST_BRIEF,
+        };
+        let mut ranked: Vec<(usize, f64)> = view
+            .steps
+            .iter()
+            .enumerate()
+            .filter_map(|(place, step)| Some((place, change(view, step)?)))
+            .collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let differing = ranked.len();
+        let is_whole = extent == Extent::Whole || !view.is_by_step();
+        let mut shown = vec![is_whole && all <= most; all];
+        if !shown.iter().any(|shown| *shown) {
+            for (place, _) in ranked.into_iter().take(most) {
+                shown[place] = true;
+            }
+        }
+        Self { shown, differing }
+    }
+
+    /// Has this step a section?
+    pub(super) fn has(&self, place: usize) -> bool {
+        self.shown.get(place).copied().unwrap_or(false)
+    }
+
+    /// What leads to the section of a step.
+    pub(super) fn link(&self, place: usize) -> Link {
+        Link(self.has(place).then(|| format!("#step-{place}")))
+    }
+
+    /// What to say about the steps that have none; nothing where all have one.
+    pub(super) fn note(&self) -> Markup {
+        let shown = self.shown.iter().filter(|shown| **shown).count();
+        html! {
+            @if shown < self.shown.len() {
+                p.note {
+                    "Throughput certainly differs in " (self.differing) " of "
+                    (plural(self.shown.len(), "step")) ". "
+                    @if shown == 0 { "None is shown by itself" }
+                    @else if shown < self.differing { "The " (shown) " in which it differs most are shown one by one below" }
+                    @else { "Only these are shown one by one below" }
+                    "; all are in the tables above."
+                }
+            }
+        }
+    }
+}
+
+/// How far throughput is from 1 in the step, for the candidate that certainly differs most; `None` where
+/// none does.
+fn change(view: &View<'_>, step: &StepInfo) -> Option<f64> {
+    let certain = view
+        .candidates()
+        .filter(|s| !s.is_control)
+        .filter_map(|s| view.comparison(s.name, step, MetricId::RATE))
+        .filter(|c| crate::view::is_certain(&c.verdict));
+    let sizes = certain.map(|c| {
+        let ratio = c.ratio.filter(|r| r.is_finite() && *r > 0.0);
+        ratio.map_or(0.0, |ratio| ratio.ln().abs())
+    });
+    sizes.reduce(f64::max)
+}
+
+/// A place in the page, where it is there.
+pub(super) struct Link(Option<String>);
+
+impl Link {
+    /// The content as a link, or as it is.
+    pub(super) fn around(&self, content: &Markup) -> Markup {
+        html! {
+            @if let Some(to) = &self.0 { a href=(to) { (content) } }
+            @else { span.cell { (content) } }
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! The microbenchmarks and sweeps: order, groups, crossovers, arrivals.
+
+mod common;
+
+use common::Shape;
+use common::micro::{self, Micro};
+use model::{Comparison, RunData};
+use report::tables::{self, Shown};
+use report::{Input, Table};
+
+fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> Input<'a> {
+    Input {
+        data,
+        comparisons,
+        differing: None,
+        generated: "2026-11-21 12:00 UTC",
+        findings: Vec::new(),
+    }
+}
+
+/// Columns of equal width, headings as they are.
+fn text(table: &Table) -> String {
+    let head = table
+        .headers
+        .iter()
+        .map(|h| format!("{} {}", h.text, h.unit).trim().to_owned());
+    let mut lines: Vec<Vec<String>> = vec![head.collect()];
+    lines.extend(table.rows.iter().map(|row| {
+        assert_eq!(row.len(), table.headers.len(), "{}", table.title);
+        row.iter().map(report::Cell::shown).collect()
+    }));
+    let widths: Vec<usize> = (0..table.headers.len())
+        .map(|column| {
+            let cells = lines.iter().map(|line| line[column].chars().count());
+            cells.max().unwrap_or(0)
+        })
+        .collect();
+    let set = |line: &Vec<String>| {
+        let cells = line.iter().zip(&widths);
+        let cells: Vec<String> = cells.map(|(cell, w)| format!("{cell:<w$}")).collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    let body: Vec<String> = lines.iter().map(set).collect();
+    format!("{}\n{}\n{}\n", table.title, table.note, body.join("\n"))
+}
+
+fn with<T>(micro: &Micro, ask: impl Fn(&Input<'_>) -> T) -> T {
+    let data = micro::run(micro);
+    let comparisons = common::comparisons(&data);
+    ask(&input(&data, &comparisons))
+}
+
+#[test]
+fn steps_are_listed_by_group_as_the_published_tables_have_them() {
+    let table = with(&Micro::usual(), tables::relative);
+    let rows: Vec<&str> = table.rows.iter().map(|row| row[0].text.as_str()).collect();
+    insta::assert_snapshot!(rows.join("\n"), @"
+    load
+    Points
+    hot-points_range=100
+    point-query
+    points-covered-pk_range=100
+    points-covered-si_range=100
+    points-notcovered-pk_range=100
+    points-notcovered-si_range=100
+    random-points_range=1000
+    random-points_range=100
+    random-points_range=10
+    Ranges
+    range-covered-pk_range=100
+    range-covered-si_range=100
+    range-notcovered-pk_range=100
+    range-notcovered-si_range=100
+    scan
+    Ranges with aggregation
+    read-only-count_range=1000
+    read-only-distinct_range=1000
+    read-only-order_range=1000
+    read-only_range=10000
+    read-only_range=100
+    read-only_range=10
+    read-only-simple_range=1000
+    read-only-sum_range=1000
+    Writes
+    delete
+    insert
+    read-write_range=100
+    read-write_range=10
+    update-index
+    update-inlist
+    update-nonindex
+    update-one
+    update-zipf
+    write-only_range=10000
+    ");
+}
+
+#[test]
+fn the_tables_of_the_microbenchmarks() {
+    let text = with(&Micro::usual(), |input| {
+        let shown = Shown {
+            system: Some("mysql-9.7.4/z12a".into()),
+            decided_only: true,
+            ..Shown::default()
+        };
+        let mut all = vec![
+            tables::absolute(input),
+            tables::relative(input),
+            tables::group_summary(input).unwrap(),
+            tables::verdicts(input, &shown),
+        ];
+        all.extend(
+            tables::costs(input, model::Group::Host, false)
+                .into_iter()
+                .take(1),
+        );
+        let all: Vec<String> = all.iter().map(text).collect();
+        all.join("\n")
+    });
+    insta::assert_snapshot!(text);
+}
+
+/// Few tests, one of each group, at three client counts.
+fn small_sweep() -> Micro {
+    Micro {
+        tests: 18,
+        ..Micro::sweep(&[1, 8, 40])
+    }
+}
+
+#[test]
+fn the_tables_of_a_sweep() {
+    let text = with(&small_sweep(), |input| {
+        let mut all = tables::throughput(input);
+        all.extend(tables::over_clients(input, "mysql-9.7.4/z12a"));
+        all.extend(tables::group_summary(input));
+        all.extend(tables::crossovers(input));
+        all.extend(tables::scale_up(input));
+        let all: Vec<String> = all.iter().map(text).collect();
+        all.join("\n")
+    });
+    insta::assert_snapshot!(text);
+    assert!(
+        with(&small_sweep(), |i| tables::over_clients(
+            i,
+            "mysql-5.6.24/z12a"
+        ))
+        .is_none()
+    );
+    assert!(with(&Micro::usual(), tables::scale_up).is_none());
+}
+
+#[test]
+fn crossovers_are_told_in_sentences() {
+    let found = with(&small_sweep(), report::crossovers);
+    let lines: Vec<String> = found
+        .iter()
+        .map(|one| format!("{}: {}", one.test, one.text))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    point-query: mysql-9.7.4/z12a passes mysql-5.6.24/z12a between 1 and 40 clients (at about 7.0, 95 %: 5.8 to 8.4)
+    read-only-count_range=1000: mysql-9.7.4/z12a passes mysql-5.6.24/z12a between 1 and 8 clients (at about 3.6, 95 %: 3.1 to 4.2)
+    read-only-distinct_range=1000: mysql-9.7.4/z12a passes mysql-5.6.24/z12a between 1 and 8 clients (at about 3.1, 95 %: 2.5 to 3.9)
+    read-only-order_range=1000: mysql-9.7.4/z12a passes mysql-5.6.24/z12a between 1 and 8 clients (at about 3.4, 95 %: 2.5 to 4.6)
+    read-only_range=10000: mysql-9.7.4/z12a passes mysql-5.6.24/z12a between 1 and 8 clients (at about 3.7, 95 %: 3.4 to 4.0)
+    read-only_range=100: mysql-9.7.4/z12a passes mysql-5.6.24/z12a between 1 and 8 clients (at about 3.6, 95 %: 2.6 to 5.1)
+    read-only_range=10: mysql-9.7.4/z12a passes mysql-5.6.24/z12a between 1 and 8 clients (at about 3.1, 95 %: 2.1 to 4.5)
+    read-only-simple_range=1000: mysql-9.7.4/z12a passes mysql-5.6.24/z12a between 1 and 8 clients (at about 3.5, 95 %: 2.6 to 4.6)
+    read-only-sum_range=1000: mysql-9.7.4/z12a passes mysql-5.6.24/z12a between 1 and 8 clients (at about 3.5, 95 %: 3.0 to 4.0)
+    ");
+    assert!(with(&Micro::usual(), report::crossovers).is_empty());
+}
+
+#[test]
+fn rates_that_were_not_sustained_are_told() {
+    let micro = Micro {
+        arrivals: true,
+        tests: 18,
+        ..Micro::usual()
+    };
+    let text = with(&micro, |input| {
+        let table = text(&tables::open_loop(input).unwrap());
+        let findings = report::findings(input);
+        let finding = findings
+            .iter()
+            .find(|f| f.title.starts_with("An offered rate"))
+            .unwrap();
+        let rates = tables::absolute(input);
+        let marked = rates.rows.iter().flatten();
+        let marked = marked.filter(|cell| cell.mark == "not sustained").count();
+        format!("{table}\n{}\n{marked} cells marked\n", finding.text)
+    });
+    insta::assert_snapshot!(text);
+    assert!(with(&Micro::usual(), tables::open_loop).is_none());
+}
+
+#[test]
+fn the_highest_rate_has_a_verdict_of_its_own() {
+    let micro = Micro {
+        arrivals: true,
+        ..Micro::usual()
+    };
+    let table = with(&micro, |input| tables::verdicts(input, &Shown::default()));
+    let labels: Vec<&str> = table.rows.iter().map(|row| row[1].text.as_str()).collect();
+    assert!(labels.contains(&"point-query") && labels.contains(&"point-query, highest rate"));
+}
+
+#[test]
+fn programs_get_steps_in_the_order_of_the_workload() {
+    let data = micro::run(&small_sweep());
+    let comparisons = common::comparisons(&data);
+    let json = report::json(&comparisons[..1]);
+    assert!(json.contains("\"step\": \"load\""), "{json}");
+    let first = comparisons.iter().find(|c| c.ordinal == 2).unwrap();
+    assert_eq!(first.step.0, "update-inlist@8");
+    assert!(report::csv(&data).contains("update-inlist@8,8,rate,ops/s,"));
+}
+
+#[test]
+fn markdown_and_tsv_of_a_sweep() {
+    let micro = Micro {
+        tests: 2,
+        ..small_sweep()
+    };
+    let (markdown, tsv) = with(&micro, |input| {
+        (report::markdown(input), report::tsv(input))
+    });
+    assert!(markdown.contains("| **Writes** |  |  |"), "{markdown}");
+    for table in tsv.split_terminator("\n\n") {
+        let fields: Vec<usize> = table
+            .lines()
+            .skip(1)
+            .map(|l| l.split('\t').count())
+            .collect();
+        assert!(fields.windows(2).all(|w| w[0] == w[1]), "{table}");
+    }
+    let scale_up = tsv
+        .split("\n\n")
+        .find(|t| t.starts_with("# Scale-up"))
+        .unwrap();
+    assert!(
+        scale_up.contains("\ngroup\tsystem\t1\t8\t40\n"),
+        "{scale_up}"
+    );
+    assert!(
+        scale_up.contains("\nupdate-inlist\tmysql-5.6.24/z12a\t1\t"),
+        "{scale_up}"
+    );
+}
+
+#[test]
+fn a_workload_without_groups_keeps_its_order() {
+    let mut data = micro::run(&Micro::usual());
+    let model::WorkloadSpec::Sql(spec) = &mut data.info.plan.workload else {
+        unreachable!("micro is one");
+    };
+    for step in &mut spec.steps {
+        step.group.clear();
+    }
+    let comparisons = common::comparisons(&data);
+    let table = tables::relative(&input(&data, &comparisons));
+    let rows: Vec<&str> = table.rows.iter().map(|row| row[0].text.as_str()).collect();
+    assert_eq!(rows[..3], ["load", "update-inlist", "update-index"]);
+    assert!(tables::group_summary(&input(&data, &comparisons)).is_none());
+}
+
+#[test]
+fn one_system_alone() {
+    let micro = Micro {
+        shape: Shape {
+            systems: vec![("only".into(), 1.0)],
+            ..Micro::usual().shape
+        },
+        ..small_sweep()
+    };
+    with(&micro, |input| {
+        assert!(report::crossovers(input).is_empty());
+        assert_eq!(tables::throughput(input).len(), 2);
+        assert!(report::html_brief(input).contains("None is shown by itself"));
+    });
+}

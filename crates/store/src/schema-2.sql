@@ -1,0 +1,5 @@
+-- The second migration changes no table. It marks files that older programs cannot read: what they hold says
+-- more than these know of.
+--   capture.listing: empty when it is the same as the last one of its name before it in the trial.
+--   run.plan:        a workload may be of SQL statements.
+--   step.record:     what is counted is `rows`, `operations` or `{"statements": N}`; it was `counts_rows`.
