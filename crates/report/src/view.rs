@@ -52,6 +52,8 @@ pub(crate) struct View<'a> {
     pub(crate) sweep: Option<Sweep>,
     /// Do tables leave out the steps in which nothing certainly differs?
     pub(crate) differing_only: bool,
+    /// Is the report made to be passed on, and short?
+    pub(crate) is_brief: bool,
     values: HashMap<Key<'a>, Values>,
     comparisons: HashMap<Key<'a>, &'a Comparison>,
     /// Every name that is part of a key: turns a name from anywhere into the input's own.
@@ -77,6 +79,7 @@ impl<'a> View<'a> {
             sweep: Sweep::of(&steps, &plan.workload),
             steps,
             differing_only: false,
+            is_brief: false,
             names: keys.flat_map(|k| [k.0, k.1, k.3]).collect(),
             values,
             comparisons,

@@ -8,6 +8,7 @@ mod methods;
 mod over_clients;
 mod provenance;
 mod sections;
+mod shared;
 mod step;
 mod summary;
 mod table;
@@ -38,7 +39,8 @@ pub fn html_brief(input: &Input<'_>) -> String {
 
 fn page(input: &Input<'_>, extent: Extent) -> String {
     let mut view = View::new(input);
-    view.differing_only = extent == Extent::Brief && view.is_by_step();
+    view.is_brief = extent == Extent::Brief;
+    view.differing_only = view.is_brief && view.is_by_step();
     let sections = Sections::of(&view, extent);
     let title = &input.data.info.plan.name;
     let page = markup! {
@@ -63,7 +65,12 @@ fn page(input: &Input<'_>, extent: Extent) -> String {
             }
         }
     };
-    page.into_string()
+    let page = page.into_string();
+    if view.is_brief {
+        shared::without_local_paths(&page)
+    } else {
+        page
+    }
 }
 
 fn head(view: &View<'_>, sections: &Sections) -> Markup {

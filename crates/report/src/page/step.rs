@@ -55,7 +55,11 @@ impl Detail {
         let outlines = (4 * steps.len() + kinds).max(1);
         let curves = (2 * kinds).max(1);
         // Each section has tables, which dozens of sections have dozens of times.
-        let share = if steps.len() > MANY { 2 } else { 1 };
+        let share = if steps.len() > MANY || view.is_brief {
+            2
+        } else {
+            1
+        };
         Self {
             points: (ALL_POINTS / share / (outlines * systems)).clamp(20, 300),
             curve: (ALL_CURVES / share / (curves * systems)).clamp(16, 48),
@@ -153,7 +157,8 @@ fn course(view: &View<'_>, step: &StepInfo, bins: Option<Bins>, has_latency: boo
     };
     html! {
         (chart(series::subject_quantity(step), "Throughput over time: median round, shaded from the lowest to the highest", 260.0))
-        @if bins.is_some() && has_latency {
+        // A short report has the percentiles over the whole step only.
+        @if bins.is_some() && has_latency && !view.is_brief {
             div.pair {
                 (chart(Quantity::P99, "99th percentile of each second", 180.0))
                 (chart(Quantity::Longest, "Longest of each second", 180.0))
@@ -232,6 +237,9 @@ fn step_costs(view: &View<'_>, step: &StepInfo) -> Markup {
         @if view.has_candidates() {
             @if let Some(relative) = tables::view_step_costs(view, step, true) { (table(&relative)) }
         }
-        @if let Some(absolute) = tables::view_step_costs(view, step, false) { (folded(&absolute)) }
+        // A short report has these figures once, among the metrics.
+        @if !view.is_brief {
+            @if let Some(absolute) = tables::view_step_costs(view, step, false) { (folded(&absolute)) }
+        }
     }
 }

@@ -38,7 +38,10 @@ pub(crate) fn differing(view: &View<'_>) -> Vec<Table> {
         return Vec::new();
     };
     let all = differing.variables.iter();
-    let tables = all.flat_map(|overview| [values(view, overview), names(overview)]);
+    let tables = all.flat_map(|overview| {
+        let names = (!view.is_brief).then(|| names(overview));
+        std::iter::once(values(view, overview)).chain(names)
+    });
     tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
