@@ -129,13 +129,10 @@ fn a_row_that_was_never_stored_fails_the_trial() {
         times: 1,
         trouble: Trouble::LosesRow,
     };
-    let told = failure_of(lost(60), INSERTS);
-    assert!(
-        told.starts_with("load: wrong answers: rows in sbtest")
-            && told.contains("checksum of sbtest"),
-        "{told}"
-    );
-    // After the 2,000 rows of the load come the test's own.
+    // The first statement is one of the load.
+    let told = failure_of(lost(1), INSERTS);
+    assert!(told.starts_with("load: "), "{told}");
+    // After at most 2,000 for the load come the test's own.
     let told = failure_of(lost(2_060), INSERTS);
     assert!(
         told.starts_with("insert: wrong answers: rows in sbtest"),
