@@ -6,7 +6,7 @@ use model::Bytes;
 
 use crate::REPEATS;
 use crate::peers::{Client, Job};
-use crate::server::{ROWS, Server};
+use crate::server::{On, ROWS, Server};
 use crate::spec::Work;
 
 const MEASURES: &str = "Point selects, prepared, a thread and a connection each, client and server on \
@@ -30,7 +30,7 @@ pub(crate) fn measure() -> Result<()> {
         "under 64 KiB",
     ]);
     for name in servers() {
-        let server = Server::start(&name, ROWS, "max_connections = 2100")?;
+        let server = Server::start(&name, On::OneCpu, ROWS, "max_connections = 2100")?;
         let one = peak(&server, 1)?;
         for clients in [64, 512, 2000] {
             compare(&server, clients, one, &mut table)?;

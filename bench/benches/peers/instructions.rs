@@ -7,7 +7,7 @@ use bench::{Table, heading, note, servers, within};
 use model::Dialect;
 
 use crate::peers::{Client, Job, number_after};
-use crate::server::{Place, ROWS, Server};
+use crate::server::{On, Place, ROWS, Server};
 use crate::spec::Work;
 
 const MEASURES: &str = "User instructions of one point select, one connection, prepared, latencies \
@@ -38,7 +38,7 @@ pub(crate) fn measure() -> Result<()> {
         "reached",
     ]);
     for name in servers() {
-        let server = Server::start(&name, ROWS, "")?;
+        let server = Server::start(&name, On::OneCpu, ROWS, "")?;
         let ours = slope(Client::Backslide, &server.place)?;
         let mut against = |peer: Client, word: &str, goal: f64| -> Result<()> {
             let theirs = slope(peer, &server.place)?;

@@ -1,6 +1,6 @@
 //! The clients that are compared: backslide, sysbench, pgbench, and the floor.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
@@ -50,9 +50,22 @@ impl Spent {
 
 /// Are both peers on this machine?
 pub(crate) fn are_there() -> bool {
-    ["sysbench", "pgbench"]
-        .iter()
-        .all(|peer| Command::new(peer).arg("--version").output().is_ok())
+    let answers = |peer: &Path| Command::new(peer).arg("--version").output().is_ok();
+    answers(Path::new("sysbench")) && answers(&pgbench_itself())
+}
+
+/// The program itself: what Debian has in the path is a Perl script that looks for it, at a cost.
+fn pgbench_itself() -> PathBuf {
+    let versions = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
+    let mut found: Vec<PathBuf> = versions
+        .flatten()
+        .map(|version| version.path().join("bin/pgbench"))
+        .filter(|program| program.exists())
+        .collect();
+    found.sort();
+    found.pop().unwrap_or_else(|| PathBuf::from("pgbench"))
 }
 
 impl Client {
@@ -206,7 +219,7 @@ fn pgbench(job: Job, place: &Place) -> Result<Command> {
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/point.sql");
     let script = script.to_str().context("a path that is not text")?;
-    let mut command = Command::new("pgbench");
+    let mut command = Command::new(pgbench_itself());
     command
         .args(["-n", "-M", "prepared", "-f", script])
         .arg("-D")

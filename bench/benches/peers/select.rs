@@ -6,7 +6,7 @@ use model::Dialect;
 
 use crate::REPEATS;
 use crate::peers::{Client, Job};
-use crate::server::{ROWS, Server};
+use crate::server::{On, ROWS, Server};
 use crate::spec::Work;
 
 const MEASURES: &str = "CPU time (user and system) of the whole client process per statement, one \
@@ -32,7 +32,7 @@ pub(crate) fn measure() -> Result<()> {
         "the other's, 1/s",
     ]);
     for name in servers() {
-        let server = Server::start(&name, ROWS, "")?;
+        let server = Server::start(&name, On::OneCpu, ROWS, "")?;
         for work in [Work::Point, Work::Range, Work::Update, Work::Insert] {
             compare(&server, work, &mut table)?;
         }

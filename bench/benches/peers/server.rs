@@ -19,10 +19,19 @@ pub(crate) const ROWS: u64 = 1_000_000;
 /// The longest wait for an answer.
 const PATIENCE: Duration = Duration::from_mins(30);
 
-/// A server, pinned to one CPU.
+/// Where a server runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum On {
+    /// On the CPU that clients are bound to.
+    OneCpu,
+    /// On all CPUs.
+    AllCpus,
+}
+
+/// A server.
 pub(crate) struct Server {
     pub(crate) name: String,
-    /// The CPU that server and clients share.
+    /// The CPU that clients are bound to.
     pub(crate) cpu: usize,
     pub(crate) place: Place,
     site: Box<dyn Site>,
@@ -42,10 +51,15 @@ pub(crate) struct Place {
 }
 
 impl Server {
-    /// Starts `name` on the last CPU that may be used, with this much of the workload done: `rows` loaded.
-    pub(crate) fn start(name: &str, rows: u64, settings: &str) -> Result<Self> {
+    /// Starts `name` with this much of the workload done: `rows` loaded. Clients are bound to the last CPU
+    /// that may be used.
+    pub(crate) fn start(name: &str, on: On, rows: u64, settings: &str) -> Result<Self> {
         let cpu = *probes::allowed().last().context("no CPU may be used")?;
         let scratch = Scratch::new()?;
+        let cpus = match on {
+            On::OneCpu => format!("cpus = {{ server = \"{cpu}\" }}"),
+            On::AllCpus => String::new(),
+        };
         let plan = format!(
             r#"
             name = "peers"
@@ -54,7 +68,7 @@ impl Server {
             [[system]]
             build = "{name}"
             config = "quick"
-            cpus = {{ server = "{cpu}" }}
+            {cpus}
             set = {{ {settings} }}
             "#
         );

@@ -376,6 +376,7 @@ impl Program {
 
 impl Operation {
     /// Chooses the copies of its tables and draws all of its values. `client` is the client's number.
+    #[inline]
     pub(super) fn draw(
         &self,
         values: &mut Values,

@@ -140,6 +140,7 @@ pub(super) struct Values {
 
 impl Values {
     /// Forgets all of them; the memory stays.
+    #[inline]
     pub(super) fn clear(&mut self) {
         self.ints.clear();
         self.texts.clear();
@@ -147,6 +148,7 @@ impl Values {
     }
 
     /// Makes the values of `draws` anew, after those that are there.
+    #[inline]
     pub(super) fn draw(&mut self, draws: &[Drawn], rng: &mut Rng, ledger: &Ledger) {
         let base = self.ints.len();
         for draw in draws {
@@ -157,6 +159,10 @@ impl Values {
                         maker.text(rng, 0, &mut self.text);
                         self.texts.push(start..self.text.len() as u32);
                     }
+                }
+                // Most draws: a key.
+                Source::Made(maker) if draw.place.count == 1 => {
+                    self.ints.push(Param::Int(maker.int(rng, 0)));
                 }
                 Source::Made(maker) => {
                     let ints = (0..draw.place.count).map(|_| Param::Int(maker.int(rng, 0)));

@@ -15,7 +15,7 @@ use std::time::Duration;
 use drivers::{Connector, Session};
 use model::{Dialect, Draw, LoadMethod, LoadSpec, SqlColumn, SqlSpec, SqlTable};
 
-use self::chunks::Chunks;
+use self::chunks::{Chunks, Parts};
 pub(super) use self::loader::Loader;
 use self::local_files::LocalFiles;
 use super::ledger::Ledger;
@@ -187,7 +187,15 @@ impl Load {
             rows: rows
                 .map(|(index, table)| Rows::new(table, index, seed))
                 .collect(),
-            chunks: Chunks::new(copies.iter().map(|copy| copy.rows), rows_per_commit),
+            chunks: Chunks::new(
+                &copies.iter().map(|copy| copy.rows).collect::<Vec<_>>(),
+                rows_per_commit,
+                match target.dialect {
+                    // Its engines order rows by their key.
+                    Dialect::Mysql => Parts::OfClients(clients),
+                    Dialect::Postgres | Dialect::Sqlite => Parts::Whole,
+                },
+            ),
             copies,
             tables: spec.tables.clone(),
             dialect: target.dialect,
