@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::SessionError;
 
 /// One connection to a server, owned by one thread. Every call blocks until the server answered
-/// or the endpoint's statement timeout has passed.
+/// or the endpoint's timeout has passed. SQLite has no server: there, only the wait for a lock ends.
 pub trait Session: Send {
     /// Sends one statement as text; rows that it returns are counted and dropped.
     fn execute(&mut self, sql: &str) -> Result<Done, SessionError> {
@@ -52,9 +52,10 @@ pub trait Session: Send {
     }
 
     /// Adds rows to `table` by `COPY … FROM STDIN` or `LOAD DATA LOCAL INFILE`, as one statement; how many
-    /// were added. `next` appends whole rows to the buffer it is given, some ten kilobytes at a time, and
-    /// tells whether there were any; the values of a row are separated by tabs and it ends with a line
-    /// feed. In a value, backslash, tab, line feed and carriage return are written `\\`, `\t`, `\n`, `\r`.
+    /// were added. They have values for `columns`, or for all columns when none is named. `next` appends
+    /// whole rows to the buffer it is given, some ten kilobytes at a time, and tells whether there were
+    /// any; the values of a row are separated by tabs and it ends with a line feed. In a value, backslash,
+    /// tab, line feed and carriage return are written `\\`, `\t`, `\n`, `\r`.
     fn load_rows(
         &mut self,
         table: &str,
@@ -145,7 +146,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// As an integer: binary ones as they are, text when it is all digits; `None` otherwise.
+    /// As an integer: binary ones as they are, text when it is a whole number; `None` otherwise.
     pub fn as_int(&self) -> Option<i64> {
         match *self {
             Self::Int(i) => Some(i),

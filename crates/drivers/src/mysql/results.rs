@@ -53,14 +53,13 @@ impl Results {
         done: &mut Done,
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<bool, SessionError> {
-        let packet = packets.receive()?;
+        let packet = receive_part(packets)?;
         match packet.first() {
             Some(&OK) => {
                 let ok = OkReply::parse(packet).ok_or_else(|| malformed("OK packet"))?;
                 done.affected = done.affected.saturating_add(ok.affected);
                 Ok(ok.more_results)
             }
-            Some(&ERROR) => Err(server_error(packet)),
             Some(&LOCAL_FILE) => Err(unasked_file()),
             _ => {
                 let count = column_count(packet)?;
@@ -102,12 +101,9 @@ impl Results {
                 return Err(malformed("row"));
             }
             // An error, or a packet that has not arrived whole.
-            let packet = packets.receive()?;
+            let packet = receive_part(packets)?;
             if is_end(packet) {
                 return Ok(end_has_more_results(packet));
-            }
-            if packet.first() == Some(&ERROR) {
-                return Err(server_error(packet));
             }
             *count += 1;
             if !rows.may_begin(packet) || !rows.show(packet, each) {
@@ -127,10 +123,20 @@ fn column_count(packet: &[u8]) -> Result<usize, SessionError> {
     }
 }
 
+/// The next packet of an answer, which may end with an error at any point.
+#[inline]
+pub(super) fn receive_part(packets: &mut Packets) -> Result<&[u8], SessionError> {
+    let packet = packets.receive()?;
+    if packet.first() == Some(&ERROR) {
+        return Err(server_error(packet));
+    }
+    Ok(packet)
+}
+
 /// Reads the packet that ends a list of definitions.
 #[inline]
 pub(super) fn read_end(packets: &mut Packets) -> Result<(), SessionError> {
-    if is_end(packets.receive()?) {
+    if is_end(receive_part(packets)?) {
         Ok(())
     } else {
         Err(malformed("end of definitions"))

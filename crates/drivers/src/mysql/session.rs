@@ -4,11 +4,11 @@ use super::column::Columns;
 use super::handshake::{self, Agreed};
 use super::packets::Packets;
 use super::pipeline::Pipeline;
-use super::reply::{ERROR, server_error};
-use super::results::{Results, read_end};
+use super::results::{Results, read_end, receive_part};
 use super::rows::RowFormat;
 use super::statement::{Prepared, Statement};
 use super::{load, malformed};
+use crate::error::excerpt;
 use crate::stream::Stream;
 use crate::{
     Done, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo, StatementId,
@@ -59,15 +59,12 @@ impl MysqlSession {
     }
 
     fn read_prepared(&mut self) -> Result<Prepared, SessionError> {
-        let packet = self.packets.receive()?;
-        if packet.first() == Some(&ERROR) {
-            return Err(server_error(packet));
-        }
+        let packet = receive_part(&mut self.packets)?;
         let prepared = Prepared::parse(packet).ok_or_else(|| malformed("reply to a prepare"))?;
         for definitions in [prepared.params, prepared.columns] {
             if definitions > 0 {
                 for _ in 0..definitions {
-                    self.packets.receive()?;
+                    receive_part(&mut self.packets)?;
                 }
                 read_end(&mut self.packets)?;
             }
@@ -97,9 +94,10 @@ impl Session for MysqlSession {
             self.command(COM_STMT_CLOSE, &prepared.id.to_le_bytes())?;
             return Err(SessionError::Protocol {
                 what: format!(
-                    "{} parameter types were given for {} placeholders (in `{sql}`)",
+                    "{} parameter types were given for {} placeholders (in `{}`)",
                     types.len(),
-                    prepared.params
+                    prepared.params,
+                    excerpt(sql)
                 ),
             });
         }

@@ -106,7 +106,8 @@ impl Answer<'_> {
                 }
                 kind::BIND_COMPLETE => {}
                 kind::COMMAND_COMPLETE => {
-                    self.done.affected += affected(body, self.done.rows)?;
+                    let affected = affected(body, self.done.rows)?;
+                    self.done.affected = self.done.affected.saturating_add(affected);
                     self.is_ended = true;
                 }
                 kind::READY => break (Next::Ready, arrived.rest()),

@@ -11,6 +11,9 @@ const ROWS_AT: usize = 5;
 
 /// The statement that begins it, for messages too.
 pub(super) fn statement(table: &str, columns: &[&str]) -> String {
+    if columns.is_empty() {
+        return format!("COPY {table} FROM STDIN");
+    }
     format!("COPY {table} ({}) FROM STDIN", columns.join(", "))
 }
 
@@ -96,5 +99,16 @@ fn refuse_rows(wire: &mut Wire, error: SessionError) -> SessionError {
     match wire.send(&request) {
         Ok(()) => error,
         Err(lost) => lost,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_names_all_columns_are_meant() {
+        assert_eq!(statement("t", &["a", "b"]), "COPY t (a, b) FROM STDIN");
+        assert_eq!(statement("t", &[]), "COPY t FROM STDIN");
     }
 }

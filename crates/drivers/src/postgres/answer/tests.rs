@@ -184,6 +184,44 @@ fn tags_tell_the_affected_rows() {
 }
 
 #[test]
+fn absurd_numbers_of_rows_do_not_overflow() {
+    let most = message(b'C', format!("DELETE {}\0", u64::MAX).as_bytes());
+    let (answer, _) = simple(&[most.as_slice(), &most, READY].concat());
+    assert_eq!(answer.unwrap().affected, u64::MAX);
+}
+
+#[test]
+fn a_loss_tells_what_the_server_had_said() {
+    let status = message(b'S', b"TimeZone\0UTC\0");
+    for (said, wanted) in [
+        (error("FATAL", "57P01"), Some("57P01: said")),
+        (
+            [
+                status.clone(),
+                message(b'N', b"VWARNING\0C57P02\0Mcrash\0\0"),
+            ]
+            .concat(),
+            Some("57P02: crash"),
+        ),
+        (status, None),
+        (b"E\0\0\0\x20".to_vec(), None),
+    ] {
+        let (mut wire, server) = wire_with(&said);
+        drop(server);
+        let error = wire.send(b"Q\0\0\0\x05\0").unwrap_err();
+        assert_eq!(error.code(), "lost");
+        let text = error.to_string();
+        match wanted {
+            Some(words) => assert!(
+                text.ends_with(&format!("the server had said: {words}")),
+                "{text}"
+            ),
+            None => assert!(!text.contains("had said"), "{text}"),
+        }
+    }
+}
+
+#[test]
 fn an_error_is_read_to_the_end_of_the_answer() {
     let reply = [error("ERROR", "42601"), READY.to_vec(), b"next!".to_vec()].concat();
     let (mut wire, _server) = wire_with(&reply);
