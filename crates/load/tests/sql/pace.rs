@@ -66,6 +66,20 @@ fn operations_arrive_at_their_rate_and_response_counts_from_then() {
 }
 
 #[test]
+fn every_arrival_is_accounted_for_where_clients_are_idle() {
+    let spec = paced(2, 1, rate(2_000, Arrivals::Poisson, 100_000));
+    let done = run_slowly(&spec, Duration::ZERO);
+    let OpenLoop {
+        arrived,
+        shed,
+        waiting,
+        ..
+    } = outcome(&done);
+    let ended = done.ops("point") + done.late("point");
+    assert_eq!(arrived, ended + shed + waiting);
+}
+
+#[test]
 fn a_rate_that_cannot_be_sustained_sheds_and_says_so() {
     // One client that does at most 200 a second.
     let spec = paced(1, 1, rate(5_000, Arrivals::Poisson, 50));

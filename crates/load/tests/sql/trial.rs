@@ -122,6 +122,12 @@ impl Done {
         notes.map(|(_, text)| text.as_str()).collect()
     }
 
+    /// How many copies of tables had their rows counted.
+    pub(crate) fn checked_rows(&self) -> usize {
+        let checks = self.result.checks.iter();
+        checks.filter(|c| c.what.starts_with("rows in ")).count()
+    }
+
     /// Checks that do not hold.
     pub(crate) fn failed(&self) -> Vec<&Check> {
         self.result.checks.iter().filter(|c| !c.holds).collect()

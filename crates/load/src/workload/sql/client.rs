@@ -143,8 +143,9 @@ impl Common {
         Ids::prepare(&self.program, client, self.pipeline, session, &self.facts)
     }
 
-    fn is_whole(&self, now: Nanos) -> bool {
-        self.whole_after.is_some_and(|length| now >= length)
+    /// Has a client done what the window waits for? In a warm-up it waits for nobody.
+    fn is_done(&self, context: &ClientContext<'_>, now: Nanos) -> bool {
+        self.whole_after.is_some_and(|length| now >= length) && context.is_awaited()
     }
 }
 
@@ -168,7 +169,7 @@ impl Own {
         context: &mut ClientContext<'_>,
     ) -> Result<(), StepError> {
         let mut started = context.recorder.begin();
-        while !context.is_over() && !common.is_whole(started) {
+        while !context.is_over() && !common.is_done(context, started) {
             let operation = common.program.choose(&mut self.rng);
             started = match self.operate(common, operation, context, started, None)? {
                 Ended::Done(end) => context.recorder.begin_after(end),
@@ -190,16 +191,15 @@ impl Own {
         let mut now = context.recorder.clock().now();
         while !context.is_over() {
             let due = queue.take(now);
-            let started = if due > now {
-                if !context.wait_until(due) {
+            if due > now {
+                let woken = context.wait_from(now, due);
+                let Some(woken) = woken.filter(|woken| !queue.is_closed(*woken)) else {
                     queue.give_back(due);
                     break;
-                }
-                context.recorder.begin()
-            } else {
-                context.recorder.begin_at(now);
-                now
-            };
+                };
+                now = woken;
+            }
+            let started = context.recorder.begin_after(now);
             let operation = common.program.choose(&mut self.rng);
             now = match self.operate(common, operation, context, started, Some(due))? {
                 Ended::Done(end) => end,

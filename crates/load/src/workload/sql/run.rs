@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Arrivals, Nanos, OpenLoop, Rng, SqlPace, SqlRun, SqlSpec, StepId, Verb, mix};
+use model::{Arrivals, Check, Nanos, OpenLoop, Rng, SqlPace, SqlRun, SqlSpec, StepId, Verb, mix};
 
 use super::answers::Answers;
 use super::client::{Common, SqlClient, name};
@@ -54,13 +54,21 @@ impl RunStep<'_> {
         let clock = StepClock::start();
         let crew = self.crew(stop)?;
         let common = Arc::clone(&crew.common);
+        let subject = crew.kinds.subject.kind.clone();
         let measured = self.measure(crew, stop, observer)?;
         let elapsed = clock.now();
+        let mut notes = measured.notes;
         let mut checks = vec![common.answers.check()];
+        if self.run.measured {
+            checks.push(ended(&measured.window, &subject));
+        }
         if self.changes_row_counts() {
+            if !self.ledger.is_known() {
+                let text = "an answer was lost, or a statement ran that cannot be accounted for";
+                notes.push(("rows not counted".to_owned(), text.to_owned()));
+            }
             checks.extend(self.ledger.check(self.spec, self.target)?);
         }
-        let mut notes = measured.notes;
         let told = common.answers.told().into_iter();
         notes.extend(told.map(|text| ("wrong answer".to_owned(), text)));
         let lost = common.outages.told();
@@ -308,6 +316,25 @@ fn seconds(seconds: u32) -> Nanos {
     Nanos::from_secs(u64::from(seconds))
 }
 
+/// A step in which nothing ended has no rate.
+fn ended(window: &Window, kind: &str) -> Check {
+    let found = window.kinds.iter().find(|totals| totals.spec.name == kind);
+    let (ops, actual) = found.map_or((0, "none".to_owned()), |totals| {
+        let sums = &totals.sums;
+        let actual = match sums.ops {
+            0 => format!("none; {} failed, {} late", sums.errors, totals.late),
+            ops => ops.to_string(),
+        };
+        (sums.ops, actual)
+    });
+    Check {
+        what: format!("`{kind}` that ended within the window"),
+        expected: "at least 1".to_owned(),
+        actual,
+        holds: ops > 0,
+    }
+}
+
 /// A note where the arrivals were more than was done.
 fn not_sustained(open_loop: &OpenLoop, window: &Window, kind: usize) -> Vec<(String, String)> {
     if open_loop.is_sustained() {
@@ -332,8 +359,9 @@ fn ramp_notes(ramped: &Ramped, spec: &RampSpec) -> Vec<(String, String)> {
         let at = attempt.at.map_or("unknown".to_owned(), |at| at.to_string());
         let judged = match (attempt.kept, attempt.at) {
             (true, _) => format!("within {}", spec.limit),
+            (false, None) => "nothing ended".to_owned(),
             (false, Some(at)) if at <= spec.limit => "rate not sustained".to_owned(),
-            (false, _) => format!("over {}", spec.limit),
+            (false, Some(_)) => format!("over {}", spec.limit),
         };
         let text = format!(
             "{}/s: p{percentile} {at}, {judged}",

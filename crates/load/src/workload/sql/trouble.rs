@@ -12,6 +12,9 @@ use crate::errors::Reaction;
 use crate::reconnect::reconnect;
 use crate::{ClientContext, StepError};
 
+/// The pause before another attempt where the server lets a client in and cuts it off again.
+const PAUSE: Nanos = Nanos::from_millis(100);
+
 /// Connections that were lost and opened again.
 #[derive(Debug, Default)]
 pub(super) struct Outages(Mutex<Outage>);
@@ -83,13 +86,14 @@ impl Own {
             }
             Reaction::Ignore | Reaction::Retry => {
                 let goes_on = self.roll_back(common, operation, context, progress)?;
-                Ok(if !goes_on || (is_retried && context.is_over()) {
-                    Next::End(Ended::Over)
-                } else if is_retried {
+                Ok(if is_retried && goes_on && !context.is_over() {
                     self.begin_again(operation, context, progress);
                     Next::Again
+                } else if is_retried {
+                    context.recorder.cut_off(operation.kind);
+                    Next::End(Ended::Over)
                 } else {
-                    Next::End(Ended::Failed)
+                    Next::End(if goes_on { Ended::Failed } else { Ended::Over })
                 })
             }
         }
@@ -162,7 +166,10 @@ impl Own {
                 // It went away once more.
                 Err(refused)
                     if common.rules.reaction(&refused.source) == Reaction::Reconnect
-                        && !left.is_zero() => {}
+                        && !left.is_zero() =>
+                {
+                    context.wait_until(clock.now() + PAUSE);
+                }
                 Err(refused) => return Err(refused.of(&self.name)),
             }
         }
