@@ -23,8 +23,8 @@ impl Client for IndexBuilder {
 }
 
 /// Connects the clients that build all secondary indexes: one for each copy of a table that has some left
-/// to build. Where none has, one that has nothing to do, which is noted. Their operation kind, the first of the step, is
-/// the statement that builds an index; the rows of a copy count once.
+/// to build. Where none has, one that has nothing to do, which is noted. Their operation kind, the first of
+/// the step, is the statement that builds an index; the rows of a copy count once.
 pub(super) fn clients_of_index(
     spec: &SqlSpec,
     target: &Target,
