@@ -78,9 +78,11 @@ pub(crate) enum Verb {
     Compare(CompareArgs),
     /// Write the report of a run
     Report(ReportArgs),
+    /// Follow metrics over many builds, and find where they changed
+    History(HistoryArgs),
     /// Explain what differs between two systems: defaults that changed, what is new, gone, on purpose
     Explain(ExplainArgs),
-    /// Write all measurements of a run
+    /// Write what a run measured, for other programs
     Export(ExportArgs),
 }
 
@@ -273,9 +275,12 @@ Examples:
   backslide compare r7
   backslide compare r7 --metric server.cpu/o --min-effect 1
   backslide compare r7 --base mysql-8.0.31 --format json
+  backslide compare r7 --format junit > backslide.xml
+  backslide compare r7 --format markdown | gh pr comment 42 --body-file -
 
-Exit status: 0 nothing regressed, 10 something regressed, 11 something is not decided.
-An A/A control is shown but does not count.")]
+Exit status: 0 nothing regressed, 10 something regressed, 11 nothing regressed but something is not
+decided, 20 nothing could be compared because trials failed; 1 and 2 as everywhere: an error, a
+wrong command line. An A/A control is shown but does not count.")]
 pub(crate) struct CompareArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
@@ -293,8 +298,21 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) all: bool,
     /// For people or for programs
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    pub(crate) format: CompareFormat,
+}
+
+/// What comparisons are printed as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareFormat {
+    /// Tables for people
+    Text,
+    /// For programs; documented in docs/formats.md
+    Json,
+    /// Test results for continuous integration: a regression is a failure
+    Junit,
+    /// A comment for a pull request
+    Markdown,
 }
 
 /// What a report is written as.
@@ -343,6 +361,65 @@ pub(crate) struct ReportArgs {
     pub(crate) brief: bool,
 }
 
+/// What a history is printed as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HistoryFormat {
+    /// Tables for people
+    Text,
+    /// For programs; documented in docs/formats.md
+    Json,
+    /// Markdown
+    Md,
+    /// One self-contained page
+    Html,
+}
+
+impl HistoryFormat {
+    /// What the file's name asks for.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        Self::from_str(path.extension()?.to_str()?, true).ok()
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  backslide history r7                    the systems of a run, in the order of its plan
+  backslide history r3 r7 r9 --label trunk
+                                          the system `trunk` of several runs, in this order
+  backslide history --label trunk -o trunk.html
+                                          of all runs of the plan that was last run with it
+  backslide history r7 --step point-query --metric server.cpu/o
+
+A change needs several rounds of builds that were run together, or at least 8 builds. A single build that
+differs is an outlier, not a change; so is the last one, until the next confirms it.")]
+pub(crate) struct HistoryArgs {
+    /// Which runs, in order [default: the latest]
+    #[arg(value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+    /// Of each run only the system of this name
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) label: Option<String>,
+    /// Metrics to follow; `all` for every one
+    #[arg(long, value_name = "METRIC", default_value = "rate")]
+    pub(crate) metric: Vec<String>,
+    /// Only this step, build by build
+    #[arg(long, value_name = "STEP")]
+    pub(crate) step: Option<String>,
+    /// Compare with this build instead of the first: its run, system or build
+    #[arg(long, value_name = "BUILD")]
+    pub(crate) base: Option<String>,
+    /// Smallest change worth calling, in per cent, instead of each metric's own
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) min_effect: Option<f64>,
+    /// The format [default: what the file's name asks for, else text]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<HistoryFormat>,
+    /// Where it goes; `-` for stdout [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
@@ -370,22 +447,64 @@ pub(crate) struct ExplainArgs {
     pub(crate) format: Format,
 }
 
-/// What measurements are written as.
+/// What of a run is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportWhat {
+    /// Every metric of every step of every trial
+    Measurements,
+    /// Every second: operations, errors, percentiles
+    Intervals,
+    /// How often each latency came, over whole steps
+    Histograms,
+    /// Every verdict
+    Comparisons,
+}
+
+/// What it is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// One measurement a line, with a header
+    /// A row a line, under a header
     Csv,
+    /// A JSON object a line
+    #[value(name = "jsonl")]
+    JsonLines,
+    /// Parquet, for data frames and analytical databases
+    Parquet,
+    /// The interval log of HdrHistogram: a histogram a second
+    #[value(alias = "hlog")]
+    Hdr,
+    /// OpenMetrics text, for Prometheus
+    #[value(name = "openmetrics", alias = "om")]
+    OpenMetrics,
+}
+
+impl ExportFormat {
+    /// What the file's name asks for.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        Self::from_str(path.extension()?.to_str()?, true).ok()
+    }
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  backslide export r7 --format csv > r7.csv")]
+#[command(after_help = "\
+Examples:
+  backslide export r7 > r7.csv            every measurement
+  backslide export r7 --what intervals -o r7.parquet
+  backslide export r7 -o r7.hlog          a histogram a second, for the tools of HdrHistogram
+  backslide export r7 --what comparisons --format jsonl")]
 pub(crate) struct ExportArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
-    /// The format
-    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
-    pub(crate) format: ExportFormat,
+    /// What is written [default: measurements; intervals where the format is hdr]
+    #[arg(long, value_enum)]
+    pub(crate) what: Option<ExportWhat>,
+    /// The format [default: what the file's name asks for, else csv]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ExportFormat>,
     /// Where it goes [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Of comparisons: with this system instead of the plan's base, named as for `compare`
+    #[arg(long, value_name = "SYSTEM")]
+    pub(crate) base: Option<String>,
 }

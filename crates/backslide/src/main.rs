@@ -5,6 +5,7 @@ mod cmd;
 mod exit;
 mod input;
 mod installing;
+mod output;
 mod printer;
 mod progress;
 mod runs;
@@ -40,8 +41,9 @@ fn main() -> std::process::ExitCode {
         Verb::Show(options) => cmd::show::run(&options, &lab, printer),
         Verb::Compare(options) => cmd::compare::run(&options, &lab, printer),
         Verb::Report(options) => cmd::report::run(&options, &lab, printer),
+        Verb::History(options) => cmd::history::run(&options, &lab, printer),
         Verb::Explain(options) => cmd::explain::run(&options, &lab, printer),
-        Verb::Export(options) => cmd::export::run(&options, &lab, printer),
+        Verb::Export(options) => cmd::export::run(&options, &lab),
     };
     let exit = result.unwrap_or_else(|error| {
         printer.error(&error);

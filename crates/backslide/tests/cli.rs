@@ -431,6 +431,17 @@ fn compares_it(bench: &Bench) {
         })
         .collect();
     assert_eq!(steps, ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100"]);
+    let junit = bench.run(&["compare", "--format", "junit"]);
+    assert_eq!(junit.code(), 11);
+    assert_eq!(junit.stdout.matches("<skipped ").count(), 6, "{junit:?}");
+    let comment = bench.run(&["compare", "--format", "markdown"]);
+    assert_eq!(comment.code(), 11);
+    assert!(
+        comment
+            .stdout
+            .starts_with("<!-- backslide compare -->\n### backslide: 6 inconclusive\n"),
+        "{comment:?}"
+    );
     let text = bench.run(&["compare", "r1"]);
     assert_eq!(text.code(), 11);
     assert!(text.stdout.contains("sqlite/rollback"), "{}", text.stdout);
@@ -461,6 +472,40 @@ fn exports_it(bench: &Bench) {
     let file = bench.path("all.csv");
     bench.run(&["export", "r1", "-o", "all.csv"]).fine();
     assert_eq!(fs::read_to_string(file).unwrap(), csv);
+    exports_all_else(bench);
+}
+
+fn exports_all_else(bench: &Bench) {
+    let place = "run,round,position,system,step,clients";
+    let beginnings: [(&[&str], String); 6] = [
+        (
+            &["--format", "jsonl"],
+            "{\"run\":\"r1\",\"round\":1,".into(),
+        ),
+        (&["--what", "intervals"], format!("{place},interval,")),
+        (&["--what", "histograms"], format!("{place},kind,clock,")),
+        (
+            &["--what", "comparisons"],
+            "run,step,clients,metric,".into(),
+        ),
+        (
+            &["--format", "openmetrics"],
+            "# TYPE backslide_rate_rows_per_second gauge\n".into(),
+        ),
+        (
+            &["--format", "hdr"],
+            "#[Histogram log format version 1.3]\n".into(),
+        ),
+    ];
+    for (asked, beginning) in beginnings {
+        let text = bench.run(&[&["export", "r1"], asked].concat()).fine();
+        assert!(text.starts_with(&beginning), "{asked:?}: {text}");
+    }
+    bench.run(&["export", "-o", "all.parquet"]).fine();
+    let parquet = fs::read(bench.path("all.parquet")).unwrap();
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+    let refused = bench.run(&["export", "--what", "histograms", "--format", "hdr"]);
+    assert_eq!(refused.code(), 1, "{refused:?}");
 }
 
 fn reports_it(bench: &Bench) {

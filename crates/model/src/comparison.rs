@@ -59,10 +59,26 @@ pub enum Reason {
         /// Further rounds expected to decide it; `None` when more than a thousand.
         more_rounds: Option<u32>,
     },
-    /// Trials of this system failed or are missing, so that no round is complete.
+    /// Trials of this system are missing, so that no round is complete.
     MissingTrials {
         /// Which.
         system: String,
+    },
+    /// Trials of this system failed, wrong answers among them, so that no round is complete.
+    FailedTrials {
+        /// Which.
+        system: String,
+        /// Why the first of them failed.
+        why: String,
+    },
+    /// The two were not measured under the same conditions.
+    Different {
+        /// In what: `TLS`, `scale`, `host`.
+        what: String,
+        /// That of the base.
+        base: String,
+        /// That of the candidate.
+        candidate: String,
     },
     /// A value is zero or not a number, so that it has no ratio.
     NoRatio {
@@ -87,6 +103,14 @@ impl fmt::Display for Reason {
             } => write!(f, "about {n} more rounds"),
             Self::TooNoisy { more_rounds: None } => f.write_str("over 1000 more rounds"),
             Self::MissingTrials { system } => write!(f, "no complete round with {system}"),
+            Self::FailedTrials { system, why } => {
+                write!(f, "no complete round: {system} failed: {why}")
+            }
+            Self::Different {
+                what,
+                base,
+                candidate,
+            } => write!(f, "{what} differs: {base} and {candidate}"),
             Self::NoRatio { system } => write!(f, "{system} has a value of zero"),
             Self::NotJudged => f.write_str("neither direction is better"),
         }
@@ -138,4 +162,32 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// How big it is, where something changed.
     pub magnitude: Option<Magnitude>,
+    /// What ratio, interval and verdict rest on; `None` without an interval.
+    #[serde(default)]
+    pub evidence: Option<Evidence>,
+}
+
+/// What a comparison of two rounds and more rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Standard deviation of a round's log ratio, in the light of the comparison's family.
+    pub sd: f64,
+    /// Degrees of freedom of that.
+    pub df: f64,
+    /// Those of them that the family adds; 0 where the rounds have to do alone.
+    pub prior_df: f64,
+    /// The margin that the verdict was given with, as a fraction.
+    pub margin: f64,
+    /// Two-sided p-value of "no difference", before it is adjusted for other steps.
+    pub p_value: f64,
+    /// The same by exact permutation of the rounds' signs; `None` for fewer than 6 and more than
+    /// 24 rounds.
+    pub sign_flip: Option<f64>,
+    /// The ratio by Hodges and Lehmann's estimate, which a few wild rounds hardly move.
+    pub centre: f64,
+    /// Rounds that pull the ratio away from that by more than its standard error; empty where the
+    /// two agree.
+    pub outlying: Vec<u32>,
+    /// Independent slice pairs that those measured are worth; `None` for steps without slices.
+    pub slice_pairs: Option<f64>,
 }

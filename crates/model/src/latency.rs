@@ -86,6 +86,11 @@ impl Latency {
             .map(|v| (Nanos(v.value_iterated_to()), v.count_since_last_iteration()))
     }
 
+    /// The histogram itself, for the writers of its own formats.
+    pub const fn histogram(&self) -> &Histogram<u64> {
+        &self.0
+    }
+
     /// HdrHistogram V2 encoding, deflated.
     pub fn encode(&self) -> Vec<u8> {
         let mut plain = Vec::new();

@@ -18,12 +18,13 @@ mod record;
 mod rng;
 mod run;
 mod sql;
+mod stream;
 mod system;
 mod units;
 mod version;
 mod workload;
 
-pub use comparison::{Comparison, Magnitude, Reason, Verdict};
+pub use comparison::{Comparison, Evidence, Magnitude, Reason, Verdict};
 pub use counter::{Counter, CounterId, CounterKind, Readings};
 pub use dbms::{Dbms, Dialect, Engine};
 pub use event::{Edge, Event, TrialKey};
@@ -46,6 +47,7 @@ pub use sql::{
     SqlColumn, SqlDraw, SqlIndex, SqlOperation, SqlPace, SqlPiece, SqlRun, SqlSpec, SqlStatement,
     SqlStep, SqlTable, SqlTexts, SqlWork, TableChoice, Verb,
 };
+pub use stream::{IntervalNumbers, KindNumbers, StepPlace};
 pub use system::{Build, BuildSource, Config, Connection, Placement, Setting, System, Transport};
 pub use units::{Bytes, Nanos};
 pub use version::{Version, VersionError};

@@ -338,6 +338,7 @@ mod tests {
             q_value: None,
             verdict: Verdict::Unchanged,
             magnitude: None,
+            evidence: None,
         }
     }
 

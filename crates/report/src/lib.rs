@@ -4,12 +4,15 @@
 //! built once as a [`Table`] (see [`tables`]) or as a [`Sentence`]; each output only sets it.
 
 mod chart;
+mod comment;
 mod csv;
 mod findings;
 pub mod format;
 mod groups;
+mod history;
 mod input;
 mod json;
+mod junit;
 mod markdown;
 mod open_loop;
 mod page;
@@ -24,11 +27,16 @@ pub mod tables;
 mod tsv;
 mod view;
 
+pub use comment::comment;
 pub use csv::csv;
 pub use findings::{findings, unequal};
 pub use groups::title as group_title;
+pub use history::{
+    history_html, history_json, history_markdown, history_sentence, history_tables,
+};
 pub use input::{Differing, Finding, Input};
 pub use json::json;
+pub use junit::junit;
 pub use markdown::markdown;
 pub use page::{html, html_brief};
 pub use sentence::{Sentence, control, sentences};

@@ -116,6 +116,17 @@ fn provenance(text: &mut String, view: &View<'_>) {
 
 /// One table under its title.
 pub(crate) fn table(table: &Table) -> String {
+    let mut text = format!("## {}\n\n", escape(&table.title));
+    if !table.note.is_empty() {
+        let _infallible = write!(text, "{}\n\n", escape(&table.note));
+    }
+    grid(&mut text, table);
+    text.push('\n');
+    text
+}
+
+/// A table without title and note.
+pub(crate) fn grid(text: &mut String, table: &Table) {
     let heads = table.headers.iter().map(|h| {
         let unit = if h.unit.is_empty() {
             String::new()
@@ -128,12 +139,8 @@ pub(crate) fn table(table: &Table) -> String {
         Align::Left => ":--".to_owned(),
         Align::Right => "--:".to_owned(),
     });
-    let mut text = format!("## {}\n\n", escape(&table.title));
-    if !table.note.is_empty() {
-        let _infallible = write!(text, "{}\n\n", escape(&table.note));
-    }
-    push_row(&mut text, heads);
-    push_row(&mut text, rules);
+    push_row(text, heads);
+    push_row(text, rules);
     for row in &table.rows {
         let is_heading = Table::is_heading(row);
         let cells = row.iter().map(|cell| {
@@ -144,10 +151,8 @@ pub(crate) fn table(table: &Table) -> String {
                 shown
             }
         });
-        push_row(&mut text, cells);
+        push_row(text, cells);
     }
-    text.push('\n');
-    text
 }
 
 fn push_row(text: &mut String, cells: impl Iterator<Item = String>) {
@@ -156,7 +161,7 @@ fn push_row(text: &mut String, cells: impl Iterator<Item = String>) {
 }
 
 /// Keeps names from becoming markup.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

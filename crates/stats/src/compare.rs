@@ -1,14 +1,23 @@
 //! A run becomes comparisons: every system against the base, for each step and metric.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use model::{Cell, Comparison, Direction, MetricId, Reason, RunData, StepId, Verdict, describe};
+use model::{Cell, Comparison, Direction, MetricId, Outcome, Reason, RunData, Verdict, describe};
 
+use crate::conditions;
+use crate::estimate::Estimate;
+use crate::family::Priors;
 use crate::fdr::adjust;
+use crate::grid::{Grid, Round, Row, is_broken, logs};
+use crate::looks::{p_among, tail_among};
+use crate::moderate::Prior;
 use crate::options::{CompareError, Options};
-use crate::paired::Paired;
+use crate::paired::{Paired, ratio_of};
+use crate::robust::{hodges_lehmann, outlying, sign_flip};
+use crate::slices::{SlicePairs, SliceValue};
+use crate::student::Quantiles;
 use crate::verdict::{
-    CONFIDENCE, Evidence, FEWEST_ROUNDS, higher_is_better, judge, log_margin, magnitude,
+    Evidence, FEWEST_ROUNDS, LEVEL, Rule, higher_is_better, judge, log_margin, magnitude,
 };
 
 /// Compares every system of the run with the base.
@@ -20,61 +29,56 @@ use crate::verdict::{
 /// - two values of which either is zero, negative or not a number have no ratio, and the cell is
 ///   incomparable. Where both are zero in every complete round (no errors here, none there; no
 ///   reads here, none there) nothing happened that could be compared, and the cell is left out;
+/// - the variance of a cell is steadied by those of its family: one metric, one class of steps;
 /// - false discoveries are controlled over the steps of one metric for one candidate, counting
 ///   the cells that a verdict is due for.
 ///
 /// # Errors
 /// When the base, a metric or a limit of `options` makes no sense for this run.
 pub fn compare(data: &RunData, options: &Options) -> Result<Vec<Comparison>, CompareError> {
+    compare_slices(data, &[], options)
+}
+
+/// The same for a run with steps that were measured in alternating slices: where both systems have
+/// slices in a round, its log ratio is the mean over the pairs, and the standard error is what the
+/// rounds say or what the pairs say, whichever is larger.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_slices(
+    data: &RunData,
+    slices: &[SliceValue],
+    options: &Options,
+) -> Result<Vec<Comparison>, CompareError> {
     let base = options.resolve(data)?;
-    let grid = Grid::of(data, options);
+    let grid = Grid::of(data, slices, options);
+    let quantiles = Quantiles::default();
+    let question = Question {
+        data,
+        base,
+        options,
+        priors: Priors::of(&grid, data),
+        grid,
+        rule: Rule {
+            q_limit: options.q,
+            looks: options.looks,
+            quantiles: &quantiles,
+        },
+    };
     let candidates = data.info.plan.systems.iter().filter(|s| s.name != base);
     Ok(candidates
-        .flat_map(|candidate| against_base(&grid, base, &candidate.name, options))
+        .flat_map(|candidate| question.answer(&candidate.name))
         .collect())
 }
 
-fn against_base(
-    grid: &Grid<'_>,
-    base: &str,
-    candidate: &str,
-    options: &Options,
-) -> Vec<Comparison> {
-    let mut drafts: Vec<Draft> = grid
-        .rows
-        .values()
-        .filter_map(|row| draft(row, base, candidate, options))
-        .collect();
-    let mut families: HashMap<MetricId, Vec<Judged<'_>>> = HashMap::new();
-    for Draft {
-        comparison,
-        evidence,
-    } in &mut drafts
-    {
-        if let Some(evidence) = *evidence {
-            let family = families.entry(comparison.metric.clone()).or_default();
-            family.push((comparison, evidence));
-        }
-    }
-    for family in families.into_values() {
-        judge_family(family, options.q);
-    }
-    drafts.into_iter().map(|draft| draft.comparison).collect()
-}
-
-/// A comparison that a verdict is due for, and what it is judged by.
-type Judged<'a> = (&'a mut Comparison, Evidence);
-
-/// Gives their verdicts to the steps of one metric.
-fn judge_family(family: Vec<Judged<'_>>, q_limit: f64) {
-    let p_values: Vec<f64> = family.iter().map(|(_, evidence)| evidence.p).collect();
-    for ((comparison, evidence), q_value) in family.into_iter().zip(adjust(&p_values)) {
-        let verdict = judge(&evidence, q_value, q_limit);
-        let changed = matches!(verdict, Verdict::Regressed | Verdict::Improved);
-        comparison.q_value = Some(q_value);
-        comparison.magnitude = changed.then(|| magnitude(&evidence.paired));
-        comparison.verdict = verdict;
-    }
+/// All that a comparison is made from.
+struct Question<'a> {
+    data: &'a RunData,
+    base: &'a str,
+    options: &'a Options,
+    grid: Grid<'a>,
+    priors: Priors,
+    rule: Rule<'a>,
 }
 
 /// A comparison; with its evidence where the verdict has to wait for the other steps.
@@ -83,68 +87,168 @@ struct Draft {
     evidence: Option<Evidence>,
 }
 
-/// `None` where there is nothing to compare: neither side has the metric, or both are zero.
-fn draft(row: &Row<'_>, base: &str, candidate: &str, options: &Options) -> Option<Draft> {
-    let of = |system: &str| row.values.get(system);
-    let (of_base, of_candidate) = (of(base), of(candidate));
-    if of_base.is_none() && of_candidate.is_none() {
-        return None;
+/// A comparison that a verdict is due for, and what it is judged by.
+type Judged<'a> = (&'a mut Comparison, Evidence);
+
+impl Question<'_> {
+    /// The comparisons of one candidate.
+    fn answer(&self, candidate: &str) -> Vec<Comparison> {
+        let differs = conditions::of_systems(self.data, self.base, candidate);
+        let rows = self.grid.rows.iter();
+        let mut drafts: Vec<Draft> = rows
+            .filter_map(|(place, row)| {
+                let prior = self.priors.of_row(place, self.data);
+                self.draft(row, candidate, prior, differs.as_ref())
+            })
+            .collect();
+        let mut families: HashMap<MetricId, Vec<Judged<'_>>> = HashMap::new();
+        for Draft {
+            comparison,
+            evidence,
+        } in &mut drafts
+        {
+            if let Some(evidence) = *evidence {
+                let family = families.entry(comparison.metric.clone()).or_default();
+                family.push((comparison, evidence));
+            }
+        }
+        for family in families.into_values() {
+            judge_family(family, &self.rule);
+        }
+        drafts.into_iter().map(|draft| draft.comparison).collect()
     }
-    let pairs = complete_rounds(of_base, of_candidate);
-    if !pairs.is_empty() && pairs.iter().all(|(_, b, c)| *b == 0.0 && *c == 0.0) {
-        return None;
+
+    /// `None` where there is nothing to compare: neither side has the metric, or both are zero.
+    fn draft(
+        &self,
+        row: &Row<'_>,
+        candidate: &str,
+        prior: Option<&Prior>,
+        differs: Option<&Reason>,
+    ) -> Option<Draft> {
+        let base = self.base;
+        if !row.has(base) && !row.has(candidate) {
+            return None;
+        }
+        let rounds = row.complete_rounds(base, candidate);
+        if !rounds.is_empty() && rounds.iter().all(Round::is_nothing) {
+            return None;
+        }
+        let mut comparison = blank(row.first, base, candidate, rounds.len() as u32);
+        let mut evidence = None;
+        if let Some(reason) = differs {
+            comparison.verdict = Verdict::Incomparable(reason.clone());
+        } else if rounds.is_empty() {
+            let missing = if row.has(base) { candidate } else { base };
+            comparison.verdict = Verdict::Incomparable(self.why_missing(missing));
+        } else if let Some(logs) = logs(&rounds) {
+            comparison.verdict = without_family(&comparison);
+            evidence = self.measure_change(&mut comparison, &rounds, &logs, prior);
+        } else {
+            let of_base = rounds.iter().find_map(|round| {
+                let is_broken = [round.base, round.candidate].map(is_broken);
+                is_broken.contains(&true).then_some(is_broken[0])
+            });
+            let zero = if of_base == Some(true) {
+                base
+            } else {
+                candidate
+            };
+            comparison.verdict = Verdict::Incomparable(Reason::NoRatio {
+                system: zero.to_owned(),
+            });
+        }
+        Some(Draft {
+            comparison,
+            evidence,
+        })
     }
-    let mut comparison = row.blank(base, candidate, pairs.len() as u32);
-    let mut evidence = None;
-    let broken = |value: f64| !(value.is_finite() && value > 0.0);
-    comparison.verdict = if pairs.is_empty() {
-        let missing = if of_base.is_none() { base } else { candidate };
-        Verdict::Incomparable(Reason::MissingTrials {
-            system: missing.to_owned(),
+
+    /// Why a system has no value in any complete round.
+    fn why_missing(&self, system: &str) -> Reason {
+        let trials = self.data.trials.iter();
+        let failed = trials
+            .filter(|trial| trial.system == system)
+            .find_map(|trial| match &trial.outcome {
+                Outcome::Completed => None,
+                Outcome::Failed { reason, .. } => Some(reason),
+            });
+        let system = system.to_owned();
+        match failed {
+            None => Reason::MissingTrials { system },
+            Some(why) => Reason::FailedTrials {
+                system,
+                why: why.clone(),
+            },
+        }
+    }
+
+    /// Fills in ratio, interval and what they rest on; yields the evidence where a verdict is due.
+    fn measure_change(
+        &self,
+        comparison: &mut Comparison,
+        rounds: &[Round],
+        logs: &[f64],
+        prior: Option<&Prior>,
+    ) -> Option<Evidence> {
+        let paired = Paired::of(logs)?;
+        comparison.ratio = Some(paired.ratio());
+        let by_round = || rounds.iter().map(|r| r.round).zip(logs.iter().copied());
+        comparison.pairs = by_round().map(|(r, log)| (r, ratio_of(log))).collect();
+        let (direction, usual) = rule(&comparison.metric);
+        let margin = self.options.margin(&comparison.metric, usual);
+        let slices = slice_pairs(rounds);
+        let estimate =
+            Estimate::of(paired, prior)?.with_error_from(slices.map_or(0.0, |slices| slices.error));
+        let Rule {
+            looks, quantiles, ..
+        } = self.rule;
+        let interval = estimate.interval(tail_among(looks, paired.rounds, LEVEL), quantiles);
+        comparison.low = interval.map(|(low, _)| ratio_of(low));
+        comparison.high = interval.map(|(_, high)| ratio_of(high));
+        let p_value = estimate.p_value();
+        let outlying = outlying(&by_round().collect::<Vec<_>>(), estimate.error());
+        comparison.evidence = Some(model::Evidence {
+            sd: estimate.sd,
+            df: estimate.df(),
+            prior_df: estimate.prior_df,
+            margin,
+            p_value,
+            sign_flip: sign_flip(logs),
+            centre: ratio_of(hodges_lehmann(logs)?),
+            outlying,
+            slice_pairs: slices.map(|slices| slices.effective),
+        });
+        let higher_is_better = higher_is_better(direction)?;
+        (paired.rounds >= FEWEST_ROUNDS).then(|| Evidence {
+            estimate,
+            interval,
+            higher_is_better,
+            margin: log_margin(margin),
+            p: p_among(looks, paired.rounds, p_value),
         })
-    } else if let Some((_, b, _)) = pairs.iter().find(|(_, b, c)| broken(*b) || broken(*c)) {
-        let zero = if broken(*b) { base } else { candidate };
-        Verdict::Incomparable(Reason::NoRatio {
-            system: zero.to_owned(),
-        })
-    } else {
-        evidence = measure_change(&mut comparison, &pairs, options);
-        without_family(&comparison)
-    };
-    Some(Draft {
-        comparison,
-        evidence,
-    })
+    }
 }
 
-/// Fills in ratio and interval; yields the evidence where a verdict is due.
-fn measure_change(
-    comparison: &mut Comparison,
-    pairs: &[(u32, f64, f64)],
-    options: &Options,
-) -> Option<Evidence> {
-    let logs: Vec<f64> = pairs.iter().map(|(_, b, c)| c.ln() - b.ln()).collect();
-    let paired = Paired::of(&logs)?;
-    let interval = paired.interval(CONFIDENCE);
-    comparison.ratio = Some(paired.ratio());
-    comparison.low = interval.map(|(low, _)| low.exp());
-    comparison.high = interval.map(|(_, high)| high.exp());
-    comparison.pairs = pairs
-        .iter()
-        .zip(&logs)
-        .map(|((round, _, _), log)| (*round, log.exp()))
-        .collect();
-    let (direction, margin) = rule(&comparison.metric);
-    let higher_is_better = higher_is_better(direction)?;
-    if paired.rounds < FEWEST_ROUNDS {
+/// What the slice pairs of all rounds are worth; `None` where a round has none.
+fn slice_pairs(rounds: &[Round]) -> Option<SlicePairs> {
+    if rounds.iter().any(|round| round.slices.is_empty()) {
         return None;
     }
-    Some(Evidence {
-        paired,
-        higher_is_better,
-        margin: log_margin(options.min_effect.unwrap_or(margin)),
-        p: paired.p_value()?,
-    })
+    let pairs: Vec<Vec<f64>> = rounds.iter().map(|round| round.slices.clone()).collect();
+    SlicePairs::of(&pairs)
+}
+
+/// Gives their verdicts to the steps of one metric.
+fn judge_family(family: Vec<Judged<'_>>, rule: &Rule<'_>) {
+    let p_values: Vec<f64> = family.iter().map(|(_, evidence)| evidence.p).collect();
+    for ((comparison, evidence), q_value) in family.into_iter().zip(adjust(&p_values)) {
+        let verdict = judge(&evidence, q_value, rule);
+        let changed = matches!(verdict, Verdict::Regressed | Verdict::Improved);
+        comparison.q_value = Some(q_value);
+        comparison.magnitude = changed.then(|| magnitude(evidence.estimate.paired.mean));
+        comparison.verdict = verdict;
+    }
 }
 
 /// The verdict of a cell with a ratio, as far as it does not depend on the other steps.
@@ -164,83 +268,28 @@ fn rule(metric: &MetricId) -> (Direction, f64) {
     describe(metric).map_or((Direction::Neither, 0.0), |is| (is.direction, is.margin))
 }
 
-/// The rounds in which both have a value: (round, base, candidate), by round.
-fn complete_rounds(
-    base: Option<&BTreeMap<u32, f64>>,
-    candidate: Option<&BTreeMap<u32, f64>>,
-) -> Vec<(u32, f64, f64)> {
-    let (Some(base), Some(candidate)) = (base, candidate) else {
-        return Vec::new();
-    };
-    base.iter()
-        .filter_map(|(round, b)| Some((*round, *b, *candidate.get(round)?)))
-        .collect()
-}
-
-/// All values of the run, by step and metric.
-struct Grid<'a> {
-    /// Ordered by step, then by the place at which the run first has the metric.
-    rows: BTreeMap<(u32, &'a StepId, usize), Row<'a>>,
-}
-
-/// All values of one step and metric.
-struct Row<'a> {
-    first: &'a Cell,
-    /// By system, then by round.
-    values: HashMap<&'a str, BTreeMap<u32, f64>>,
-}
-
-impl<'a> Grid<'a> {
-    fn of(data: &'a RunData, options: &Options) -> Self {
-        let mut places: HashMap<&MetricId, usize> = HashMap::new();
-        let mut rows: BTreeMap<(u32, &StepId, usize), Row<'a>> = BTreeMap::new();
-        let selected = |cell: &&Cell| options.metrics.contains(&cell.metric);
-        for cell in data.cells.iter().filter(selected) {
-            let next = places.len();
-            let place = *places.entry(&cell.metric).or_insert(next);
-            let row = rows.entry((cell.ordinal, &cell.step, place));
-            let row = row.or_insert_with(|| Row {
-                first: cell,
-                values: HashMap::new(),
-            });
-            let rounds = row.values.entry(&cell.system).or_default();
-            rounds.insert(cell.round, cell.value);
-        }
-        Self { rows }
-    }
-}
-
-impl Row<'_> {
-    /// A comparison that says nothing yet.
-    fn blank(&self, base: &str, candidate: &str, rounds: u32) -> Comparison {
-        let Cell {
-            step,
-            ordinal,
-            clients,
-            metric,
-            unit,
-            ..
-        } = self.first;
-        Comparison {
-            step: step.clone(),
-            ordinal: *ordinal,
-            clients: *clients,
-            metric: metric.clone(),
-            unit: *unit,
-            base: base.to_owned(),
-            system: candidate.to_owned(),
-            ratio: None,
-            low: None,
-            high: None,
-            rounds,
-            pairs: Vec::new(),
-            q_value: None,
-            verdict: Verdict::Inconclusive(Reason::TooFewRounds {
-                have: rounds,
-                need: FEWEST_ROUNDS,
-            }),
-            magnitude: None,
-        }
+/// A comparison of the cells like this one that says nothing yet.
+fn blank(cell: &Cell, base: &str, candidate: &str, rounds: u32) -> Comparison {
+    Comparison {
+        step: cell.step.clone(),
+        ordinal: cell.ordinal,
+        clients: cell.clients,
+        metric: cell.metric.clone(),
+        unit: cell.unit,
+        base: base.to_owned(),
+        system: candidate.to_owned(),
+        ratio: None,
+        low: None,
+        high: None,
+        rounds,
+        pairs: Vec::new(),
+        q_value: None,
+        verdict: Verdict::Inconclusive(Reason::TooFewRounds {
+            have: rounds,
+            need: FEWEST_ROUNDS,
+        }),
+        magnitude: None,
+        evidence: None,
     }
 }
 

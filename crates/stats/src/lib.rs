@@ -4,13 +4,24 @@
 //! [`model::Comparison`]s; the other modules are the formulas that it is made of, each with its
 //! source beside it.
 
+mod class;
 mod compare;
+mod conditions;
 mod control;
+mod estimate;
+mod family;
 mod fdr;
+mod gamma;
+mod grid;
 mod group;
+mod history;
+mod looks;
+mod moderate;
 mod options;
 mod paired;
 mod power;
+mod robust;
+mod slices;
 mod student;
 mod summary;
 mod sweep;
@@ -21,12 +32,20 @@ mod fixture;
 #[cfg(test)]
 mod simulation;
 
-pub use compare::compare;
+pub use compare::{compare, compare_slices};
+pub use conditions::of_runs as difference_of_runs;
 pub use control::{ControlSummary, rates_of_control};
 pub use fdr::adjust;
 pub use group::{GroupSummary, summarise};
+pub use history::{
+    At, Change, Found, History, HistoryError, HistoryLine, HistoryOptions, HistoryPoint, Part,
+    Ratio, Series, Standing, analyse, history,
+};
+pub use looks::{Looks, Next};
 pub use options::{CompareError, Options, Selection};
 pub use paired::Paired;
 pub use power::{Situation, further_rounds};
+pub use robust::{hodges_lehmann, sign_flip};
+pub use slices::{SlicePairs, SliceValue};
 pub use summary::{geometric_mean, max, mean, median, min};
 pub use sweep::{Crossing, Place, ScaleUp, Side, SweepPoint, crossings, scale_up};

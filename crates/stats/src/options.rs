@@ -1,6 +1,10 @@
 //! What a comparison is asked for, and what is wrong with the question.
 
+use std::collections::BTreeMap;
+
 use model::{MetricId, RunData, describe};
+
+use crate::looks::Looks;
 
 /// Which metrics are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,8 +35,13 @@ pub struct Options {
     /// The practical margin for every metric, as a fraction (0.02 is 2 %); `None` for each
     /// metric's own.
     pub min_effect: Option<f64>,
+    /// Margins that take the place of the metrics' own, where `min_effect` does not.
+    pub margins: BTreeMap<MetricId, f64>,
     /// The largest q-value that counts as certain, between 0 and 1.
     pub q: f64,
+    /// Whether the run is looked at after each round, to end it when all is decided; `None` for a
+    /// number of rounds that was fixed before.
+    pub looks: Option<Looks>,
 }
 
 impl Default for Options {
@@ -41,7 +50,9 @@ impl Default for Options {
             base: None,
             metrics: Selection::All,
             min_effect: None,
+            margins: BTreeMap::new(),
             q: 0.01,
+            looks: None,
         }
     }
 }
@@ -71,13 +82,24 @@ pub enum CompareError {
     /// The limit of the q-value is not between 0 and 1.
     #[error("the false-discovery rate must lie between 0 and 1, not {0}")]
     BadRate(f64),
+    /// A run that ends before its first look.
+    #[error(
+        "rounds from {min} to {max}: the fewest must be at least 1 and the most no fewer than these"
+    )]
+    BadLooks {
+        /// The fewest rounds.
+        min: u32,
+        /// The most.
+        max: u32,
+    },
 }
 
 impl Options {
     /// Checks the question against the run and says which system is the base.
     pub(crate) fn resolve<'a>(&'a self, data: &'a RunData) -> Result<&'a str, CompareError> {
-        if let Some(margin) = self.min_effect.filter(|m| !(m.is_finite() && *m >= 0.0)) {
-            return Err(CompareError::BadMargin(margin));
+        let mut margins = self.min_effect.iter().chain(self.margins.values());
+        if let Some(margin) = margins.find(|m| !(m.is_finite() && **m >= 0.0)) {
+            return Err(CompareError::BadMargin(*margin));
         }
         if !(self.q > 0.0 && self.q < 1.0) {
             return Err(CompareError::BadRate(self.q));
@@ -95,6 +117,12 @@ impl Options {
                 systems: plan.systems.iter().map(|s| s.name.clone()).collect(),
             })
         }
+    }
+
+    /// The margin of a metric whose own is `usual`.
+    pub(crate) fn margin(&self, metric: &MetricId, usual: f64) -> f64 {
+        let chosen = self.min_effect.or(self.margins.get(metric).copied());
+        chosen.unwrap_or(usual)
     }
 }
 
@@ -142,6 +170,13 @@ mod tests {
             assert!(
                 message(Options {
                     min_effect: Some(margin),
+                    ..Options::default()
+                })
+                .contains("fraction")
+            );
+            assert!(
+                message(Options {
+                    margins: BTreeMap::from([(MetricId::new("rate"), margin)]),
                     ..Options::default()
                 })
                 .contains("fraction")

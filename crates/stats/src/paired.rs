@@ -1,6 +1,7 @@
 //! The paired comparison of one cell.
 
-use crate::student::{t_quantile, two_sided_p};
+use crate::student::{t_critical, two_sided_p};
+use crate::summary::median;
 
 /// What the log ratios of the complete rounds say, by the paired t-test.
 ///
@@ -19,16 +20,17 @@ pub struct Paired {
 }
 
 impl Paired {
-    /// From the log ratios of the complete rounds; `None` when there is none or when one is not
-    /// finite.
+    /// From the log ratios of the complete rounds, whose order does not matter; `None` when there
+    /// is none or when one is not finite.
     pub fn of(logs: &[f64]) -> Option<Self> {
-        let origin = *logs.first()?;
-        let n = logs.len() as f64;
-        // Sums are taken from the first value, so that equal values give exactly their value and
+        // Sums are taken from the median, so that equal values give exactly their value and
         // exactly no deviation.
-        let mean = origin + logs.iter().map(|d| d - origin).sum::<f64>() / n;
-        let squares: f64 = logs.iter().map(|d| (d - mean) * (d - mean)).sum();
-        let sd = (logs.len() > 1).then(|| (squares / (n - 1.0)).sqrt());
+        let origin = median(logs)?;
+        let n = logs.len() as f64;
+        let from_origin: Vec<f64> = logs.iter().map(|d| d - origin).collect();
+        let mean = origin + sum(&from_origin) / n;
+        let squares: Vec<f64> = logs.iter().map(|d| (d - mean) * (d - mean)).collect();
+        let sd = (logs.len() > 1).then(|| (sum(&squares) / (n - 1.0)).sqrt());
         (mean.is_finite() && sd.is_none_or(f64::is_finite)).then_some(Self {
             rounds: logs.len() as u32,
             mean,
@@ -38,32 +40,80 @@ impl Paired {
 
     /// Geometric mean of the ratios.
     pub fn ratio(&self) -> f64 {
-        self.mean.exp()
+        ratio_of(self.mean)
     }
 
     /// The interval of the mean log ratio, `mean ± t·sd/√n`, which covers the true one with
     /// probability `confidence`; `None` with a single round.
     pub fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
-        let error = self.standard_error()?;
-        let half = t_quantile(f64::midpoint(1.0, confidence), self.rounds - 1) * error;
+        let half = t_critical((1.0 - confidence) / 2.0, self.df()) * self.standard_error()?;
         Some((self.mean - half, self.mean + half))
     }
 
     /// The two-sided p-value of "no difference"; `None` with a single round.
-    ///
-    /// Rounds that agree exactly have no spread to test against: then any difference is certain
-    /// (p = 0), and none is none (p = 1).
     pub fn p_value(&self) -> Option<f64> {
-        let error = self.standard_error()?;
-        if error > 0.0 {
-            return Some(two_sided_p(self.mean / error, self.rounds - 1));
-        }
-        Some(if self.mean == 0.0 { 1.0 } else { 0.0 })
+        Some(p_of_mean(self.mean, self.standard_error()?, self.df()))
+    }
+
+    /// Degrees of freedom of the standard deviation.
+    pub(crate) fn df(&self) -> f64 {
+        f64::from(self.rounds.saturating_sub(1))
     }
 
     fn standard_error(&self) -> Option<f64> {
         self.sd.map(|sd| sd / f64::from(self.rounds).sqrt())
     }
+}
+
+/// The two-sided p-value of a mean whose standard error has `df` degrees of freedom.
+///
+/// Rounds that agree exactly have no spread to test against: then any difference is certain
+/// (p = 0), and none is none (p = 1).
+pub(crate) fn p_of_mean(mean: f64, error: f64, df: f64) -> f64 {
+    if error > 0.0 {
+        two_sided_p(mean / error, df)
+    } else if mean == 0.0 {
+        1.0
+    } else {
+        0.0
+    }
+}
+
+/// ln(candidate / base) of two positive values: exactly minus the same of the two exchanged, and
+/// exactly the same when both are doubled.
+pub(crate) fn log_ratio(base: f64, candidate: f64) -> f64 {
+    let (small, large) = if base < candidate {
+        (base, candidate)
+    } else {
+        (candidate, base)
+    };
+    let quotient = large / small;
+    let log = if quotient.is_finite() {
+        quotient.ln()
+    } else {
+        large.ln() - small.ln()
+    };
+    if base < candidate { log } else { -log }
+}
+
+/// The ratio of a log ratio. Of two that are each other's negative, the one below 1 is exactly the
+/// inverse of the other.
+pub(crate) fn ratio_of(log: f64) -> f64 {
+    if log < 0.0 {
+        (-log).exp().recip()
+    } else {
+        log.exp()
+    }
+}
+
+/// The sum, exactly the same in whichever order the values come, and exactly its negative when
+/// all of them are negated: rounding of the sum upwards and of that downwards are mirror images.
+pub(crate) fn sum(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let upwards: f64 = sorted.iter().sum();
+    let downwards: f64 = sorted.iter().rev().sum();
+    f64::midpoint(upwards, downwards)
 }
 
 #[cfg(test)]
@@ -109,6 +159,13 @@ mod tests {
         assert_eq!(Paired::of(&[f64::INFINITY]), None);
     }
 
+    #[test]
+    fn ratios_beyond_a_double_have_a_logarithm() {
+        let log = log_ratio(1e-300, 1e300);
+        assert!((log / (600.0 * 10.0_f64.ln()) - 1.0).abs() < 1e-12, "{log}");
+        assert!(log_ratio(3.0, 3.0).abs() <= 0.0);
+    }
+
     proptest! {
         #[test]
         fn the_mirror_is_exact(logs in prop::collection::vec(-1.0..1.0f64, 2..12)) {
@@ -119,6 +176,31 @@ mod tests {
             let ((low, high), (back_low, back_high)) =
                 (there.interval(0.95).unwrap(), back.interval(0.95).unwrap());
             prop_assert_eq!((low, high), (-back_high, -back_low));
+            let (less, more) = (there.ratio().min(back.ratio()), there.ratio().max(back.ratio()));
+            prop_assert_eq!(Some(less), Some(more.recip()));
+        }
+
+        #[test]
+        fn the_order_does_not_matter(
+            logs in prop::collection::vec(-1.0..1.0f64, 2..12),
+            turn in 0usize..12,
+        ) {
+            let mut turned = logs.clone();
+            turned.rotate_left(turn % logs.len());
+            prop_assert_eq!(Paired::of(&logs), Paired::of(&turned));
+        }
+
+        #[test]
+        fn a_log_ratio_knows_neither_side_nor_unit(
+            base in 1e-6..1e6f64,
+            candidate in 1e-6..1e6f64,
+            doublings in -40i32..40,
+        ) {
+            let log = log_ratio(base, candidate);
+            prop_assert_eq!(Some(log), Some(-log_ratio(candidate, base)));
+            let factor = 2.0_f64.powi(doublings);
+            prop_assert_eq!(Some(log), Some(log_ratio(base * factor, candidate * factor)));
+            prop_assert!((log - (candidate.ln() - base.ln())).abs() < 1e-13);
         }
 
         #[test]

@@ -1,6 +1,8 @@
 //! How many more rounds would decide a cell.
 
-use crate::student::{t_quantile, z_quantile};
+use crate::looks::{Looks, tail_among};
+use crate::student::{Quantiles, z_critical};
+use crate::verdict::LEVEL;
 
 /// Rounds beyond these are not worth planning.
 const MOST: u32 = 1000;
@@ -15,12 +17,16 @@ pub struct Situation {
     pub rounds: u32,
     /// Mean log ratio.
     pub mean: f64,
-    /// Standard deviation of the log ratios.
+    /// Standard deviation of the log ratios, moderated where a family says more of it.
     pub sd: f64,
+    /// Degrees of freedom that the family adds to those of the rounds; 0 without one.
+    pub prior_df: f64,
     /// The practical margin.
     pub margin: f64,
     /// The p-value that a change needs, adjusted for the other tests of its family.
     pub alpha: f64,
+    /// Is the run looked at after each round?
+    pub looks: Option<Looks>,
 }
 
 /// The smallest number of further rounds after which the cell would be decided with probability
@@ -29,23 +35,28 @@ pub struct Situation {
 /// The nearer of the margins ±δ is what has to be told from the estimate `m`. The decision is the
 /// one that the verdict's own rule would take with n rounds:
 /// - inside the margin, "unchanged": the end of the 95 % interval must stay inside, so
-///   `δ − |m| ≥ (t(0.975, n−1) + z(0.9))·s/√n`;
+///   `δ − |m| ≥ (t(0.975) + z(0.9))·s/√n`;
 /// - outside, a change: the estimate must stay outside, `|m| − δ ≥ z(0.9)·s/√n`, and the test must
-///   reject, `|m| ≥ (t(1−α/2, n−1) + z(0.9))·s/√n`.
+///   reject, `|m| ≥ (t(1−α/2) + z(0.9))·s/√n`.
 ///
 /// This is the usual approximation of the noncentral t by a shifted normal (Guenther 1981,
 /// *Sample size formulas for normal theory t tests*, The American Statistician 35(4)), with the
-/// quantile of t for the n in question.
+/// quantile of t for the degrees of freedom and the look at the n in question.
 pub fn further_rounds(now: &Situation) -> Option<u32> {
-    let decided = |further: &u32| decides(now, now.rounds.saturating_add(*further));
-    if !decided(&MOST) {
+    further_rounds_by(now, &Quantiles::default())
+}
+
+/// The same, with quantiles that others may have asked for.
+pub(crate) fn further_rounds_by(now: &Situation, quantiles: &Quantiles) -> Option<u32> {
+    let decided = |further: u32| decides(now, now.rounds.saturating_add(further), quantiles);
+    if !decided(MOST) {
         return None;
     }
     // More rounds never decide less, so halving finds the fewest.
     let (mut undecided, mut enough) = (0, MOST);
     while enough - undecided > 1 {
         let middle = u32::midpoint(undecided, enough);
-        if decided(&middle) {
+        if decided(middle) {
             enough = middle;
         } else {
             undecided = middle;
@@ -54,18 +65,23 @@ pub fn further_rounds(now: &Situation) -> Option<u32> {
     Some(enough)
 }
 
-fn decides(now: &Situation, rounds: u32) -> bool {
+fn decides(now: &Situation, rounds: u32, quantiles: &Quantiles) -> bool {
     if rounds < 2 {
         return false;
     }
     let error = now.sd / f64::from(rounds).sqrt();
     let distance = now.mean.abs() - now.margin;
-    let z = z_quantile(POWER);
+    let z = z_critical(1.0 - POWER);
+    // Nothing decides sooner than the normal distribution does, whose quantile costs little.
+    if distance.abs() < z * error {
+        return false;
+    }
+    let df = f64::from(rounds - 1) + now.prior_df;
+    let t = |level| quantiles.t_critical(tail_among(now.looks, rounds, level), df);
     if distance < 0.0 {
-        -distance >= (t_quantile(0.975, rounds - 1) + z) * error
+        -distance >= (t(LEVEL) + z) * error
     } else {
-        let critical = t_quantile(1.0 - now.alpha / 2.0, rounds - 1);
-        distance > 0.0 && distance >= z * error && now.mean.abs() >= (critical + z) * error
+        distance > 0.0 && now.mean.abs() >= (t(now.alpha) + z) * error
     }
 }
 
@@ -77,8 +93,10 @@ mod tests {
         rounds: 4,
         mean: 0.03,
         sd: 0.02,
+        prior_df: 0.0,
         margin: 0.02,
         alpha: 0.01,
+        looks: None,
     };
 
     #[test]
@@ -91,6 +109,7 @@ mod tests {
             sd: 1.0,
             margin: 0.0,
             alpha: 0.05,
+            ..NOISY
         };
         assert_eq!(further_rounds(&cohen), Some(13 - 3));
     }
@@ -106,6 +125,25 @@ mod tests {
         assert_eq!(rounds(0.02), u32::MAX);
         assert!(rounds(0.04) < rounds(0.025));
         assert_eq!(rounds(0.03), rounds(-0.03));
+    }
+
+    #[test]
+    fn a_family_saves_rounds_and_looking_costs_some() {
+        let plain = Situation {
+            mean: 0.06,
+            alpha: 0.001,
+            ..NOISY
+        };
+        let steadied = Situation {
+            prior_df: 20.0,
+            ..plain
+        };
+        let looked = Situation {
+            looks: Looks::new(3, 12).ok(),
+            ..steadied
+        };
+        let rounds = [plain, steadied, looked].map(|now| further_rounds(&now).unwrap());
+        assert!(rounds[1] < rounds[0] && rounds[1] < rounds[2], "{rounds:?}");
     }
 
     #[test]

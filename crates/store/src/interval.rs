@@ -7,7 +7,7 @@
 //! length of the service histogram and the histogram, then the same of the response histogram,
 //! with the length one too large and zero where there is none.
 
-use model::{Interval, KindInterval, Latency, Nanos, Readings};
+use model::{Interval, KindInterval, KindNumbers, Latency, Nanos, Readings};
 
 /// What the columns do not say: where damage was found.
 #[derive(Debug)]
@@ -62,18 +62,6 @@ pub(crate) struct Head {
     pub(crate) length: Nanos,
     pub(crate) stalled: Nanos,
     pub(crate) kinds: u64,
-}
-
-/// One kind in the column `numbers`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct KindNumbers {
-    pub(crate) ops: u64,
-    pub(crate) rows: u64,
-    pub(crate) errors: u64,
-    pub(crate) retries: u64,
-    pub(crate) p50: Nanos,
-    pub(crate) p99: Nanos,
-    pub(crate) max: Nanos,
 }
 
 /// Reads a column from its start to its end.

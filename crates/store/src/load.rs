@@ -1,4 +1,6 @@
-//! Reading a whole run for comparison and report.
+//! Reading a whole run for comparison and report; `stream.rs` reads it piece by piece.
+
+mod stream;
 
 use std::collections::BTreeMap;
 
@@ -86,13 +88,14 @@ impl FinishedStep {
     }
 }
 
+/// The steps of a run that [`finished_step`] reads, in the order in which they ran.
+const FINISHED: &str = "SELECT step.id, round, position, system, completed, name, kinds, record
+     FROM step JOIN trial ON trial.id = step.trial
+     WHERE trial.run = ?1 AND outcome IS NOT NULL AND record IS NOT NULL
+     ORDER BY trial.id, ordinal";
+
 fn finished_steps(state: &Connection, run: i64) -> Result<Vec<FinishedStep>, Fault> {
-    let mut query = state.prepare(
-        "SELECT step.id, round, position, system, completed, name, kinds, record
-         FROM step JOIN trial ON trial.id = step.trial
-         WHERE trial.run = ?1 AND outcome IS NOT NULL AND record IS NOT NULL
-         ORDER BY trial.id, ordinal",
-    )?;
+    let mut query = state.prepare(FINISHED)?;
     let mut rows = query.query([run])?;
     let mut steps = Vec::new();
     while let Some(row) = rows.next()? {

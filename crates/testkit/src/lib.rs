@@ -1,23 +1,43 @@
-//! A fake Dbms and redaction for snapshots; for tests only.
+//! A fake Dbms, redaction for snapshots and the referees; for tests only.
 //!
 //! [`FakeDbms`] keeps tables in memory and understands the statements of the Insert Benchmark as
 //! SQLite speaks them. [`FakeProvider`] makes systems of it for the lab. A [`Fault`] makes one of
 //! them misbehave in a way that a real server cannot be asked for. [`SpoiledProvider`] does that to the
-//! embedded SQLite, which understands every statement.
+//! embedded SQLite, which understands every statement. They are the feature `fakes`, which is on unless
+//! it is turned off.
+//!
+//! A [`Referee`] is a rule by which others call a regression; `crates/stats/tests` asks them beside ours.
 
+#[cfg(feature = "fakes")]
 mod dbms;
+#[cfg(feature = "fakes")]
 mod diary;
+#[cfg(feature = "fakes")]
 mod fault;
+#[cfg(feature = "fakes")]
 mod redact;
+mod referee;
+#[cfg(feature = "fakes")]
 mod saved;
+#[cfg(feature = "fakes")]
 mod session;
+#[cfg(feature = "fakes")]
 mod site;
+#[cfg(feature = "fakes")]
 mod spoiled;
+#[cfg(feature = "fakes")]
 mod tables;
 
+#[cfg(feature = "fakes")]
 pub use dbms::FakeDbms;
+#[cfg(feature = "fakes")]
 pub use diary::Diary;
+#[cfg(feature = "fakes")]
 pub use fault::{Fault, Trouble};
+#[cfg(feature = "fakes")]
 pub use redact::redact;
+pub use referee::{Measured, Referee};
+#[cfg(feature = "fakes")]
 pub use site::{FakeProvider, Held};
+#[cfg(feature = "fakes")]
 pub use spoiled::SpoiledProvider;

@@ -9,7 +9,7 @@ use report::tables::Shown;
 use report::{Input, Table};
 use stats::Selection;
 
-use crate::args::{CompareArgs, Format};
+use crate::args::{CompareArgs, CompareFormat};
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::{input, runs, table};
@@ -30,42 +30,74 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     };
     let base = runs::base(&data, args.base.as_deref())?;
     let comparisons = runs::compare(&data, base, selection, min_effect)?;
+    let judged = comparisons.iter().filter(|one| !is_control(&data, one));
+    let judged: Vec<&Comparison> = judged.collect();
+    // In every metric, so that a change of throughput can name the cost that moved with it.
+    let all = || runs::compare(&data, base, Selection::All, min_effect);
+    let base_name = base.unwrap_or(&data.info.plan.base);
     match args.format {
-        Format::Json => printer.raw(report::json(&comparisons).as_bytes())?,
-        Format::Text => {
+        CompareFormat::Json => printer.raw(report::json(&comparisons).as_bytes())?,
+        CompareFormat::Junit => {
+            let all = all()?;
+            let text = report::junit(&input_of(&lab, base_name, &data, &all)?, &judged);
+            printer.raw(text.as_bytes())?;
+        }
+        CompareFormat::Markdown => {
+            let all = all()?;
+            let text = report::comment(&input_of(&lab, base_name, &data, &all)?, &judged);
+            printer.raw(text.as_bytes())?;
+        }
+        CompareFormat::Text => {
             let only_rate = args.metric == [MetricId::RATE];
             let shown = Shown {
                 system: None,
                 all_metrics: !only_rate,
                 decided_only: !args.all,
             };
-            let all = runs::compare(&data, base, Selection::All, min_effect)?;
-            show(
-                &lab,
-                base.unwrap_or(&data.info.plan.base),
-                &data,
-                if only_rate { &all } else { &comparisons },
-                &shown,
-                printer,
-            )?;
+            let every;
+            let compared: &[Comparison] = if only_rate {
+                every = all()?;
+                &every
+            } else {
+                &comparisons
+            };
+            show(&lab, base_name, &data, compared, &shown, printer)?;
         }
     }
-    if !has_a_pair(&data) {
-        printer.result("no round has both the base and another system: `backslide show` says why");
-        let failed = data
-            .trials
-            .iter()
-            .any(|trial| !trial.outcome.is_completed());
-        return Ok(if failed {
-            Exit::TrialFailed
-        } else {
-            Exit::Inconclusive
-        });
+    Ok(exit(&data, &judged, args.format, printer))
+}
+
+/// What the comparisons say to a script.
+fn exit(data: &RunData, judged: &[&Comparison], format: CompareFormat, printer: Printer) -> Exit {
+    if has_a_pair(data) {
+        return Exit::of(judged.iter().copied());
     }
-    let judged = comparisons
-        .iter()
-        .filter(|comparison| !is_control(&data, comparison));
-    Ok(Exit::of(judged))
+    let said = "no round has both the base and another system: `backslide show` says why";
+    match format {
+        CompareFormat::Text => printer.result(said),
+        CompareFormat::Json | CompareFormat::Junit | CompareFormat::Markdown => printer.note(said),
+    }
+    let mut trials = data.trials.iter();
+    if trials.any(|trial| !trial.outcome.is_completed()) {
+        Exit::TrialFailed
+    } else {
+        Exit::Inconclusive
+    }
+}
+
+fn input_of<'a>(
+    lab: &Lab,
+    base: &str,
+    data: &'a RunData,
+    comparisons: &'a [Comparison],
+) -> Result<Input<'a>> {
+    Ok(Input {
+        data,
+        comparisons,
+        differing: input::differing(lab, data, base)?,
+        generated: "",
+        findings: Vec::new(),
+    })
 }
 
 /// Prints a sentence and a table for each system, in a sweep tests × client counts, and what the control
@@ -79,13 +111,7 @@ pub(crate) fn show(
     shown: &Shown,
     printer: Printer,
 ) -> Result<()> {
-    let input = Input {
-        data,
-        comparisons,
-        differing: input::differing(lab, data, base)?,
-        generated: "",
-        findings: Vec::new(),
-    };
+    let input = input_of(lab, base, data, comparisons)?;
     if comparisons.is_empty() {
         printer.result("nothing to compare: zero in every round, or not measured in this run");
     }

@@ -1,21 +1,212 @@
-//! `backslide export`: all measurements of a run.
+//! `backslide export`: what was measured and concluded, for other programs, read and written piece by
+//! piece.
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::time::SystemTime;
 
-use anyhow::Result;
+use anyhow::{Error, Result, bail};
+use export::table::{comparisons, histograms, intervals, measurements};
+use export::{Clock, IntervalLog, Packer, RowFormat, RowWriter, open_metrics};
+use model::{Comparison, RunId, RunInfo, TrialRecord};
+use store::Store;
 
-use crate::args::{ExportArgs, ExportFormat};
+use crate::args::{ExportArgs, ExportFormat, ExportWhat};
 use crate::exit::Exit;
-use crate::printer::Printer;
+use crate::output::{Output, is_reader_gone};
 use crate::runs;
 
-pub(crate) fn run(args: &ExportArgs, root: &Path, printer: Printer) -> Result<Exit> {
+pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
     let lab = runs::open(root)?;
-    let data = runs::load(&lab, args.run.as_deref(), runs::NUMBERS)?;
-    let text = match args.format {
-        ExportFormat::Csv => report::csv(&data),
+    let run = runs::choose(&lab, args.run.as_deref())?;
+    let path = args.output.as_deref().unwrap_or(Path::new("-"));
+    let (info, trials) = lab.store.outline(&run)?;
+    let source = Source {
+        store: &lab.store,
+        run: &run,
+        info: &info,
+        started: started(&trials),
+        base: args.base.as_deref(),
     };
-    let output = args.output.as_deref().unwrap_or(Path::new("-"));
-    super::report::put(output, text.as_bytes(), printer)?;
-    Ok(Exit::Fine)
+    let form = form(args, path)?;
+    let mut out = Output::create(path)?;
+    let written = source.write(form, &mut out).and_then(|()| out.keep());
+    match written {
+        Err(error) if path != Path::new("-") || !is_reader_gone(&error) => Err(error),
+        Ok(()) | Err(_) => Ok(Exit::Fine),
+    }
+}
+
+/// What is written, and how.
+#[derive(Clone, Copy)]
+enum Form {
+    Rows(ExportWhat, RowFormat),
+    IntervalLog,
+    OpenMeasurements,
+    OpenHistograms,
+    OpenComparisons,
+}
+
+fn form(args: &ExportArgs, path: &Path) -> Result<Form> {
+    let format = args.format.or_else(|| ExportFormat::of(path));
+    let format = format.unwrap_or(ExportFormat::Csv);
+    let usual = match format {
+        ExportFormat::Hdr => ExportWhat::Intervals,
+        ExportFormat::Csv
+        | ExportFormat::JsonLines
+        | ExportFormat::Parquet
+        | ExportFormat::OpenMetrics => ExportWhat::Measurements,
+    };
+    let what = args.what.unwrap_or(usual);
+    if args.base.is_some() && what != ExportWhat::Comparisons {
+        bail!("--base is for --what comparisons");
+    }
+    Ok(match (format, what) {
+        (ExportFormat::Csv, what) => Form::Rows(what, RowFormat::Csv),
+        (ExportFormat::JsonLines, what) => Form::Rows(what, RowFormat::JsonLines),
+        (ExportFormat::Parquet, what) => Form::Rows(what, RowFormat::Parquet),
+        (ExportFormat::Hdr, ExportWhat::Intervals) => Form::IntervalLog,
+        (
+            ExportFormat::Hdr,
+            ExportWhat::Measurements | ExportWhat::Histograms | ExportWhat::Comparisons,
+        ) => {
+            bail!("an interval log holds the histograms of intervals: use --what intervals")
+        }
+        (ExportFormat::OpenMetrics, ExportWhat::Measurements) => Form::OpenMeasurements,
+        (ExportFormat::OpenMetrics, ExportWhat::Histograms) => Form::OpenHistograms,
+        (ExportFormat::OpenMetrics, ExportWhat::Comparisons) => Form::OpenComparisons,
+        (ExportFormat::OpenMetrics, ExportWhat::Intervals) => {
+            bail!("intervals have no time of day for OpenMetrics: use csv, jsonl, parquet or hdr")
+        }
+    })
+}
+
+/// What is exported, and what of it must be known beforehand.
+struct Source<'a> {
+    store: &'a Store,
+    run: &'a RunId,
+    info: &'a RunInfo,
+    /// When each trial started, in seconds since 1970, by its round and position.
+    started: HashMap<(u32, u32), f64>,
+    /// The base that was asked for.
+    base: Option<&'a str>,
+}
+
+impl Source<'_> {
+    fn write(&self, form: Form, out: &mut Output) -> Result<()> {
+        match form {
+            Form::Rows(ExportWhat::Measurements, format) => self.measurements(format, out),
+            Form::Rows(ExportWhat::Intervals, format) => self.intervals(format, out),
+            Form::Rows(ExportWhat::Histograms, format) => self.histograms(format, out),
+            Form::Rows(ExportWhat::Comparisons, format) => self.comparisons(format, out),
+            Form::IntervalLog => self.interval_log(out),
+            Form::OpenMeasurements => self.open_measurements(out),
+            Form::OpenHistograms => self.open_histograms(out),
+            Form::OpenComparisons => {
+                let compared = self.compared()?;
+                Ok(open_metrics::comparisons(self.run, &compared, out)?)
+            }
+        }
+    }
+
+    fn measurements(&self, format: RowFormat, out: &mut Output) -> Result<()> {
+        let mut rows = RowWriter::begin(format, "measurements", measurements::COLUMNS, out)?;
+        self.store.each_cell(self.run, |cell| {
+            rows.row(&measurements::row(self.run, &cell))?;
+            Ok::<(), Error>(())
+        })?;
+        Ok(rows.finish()?)
+    }
+
+    fn intervals(&self, format: RowFormat, out: &mut Output) -> Result<()> {
+        let mut rows = RowWriter::begin(format, "intervals", intervals::COLUMNS, out)?;
+        self.store.each_interval(self.run, |place, interval| {
+            for row in intervals::rows(self.run, place, interval) {
+                rows.row(&row)?;
+            }
+            Ok::<(), Error>(())
+        })?;
+        Ok(rows.finish()?)
+    }
+
+    fn histograms(&self, format: RowFormat, out: &mut Output) -> Result<()> {
+        let mut rows = RowWriter::begin(format, "histograms", histograms::COLUMNS, out)?;
+        self.store.each_histogram(self.run, |place, histogram| {
+            for row in histograms::rows(self.run, place, &histogram) {
+                rows.row(&row)?;
+            }
+            Ok::<(), Error>(())
+        })?;
+        Ok(rows.finish()?)
+    }
+
+    fn comparisons(&self, format: RowFormat, out: &mut Output) -> Result<()> {
+        let mut rows = RowWriter::begin(format, "comparisons", comparisons::COLUMNS, out)?;
+        for comparison in &self.compared()? {
+            let reason = comparison.verdict.reason();
+            rows.row(&comparisons::row(self.run, comparison, &reason))?;
+        }
+        Ok(rows.finish()?)
+    }
+
+    /// Every comparison in every metric: what is compared must be held.
+    fn compared(&self) -> Result<Vec<Comparison>> {
+        let data = self.store.load(self.run, runs::NUMBERS)?;
+        runs::compare_all(&data, self.base)
+    }
+
+    fn interval_log(&self, out: &mut Output) -> Result<()> {
+        let about = format!(
+            "backslide {}: run {} of the plan {}. A tag is SYSTEM:ROUND:STEP:KIND:CLOCK; times count from the start of the step's window; values are nanoseconds.",
+            self.info.backslide, self.run, self.info.plan.name
+        );
+        let started = timestamp(&self.info.started).map(SystemTime::from);
+        let mut packer = Packer::new();
+        let mut log = IntervalLog::begin(out, &mut packer, &about, started)?;
+        self.store.each_second(self.run, |place, second| {
+            log.interval(place, second)?;
+            Ok::<(), Error>(())
+        })
+    }
+
+    fn open_measurements(&self, out: &mut Output) -> Result<()> {
+        let mut all = open_metrics::Measurements::new(self.run);
+        self.store.each_cell(self.run, |cell| {
+            all.add(&cell, self.time(cell.round, cell.position));
+            Ok::<(), Error>(())
+        })?;
+        Ok(all.write(out)?)
+    }
+
+    /// Read twice, because all of one clock stand together.
+    fn open_histograms(&self, out: &mut Output) -> Result<()> {
+        let mut all = open_metrics::Histograms::begin(self.run, out);
+        for clock in [Clock::Service, Clock::Response] {
+            all.family(clock)?;
+            self.store.each_histogram(self.run, |place, histogram| {
+                if Clock::of(histogram.is_response) == clock {
+                    let time = self.time(place.trial.round, place.trial.position);
+                    all.add(place, &histogram, time)?;
+                }
+                Ok::<(), Error>(())
+            })?;
+        }
+        Ok(all.finish()?)
+    }
+
+    fn time(&self, round: u32, position: u32) -> Option<f64> {
+        self.started.get(&(round, position)).copied()
+    }
+}
+
+fn started(trials: &[TrialRecord]) -> HashMap<(u32, u32), f64> {
+    let times = trials.iter().filter_map(|trial| {
+        let time = timestamp(&trial.started)?.as_millisecond() as f64 / 1e3;
+        Some(((trial.round, trial.position), time))
+    });
+    times.collect()
+}
+
+fn timestamp(text: &str) -> Option<jiff::Timestamp> {
+    text.parse().ok()
 }

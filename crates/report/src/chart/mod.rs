@@ -10,6 +10,7 @@ pub(crate) mod interval;
 pub(crate) mod line;
 pub(crate) mod quantile;
 pub(crate) mod scale;
+pub(crate) mod sparkline;
 pub(crate) mod style;
 pub(crate) mod svg;
 pub(crate) mod sweep;

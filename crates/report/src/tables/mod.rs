@@ -42,7 +42,10 @@ pub(crate) use throughput::{
 };
 pub(crate) use trials::trials as view_trials;
 pub use verdicts::Shown;
-pub(crate) use verdicts::{pairs as view_pairs, tone as verdict_tone, verdicts as view_verdicts};
+pub(crate) use verdicts::{
+    moved_with as view_moved_with, pairs as view_pairs, tone as verdict_tone,
+    verdicts as view_verdicts,
+};
 
 use crate::view::View;
 use crate::{Input, Table};

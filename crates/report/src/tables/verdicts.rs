@@ -153,7 +153,11 @@ pub(crate) const fn tone(verdict: &Verdict) -> Tone {
 }
 
 /// Where throughput certainly changed: the cost that certainly changed most, `server.cpu/o ×1.42`.
-fn moved_with(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> Option<String> {
+pub(crate) fn moved_with(
+    view: &View<'_>,
+    step: &StepInfo,
+    comparison: &Comparison,
+) -> Option<String> {
     if comparison.metric.0 != MetricId::RATE || !is_certain(&comparison.verdict) {
         return None;
     }

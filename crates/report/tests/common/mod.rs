@@ -651,6 +651,7 @@ fn comparison(base: &str, cell: &Cell, pairs: Vec<(u32, f64)>) -> Comparison {
         magnitude: matches!(verdict, Verdict::Regressed | Verdict::Improved)
             .then_some(Magnitude::Large),
         verdict,
+        evidence: None,
         pairs,
     }
 }

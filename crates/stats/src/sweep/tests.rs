@@ -188,6 +188,7 @@ fn a_comparison_is_a_point() {
         q_value: None,
         verdict: Verdict::Regressed,
         magnitude: None,
+        evidence: None,
     };
     let expected = point(8, Side::Below, &[0.5_f64.ln()]);
     assert_eq!(SweepPoint::of(&comparison), Some(expected));

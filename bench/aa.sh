@@ -1,0 +1,238 @@
+#!/usr/bin/env bash
+# Does backslide keep quiet where nothing differs, and find a known slow-down? On real servers: six runs of
+# a server against its own copy (A/A), then six against copies that are slowed down by tools/slowdown: one by
+# 3 % of the throughput of point selects, one by 1 % of the server's CPU for one.
+#
+#   bench/aa.sh [aa|injected]... [--out FILE]       both unless told; `injected` alone goes on after `aa`
+#
+# Prints Markdown tables and exits with 0 if what is promised held. Eight steps, four rounds; on two cores an
+# A/A run takes five to eight minutes and an injected one, with three systems, half as long again: two hours in
+# all. Leave the machine alone meanwhile. The runs stay in the lab BACKSLIDE_AA_LAB, else in the temporary
+# directory; its path must have no blank or colon. Needs a C compiler. From the environment:
+#   AA_SERVERS         builds [mysql-8.0.31 postgres-18.6]
+#   AA_TIMES           runs of each [3]
+#   AA_PLAN_KEYS       lines for the head of each plan [server and client together on CPU 1]
+#   AA_WORKLOAD_KEYS   lines for its workload
+set -euo pipefail
+shopt -s inherit_errexit
+
+out=
+parts=()
+while [[ $# -gt 0 ]]; do
+    case $1 in
+        aa | injected) parts+=("$1") ;;
+        --out) out=$(realpath -m -- "${2:?bench/aa.sh: --out needs a file}") && shift ;;
+        *)
+            echo "usage: bench/aa.sh [aa|injected]... [--out FILE]" >&2
+            exit 2
+            ;;
+    esac
+    shift
+done
+[[ ${#parts[@]} -gt 0 ]] || parts=(aa injected)
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+read -r -a servers <<<"${AA_SERVERS:-mysql-8.0.31 postgres-18.6}"
+times=${AA_TIMES:-3}
+plan_keys=${AA_PLAN_KEYS-'placement = { server = "1", client = "1" }'}
+workload_keys=${AA_WORKLOAD_KEYS-}
+lab=$(realpath -m -- "${BACKSLIDE_AA_LAB:-${TMPDIR:-/tmp}/backslide-aa}")
+libraries=$lab/slowdown
+point=point-query.pre
+
+fail() {
+    printf 'bench/aa.sh: %s\n' "$*" >&2
+    exit 1
+}
+[[ $lab != *[[:blank:]:]* ]] || fail "a preloaded library's path must have no blank or colon: $lab"
+
+# The value of an expression of awk: the shell's arithmetic knows no fractions.
+calculate() { awk "BEGIN { printf \"%s\", $1 }"; }
+
+# The plan's text; its systems are on stdin.
+plan() { # NAME SEED
+    cat <<TOML
+name = "$1"
+rounds = 4
+seed = $2
+template = true
+$plan_keys
+
+[workload]
+kind = "micro"
+tests = [
+    "$point", "random-points.pre_range=100", "points-covered-si.pre", "range-covered-pk.pre",
+    "range-notcovered-si.pre", "read-only.pre_range=100", "update-nonindex", "read-write_range=10",
+]
+rows = 500_000
+read_seconds = 4
+write_seconds = 4
+warmup_seconds = 1
+settle = 5
+$workload_keys
+
+TOML
+    cat
+}
+
+# A system: SERVER LABEL [LIBRARY]
+system() {
+    printf '[[system]]\nbuild = "%s"\nconfig = "quick"\nlabel = "%s"\n' "$1" "$2"
+    [[ $# -lt 3 ]] || printf 'preload = "%s"\n' "$3"
+}
+
+# Carries a plan out; prints the run's id and the minutes it took.
+carry_out() { # FILE
+    local status=0 said began=$SECONDS
+    said=$("$backslide" --lab "$lab" --quiet run "$1") || status=$?
+    [[ $status == 0 ]] || fail "the run of $1 ended with $status: $said"
+    printf '%s %s\n' "$(tail -n 1 <<<"$said")" "$(calculate "sprintf(\"%.1f\", ($SECONDS - $began) / 60)")"
+}
+
+# The comparisons of a run: step, system, ratio, low, high, verdict, with tabs between; a line each.
+comparisons() { # RUN METRIC [MIN_EFFECT]
+    local status=0 json
+    json=$("$backslide" --lab "$lab" --quiet compare "$1" --all --metric "$2" ${3:+--min-effect "$3"} --format json) ||
+        status=$?
+    [[ $status == 0 || $status == 10 || $status == 11 ]] || fail "cannot compare $1: status $status"
+    awk -v OFS='\t' '
+        match($0, /^    "[a-z_]+": /) {
+            key = substr($0, 6, RLENGTH - 8)
+            value = substr($0, RLENGTH + 1)
+            sub(/,$/, "", value)
+            gsub(/^"|"$/, "", value)
+            of[key] = value
+        }
+        /^  }/ {
+            print of["step"], of["system"], of["ratio"], of["low"], of["high"], of["verdict"]
+            split("", of)
+        }
+    ' <<<"$json"
+}
+
+# How many say that something changed.
+changed() { awk -F '\t' '$6 == "regressed" || $6 == "improved"' | wc -l; }
+
+# The mean of a metric of the point selects over all trials of a server's A/A runs.
+mean_of() { # SERVER METRIC
+    local run
+    [[ -s $lab/aa-$1 ]] || fail "no A/A run of $1 in $lab: run bench/aa.sh aa first"
+    while read -r run; do
+        "$backslide" --lab "$lab" --quiet export "$run" --format csv
+    done <"$lab/aa-$1" |
+        awk -F , -v step="$point" -v metric="$2" '
+            $5 == step && $7 == metric { sum += $9; n++ }
+            END { if (!n) exit 1; print sum / n }
+        ' || fail "no $2 of $point in the A/A runs of $1"
+}
+
+aa() {
+    local server n run minutes rate cpu small cells wrong=0 all=0
+    printf '\n## A server against its own copy\n\n'
+    printf 'Cells that say regressed or improved.\n\n'
+    printf '| run | minutes | cells | rate | server CPU per operation | the same with a margin of 0.5 %% |\n|---|---|---|---|---|---|\n'
+    for server in "${servers[@]}"; do
+        : >"$lab/aa-$server"
+        for ((n = 1; n <= times; n++)); do
+            { system "$server" a && system "$server" b; } | plan "aa-$server-$n" "$n" >"$lab/plan.toml"
+            read -r run minutes < <(carry_out "$lab/plan.toml")
+            echo "$run" >>"$lab/aa-$server"
+            cells=$(comparisons "$run" rate | wc -l)
+            rate=$(comparisons "$run" rate | changed)
+            cpu=$(comparisons "$run" server.cpu/o | changed)
+            small=$(comparisons "$run" server.cpu/o 0.5 | changed)
+            printf '| %s, %s | %s | %s | %s | %s | %s |\n' "$server" "$run" "$minutes" "2 × $cells" "$rate" "$cpu" "$small"
+            wrong=$((wrong + rate + cpu))
+            all=$((all + 2 * cells))
+        done
+    done
+    judge "cells that say regressed or improved, of $all: $wrong, at most 1 is allowed" $((wrong <= 1))
+}
+
+# Makes the three libraries of a server: none, 3 % of throughput, 1 % of CPU; prints nanoseconds per receive of
+# the latter two. MySQL and MariaDB receive twice for a statement.
+inject() { # SERVER
+    local receives=2 rate cpu slow slight name
+    [[ $1 != postgres-* ]] || receives=1
+    rate=$(mean_of "$1" rate)
+    cpu=$(mean_of "$1" server.cpu/o)
+    slow=$(calculate "int(0.03 / 0.97 * 1e9 / $rate / $receives + 0.5)")
+    slight=$(calculate "int(0.01 * 1e3 * $cpu / $receives + 0.5)")
+    for name in base slow slight; do
+        cp "$libraries/slowdown.so" "$libraries/$1-$name.so"
+        head -c 16 /dev/zero >"$libraries/$1-$name.so.calls"
+    done
+    echo 0 >"$libraries/$1-base.so.ns"
+    echo "$slow" >"$libraries/$1-slow.so.ns"
+    echo "$slight" >"$libraries/$1-slight.so.ns"
+    # Servers may run as another user.
+    chmod 644 "$libraries/$1"-*.so "$libraries/$1"-*.so.ns
+    chmod 666 "$libraries/$1"-*.so.calls
+    echo "$slow $slight"
+}
+
+# What was injected for each receive, by the library's own count.
+injected_by() { # LIBRARY
+    local calls nanoseconds
+    read -r calls nanoseconds < <(od -An -v -t u8 -w16 "$1.calls")
+    ((calls > 0)) || fail "$1 was never called: does the server read its clients by recv?"
+    calculate "sprintf(\"%d\", $nanoseconds / $calls + 0.5)"
+}
+
+# The comparison of a system's point selects, for people; its last word is the verdict.
+cell_of() { # SYSTEM, comparisons on stdin
+    awk -F '\t' -v step="$point" -v candidate="$1" '
+        $1 == step && $2 == candidate { printf "%.4f [%.4f, %.4f] %s", $3, $4, $5, $6 }
+    '
+}
+
+injected() {
+    local server n run minutes slow slight spun_slow spun_slight rate cpu found_slow=0 found_slight=0 all=0
+    cc -std=c11 -O2 -U_FORTIFY_SOURCE -shared -fPIC -o "$libraries/slowdown.so" tools/slowdown/slowdown.c -ldl
+    printf '\n## A server against copies of itself that were slowed down\n\n'
+    printf 'Point selects, candidate / base. Nanoseconds are for each receive: asked for / spun.\n\n'
+    printf '| run | minutes | 3 %% of throughput: ns | rate | 1 %% of CPU: ns | server CPU per operation, margin 0.5 %% |\n|---|---|---|---|---|---|\n'
+    for server in "${servers[@]}"; do
+        for ((n = 1; n <= times; n++)); do
+            read -r slow slight < <(inject "$server")
+            {
+                system "$server" base "$libraries/$server-base.so"
+                system "$server" slow "$libraries/$server-slow.so"
+                system "$server" slight "$libraries/$server-slight.so"
+            } | plan "injected-$server-$n" $((100 + n)) >"$lab/plan.toml"
+            read -r run minutes < <(carry_out "$lab/plan.toml")
+            rate=$(comparisons "$run" rate | cell_of slow)
+            cpu=$(comparisons "$run" server.cpu/o 0.5 | cell_of slight)
+            spun_slow=$(injected_by "$libraries/$server-slow.so")
+            spun_slight=$(injected_by "$libraries/$server-slight.so")
+            printf '| %s, %s | %s | %s / %s | %s | %s / %s | %s |\n' "$server" "$run" "$minutes" \
+                "$slow" "$spun_slow" "$rate" "$slight" "$spun_slight" "$cpu"
+            all=$((all + 1))
+            [[ $rate != *regressed ]] || found_slow=$((found_slow + 1))
+            [[ $cpu != *regressed ]] || found_slight=$((found_slight + 1))
+        done
+    done
+    judge "3 % of throughput found in $found_slow of $all, all but one are asked for" $((found_slow >= all - 1))
+    judge "1 % of CPU found in $found_slight of $all, all but one are asked for" $((found_slight >= all - 1))
+}
+
+# Says whether a promise held, and remembers it.
+judge() { # WHAT HELD
+    local word=held
+    if [[ $2 == 0 ]]; then
+        word=missed
+        echo "$1" >>"$lab/missed"
+    fi
+    printf '\n%s: %s.\n' "$1" "$word"
+}
+
+mkdir -p "$libraries"
+chmod 755 "$lab" "$libraries"
+rm -f "$lab/missed"
+cargo build --release --quiet
+backslide=$(realpath "${CARGO_TARGET_DIR:-target}/release/backslide")
+{
+    printf '# A/A and injected slow-downs\n\nLoad average before: %s.\n' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
+    for part in "${parts[@]}"; do "$part"; done
+} | if [[ -n $out ]]; then tee -- "$out"; else cat; fi
+[[ ! -e $lab/missed ]]

@@ -1,0 +1,149 @@
+//! Where a verb writes a file that is too large to be held.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Stdout, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// Bytes that are collected before they are written.
+const BUFFER: usize = 1 << 18;
+
+/// A file that is there whole or not at all: an old one stays until [`Output::keep`], and when the disk is
+/// full. `-` is stdout; what is no ordinary file (a device, a pipe) is written to as it is; a link is
+/// followed.
+pub(crate) struct Output {
+    out: BufWriter<Sink>,
+    /// As it was named.
+    path: PathBuf,
+    /// Where the file is until it is whole, and where it goes then.
+    pending: Option<(PathBuf, PathBuf)>,
+}
+
+enum Sink {
+    Stdout(Stdout),
+    File(File),
+}
+
+impl Output {
+    /// Begins to write there.
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let (sink, pending) = opened(path).with_context(|| cannot(path))?;
+        Ok(Self {
+            out: BufWriter::with_capacity(BUFFER, sink),
+            path: path.to_owned(),
+            pending,
+        })
+    }
+
+    /// Puts the file in its place.
+    pub(crate) fn keep(mut self) -> Result<()> {
+        self.put_in_place().with_context(|| cannot(&self.path))
+    }
+
+    fn put_in_place(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        if let (Sink::File(file), Some((beside, target))) = (self.out.get_ref(), &self.pending) {
+            file.sync_all()?;
+            fs::rename(beside, target)?;
+            self.pending = None;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Some((beside, _)) = &self.pending {
+            // What was not kept is not wanted; a leftover could not be helped.
+            let _leftover = fs::remove_file(beside);
+        }
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(stdout) => stdout.write(bytes),
+            Self::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(stdout) => stdout.flush(),
+            Self::File(file) => file.flush(),
+        }
+    }
+}
+
+/// Did the reader of stdout go away (`| head`)? That is no error.
+pub(crate) fn is_reader_gone(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain();
+    causes.any(|cause| {
+        let cause = cause.downcast_ref::<io::Error>();
+        cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
+
+fn cannot(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
+fn opened(path: &Path) -> io::Result<(Sink, Option<(PathBuf, PathBuf)>)> {
+    if path == Path::new("-") {
+        return Ok((Sink::Stdout(io::stdout()), None));
+    }
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if target.exists() && !target.is_file() {
+        let file = OpenOptions::new().write(true).open(&target)?;
+        return Ok((Sink::File(file), None));
+    }
+    let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    let name = name.to_string_lossy();
+    let beside = target.with_file_name(format!(".{name}.{}", std::process::id()));
+    let file = File::create(&beside)?;
+    Ok((Sink::File(file), Some((beside, target))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_file_stays_until_the_new_one_is_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("all.csv");
+        fs::write(&path, "old").unwrap();
+        let mut given_up = Output::create(&path).unwrap();
+        given_up.write_all(b"half").unwrap();
+        drop(given_up);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        let mut whole = Output::create(&path).unwrap();
+        whole.write_all(b"new").unwrap();
+        whole.keep().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("none/all.csv");
+        let error = Output::create(&path).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            format!("cannot write {}", path.display())
+        );
+    }
+}

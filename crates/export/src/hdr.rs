@@ -1,0 +1,104 @@
+//! The interval log of `HdrHistogram`: a histogram a second, which its own tools read.
+//!
+//! A line is `Tag=…,start,length,max,histogram`: seconds, seconds, milliseconds, and the histogram of
+//! nanoseconds in the encoding V2, deflated, in base64. One log holds all steps; its tags tell them apart.
+
+use std::io::Write;
+use std::time::{Duration, SystemTime};
+
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogWriter, IntervalLogWriterBuilder, IntervalLogWriterError, Tag,
+};
+use hdrhistogram::serialization::{V2DeflateSerializeError, V2DeflateSerializer};
+use model::{Interval, Latency, StepPlace};
+
+use crate::{Clock, ExportError};
+
+/// Nanoseconds of a millisecond: the unit in which such logs tell the longest.
+const MAX_DIVISOR: f64 = 1e6;
+
+/// The buffers in which histograms are packed.
+pub struct Packer(V2DeflateSerializer);
+
+impl Packer {
+    /// Empty buffers.
+    pub fn new() -> Self {
+        Self(V2DeflateSerializer::new())
+    }
+}
+
+impl Default for Packer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Writes an interval log.
+pub struct IntervalLog<'a, W: Write + 'a>(IntervalLogWriter<'a, 'a, W, V2DeflateSerializer>);
+
+impl<'a, W: Write + 'a> IntervalLog<'a, W> {
+    /// A log that says what it is `about` in a comment, and when the run started where that is known.
+    pub fn begin(
+        out: &'a mut W,
+        packer: &'a mut Packer,
+        about: &str,
+        started: Option<SystemTime>,
+    ) -> Result<Self, ExportError> {
+        let mut head = IntervalLogWriterBuilder::new();
+        head.add_comment("[Histogram log format version 1.3]");
+        head.add_comment(about);
+        head.with_max_value_divisor(MAX_DIVISOR);
+        if let Some(started) = started {
+            head.with_start_time(started);
+        }
+        Ok(Self(head.begin_log_with(out, &mut packer.0)?))
+    }
+
+    /// The histograms of one interval: service time of each kind, and response time where there is one.
+    pub fn interval(&mut self, place: &StepPlace, interval: &Interval) -> Result<(), ExportError> {
+        for (kind, done) in place.kinds.iter().zip(&interval.kinds) {
+            let service = tag(place, kind, Clock::Service);
+            self.put(&service, interval, &done.service)?;
+            if let Some(latency) = &done.response {
+                let response = tag(place, kind, Clock::Response);
+                self.put(&response, interval, latency)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        tag: &str,
+        interval: &Interval,
+        latency: &Latency,
+    ) -> Result<(), ExportError> {
+        let (start, length): (Duration, Duration) = (interval.start.into(), interval.length.into());
+        let histogram = latency.histogram();
+        let written = self
+            .0
+            .write_histogram(histogram, start, length, Tag::new(tag));
+        written.map_err(not_written)
+    }
+}
+
+/// `SYSTEM:ROUND:STEP:KIND:CLOCK`, without what a tag must not hold.
+fn tag(place: &StepPlace, kind: &str, clock: Clock) -> String {
+    let trial = &place.trial;
+    let clock = clock.word();
+    let tag = format!(
+        "{}:{}:{}:{kind}:{clock}",
+        trial.system, trial.round, place.step
+    );
+    tag.replace(
+        |c: char| c == ',' || c.is_whitespace() || c.is_control(),
+        "_",
+    )
+}
+
+fn not_written(error: IntervalLogWriterError<V2DeflateSerializeError>) -> ExportError {
+    match error {
+        IntervalLogWriterError::IoError(error) => ExportError::Io(error),
+        IntervalLogWriterError::SerializeError(error) => ExportError::Histogram(error.to_string()),
+    }
+}

@@ -1,0 +1,230 @@
+//! CSV: one measurement a line, under a header. `docs/import.md` documents the columns; what
+//! `backslide export` writes can be read again.
+
+use model::Unit;
+
+use crate::file::{Line, quote};
+use crate::{File, ImportError, Row};
+
+/// Columns that must be there.
+const NEEDED: [&str; 4] = ["system", "step", "metric", "value"];
+/// Columns that may be there.
+const OPTIONAL: [&str; 6] = ["unit", "clients", "round", "group", "run", "position"];
+
+/// Reads a file. Measurements of the same system, step, clients and round make one row.
+///
+/// # Errors
+/// When a column is missing or not known, a field is not what its column asks for, or a measurement is
+/// there twice.
+pub(crate) fn rows(file: &File) -> Result<Vec<Row>, ImportError> {
+    let mut lines = file.lines().filter(|line| !line.text.trim().is_empty());
+    let header = lines
+        .next()
+        .ok_or_else(|| file.end().wrong("an empty file"))?;
+    let columns = columns(header)?;
+    let mut rows = Rows::default();
+    for line in lines {
+        let fields = split(line)?;
+        if fields.len() != columns.len() {
+            let (need, found) = (columns.len(), fields.len());
+            return Err(line.wrong(format!("{need} fields belong here, not {found}")));
+        }
+        let field = |name: &str| {
+            let place = columns.iter().position(|column| column == name)?;
+            fields
+                .get(place)
+                .map(String::as_str)
+                .filter(|text| !text.is_empty())
+        };
+        rows.add(line, &field)?;
+    }
+    Ok(rows.rows)
+}
+
+/// Rows and where each is.
+#[derive(Default)]
+struct Rows {
+    rows: Vec<Row>,
+    places: std::collections::HashMap<(String, String, u32, Option<u32>), usize>,
+}
+
+impl Rows {
+    fn add<'f>(
+        &mut self,
+        line: Line<'_>,
+        field: &dyn Fn(&str) -> Option<&'f str>,
+    ) -> Result<(), ImportError> {
+        let needed = |name: &str| {
+            field(name).ok_or_else(|| line.wrong(format!("the field {} is empty", quote(name))))
+        };
+        let (system, step, metric) = (needed("system")?, needed("step")?, needed("metric")?);
+        let clients = field("clients").map_or(Ok(1), |text| line.count("clients", text))?;
+        let round = field("round")
+            .map(|text| line.count("round", text))
+            .transpose()?;
+        let value = line.number("value", needed("value")?)?;
+        let unit = unit(line, metric, field("unit"))?;
+        let key = (system.to_owned(), step.to_owned(), clients, round);
+        let next = self.rows.len();
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            // A step of a sweep carries its clients in its name already.
+            let test = step.strip_suffix(&format!("@{clients}")).unwrap_or(step);
+            let mut row = Row::new(line, system, test, clients);
+            row.round = round;
+            field("group")
+                .unwrap_or_default()
+                .clone_into(&mut row.group);
+            self.rows.push(row);
+        }
+        let Some(row) = self.rows.get_mut(place) else {
+            return Ok(());
+        };
+        if row.value(metric).is_some() {
+            return Err(line.wrong(format!(
+                "{} of {} in {} is there a second time: number the rounds in a column `round`",
+                quote(metric),
+                quote(system),
+                quote(step)
+            )));
+        }
+        if metric == "rate" && unit == Unit::RowsPerSecond {
+            row.subject.counts = model::Counts::Rows;
+        }
+        row.put(metric, unit, value);
+        Ok(())
+    }
+}
+
+fn columns(header: Line<'_>) -> Result<Vec<String>, ImportError> {
+    let text = header.text.trim_start_matches('\u{feff}');
+    let columns = split(Line { text, ..header })?;
+    let all = || NEEDED.iter().chain(&OPTIONAL);
+    for column in &columns {
+        if !all().any(|known| known == column) {
+            let known: Vec<&str> = all().copied().collect();
+            let (column, known) = (quote(column), known.join(", "));
+            return Err(header.wrong(format!("there is no column {column}; there are {known}")));
+        }
+    }
+    for needed in NEEDED {
+        match columns.iter().filter(|column| *column == needed).count() {
+            1 => {}
+            0 => return Err(header.wrong(format!("the column `{needed}` is missing"))),
+            _ => return Err(header.wrong(format!("the column `{needed}` is there twice"))),
+        }
+    }
+    Ok(columns)
+}
+
+/// The unit that is written, else that of a metric whose name says it.
+fn unit(line: Line<'_>, metric: &str, written: Option<&str>) -> Result<Unit, ImportError> {
+    if let Some(name) = written {
+        return Unit::from_name(name).ok_or_else(|| {
+            let name = quote(name);
+            line.wrong(format!(
+                "{name} is no unit: ops/s, rows/s, µs, µs/op, 1/op, KB/op, GiB, %, count"
+            ))
+        });
+    }
+    let is_latency = metric.starts_with("service.") || metric.starts_with("response.");
+    if metric == "rate" {
+        Ok(Unit::OpsPerSecond)
+    } else if is_latency {
+        Ok(Unit::Micros)
+    } else if metric.ends_with("KB/o") {
+        Ok(Unit::KbPerOp)
+    } else if metric.ends_with("cpu/o") && !metric.starts_with("compat.") {
+        Ok(Unit::MicrosPerOp)
+    } else if metric.ends_with("/o") {
+        Ok(Unit::PerOp)
+    } else {
+        let metric = quote(metric);
+        Err(line.wrong(format!(
+            "in which unit is {metric}? Say it in a column `unit`"
+        )))
+    }
+}
+
+/// The fields of a line, quoted as in RFC 4180; a field does not go over a line's end.
+fn split(line: Line<'_>) -> Result<Vec<String>, ImportError> {
+    let mut fields = vec![String::new()];
+    let mut rest = line.text.chars().peekable();
+    let mut quoted = false;
+    while let Some(c) = rest.next() {
+        let Some(field) = fields.last_mut() else {
+            break;
+        };
+        match c {
+            '"' if quoted && rest.peek() == Some(&'"') => {
+                rest.next();
+                field.push('"');
+            }
+            '"' if quoted => quoted = false,
+            '"' if field.is_empty() => quoted = true,
+            ',' if !quoted => fields.push(String::new()),
+            other => field.push(other),
+        }
+    }
+    if quoted {
+        return Err(line.wrong("a quoted field without its end"));
+    }
+    Ok(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::file;
+
+    #[test]
+    fn measurements_of_a_step_make_a_row() {
+        let text = "run,round,position,system,step,clients,metric,unit,value\n\
+            r1,1,1,\"a \"\"b\"\"\",point@8,8,rate,ops/s,100.5\nr1,1,1,\"a \"\"b\"\"\",point@8,8,cs/o,,3\n\
+            r1,2,1,\"a \"\"b\"\"\",point@8,8,rate,rows/s,101\n";
+        let rows = rows(&file("a.csv", text)).unwrap();
+        let shape: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                (
+                    row.system.as_str(),
+                    row.test.as_str(),
+                    row.round,
+                    row.clients,
+                )
+            })
+            .collect();
+        let one = |round| ("a \"b\"", "point", Some(round), 8);
+        assert_eq!(shape, [one(1), one(2)]);
+        let first = rows.first().unwrap();
+        assert_eq!(
+            (first.value("rate"), first.value("cs/o")),
+            (Some(100.5), Some(3.0))
+        );
+    }
+
+    #[test]
+    fn damage_is_told_with_its_line() {
+        let header = "system,step,metric,value";
+        let cases = [
+            (String::new(), 1, "empty"),
+            ("system,step,metric\n".to_owned(), 1, "`value` is missing"),
+            (format!("{header},colour\n"), 1, "no column `colour`"),
+            (format!("{header}\na,b,rate,NaN\n"), 2, "must be a number"),
+            (format!("{header}\na,b,rate\n"), 2, "4 fields"),
+            (
+                format!("{header}\na,b,rate,1\n\na,b,rate,2\n"),
+                4,
+                "second time",
+            ),
+            (format!("{header}\na,b,height,1\n"), 2, "which unit"),
+            (format!("{header}\n\"a,b,rate,1\n"), 2, "without its end"),
+            (format!("{header},round\na,b,rate,1,0\n"), 2, "from 1 to"),
+        ];
+        for (text, line, what) in cases {
+            let error = rows(&file("a.csv", &text)).unwrap_err();
+            assert_eq!(error.line, line, "{error}");
+            assert!(error.what.contains(what), "{error}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! How far the exact numbers are from the original's, and why.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::Row;
+
+/// A metric of which the two modes differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Its id.
+    pub metric: String,
+    /// Values that both modes have.
+    pub values: usize,
+    /// Of these, how many differ.
+    pub differ: usize,
+    /// The largest relative difference of exact to compat, with its sign.
+    pub largest: f64,
+    /// Why.
+    pub why: &'static str,
+}
+
+/// Compares the rows of the same sources, read in both modes. Metrics that only one mode has are not
+/// among them; those whose unit differs neither.
+pub fn differences(exact: &[Row], compat: &[Row]) -> Vec<Difference> {
+    let mut of_compat = HashMap::new();
+    for (row, place) in compat.iter().zip(places(compat)) {
+        for m in &row.measurements {
+            of_compat.insert((place, m.metric.0.as_str()), m);
+        }
+    }
+    let mut all: BTreeMap<&str, Difference> = BTreeMap::new();
+    for (row, place) in exact.iter().zip(places(exact)) {
+        for ours in &row.measurements {
+            let metric = ours.metric.0.as_str();
+            let Some(theirs) = of_compat.get(&(place, metric)) else {
+                continue;
+            };
+            if theirs.unit == ours.unit {
+                let entry = all.entry(metric).or_insert_with(|| blank(metric));
+                entry.add(ours.value, theirs.value);
+            }
+        }
+    }
+    all.into_values().filter(|one| one.differ > 0).collect()
+}
+
+/// The place of a row: system, step, clients, and how many rows with these came before it.
+type Place<'a> = (&'a str, &'a str, u32, usize);
+
+fn places(rows: &[Row]) -> Vec<Place<'_>> {
+    let mut seen: HashMap<(&str, &str, u32), usize> = HashMap::new();
+    let mut places = Vec::with_capacity(rows.len());
+    for row in rows {
+        let (system, test) = (row.system.as_str(), row.test.as_str());
+        let before = seen.entry((system, test, row.clients)).or_default();
+        places.push((system, test, row.clients, *before));
+        *before += 1;
+    }
+    places
+}
+
+fn blank(metric: &str) -> Difference {
+    Difference {
+        metric: metric.to_owned(),
+        values: 0,
+        differ: 0,
+        largest: 0.0,
+        why: why(metric),
+    }
+}
+
+impl Difference {
+    fn add(&mut self, exact: f64, compat: f64) {
+        self.values += 1;
+        let relative = exact / compat - 1.0;
+        if (exact - compat).abs() > 1e-12 * compat.abs() {
+            self.differ += 1;
+            if relative.is_finite() && relative.abs() > self.largest.abs() {
+                self.largest = relative;
+            }
+        }
+    }
+}
+
+/// What `docs/import.md` says at length.
+fn why(metric: &str) -> &'static str {
+    match metric {
+        "rate" => {
+            "the original rounds the rate to a whole number; exact divides the count by the time"
+        }
+        "cpu/o" => {
+            "the original rounds to whole microseconds; exact divides CPU per second by the rate"
+        }
+        "cs/o" | "compat.cpu/o" => {
+            "the original rounds, and counts repeated headers and the mean since boot of vmstat as samples"
+        }
+        "r/o" => "the original rounds to three digits",
+        "w/o" | "wKB/o" => {
+            "the original rounds, and in query steps divides by inserts; exact divides by queries"
+        }
+        "rKB/o" => {
+            "the original rounds to three digits, and adds disks whose names contain the device's"
+        }
+        _ => "the original rounds",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::file;
+    use model::Unit;
+
+    fn row(rate: f64) -> Row {
+        let file = file("x", "");
+        let mut row = Row::new(file.end(), "a", "t", 1);
+        row.put("rate", Unit::OpsPerSecond, rate);
+        row
+    }
+
+    #[test]
+    fn the_same_step_again_is_compared_with_its_like() {
+        let exact = [row(100.4), row(200.0)];
+        let compat = [row(100.0), row(200.0)];
+        let all = differences(&exact, &compat);
+        let one = all.first().unwrap();
+        assert_eq!((all.len(), one.values, one.differ), (1, 2, 1));
+        assert!((one.largest - 0.004).abs() < 1e-12);
+        assert!(differences(&exact, &exact).is_empty());
+    }
+}

@@ -1,0 +1,133 @@
+//! A file to import, its lines, and the numbers in them.
+
+use crate::ImportError;
+
+/// Characters of a field that an error repeats.
+const LONGEST_QUOTE: usize = 40;
+
+/// The text of a file and what the file is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its path, as people know it.
+    pub origin: String,
+    /// All of it.
+    pub text: String,
+}
+
+impl File {
+    /// The last part of its path.
+    pub fn name(&self) -> &str {
+        self.origin.rsplit('/').next().unwrap_or(&self.origin)
+    }
+
+    /// Its lines, without their ends.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        self.text.lines().zip(1..).map(|(text, number)| Line {
+            origin: &self.origin,
+            number,
+            text,
+        })
+    }
+
+    /// The place of what is missing: its last line.
+    pub(crate) fn end(&self) -> Line<'_> {
+        self.lines().last().unwrap_or(Line {
+            origin: &self.origin,
+            number: 1,
+            text: "",
+        })
+    }
+}
+
+/// A line of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'a> {
+    pub(crate) origin: &'a str,
+    /// From 1.
+    pub(crate) number: usize,
+    pub(crate) text: &'a str,
+}
+
+impl Line<'_> {
+    /// An error at this line.
+    pub(crate) fn wrong(&self, what: impl Into<String>) -> ImportError {
+        ImportError {
+            origin: self.origin.to_owned(),
+            line: self.number,
+            what: what.into(),
+        }
+    }
+
+    /// A number that is finite and not negative; `what` is its name.
+    pub(crate) fn number(&self, what: &str, field: &str) -> Result<f64, ImportError> {
+        let value = field.trim().parse::<f64>().ok();
+        value
+            .filter(|v| v.is_finite() && v.is_sign_positive())
+            .ok_or_else(|| {
+                let field = quote(field);
+                self.wrong(format!("{what} must be a number from zero up, not {field}"))
+            })
+    }
+
+    /// A whole number; `what` is its name.
+    pub(crate) fn whole(&self, what: &str, field: &str) -> Result<u64, ImportError> {
+        field.trim().parse().map_err(|_| {
+            let field = quote(field);
+            self.wrong(format!(
+                "{what} must be a whole number from zero up, not {field}"
+            ))
+        })
+    }
+
+    /// A count of clients, rounds or CPUs: from 1, and not absurd.
+    pub(crate) fn count(&self, what: &str, field: &str) -> Result<u32, ImportError> {
+        const MOST: u64 = 1_000_000;
+        let value = self.whole(what, field)?;
+        u32::try_from(value)
+            .ok()
+            .filter(|_| (1..=MOST).contains(&value))
+            .ok_or_else(|| self.wrong(format!("{what} must be from 1 to {MOST}, not {value}")))
+    }
+}
+
+/// A field as errors repeat it: between backticks, shortened.
+pub(crate) fn quote(field: &str) -> String {
+    let mut short: String = field.chars().take(LONGEST_QUOTE).collect();
+    if short.len() < field.len() {
+        short.push('…');
+    }
+    format!("`{short}`")
+}
+
+#[cfg(test)]
+pub(crate) fn file(origin: &str, text: &str) -> File {
+    File {
+        origin: origin.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_none_name_file_and_line() {
+        let file = file("dir/a.txt", "one\r\ntwo");
+        let end = file.end();
+        assert_eq!((file.name(), end.text), ("a.txt", "two"));
+        for field in ["NaN", "inf", "-1", "", "1,5", "0x10"] {
+            let error = end.number("the rate", field).unwrap_err().to_string();
+            assert!(error.starts_with("dir/a.txt:2: the rate must"), "{error}");
+        }
+        assert_eq!(end.number("the rate", " 1.5 "), Ok(1.5));
+        assert!(end.count("clients", "0").is_err());
+        assert!(end.count("clients", "99999999999").is_err());
+        assert_eq!(quote(&"x".repeat(50)).chars().count(), 43);
+    }
+
+    #[test]
+    fn an_empty_file_ends_at_its_first_line() {
+        assert_eq!(file("e", "").end().number, 1);
+    }
+}

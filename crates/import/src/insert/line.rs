@@ -1,0 +1,69 @@
+//! A line of the Insert Benchmark: 21 columns for one step of one system.
+
+use crate::ImportError;
+use crate::file::Line;
+
+/// The columns, in order; the last is the name of the system.
+pub const COLUMNS: [&str; 21] = [
+    "ips", "qps", "rps", "rmbps", "wps", "wmbps", "rpq", "rkbpq", "wpi", "wkbpi", "csps", "cpups",
+    "cspq", "cpupq", "dbgb1", "dbgb2", "rss", "maxop", "p50", "p99", "tag",
+];
+
+/// Columns that are numbers.
+pub(super) const NUMBERS: usize = COLUMNS.len() - 1;
+
+/// A line as it is printed: the numbers keep their digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepLine {
+    /// The numbers as text, in the order of [`COLUMNS`]; `NA` where there is none.
+    pub fields: Vec<String>,
+    /// The name of the system: size of the table, product, config.
+    pub tag: String,
+}
+
+impl StepLine {
+    pub(super) fn is_header(text: &str) -> bool {
+        text.split_whitespace().eq(COLUMNS)
+    }
+
+    pub(super) fn parse(line: Line<'_>) -> Result<Self, ImportError> {
+        let fields: Vec<&str> = line.text.split_whitespace().collect();
+        let Some((tag, numbers)) = fields.split_last().filter(|(_, n)| n.len() == NUMBERS) else {
+            let (need, found) = (COLUMNS.len(), fields.len());
+            return Err(line.wrong(format!(
+                "{need} columns belong here (ips … tag), not {found}"
+            )));
+        };
+        for (name, text) in COLUMNS.iter().zip(numbers) {
+            let may_miss = !matches!(*name, "ips" | "qps");
+            if !(may_miss && *text == "NA") {
+                line.number(name, text)?;
+            }
+        }
+        Ok(Self {
+            fields: numbers.iter().map(|&text| text.to_owned()).collect(),
+            tag: (*tag).to_owned(),
+        })
+    }
+
+    /// The text of a column.
+    pub fn text(&self, column: &str) -> Option<&str> {
+        let place = COLUMNS.iter().position(|name| *name == column)?;
+        self.fields.get(place).map(String::as_str)
+    }
+
+    /// The value of a column; `None` where it is `NA`.
+    pub fn number(&self, column: &str) -> Option<f64> {
+        self.text(column)?.parse().ok()
+    }
+
+    /// Inserted or indexed rows per second.
+    pub fn ips(&self) -> f64 {
+        self.number("ips").unwrap_or(0.0)
+    }
+
+    /// Queries per second.
+    pub fn qps(&self) -> f64 {
+        self.number("qps").unwrap_or(0.0)
+    }
+}

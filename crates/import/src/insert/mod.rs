@@ -1,0 +1,244 @@
+//! The Insert Benchmark: a line of 21 numbers for each step, tables merged of them, and the colours of
+//! the summary.
+
+mod colour;
+mod line;
+mod print;
+
+use model::{Counts, Unit};
+
+use crate::file::Line;
+use crate::{File, ImportError, Mode, Options, Row};
+
+pub use colour::{Colour, colours};
+pub use line::{COLUMNS, StepLine};
+pub use print::{merged, merged_row, relative};
+
+/// The steps of the reports of 2021, in the order of their lines.
+const STEPS_OF_2021: [&str; 15] = [
+    "l.i0", "l.x", "l.i1", "q100.1", "q100.2", "q200.1", "q200.2", "q400.1", "q400.2", "q600.1",
+    "q600.2", "q800.1", "q800.2", "q1000.1", "q1000.2",
+];
+/// The steps since.
+const STEPS: [&str; 10] = [
+    "l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000",
+];
+
+/// The system of a file of lines: `o.sum.t.20m.my5649.cx6d` is about `20m.my5649.cx6d`.
+pub fn system_of_file(name: &str) -> &str {
+    let name = name.strip_prefix("o.sum.").unwrap_or(name);
+    name.strip_prefix("t.").unwrap_or(name)
+}
+
+/// A tag without the size of the table before it: `my5649.cx6d` of `20m.my5649.cx6d`.
+pub fn without_size(tag: &str) -> &str {
+    match tag.split_once('.') {
+        Some((size, rest)) => {
+            let digits = size.strip_suffix(['m', 'g', 'k']).unwrap_or_default();
+            let is_size = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+            if is_size { rest } else { tag }
+        }
+        None => tag,
+    }
+}
+
+/// A table and the lines of it; `-` separates systems that are compared among themselves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The step.
+    pub step: String,
+    /// Its lines; `None` for a separator.
+    pub lines: Vec<Option<StepLine>>,
+}
+
+/// The lines of one system, one for each step in the order in which they ran.
+///
+/// # Errors
+/// When a line has not the columns, or their number is not that of the steps of 2021 or of those since.
+pub fn lines_of_system(file: &File) -> Result<Vec<(&'static str, StepLine)>, ImportError> {
+    let mut lines = Vec::new();
+    for line in file.lines().filter(|line| !line.text.trim().is_empty()) {
+        if !StepLine::is_header(line.text) {
+            lines.push(StepLine::parse(line)?);
+        }
+    }
+    let steps: &[&'static str] = match lines.len() {
+        15 => &STEPS_OF_2021,
+        10 => &STEPS,
+        other => {
+            return Err(file.end().wrong(format!(
+                "{other} lines: there are 10 steps (15 in 2021), and their order says which is which; import mrg.STEP, which names it"
+            )));
+        }
+    };
+    Ok(steps.iter().copied().zip(lines).collect())
+}
+
+/// The tables of a file `mrg.STEP`, or of one with several steps, each under its name.
+///
+/// # Errors
+/// When a line has not the columns, or it is not said which step it is of.
+pub fn tables_of_file(file: &File) -> Result<Vec<Table>, ImportError> {
+    let named = file
+        .name()
+        .strip_prefix("mrg.")
+        .filter(|step| is_step(step));
+    let mut tables: Vec<Table> = Vec::new();
+    let table = |step: &str| Table {
+        step: step.to_owned(),
+        lines: Vec::new(),
+    };
+    tables.extend(named.map(table));
+    for line in file.lines() {
+        let text = line.text.trim();
+        if text.is_empty() || StepLine::is_header(text) {
+            continue;
+        }
+        if is_step(text) {
+            tables.push(table(text));
+            continue;
+        }
+        let parsed = if text == "-" {
+            None
+        } else {
+            Some(StepLine::parse(line)?)
+        };
+        let current = tables.last_mut().ok_or_else(|| {
+            line.wrong(
+                "of which step? Call the file mrg.STEP, or put the step's name above its table",
+            )
+        })?;
+        current.lines.push(parsed);
+    }
+    Ok(tables)
+}
+
+/// `l.i0`, `q100.2`, `qr100`: a letter `l` or `q`, and no tabs.
+fn is_step(text: &str) -> bool {
+    let rest = text.strip_prefix("l.").or_else(|| text.strip_prefix('q'));
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '.';
+    rest.is_some_and(|rest| !rest.is_empty() && rest.chars().all(is_name)) && text.len() < 16
+}
+
+pub(crate) fn rows_of_system(
+    system: &str,
+    file: &File,
+    options: &Options,
+) -> Result<Vec<Row>, ImportError> {
+    let lines = lines_of_system(file)?.into_iter();
+    let rows = lines.map(|(step, line)| row(file.end(), system, step, &line, options));
+    Ok(rows.collect())
+}
+
+pub(crate) fn rows_of_table(file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
+    let mut rows = Vec::new();
+    for table in tables_of_file(file)? {
+        for line in table.lines.iter().flatten() {
+            let system = without_size(&line.tag);
+            rows.push(row(file.end(), system, &table.step, line, options));
+        }
+    }
+    Ok(rows)
+}
+
+/// Rows per second that the writers were asked for in a query step: the number in its name.
+pub(crate) fn rate_of_step(step: &str) -> Option<u64> {
+    let rest = step.strip_prefix('q')?;
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    rest.split('.')
+        .next()?
+        .parse()
+        .ok()
+        .filter(|rate| *rate < 1_000_000_000)
+}
+
+fn row(at: Line<'_>, system: &str, step: &str, line: &StepLine, options: &Options) -> Row {
+    let clients = options.clients();
+    let mut row = Row::new(at, system, step, clients);
+    let is_query = step.starts_with('q');
+    let rate = if is_query { line.qps() } else { line.ips() };
+    if is_query {
+        row.target_rate = rate_of_step(step).map(|each| each * u64::from(clients));
+        row.put("rate", Unit::OpsPerSecond, rate);
+        row.put("rows.insert", Unit::RowsPerSecond, line.ips());
+        if let Some(target) = row.target_rate.filter(|target| *target > 0) {
+            row.put(
+                "sla.insert",
+                Unit::Percent,
+                100.0 * line.ips() / target as f64,
+            );
+        }
+    } else {
+        let kind = if step == "l.x" {
+            "create_index"
+        } else {
+            "insert"
+        };
+        kind.clone_into(&mut row.subject.kind);
+        row.subject.counts = Counts::Rows;
+        row.put("rate", Unit::RowsPerSecond, rate);
+    }
+    put_costs(&mut row, line, rate, is_query, options);
+    put_sizes(&mut row, line);
+    row
+}
+
+fn put_costs(row: &mut Row, line: &StepLine, rate: f64, is_query: bool, options: &Options) {
+    let number = |name: &str| line.number(name);
+    // Where a column is more precise per second than per operation, the former is divided.
+    let per_op = |per_second: &str, printed: &str| match options.mode {
+        Mode::Exact if rate > 0.0 => number(per_second).map(|value| value / rate),
+        Mode::Exact | Mode::Compat => number(printed),
+    };
+    let cpu = match (options.mode, options.cpus, number("cpups")) {
+        (Mode::Exact, Some(cpus), Some(percent)) if rate > 0.0 => {
+            Some(crate::sysbench::percent_to_micros(percent, cpus) / rate)
+        }
+        _ => number("cpupq"),
+    };
+    let mut put = |id: &str, unit: Unit, value: Option<f64>| {
+        if let Some(value) = value {
+            row.put(id, unit, value);
+        }
+    };
+    put("cpu/o", Unit::MicrosPerOp, cpu);
+    put("cs/o", Unit::PerOp, per_op("csps", "cspq"));
+    put("r/o", Unit::PerOp, per_op("rps", "rpq"));
+    put("rKB/o", Unit::KbPerOp, number("rkbpq"));
+    put("w/o", Unit::PerOp, per_op("wps", "wpi"));
+    // The original divides by inserts in query steps, too.
+    let by_inserts = number("wkbpi");
+    let by_queries = by_inserts.map(|kb| kb * line.ips() / rate);
+    let written = match options.mode {
+        Mode::Exact if is_query => by_queries.filter(|kb| kb.is_finite()),
+        Mode::Exact | Mode::Compat => by_inserts,
+    };
+    put("wKB/o", Unit::KbPerOp, written);
+}
+
+fn put_sizes(row: &mut Row, line: &StepLine) {
+    let number = |name: &str| line.number(name);
+    if let Some(seconds) = number("maxop") {
+        let id = format!("service.{}.max", row.subject.kind);
+        row.put(&id, Unit::Micros, seconds * 1e6);
+    }
+    let sizes = [
+        ("size.data", "dbgb1"),
+        ("size.total", "dbgb2"),
+        ("server.rss", "rss"),
+    ];
+    for (id, column) in sizes {
+        // A size of zero was not measured.
+        if let Some(size) = number(column).filter(|size| *size > 0.0) {
+            row.put(id, Unit::Gib, size);
+        }
+    }
+    for (id, column) in [("compat.p50", "p50"), ("compat.p99", "p99")] {
+        if let Some(rate) = number(column) {
+            row.put(id, Unit::OpsPerSecond, rate);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

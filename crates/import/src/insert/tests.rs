@@ -1,0 +1,77 @@
+use super::*;
+use crate::file::file;
+
+const HEADER: &str = "ips\tqps\trps\trmbps\twps\twmbps\trpq\trkbpq\twpi\twkbpi\tcsps\tcpups\tcspq\tcpupq\tdbgb1\tdbgb2\trss\tmaxop\tp50\tp99\ttag";
+const BASE: &str = "100\t6886\t1.8\t0.0\t2.5\t0.1\t0.000\t0.001\t0.025\t1.058\t26428\t25.8\t3.838\t150\t8.1\t48.6\t8.0\t0.017\t8439\t2541\t20m.my5649.cx6d";
+const OTHER: &str = "100\t7238\t0.0\t0.0\t6.0\t0.2\t0.000\t0.000\t0.061\t1.884\t27789\t27.0\t3.839\t149\t8.1\t48.6\t8.3\t0.019\t7240\t7144\t20m.my5731.cx6d";
+const RATIOS: &str = "1.00\t1.05\t0.00\t1\t2.40\t2.00\t1\t0.00\t2.44\t1.78\t1.05\t1.05\t1.00\t0.99\t1.00\t1.00\t1.04\t1.12\t0.86\t2.81\tmy5731.cx6d";
+
+#[test]
+fn lines_of_systems_become_the_published_tables() {
+    let text = format!("{HEADER}\n{BASE}\n{OTHER}\n-\n{BASE}\n");
+    let tables = tables_of_file(&file("mrg.q100.2", &text)).unwrap();
+    let table = tables.first().unwrap();
+    let text = merged(table);
+    assert!(text.contains("\n100\t6886\t2\t0.0\t2.5\t"), "{text}");
+    assert!(text.contains("\tmy5731.cx6d\n-\n100\t"), "{text}");
+    let again = tables_of_file(&file("mrg.q100.2", &text)).unwrap();
+    let ratios = relative(again.first().unwrap());
+    assert_eq!(ratios, format!("{HEADER}\n{RATIOS}\n-\n"));
+}
+
+#[test]
+fn sections_name_their_steps() {
+    let text = format!("\nl.i0\n{HEADER}\n{BASE}\n\nqr100\n{HEADER}\n{BASE}\n{OTHER}\n");
+    let tables = tables_of_file(&file("mrg.some", &text)).unwrap();
+    let shape: Vec<(&str, usize)> = tables
+        .iter()
+        .map(|table| (table.step.as_str(), table.lines.len()))
+        .collect();
+    assert_eq!(shape, [("l.i0", 1), ("qr100", 2)]);
+}
+
+#[test]
+fn writes_are_divided_by_queries_unless_the_originals_numbers_are_wanted() {
+    let file = file("mrg.q100.2", BASE);
+    let value = |options: &Options, metric| {
+        let rows = rows_of_table(&file, options).unwrap();
+        rows.first().and_then(|row| row.value(metric))
+    };
+    let near = |seen: Option<f64>, value: f64| seen.is_some_and(|v| (v - value).abs() < 1e-9);
+    let exact = Options {
+        cpus: Some(4),
+        ..Options::default()
+    };
+    let compat = exact.in_mode(Mode::Compat);
+    assert_eq!(value(&compat, "wKB/o"), Some(1.058));
+    assert!(near(value(&exact, "wKB/o"), 1.058 * 100.0 / 6886.0));
+    assert_eq!(value(&compat, "cpu/o"), Some(150.0));
+    assert!(near(value(&exact, "cpu/o"), 25.8 * 4.0 * 1e4 / 6886.0));
+    assert_eq!(value(&exact, "sla.insert"), Some(100.0));
+}
+
+#[test]
+fn damage_is_told_with_its_line() {
+    let short = format!("{HEADER}\n1\t2\t3\n");
+    let cases = [
+        ("mrg.q100.2", short.as_str(), 2),
+        ("table", BASE, 1),
+        ("mrg.l.i0", &BASE.replace("8439", "8,439"), 1),
+    ];
+    for (name, text, line) in cases {
+        let error = tables_of_file(&file(name, text)).unwrap_err();
+        assert_eq!(error.line, line, "{error}");
+    }
+    let error = lines_of_system(&file("o.sum.t.a", BASE)).unwrap_err();
+    assert!(error.to_string().contains("10 steps"), "{error}");
+}
+
+#[test]
+fn names_say_sizes_and_rates() {
+    assert_eq!(without_size("20m.my5649.cx6d"), "my5649.cx6d");
+    assert_eq!(without_size("my5649.cx6d"), "my5649.cx6d");
+    assert_eq!(system_of_file("o.sum.t.20m.pg131.cx5"), "20m.pg131.cx5");
+    assert_eq!(rate_of_step("q1000.2"), Some(1000));
+    assert_eq!(rate_of_step("qp500"), Some(500));
+    assert_eq!(rate_of_step("l.i0"), None);
+}

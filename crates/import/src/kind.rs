@@ -1,0 +1,124 @@
+//! What a file is.
+
+use crate::File;
+
+/// The files that can be imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A directory of raw output: `sb.o.…`, `sb.vm.…`, `sb.io.…`, `sb.met.…`.
+    SysbenchDirectory,
+    /// What sysbench prints, on its own.
+    Sysbench,
+    /// `qps.abs`: queries per second, a column for each directory.
+    QpsTable,
+    /// `o.met`: cost per operation, a block for each test.
+    MetTable,
+    /// `o.sum…`: a line for each step of the Insert Benchmark.
+    InsertLines,
+    /// `mrg.…`: a line for each system, for one step or several.
+    InsertTable,
+    /// What pgbench prints.
+    Pgbench,
+    /// One measurement a line, under a header.
+    Csv,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::SysbenchDirectory,
+        Self::Sysbench,
+        Self::QpsTable,
+        Self::MetTable,
+        Self::InsertLines,
+        Self::InsertTable,
+        Self::Pgbench,
+        Self::Csv,
+    ];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SysbenchDirectory => "sysbench-dir",
+            Self::Sysbench => "sysbench",
+            Self::QpsTable => "qps",
+            Self::MetTable => "met",
+            Self::InsertLines => "insert-lines",
+            Self::InsertTable => "insert-table",
+            Self::Pgbench => "pgbench",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// The kind with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// What a single file is, by its name where that says it, else by what it holds.
+    pub fn of(file: &File) -> Option<Self> {
+        let name = file.name();
+        let named = [
+            ("qps.", Self::QpsTable),
+            ("o.met", Self::MetTable),
+            ("o.sum", Self::InsertLines),
+            ("mrg.", Self::InsertTable),
+        ];
+        let by_name = named.into_iter().find(|(start, _)| name.starts_with(start));
+        by_name.map(|(_, kind)| kind).or_else(|| by_text(file))
+    }
+}
+
+/// Lines that are looked at to find out what a file is.
+const LINES_LOOKED_AT: usize = 2_000;
+
+fn by_text(file: &File) -> Option<Kind> {
+    let first = file.lines().find(|line| !line.text.trim().is_empty())?.text;
+    if first.starts_with("ips\tqps\t") {
+        return Some(Kind::InsertTable);
+    }
+    if first.contains("system") && first.contains(',') && first.contains("metric") {
+        return Some(Kind::Csv);
+    }
+    file.lines().take(LINES_LOOKED_AT).find_map(|line| {
+        let text = line.text.trim();
+        if text == "SQL statistics:" {
+            Some(Kind::Sysbench)
+        } else if text.starts_with("tps = ") {
+            Some(Kind::Pgbench)
+        } else if text == "--- absolute" {
+            Some(Kind::MetTable)
+        } else if text.starts_with("col-1 :") {
+            Some(Kind::QpsTable)
+        } else {
+            None
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::file;
+
+    #[test]
+    fn files_are_known_by_name_or_by_what_they_hold() {
+        let table = [
+            ("x/qps.abs.all.tsv", "", Some(Kind::QpsTable)),
+            ("o.met.all", "", Some(Kind::MetTable)),
+            ("o.sum.t.20m.pg131.cx5", "", Some(Kind::InsertLines)),
+            ("mrg.l.i0", "", Some(Kind::InsertTable)),
+            ("a.csv", "system,step,metric,value\n", Some(Kind::Csv)),
+            ("a.txt", "x\n\nSQL statistics:\n", Some(Kind::Sysbench)),
+            ("a.txt", "tps = 5 (x)", Some(Kind::Pgbench)),
+            ("a.txt", "hello", None),
+            ("a.txt", "", None),
+        ];
+        for (name, text, kind) in table {
+            assert_eq!(Kind::of(&file(name, text)), kind, "{name}");
+        }
+        for kind in Kind::ALL {
+            assert_eq!(Kind::from_name(kind.name()), Some(kind));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Results that people already have, read into the words of the lab: text in, model data out.
+//!
+//! Nothing here touches a disk. [`Kind::of`] says what a file is, [`read`] makes [`Row`]s of it, one
+//! for each step of a system, and [`run`] makes a run of the rows that the store can keep. What is
+//! wrong with a file is an [`ImportError`] with file and line, whatever the file holds.
+//!
+//! There are two modes. [`Mode::Compat`] has the numbers that the original tools publish, to the last
+//! digit; [`published`] writes the tables that are derived from them. [`Mode::Exact`] has
+//! what the files say beneath these. `docs/import.md` has the difference for each metric, and
+//! [`differences`] measures it.
+
+mod csv;
+mod difference;
+mod error;
+mod file;
+pub mod insert;
+mod kind;
+mod options;
+mod pgbench;
+mod published;
+mod read;
+pub mod round;
+mod row;
+mod run;
+pub mod sysbench;
+mod system;
+pub mod tables;
+
+pub use difference::{Difference, differences};
+pub use error::ImportError;
+pub use file::File;
+pub use kind::Kind;
+pub use options::{Mode, Options};
+pub use published::published;
+pub use read::{Source, read};
+pub use row::Row;
+pub use run::{About, ImportedRun, ImportedTrial, run};

@@ -1,0 +1,44 @@
+//! What a reader of files must be told besides them.
+
+use model::Dbms;
+
+/// Whose numbers are wanted where the original's differ from what the files say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// What follows from the counts, times and samples in the files.
+    #[default]
+    Exact,
+    /// What the original publishes: its rounding, its samples, its units.
+    Compat,
+}
+
+/// What is known besides the files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whose numbers.
+    pub mode: Mode,
+    /// CPUs of the host, where the files do not say.
+    pub cpus: Option<u32>,
+    /// Clients, where the files do not say.
+    pub clients: Option<u32>,
+    /// The disk in the output of iostat.
+    pub device: Option<String>,
+    /// The product of systems whose names do not say.
+    pub dbms: Option<Dbms>,
+}
+
+impl Options {
+    /// The same in the other mode.
+    #[must_use]
+    pub fn in_mode(&self, mode: Mode) -> Self {
+        Self {
+            mode,
+            ..self.clone()
+        }
+    }
+
+    /// Clients of a step whose file does not say.
+    pub(crate) fn clients(&self) -> u32 {
+        self.clients.unwrap_or(1)
+    }
+}

@@ -1,0 +1,138 @@
+//! What pgbench prints at the end of a run.
+
+use model::{Nanos, Unit};
+
+use crate::file::{Line, quote};
+use crate::{File, ImportError, Row};
+
+/// What is read of a run.
+#[derive(Default)]
+struct Found<'a> {
+    script: Option<&'a str>,
+    clients: Option<u32>,
+    seconds: Option<u64>,
+    tps: Option<f64>,
+    latency: Option<f64>,
+    failed: Option<u64>,
+}
+
+/// The result of one run; the step is named after the script. The rate is that without the time in which
+/// connections were made.
+///
+/// # Errors
+/// When there is no rate, two of them, or a number is none.
+pub(crate) fn row(system: &str, file: &File) -> Result<Row, ImportError> {
+    let mut found = Found::default();
+    for line in file.lines() {
+        found.read(line)?;
+    }
+    let tps = found.tps.ok_or_else(|| {
+        let what = quote("tps = … (without initial connection time)");
+        file.end().wrong(format!(
+            "no line {what}: the run of pgbench failed, or this is something else"
+        ))
+    })?;
+    let script = found.script.unwrap_or("pgbench");
+    let mut row = Row::new(file.end(), system, script, found.clients.unwrap_or(1));
+    "transaction".clone_into(&mut row.subject.kind);
+    row.window = Nanos::from_secs(found.seconds.unwrap_or(0));
+    row.put("rate", Unit::OpsPerSecond, tps);
+    if let Some(millis) = found.latency {
+        row.put("service.transaction.mean", Unit::Micros, millis * 1e3);
+    }
+    if let Some(failed) = found.failed {
+        row.put("errors.transaction", Unit::Count, failed as f64);
+    }
+    Ok(row)
+}
+
+impl<'a> Found<'a> {
+    fn read(&mut self, line: Line<'a>) -> Result<(), ImportError> {
+        /// Longer windows than a year are nonsense.
+        const LONGEST: u64 = 366 * 24 * 3600;
+        let text = line.text.trim();
+        let after = |name: &str| text.strip_prefix(name).map(str::trim);
+        if let Some(script) = after("transaction type:") {
+            self.script = Some(name_of(script));
+        } else if let Some(clients) = after("number of clients:") {
+            self.clients = Some(line.count("clients", clients)?);
+        } else if let Some(duration) = after("duration:") {
+            let seconds = line.whole("duration", duration.trim_end_matches(" s"))?;
+            self.seconds = Some(seconds.min(LONGEST));
+        } else if let Some(failed) = after("number of failed transactions:") {
+            let count = failed.split_whitespace().next().unwrap_or_default();
+            self.failed = Some(line.whole("failed transactions", count)?);
+        } else if let Some(latency) = after("latency average") {
+            let millis = latency
+                .trim_start_matches(['=', ':'])
+                .trim_end_matches(" ms");
+            self.latency = Some(line.number("latency average", millis)?);
+        } else if let Some(tps) = after("tps =") {
+            self.read_rate(line, tps)?;
+        }
+        Ok(())
+    }
+
+    /// Up to PostgreSQL 13 there are two lines; that with the time of connecting is passed over.
+    fn read_rate(&mut self, line: Line<'_>, text: &str) -> Result<(), ImportError> {
+        if text.contains("including") {
+            return Ok(());
+        }
+        if self.tps.is_some() {
+            return Err(line.wrong("a second result: give each run of pgbench a file of its own"));
+        }
+        let rate = text.split_whitespace().next().unwrap_or_default();
+        self.tps = Some(line.number("tps", rate)?);
+        Ok(())
+    }
+}
+
+/// `tpcb-like` of `<builtin: TPC-B (sort of)>`, `mine` of `dir/mine.sql`.
+fn name_of(script: &str) -> &str {
+    match script {
+        "<builtin: TPC-B (sort of)>" => "tpcb-like",
+        "<builtin: simple update>" => "simple-update",
+        "<builtin: select only>" => "select-only",
+        other => {
+            let name = other.rsplit('/').next().unwrap_or(other);
+            name.strip_suffix(".sql").unwrap_or(name)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::file;
+
+    const NEW: &str = "pgbench (18.1)\ntransaction type: <builtin: select only>\nscaling factor: 10\n\
+        number of clients: 8\nduration: 60 s\nnumber of transactions actually processed: 1000\n\
+        number of failed transactions: 2 (0.200%)\nlatency average = 1.250 ms\n\
+        initial connection time = 4.1 ms\ntps = 896.967014 (without initial connection time)\n";
+    const OLD: &str = "transaction type: mine/a.sql\nnumber of clients: 1\n\
+        latency average = 11.7 ms\ntps = 85.18 (including connections establishing)\n\
+        tps = 85.29 (excluding connections establishing)\n";
+
+    #[test]
+    fn both_shapes_of_the_result_are_read() {
+        let new = row("postgres-18.1", &file("a.txt", NEW)).unwrap();
+        assert_eq!((new.test.as_str(), new.clients), ("select-only", 8));
+        assert_eq!(new.value("rate"), Some(896.967_014));
+        assert_eq!(new.value("service.transaction.mean"), Some(1250.0));
+        assert_eq!(new.value("errors.transaction"), Some(2.0));
+        let old = row("postgres-9.6", &file("b.txt", OLD)).unwrap();
+        assert_eq!((old.test.as_str(), old.value("rate")), ("a", Some(85.29)));
+    }
+
+    #[test]
+    fn damage_is_told_with_its_line() {
+        for (text, line) in [
+            ("pgbench (18.1)\nconnection failed\n".to_owned(), 2),
+            (NEW.replace("896.967014", "many"), 10),
+            (format!("{NEW}{NEW}"), 20),
+        ] {
+            let error = row("p", &file("a.txt", &text)).unwrap_err();
+            assert_eq!(error.line, line, "{error}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What the files say of one step of one system.
+
+use model::{Counts, Measurement, MetricId, Nanos, Subject, Unit};
+
+use crate::file::Line;
+
+/// One step of one system in one round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The file that says so.
+    pub origin: String,
+    /// The line in it.
+    pub line: usize,
+    /// Name of the system.
+    pub system: String,
+    /// Name of the step, without the number of clients.
+    pub test: String,
+    /// Under which heading reports list it; empty for none.
+    pub group: String,
+    /// Clients.
+    pub clients: u32,
+    /// The round, from 1; where files have no rounds, the same step of a system again is the next round.
+    pub round: Option<u32>,
+    /// What the step is about.
+    pub subject: Subject,
+    /// CPUs of the host, where that is known.
+    pub cpus: Option<u32>,
+    /// How long it was measured; zero where the files do not say.
+    pub window: Nanos,
+    /// Rows per second that the writers were asked for, all clients together.
+    pub target_rate: Option<u64>,
+    /// The numbers.
+    pub measurements: Vec<Measurement>,
+    /// What a reader of the numbers should know.
+    pub notes: Vec<(String, String)>,
+}
+
+impl Row {
+    /// A row that says nothing yet; it is about operations of the kind `query`.
+    pub(crate) fn new(at: Line<'_>, system: &str, test: &str, clients: u32) -> Self {
+        Self {
+            origin: at.origin.to_owned(),
+            line: at.number,
+            system: system.to_owned(),
+            test: test.to_owned(),
+            group: String::new(),
+            clients,
+            round: None,
+            subject: Subject {
+                kind: "query".to_owned(),
+                counts: Counts::Operations,
+            },
+            cpus: None,
+            window: Nanos(0),
+            target_rate: None,
+            measurements: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Adds a number.
+    pub(crate) fn put(&mut self, metric: &str, unit: Unit, value: f64) {
+        self.measurements.push(Measurement {
+            metric: MetricId::new(metric),
+            unit,
+            value,
+        });
+    }
+
+    /// Adds a remark.
+    pub(crate) fn note(&mut self, what: &str, text: impl Into<String>) {
+        self.notes.push((what.to_owned(), text.into()));
+    }
+
+    /// The value of a metric.
+    pub fn value(&self, metric: &str) -> Option<f64> {
+        let mut all = self.measurements.iter();
+        all.find(|m| m.metric.0 == metric).map(|m| m.value)
+    }
+}

@@ -1,0 +1,205 @@
+//! What sysbench prints, and the directories of raw output that are made around it.
+
+mod costs;
+mod iostat;
+mod met;
+mod name;
+mod output;
+mod vmstat;
+
+use std::collections::BTreeMap;
+
+use model::{Counts, Nanos, Unit};
+
+use crate::file::Line;
+use crate::round::fixed;
+use crate::tables::group_of;
+use crate::{File, ImportError, Mode, Options, Row};
+
+use costs::Costs;
+pub(crate) use costs::percent_to_micros;
+pub use iostat::{Disk, disk};
+pub use met::Met;
+pub use name::Name;
+pub use output::{LatencyMillis, Output};
+pub use vmstat::{Cpu, cpu};
+
+/// The files of one test.
+#[derive(Default)]
+struct Parts<'a> {
+    output: Option<&'a File>,
+    met: Option<&'a File>,
+    vm: Option<&'a File>,
+    io: Option<&'a File>,
+}
+
+/// The tests of a directory of raw output; files of other kinds are passed over.
+pub(crate) fn directory(
+    system: &str,
+    files: &[File],
+    options: &Options,
+) -> Result<Vec<Row>, ImportError> {
+    let mut tests: BTreeMap<Name, Parts<'_>> = BTreeMap::new();
+    for file in files {
+        let Some((kind, name)) = Name::of(file.name()) else {
+            continue;
+        };
+        let parts = tests.entry(name).or_default();
+        match kind {
+            "o" => parts.output = Some(file),
+            "met" => parts.met = Some(file),
+            "vm" => parts.vm = Some(file),
+            "io" => parts.io = Some(file),
+            _ => {}
+        }
+    }
+    tests.retain(|_, parts| parts.output.is_some() || parts.met.is_some());
+    // One file that says how many CPUs there are says it for all.
+    let mut outputs = tests.values().filter_map(|parts| parts.output);
+    let cpus = options
+        .cpus
+        .or_else(|| outputs.find_map(|file| Output::parse(file).ok()?.cpus));
+    let options = Options {
+        cpus,
+        ..options.clone()
+    };
+    let rows = tests.iter();
+    rows.map(|(name, parts)| of_test(system, name, parts, &options))
+        .collect()
+}
+
+/// What sysbench printed, on its own. The step is named after the script where the file has its name.
+pub(crate) fn single(system: &str, file: &File, options: &Options) -> Result<Row, ImportError> {
+    let output = Output::parse(file)?;
+    let test = output
+        .script
+        .clone()
+        .unwrap_or_else(|| "sysbench".to_owned());
+    let mut row = Row::new(file.end(), system, &test, output.threads);
+    row.cpus = options.cpus.or(output.cpus);
+    group_of(&test).clone_into(&mut row.group);
+    put_rate(&mut row, &Rate::of(&output, file.end(), options.mode)?);
+    put_output(&mut row, &output);
+    Ok(row)
+}
+
+fn of_test(
+    system: &str,
+    name: &Name,
+    parts: &Parts<'_>,
+    options: &Options,
+) -> Result<Row, ImportError> {
+    let first = parts.output.or(parts.met).or(parts.vm).or(parts.io);
+    let at = first.map_or(NOWHERE, File::end);
+    let mut row = Row::new(at, system, &name.test, name.clients);
+    row.cpus = options.cpus;
+    group_of(&name.test).clone_into(&mut row.group);
+    let output = parts.output.map(Output::parse).transpose()?;
+    let met = parts.met.map(Met::parse).transpose()?;
+    let rate = match (&output, &met) {
+        (Some(output), _) => Rate::of(output, at, options.mode)?,
+        (None, Some(met)) => Rate::of_met(met, name, at, options.mode)?,
+        (None, None) => return Err(at.wrong("neither sb.o nor sb.met of this test is there")),
+    };
+    put_rate(&mut row, &rate);
+    if let Some(costs) = Costs::of(parts.vm, parts.io, met.as_ref(), &rate, options)? {
+        costs.put(&mut row, options.cpus, options.mode);
+    }
+    if let Some(output) = &output {
+        put_output(&mut row, output);
+    }
+    Ok(row)
+}
+
+const NOWHERE: Line<'static> = Line {
+    origin: "",
+    number: 1,
+    text: "",
+};
+
+/// The throughput of a test: the number, and what the original hands on to its other scripts.
+pub(crate) struct Rate {
+    /// Per second, in the mode that was asked for.
+    pub(crate) value: f64,
+    /// Are rows counted?
+    pub(crate) is_rows: bool,
+    /// As the original has it: `24515.07`; of a scan thousand rows per second and client, `6553`.
+    pub(crate) printed: String,
+}
+
+impl Rate {
+    fn of(output: &Output, at: Line<'_>, mode: Mode) -> Result<Self, ImportError> {
+        let printed = output.printed_rate(at)?;
+        let value = match (mode, output.is_scan) {
+            (Mode::Compat, _) => whole_rate(&printed, at)?,
+            (Mode::Exact, true) => output.scanned_per_second(at)?,
+            (Mode::Exact, false) => output.queries as f64 / output.elapsed,
+        };
+        Ok(Self {
+            value,
+            is_rows: output.is_scan && mode == Mode::Exact,
+            printed,
+        })
+    }
+
+    /// Where there is no output of sysbench: the original's rate is all that is known.
+    fn of_met(met: &Met, name: &Name, at: Line<'_>, mode: Mode) -> Result<Self, ImportError> {
+        let is_rows = mode == Mode::Exact && name.is_scan();
+        let value = match mode {
+            Mode::Compat => whole_rate(&met.rate, at)?,
+            Mode::Exact => at.number("o/s", &met.rate)?,
+        };
+        Ok(Self {
+            // The scan's unit is a thousand rows, for each client.
+            value: if is_rows {
+                value * 1000.0 * f64::from(name.clients)
+            } else {
+                value
+            },
+            is_rows,
+            printed: met.rate.clone(),
+        })
+    }
+}
+
+/// The original's tables have whole numbers.
+fn whole_rate(printed: &str, at: Line<'_>) -> Result<f64, ImportError> {
+    at.number(
+        "queries per second",
+        &fixed(at.number("queries per second", printed)?, 0),
+    )
+}
+
+fn put_rate(row: &mut Row, rate: &Rate) {
+    if rate.is_rows {
+        row.subject.counts = Counts::Rows;
+        row.put("rate", Unit::RowsPerSecond, rate.value);
+    } else {
+        row.put("rate", Unit::OpsPerSecond, rate.value);
+    }
+}
+
+/// All that sysbench says but the rate. Latencies are of whole events: transactions with their retries.
+fn put_output(row: &mut Row, output: &Output) {
+    row.window = Nanos((output.elapsed * 1e9) as u64);
+    row.put(
+        "rate.event",
+        Unit::OpsPerSecond,
+        output.transactions as f64 / output.elapsed,
+    );
+    row.put("errors.event", Unit::Count, output.ignored_errors as f64);
+    if let Some(latency) = &output.latency {
+        row.put("service.event.mean", Unit::Micros, latency.mean * 1e3);
+        if let Some((percent, millis)) = latency.percentile {
+            let id = format!("service.event.p{percent}");
+            row.put(&id, Unit::Micros, millis * 1e3);
+        }
+        row.put("service.event.max", Unit::Micros, latency.max * 1e3);
+    }
+    if output.reconnects > 0 {
+        row.note("reconnects", output.reconnects.to_string());
+    }
+}
+
+#[cfg(test)]
+mod tests;

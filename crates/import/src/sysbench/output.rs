@@ -1,0 +1,266 @@
+//! What sysbench 1.0 and 1.1 print at the end of a run.
+
+use std::collections::HashMap;
+
+use crate::file::{Line, quote};
+use crate::round::fixed;
+use crate::{File, ImportError};
+
+/// The result of one run of sysbench.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// Threads.
+    pub threads: u32,
+    /// CPUs of the host, where the harness wrote them down (`8 CPUs`).
+    pub cpus: Option<u32>,
+    /// The script, without its directory and `.lua`, where the command line is there.
+    pub script: Option<String>,
+    /// Rows of a table, where the command line is there.
+    pub table_size: Option<u64>,
+    /// Is it a full scan, whose rate is in rows?
+    pub is_scan: bool,
+    /// Statements, BEGIN and COMMIT among them.
+    pub queries: u64,
+    /// Statements per second as printed: `24515.07`.
+    pub queries_per_second: String,
+    /// Transactions.
+    pub transactions: u64,
+    /// Transactions per second as printed.
+    pub transactions_per_second: String,
+    /// Errors after which a transaction was done again.
+    pub ignored_errors: u64,
+    /// Connections made anew.
+    pub reconnects: u64,
+    /// Seconds that were measured; never zero.
+    pub elapsed: f64,
+    /// Latency of transactions, where there is any.
+    pub latency: Option<LatencyMillis>,
+}
+
+/// Latency in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LatencyMillis {
+    /// The mean.
+    pub mean: f64,
+    /// The longest.
+    pub max: f64,
+    /// Which percentile was asked for, and its value.
+    pub percentile: Option<(u32, f64)>,
+    /// Of all transactions of all threads together.
+    pub sum: f64,
+}
+
+/// Where the result begins.
+const BEGINNING: &str = "SQL statistics:";
+
+impl Output {
+    /// Reads what sysbench printed, with whatever stands before it.
+    ///
+    /// # Errors
+    /// When a number is missing or none, or there are two results in one file.
+    pub fn parse(file: &File) -> Result<Self, ImportError> {
+        let fields = Fields::of(file)?;
+        let (queries, queries_per_second) = fields.rate("queries")?;
+        let (transactions, transactions_per_second) = fields.rate("transactions")?;
+        let before = Before::of(file)?;
+        let seconds = |name| {
+            fields.get(name).map(|(line, text)| {
+                let text = text.strip_suffix('s').unwrap_or(text);
+                let value = line.number(name, text)?;
+                if value > 0.0 {
+                    Ok(value)
+                } else {
+                    Err(line.wrong(format!("{name} is zero: nothing was measured")))
+                }
+            })
+        };
+        let elapsed = seconds("time elapsed").or_else(|| seconds("total time"));
+        Ok(Self {
+            threads: before.threads.unwrap_or(1),
+            cpus: before.cpus,
+            is_scan: before.script.as_deref().is_some_and(|s| s.contains("scan")),
+            script: before.script,
+            table_size: before.table_size,
+            queries,
+            queries_per_second,
+            transactions,
+            transactions_per_second,
+            ignored_errors: fields.count_if_any("ignored errors")?,
+            reconnects: fields.count_if_any("reconnects")?,
+            elapsed: elapsed.unwrap_or_else(|| Err(fields.missing("time elapsed")))?,
+            latency: fields.latency()?,
+        })
+    }
+
+    /// What the original takes for the rate of the test: statements per second; of a scan thousand rows
+    /// per second and client, from the mean latency.
+    pub(crate) fn printed_rate(&self, at: Line<'_>) -> Result<String, ImportError> {
+        if !self.is_scan {
+            return Ok(self.queries_per_second.clone());
+        }
+        let (rows, latency) = self.of_scan(at)?;
+        Ok(fixed(rows as f64 / 1000.0 / (latency.mean / 1000.0), 0))
+    }
+
+    /// Rows per second of all clients of a scan, from the time that the clients were busy: the scan
+    /// that was under way at the end counts whole, and so does its time.
+    pub(crate) fn scanned_per_second(&self, at: Line<'_>) -> Result<f64, ImportError> {
+        let (rows, latency) = self.of_scan(at)?;
+        let busy = latency.sum / 1000.0 / f64::from(self.threads);
+        Ok(rows as f64 * self.transactions as f64 / busy)
+    }
+
+    fn of_scan(&self, at: Line<'_>) -> Result<(u64, LatencyMillis), ImportError> {
+        let rows = self.table_size.ok_or_else(|| {
+            at.wrong("a scan without --table-size on its command line has no rate")
+        })?;
+        let latency = self.latency.filter(|l| l.mean > 0.0 && l.sum > 0.0);
+        let latency = latency.ok_or_else(|| at.wrong("a scan without a latency has no rate"))?;
+        Ok((rows, latency))
+    }
+}
+
+/// What stands before the result.
+#[derive(Default)]
+struct Before {
+    threads: Option<u32>,
+    cpus: Option<u32>,
+    script: Option<String>,
+    table_size: Option<u64>,
+}
+
+impl Before {
+    fn of(file: &File) -> Result<Self, ImportError> {
+        let mut before = Self::default();
+        for line in file
+            .lines()
+            .take_while(|line| line.text.trim() != BEGINNING)
+        {
+            let text = line.text.trim();
+            if let Some(threads) = text.strip_prefix("Number of threads:") {
+                before.threads = Some(line.count("threads", threads)?);
+            } else if let Some(cpus) = text.strip_suffix(" CPUs") {
+                before.cpus = cpus.parse().ok().filter(|cpus| *cpus > 0);
+            } else if before.script.is_none() && text.contains(".lua") {
+                before.read_command(text);
+            }
+        }
+        Ok(before)
+    }
+
+    fn read_command(&mut self, command: &str) {
+        for word in command.split_whitespace() {
+            let option = word.replace('_', "-");
+            if let Some(rows) = option.strip_prefix("--table-size=") {
+                self.table_size = rows_of(rows);
+            } else if let Some(script) = word.strip_suffix(".lua") {
+                let name = script.rsplit('/').next().unwrap_or(script);
+                self.script = Some(name.to_owned());
+            }
+        }
+    }
+}
+
+/// A number of rows as sysbench takes it: `50000000`, `50M`. What it does not take is absent, and missed
+/// only where the rate depends on it.
+fn rows_of(text: &str) -> Option<u64> {
+    let (number, each) = match text.strip_suffix(['K', 'M', 'G', 'T']) {
+        Some(number) if text.ends_with('K') => (number, 1_u64 << 10),
+        Some(number) if text.ends_with('M') => (number, 1 << 20),
+        Some(number) if text.ends_with('G') => (number, 1 << 30),
+        Some(number) => (number, 1 << 40),
+        None => (text, 1),
+    };
+    number.parse::<u64>().ok()?.checked_mul(each)
+}
+
+/// The lines `name: value` of the result.
+struct Fields<'a> {
+    all: HashMap<&'a str, (Line<'a>, &'a str)>,
+    end: Line<'a>,
+}
+
+impl<'a> Fields<'a> {
+    fn of(file: &'a File) -> Result<Self, ImportError> {
+        let mut begun = false;
+        let mut all = HashMap::new();
+        for line in file.lines() {
+            let text = line.text.trim();
+            if text == BEGINNING {
+                if begun {
+                    let what = "a second result: give each run of sysbench a file of its own";
+                    return Err(line.wrong(what));
+                }
+                begun = true;
+            } else if let (true, Some((name, value))) = (begun, text.split_once(':')) {
+                all.entry(name.trim()).or_insert((line, value.trim()));
+            }
+        }
+        let end = file.end();
+        if begun {
+            Ok(Self { all, end })
+        } else {
+            Err(end.wrong(format!(
+                "no line {}: the run of sysbench failed, or this is something else",
+                quote(BEGINNING)
+            )))
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<(Line<'a>, &'a str)> {
+        self.all.get(name).copied()
+    }
+
+    fn missing(&self, name: &str) -> ImportError {
+        self.end
+            .wrong(format!("no line {}", quote(&format!("{name}:"))))
+    }
+
+    /// `14709046 (24515.07 per sec.)`: the count, and the rate as it is printed.
+    fn rate(&self, name: &str) -> Result<(u64, String), ImportError> {
+        let (line, text) = self.get(name).ok_or_else(|| self.missing(name))?;
+        let (count, rest) = text.split_once('(').unwrap_or((text, ""));
+        let rate = rest.split_whitespace().next().unwrap_or_default();
+        line.number(&format!("{name} per second"), rate)?;
+        Ok((line.whole(name, count)?, rate.to_owned()))
+    }
+
+    /// The count of a line that old versions do not print; zero where it is not there.
+    fn count_if_any(&self, name: &str) -> Result<u64, ImportError> {
+        match self.get(name) {
+            Some(_) => Ok(self.rate(name)?.0),
+            None => Ok(0),
+        }
+    }
+
+    fn latency(&self) -> Result<Option<LatencyMillis>, ImportError> {
+        let number = |name: &str| -> Result<Option<f64>, ImportError> {
+            self.get(name)
+                .map(|(line, text)| line.number(name, text))
+                .transpose()
+        };
+        let (mean, max, sum) = (number("avg")?, number("max")?, number("sum")?);
+        let (Some(mean), Some(max), Some(sum)) = (mean, max, sum) else {
+            return Ok(None);
+        };
+        let mut percentile = None;
+        for (name, (line, text)) in &self.all {
+            if let Some(percent) = percent_of(name) {
+                percentile = Some((percent, line.number(name, text)?));
+            }
+        }
+        Ok(Some(LatencyMillis {
+            mean,
+            max,
+            percentile,
+            sum,
+        }))
+    }
+}
+
+/// 95 of `95th percentile`.
+fn percent_of(name: &str) -> Option<u32> {
+    let number = name.strip_suffix(" percentile")?;
+    let digits = number.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    digits.parse().ok().filter(|p| (1..=100).contains(p))
+}

@@ -1,0 +1,164 @@
+use super::*;
+use crate::file::file;
+
+/// What sysbench 1.1 prints of a scan, as far as it is read.
+const SCAN: &str = "sysbench --table-size=50000000 --threads=2 lua/oltp_scan.lua run\n8 CPUs\n\
+    Number of threads: 2\nSQL statistics:\n    queries performed:\n        total:       80\n\
+    transactions:  80     (0.13 per sec.)\n    queries:  80     (0.13 per sec.)\n\
+    ignored errors:  0      (0.00 per sec.)\n    reconnects:  0      (0.00 per sec.)\n\
+    time elapsed:  605.3845s\nLatency (ms):\n  avg:  7629.80\n  max:  7673.48\n\
+    95th percentile:  7615.89\n  sum:  610383.62\n";
+
+/// Of a transaction of twenty statements, by sysbench 1.0.
+const READ_WRITE: &str = "Number of threads: 1\nSQL statistics:\n\
+    transactions:  892284 (991.43 per sec.)\n    queries:  17845672 (19828.51 per sec.)\n\
+    total time:  900.0008s\n  avg:  1.01\n  max:  61.82\n  99th percentile:  1.06\n  sum:  899526.33\n";
+
+const MET: &str = "iostat, vmstat normalized by operation rate\n\
+    samp\tr/s\trMB/s\tw/s\twMB/s\tr/o\trKB/o\twKB/o\to/s\n\
+    904\t1467.8\t5.7\t983.0\t35.2\t0.104\t0.414\t2.545\t14169.79\n\n\
+    samp\tcs/s\tcpu/s\tcs/o\tcpu/o\n948\t300753\t26.0\t21.225\t0.001835\n";
+
+const VM: &str = "procs -----------memory----------\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n\
+    1 0 0 9 9 9 0 0 0 0 5 9999 90 9 0 0 0\n1 0 0 9 9 9 0 0 0 0 5 1000 20 10 70 0 0\n\
+    1 0 0 9 9 9 0 0 0 0 5 3000 30 20 50 0 0\n";
+
+const IO: &str = "Linux 6.1 (host)\n\nDevice r/s rkB/s rrqm/s w/s wkB/s\nnvme0n1 10 1024 0 5 2048\n\n\
+    11/21/25 09:24:01\nDevice r/s rkB/s rrqm/s w/s wkB/s\nnvme0n1 30 1024 0 15 2048\n";
+
+fn exact() -> Options {
+    Options::default()
+}
+
+fn compat() -> Options {
+    exact().in_mode(Mode::Compat)
+}
+
+fn near(seen: Option<f64>, value: f64) -> bool {
+    seen.is_some_and(|seen| (seen - value).abs() <= 1e-9 * value.abs())
+}
+
+#[test]
+fn a_scan_has_the_published_rate_and_an_exact_one() {
+    let files = [file("d/sb.o.scan.range100.pk1.dop2", SCAN)];
+    let compat = directory("my8044.z12a", &files, &compat()).unwrap();
+    assert_eq!(
+        compat.first().and_then(|row| row.value("rate")),
+        Some(6553.0)
+    );
+    let exact = directory("my8044.z12a", &files, &exact()).unwrap();
+    let row = exact.first().unwrap();
+    assert!(near(row.value("rate"), 50e6 * 80.0 / (610.383_62 / 2.0)));
+    assert_eq!(
+        (row.test.as_str(), row.clients, row.group.as_str()),
+        ("scan_range=100", 2, "range")
+    );
+    assert!(row.subject.counts.is_rows());
+    assert!(near(row.value("service.event.p95"), 7_615_890.0));
+}
+
+#[test]
+fn rates_are_rounded_only_where_the_originals_are_wanted() {
+    let read_write = file("oltp.txt", READ_WRITE);
+    let rate = |options: &Options| single("my", &read_write, options).unwrap().value("rate");
+    assert_eq!(rate(&compat()), Some(19_829.0));
+    assert!(near(rate(&exact()), 17_845_672.0 / 900.0008));
+    let output = Output::parse(&read_write).unwrap();
+    assert_eq!(output.transactions_per_second, "991.43");
+    assert_eq!(output.latency.unwrap().percentile, Some((99, 1.06)));
+}
+
+#[test]
+fn the_originals_costs_survive_to_the_last_digit() {
+    let met = Met::parse(&file("sb.met.delete.range100.pk1.dop1", MET)).unwrap();
+    assert_eq!(met.print(), MET);
+    let files = [file("sb.met.delete.range100.pk1.dop1", MET)];
+    let rows = directory("my5651.z12a", &files, &compat()).unwrap();
+    let row = rows.first().unwrap();
+    assert_eq!(
+        (row.value("rate"), row.value("cs/o")),
+        (Some(14_170.0), Some(21.225))
+    );
+    let with_cpus = Options {
+        cpus: Some(8),
+        ..exact()
+    };
+    let rows = directory("my5651.z12a", &files, &with_cpus).unwrap();
+    assert!(near(
+        rows.first().unwrap().value("cpu/o"),
+        0.001_835 * 80_000.0
+    ));
+}
+
+#[test]
+fn headers_and_the_mean_since_boot_are_samples_for_the_original_only() {
+    let vm = file("vm", VM);
+    let original = cpu(&vm, Mode::Compat).unwrap();
+    assert_eq!(
+        (original.samples, format!("{:.1}", original.switches)),
+        (4, "3499.8".into())
+    );
+    let exact = cpu(&vm, Mode::Exact).unwrap();
+    assert_eq!(exact.samples, 2);
+    assert_eq!((exact.switches, exact.percent), (2000.0, 40.0));
+}
+
+#[test]
+fn samples_make_costs_in_both_modes() {
+    let files = [
+        file("sb.o.point-query.range10.pk1.dop1", READ_WRITE),
+        file("sb.vm.point-query.range10.pk1.dop1", VM),
+        file("sb.io.point-query.range10.pk1.dop1", IO),
+    ];
+    let value = |options: &Options, metric| {
+        let rows = directory("my8044.z12a", &files, options).unwrap();
+        rows.first().unwrap().value(metric)
+    };
+    assert_eq!(value(&compat(), "cs/o"), Some(0.177));
+    assert_eq!(value(&compat(), "rKB/o"), Some(0.052));
+    let rate = 17_845_672.0 / 900.0008;
+    assert!(near(value(&exact(), "cs/o"), 2000.0 / rate));
+    assert!(near(value(&exact(), "w/o"), 10.0 / rate));
+    assert!(near(value(&exact(), "compat.cpu/o"), 40.0 / rate));
+}
+
+#[test]
+fn several_disks_need_a_name() {
+    let both = IO.replace(
+        "nvme0n1 10 1024 0 5 2048",
+        "nvme0n1 10 1024 0 5 2048\nsda 1 1 0 1 1",
+    );
+    let both = file("io", &both);
+    let error = disk(&both, None, Mode::Exact).unwrap_err();
+    assert!(error.what.contains("nvme0n1, sda"), "{error}");
+    assert!(near(
+        disk(&both, Some("sda"), Mode::Exact).ok().map(|d| d.reads),
+        1.0
+    ));
+    assert!(disk(&both, Some("sdb"), Mode::Exact).is_err());
+}
+
+#[test]
+fn damage_is_told_with_its_line() {
+    let cases = [
+        (SCAN.replace("SQL statistics:", ""), 16),
+        (SCAN.replace("80     (0.13", "many (0.13"), 8),
+        (SCAN.replace("605.3845s", "0.0000s"), 11),
+        (SCAN.replace("--table-size=50000000", ""), 16),
+        (SCAN.replace("7629.80", "nan"), 13),
+        (format!("{SCAN}{SCAN}"), 20),
+    ];
+    for (text, line) in cases {
+        let error = single("my", &file("sb.o", &text), &exact()).unwrap_err();
+        assert_eq!(error.line, line, "{error}");
+    }
+    for (text, line) in [
+        (MET.replace("14169.79", ""), 3),
+        (MET.replace("26.0", "?"), 6),
+    ] {
+        let error = Met::parse(&file("sb.met", &text)).unwrap_err();
+        assert_eq!(error.line, line, "{error}");
+    }
+    assert!(Met::parse(&file("sb.met", "")).is_err());
+    assert!(cpu(&file("vm", "hello"), Mode::Exact).is_err());
+}

@@ -1,0 +1,227 @@
+//! What the name of a system says of it: `my8044_rel_o2nofp.z12a_c8r32`, `mysql-8.0.31/innodb/z12a`.
+
+use std::collections::BTreeMap;
+
+use model::{
+    Build, BuildFacts, BuildSource, Config, Connection, Dbms, Engine, Placement, System, Version,
+};
+
+use crate::file::quote;
+
+/// The system of this name; `usual` is the product where the name does not say it.
+///
+/// # Errors
+/// The words of an error, when neither says it.
+pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<System, String> {
+    let said = published(name).or_else(|| ours(name));
+    let said = said.or_else(|| {
+        usual.map(|dbms| Said {
+            dbms,
+            engine: None,
+            version: None,
+        })
+    });
+    let said = said.ok_or_else(|| {
+        let name = quote(name);
+        format!(
+            "{name} does not say which product it is: give it a name such as mysql-8.0.31 or my8031.z12a (NAME=PATH), or say --dbms"
+        )
+    })?;
+    let note = match said.version {
+        Some(_) => "imported; the version is what the name of the system says",
+        None => "imported; the name of the system says no version",
+    };
+    let version = said
+        .version
+        .or_else(|| "0".parse().ok())
+        .ok_or("no version")?;
+    let engine = said.engine.unwrap_or_else(|| engine_of(name, said.dbms));
+    Ok(System {
+        name: name.to_owned(),
+        build: Build {
+            dbms: said.dbms,
+            version,
+            source: BuildSource::Path(origin.to_owned()),
+            version_line: "imported: the server was not asked".to_owned(),
+            name: Some(build_name(name).to_owned()),
+            facts: BuildFacts {
+                note: Some(note.to_owned()),
+                ..BuildFacts::default()
+            },
+        },
+        engine,
+        config: Config {
+            name: config_name(name).to_owned(),
+            summary: "As the imported results name it; its settings are not known.".to_owned(),
+            settings: Vec::new(),
+            left_out: Vec::new(),
+        },
+        set: BTreeMap::new(),
+        cpus: Placement::default(),
+        connection: Connection::default(),
+        preload: String::new(),
+        huge_pages: false,
+        control: name == "control",
+    })
+}
+
+/// What a name says.
+#[derive(Debug)]
+struct Said {
+    dbms: Dbms,
+    engine: Option<Engine>,
+    version: Option<Version>,
+}
+
+/// Names of published results: two letters, digits, and what follows.
+fn published(name: &str) -> Option<Said> {
+    let products = [
+        ("my", Dbms::Mysql, None),
+        ("ma", Dbms::Mariadb, None),
+        ("pg", Dbms::Postgres, None),
+        ("rx", Dbms::Mysql, Some(Engine::Myrocks)),
+    ];
+    let name = crate::insert::without_size(name);
+    let found = products.into_iter().find_map(|(letters, dbms, engine)| {
+        let rest = name.strip_prefix(letters)?;
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        let (digits, after) = rest.split_at(end);
+        let ends = after.is_empty() || after.starts_with(['_', '.', '-', '/']);
+        (!digits.is_empty() && ends).then_some((digits, dbms, engine))
+    });
+    let (digits, dbms, engine) = found?;
+    let version = match dbms {
+        Dbms::Postgres => of_postgres(digits),
+        Dbms::Mariadb => cut(digits, &[2, 2]),
+        Dbms::Mysql | Dbms::Sqlite => cut(digits, &[1, 1]),
+    };
+    Some(Said {
+        dbms,
+        engine,
+        version,
+    })
+}
+
+/// `131` is 13.1, `1110` is 11.10, `9624` is 9.6.24.
+fn of_postgres(digits: &str) -> Option<Version> {
+    if digits.starts_with('9') {
+        cut(digits, &[1, 1])
+    } else {
+        cut(digits, &[2])
+    }
+}
+
+/// Digits cut into parts of these lengths and a rest: `8044` by 1, 1 is 8.0.44.
+fn cut(digits: &str, lengths: &[usize]) -> Option<Version> {
+    let mut parts: Vec<u32> = Vec::new();
+    let mut rest = digits;
+    for length in lengths {
+        let part = rest.get(..*length).unwrap_or(rest);
+        rest = rest.get(*length..).unwrap_or_default();
+        if !part.is_empty() {
+            parts.push(part.parse().ok()?);
+        }
+    }
+    if !rest.is_empty() {
+        parts.push(rest.parse().ok()?);
+    }
+    let parts: Vec<String> = parts.iter().map(u32::to_string).collect();
+    parts.join(".").parse().ok()
+}
+
+/// Names of systems of a lab: `mysql-8.0.31/innodb/z12a`, `sqlite/wal`.
+fn ours(name: &str) -> Option<Said> {
+    let build = build_name(name);
+    Dbms::ALL.into_iter().find_map(|dbms| {
+        let rest = build.strip_prefix(dbms.name())?;
+        let version = rest.strip_prefix('-').and_then(|text| text.parse().ok());
+        (rest.is_empty() || version.is_some()).then_some(Said {
+            dbms,
+            engine: None,
+            version,
+        })
+    })
+}
+
+fn engine_of(name: &str, dbms: Dbms) -> Engine {
+    let mut parts = name.split('/');
+    let named = parts.find_map(|part| {
+        let all = Engine::ALL.into_iter();
+        all.filter(|engine| engine.fits(dbms))
+            .find(|engine| engine.name() == part)
+    });
+    named.unwrap_or_else(|| dbms.default_engine())
+}
+
+/// What stands before the first slash; of published names all before the last dot.
+fn build_name(name: &str) -> &str {
+    match name.split_once('/') {
+        Some((build, _)) => build,
+        None if published_config(name).is_some() => {
+            name.rsplit_once('.').map_or(name, |(build, _)| build)
+        }
+        None => name,
+    }
+}
+
+fn config_name(name: &str) -> &str {
+    let last = name.rsplit_once('/').map(|(_, config)| config);
+    last.or_else(|| published_config(name)).unwrap_or("unknown")
+}
+
+/// What follows the last dot, where it is no number: `z12a_c8r32`, `cx6d`.
+fn published_config(name: &str) -> Option<&str> {
+    let (_, config) = name.rsplit_once('.')?;
+    config
+        .starts_with(|c: char| c.is_ascii_alphabetic())
+        .then_some(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_product_version_engine_and_config() {
+        let table = [
+            (
+                "my8044_rel_o2nofp.z12a_c8r32",
+                "mysql 8.0.44 innodb z12a_c8r32",
+            ),
+            (
+                "my5651_rel_o2nofp.z12a_c8r32",
+                "mysql 5.6.51 innodb z12a_c8r32",
+            ),
+            ("20m.my5649.cx6d", "mysql 5.6.49 innodb cx6d"),
+            ("my9400_rel.z12a", "mysql 9.4.0 innodb z12a"),
+            ("pg1110.cx5", "postgres 11.10 heap cx5"),
+            ("pg131.cx5", "postgres 13.1 heap cx5"),
+            ("rx80.cx6a", "mysql 8.0 myrocks cx6a"),
+            ("ma101107.z11a", "mariadb 10.11.7 innodb z11a"),
+            ("mysql-8.0.31", "mysql 8.0.31 innodb unknown"),
+            ("mariadb-11.8.9/myrocks/z12a", "mariadb 11.8.9 myrocks z12a"),
+            ("sqlite/wal", "sqlite 0 btree wal"),
+        ];
+        for (name, expected) in table {
+            let is = system(name, None, "x").unwrap();
+            let said = format!(
+                "{} {} {} {}",
+                is.build.dbms, is.build.version, is.engine, is.config.name
+            );
+            assert_eq!(said, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_says_no_product_needs_to_be_told() {
+        for name in ["", "fast", "my", "mysterious", "pgx.1", "postgresql"] {
+            assert!(system(name, None, "x").is_err(), "{name}");
+            let told = system(name, Some(Dbms::Postgres), "x").unwrap();
+            assert_eq!(told.build.dbms, Dbms::Postgres);
+        }
+        let long = format!("my{}", "9".repeat(100));
+        assert!(system(&long, None, "x").is_ok());
+    }
+}

@@ -1,0 +1,201 @@
+//! A comment for a pull request: what regressed first, the rest folded away.
+
+use std::fmt::Write;
+
+use model::{Comparison, MetricId, Verdict};
+
+use crate::markdown::{escape, grid};
+use crate::table::{Cell, Header, Table};
+use crate::tables::{verdict_tone, view_moved_with};
+use crate::view::{View, is_certain};
+use crate::{Input, findings, format, sentence};
+
+/// Bytes of a comment at most: GitHub takes 65,536 characters.
+const LONGEST: usize = 60_000;
+
+/// Rows of the table at most.
+const MOST: usize = 100;
+
+/// Names under one verdict at most, and sentences.
+const MOST_NAMED: usize = 50;
+
+/// `compared` as Markdown with GitHub's tables. The first line is always the same, so that a program can
+/// find its comment again and replace it. `input` has the comparisons in every metric, so that a change
+/// of throughput can name the cost that moved with it.
+pub fn comment(input: &Input<'_>, compared: &[&Comparison]) -> String {
+    let view = View::new(input);
+    let mut text = String::from("<!-- backslide compare -->\n");
+    let _infallible = writeln!(text, "### backslide: {}\n", headline(compared));
+    if compared.iter().any(|c| c.metric.0 == MetricId::RATE) {
+        sentences(&mut text, &view);
+    }
+    certain(&mut text, &view, compared);
+    others(&mut text, &view, compared);
+    remarks(&mut text, &view);
+    let info = &input.data.info;
+    let _infallible = writeln!(
+        text,
+        "<sub>Run {} of {}, {}, {}, on {}, by backslide {}.</sub>",
+        escape(&info.id.0),
+        escape(&info.plan.name),
+        escape(&info.started),
+        format::plural(info.plan.rounds as usize, "round"),
+        escape(&info.host.cpu_model),
+        escape(&info.backslide)
+    );
+    if text.len() > LONGEST {
+        text.truncate(text.floor_char_boundary(LONGEST));
+        text.push_str("\n\nCut short: `backslide compare` has all of it.\n");
+    }
+    text
+}
+
+fn sentences(text: &mut String, view: &View<'_>) {
+    let all = sentence::view_sentences(view);
+    for one in all.iter().take(MOST_NAMED) {
+        let (system, said) = (escape(&one.system), escape(&one.text));
+        let _infallible = writeln!(text, "**{system}** {said}\n");
+    }
+    if all.len() > MOST_NAMED {
+        let _infallible = writeln!(text, "And {} more systems.\n", all.len() - MOST_NAMED);
+    }
+}
+
+/// `2 regressed, 5 unchanged`.
+fn headline(compared: &[&Comparison]) -> String {
+    let mut parts = Vec::new();
+    for word in WORDS {
+        let count = compared.iter().filter(|c| c.verdict.word() == word).count();
+        if count > 0 {
+            parts.push(format!("{count} {word}"));
+        }
+    }
+    if parts.is_empty() {
+        parts.push("nothing to compare".to_owned());
+    }
+    parts.join(", ")
+}
+
+/// The words of all verdicts, the worst first.
+const WORDS: [&str; 5] = [
+    "regressed",
+    "improved",
+    "unchanged",
+    "inconclusive",
+    "incomparable",
+];
+
+/// What certainly changed, regressions first.
+fn certain(text: &mut String, view: &View<'_>, compared: &[&Comparison]) {
+    let certain = compared.iter().filter(|c| is_certain(&c.verdict));
+    let mut certain: Vec<&Comparison> = certain.copied().collect();
+    if certain.is_empty() {
+        return;
+    }
+    certain.sort_by_key(|c| c.verdict != Verdict::Regressed);
+    let more = certain.len().saturating_sub(MOST);
+    let rows = certain.iter().take(MOST).map(|c| row(view, c));
+    let table = Table {
+        title: String::new(),
+        note: String::new(),
+        headers: vec![
+            Header::words("system"),
+            Header::words("step"),
+            Header::words("metric"),
+            Header::numbers("ratio and 95 % interval", ""),
+            Header::words("verdict"),
+            Header::words("moved with it"),
+        ],
+        rows: rows.collect(),
+    };
+    grid(text, &table);
+    if more > 0 {
+        let _infallible = writeln!(text, "And {more} more.");
+    }
+    text.push('\n');
+}
+
+fn row(view: &View<'_>, comparison: &Comparison) -> Vec<Cell> {
+    let step = view
+        .steps
+        .iter()
+        .find(|step| step.step == comparison.step && step.clients == comparison.clients);
+    let moved = step.and_then(|step| view_moved_with(view, step, comparison));
+    vec![
+        Cell::text(comparison.system.clone()),
+        Cell::text(label(view, comparison)),
+        Cell::text(comparison.metric.0.clone()),
+        Cell::text(format::ratio_and_interval(comparison)),
+        Cell::text(comparison.verdict.word()).with_tone(verdict_tone(&comparison.verdict)),
+        Cell::text(moved.unwrap_or_default()),
+    ]
+}
+
+/// What did not certainly change, folded, a paragraph for each verdict.
+fn others(text: &mut String, view: &View<'_>, compared: &[&Comparison]) {
+    let others = compared.iter().filter(|c| !is_certain(&c.verdict));
+    let others: Vec<&Comparison> = others.copied().collect();
+    if others.is_empty() {
+        return;
+    }
+    let _infallible = writeln!(
+        text,
+        "<details><summary>Not changed or not decided: {}</summary>\n",
+        others.len()
+    );
+    for word in WORDS {
+        let of_word = others.iter().filter(|c| c.verdict.word() == word);
+        let mut names: Vec<String> = of_word.map(|c| named(view, c)).collect();
+        if names.is_empty() {
+            continue;
+        }
+        let more = names.len().saturating_sub(MOST_NAMED);
+        names.truncate(MOST_NAMED);
+        if more > 0 {
+            names.push(format!("and {more} more"));
+        }
+        let _infallible = writeln!(text, "**{word}**: {}\n", escape(&names.join("; ")));
+    }
+    text.push_str("</details>\n\n");
+}
+
+/// `l.i0 of b 0.99 [0.97, 1.01]`, and why it is not decided.
+fn named(view: &View<'_>, comparison: &Comparison) -> String {
+    let metric = match comparison.metric.0.as_str() {
+        MetricId::RATE => String::new(),
+        metric => format!(" {metric}"),
+    };
+    let reason = match comparison.verdict.reason() {
+        none if none.is_empty() => none,
+        reason => format!(" ({reason})"),
+    };
+    format!(
+        "{}{metric} of {} {}{reason}",
+        label(view, comparison),
+        comparison.system,
+        format::ratio_and_interval(comparison)
+    )
+}
+
+fn label(view: &View<'_>, comparison: &Comparison) -> String {
+    let mut steps = view.steps.iter();
+    let step = steps.find(|s| s.step == comparison.step && s.clients == comparison.clients);
+    step.map_or_else(|| comparison.step.0.clone(), |step| view.label(step))
+}
+
+/// What a reader must know before believing the numbers: the control, and what is not equal.
+fn remarks(text: &mut String, view: &View<'_>) {
+    let _infallible = writeln!(text, "{}\n", escape(&sentence::view_control(view)));
+    for warning in findings::view_unequal(view) {
+        let _infallible = writeln!(
+            text,
+            "> **{}** is not equal: {}\n",
+            escape(warning.condition.name()),
+            escape(&warning.line())
+        );
+    }
+    for finding in findings::view_findings(view) {
+        let (title, said) = (escape(&finding.title), escape(&finding.text));
+        let _infallible = writeln!(text, "> **{title}.** {said}\n");
+    }
+}

@@ -1,0 +1,226 @@
+//! Many builds in order: what each metric of each step did over them, and where it changed.
+
+mod json;
+mod page;
+mod tables;
+
+use std::fmt::Write;
+
+use model::{Direction, Unit, describe};
+use stats::{Change, History, HistoryLine, Ratio, Standing};
+
+use crate::chart::sparkline::Spark;
+use crate::{Tone, format, markdown};
+
+pub use json::history_json;
+pub use page::history_html;
+pub use tables::history_tables;
+
+/// The history in Markdown with GitHub's tables. Names are escaped.
+pub fn history_markdown(history: &History) -> String {
+    let title = format!(
+        "# {}\n\n{}\n\n",
+        heading(history),
+        history_sentence(history)
+    );
+    let tables = history_tables(history, true);
+    tables
+        .iter()
+        .fold(title, |text, table| text + &markdown::table(table))
+}
+
+/// What the whole is: `History of 9 builds`.
+fn heading(history: &History) -> String {
+    format!(
+        "History of {}",
+        format::plural(history.builds.len(), "build")
+    )
+}
+
+/// What was found, in a sentence.
+pub fn history_sentence(history: &History) -> String {
+    let lines = || history.lines.iter();
+    let (mut worse, mut better, mut other) = (0, 0, 0);
+    for (line, change) in lines().flat_map(|line| line.changes.iter().map(move |c| (line, c))) {
+        match direction(line, change) {
+            Some(false) => worse += 1,
+            Some(true) => better += 1,
+            None => other += 1,
+        }
+    }
+    let tested = lines().filter(|line| line.is_tested()).count();
+    let untested = lines().count() - tested;
+    let mut text = format!(
+        "{} tested: {} for the worse, {} for the better",
+        format::plural(tested, "line"),
+        format::plural(worse, "change"),
+        better
+    );
+    if other > 0 {
+        let _infallible = write!(
+            text,
+            ", {other} in metrics of which neither direction is better"
+        );
+    }
+    text.push('.');
+    if untested > 0 {
+        let _infallible = write!(
+            text,
+            " {untested} could not be tested: that needs 8 builds, or several rounds of builds of one run."
+        );
+    }
+    text
+}
+
+/// What a build is called: by what tells it from the others.
+fn name(history: &History, place: usize) -> String {
+    let Some(at) = history.builds.get(place) else {
+        return String::new();
+    };
+    let others = || history.builds.iter();
+    if others().all(|other| other.run == at.run) {
+        at.system.clone()
+    } else if others().all(|other| other.system == at.system) {
+        format!("{} {}", at.run, at.build)
+    } else {
+        format!("{} {}", at.run, at.system)
+    }
+}
+
+/// What a step is called: with its clients where it was run with several numbers of them.
+fn step_name(history: &History, line: &HistoryLine) -> String {
+    let mut same = history.lines.iter().filter(|other| other.step == line.step);
+    if same.any(|other| other.clients != line.clients) {
+        format!("{} ×{}", line.step, line.clients)
+    } else {
+        line.step.0.clone()
+    }
+}
+
+/// Is a change for the better? `None` where neither direction is.
+fn direction(line: &HistoryLine, change: &Change) -> Option<bool> {
+    let up = change.ratio > 1.0;
+    match describe(&line.metric).map_or(Direction::Neither, |is| is.direction) {
+        Direction::Higher => Some(up),
+        Direction::Lower => Some(!up),
+        Direction::Neither => None,
+    }
+}
+
+/// The word for a change, and its colour.
+fn verdict(line: &HistoryLine, change: &Change) -> (&'static str, Tone) {
+    match direction(line, change) {
+        Some(true) => ("improved", Tone::Improved),
+        Some(false) => ("regressed", Tone::Regressed),
+        None => ("changed", Tone::Plain),
+    }
+}
+
+/// The word for what a build is in its line; empty for the usual.
+const fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Level => "",
+        Standing::Outlier => "outlier",
+        Standing::Unconfirmed => "unconfirmed",
+    }
+}
+
+/// `0.912 [0.897, 0.927]`.
+fn ratio_text(ratio: f64, ends: Option<(f64, f64)>) -> String {
+    match ends {
+        Some((low, high)) => format!(
+            "{} [{}, {}]",
+            format::pair(ratio),
+            format::pair(low),
+            format::pair(high)
+        ),
+        None => format::pair(ratio),
+    }
+}
+
+fn estimate_text(estimate: Option<Ratio>) -> String {
+    estimate.map_or_else(
+        || format::ABSENT.to_owned(),
+        |estimate| ratio_text(estimate.ratio, estimate.ends),
+    )
+}
+
+/// `99.4 %`; never quite a hundred.
+fn confidence(change: &Change) -> String {
+    let percent = 100.0 * change.confidence();
+    if percent > 99.9 {
+        "> 99.9 %".to_owned()
+    } else {
+        format!("{percent:.1} %")
+    }
+}
+
+/// A value with its standard error in per cent: `12,345 ± 0.4 %`.
+fn value_text(value: f64, error: Option<f64>, unit: Unit) -> String {
+    let value = format::in_unit(value, unit);
+    match error {
+        Some(error) => format!("{value} ± {:.1} %", 100.0 * error),
+        None => value,
+    }
+}
+
+/// The line of a metric in a chart.
+fn spark(history: &History, line: &HistoryLine) -> Spark {
+    let builds = line.points.len();
+    let values: Vec<Option<f64>> = line
+        .points
+        .iter()
+        .map(|p| p.as_ref().map(|p| p.value))
+        .collect();
+    let borders = line.changes.iter().map(|change| change.at);
+    let from = std::iter::once(0).chain(borders.clone());
+    let to = borders.chain(std::iter::once(builds));
+    let mean = |from: usize, to: usize| {
+        let of_level = line.points.iter().take(to).skip(from).flatten();
+        let logs = of_level
+            .filter(|p| p.standing == Standing::Level)
+            .map(|p| p.value.ln());
+        let logs: Vec<f64> = logs.collect();
+        (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+    };
+    let changes = line.changes.iter().map(|change| {
+        let (word, tone) = verdict(line, change);
+        let said = format!(
+            "{}: {word}, {}",
+            name(history, change.at),
+            ratio_text(change.ratio, Some((change.low, change.high)))
+        );
+        (change.at, class(tone), said)
+    });
+    let changes: Vec<(usize, &'static str, String)> = changes.collect();
+    let apart = line.points.iter().enumerate().filter_map(|(build, point)| {
+        let word = standing(point.as_ref()?.standing);
+        (!word.is_empty()).then(|| (build, format!("{}: {word}", name(history, build))))
+    });
+    let said: Vec<&str> = changes.iter().map(|(_, _, said)| said.as_str()).collect();
+    Spark {
+        values,
+        levels: from
+            .zip(to)
+            .filter_map(|(from, to)| Some((from, to, mean(from, to)?)))
+            .collect(),
+        text: if said.is_empty() {
+            "no change".to_owned()
+        } else {
+            said.join("; ")
+        },
+        apart: apart.collect(),
+        changes,
+    }
+}
+
+const fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Regressed => "regressed",
+        Tone::Improved => "improved",
+        Tone::Plain | Tone::Missed | Tone::Muted | Tone::Heading => "",
+    }
+}
+
+#[cfg(test)]
+mod tests;

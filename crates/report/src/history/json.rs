@@ -1,0 +1,134 @@
+//! A history for programs.
+
+use serde::Serialize;
+use stats::{Change, History, HistoryLine, HistoryPoint, Ratio};
+
+use super::{direction, standing};
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    builds: Vec<Build<'a>>,
+    base: usize,
+    lines: Vec<Line<'a>>,
+}
+
+#[derive(Serialize)]
+struct Build<'a> {
+    run: &'a str,
+    system: &'a str,
+    build: &'a str,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    step: &'a str,
+    clients: u32,
+    metric: &'a str,
+    unit: &'static str,
+    tested: bool,
+    points: Vec<Option<Point<'a>>>,
+    changes: Vec<Step>,
+}
+
+#[derive(Serialize)]
+struct Point<'a> {
+    value: f64,
+    error: Option<f64>,
+    rounds: &'a [(u32, f64)],
+    previous: Option<RatioLine>,
+    base: Option<RatioLine>,
+    standing: &'static str,
+}
+
+#[derive(Serialize)]
+struct RatioLine {
+    ratio: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    build: usize,
+    ratio: f64,
+    low: f64,
+    high: f64,
+    confidence: f64,
+    p_value: f64,
+    q_value: f64,
+    verdict: &'static str,
+}
+
+/// A JSON object `{builds, base, lines}`, indented, with a newline at its end: `base` and the `build` of a
+/// change are places in `builds`, and each line has one point a build, `null` where it has no value.
+pub fn history_json(history: &History) -> String {
+    let builds = history.builds.iter().map(|at| Build {
+        run: &at.run.0,
+        system: &at.system,
+        build: &at.build,
+    });
+    let whole = Whole {
+        builds: builds.collect(),
+        base: history.base,
+        lines: history.lines.iter().map(line).collect(),
+    };
+    let mut text = serde_json::to_string_pretty(&whole)
+        .unwrap_or_else(|_| unreachable!("strings and numbers always serialise"));
+    text.push('\n');
+    text
+}
+
+fn line(line: &HistoryLine) -> Line<'_> {
+    Line {
+        step: &line.step.0,
+        clients: line.clients,
+        metric: &line.metric.0,
+        unit: line.unit.name(),
+        tested: line.is_tested(),
+        points: line.points.iter().map(|p| p.as_ref().map(point)).collect(),
+        changes: line
+            .changes
+            .iter()
+            .map(|change| step(line, change))
+            .collect(),
+    }
+}
+
+fn point(point: &HistoryPoint) -> Point<'_> {
+    Point {
+        value: point.value,
+        error: point.error,
+        rounds: &point.rounds,
+        previous: point.to_previous.map(ratio),
+        base: point.to_base.map(ratio),
+        standing: match standing(point.standing) {
+            "" => "level",
+            word => word,
+        },
+    }
+}
+
+fn ratio(estimate: Ratio) -> RatioLine {
+    RatioLine {
+        ratio: estimate.ratio,
+        low: estimate.ends.map(|(low, _)| low),
+        high: estimate.ends.map(|(_, high)| high),
+    }
+}
+
+fn step(line: &HistoryLine, change: &Change) -> Step {
+    Step {
+        build: change.at,
+        ratio: change.ratio,
+        low: change.low,
+        high: change.high,
+        confidence: change.confidence(),
+        p_value: change.p_value,
+        q_value: change.q_value,
+        verdict: match direction(line, change) {
+            Some(true) => "improved",
+            Some(false) => "regressed",
+            None => "changed",
+        },
+    }
+}

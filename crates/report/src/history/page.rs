@@ -1,0 +1,167 @@
+//! A history as one page: no network, no scripts.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use stats::{History, HistoryLine};
+
+use super::tables::{LINES, build_by_build, history_tables};
+use super::{class, heading, history_sentence, spark, step_name};
+use crate::chart::sparkline::sparkline;
+use crate::table::Align;
+use crate::{Cell, Header, Table, format};
+
+/// That of the report.
+const STYLE: &str = include_str!("../../assets/report.css");
+
+/// What only this page has.
+const OWN_STYLE: &str = "
+svg.spark { width: clamp(8rem, 22vw, 22rem); color: var(--soft); overflow: visible; }
+.spark path.line { stroke: var(--soft); stroke-width: 1.4; }
+.spark .level { stroke: var(--ink); stroke-width: 1.6; opacity: .55; }
+.spark .change { fill: var(--ink); stroke: var(--paper); stroke-width: 1; }
+.spark .change.regressed { fill: var(--bad); }
+.spark .change.improved { fill: var(--good); }
+.spark .apart { fill: var(--paper); stroke: var(--warn); stroke-width: 1.6; }
+";
+
+/// One self-contained HTML file. Names are escaped everywhere. `generated` is when and by what it was made.
+pub fn history_html(history: &History, generated: &str) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy"
+                    content="default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+                link rel="icon" href="data:,";
+                title { (heading(history)) " · backslide" }
+                style { (PreEscaped(STYLE)) (PreEscaped(OWN_STYLE)) }
+            }
+            body {
+                header {
+                    h1 { (heading(history)) }
+                    p.facts { (history_sentence(history)) }
+                    nav aria-label="Contents" {
+                        a href="#found" { "What changed" }
+                        a href="#lines" { "Lines" }
+                        a href="#builds" { "Build by build" }
+                    }
+                }
+                main { (body(history)) }
+                footer { (generated) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn body(history: &History) -> Markup {
+    // The table of lines has charts here instead of blocks.
+    let tables = history_tables(history, false);
+    let found = tables.iter().filter(|table| table.title != LINES);
+    html! {
+        section #found {
+            @for one in found { (table(one)) }
+            @if history.lines.iter().all(|line| line.changes.is_empty()) {
+                p { "No change was found." }
+            }
+        }
+        section #lines { h2 { (LINES) } (lines(history)) }
+        section #builds {
+            h2 { "Build by build" }
+            @for (place, line) in history.lines.iter().enumerate() {
+                @let one = build_by_build(history, line);
+                details id={ "line-" (place) } {
+                    summary { (one.title) }
+                    (bare(&one))
+                }
+            }
+        }
+    }
+}
+
+fn lines(history: &History) -> Markup {
+    let row = |(place, line): (usize, &HistoryLine)| {
+        let spark = spark(history, line);
+        html! {
+            tr {
+                th scope="row" { a href={ "#line-" (place) } { (step_name(history, line)) } " " i { (line.metric) } }
+                td { (sparkline(&spark)) }
+                td.w {
+                    @for (_, class, said) in &spark.changes {
+                        div.verdict.(class) { (said) }
+                    }
+                    @for (_, said) in &spark.apart { div.note { (said) } }
+                }
+            }
+        }
+    };
+    html! {
+        p.note {
+            "Builds from the first to the last, " (format::plural(history.builds.len(), "build"))
+            ". Each line has a log scale of its own, at least 10 % high. Bars: levels. Full dots: a level begins. \
+             Rings: builds that belong to no level."
+        }
+        div.scroll tabindex="0" role="region" aria-label=(LINES) {
+            table.data {
+                thead { tr {
+                    th.w scope="col" { "step" } th.w scope="col" { "builds" } th.w scope="col" { "changes" }
+                } }
+                tbody { @for one in history.lines.iter().enumerate() { (row(one)) } }
+            }
+        }
+    }
+}
+
+fn table(table: &Table) -> Markup {
+    html! {
+        h2 { (table.title) }
+        @if !table.note.is_empty() { p.note { (table.note) } }
+        (bare(table))
+    }
+}
+
+fn bare(table: &Table) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(table.title) {
+            table.data {
+                thead { tr { @for header in &table.headers { (head(header)) } } }
+                tbody {
+                    @for row in &table.rows {
+                        tr { @for (place, one) in row.iter().enumerate() { (cell(one, place, table)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn head(header: &Header) -> Markup {
+    html! {
+        th scope="col" class=[words(header.align)] {
+            (header.text)
+            @if !header.unit.is_empty() { " " span.unit { (header.unit) } }
+        }
+    }
+}
+
+fn cell(cell: &Cell, place: usize, table: &Table) -> Markup {
+    let mark = html! { @if !cell.mark.is_empty() { " " i { (cell.mark) } } };
+    if place == 0 {
+        return html! { th scope="row" { (cell.text) (mark) } };
+    }
+    let align = table
+        .headers
+        .get(place)
+        .map_or(Align::Right, |header| header.align);
+    let tone = Some(class(cell.tone)).filter(|class| !class.is_empty());
+    html! { td class=[tone.or(words(align))] { (cell.text) (mark) } }
+}
+
+const fn words(align: Align) -> Option<&'static str> {
+    match align {
+        Align::Left => Some("w"),
+        Align::Right => None,
+    }
+}

@@ -1,0 +1,185 @@
+//! The tables of a history: what changed, then each metric over the builds.
+
+use stats::{History, HistoryLine, HistoryPoint, Ratio};
+
+use super::{
+    confidence, estimate_text, name, ratio_text, standing, step_name, value_text, verdict,
+};
+use crate::chart::sparkline::blocks;
+use crate::{Cell, Header, Table};
+
+/// The title of the table with a row a line.
+pub(super) const LINES: &str = "Lines";
+
+/// What changed, what stands apart, and a row a line; with `detail` each line build by build.
+pub fn history_tables(history: &History, detail: bool) -> Vec<Table> {
+    let mut all = vec![changes(history)];
+    all.extend(apart(history));
+    all.push(summary(history));
+    if detail {
+        all.extend(
+            history
+                .lines
+                .iter()
+                .map(|line| build_by_build(history, line)),
+        );
+    }
+    all.retain(|table| !table.rows.is_empty());
+    all
+}
+
+/// A row a change.
+fn changes(history: &History) -> Table {
+    let rows = history.lines.iter().flat_map(|line| {
+        line.changes.iter().map(move |change| {
+            let (word, tone) = verdict(line, change);
+            let ratio = ratio_text(change.ratio, Some((change.low, change.high)));
+            vec![
+                Cell::text(step_name(history, line)),
+                Cell::text(line.metric.0.clone()),
+                Cell::text(name(history, change.at)),
+                Cell::number(change.ratio, ratio).marked(tone, word),
+                Cell::number(change.confidence(), confidence(change)),
+            ]
+        })
+    });
+    Table {
+        title: "Changes".to_owned(),
+        note: "The new level over the one before it, with its 95 % interval. Confidence allows for having looked \
+               at every build and every step."
+            .to_owned(),
+        headers: vec![
+            Header::words("step"),
+            Header::words("metric"),
+            Header::words("first build"),
+            Header::numbers("ratio", ""),
+            Header::numbers("confidence", ""),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// Builds that belong to no level.
+fn apart(history: &History) -> Option<Table> {
+    let rows = history.lines.iter().flat_map(|line| {
+        let points = line.points.iter().enumerate();
+        points.filter_map(move |(build, point)| {
+            let point = point.as_ref()?;
+            let word = standing(point.standing);
+            let row = vec![
+                Cell::text(step_name(history, line)),
+                Cell::text(line.metric.0.clone()),
+                Cell::text(name(history, build)),
+                estimate(point.to_previous),
+                Cell::text(word),
+            ];
+            (!word.is_empty()).then_some(row)
+        })
+    });
+    let rows: Vec<Vec<Cell>> = rows.collect();
+    (!rows.is_empty()).then(|| Table {
+        title: "Apart from the levels".to_owned(),
+        note: "An outlier differs from both its neighbours, which are alike. An unconfirmed build is the last one \
+               and was measured alone: the next will show whether it is a change."
+            .to_owned(),
+        headers: vec![
+            Header::words("step"),
+            Header::words("metric"),
+            Header::words("build"),
+            Header::numbers("over the build before", ""),
+            Header::words("what"),
+        ],
+        rows,
+    })
+}
+
+/// A row a line: its shape, and where it stands with the last build.
+fn summary(history: &History) -> Table {
+    let rows = history.lines.iter().map(|line| {
+        let values: Vec<Option<f64>> = line
+            .points
+            .iter()
+            .map(|p| p.as_ref().map(|p| p.value))
+            .collect();
+        let last = line.points.iter().flatten().next_back();
+        let value = |point: &HistoryPoint| {
+            Cell::number(point.value, value_text(point.value, point.error, line.unit))
+        };
+        vec![
+            Cell::text(step_name(history, line)),
+            Cell::text(line.metric.0.clone()),
+            Cell::text(blocks(&values)),
+            last.map_or_else(Cell::absent, value),
+            estimate(last.and_then(|point| point.to_previous)),
+            estimate(last.and_then(|point| point.to_base)),
+            Cell::number(line.changes.len() as f64, line.changes.len().to_string()),
+        ]
+    });
+    Table {
+        title: LINES.to_owned(),
+        note: "Builds from the first to the last, on a log scale of its own for each line. Intervals of 95 % are \
+               single ones, not adjusted for their number."
+            .to_owned(),
+        headers: vec![
+            Header::words("step"),
+            Header::words("metric"),
+            Header::words("builds"),
+            Header::numbers("last build", ""),
+            Header::numbers("over the one before", ""),
+            Header::numbers(format!("over {}", name(history, history.base)), ""),
+            Header::numbers("changes", ""),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// A row a build.
+pub(super) fn build_by_build(history: &History, line: &HistoryLine) -> Table {
+    let rows = line.points.iter().enumerate().map(|(build, point)| {
+        let named = Cell::text(name(history, build));
+        let Some(point) = point else {
+            return vec![
+                named,
+                Cell::absent(),
+                Cell::absent(),
+                Cell::absent(),
+                Cell::default(),
+            ];
+        };
+        let change = line.changes.iter().find(|change| change.at == build);
+        let what = match change {
+            Some(change) => {
+                let (word, tone) = verdict(line, change);
+                let ratio = ratio_text(change.ratio, Some((change.low, change.high)));
+                Cell::text(format!("level {ratio}")).marked(tone, word)
+            }
+            None => Cell::text(standing(point.standing)),
+        };
+        vec![
+            named,
+            Cell::number(point.value, value_text(point.value, point.error, line.unit)),
+            estimate(point.to_previous),
+            estimate(point.to_base),
+            what,
+        ]
+    });
+    Table {
+        title: format!("{}, {}", step_name(history, line), line.metric),
+        note: String::new(),
+        headers: vec![
+            Header::words("build"),
+            Header::numbers("value", crate::format::header_unit(line.unit)),
+            Header::numbers("over the one before", ""),
+            Header::numbers(format!("over {}", name(history, history.base)), ""),
+            Header::words("what"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn estimate(estimate: Option<Ratio>) -> Cell {
+    match estimate {
+        Some(one) => Cell::number(one.ratio, estimate_text(estimate)),
+        None => Cell::absent(),
+    }
+}

@@ -1,0 +1,175 @@
+//! What is said of a made-up history.
+
+use model::{MetricId, RunId, StepId};
+use stats::{At, HistoryPoint};
+
+use super::*;
+
+/// Five builds of two runs; the rate of one step falls at the fourth, the third is an outlier, the second is
+/// missing.
+fn made_up() -> History {
+    let at = |run: &str, system: &str| At {
+        run: RunId(run.into()),
+        system: system.into(),
+        build: format!("build of {system}"),
+    };
+    let point = |value: f64, standing: Standing| {
+        Some(HistoryPoint {
+            rounds: vec![(1, value), (2, value)],
+            value,
+            error: Some(0.004),
+            to_previous: Some(Ratio {
+                ratio: value / 100.0,
+                ends: Some((value / 101.0, value / 99.0)),
+            }),
+            to_base: None,
+            standing,
+        })
+    };
+    let line = |metric: &str, changes: Vec<Change>| HistoryLine {
+        step: StepId::new("<b>"),
+        ordinal: 0,
+        clients: 1,
+        metric: MetricId::new(metric),
+        unit: Unit::OpsPerSecond,
+        points: vec![
+            point(100.0, Standing::Level),
+            None,
+            point(150.0, Standing::Outlier),
+            point(90.0, Standing::Level),
+            point(90.0, Standing::Level),
+        ],
+        changes,
+    };
+    let change = Change {
+        at: 3,
+        ratio: 0.9,
+        low: 0.88,
+        high: 0.92,
+        p_value: 0.0001,
+        q_value: 0.002,
+    };
+    History {
+        builds: vec![
+            at("r1", "a"),
+            at("r1", "b"),
+            at("r1", "c"),
+            at("r2", "a"),
+            at("r2", "b"),
+        ],
+        base: 0,
+        lines: vec![
+            line("rate", vec![change]),
+            line("cpu/o", vec![change]),
+            line("steal", Vec::new()),
+        ],
+    }
+}
+
+#[test]
+fn the_sentence_counts_by_what_is_better() {
+    assert_eq!(
+        history_sentence(&made_up()),
+        "3 lines tested: 1 change for the worse, 1 for the better."
+    );
+    let mut untested = made_up();
+    for point in untested.lines[2].points.iter_mut().flatten() {
+        point.error = None;
+    }
+    let said = history_sentence(&untested);
+    assert!(
+        said.contains("2 lines tested") && said.contains("1 could not be tested"),
+        "{said}"
+    );
+}
+
+#[test]
+fn builds_are_named_by_what_tells_them_apart() {
+    let mut history = made_up();
+    assert_eq!(name(&history, 3), "r2 a");
+    for at in &mut history.builds {
+        at.system = "trunk".into();
+    }
+    assert_eq!(name(&history, 3), "r2 build of a");
+    for (at, system) in history.builds.iter_mut().zip(["a", "b", "c", "d", "e"]) {
+        at.run = RunId("r1".into());
+        at.system = system.into();
+    }
+    assert_eq!(name(&history, 3), "d");
+    assert_eq!(name(&history, 99), "");
+}
+
+#[test]
+fn the_tables_say_what_changed_and_what_stands_apart() {
+    let history = made_up();
+    let tables = history_tables(&history, true);
+    let titles: Vec<&str> = tables.iter().map(|table| table.title.as_str()).collect();
+    assert_eq!(
+        titles,
+        [
+            "Changes",
+            "Apart from the levels",
+            "Lines",
+            "<b>, rate",
+            "<b>, cpu/o",
+            "<b>, steal"
+        ]
+    );
+    let shown = |table: &crate::Table, row: usize| -> Vec<String> {
+        table.rows[row].iter().map(crate::Cell::shown).collect()
+    };
+    assert_eq!(
+        shown(&tables[0], 0),
+        [
+            "<b>",
+            "rate",
+            "r2 a",
+            "0.900 [0.880, 0.920] regressed",
+            "99.8 %"
+        ]
+    );
+    assert_eq!(shown(&tables[0], 1)[3], "0.900 [0.880, 0.920] improved");
+    assert_eq!(shown(&tables[1], 0)[4], "outlier");
+    for table in &tables {
+        assert!(
+            table
+                .rows
+                .iter()
+                .all(|row| row.len() == table.headers.len()),
+            "{}",
+            table.title
+        );
+    }
+}
+
+#[test]
+fn names_are_escaped_and_nothing_is_fetched() {
+    let history = made_up();
+    let page = history_html(&history, "now");
+    assert!(
+        !page.contains("<b>, rate") && page.contains("&lt;b&gt;, rate"),
+        "{page}"
+    );
+    assert!(!page.contains("http://") && !page.contains("https://"));
+    assert!(page.contains("class=\"change regressed\"") && page.contains("outlier"));
+    let text = history_markdown(&history);
+    assert!(
+        text.contains("&lt;b&gt;") && text.contains("# History of 5 builds"),
+        "{text}"
+    );
+}
+
+#[test]
+fn json_has_a_point_for_each_build() {
+    let text = history_json(&made_up());
+    let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let line = &read["lines"][0];
+    assert_eq!(line["points"].as_array().unwrap().len(), 5);
+    assert!(line["points"][1].is_null());
+    assert_eq!(line["points"][2]["standing"], "outlier");
+    assert_eq!(line["points"][0]["rounds"][1][0], 2);
+    assert_eq!(line["changes"][0]["build"], 3);
+    assert_eq!(line["changes"][0]["verdict"], "regressed");
+    assert_eq!(read["builds"][3]["run"], "r2");
+    assert!(line["points"][0]["base"].is_null());
+}

@@ -1,0 +1,115 @@
+//! How well the mean log ratio of a cell is known, in the light of its family.
+
+use crate::moderate::Prior;
+use crate::paired::{Paired, p_of_mean};
+use crate::student::Quantiles;
+
+/// The mean log ratio of a cell with two rounds at least, and its spread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    /// The rounds.
+    pub(crate) paired: Paired,
+    /// Standard deviation of a round's log ratio: that of the rounds, moderated.
+    pub(crate) sd: f64,
+    /// Degrees of freedom that the family adds to those of the rounds.
+    pub(crate) prior_df: f64,
+}
+
+impl Estimate {
+    /// From the rounds alone where there is no prior; `None` with a single round.
+    pub(crate) fn of(paired: Paired, prior: Option<&Prior>) -> Option<Self> {
+        let own = paired.sd?;
+        let plain = Self {
+            paired,
+            sd: own,
+            prior_df: 0.0,
+        };
+        Some(prior.map_or(plain, |prior| {
+            let (variance, prior_df) = prior.moderate(own * own, paired.df());
+            Self {
+                sd: variance.sqrt(),
+                prior_df,
+                ..plain
+            }
+        }))
+    }
+
+    /// The same with a standard error of at least this.
+    pub(crate) fn with_error_from(self, least: f64) -> Self {
+        let sd = self.sd.max(least * f64::from(self.paired.rounds).sqrt());
+        Self { sd, ..self }
+    }
+
+    /// Degrees of freedom of the standard deviation.
+    pub(crate) fn df(&self) -> f64 {
+        self.paired.df() + self.prior_df
+    }
+
+    /// Standard error of the mean.
+    pub(crate) fn error(&self) -> f64 {
+        self.sd / f64::from(self.paired.rounds).sqrt()
+    }
+
+    /// The two-sided p-value of "no difference".
+    pub(crate) fn p_value(&self) -> f64 {
+        p_of_mean(self.paired.mean, self.error(), self.df())
+    }
+
+    /// mean ± t·s/√n, each end of which leaves `tail` beyond it; `None` where that is wider than
+    /// a ratio can be.
+    pub(crate) fn interval(&self, tail: f64, quantiles: &Quantiles) -> Option<(f64, f64)> {
+        let error = self.error();
+        let half = if error > 0.0 {
+            quantiles.t_critical(tail, self.df()) * error
+        } else {
+            0.0
+        };
+        let mean = self.paired.mean;
+        (half <= WIDEST).then_some((mean - half, mean + half))
+    }
+}
+
+/// e to this is a number that no report prints.
+const WIDEST: f64 = 300.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::moderate::Family;
+
+    #[test]
+    fn the_family_steadies_a_cell_with_few_rounds() {
+        let paired = Paired::of(&[0.010, 0.011, 0.009, 0.010]).unwrap();
+        let plain = Estimate::of(paired, None).unwrap();
+        assert_eq!((plain.df(), plain.prior_df), (3.0, 0.0));
+        assert_eq!(Some(plain.p_value()), paired.p_value());
+        let quantiles = Quantiles::default();
+        let (low, _) = plain.interval(0.025, &quantiles).unwrap();
+        assert!((low - paired.interval(0.95).unwrap().0).abs() < 1e-9);
+        // All others scatter ten times as much.
+        let family = Family {
+            variances: vec![(6.7e-5, 3.0); 20],
+            cells: 20,
+            df: 60.0,
+        };
+        let prior = Prior::fit(&family).unwrap();
+        let moderated = Estimate::of(paired, Some(&prior)).unwrap();
+        assert!(moderated.sd > 5.0 * plain.sd);
+        assert!((moderated.df() - 60.0).abs() < 1e-9);
+        assert!(moderated.p_value() > 0.01 && plain.p_value() < 0.001);
+    }
+
+    #[test]
+    fn one_round_has_no_spread_and_what_is_too_wide_is_no_interval() {
+        assert_eq!(Estimate::of(Paired::of(&[0.1]).unwrap(), None), None);
+        let two = Estimate::of(Paired::of(&[0.1, 0.2]).unwrap(), None).unwrap();
+        let quantiles = Quantiles::default();
+        assert!(two.interval(0.025, &quantiles).is_some());
+        assert_eq!(two.interval(0.0, &quantiles), None);
+        assert_eq!(two.interval(1e-9, &quantiles), None);
+        let same = Estimate::of(Paired::of(&[0.1, 0.1]).unwrap(), None).unwrap();
+        assert_eq!(same.interval(0.0, &quantiles), Some((0.1, 0.1)));
+        let floor = same.with_error_from(0.5);
+        assert!((floor.error() - 0.5).abs() < 1e-12);
+    }
+}

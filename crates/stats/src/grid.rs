@@ -1,0 +1,140 @@
+//! The values of a run, put where they can be compared.
+
+use std::collections::{BTreeMap, HashMap};
+
+use model::{Cell, MetricId, RunData, StepId};
+
+use crate::options::Options;
+use crate::paired::log_ratio;
+use crate::slices::SliceValue;
+use crate::summary::mean;
+
+/// Where a row stands: by step, then by the place at which the run first has the metric.
+pub(crate) type Place<'a> = (u32, &'a StepId, usize);
+
+/// Values by round.
+type Rounds = BTreeMap<u32, f64>;
+
+/// Values of slices, by round and then by pair.
+type Slices = BTreeMap<u32, BTreeMap<u32, f64>>;
+
+/// All values of the run, by step and metric.
+pub(crate) struct Grid<'a> {
+    /// In the order in which comparisons are listed.
+    pub(crate) rows: BTreeMap<Place<'a>, Row<'a>>,
+}
+
+/// All values of one step and metric.
+pub(crate) struct Row<'a> {
+    /// The first of them, for what they share.
+    pub(crate) first: &'a Cell,
+    /// By system.
+    values: HashMap<&'a str, Rounds>,
+    /// By system; empty for steps without slices.
+    slices: HashMap<&'a str, Slices>,
+}
+
+/// A round in which both systems have a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Round {
+    /// Which.
+    pub(crate) round: u32,
+    /// Value of the base.
+    pub(crate) base: f64,
+    /// Value of the candidate.
+    pub(crate) candidate: f64,
+    /// ln(candidate / base) of each slice pair in the order of time; empty without slices.
+    pub(crate) slices: Vec<f64>,
+}
+
+impl<'a> Grid<'a> {
+    /// The values of the metrics that are asked for.
+    pub(crate) fn of(data: &'a RunData, slices: &'a [SliceValue], options: &Options) -> Self {
+        let mut places: HashMap<&MetricId, usize> = HashMap::new();
+        let mut found: HashMap<(&StepId, &MetricId), Place<'_>> = HashMap::new();
+        let mut rows: BTreeMap<Place<'_>, Row<'_>> = BTreeMap::new();
+        let selected = |cell: &&Cell| options.metrics.contains(&cell.metric);
+        for cell in data.cells.iter().filter(selected) {
+            let next = places.len();
+            let place = *places.entry(&cell.metric).or_insert(next);
+            let place = (cell.ordinal, &cell.step, place);
+            found.insert((&cell.step, &cell.metric), place);
+            let row = rows.entry(place).or_insert_with(|| Row {
+                first: cell,
+                values: HashMap::new(),
+                slices: HashMap::new(),
+            });
+            let rounds = row.values.entry(&cell.system).or_default();
+            rounds.insert(cell.round, cell.value);
+        }
+        for slice in slices {
+            let place = found.get(&(&slice.step, &slice.metric));
+            if let Some(row) = place.and_then(|place| rows.get_mut(place)) {
+                let rounds = row.slices.entry(&slice.system).or_default();
+                let pairs = rounds.entry(slice.round).or_default();
+                pairs.insert(slice.pair, slice.value);
+            }
+        }
+        Self { rows }
+    }
+}
+
+impl Row<'_> {
+    /// Does any round have a value of this system?
+    pub(crate) fn has(&self, system: &str) -> bool {
+        self.values.contains_key(system)
+    }
+
+    /// The rounds in which both have a value, in their order.
+    pub(crate) fn complete_rounds(&self, base: &str, candidate: &str) -> Vec<Round> {
+        let (Some(of_base), Some(of_candidate)) =
+            (self.values.get(base), self.values.get(candidate))
+        else {
+            return Vec::new();
+        };
+        let both = of_base.iter().filter_map(|(round, b)| {
+            Some(Round {
+                round: *round,
+                base: *b,
+                candidate: *of_candidate.get(round)?,
+                slices: self.slice_pairs(*round, base, candidate),
+            })
+        });
+        both.collect()
+    }
+
+    fn slice_pairs(&self, round: u32, base: &str, candidate: &str) -> Vec<f64> {
+        let of = |system: &str| self.slices.get(system)?.get(&round);
+        let (Some(of_base), Some(of_candidate)) = (of(base), of(candidate)) else {
+            return Vec::new();
+        };
+        let pairs = of_base.iter();
+        pairs
+            .filter_map(|(pair, b)| Some(log_ratio(*b, *of_candidate.get(pair)?)))
+            .collect()
+    }
+}
+
+impl Round {
+    /// Are both zero, so that nothing happened?
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.base == 0.0 && self.candidate == 0.0
+    }
+
+    /// ln(candidate / base): where there are slices, the mean of their pairs.
+    pub(crate) fn log(&self) -> f64 {
+        mean(&self.slices).unwrap_or_else(|| log_ratio(self.base, self.candidate))
+    }
+}
+
+/// Has this value no ratio to any other?
+pub(crate) fn is_broken(value: f64) -> bool {
+    !(value.is_finite() && value > 0.0)
+}
+
+/// The log ratios of rounds; `None` where a value has no ratio, or where there is no round.
+pub(crate) fn logs(rounds: &[Round]) -> Option<Vec<f64>> {
+    let whole = |round: &Round| !is_broken(round.base) && !is_broken(round.candidate);
+    (!rounds.is_empty() && rounds.iter().all(whole))
+        .then(|| rounds.iter().map(Round::log).collect())
+}

@@ -1,0 +1,447 @@
+//! Runs become histories.
+
+use std::collections::{BTreeMap, HashMap};
+
+use model::{Cell, MetricId, RunData, RunId, RunInfo, StepId, System, Unit, describe};
+
+use super::{Change, Found, Series, Standing, analyse};
+use crate::conditions::of_runs;
+use crate::options::Selection;
+use crate::student::Quantiles;
+use crate::verdict::{CONFIDENCE, FEWEST_ROUNDS, log_margin};
+
+/// Systems of one run, in the order of the history.
+#[derive(Clone, Debug)]
+pub struct Part<'a> {
+    /// The run.
+    pub data: &'a RunData,
+    /// Which of its systems, by name.
+    pub systems: Vec<&'a str>,
+}
+
+/// What a history is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HistoryOptions {
+    /// Which metrics.
+    pub metrics: Selection,
+    /// Only this step.
+    pub step: Option<StepId>,
+    /// The practical margin for every metric, as a fraction; `None` for each metric's own.
+    pub min_effect: Option<f64>,
+    /// Place of the build that the others are compared with.
+    pub base: usize,
+}
+
+/// A history that cannot be made as it was asked for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum HistoryError {
+    /// One build has no history.
+    #[error(
+        "a history needs at least two builds, not {0}; name more runs, or a run of several systems"
+    )]
+    TooFew(usize),
+    /// The runs differ in more than their builds.
+    #[error("{one} and {other} cannot be in one history: {why}; name runs that are alike")]
+    Unlike {
+        /// The first run.
+        one: RunId,
+        /// The one that differs from it.
+        other: RunId,
+        /// In what.
+        why: String,
+    },
+    /// No such step.
+    #[error("these runs have no step `{step}`; their steps are {}", .known.join(", "))]
+    UnknownStep {
+        /// The step that was asked for.
+        step: StepId,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// No such metric.
+    #[error("these runs have no metric `{metric}`; they have {}", .known.join(", "))]
+    UnknownMetric {
+        /// The metric that was asked for.
+        metric: MetricId,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// The margin is negative or not a number.
+    #[error("the smallest effect worth calling must be a fraction of at least 0, not {0}")]
+    BadMargin(f64),
+}
+
+/// A build of a history: a system of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At {
+    /// The run.
+    pub run: RunId,
+    /// Name of the system.
+    pub system: String,
+    /// Id of its build.
+    pub build: String,
+}
+
+/// A ratio, with its 95 % interval where there is one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// The ratio.
+    pub ratio: f64,
+    /// The ends of its interval.
+    pub ends: Option<(f64, f64)>,
+}
+
+/// One build in one line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryPoint {
+    /// The replicates as they were measured: (round, value).
+    pub rounds: Vec<(u32, f64)>,
+    /// Their geometric mean.
+    pub value: f64,
+    /// Relative standard error of that, where anything tells.
+    pub error: Option<f64>,
+    /// Over the build before it that has a value.
+    pub to_previous: Option<Ratio>,
+    /// Over the base.
+    pub to_base: Option<Ratio>,
+    /// What it is in its line.
+    pub standing: Standing,
+}
+
+/// One metric of one step over the builds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryLine {
+    /// Which step.
+    pub step: StepId,
+    /// Its place in the workload.
+    pub ordinal: u32,
+    /// Clients of that step.
+    pub clients: u32,
+    /// Which metric.
+    pub metric: MetricId,
+    /// Its unit.
+    pub unit: Unit,
+    /// One entry a build; `None` where it has no value, or one that has no logarithm.
+    pub points: Vec<Option<HistoryPoint>>,
+    /// Where the level changed; [`Change::at`] is the place of a build.
+    pub changes: Vec<Change>,
+}
+
+impl HistoryLine {
+    /// Could a change have been found? Not where nothing tells how much values scatter.
+    pub fn is_tested(&self) -> bool {
+        self.points
+            .iter()
+            .flatten()
+            .any(|point| point.error.is_some())
+    }
+}
+
+/// Builds in order, and what each metric of each step did over them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// The builds.
+    pub builds: Vec<At>,
+    /// Place of the base.
+    pub base: usize,
+    /// By step, then by metric as the runs have them.
+    pub lines: Vec<HistoryLine>,
+}
+
+/// The history of systems of one or several runs, in the order in which they are given.
+///
+/// # Errors
+/// When there are too few builds, the runs are not alike, or the question makes no sense for them.
+pub fn history(parts: &[Part<'_>], options: &HistoryOptions) -> Result<History, HistoryError> {
+    if let Some(margin) = options.min_effect.filter(|m| !(m.is_finite() && *m >= 0.0)) {
+        return Err(HistoryError::BadMargin(margin));
+    }
+    let builds: Vec<At> = parts.iter().flat_map(builds_of).collect();
+    if builds.len() < 2 {
+        return Err(HistoryError::TooFew(builds.len()));
+    }
+    alike(parts)?;
+    known(parts, options)?;
+    let rows = rows(parts, options);
+    let mut families: BTreeMap<&MetricId, Vec<&Row<'_>>> = BTreeMap::new();
+    for row in rows.values() {
+        families.entry(&row.first.metric).or_default().push(row);
+    }
+    let mut lines: Vec<HistoryLine> = families
+        .into_values()
+        .flat_map(|family| lines(&family, parts, options))
+        .collect();
+    let place = |line: &HistoryLine| {
+        let metrics = parts.iter().flat_map(|part| &part.data.cells);
+        let mut metrics = metrics.map(|cell| &cell.metric);
+        metrics.position(|metric| *metric == line.metric)
+    };
+    lines.sort_by_cached_key(|line| (line.ordinal, line.clients, place(line)));
+    Ok(History {
+        base: options.base.min(builds.len() - 1),
+        builds,
+        lines,
+    })
+}
+
+fn builds_of(part: &Part<'_>) -> Vec<At> {
+    let info = &part.data.info;
+    let build = |name: &str| {
+        let system = info.plan.system(name);
+        system.map_or_else(|| name.to_owned(), |system| system.build.id())
+    };
+    let at = |name: &&str| At {
+        run: info.id.clone(),
+        system: (*name).to_owned(),
+        build: build(name),
+    };
+    part.systems.iter().map(at).collect()
+}
+
+/// Runs differ in their builds and nothing else that bears on a value.
+fn alike(parts: &[Part<'_>]) -> Result<(), HistoryError> {
+    let Some((first, others)) = parts.split_first() else {
+        return Ok(());
+    };
+    for other in others {
+        let (one, two) = (&first.data.info, &other.data.info);
+        let why = of_runs(one, two).map(|reason| reason.to_string());
+        if let Some(why) = why.or_else(|| differently_reached(one, two)) {
+            return Err(HistoryError::Unlike {
+                one: one.id.clone(),
+                other: two.id.clone(),
+                why,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A system that both plans have, with another connection or on other CPUs.
+fn differently_reached(one: &RunInfo, two: &RunInfo) -> Option<String> {
+    let differs = |system: &&System| {
+        let there = two.plan.system(&system.name);
+        there
+            .is_some_and(|there| there.connection != system.connection || there.cpus != system.cpus)
+    };
+    let system = one.plan.systems.iter().find(differs)?;
+    Some(format!("connection or CPUs of {} differ", system.name))
+}
+
+fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryError> {
+    let all = || parts.iter().flat_map(|part| &part.data.cells);
+    let listed = |mut names: Vec<String>| {
+        names.sort_unstable();
+        names.dedup();
+        names
+    };
+    if let Some(step) = &options.step
+        && !all().any(|cell| cell.step == *step)
+    {
+        return Err(HistoryError::UnknownStep {
+            step: step.clone(),
+            known: listed(all().map(|cell| cell.step.0.clone()).collect()),
+        });
+    }
+    let Selection::Only(metrics) = &options.metrics else {
+        return Ok(());
+    };
+    match metrics
+        .iter()
+        .find(|m| !all().any(|cell| cell.metric == **m))
+    {
+        None => Ok(()),
+        Some(metric) => Err(HistoryError::UnknownMetric {
+            metric: metric.clone(),
+            known: listed(all().map(|cell| cell.metric.0.clone()).collect()),
+        }),
+    }
+}
+
+/// All values of one step and metric.
+struct Row<'a> {
+    first: &'a Cell,
+    /// By part and system.
+    values: HashMap<(usize, &'a str), BTreeMap<u32, f64>>,
+}
+
+fn rows<'a>(
+    parts: &[Part<'a>],
+    options: &HistoryOptions,
+) -> BTreeMap<(u32, u32, &'a StepId, &'a MetricId), Row<'a>> {
+    let mut rows: BTreeMap<(u32, u32, &StepId, &MetricId), Row<'_>> = BTreeMap::new();
+    for (number, part) in parts.iter().enumerate() {
+        let asked = |cell: &&Cell| {
+            options.metrics.contains(&cell.metric)
+                && options.step.as_ref().is_none_or(|step| *step == cell.step)
+                && part.systems.contains(&cell.system.as_str())
+        };
+        for cell in part.data.cells.iter().filter(asked) {
+            let key = (cell.ordinal, cell.clients, &cell.step, &cell.metric);
+            let row = rows.entry(key).or_insert_with(|| Row {
+                first: cell,
+                values: HashMap::new(),
+            });
+            // A value without a logarithm is as good as none.
+            if cell.value.is_finite() && cell.value > 0.0 {
+                let rounds = row.values.entry((number, cell.system.as_str()));
+                rounds.or_default().insert(cell.round, cell.value);
+            }
+        }
+    }
+    rows
+}
+
+/// The values of a row in the order of the builds, empty where a build has none.
+fn in_order(row: &Row<'_>, parts: &[Part<'_>]) -> Vec<Vec<BTreeMap<u32, f64>>> {
+    let of_part = |(number, part): (usize, &Part<'_>)| {
+        let systems = part.systems.iter();
+        let of = |system: &&str| {
+            row.values
+                .get(&(number, *system))
+                .cloned()
+                .unwrap_or_default()
+        };
+        systems.map(of).collect()
+    };
+    parts.iter().enumerate().map(of_part).collect()
+}
+
+/// The lines of one metric.
+fn lines(family: &[&Row<'_>], parts: &[Part<'_>], options: &HistoryOptions) -> Vec<HistoryLine> {
+    let values: Vec<Vec<Vec<BTreeMap<u32, f64>>>> =
+        family.iter().map(|row| in_order(row, parts)).collect();
+    let series: Vec<Series> = values
+        .iter()
+        .zip(family)
+        .map(|(values, row)| {
+            let own = describe(&row.first.metric).map_or(0.0, |is| is.margin);
+            Series {
+                margin: log_margin(options.min_effect.unwrap_or(own)),
+                ..series(values)
+            }
+        })
+        .collect();
+    let found = analyse(&series).into_iter().zip(&series);
+    let quantiles = Quantiles::default();
+    let rows = family.iter().zip(&values);
+    rows.zip(found)
+        .map(|((row, values), (found, series))| {
+            let rounds: Vec<&BTreeMap<u32, f64>> = values.iter().flatten().collect();
+            line(row.first, &rounds, series, &found, options.base, &quantiles)
+        })
+        .collect()
+}
+
+/// The series of a row: only builds that have a value; what the rounds of a run share is taken out.
+fn series(parts: &[Vec<BTreeMap<u32, f64>>]) -> Series {
+    let mut series = Series {
+        one_run: parts
+            .iter()
+            .filter(|p| p.iter().any(|v| !v.is_empty()))
+            .count()
+            == 1,
+        ..Series::default()
+    };
+    for systems in parts {
+        let common = common_rounds(systems);
+        series.shared += (common.len() as u32).saturating_sub(1);
+        for rounds in systems.iter().filter(|rounds| !rounds.is_empty()) {
+            let shift = |round: &u32| common.get(round).copied().unwrap_or(0.0);
+            let logs = rounds
+                .iter()
+                .map(|(round, value)| value.ln() - shift(round));
+            series.builds.push(logs.collect());
+            let beside = rounds
+                .keys()
+                .filter(|round| common.contains_key(*round))
+                .count();
+            series.last_beside = beside >= FEWEST_ROUNDS as usize;
+        }
+    }
+    series
+}
+
+/// What each round that several systems have shares: the mean of how far they are from their own means. With
+/// every value there this is the two-way analysis of variance.
+fn common_rounds(systems: &[BTreeMap<u32, f64>]) -> BTreeMap<u32, f64> {
+    let mut off: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for rounds in systems.iter().filter(|rounds| !rounds.is_empty()) {
+        let mean = rounds.values().map(|v| v.ln()).sum::<f64>() / rounds.len() as f64;
+        for (round, value) in rounds {
+            off.entry(*round).or_default().push(value.ln() - mean);
+        }
+    }
+    off.into_iter()
+        .filter(|(_, off)| off.len() > 1)
+        .map(|(round, off)| (round, off.iter().sum::<f64>() / off.len() as f64))
+        .collect()
+}
+
+fn line(
+    first: &Cell,
+    rounds: &[&BTreeMap<u32, f64>],
+    series: &Series,
+    found: &Found,
+    base: usize,
+    quantiles: &Quantiles,
+) -> HistoryLine {
+    // Places of the builds that have a value, in the order of the series.
+    let present: Vec<usize> = (0..rounds.len())
+        .filter(|place| !rounds[*place].is_empty())
+        .collect();
+    let means: Vec<f64> = series
+        .builds
+        .iter()
+        .map(|logs| logs.iter().sum::<f64>() / logs.len() as f64)
+        .collect();
+    let error = |place: usize| {
+        let chance = found.chance.as_ref();
+        chance.and_then(|(errors, _)| errors.get(place).copied())
+    };
+    let half_width = found
+        .chance
+        .as_ref()
+        .map(|(_, df)| quantiles.t_critical((1.0 - CONFIDENCE) / 2.0, *df));
+    let estimate = |of: usize, over: usize| {
+        let log = means[of] - means[over];
+        let ends = error(of).zip(error(over)).zip(half_width);
+        Ratio {
+            ratio: log.exp(),
+            ends: ends.map(|((a, b), t)| {
+                let half = t * a.hypot(b);
+                ((log - half).exp(), (log + half).exp())
+            }),
+        }
+    };
+    let base = present.iter().position(|place| *place == base);
+    let mut points: Vec<Option<HistoryPoint>> = vec![None; rounds.len()];
+    for (place, build) in present.iter().enumerate() {
+        points[*build] = Some(HistoryPoint {
+            rounds: rounds[*build]
+                .iter()
+                .map(|(round, value)| (*round, *value))
+                .collect(),
+            value: means[place].exp(),
+            error: error(place),
+            to_previous: place.checked_sub(1).map(|before| estimate(place, before)),
+            to_base: base
+                .filter(|base| *base != place)
+                .map(|base| estimate(place, base)),
+            standing: found.standing.get(place).copied().unwrap_or_default(),
+        });
+    }
+    let at = |change: &Change| Change {
+        at: present.get(change.at).copied().unwrap_or(change.at),
+        ..*change
+    };
+    HistoryLine {
+        step: first.step.clone(),
+        ordinal: first.ordinal,
+        clients: first.clients,
+        metric: first.metric.clone(),
+        unit: first.unit,
+        points,
+        changes: found.changes.iter().map(at).collect(),
+    }
+}

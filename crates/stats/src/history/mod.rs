@@ -1,0 +1,297 @@
+//! Many builds in order: at which of them did a metric change its level?
+//!
+//! [`analyse`] looks at numbers only; [`history`] makes them from runs.
+
+mod apart;
+mod collect;
+mod divide;
+mod energy;
+mod prior;
+mod spread;
+
+pub use collect::{
+    At, History, HistoryError, HistoryLine, HistoryOptions, HistoryPoint, Part, Ratio, history,
+};
+
+use self::apart::{Limits, between_alike, set_apart};
+use self::divide::{Chance, Line, Splits, divide, prune};
+use self::prior::{Variance, fit};
+use self::spread::{FEWEST_BUILDS, around_levels, between, larger, within};
+use crate::fdr::adjust;
+use crate::moderate::Prior;
+use crate::student::Quantiles;
+use crate::verdict::CONFIDENCE;
+
+/// The largest p-value of a step, having looked for its place.
+const P: f64 = 0.01;
+
+/// The largest share of false ones among the steps of a family of series.
+const Q: f64 = 0.05;
+
+/// The logarithms of one metric of one step, build after build.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// The replicates of each build, in order; every build has at least one, and all are finite.
+    pub builds: Vec<Vec<f64>>,
+    /// Degrees of freedom that it took to take out what rounds share.
+    pub shared: u32,
+    /// Are all builds of one run? If not, their replicates say nothing of how much runs differ.
+    pub one_run: bool,
+    /// Were the last build's replicates measured beside those of another build?
+    pub last_beside: bool,
+    /// Steps up to this size do not matter, on the scale of logarithms.
+    pub margin: f64,
+}
+
+/// What a build is in its series.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// One of those that make the levels.
+    #[default]
+    Level,
+    /// It differs from both its neighbours, which are alike: it came and went, and is in no level.
+    Outlier,
+    /// The last build differs from those before it. Whether that lasts, the next build will show.
+    Unconfirmed,
+}
+
+/// A level begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Place of the first build of the new level.
+    pub at: usize,
+    /// The new level over the one before it.
+    pub ratio: f64,
+    /// Lower end of the 95 % interval of that.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Two-sided p-value, with a bound for having looked for the place.
+    pub p_value: f64,
+    /// The same, adjusted for the other series of the family.
+    pub q_value: f64,
+}
+
+impl Change {
+    /// How sure it is that the level changed: 1 − q.
+    pub fn confidence(&self) -> f64 {
+        1.0 - self.q_value
+    }
+}
+
+/// What is found in a series.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// The steps, in order.
+    pub changes: Vec<Change>,
+    /// What each build is.
+    pub standing: Vec<Standing>,
+    /// Standard error of the mean logarithm of each build, degrees of freedom of that; `None` where neither
+    /// replicates nor enough neighbours tell.
+    pub chance: Option<(Vec<f64>, f64)>,
+}
+
+/// Finds the levels of each series of a family: the steps of one metric over the same builds.
+///
+/// The rules, all of `docs/methodology.md`:
+/// - a value scatters as much as its replicates say, or as neighbouring builds do, whichever is more; what
+///   few values say of that is drawn towards what the family says;
+/// - builds that stand apart from both neighbours are outliers, a last one that was measured alone waits for
+///   the next;
+/// - the rest is divided where the energy statistic is greatest as long as the parts certainly
+///   differ: first with the scatter of neighbours, which no step disturbs much, then with that around the
+///   levels found;
+/// - of these, what is not certain beside its final neighbours, or does not matter, is taken back; last,
+///   false discoveries are controlled over the family.
+pub fn analyse(family: &[Series]) -> Vec<Found> {
+    let mut drafts: Vec<Draft<'_>> = family.iter().map(Draft::new).collect();
+    let replicates = moderated(&drafts, Draft::within);
+    let neighbours = moderated(&drafts, |draft| {
+        between(&draft.line.means, &draft.line.weights)
+    });
+    for (draft, (replicates, neighbours)) in drafts
+        .iter_mut()
+        .zip(replicates.into_iter().zip(neighbours))
+    {
+        draft.replicates = replicates;
+        draft.neighbours = neighbours;
+        draft.first_look();
+    }
+    let around: Vec<Variance> = drafts.iter().filter_map(Draft::around).collect();
+    let prior = fit(&around);
+    for draft in &mut drafts {
+        draft.second_look(prior);
+    }
+    let limit = FamilyLimit::of(&drafts);
+    let quantiles = Quantiles::default();
+    let finished = drafts.into_iter();
+    finished
+        .map(|draft| draft.finish(prior, &limit, &quantiles))
+        .collect()
+}
+
+/// A variance of each series, drawn towards that of the family.
+fn moderated<'a>(
+    drafts: &[Draft<'a>],
+    of: impl Fn(&Draft<'a>) -> Option<Variance>,
+) -> Vec<Option<Variance>> {
+    let each: Vec<Option<Variance>> = drafts.iter().map(of).collect();
+    let prior = fit(&each.iter().flatten().copied().collect::<Vec<_>>());
+    let drawn = each.into_iter();
+    drawn.map(|one| one.map(|v| v.moderated(prior))).collect()
+}
+
+/// A series on its way.
+struct Draft<'a> {
+    series: &'a Series,
+    line: Line,
+    standing: Vec<Standing>,
+    replicates: Option<Variance>,
+    neighbours: Option<Variance>,
+    splits: Splits,
+    borders: Vec<usize>,
+    /// The p-values of all borders that were looked at in the end.
+    looks: Vec<f64>,
+}
+
+impl<'a> Draft<'a> {
+    fn new(series: &'a Series) -> Self {
+        let builds = series.builds.iter();
+        let means = builds
+            .clone()
+            .map(|logs| logs.iter().sum::<f64>() / logs.len().max(1) as f64);
+        Self {
+            line: Line {
+                means: means.collect(),
+                weights: builds.map(|logs| logs.len() as f64).collect(),
+                last_alone: series.last_beside,
+            },
+            standing: vec![Standing::Level; series.builds.len()],
+            series,
+            replicates: None,
+            neighbours: None,
+            splits: Splits::new(),
+            borders: Vec::new(),
+            looks: Vec::new(),
+        }
+    }
+
+    const fn limits(&self) -> Limits {
+        Limits {
+            p: P,
+            margin: self.series.margin,
+        }
+    }
+
+    const fn chance(&self, prior: Option<Prior>) -> Chance {
+        Chance::Around {
+            prior,
+            neighbours: self.neighbours,
+            replicates: self.replicates,
+        }
+    }
+
+    /// What replicates say; nothing where builds are of several runs and too few for neighbours to tell how
+    /// much these differ.
+    fn within(&self) -> Option<Variance> {
+        let tells = self.series.one_run || self.series.builds.len() >= FEWEST_BUILDS;
+        within(self.series).filter(|_| tells)
+    }
+
+    fn around(&self) -> Option<Variance> {
+        around_levels(&self.line.means, &self.line.weights, &self.borders)
+    }
+
+    /// Sets builds apart and divides, by the scatter of replicates and neighbours.
+    fn first_look(&mut self) {
+        let Some(chance) = larger(self.replicates, self.neighbours) else {
+            return;
+        };
+        let limits = self.limits();
+        set_apart(&mut self.line, &mut self.standing, chance, limits);
+        let fixed = Chance::Fixed(chance);
+        self.borders = divide(&self.line, &[], fixed, P, &mut self.splits).borders;
+    }
+
+    /// Divides further, and keeps what is certain, by the scatter around the levels.
+    fn second_look(&mut self, prior: Option<Prior>) {
+        let (chance, limits) = (self.chance(prior), self.limits());
+        let divided = divide(&self.line, &self.borders, chance, P, &mut self.splits);
+        let borders = between_alike(
+            &mut self.line,
+            &mut self.standing,
+            &divided.borders,
+            chance,
+            limits,
+        );
+        let steps = prune(&self.line, &borders, chance, P, self.series.margin);
+        self.borders = steps.iter().map(|(border, _)| *border).collect();
+        let taken = steps.iter().map(|(_, one)| one.p);
+        self.looks = taken.chain(divided.refused).collect();
+    }
+
+    fn finish(self, prior: Option<Prior>, limit: &FamilyLimit, quantiles: &Quantiles) -> Found {
+        let chance = self.chance(prior);
+        let steps = prune(
+            &self.line,
+            &self.borders,
+            chance,
+            limit.p,
+            self.series.margin,
+        );
+        let borders: Vec<usize> = steps.iter().map(|(border, _)| *border).collect();
+        let changes = steps.into_iter().map(|(at, one)| {
+            let half = quantiles.t_critical((1.0 - CONFIDENCE) / 2.0, one.df) * one.error;
+            Change {
+                at,
+                ratio: one.log.exp(),
+                low: (one.log - half).exp(),
+                high: (one.log + half).exp(),
+                p_value: one.p,
+                q_value: limit.q_value(one.p),
+            }
+        });
+        Found {
+            changes: changes.collect(),
+            chance: chance.of(&self.line, &borders).map(|variance| {
+                let errors = self.series.builds.iter();
+                let errors = errors.map(|logs| (variance.value / logs.len().max(1) as f64).sqrt());
+                (errors.collect(), variance.df)
+            }),
+            standing: self.standing,
+        }
+    }
+}
+
+/// What is certain enough among all that was looked at in a family.
+struct FamilyLimit {
+    /// The largest p-value that is.
+    p: f64,
+    /// Each p-value with its q-value, by rising p.
+    known: Vec<(f64, f64)>,
+}
+
+impl FamilyLimit {
+    fn of(drafts: &[Draft<'_>]) -> Self {
+        let looks: Vec<f64> = drafts
+            .iter()
+            .flat_map(|d| d.looks.iter().copied())
+            .collect();
+        let mut known: Vec<(f64, f64)> = looks.iter().copied().zip(adjust(&looks)).collect();
+        known.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let certain = known.iter().rev().find(|(_, q)| *q <= Q);
+        Self {
+            p: certain.map_or(0.0, |(p, _)| *p),
+            known,
+        }
+    }
+
+    /// That of the next p-value, as the last pruning may change one a little.
+    fn q_value(&self, p: f64) -> f64 {
+        let place = self.known.partition_point(|(known, _)| *known < p);
+        self.known.get(place).map_or(1.0, |(_, q)| *q)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! How much the values of one build scatter, from its replicates and from its neighbours.
+
+use super::Series;
+use super::prior::Variance;
+
+/// Builds from which on neighbours say how much values scatter: with fewer, most steps between neighbours
+/// may be true changes.
+pub(super) const FEWEST_BUILDS: usize = 8;
+
+/// The normal distribution's standard deviation over its median absolute deviation.
+const MAD: f64 = 1.4826;
+
+/// The efficiency of the median absolute deviation: Rousseeuw & Croux 1993, *Alternatives to the median
+/// absolute deviation*, J. Am. Stat. Assoc. 88(424).
+const EFFICIENCY: f64 = 0.37;
+
+/// The least variance of a logarithm: values that agree exactly still have limited digits.
+const LEAST: f64 = 1e-12;
+
+/// The variance of a replicate around its build; `None` where there are no replicates.
+///
+/// What rounds share was taken out before, which took `series.shared` degrees of freedom.
+pub(super) fn within(series: &Series) -> Option<Variance> {
+    let mut squares = 0.0;
+    let mut free = 0.0;
+    for logs in series.builds.iter().filter(|logs| !logs.is_empty()) {
+        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+        squares += logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
+        free += (logs.len() - 1) as f64;
+    }
+    let df = free - f64::from(series.shared);
+    (df >= 1.0).then(|| Variance {
+        value: (squares / df).max(LEAST),
+        df,
+    })
+}
+
+/// The variance of a replicate that the steps between neighbours come to, if each build adds its own chance;
+/// `None` with few builds. A few true steps do not matter to a median.
+pub(super) fn between(means: &[f64], weights: &[f64]) -> Option<Variance> {
+    if means.len() < FEWEST_BUILDS {
+        return None;
+    }
+    let steps = means.windows(2).zip(weights.windows(2));
+    let mut steps: Vec<f64> = steps
+        .map(|(mean, weight)| {
+            (mean[1] - mean[0]).abs() / (1.0 / weight[0] + 1.0 / weight[1]).sqrt()
+        })
+        .collect();
+    steps.sort_unstable_by(f64::total_cmp);
+    let median = steps.get(steps.len() / 2).copied()?;
+    Some(Variance {
+        value: (MAD * median).powi(2).max(LEAST),
+        df: EFFICIENCY * steps.len() as f64,
+    })
+}
+
+/// The variance of a replicate around the level of its segment; `None` with few builds, or where too few of
+/// them are left to say.
+pub(super) fn around_levels(means: &[f64], weights: &[f64], borders: &[usize]) -> Option<Variance> {
+    let kept = weights.iter().filter(|weight| **weight > 0.0).count();
+    let df = kept as f64 - (borders.len() + 1) as f64;
+    if means.len() < FEWEST_BUILDS || df < 1.0 {
+        return None;
+    }
+    let squares: f64 = segments(borders, means.len())
+        .map(|(from, to)| {
+            let (means, weights) = (&means[from..to], &weights[from..to]);
+            let level = level(means, weights);
+            let squares = means.iter().zip(weights);
+            squares
+                .map(|(mean, weight)| weight * (mean - level).powi(2))
+                .sum::<f64>()
+        })
+        .sum();
+    Some(Variance {
+        value: (squares / df).max(LEAST),
+        df,
+    })
+}
+
+/// The weighted mean; zero where nothing has a weight.
+pub(super) fn level(means: &[f64], weights: &[f64]) -> f64 {
+    let weight: f64 = weights.iter().sum();
+    let sum: f64 = means.iter().zip(weights).map(|(mean, w)| mean * w).sum();
+    if weight > 0.0 { sum / weight } else { 0.0 }
+}
+
+/// The stretches between borders, as (first, one past the last).
+pub(super) fn segments(borders: &[usize], end: usize) -> impl Iterator<Item = (usize, usize)> {
+    let from = std::iter::once(0).chain(borders.iter().copied());
+    let to = borders.iter().copied().chain(std::iter::once(end));
+    from.zip(to)
+}
+
+/// The larger of two: neither replicates nor neighbours may hide what the other shows.
+pub(super) fn larger(one: Option<Variance>, other: Option<Variance>) -> Option<Variance> {
+    match (one, other) {
+        (Some(one), Some(other)) if one.value < other.value => Some(other),
+        (Some(one), _) => Some(one),
+        (None, other) => other,
+    }
+}
+
+/// The smaller of two.
+pub(super) fn smaller(one: Option<Variance>, other: Option<Variance>) -> Option<Variance> {
+    match (one, other) {
+        (Some(one), Some(other)) if other.value < one.value => Some(other),
+        (Some(one), _) => Some(one),
+        (None, other) => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replicates_scatter_around_their_builds() {
+        let series = Series {
+            builds: vec![vec![1.0, 1.2], vec![2.0, 2.2], vec![3.0]],
+            ..Series::default()
+        };
+        let found = within(&series).unwrap();
+        assert!((found.value - 0.02).abs() < 1e-12, "{found:?}");
+        assert!((found.df - 2.0).abs() < 1e-12);
+        let shared = Series {
+            shared: 1,
+            ..series
+        };
+        assert!((within(&shared).unwrap().df - 1.0).abs() < 1e-12);
+        assert_eq!(within(&Series::default()), None);
+    }
+
+    #[test]
+    fn a_step_matters_to_neither_estimate() {
+        let means: Vec<f64> = (0..20)
+            .map(|i| f64::from(i % 2) * 0.01 + if i < 12 { 0.0 } else { 5.0 })
+            .collect();
+        let weights = [1.0; 20];
+        let neighbours = between(&means, &weights).unwrap().value.sqrt();
+        assert!((neighbours - MAD * 0.01 / 2.0_f64.sqrt()).abs() < 1e-9);
+        let levels = around_levels(&means, &weights, &[12]).unwrap();
+        assert!((levels.value.sqrt() - 0.005).abs() < 0.000_5);
+        assert!((levels.df - 18.0).abs() < 1e-12);
+        assert_eq!(between(&means[..7], &weights[..7]), None);
+        assert_eq!(around_levels(&means[..7], &weights[..7], &[]), None);
+    }
+}

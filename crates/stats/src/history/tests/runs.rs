@@ -1,0 +1,104 @@
+//! From runs to histories.
+
+use model::{RunId, StepId};
+
+use super::super::*;
+use crate::fixture::run_of;
+
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+
+fn rounds() -> [[f64; 4]; 4] {
+    // What a round shares, up to 20 %, is taken out; `c` and `d` are 10 % slower.
+    let shared: [f64; 4] = [1.0, 1.2, 0.9, 1.1];
+    let chance = [0.001, -0.002, 0.0015, -0.0005];
+    let value = |round: usize, system: usize| {
+        let level = if system < 2 { 1000.0 } else { 900.0 };
+        level * shared[round] * (1.0 + chance[(round + system) % 4])
+    };
+    std::array::from_fn(|round| std::array::from_fn(|system| value(round, system)))
+}
+
+#[test]
+fn the_systems_of_a_plan_are_a_history() {
+    let data = run_of(&NAMES, "rate", &rounds());
+    let part = Part {
+        data: &data,
+        systems: NAMES.to_vec(),
+    };
+    let found = history(&[part], &HistoryOptions::default()).unwrap();
+    assert_eq!(found.builds.len(), 4);
+    let [line] = found.lines.as_slice() else {
+        panic!("one step, one metric");
+    };
+    assert!(line.is_tested());
+    let [change] = line.changes.as_slice() else {
+        panic!("one step: {:?}", line.changes);
+    };
+    assert_eq!(change.at, 2);
+    assert!((change.ratio - 0.9).abs() < 0.002, "{change:?}");
+    let last = line.points[3].as_ref().unwrap();
+    assert_eq!(last.rounds.len(), 4);
+    assert!((last.to_base.unwrap().ratio - 0.9).abs() < 0.004);
+    let (low, high) = last.to_previous.unwrap().ends.unwrap();
+    assert!(low < 1.0 && 1.0 < high);
+    assert!(line.points[0].as_ref().unwrap().to_base.is_none());
+}
+
+#[test]
+fn values_without_a_logarithm_and_absent_systems_leave_gaps() {
+    let mut values = rounds();
+    for round in &mut values {
+        round[1] = 0.0;
+    }
+    let data = run_of(&NAMES, "rate", &values);
+    let part = Part {
+        data: &data,
+        systems: vec!["a", "b", "c", "d"],
+    };
+    let found = history(&[part], &HistoryOptions::default()).unwrap();
+    let line = &found.lines[0];
+    assert!(line.points[1].is_none());
+    assert_eq!(line.changes.iter().map(|c| c.at).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn a_wrong_question_says_what_would_be_right() {
+    let data = run_of(&NAMES, "rate", &rounds());
+    let mut other = data.clone();
+    other.info.id = RunId("r2".into());
+    other.info.host.cpu_model = "another".into();
+    let part = |systems: &[&'static str]| Part {
+        data: &data,
+        systems: systems.to_vec(),
+    };
+    let message = |parts: &[Part<'_>], options: &HistoryOptions| {
+        history(parts, options).unwrap_err().to_string()
+    };
+    let usual = HistoryOptions::default();
+    assert_eq!(
+        message(&[part(&["a"])], &usual),
+        "a history needs at least two builds, not 1; name more runs, or a run of several systems"
+    );
+    let unlike = Part {
+        data: &other,
+        systems: vec!["a"],
+    };
+    let unlike = message(&[part(&["a"]), unlike], &usual);
+    assert!(
+        unlike.starts_with("r1 and r2 cannot be in one history: "),
+        "{unlike}"
+    );
+    let step = HistoryOptions {
+        step: Some(StepId::new("l.i9")),
+        ..HistoryOptions::default()
+    };
+    assert_eq!(
+        message(&[part(&["a", "b"])], &step),
+        "these runs have no step `l.i9`; their steps are s0"
+    );
+    let margin = HistoryOptions {
+        min_effect: Some(-1.0),
+        ..HistoryOptions::default()
+    };
+    assert!(message(&[part(&["a", "b"])], &margin).contains("fraction"));
+}

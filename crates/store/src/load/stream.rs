@@ -1,0 +1,155 @@
+//! Reading a run piece by piece, for exports: memory does not grow with the length of the run.
+//!
+//! Each method hands what it reads to a function, in the order of [`Store::load`], and only what
+//! [`Store::load`] would hold: measured steps of trials that completed. An error of that function ends
+//! the reading and is returned as it is.
+
+use model::{
+    Cell, Interval, IntervalNumbers, KindNumbers, Readings, RunId, RunInfo, StepHistogram,
+    StepPlace, TrialKey, TrialRecord,
+};
+use rusqlite::Connection;
+
+use super::{FINISHED, FinishedStep, cells, finished_step, histograms, trials};
+use crate::Store;
+use crate::error::{Fault, StoreError};
+use crate::interval::{Damage, Reader, decode};
+use crate::read::{row_of, run_info, wrong_type};
+
+/// The numbers of a step's intervals, with their places.
+const NUMBERED: &str = "SELECT number, numbers FROM interval WHERE step = ?1 ORDER BY number";
+
+/// The same with their histograms.
+const DETAILED: &str = "SELECT number, numbers, latency
+     FROM interval JOIN interval_detail USING (step, number) WHERE step = ?1 ORDER BY number";
+
+impl Store {
+    /// What is known of a run, and its trials that have an outcome, in the order in which they ran.
+    pub fn outline(&self, run: &RunId) -> Result<(RunInfo, Vec<TrialRecord>), StoreError> {
+        self.read("reading the trials of a run", |state| {
+            let row = row_of(state, run, &self.path)?;
+            Ok((run_info(state, row)?, trials(state, row)?))
+        })
+    }
+
+    /// Hands over every measurement.
+    pub fn each_cell<E: From<StoreError>>(
+        &self,
+        run: &RunId,
+        mut take: impl FnMut(Cell) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_step(run, |state, step| {
+            let mut of_step = Vec::new();
+            cells(state, step, &mut of_step)?;
+            Ok(of_step.into_iter().try_for_each(&mut take))
+        })
+    }
+
+    /// Hands over every merged histogram.
+    pub fn each_histogram<E: From<StoreError>>(
+        &self,
+        run: &RunId,
+        mut take: impl FnMut(&StepPlace, StepHistogram) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_step(run, |state, step| {
+            let mut of_step = Vec::new();
+            histograms(state, step, &mut of_step)?;
+            let place = place(step);
+            Ok(of_step.into_iter().try_for_each(|one| take(&place, one)))
+        })
+    }
+
+    /// Hands over the numbers of every interval.
+    pub fn each_interval<E: From<StoreError>>(
+        &self,
+        run: &RunId,
+        mut take: impl FnMut(&StepPlace, &IntervalNumbers) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_step(run, |state, step| {
+            let place = place(step);
+            let mut query = state.prepare_cached(NUMBERED)?;
+            let mut rows = query.query([step.id])?;
+            while let Some(row) = rows.next()? {
+                let bytes = row.get_ref(1)?.as_blob().map_err(wrong_type)?;
+                let interval = numbers(row.get(0)?, bytes)
+                    .map_err(|damage| step.damaged("an interval of", &damage.0))?;
+                if let Err(stopped) = take(&place, &interval) {
+                    return Ok(Err(stopped));
+                }
+            }
+            Ok(Ok(()))
+        })
+    }
+
+    /// Hands over every interval with its histograms, and without what the probes read.
+    pub fn each_second<E: From<StoreError>>(
+        &self,
+        run: &RunId,
+        mut take: impl FnMut(&StepPlace, &Interval) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_step(run, |state, step| {
+            let place = place(step);
+            let mut query = state.prepare_cached(DETAILED)?;
+            let mut rows = query.query([step.id])?;
+            while let Some(row) = rows.next()? {
+                let blob = |column| row.get_ref(column)?.as_blob().map_err(wrong_type);
+                let interval = decode(row.get(0)?, blob(1)?, blob(2)?, Readings::default())
+                    .map_err(|damage| step.damaged("an interval of", &damage.0))?;
+                if let Err(stopped) = take(&place, &interval) {
+                    return Ok(Err(stopped));
+                }
+            }
+            Ok(Ok(()))
+        })
+    }
+
+    /// Hands over each step whose numbers count. The inner result is that of what takes it.
+    fn each_step<E: From<StoreError>>(
+        &self,
+        run: &RunId,
+        mut take: impl FnMut(&Connection, &FinishedStep) -> Result<Result<(), E>, Fault>,
+    ) -> Result<(), E> {
+        let taken = self.read("reading a run", |state| {
+            let run = row_of(state, run, &self.path)?;
+            let mut query = state.prepare(FINISHED)?;
+            let mut rows = query.query([run])?;
+            while let Some(row) = rows.next()? {
+                let step = finished_step(row)?;
+                if !step.trial_completed || !step.record.measured {
+                    continue;
+                }
+                if let Err(stopped) = take(state, &step)? {
+                    return Ok(Err(stopped));
+                }
+            }
+            Ok(Ok(()))
+        });
+        taken.map_err(E::from)?
+    }
+}
+
+fn place(step: &FinishedStep) -> StepPlace {
+    StepPlace {
+        trial: TrialKey {
+            round: step.round,
+            position: step.position,
+            system: step.system.clone(),
+        },
+        step: step.name.clone(),
+        clients: step.record.clients,
+        kinds: step.kinds.clone(),
+    }
+}
+
+fn numbers(index: u32, bytes: &[u8]) -> Result<IntervalNumbers, Damage> {
+    let mut reader = Reader(bytes);
+    let head = reader.head()?;
+    let kinds = (0..head.kinds).map(|_| reader.kind());
+    Ok(IntervalNumbers {
+        index,
+        start: head.start,
+        length: head.length,
+        stalled: head.stalled,
+        kinds: kinds.collect::<Result<Vec<KindNumbers>, Damage>>()?,
+    })
+}
