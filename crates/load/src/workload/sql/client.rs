@@ -297,12 +297,12 @@ impl Own {
         match &statement.params {
             Params::InPlace { first, count } => {
                 let params = self.values.ints(base, *first, *count);
-                self.session.execute_prepared(id, params, &mut |_| ())
+                self.session.count_prepared(id, params)
             }
             gathered @ Params::Gathered(_) => {
                 let mut params: Vec<Param<'_>> = std::mem::take(&mut self.params);
                 gathered.gather(&self.values, base, &mut params);
-                let done = self.session.execute_prepared(id, &params, &mut |_| ());
+                let done = self.session.count_prepared(id, &params);
                 self.params = emptied(params);
                 done
             }
@@ -377,20 +377,34 @@ impl Own {
             dialect: common.program.dialect,
         };
         self.checker.see(&sent, found);
-        let rows = found as i64;
-        match statement.verb {
-            Verb::Select | Verb::Update => {}
-            Verb::Insert => self.changes.push(Change { table, copy, rows }),
-            Verb::Delete => {
-                let rows = -rows;
-                self.changes.push(Change { table, copy, rows });
-            }
-            Verb::Other => common.ledger.forget(),
+        if !matches!(statement.verb, Verb::Select | Verb::Update) {
+            self.account(
+                common,
+                statement.verb,
+                Change {
+                    table,
+                    copy,
+                    rows: found as i64,
+                },
+            );
         }
         if statement.scans {
             common.ledger.rows(table, copy)
         } else {
             found
+        }
+    }
+
+    /// Accounts for a statement that may have changed how many rows there are.
+    fn account(&mut self, common: &Common, verb: Verb, change: Change) {
+        match verb {
+            Verb::Select | Verb::Update => {}
+            Verb::Insert => self.changes.push(change),
+            Verb::Delete => {
+                let rows = -change.rows;
+                self.changes.push(Change { rows, ..change });
+            }
+            Verb::Other => common.ledger.forget(),
         }
     }
 

@@ -48,15 +48,25 @@ impl Ints {
     /// One of them.
     #[inline]
     pub(super) fn draw(&self, rng: &mut Rng) -> i64 {
+        // Nearly all that is drawn is uniform, and costs no call.
         let distance = match &self.law {
+            Law::Uniform => uniform(self.last, rng),
+            Law::Zipfian(_) | Law::Bell(_) | Law::Power(_) | Law::Special(_) => self.skewed(rng),
+        };
+        // Two's complement: what is beyond the highest i64 on the way is within the range at the end.
+        self.low.wrapping_add(distance as i64)
+    }
+
+    /// A distance from the lowest.
+    #[inline(never)]
+    fn skewed(&self, rng: &mut Rng) -> u64 {
+        match &self.law {
             Law::Uniform => uniform(self.last, rng),
             Law::Zipfian(zipfian) => zipfian.draw(self.last, rng),
             Law::Bell(bell) => bell.draw(self.last, rng),
             Law::Power(power) => pareto(*power, self.last, rng),
             Law::Special(special) => special.draw(self.last, rng),
-        };
-        // Two's complement: what is beyond the highest i64 on the way is within the range at the end.
-        self.low.wrapping_add(distance as i64)
+        }
     }
 }
 
