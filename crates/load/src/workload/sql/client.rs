@@ -377,34 +377,20 @@ impl Own {
             dialect: common.program.dialect,
         };
         self.checker.see(&sent, found);
-        if !matches!(statement.verb, Verb::Select | Verb::Update) {
-            self.account(
-                common,
-                statement.verb,
-                Change {
-                    table,
-                    copy,
-                    rows: found as i64,
-                },
-            );
+        let rows = found as i64;
+        match statement.verb {
+            Verb::Select | Verb::Update => {}
+            Verb::Insert => self.changes.push(Change { table, copy, rows }),
+            Verb::Delete => {
+                let rows = -rows;
+                self.changes.push(Change { table, copy, rows });
+            }
+            Verb::Other => common.ledger.forget(),
         }
         if statement.scans {
             common.ledger.rows(table, copy)
         } else {
             found
-        }
-    }
-
-    /// Accounts for a statement that may have changed how many rows there are.
-    fn account(&mut self, common: &Common, verb: Verb, change: Change) {
-        match verb {
-            Verb::Select | Verb::Update => {}
-            Verb::Insert => self.changes.push(change),
-            Verb::Delete => {
-                let rows = -change.rows;
-                self.changes.push(Change { rows, ..change });
-            }
-            Verb::Other => common.ledger.forget(),
         }
     }
 

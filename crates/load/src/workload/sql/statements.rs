@@ -18,8 +18,6 @@ pub(super) struct Ids {
     places: Vec<Option<StatementId>>,
     /// For each operation: is all of it sent before the first answer is read?
     pipelined: Vec<bool>,
-    /// Is that so for any?
-    pipelines: bool,
 }
 
 /// Facts about a step's statements, told once however many clients find them out.
@@ -73,7 +71,6 @@ impl Ids {
         let mut ids = Self {
             places: vec![None; program.places],
             pipelined: Vec::new(),
-            pipelines: false,
         };
         for statement in &program.statements {
             for copy in statement.copies(client) {
@@ -97,7 +94,6 @@ impl Ids {
         ids.pipelined = pipelined
             .map(|operation| pipeline && ids.can_pipeline(program, operation, client, facts))
             .collect();
-        ids.pipelines = ids.pipelined.contains(&true);
         Ok(ids)
     }
 
@@ -110,7 +106,7 @@ impl Ids {
     /// Is all of an operation, given by its index, sent before the first answer is read?
     #[inline]
     pub(super) fn is_pipelined(&self, operation: usize) -> bool {
-        self.pipelines && self.pipelined[operation]
+        self.pipelined[operation]
     }
 
     fn can_pipeline(
