@@ -14,6 +14,7 @@ mod postgres;
 mod session;
 mod sqlite;
 mod stream;
+mod visit;
 
 pub use connect::connector;
 pub use error::{ErrorClass, SessionError};

@@ -29,6 +29,15 @@ pub trait Session: Send {
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError>;
 
+    /// As [`Session::execute_prepared`], for who looks at no row: they are counted, and cost less.
+    fn count_prepared(
+        &mut self,
+        statement: StatementId,
+        params: &[Param<'_>],
+    ) -> Result<Done, SessionError> {
+        self.execute_prepared(statement, params, &mut |_| ())
+    }
+
     /// Runs prepared statements of which none needs another's answer: sends all before it reads the first
     /// answer, where the protocol can do that, else one after the other. `each` is shown the rows with the
     /// index of their statement, `done` is told in order how each ended. The first error ends it; the

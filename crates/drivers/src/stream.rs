@@ -216,17 +216,11 @@ impl Stream {
     }
 
     /// Out of line, so that messages which have arrived cost next to nothing.
-    #[cold]
     #[inline(never)]
     fn fill_to(&mut self, count: usize) -> Result<(), SessionError> {
         self.socket.check_usable()?;
         if count > MAX_MESSAGE {
-            self.abandon();
-            return Err(SessionError::Protocol {
-                what: format!(
-                    "a message of {count} bytes, more than the {MAX_MESSAGE} that are taken"
-                ),
-            });
+            return Err(self.refuse(count));
         }
         while self.buffer.len() - self.start < count {
             self.fill()?;
@@ -234,9 +228,27 @@ impl Stream {
         Ok(())
     }
 
+    #[cold]
+    fn refuse(&mut self, count: usize) -> SessionError {
+        self.abandon();
+        SessionError::Protocol {
+            what: format!("a message of {count} bytes, more than the {MAX_MESSAGE} that are taken"),
+        }
+    }
+
     /// Reads once.
     #[inline]
     fn fill(&mut self) -> Result<(), SessionError> {
+        let is_full = self.buffer.len() == self.buffer.capacity();
+        if self.start > 0 || is_full || self.layers.is_some() {
+            return self.fill_with_care();
+        }
+        // The usual: an answer to a plain connection that has nothing else to read.
+        self.socket.read(&mut self.buffer)
+    }
+
+    #[inline(never)]
+    fn fill_with_care(&mut self) -> Result<(), SessionError> {
         // What is unread moves to the front: part of one message, and seldom more than a row.
         if self.start > 0 {
             self.buffer.drain(..self.start);

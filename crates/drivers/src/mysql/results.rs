@@ -6,7 +6,8 @@ use super::malformed;
 use super::packets::{Packets, Take};
 use super::reply::{ERROR, LOCAL_FILE, OK, OkReply, end_has_more_results, is_end, server_error};
 use super::rows::{Decoder, RowFormat, Rows};
-use crate::{Done, Row, SessionError};
+use crate::visit::Visit;
+use crate::{Done, SessionError};
 
 /// More columns than any server returns; a larger count is a broken reply.
 const MOST_COLUMNS: u64 = 1 << 16;
@@ -26,16 +27,16 @@ impl Results {
         packets: &mut Packets,
         format: RowFormat,
         columns: &mut Columns,
-        each: &mut dyn FnMut(&dyn Row),
+        mut visit: impl Visit,
     ) -> Result<Done, SessionError> {
         let mut done = Done::default();
         loop {
             packets.wait()?;
             let described = columns.are_described_again(packets);
             let more_results = if described {
-                self.read_rows(packets, format, columns, &mut done.rows, each)?
+                self.read_rows(packets, format, columns, &mut done.rows, &mut visit)?
             } else {
-                self.read_new(packets, format, columns, &mut done, each)?
+                self.read_new(packets, format, columns, &mut done, &mut visit)?
             };
             if !more_results {
                 return Ok(done);
@@ -51,7 +52,7 @@ impl Results {
         format: RowFormat,
         columns: &mut Columns,
         done: &mut Done,
-        each: &mut dyn FnMut(&dyn Row),
+        visit: &mut impl Visit,
     ) -> Result<bool, SessionError> {
         let packet = receive_part(packets)?;
         match packet.first() {
@@ -65,7 +66,7 @@ impl Results {
                 let count = column_count(packet)?;
                 columns.read(packets, count)?;
                 read_end(packets)?;
-                self.read_rows(packets, format, columns, &mut done.rows, each)
+                self.read_rows(packets, format, columns, &mut done.rows, visit)
             }
         }
     }
@@ -77,7 +78,7 @@ impl Results {
         format: RowFormat,
         columns: &Columns,
         count: &mut u64,
-        each: &mut dyn FnMut(&dyn Row),
+        visit: &mut impl Visit,
     ) -> Result<bool, SessionError> {
         let mut rows = Rows::new(format, columns.encodings(), &mut self.decoder);
         let (mut intact, mut end) = (true, None);
@@ -91,7 +92,7 @@ impl Results {
                     return Take::No;
                 }
                 *count += 1;
-                intact = rows.show(packet, each);
+                intact = rows.show(packet, visit);
                 if intact { Take::More } else { Take::Last }
             });
             if let Some(more_results) = end {
@@ -106,7 +107,7 @@ impl Results {
                 return Ok(end_has_more_results(packet));
             }
             *count += 1;
-            if !rows.may_begin(packet) || !rows.show(packet, each) {
+            if !rows.may_begin(packet) || !rows.show(packet, visit) {
                 return Err(malformed("row"));
             }
         }

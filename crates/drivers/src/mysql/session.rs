@@ -10,6 +10,7 @@ use super::statement::{Prepared, Statement};
 use super::{load, malformed};
 use crate::error::excerpt;
 use crate::stream::Stream;
+use crate::visit::{Counted, Each, Visit};
 use crate::{
     Done, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo, StatementId,
 };
@@ -73,13 +74,37 @@ impl MysqlSession {
     }
 }
 
+impl MysqlSession {
+    #[inline]
+    fn run(
+        &mut self,
+        statement: StatementId,
+        params: &[Param<'_>],
+        visit: impl Visit,
+    ) -> Result<Done, SessionError> {
+        let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(unknown_statement(statement));
+        };
+        let sent = if let Some(packet) = prepared.whole_packet(params) {
+            self.packets.send_whole(packet)
+        } else {
+            prepared.put(self.packets.command(), params)?;
+            self.packets.send()
+        };
+        if let Err(error) = sent {
+            return Err(error.about(&prepared.sql));
+        }
+        read_answer(&mut self.packets, &mut self.results, prepared, visit)
+    }
+}
+
 impl Session for MysqlSession {
     fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done, SessionError> {
         self.command(COM_QUERY, sql.as_bytes())
             .map_err(|error| error.about(sql))?;
         let columns = &mut self.columns;
         self.results
-            .read(&mut self.packets, RowFormat::Text, columns, each)
+            .read(&mut self.packets, RowFormat::Text, columns, Each(each))
             .map_err(|error| settle(&mut self.packets, error, sql))
     }
 
@@ -113,19 +138,15 @@ impl Session for MysqlSession {
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError> {
-        let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(unknown_statement(statement));
-        };
-        let sent = if let Some(packet) = prepared.whole_packet(params) {
-            self.packets.send_whole(packet)
-        } else {
-            prepared.put(self.packets.command(), params)?;
-            self.packets.send()
-        };
-        if let Err(error) = sent {
-            return Err(error.about(&prepared.sql));
-        }
-        read_answer(&mut self.packets, &mut self.results, prepared, each)
+        self.run(statement, params, Each(each))
+    }
+
+    fn count_prepared(
+        &mut self,
+        statement: StatementId,
+        params: &[Param<'_>],
+    ) -> Result<Done, SessionError> {
+        self.run(statement, params, Counted)
     }
 
     fn execute_pipelined(
@@ -176,9 +197,9 @@ pub(super) fn read_answer(
     packets: &mut Packets,
     results: &mut Results,
     prepared: &mut Statement,
-    each: &mut dyn FnMut(&dyn Row),
+    visit: impl Visit,
 ) -> Result<Done, SessionError> {
-    match results.read(packets, RowFormat::Binary, &mut prepared.columns, each) {
+    match results.read(packets, RowFormat::Binary, &mut prepared.columns, visit) {
         Ok(done) => {
             prepared.types_known = true;
             Ok(done)

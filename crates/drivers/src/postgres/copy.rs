@@ -5,6 +5,7 @@ use super::answer::{self, Columns, read_error};
 use super::encode;
 use super::wire::{Wire, kind, unexpected};
 use crate::SessionError;
+use crate::visit::Counted;
 
 /// Where the rows begin in a `CopyData` message.
 const ROWS_AT: usize = 5;
@@ -39,7 +40,7 @@ pub(super) fn run(
     wire.send(buffer)?;
     let mut described = Vec::new();
     let columns = Columns::Described(&mut described);
-    Ok(answer::read(wire, columns, &mut |_| ())?.affected)
+    Ok(answer::read(wire, columns, Counted)?.affected)
 }
 
 /// Waits until the server wants rows.

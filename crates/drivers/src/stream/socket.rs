@@ -24,8 +24,6 @@ pub(super) struct Socket {
     /// have later reads of the same answer.
     polls_first: bool,
     timeout: Duration,
-    /// `timeout` as `poll` takes it, where nobody watches.
-    limit: Timespec,
     patience: Patience,
     broken: bool,
 }
@@ -47,10 +45,10 @@ impl Socket {
     /// millisecond and at most a year.
     pub(super) fn over(fd: OwnedFd, polls_first: bool, timeout: Duration) -> Self {
         Self {
-            watched: Watched::new(fd, timeout),
+            // Only polls are without a timeout of their own.
+            watched: Watched::new(fd, timeout, polls_first),
             polls_first,
             timeout,
-            limit: timespec(timeout),
             patience: Patience::Whole,
             broken: false,
         }
@@ -135,8 +133,8 @@ impl Socket {
             return Ok(());
         }
         self.watched.step();
-        let limit = (!self.watched.is_guarded()).then_some(&self.limit);
-        let ready = self.poll(limit);
+        let limit = (!self.watched.is_guarded()).then(|| timespec(self.timeout));
+        let ready = self.poll(limit.as_ref());
         self.watched.step();
         match ready {
             // Even if an answer came in the last moment: the socket is shut down.

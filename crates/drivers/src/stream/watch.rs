@@ -33,14 +33,14 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// A socket whose waits end after `timeout`, or up to two looks later.
-    pub(super) fn new(fd: OwnedFd, timeout: Duration) -> Arc<Self> {
+    /// A socket whose waits end after `timeout`, or up to two looks later, where somebody is to look.
+    pub(super) fn new(fd: OwnedFd, timeout: Duration, is_looked_at: bool) -> Arc<Self> {
         let watched = Arc::new(Self {
             fd,
             timeout,
             wait: AtomicU64::new(0),
             expired: AtomicBool::new(false),
-            guarded: WATCHMAN.is_at_work(),
+            guarded: is_looked_at && WATCHMAN.is_at_work(),
         });
         if watched.guarded {
             WATCHMAN.take_on(&watched);
@@ -53,7 +53,7 @@ impl Watched {
         &self.fd
     }
 
-    /// Does somebody look? Where the system has no thread to give, nobody does, and waits need a timeout of
+    /// Does somebody look? Where nobody is to, or the system has no thread to give, waits need a timeout of
     /// their own.
     #[inline]
     pub(super) fn is_guarded(&self) -> bool {
@@ -194,7 +194,7 @@ mod tests {
     fn pair() -> (Arc<Watched>, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         theirs.set_read_timeout(Some(TIMEOUT * 5)).unwrap();
-        (Watched::new(ours.into(), TIMEOUT), theirs)
+        (Watched::new(ours.into(), TIMEOUT, true), theirs)
     }
 
     /// Was the other end hung up within some time?

@@ -8,12 +8,13 @@ use drivers::{Done, SessionError};
 use load::{StepError, Target};
 use model::{Dialect, Draw, SqlOperation, SqlRun, SqlSpec};
 
+use crate::common::{Database, target};
 use crate::faulty::{Call, Faulty, Hook, Outcome, lost, server};
 use crate::spec::{
     COPIES, ROWS, add_one, delete_key, draw, insert_key, int, key, only, operation, point, run,
     single, spec, step,
 };
-use crate::trial::{self, Database, Trial, target};
+use crate::trial::{self, Trial};
 
 /// One step of these operations by two clients.
 fn one_step(operations: Vec<SqlOperation>) -> SqlSpec {

@@ -1,6 +1,8 @@
 //! The workload of SQL statements against SQLite, without a lab around it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod errors;
 mod faulty;
 mod limits;
@@ -14,12 +16,13 @@ use model::{
     Counts, Draw, Expect, SqlRun, SqlStep, SqlWork, Statements, TableChoice, Verb, WorkloadSpec,
 };
 
+use self::common::{Database, target};
 use self::faulty::Faulty;
 use self::spec::{
     COPIES, ROWS, add_one, change, delete_key, draw, errand, insert_key, int, key, operation,
     point, run, select, settle, single, spec, step,
 };
-use self::trial::{Database, SEED, Trial, target};
+use self::trial::{SEED, Trial};
 
 /// A range and its ends.
 fn range(add: i64) -> Vec<model::SqlDraw> {

@@ -6,9 +6,10 @@ use std::time::Duration;
 use drivers::SessionError;
 use model::{Arrivals, Dialect, Nanos, OpenLoop, SqlPace, SqlRun, SqlSpec};
 
+use crate::common::{Database, target};
 use crate::faulty::{Call, Faulty, Outcome};
 use crate::spec::{key, point, run, single, spec, step};
-use crate::trial::{Database, Done, Trial, target};
+use crate::trial::{Done, Trial};
 
 fn paced(clients: u32, seconds: u32, pace: SqlPace) -> SqlSpec {
     let run = SqlRun {

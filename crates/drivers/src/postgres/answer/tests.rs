@@ -7,11 +7,21 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::ParamType;
+use crate::Row;
 use crate::Value;
 use crate::postgres::statement::Prepared;
 use crate::stream::Stream;
+use crate::visit::{Counted, Each};
 
 const READY: &[u8] = b"Z\0\0\0\x05I";
+
+fn read(
+    wire: &mut Wire,
+    columns: Columns<'_>,
+    each: &mut dyn FnMut(&dyn Row),
+) -> Result<Done, SessionError> {
+    super::read(wire, columns, Each(each))
+}
 
 fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -147,6 +157,9 @@ fn a_broken_row_is_noticed_by_who_looks_at_it() {
     .concat();
     let (mut wire, _server) = wire_with(&reply);
     let counted = read(&mut wire, Columns::Prepared(&[Format::Text]), &mut |_| ());
+    assert_eq!(counted.unwrap().rows, 1);
+    let (mut wire, _server) = wire_with(&reply);
+    let counted = super::read(&mut wire, Columns::Prepared(&[Format::Text]), Counted);
     assert_eq!(counted.unwrap().rows, 1);
     let (answer, _) = prepared(&reply, &[Format::Text]);
     assert_eq!(answer.unwrap_err().code(), "protocol");

@@ -297,12 +297,12 @@ impl Own {
         match &statement.params {
             Params::InPlace { first, count } => {
                 let params = self.values.ints(base, *first, *count);
-                self.session.execute_prepared(id, params, &mut |_| ())
+                self.session.count_prepared(id, params)
             }
             gathered @ Params::Gathered(_) => {
                 let mut params: Vec<Param<'_>> = std::mem::take(&mut self.params);
                 gathered.gather(&self.values, base, &mut params);
-                let done = self.session.execute_prepared(id, &params, &mut |_| ());
+                let done = self.session.count_prepared(id, &params);
                 self.params = emptied(params);
                 done
             }
