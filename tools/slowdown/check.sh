@@ -16,17 +16,23 @@ fail() {
     exit 1
 }
 
-times=20000
+# Interruptions only make it longer, so the shortest of several tries counts; readings of the clock are what it
+# may overshoot by.
+times=1000
 for wanted in 0 200 1000 5000; do
-    rm -f "$library.calls"
-    echo "$wanted" >"$library.ns"
-    LD_PRELOAD=$library "$work/check" "$times"
-    read -r calls nanoseconds < <(od -An -v -t u8 -w16 "$library.calls")
-    mean=$((nanoseconds / calls))
-    printf 'asked for %s ns: %s calls, %s ns each\n' "$wanted" "$calls" "$mean"
-    [[ $calls == "$times" ]] || fail "$times were received"
-    # Interruptions only make it longer; a reading of the clock is the least that it can overshoot by.
-    ((mean >= wanted && mean <= wanted + wanted / 4 + 100)) || fail "that is not $wanted ns"
+    shortest=
+    for try in {1..25}; do
+        rm -f "$library.calls"
+        echo "$wanted" >"$library.ns"
+        LD_PRELOAD=$library "$work/check" "$times"
+        read -r calls nanoseconds < <(od -An -v -t u8 -w16 "$library.calls")
+        [[ $calls == "$times" ]] || fail "try $try: $times were received, not $calls"
+        mean=$((nanoseconds / calls))
+        ((mean >= wanted)) || fail "try $try: $mean ns are less than $wanted ns"
+        [[ -n $shortest ]] && ((shortest <= mean)) || shortest=$mean
+    done
+    printf 'asked for %s ns: %s calls, %s ns each\n' "$wanted" "$calls" "$shortest"
+    ((shortest <= wanted + wanted / 4 + 100)) || fail "that is not $wanted ns"
 done
 
 for text in '' 'ten' '-5' '5 x'; do

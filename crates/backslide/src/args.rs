@@ -82,6 +82,8 @@ pub(crate) enum Verb {
     History(HistoryArgs),
     /// Explain what differs between two systems: defaults that changed, what is new, gone, on purpose
     Explain(ExplainArgs),
+    /// Import what other tools measured: sysbench, pgbench, published tables, CSV
+    Import(crate::cmd::import::ImportArgs),
     /// Write what a run measured, for other programs
     Export(ExportArgs),
 }
@@ -391,8 +393,8 @@ Examples:
                                           of all runs of the plan that was last run with it
   backslide history r7 --step point-query --metric server.cpu/o
 
-A change needs several rounds of builds that were run together, or at least 8 builds. A single build that
-differs is an outlier, not a change; so is the last one, until the next confirms it.")]
+A change needs several rounds of builds that were run together, or at least 8 builds. A single
+build that differs is an outlier, not a change; so is the last one, until the next confirms it.")]
 pub(crate) struct HistoryArgs {
     /// Which runs, in order [default: the latest]
     #[arg(value_name = "RUN")]

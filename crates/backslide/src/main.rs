@@ -43,6 +43,7 @@ fn main() -> std::process::ExitCode {
         Verb::Report(options) => cmd::report::run(&options, &lab, printer),
         Verb::History(options) => cmd::history::run(&options, &lab, printer),
         Verb::Explain(options) => cmd::explain::run(&options, &lab, printer),
+        Verb::Import(options) => cmd::import::run(&options, &lab, printer),
         Verb::Export(options) => cmd::export::run(&options, &lab),
     };
     let exit = result.unwrap_or_else(|error| {

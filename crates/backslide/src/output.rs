@@ -25,9 +25,20 @@ enum Sink {
     File(File),
 }
 
+/// Writes there what `body` writes: all of it or nothing. That the reader of stdout went away (`| head`) is
+/// no error.
+pub(crate) fn write(path: &Path, body: impl FnOnce(&mut Output) -> Result<()>) -> Result<()> {
+    let mut out = Output::create(path)?;
+    let written = body(&mut out).with_context(|| cannot(path));
+    match written.and_then(|()| out.keep()) {
+        Err(error) if path == Path::new("-") && is_reader_gone(&error) => Ok(()),
+        written => written,
+    }
+}
+
 impl Output {
     /// Begins to write there.
-    pub(crate) fn create(path: &Path) -> Result<Self> {
+    fn create(path: &Path) -> Result<Self> {
         let (sink, pending) = opened(path).with_context(|| cannot(path))?;
         Ok(Self {
             out: BufWriter::with_capacity(BUFFER, sink),
@@ -37,7 +48,7 @@ impl Output {
     }
 
     /// Puts the file in its place.
-    pub(crate) fn keep(mut self) -> Result<()> {
+    fn keep(mut self) -> Result<()> {
         self.put_in_place().with_context(|| cannot(&self.path))
     }
 
@@ -87,8 +98,7 @@ impl Write for Sink {
     }
 }
 
-/// Did the reader of stdout go away (`| head`)? That is no error.
-pub(crate) fn is_reader_gone(error: &anyhow::Error) -> bool {
+fn is_reader_gone(error: &anyhow::Error) -> bool {
     let mut causes = error.chain();
     causes.any(|cause| {
         let cause = cause.downcast_ref::<io::Error>();
@@ -97,7 +107,11 @@ pub(crate) fn is_reader_gone(error: &anyhow::Error) -> bool {
 }
 
 fn cannot(path: &Path) -> String {
-    format!("cannot write {}", path.display())
+    if path == Path::new("-") {
+        "cannot write to stdout".to_owned()
+    } else {
+        format!("cannot write {}", path.display())
+    }
 }
 
 fn opened(path: &Path) -> io::Result<(Sink, Option<(PathBuf, PathBuf)>)> {

@@ -13,7 +13,7 @@ use common::{Bench, WORKLOAD, names, plan};
 use serde_json::Value;
 use testkit::redact;
 
-const VERBS: [&str; 16] = [
+const VERBS: [&str; 18] = [
     "demo",
     "doctor",
     "builds",
@@ -29,6 +29,8 @@ const VERBS: [&str; 16] = [
     "compare",
     "explain",
     "report",
+    "history",
+    "import",
     "export",
 ];
 const WAL: &str = "build = \"sqlite\"\nconfig = \"wal\"";
@@ -273,7 +275,7 @@ fn a_plan_that_cannot_be_read() {
 #[test]
 fn without_a_lab_there_is_nothing_to_look_at() {
     let bench = Bench::new();
-    for verb in ["show", "compare", "report", "export"] {
+    for verb in ["show", "compare", "report", "history", "export"] {
         let ran = bench.run(&[verb]);
         assert_eq!(ran.code(), 1);
         let told = ran
@@ -417,7 +419,7 @@ fn compares_it(bench: &Bench) {
     let comparisons: Value = serde_json::from_str(&ran.stdout).unwrap();
     let contract = BTreeSet::from([
         "step", "metric", "unit", "base", "system", "ratio", "low", "high", "rounds", "q_value",
-        "verdict", "reason",
+        "verdict", "reason", "evidence",
     ]);
     let steps: Vec<&str> = list(&comparisons)
         .iter()
@@ -501,6 +503,8 @@ fn exports_all_else(bench: &Bench) {
         let text = bench.run(&[&["export", "r1"], asked].concat()).fine();
         assert!(text.starts_with(&beginning), "{asked:?}: {text}");
     }
+    let reported = bench.run(&["report", "-o", "-", "--format", "csv"]).fine();
+    assert_eq!(reported, bench.run(&["export"]).fine());
     bench.run(&["export", "-o", "all.parquet"]).fine();
     let parquet = fs::read(bench.path("all.parquet")).unwrap();
     assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));

@@ -12,8 +12,9 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use model::{
-    Cell, Comparison, Interval, IntervalNumbers, KindInterval, KindNumbers, Latency, MetricId,
-    Nanos, Readings, Reason, RunId, StepHistogram, StepId, StepPlace, TrialKey, Unit, Verdict,
+    Cell, Comparison, Evidence, Interval, IntervalNumbers, KindInterval, KindNumbers, Latency,
+    MetricId, Nanos, Readings, Reason, RunId, StepHistogram, StepId, StepPlace, TrialKey, Unit,
+    Verdict,
 };
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
@@ -133,17 +134,46 @@ fn measurements_are_lines_of_csv_under_their_header() {
 fn a_number_that_there_is_not_is_null_in_json_and_nothing_in_csv() {
     let run = run();
     let none = compared(Verdict::Inconclusive(Reason::NotJudged), None);
-    let reason = none.verdict.reason();
-    let row = comparisons::row(&run, &none, &reason);
+    let words = comparisons::Words::of(&none);
+    let row = comparisons::row(&run, &none, &words);
     assert_eq!(
         text(RowFormat::JsonLines, comparisons::COLUMNS, &[&row]),
         "{\"run\":\"r1\",\"step\":\"l.i0\",\"clients\":4,\"metric\":\"rate\",\"unit\":\"rows/s\",\
          \"base\":\"a\",\"system\":\"b\",\"ratio\":null,\"low\":null,\"high\":null,\"rounds\":4,\
-         \"q_value\":null,\"verdict\":\"inconclusive\",\"reason\":\"neither direction is better\"}\n"
+         \"q_value\":null,\"verdict\":\"inconclusive\",\"reason\":\"neither direction is better\",\
+         \"sd\":null,\"df\":null,\"prior_df\":null,\"margin\":null,\"p_value\":null,\"sign_flip\":null,\
+         \"centre\":null,\"outlying\":\"\",\"slice_pairs\":null}\n"
     );
     let csv = text(RowFormat::Csv, comparisons::COLUMNS, &[&row]);
     assert!(
-        csv.ends_with("rows/s,a,b,,,,4,,inconclusive,neither direction is better\n"),
+        csv.ends_with("rows/s,a,b,,,,4,,inconclusive,neither direction is better,,,,,,,,,\n"),
+        "{csv}"
+    );
+}
+
+#[test]
+fn the_evidence_of_a_comparison_ends_its_row() {
+    let run = run();
+    let mut one = compared(Verdict::Regressed, Some(0.75));
+    one.evidence = Some(Evidence {
+        sd: 0.5,
+        df: 4.5,
+        prior_df: 1.5,
+        margin: 0.02,
+        p_value: 0.125,
+        sign_flip: Some(0.25),
+        centre: 0.74,
+        outlying: vec![3, 7],
+        slice_pairs: None,
+    });
+    let words = comparisons::Words::of(&one);
+    let csv = text(
+        RowFormat::Csv,
+        comparisons::COLUMNS,
+        &[&comparisons::row(&run, &one, &words)],
+    );
+    assert!(
+        csv.ends_with(",regressed,,0.5,4.5,1.5,0.02,0.125,0.25,0.74,3 7,\n"),
         "{csv}"
     );
 }
@@ -206,7 +236,8 @@ fn parquet_reads_back_with_what_is_absent() {
         compared(Verdict::Regressed, Some(0.75)),
         compared(Verdict::Unchanged, None),
     ];
-    let rows = all.each_ref().map(|one| comparisons::row(&run, one, ""));
+    let words = all.each_ref().map(comparisons::Words::of);
+    let rows = [0, 1].map(|place| comparisons::row(&run, &all[place], &words[place]));
     let bytes = written(
         RowFormat::Parquet,
         comparisons::COLUMNS,
@@ -354,6 +385,35 @@ fn open_metrics_keeps_the_samples_of_a_family_together() {
         "# TYPE {rate} gauge\n# UNIT {rate} rows_per_second\n"
     )));
     assert!(text.ends_with("\n# EOF\n"));
+    assert_eq!(text.matches("# TYPE").count(), 2);
+}
+
+#[test]
+fn open_metrics_tells_ids_apart_that_share_a_family() {
+    let run = run();
+    let mut all = open_metrics::Measurements::new(&run);
+    for metric in ["errors.read-only", "rate", "errors.read_only"] {
+        all.add(&cell("a", metric, Unit::Count, 1.0), None);
+    }
+    let mut bytes = Vec::new();
+    all.write(&mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let samples = text.lines().filter(|line| !line.starts_with('#'));
+    let seen: Vec<(&str, &str)> = samples
+        .map(|line| {
+            let (family, labels) = line.split_once('{').unwrap();
+            (family, labels.split_once("metric=").unwrap().1)
+        })
+        .collect();
+    let errors = "backslide_errors_read_only";
+    assert_eq!(
+        seen,
+        [
+            (errors, "\"errors.read-only\"} 1"),
+            (errors, "\"errors.read_only\"} 1"),
+            ("backslide_rate", "\"rate\"} 1"),
+        ]
+    );
     assert_eq!(text.matches("# TYPE").count(), 2);
 }
 

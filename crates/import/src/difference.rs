@@ -20,25 +20,24 @@ pub struct Difference {
 }
 
 /// Compares the rows of the same sources, read in both modes. Metrics that only one mode has are not
-/// among them; those whose unit differs neither.
+/// among them, nor those whose unit differs, nor steps of which one mode counts rows and the other not.
 pub fn differences(exact: &[Row], compat: &[Row]) -> Vec<Difference> {
-    let mut of_compat = HashMap::new();
-    for (row, place) in compat.iter().zip(places(compat)) {
-        for m in &row.measurements {
-            of_compat.insert((place, m.metric.0.as_str()), m);
-        }
-    }
+    let of_compat: HashMap<Place<'_>, &Row> = places(compat).into_iter().zip(compat).collect();
     let mut all: BTreeMap<&str, Difference> = BTreeMap::new();
     for (row, place) in exact.iter().zip(places(exact)) {
+        let counts_the_same = |other: &&&Row| other.subject.counts == row.subject.counts;
+        let Some(other) = of_compat.get(&place).filter(counts_the_same) else {
+            continue;
+        };
         for ours in &row.measurements {
             let metric = ours.metric.0.as_str();
-            let Some(theirs) = of_compat.get(&(place, metric)) else {
+            let mut theirs = other.measurements.iter();
+            let Some(theirs) = theirs.find(|m| m.metric == ours.metric && m.unit == ours.unit)
+            else {
                 continue;
             };
-            if theirs.unit == ours.unit {
-                let entry = all.entry(metric).or_insert_with(|| blank(metric));
-                entry.add(ours.value, theirs.value);
-            }
+            let entry = all.entry(metric).or_insert_with(|| blank(metric));
+            entry.add(ours.value, theirs.value);
         }
     }
     all.into_values().filter(|one| one.differ > 0).collect()
@@ -92,14 +91,14 @@ fn why(metric: &str) -> &'static str {
             "the original rounds to whole microseconds; exact divides CPU per second by the rate"
         }
         "cs/o" | "compat.cpu/o" => {
-            "the original rounds, and counts repeated headers and the mean since boot of vmstat as samples"
+            "the original rounds, and of vmstat counts repeated headers and the mean since boot as samples"
         }
         "r/o" => "the original rounds to three digits",
         "w/o" | "wKB/o" => {
-            "the original rounds, and in query steps divides by inserts; exact divides by queries"
+            "the original rounds, and in query steps of the Insert Benchmark divides by inserts"
         }
         "rKB/o" => {
-            "the original rounds to three digits, and adds disks whose names contain the device's"
+            "the original rounds to three digits, and of iostat adds disks whose names contain the device's"
         }
         _ => "the original rounds",
     }
@@ -109,7 +108,7 @@ fn why(metric: &str) -> &'static str {
 mod tests {
     use super::*;
     use crate::file::file;
-    use model::Unit;
+    use model::{Counts, Unit};
 
     fn row(rate: f64) -> Row {
         let file = file("x", "");
@@ -127,5 +126,8 @@ mod tests {
         assert_eq!((all.len(), one.values, one.differ), (1, 2, 1));
         assert!((one.largest - 0.004).abs() < 1e-12);
         assert!(differences(&exact, &exact).is_empty());
+        let mut of_rows = [row(1e6)];
+        of_rows[0].subject.counts = Counts::Rows;
+        assert!(differences(&of_rows, &exact).is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use model::{Nanos, Unit};
 
-use crate::file::{Line, quote};
+use crate::file::Line;
 use crate::{File, ImportError, Row};
 
 /// What is read of a run.
@@ -27,10 +27,8 @@ pub(crate) fn row(system: &str, file: &File) -> Result<Row, ImportError> {
         found.read(line)?;
     }
     let tps = found.tps.ok_or_else(|| {
-        let what = quote("tps = … (without initial connection time)");
-        file.end().wrong(format!(
-            "no line {what}: the run of pgbench failed, or this is something else"
-        ))
+        let what = "no line `tps = …`: the run of pgbench failed, or this is something else";
+        file.end().wrong(what)
     })?;
     let script = found.script.unwrap_or("pgbench");
     let mut row = Row::new(file.end(), system, script, found.clients.unwrap_or(1));

@@ -9,13 +9,16 @@ use model::{
 };
 
 use crate::file::{Line, quote};
-use crate::system::system;
+use crate::system::{CONTROL, system};
 use crate::{ImportError, Mode, Options, Row};
 
 /// Rounds that a run may have.
 const MOST_ROUNDS: u32 = 10_000;
 /// Systems that a run may have.
 const MOST_SYSTEMS: usize = 10_000;
+
+/// Systems that an error names.
+const NAMED: usize = 20;
 
 /// What is known of a run besides its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,11 +61,13 @@ pub fn run(rows: &[Row], about: &About, options: &Options) -> Result<ImportedRun
         .first()
         .ok_or_else(|| place_of_source(about).wrong("nothing to import"))?;
     let rounds = rounds(rows)?;
-    let systems = systems(rows, options)?;
     let base = about.base.clone().unwrap_or_else(|| first.system.clone());
+    let systems = systems(rows, &base, options)?;
     if !systems.iter().any(|system| system.name == base) {
-        let base = quote(&base);
-        return Err(place_of(first).wrong(format!("no system {base} to be the base among these")));
+        let names = systems.iter().take(NAMED).map(|system| quote(&system.name));
+        let (base, names) = (quote(&base), names.collect::<Vec<_>>().join(", "));
+        let what = format!("no system {base} to be the base; there are {names}");
+        return Err(place_of(first).wrong(what));
     }
     let steps = steps(rows);
     let plan = Plan {
@@ -127,7 +132,9 @@ fn rounds(rows: &[Row]) -> Result<Vec<u32>, ImportError> {
     Ok(rounds)
 }
 
-fn systems(rows: &[Row], options: &Options) -> Result<Vec<model::System>, ImportError> {
+/// The systems. A control is a copy of the base, so that its product is the base's.
+fn systems(rows: &[Row], base: &str, options: &Options) -> Result<Vec<model::System>, ImportError> {
+    let of_base = || Some(system(base, None, "").ok()?.build.dbms);
     let mut seen = HashSet::new();
     let mut systems = Vec::new();
     for row in rows {
@@ -136,7 +143,10 @@ fn systems(rows: &[Row], options: &Options) -> Result<Vec<model::System>, Import
                 let what = format!("more than {MOST_SYSTEMS} systems");
                 return Err(place_of(row).wrong(what));
             }
-            let made = system(&row.system, options.dbms, &row.origin);
+            let is_control = row.system == CONTROL;
+            let of_control = || is_control.then(of_base).flatten();
+            let usual = options.dbms.or_else(of_control);
+            let made = system(&row.system, usual, &row.origin);
             systems.push(made.map_err(|what| place_of(row).wrong(what))?);
         }
     }
@@ -364,6 +374,22 @@ mod tests {
             "2 mysql-8.0.31: point@1",
         ];
         assert_eq!(shape, expected);
+    }
+
+    #[test]
+    fn a_control_is_of_the_product_of_the_base() {
+        let rows = [
+            row("control", "p", 1, 1.0),
+            row("postgres-18.1/z13a", "p", 1, 1.0),
+        ];
+        let about = About {
+            base: Some("postgres-18.1/z13a".into()),
+            ..about()
+        };
+        let run = run(&rows, &about, &Options::default()).unwrap();
+        let control = run.plan.system("control").unwrap();
+        assert!(control.control);
+        assert_eq!(control.build.dbms, model::Dbms::Postgres);
     }
 
     #[test]

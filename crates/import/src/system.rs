@@ -8,6 +8,9 @@ use model::{
 
 use crate::file::quote;
 
+/// The name of the second copy of the base.
+pub(crate) const CONTROL: &str = "control";
+
 /// The system of this name; `usual` is the product where the name does not say it.
 ///
 /// # Errors
@@ -41,7 +44,7 @@ pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<Sy
         build: Build {
             dbms: said.dbms,
             version,
-            source: BuildSource::Path(origin.to_owned()),
+            source: BuildSource::Imported(origin.to_owned()),
             version_line: "imported: the server was not asked".to_owned(),
             name: Some(build_name(name).to_owned()),
             facts: BuildFacts {
@@ -61,7 +64,7 @@ pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<Sy
         connection: Connection::default(),
         preload: String::new(),
         huge_pages: false,
-        control: name == "control",
+        control: name == CONTROL,
     })
 }
 

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use import::insert::{
@@ -136,16 +137,16 @@ fn table_of(records: &[Record]) -> String {
     }
     let mut text = String::new();
     for (number, system) in (1..).zip(&systems) {
-        text += &format!("col-{number} : x.{system}.pk1\n");
+        let _infallible = writeln!(text, "col-{number} : x.{system}.pk1");
     }
     text += "\ncol-1\n";
     for test in tests {
         for system in &systems {
             let mut of_cell = records.iter();
             let cell = of_cell.find(|r| r["build"] == *system && r["test"] == test);
-            text += &format!("{}\t", cell.unwrap()["qps_abs"]);
+            let _infallible = write!(text, "{}\t", cell.unwrap()["qps_abs"]);
         }
-        text += &format!("{test}\n");
+        let _infallible = writeln!(text, "{test}");
     }
     text
 }
@@ -300,8 +301,10 @@ fn claims_about_gtids() {
     let claims = records(&folder.join("claims_expected.csv"));
     for claim in &claims {
         let of = |name: &str| value(&claim[name], &claim["test"], &claim["metric"]);
-        let seen = fixed(of("me") / of("base"), 4);
-        assert_eq!(seen, claim["computed_from_raw"], "{claim:?}");
+        let ratio = of("me") / of("base");
+        assert_eq!(fixed(ratio, 4), claim["computed_from_raw"], "{claim:?}");
+        let claimed: f64 = claim["claimed_X"].parse().unwrap();
+        assert_eq!(fixed(ratio, 2), fixed(claimed, 2), "{claim:?}");
     }
     println!("{} claims follow from the numbers", claims.len());
 }

@@ -43,7 +43,10 @@ pub fn hold_builds(systems: &[System]) -> Result<Vec<Held>, ObtainError> {
         .iter()
         .filter_map(|system| match &system.build.source {
             BuildSource::Installed { directory, .. } => Some(Path::new(directory)),
-            BuildSource::Path(_) | BuildSource::Embedded | BuildSource::Connect(_) => None,
+            BuildSource::Path(_)
+            | BuildSource::Embedded
+            | BuildSource::Connect(_)
+            | BuildSource::Imported(_) => None,
         });
     directories.map(|directory| depot.hold(directory)).collect()
 }

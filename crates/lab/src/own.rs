@@ -102,7 +102,9 @@ pub fn preview_config(system: &System, directory: &Path) -> Result<Option<String
     match &system.build.source {
         BuildSource::Installed { directory, .. } if directory.is_empty() => return Ok(None),
         BuildSource::Installed { .. } | BuildSource::Path(_) => {}
-        BuildSource::Embedded | BuildSource::Connect(_) => return Ok(None),
+        BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => {
+            return Ok(None);
+        }
     }
     let (file, arguments) =
         Instance::preview(spec(system, directory)).map_err(|error| failed(&error))?;

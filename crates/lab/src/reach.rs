@@ -76,9 +76,10 @@ fn is_socket(system: &System) -> Result<bool, String> {
             let address = address.address(system.build.dbms.dialect())?;
             Ok(matches!(address, Address::Socket(_)))
         }
-        BuildSource::Embedded | BuildSource::Path(_) | BuildSource::Installed { .. } => {
-            Ok(system.connection.transport == Transport::Socket)
-        }
+        BuildSource::Embedded
+        | BuildSource::Path(_)
+        | BuildSource::Installed { .. }
+        | BuildSource::Imported(_) => Ok(system.connection.transport == Transport::Socket),
     }
 }
 

@@ -158,6 +158,7 @@ impl Provider for Providers {
                     format!("{error}; a password that the plan file had is not kept, give it in {PASSWORD}")
                 })?
             }
+            BuildSource::Imported(file) => return Err(format!("{MEASURED_ELSEWHERE} ({file})")),
         };
         if now.version_line == was.version_line {
             return Ok(());
@@ -174,9 +175,10 @@ impl Provider for Providers {
                 let address = ForeignAddress::parse(address)?;
                 foreign::capacity(system, &address, &self.secrets).map(Some)
             }
-            BuildSource::Embedded | BuildSource::Path(_) | BuildSource::Installed { .. } => {
-                Ok(Capacity::of_config(system))
-            }
+            BuildSource::Embedded
+            | BuildSource::Path(_)
+            | BuildSource::Installed { .. }
+            | BuildSource::Imported(_) => Ok(Capacity::of_config(system)),
         }
     }
 
@@ -195,6 +197,7 @@ impl Provider for Providers {
             BuildSource::Connect(address) => {
                 Box::new(Foreign::open(system, address, &self.secrets, timeout)?)
             }
+            BuildSource::Imported(_) => return Err(SiteError::new(MEASURED_ELSEWHERE)),
         })
     }
 
@@ -214,12 +217,16 @@ impl Provider for Providers {
                 Box::new(Own::open_clone(system, directory, timeout, template)?)
             }
             BuildSource::Connect(_) => return Err(SiteError::new(NOT_OURS)),
+            BuildSource::Imported(_) => return Err(SiteError::new(MEASURED_ELSEWHERE)),
         })
     }
 }
 
 /// Plans that ask for it are refused; a template of another version might still do.
 pub(crate) const NOT_OURS: &str = "a server that is not ours cannot be given a clone of its data";
+
+/// Nothing of it is here: an import that was interrupted is begun again, not resumed.
+const MEASURED_ELSEWHERE: &str = "it was measured by another tool and imported; import it again";
 
 /// The longest wait for the answer to a statement of the workload.
 fn statement_timeout(workload: &WorkloadSpec) -> Duration {

@@ -206,6 +206,10 @@ pub fn describe(id: &MetricId) -> Option<Described> {
         .find(|m| m.id == id.0)
         .map(|m| m.is)
         .or_else(|| {
+            let mut imported = IMPORTED.iter();
+            imported.find(|(of, _)| *of == id.0).map(|(_, is)| *is)
+        })
+        .or_else(|| {
             KIND_METRICS
                 .iter()
                 .find(|m| is_of_family(&id.0, m.id))
@@ -554,6 +558,41 @@ const METRICS: &[Metric] = &[
         ),
         compute: |s| gib(s.counters.get(Counter::SERVER_RSS_MAX)),
     },
+];
+
+/// Metrics of imported runs that nothing here is computed from.
+const IMPORTED: &[(&str, Described)] = &[
+    (
+        "compat.cpu/o",
+        is(
+            Lower,
+            Group::Host,
+            0.01,
+            "CPU per operation as published, per cent of the machine",
+        ),
+    ),
+    (
+        "compat.ratio",
+        is(Higher, Group::Rate, 0.02, "published ratio to the base"),
+    ),
+    (
+        "compat.p50",
+        is(
+            Neither,
+            Group::Rate,
+            0.02,
+            "rate that one client reached in half of the seconds",
+        ),
+    ),
+    (
+        "compat.p99",
+        is(
+            Neither,
+            Group::Rate,
+            0.02,
+            "rate that one client reached in 99 % of the seconds",
+        ),
+    ),
 ];
 
 /// Metrics of each operation kind.

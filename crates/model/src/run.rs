@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Counts, Host, Latency, MetricId, Nanos, Plan, StepId, Unit};
+use crate::{BuildSource, Counts, Host, Latency, MetricId, Nanos, Plan, StepId, Unit};
 
 /// The id of a run: `r1`, `r2`, … within its lab.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -76,6 +76,14 @@ pub struct RunInfo {
     pub started: String,
     /// How far it is.
     pub state: RunState,
+}
+
+impl RunInfo {
+    /// Did another tool measure it? Then nothing is known but what its files say.
+    pub fn is_imported(&self) -> bool {
+        let mut systems = self.plan.systems.iter();
+        systems.any(|system| matches!(system.build.source, BuildSource::Imported(_)))
+    }
 }
 
 /// One trial that has an outcome.

@@ -55,6 +55,8 @@ pub enum BuildSource {
     },
     /// A running server that is not ours; the address it was reached at, without password.
     Connect(String),
+    /// Not here: another tool measured it; the file that says so.
+    Imported(String),
 }
 
 /// A named set of server settings, rendered for one version and one host.

@@ -408,7 +408,7 @@ fn in_use(there: &Installed) -> ObtainError {
 fn directory_of(source: &BuildSource) -> &str {
     match source {
         BuildSource::Installed { directory, .. } | BuildSource::Path(directory) => directory,
-        BuildSource::Embedded | BuildSource::Connect(_) => "",
+        BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => "",
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a reader must know before believing the numbers.
 
+use std::collections::BTreeSet;
+
 use explain::Warning;
 use model::{Outcome, RunState};
 
@@ -23,8 +25,10 @@ pub fn findings(input: &Input<'_>) -> Vec<Finding> {
 pub(crate) fn view_findings(view: &View<'_>) -> Vec<Finding> {
     let own = view.input.findings.iter().cloned();
     let found = [
+        imported(view),
         unfinished(view),
         failed(view),
+        costs(view),
         noted(view, "cut short", "A step was given up"),
         noted(view, "settle", "The settle phase could not do all"),
         noted(view, "connections lost", "Connections were lost"),
@@ -58,6 +62,25 @@ pub fn unequal(input: &Input<'_>) -> Vec<String> {
 pub(crate) fn view_unequal<'a>(view: &View<'a>) -> &'a [Warning] {
     let differing = view.input.differing.as_ref();
     differing.map_or(&[], |differing| &differing.unequal)
+}
+
+fn imported(view: &View<'_>) -> Option<Finding> {
+    view.input.data.info.is_imported().then(|| Finding {
+        title: "Another tool measured this".to_owned(),
+        text: "The numbers were imported. Host, settings and the order in which systems were measured are not known; what disturbed a system for a while looks like a difference.".to_owned(),
+    })
+}
+
+/// What is noted of imported costs; it is the same for most steps, so that these are not named.
+fn costs(view: &View<'_>) -> Option<Finding> {
+    let notes = view.input.data.notes.iter();
+    let notes = notes.filter(|note| note.what == "costs");
+    let texts: BTreeSet<&str> = notes.map(|note| note.text.as_str()).collect();
+    let texts: Vec<&str> = texts.into_iter().take(MOST).collect();
+    (!texts.is_empty()).then(|| Finding {
+        title: "Costs are what another tool made of its samples".to_owned(),
+        text: format!("{}.", texts.join("; ")),
+    })
 }
 
 fn unfinished(view: &View<'_>) -> Option<Finding> {

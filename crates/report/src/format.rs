@@ -1,7 +1,7 @@
 //! How numbers become text: the only place that rounds. Every output goes through here, so that a
 //! value reads the same in the page, in the terminal and in a blog post.
 
-use model::{Bytes, Comparison, Nanos, Unit};
+use model::{Bytes, Comparison, Nanos, RunInfo, Unit};
 
 /// Stands where there is no value.
 pub const ABSENT: &str = "–";
@@ -261,6 +261,16 @@ pub fn plural(count: usize, word: &str) -> String {
         format!("1 {word}")
     } else {
         format!("{count} {word}s")
+    }
+}
+
+/// Where it ran, in short: `name, 8 CPUs, 32 GiB`; of an imported run no more than the CPUs.
+pub(crate) fn host(info: &RunInfo) -> String {
+    let (name, shape) = (&info.host.name, info.host.shape);
+    match (info.is_imported(), shape.cpus) {
+        (true, 0) => name.clone(),
+        (true, cpus) => format!("{name}, {cpus} CPUs"),
+        (false, cpus) => format!("{name}, {cpus} CPUs, {}", shape.memory),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Comparisons for programs.
 
-use model::Comparison;
+use model::{Comparison, Evidence};
 use serde::Serialize;
 
 /// One comparison under the contract that does not change without a version bump.
@@ -18,11 +18,13 @@ struct Line<'a> {
     q_value: Option<f64>,
     verdict: &'static str,
     reason: String,
+    /// Its fields are part of the contract too.
+    evidence: Option<&'a Evidence>,
 }
 
 /// A JSON list of `{step, metric, unit, base, system, ratio, low, high, rounds, q_value, verdict,
-/// reason}`, indented, with a newline at its end. A number that there is not is `null`, a reason that
-/// there is not is empty.
+/// reason, evidence}`, indented, with a newline at its end. What there is not is `null`, a reason that there
+/// is not is empty.
 pub fn json(comparisons: &[Comparison]) -> String {
     let lines: Vec<Line<'_>> = comparisons.iter().map(line).collect();
     let mut text = serde_json::to_string_pretty(&lines)
@@ -46,5 +48,6 @@ fn line(comparison: &Comparison) -> Line<'_> {
         q_value: finite(comparison.q_value),
         verdict: comparison.verdict.word(),
         reason: comparison.verdict.reason(),
+        evidence: comparison.evidence.as_ref(),
     }
 }

@@ -1,11 +1,10 @@
-//! Stored run in, report out: HTML, Markdown, TSV, CSV, JSON.
+//! Stored run in, report out: HTML, Markdown, TSV, JSON.
 //!
 //! Pure functions from [`Input`] to text: no socket, file or clock. What several outputs show is
 //! built once as a [`Table`] (see [`tables`]) or as a [`Sentence`]; each output only sets it.
 
 mod chart;
 mod comment;
-mod csv;
 mod findings;
 pub mod format;
 mod groups;
@@ -28,12 +27,9 @@ mod tsv;
 mod view;
 
 pub use comment::comment;
-pub use csv::csv;
 pub use findings::{findings, unequal};
 pub use groups::title as group_title;
-pub use history::{
-    history_html, history_json, history_markdown, history_sentence, history_tables,
-};
+pub use history::{history_html, history_json, history_markdown, history_sentence, history_tables};
 pub use input::{Differing, Finding, Input};
 pub use json::json;
 pub use junit::junit;

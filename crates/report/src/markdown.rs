@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use model::{Group, Outcome};
+use model::{Group, Outcome, RunInfo};
 
 use crate::table::Align;
 use crate::view::View;
-use crate::{Input, Table, findings, sentence, tables};
+use crate::{Input, Table, findings, format, sentence, tables};
 
 /// The summary of a report in Markdown with GitHub's tables: sentences, control, findings, the summary
 /// tables, crossovers, cost per operation, sizes, failed trials and where it ran. Names are escaped.
@@ -98,20 +98,27 @@ fn provenance(text: &mut String, view: &View<'_>) {
     let info = &view.input.data.info;
     let _infallible = write!(
         text,
-        "\nRun {} of {}, {}, seed {}, on {} ({}, {} CPUs, {}, {}, {}), by backslide {}. Report of {}.\n",
+        "\nRun {} of {}, {}, seed {}, on {}, by backslide {}. Report of {}.\n",
         escape(&info.id.0),
         escape(&info.started),
-        crate::format::plural(info.plan.rounds as usize, "round"),
+        format::plural(info.plan.rounds as usize, "round"),
         info.plan.seed,
-        escape(&info.host.name),
-        escape(&info.host.cpu_model),
-        info.host.shape.cpus,
-        info.host.shape.memory,
-        escape(&info.host.os),
-        escape(&info.host.kernel),
+        escape(&host(info)),
         escape(&info.backslide),
         escape(view.input.generated),
     );
+}
+
+/// `name (CPU model, 8 CPUs, 32 GiB, system, kernel)`; of an imported run no more than the CPUs.
+fn host(info: &RunInfo) -> String {
+    let host = &info.host;
+    if info.is_imported() {
+        return format!("a host that is not known ({})", format::host(info));
+    }
+    format!(
+        "{} ({}, {} CPUs, {}, {}, {})",
+        host.name, host.cpu_model, host.shape.cpus, host.shape.memory, host.os, host.kernel
+    )
 }
 
 /// One table under its title.

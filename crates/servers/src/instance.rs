@@ -531,7 +531,9 @@ fn startable(build: &Build) -> Result<(&'static dyn Product, Installation), Serv
                 Installation::around(&program, &product.traits().tree),
             ))
         }
-        BuildSource::Embedded | BuildSource::Connect(_) => Err(not_startable()),
+        BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => {
+            Err(not_startable())
+        }
     }
 }
 

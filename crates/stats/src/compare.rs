@@ -193,7 +193,7 @@ impl Question<'_> {
     ) -> Option<Evidence> {
         let paired = Paired::of(logs)?;
         comparison.ratio = Some(paired.ratio());
-        let by_round = || rounds.iter().map(|r| r.round).zip(logs.iter().copied());
+        let by_round = || rounds.iter().map(|r| r.number).zip(logs.iter().copied());
         comparison.pairs = by_round().map(|(r, log)| (r, ratio_of(log))).collect();
         let (direction, usual) = rule(&comparison.metric);
         let margin = self.options.margin(&comparison.metric, usual);

@@ -38,7 +38,7 @@ pub(crate) struct Row<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Round {
     /// Which.
-    pub(crate) round: u32,
+    pub(crate) number: u32,
     /// Value of the base.
     pub(crate) base: f64,
     /// Value of the candidate.
@@ -94,7 +94,7 @@ impl Row<'_> {
         };
         let both = of_base.iter().filter_map(|(round, b)| {
             Some(Round {
-                round: *round,
+                number: *round,
                 base: *b,
                 candidate: *of_candidate.get(round)?,
                 slices: self.slice_pairs(*round, base, candidate),

@@ -10,7 +10,7 @@ use crate::student::{z_critical, z_tail};
 ///
 /// Who looks often finds something by chance. So each look gets a part of the error only, and all
 /// of them together no more than one look would have: the spending function of O'Brien & Fleming's
-/// type (Lan & DeMets 1983, *Discrete sequential boundaries for clinical trials*, Biometrika
+/// type (Lan & `DeMets` 1983, *Discrete sequential boundaries for clinical trials*, Biometrika
 /// 70(3)). They take the sum of what the rounds say for a Brownian motion `B(t)`, `t` the share of
 /// the rounds that are done. By the principle of reflection it leaves ±c before `t = 1` with a
 /// probability of at most `4(1 − Φ(c))`. At a look, `B(t)` is `z·√t`; so a result that is as far

@@ -15,6 +15,7 @@ mod migrate;
 mod pack;
 mod read;
 mod record;
+mod whole;
 mod write;
 
 #[cfg(test)]
@@ -31,6 +32,7 @@ use error::Fault;
 pub use error::StoreError;
 pub use load::Want;
 pub use read::RunSummary;
+pub use whole::WholeTrial;
 pub use write::{StepRowId, TrialId};
 
 /// How long a statement waits for another process that writes.

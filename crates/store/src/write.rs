@@ -19,7 +19,7 @@ pub struct TrialId(i64);
 
 /// A step that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StepRowId(i64);
+pub struct StepRowId(pub(crate) i64);
 
 impl Store {
     /// Begins a run; `started` is RFC 3339 in UTC. Its id has never been used before in this lab.
@@ -258,7 +258,7 @@ fn save_histograms(
     Ok(())
 }
 
-fn save_measurements(
+pub(crate) fn save_measurements(
     change: &Connection,
     step: StepRowId,
     measurements: &[Measurement],

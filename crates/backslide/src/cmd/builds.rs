@@ -107,7 +107,7 @@ fn line(build: &Build, state: &'static str) -> Line {
         BuildSource::Embedded => "part of backslide".to_owned(),
         BuildSource::Path(path) => path.clone(),
         BuildSource::Installed { origin, .. } => origin.clone(),
-        BuildSource::Connect(address) => address.clone(),
+        BuildSource::Connect(address) | BuildSource::Imported(address) => address.clone(),
     };
     Line {
         build: build.id(),

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use lab::Lab;
 use model::{Comparison, MetricId, RunData, TrialRecord, Verdict};
+use report::Input;
 use report::tables::Shown;
-use report::{Input, Table};
 use stats::Selection;
 
 use crate::args::{CompareArgs, CompareFormat};
@@ -123,7 +123,9 @@ pub(crate) fn show(
     }
     let has_sweep = !shown.all_metrics && over_clients(&input, printer);
     if !has_sweep || !shown.decided_only {
-        verdicts(&input, shown, printer);
+        for one in report::tables::verdicts_by_system(&input, shown) {
+            table::print(printer, &one);
+        }
     }
     if !shown.all_metrics {
         if let Some(groups) = report::tables::group_summary(&input) {
@@ -145,27 +147,10 @@ pub(crate) fn show(
     Ok(())
 }
 
-/// A line a comparison for each system, under the headings of groups where the workload has them.
-fn verdicts(input: &Input<'_>, shown: &Shown, printer: Printer) {
-    for system in &input.data.info.plan.systems {
-        let shown = Shown {
-            system: Some(system.name.clone()),
-            ..shown.clone()
-        };
-        let table = report::tables::verdicts(input, &shown);
-        if !table.rows.is_empty() {
-            table::print(printer, &table);
-        }
-    }
-}
-
 /// Tests × client counts for each system, and where systems pass the base; false where the run has no
 /// sweep.
 fn over_clients(input: &Input<'_>, printer: Printer) -> bool {
-    let systems = input.data.info.plan.systems.iter();
-    let tables: Vec<Table> = systems
-        .filter_map(|system| report::tables::over_clients(input, &system.name))
-        .collect();
+    let tables = report::tables::all_over_clients(input);
     for table in &tables {
         table::print(printer, table);
     }

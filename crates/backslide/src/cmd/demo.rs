@@ -38,7 +38,6 @@ pub(crate) fn run(args: &DemoArgs, root: &Path, printer: Printer) -> Result<Exit
         &comparisons,
         &output,
         super::report::Form::default(),
-        printer,
     )?;
     printer.result(&format!("\nReport: {}", output.display()));
     printer.note(&format!(

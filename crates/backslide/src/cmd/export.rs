@@ -13,7 +13,7 @@ use store::Store;
 
 use crate::args::{ExportArgs, ExportFormat, ExportWhat};
 use crate::exit::Exit;
-use crate::output::{Output, is_reader_gone};
+use crate::output::{self, Output};
 use crate::runs;
 
 pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
@@ -29,12 +29,8 @@ pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
         base: args.base.as_deref(),
     };
     let form = form(args, path)?;
-    let mut out = Output::create(path)?;
-    let written = source.write(form, &mut out).and_then(|()| out.keep());
-    match written {
-        Err(error) if path != Path::new("-") || !is_reader_gone(&error) => Err(error),
-        Ok(()) | Err(_) => Ok(Exit::Fine),
-    }
+    output::write(path, |out| source.write(form, out))?;
+    Ok(Exit::Fine)
 }
 
 /// What is written, and how.
@@ -143,8 +139,8 @@ impl Source<'_> {
     fn comparisons(&self, format: RowFormat, out: &mut Output) -> Result<()> {
         let mut rows = RowWriter::begin(format, "comparisons", comparisons::COLUMNS, out)?;
         for comparison in &self.compared()? {
-            let reason = comparison.verdict.reason();
-            rows.row(&comparisons::row(self.run, comparison, &reason))?;
+            let words = comparisons::Words::of(comparison);
+            rows.row(&comparisons::row(self.run, comparison, &words))?;
         }
         Ok(rows.finish()?)
     }

@@ -1,5 +1,6 @@
 //! `backslide history`: many builds in order, and where a metric changed its level.
 
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -10,7 +11,7 @@ use stats::{History, HistoryOptions, Part, Selection};
 use crate::args::{HistoryArgs, HistoryFormat};
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{runs, table};
+use crate::{output, runs, table};
 
 pub(crate) fn run(args: &HistoryArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
@@ -29,8 +30,8 @@ pub(crate) fn run(args: &HistoryArgs, root: &Path, printer: Printer) -> Result<E
         HistoryFormat::Md => report::history_markdown(&history),
         HistoryFormat::Html => report::history_html(&history, &generated()),
     };
-    let output = args.output.as_deref().unwrap_or(Path::new("-"));
-    super::report::put(output, text.as_bytes(), printer)?;
+    let path = args.output.as_deref().unwrap_or(Path::new("-"));
+    output::write(path, |out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(Exit::Fine)
 }
 

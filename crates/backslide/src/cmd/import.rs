@@ -1,5 +1,6 @@
 //! `backslide import`: what other tools measured becomes a run of the lab.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ::import::{
@@ -8,7 +9,7 @@ use ::import::{
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 use lab::Lab;
-use model::{Dbms, Nanos, Outcome, RunId};
+use model::{Dbms, MetricId, RunId};
 
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -108,10 +109,19 @@ pub(crate) fn run(args: &ImportArgs, root: &Path, printer: Printer) -> Result<Ex
         Mode::Compat => printer.raw(tables.as_bytes())?,
         Mode::Exact => say_differences(&sources, &rows, &options, printer),
     }
-    let look = format!("`backslide compare {run} --all` · `backslide report {run} -o {run}.html`");
-    printer.note(&look);
+    printer.note(&what_next(&run, &rows));
     printer.result(&run.to_string());
     Ok(Exit::Fine)
+}
+
+/// The verbs that show it. Tables of ratios have no rate, which these are about unless they are told.
+fn what_next(run: &RunId, rows: &[Row]) -> String {
+    if rows.iter().any(|row| row.value(MetricId::RATE).is_some()) {
+        return format!("`backslide compare {run} --all` · `backslide report {run} -o {run}.html`");
+    }
+    let metric = rows.iter().flat_map(|row| &row.measurements).next();
+    let metric = metric.map_or("all", |m| &m.metric.0);
+    format!("no rates, so: `backslide compare {run} --all --metric {metric}`")
 }
 
 fn read_all(sources: &[Source], options: &Options) -> Result<Vec<Row>> {
@@ -200,14 +210,17 @@ fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
 
 fn read_file(path: &Path) -> Result<File> {
     let what = || format!("cannot read {}", path.display());
-    let size = std::fs::metadata(path).with_context(what)?.len();
-    if size > LARGEST_FILE {
+    let file = std::fs::File::open(path).with_context(what)?;
+    // Not its length: a pipe has none, and a device no end.
+    let mut bytes = Vec::new();
+    let mut limited = file.take(LARGEST_FILE + 1);
+    limited.read_to_end(&mut bytes).with_context(what)?;
+    if bytes.len() as u64 > LARGEST_FILE {
         bail!(
-            "{}: {size} bytes; results have at most {LARGEST_FILE}, so this is something else",
+            "{}: more than {LARGEST_FILE} bytes; results are smaller, so this is something else",
             path.display()
         );
     }
-    let bytes = std::fs::read(path).with_context(what)?;
     Ok(File {
         origin: path.display().to_string(),
         // What is no text does not parse, and the error says where.
@@ -215,26 +228,16 @@ fn read_file(path: &Path) -> Result<File> {
     })
 }
 
-/// Writes the run down as one that is finished.
+/// Writes the run down as one that is finished, whole or not at all.
 fn keep(lab: &mut Lab, imported: &ImportedRun) -> Result<RunId> {
     let now = jiff::Timestamp::now()
         .strftime("%Y-%m-%dT%H:%M:%SZ")
         .to_string();
-    let store = &mut lab.store;
+    let (plan, host) = (&imported.plan, &imported.host);
+    let trials = imported.trials.iter();
+    let trials = trials.map(|trial| (&trial.key, trial.steps.as_slice()));
     let version = env!("CARGO_PKG_VERSION");
-    let run = store.create_run(&imported.plan, &imported.host, version, &now)?;
-    for trial in &imported.trials {
-        let id = store.begin_trial(&run, &trial.key, &now)?;
-        let mut duration = Nanos(0);
-        for (record, measurements) in &trial.steps {
-            let step = store.begin_step(id, &record.step, record.ordinal, &[], record.measured)?;
-            store.finish_step(step, record, measurements)?;
-            duration = Nanos(duration.0.saturating_add(record.window.0));
-        }
-        store.finish_trial(id, &Outcome::Completed, duration)?;
-    }
-    store.finish_run(&run)?;
-    Ok(run)
+    Ok(lab.store.keep_whole(plan, host, version, &now, trials)?)
 }
 
 /// Says how far these numbers are from those of the original tools, and why.
@@ -245,12 +248,22 @@ fn say_differences(sources: &[Source], exact: &[Row], options: &Options, printer
     };
     for one in differences(exact, &compat) {
         printer.note(&printer.wrapped(&format!(
-            "{}: {} of {} values differ from what the original publishes, by up to {:+.2} %: {} (`--compat` has the original's)",
+            "{}: {} of {} values differ from what the original publishes, by {}: {} (`--compat` has the original's)",
             one.metric,
             one.differ,
             one.values,
-            100.0 * one.largest,
+            up_to(one.largest),
             one.why
         )));
+    }
+}
+
+/// `up to −3.81 %`, `less than 0.01 %`.
+fn up_to(largest: f64) -> String {
+    let percent = 100.0 * largest;
+    if percent.abs() < 0.01 {
+        "less than 0.01 %".to_owned()
+    } else {
+        format!("up to {percent:+.2} %")
     }
 }

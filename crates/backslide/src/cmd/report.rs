@@ -4,12 +4,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use export::table::measurements;
+use export::{RowFormat, RowWriter};
 use lab::Lab;
 use model::{Comparison, RunData, RunId};
 use report::Input;
 
 use crate::args::{ReportArgs, ReportFormat};
 use crate::exit::Exit;
+use crate::output::{self, Output};
 use crate::printer::Printer;
 use crate::{input, runs};
 
@@ -23,7 +26,7 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
         format: args.format,
         brief: args.brief,
     };
-    write(&lab, &data, &comparisons, &output, form, printer)?;
+    write(&lab, &data, &comparisons, &output, form)?;
     if output != Path::new("-") {
         printer.result(&output.display().to_string());
     }
@@ -57,7 +60,6 @@ pub(crate) fn write(
     comparisons: &[Comparison],
     output: &Path,
     form: Form,
-    printer: Printer,
 ) -> Result<()> {
     let generated = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string();
     let base = comparisons
@@ -72,14 +74,14 @@ pub(crate) fn write(
         findings: Vec::new(),
     };
     let text = match format_of(output, form.format)? {
+        ReportFormat::Csv => return output::write(output, |out| csv(data, out)),
         ReportFormat::Html if form.brief => report::html_brief(&input),
         ReportFormat::Html => report::html(&input),
         ReportFormat::Md => report::markdown(&input),
         ReportFormat::Tsv => report::tsv(&input),
-        ReportFormat::Csv => report::csv(data),
         ReportFormat::Json => report::json(comparisons),
     };
-    put(output, text.as_bytes(), printer)
+    output::write(output, |out| Ok(out.write_all(text.as_bytes())?))
 }
 
 /// What was asked for, else what the file's name says, else HTML to stdout.
@@ -95,33 +97,12 @@ fn format_of(output: &Path, asked: Option<ReportFormat>) -> Result<ReportFormat>
     })
 }
 
-/// Writes a file whole or not at all: an old one stays when the disk is full. What is no ordinary file (a
-/// device, a pipe) is written to as it is, and a link is followed.
-pub(crate) fn put(output: &Path, bytes: &[u8], printer: Printer) -> Result<()> {
-    if output == Path::new("-") {
-        return printer.raw(bytes).context("cannot write to stdout");
+/// One measurement a line: the same as `export`.
+fn csv(data: &RunData, out: &mut Output) -> Result<()> {
+    let columns = measurements::COLUMNS;
+    let mut rows = RowWriter::begin(RowFormat::Csv, "measurements", columns, out)?;
+    for cell in &data.cells {
+        rows.row(&measurements::row(&data.info.id, cell))?;
     }
-    let what = || format!("cannot write {}", output.display());
-    let target = match std::fs::canonicalize(output) {
-        Ok(target) => target,
-        Err(_) => output.to_owned(),
-    };
-    if target.exists() && !target.is_file() {
-        return std::fs::OpenOptions::new()
-            .write(true)
-            .open(&target)
-            .and_then(|mut file| file.write_all(bytes))
-            .with_context(what);
-    }
-    let name = target.file_name().with_context(what)?;
-    let name = name.to_string_lossy().into_owned();
-    let beside = target.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = std::fs::File::create(&beside)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&beside, &target));
-    if written.is_err() {
-        // The error that is told is the one of the report; a leftover could not be helped either.
-        let _leftover = std::fs::remove_file(&beside);
-    }
-    written.with_context(what)
+    Ok(rows.finish()?)
 }

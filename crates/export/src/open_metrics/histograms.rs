@@ -70,11 +70,10 @@ impl<'a, W: Write> Histograms<'a, W> {
         let (latency, time) = (&histogram.latency, at(time));
         for bucket in BUCKETS {
             let count = latency.at_most(Nanos(bucket));
-            // With a point, as the format writes bounds: `1.0`.
-            let bound = Nanos(bucket).as_secs_f64();
+            let bound = bound(Nanos(bucket));
             writeln!(
                 self.out,
-                "{name}_bucket{{{labels},le=\"{bound:?}\"}} {count}{time}"
+                "{name}_bucket{{{labels},le=\"{bound}\"}} {count}{time}"
             )?;
         }
         let count = latency.count();
@@ -91,6 +90,16 @@ impl<'a, W: Write> Histograms<'a, W> {
     /// What is still to be written.
     pub fn finish(mut self) -> Result<(), ExportError> {
         Ok(end(&mut self.out)?)
+    }
+}
+
+/// Seconds with a point, as the format writes bounds: `0.000016`, `1.0`.
+fn bound(bucket: Nanos) -> String {
+    let seconds = bucket.as_secs_f64().to_string();
+    if seconds.contains('.') {
+        seconds
+    } else {
+        format!("{seconds}.0")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Measurements: a family for each metric and unit.
 
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{self, Write};
 
 use model::{Cell, MetricId, RunId, Unit, describe};
 
@@ -12,15 +12,16 @@ use crate::ExportError;
 /// once what those of a step have in common.
 pub struct Measurements {
     run: RunId,
-    families: Vec<Family>,
-    by_name: HashMap<String, u32>,
+    metrics: Vec<Metric>,
+    by_id: HashMap<(MetricId, Unit), u32>,
     places: Vec<Place>,
     samples: Vec<Sample>,
 }
 
-struct Family {
-    name: String,
-    metric: MetricId,
+struct Metric {
+    /// The name of its family; where ids differ only in what such names cannot hold, several share one.
+    family: String,
+    id: MetricId,
     unit: Unit,
 }
 
@@ -32,7 +33,7 @@ struct Place {
 }
 
 struct Sample {
-    family: u32,
+    metric: u32,
     place: u32,
     value: f64,
 }
@@ -42,8 +43,8 @@ impl Measurements {
     pub fn new(run: &RunId) -> Self {
         Self {
             run: run.clone(),
-            families: Vec::new(),
-            by_name: HashMap::new(),
+            metrics: Vec::new(),
+            by_id: HashMap::new(),
             places: Vec::new(),
             samples: Vec::new(),
         }
@@ -53,7 +54,7 @@ impl Measurements {
     /// 1970.
     pub fn add(&mut self, cell: &Cell, time: Option<f64>) {
         let sample = Sample {
-            family: self.family(cell),
+            metric: self.metric(cell),
             place: self.place(cell, time),
             value: in_base_unit(cell.value, cell.unit),
         };
@@ -62,43 +63,52 @@ impl Measurements {
 
     /// Writes the whole text.
     pub fn write(mut self, out: &mut impl Write) -> Result<(), ExportError> {
-        // Stable: within a family they stay in the order in which they came.
-        self.samples.sort_by_key(|sample| sample.family);
-        let mut samples = self.samples.iter().peekable();
-        for (family, index) in self.families.iter().zip(0..) {
-            let help = describe(&family.metric).map_or("", |is| is.title);
-            head(out, &family.name, "gauge", unit_name(family.unit), help)?;
-            while let Some(sample) = samples.next_if(|sample| sample.family == index) {
-                let Some(place) = self.places.get(sample.place as usize) else {
-                    continue;
-                };
-                writeln!(
-                    out,
-                    "{}{{{},{}}} {}{}",
-                    family.name,
-                    place.labels,
-                    labels(&[("metric", &family.metric.0)]),
-                    number(sample.value),
-                    at(place.time)
-                )?;
+        // Stable: those of a metric stay in the order in which they came.
+        self.samples.sort_by_key(|sample| sample.metric);
+        let mut families: HashMap<&str, usize> = HashMap::new();
+        for (metric, place) in self.metrics.iter().zip(0..) {
+            families.entry(&metric.family).or_insert(place);
+        }
+        let mut metrics: Vec<(u32, &Metric)> = (0..).zip(&self.metrics).collect();
+        metrics.sort_by_key(|(_, metric)| families.get(metric.family.as_str()));
+        let mut family = "";
+        for (place, metric) in metrics {
+            if metric.family != family {
+                family = &metric.family;
+                let help = describe(&metric.id).map_or("", |is| is.title);
+                head(out, family, "gauge", unit_name(metric.unit), help)?;
             }
+            self.samples_of(place, metric, out)?;
         }
         Ok(end(out)?)
     }
 
-    fn family(&mut self, cell: &Cell) -> u32 {
-        let name = family_name(&cell.metric, cell.unit);
-        if let Some(known) = self.by_name.get(&name) {
-            return *known;
+    fn samples_of(&self, place: u32, metric: &Metric, out: &mut impl Write) -> io::Result<()> {
+        let begin = self.samples.partition_point(|one| one.metric < place);
+        let samples = self.samples.iter().skip(begin);
+        let name = &metric.family;
+        let id = labels(&[("metric", &metric.id.0)]);
+        for sample in samples.take_while(|one| one.metric == place) {
+            if let Some(at_step) = self.places.get(sample.place as usize) {
+                let (value, time) = (number(sample.value), at(at_step.time));
+                writeln!(out, "{name}{{{},{id}}} {value}{time}", at_step.labels)?;
+            }
         }
-        let index = self.families.len() as u32;
-        self.families.push(Family {
-            name: name.clone(),
-            metric: cell.metric.clone(),
-            unit: cell.unit,
-        });
-        self.by_name.insert(name, index);
-        index
+        Ok(())
+    }
+
+    fn metric(&mut self, cell: &Cell) -> u32 {
+        let key = (cell.metric.clone(), cell.unit);
+        let next = self.metrics.len() as u32;
+        let place = *self.by_id.entry(key).or_insert(next);
+        if place == next {
+            self.metrics.push(Metric {
+                family: family_name(&cell.metric, cell.unit),
+                id: cell.metric.clone(),
+                unit: cell.unit,
+            });
+        }
+        place
     }
 
     fn place(&mut self, cell: &Cell, time: Option<f64>) -> u32 {

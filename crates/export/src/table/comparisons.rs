@@ -1,6 +1,6 @@
 //! One comparison a row.
 
-use model::{Comparison, RunId};
+use model::{Comparison, Evidence, RunId};
 
 use crate::{Column, Value};
 
@@ -20,10 +20,40 @@ pub const COLUMNS: &[Column] = &[
     Column::maybe("q_value"),
     Column::text("verdict"),
     Column::text("reason"),
+    Column::maybe("sd"),
+    Column::maybe("df"),
+    Column::maybe("prior_df"),
+    Column::maybe("margin"),
+    Column::maybe("p_value"),
+    Column::maybe("sign_flip"),
+    Column::maybe("centre"),
+    Column::text("outlying"),
+    Column::maybe("slice_pairs"),
 ];
 
-/// The row of one comparison; `reason` is that of its verdict.
-pub fn row<'a>(run: &'a RunId, comparison: &'a Comparison, reason: &'a str) -> [Value<'a>; 14] {
+/// Words of a comparison that its row borrows.
+pub struct Words {
+    reason: String,
+    outlying: String,
+}
+
+impl Words {
+    /// Why the verdict is no more than it is, and the outlying rounds: `3 7`.
+    pub fn of(comparison: &Comparison) -> Self {
+        let evidence = comparison.evidence.iter();
+        let outlying = evidence.flat_map(|evidence| &evidence.outlying);
+        let outlying: Vec<String> = outlying.map(u32::to_string).collect();
+        Self {
+            reason: comparison.verdict.reason(),
+            outlying: outlying.join(" "),
+        }
+    }
+}
+
+/// The row of one comparison.
+pub fn row<'a>(run: &'a RunId, comparison: &'a Comparison, words: &'a Words) -> [Value<'a>; 23] {
+    let evidence = comparison.evidence.as_ref();
+    let maybe = |number: fn(&Evidence) -> f64| Value::maybe(evidence.map(number));
     [
         Value::Text(&run.0),
         Value::Text(&comparison.step.0),
@@ -38,6 +68,15 @@ pub fn row<'a>(run: &'a RunId, comparison: &'a Comparison, reason: &'a str) -> [
         comparison.rounds.into(),
         Value::maybe(comparison.q_value),
         Value::Text(comparison.verdict.word()),
-        Value::Text(reason),
+        Value::Text(&words.reason),
+        maybe(|evidence| evidence.sd),
+        maybe(|evidence| evidence.df),
+        maybe(|evidence| evidence.prior_df),
+        maybe(|evidence| evidence.margin),
+        maybe(|evidence| evidence.p_value),
+        Value::maybe(evidence.and_then(|evidence| evidence.sign_flip)),
+        maybe(|evidence| evidence.centre),
+        Value::Text(&words.outlying),
+        Value::maybe(evidence.and_then(|evidence| evidence.slice_pairs)),
     ]
 }

@@ -79,6 +79,10 @@ pub fn lines_of_system(file: &File) -> Result<Vec<(&'static str, StepLine)>, Imp
 /// # Errors
 /// When a line has not the columns, or it is not said which step it is of.
 pub fn tables_of_file(file: &File) -> Result<Vec<Table>, ImportError> {
+    if let Some(step) = file.name().strip_prefix("rel.") {
+        let what = format!("ratios only; import mrg.{step}, which they were made of");
+        return Err(file.end().wrong(what));
+    }
     let named = file
         .name()
         .strip_prefix("mrg.")

@@ -62,6 +62,8 @@ fn damage_is_told_with_its_line() {
         let error = tables_of_file(&file(name, text)).unwrap_err();
         assert_eq!(error.line, line, "{error}");
     }
+    let error = tables_of_file(&file("rel.l.i0", RATIOS)).unwrap_err();
+    assert!(error.to_string().contains("import mrg.l.i0"), "{error}");
     let error = lines_of_system(&file("o.sum.t.a", BASE)).unwrap_err();
     assert!(error.to_string().contains("10 steps"), "{error}");
 }

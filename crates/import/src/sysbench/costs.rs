@@ -124,7 +124,7 @@ impl Costs {
         if !self.from_samples && mode == Mode::Exact {
             row.note(
                 "costs",
-                "from sb.met: rounded there, cpu and cs a few per cent too low, because vmstat's repeated headers count as samples of zero",
+                "Those of sb.met are rounded, and CPU and context switches a few per cent too low, because vmstat's repeated headers count as samples of zero",
             );
         }
     }

@@ -75,7 +75,7 @@ fn identity<'a>(plan: &Plan, system: &'a System, workload: &'a str) -> Identity<
 /// that of the program.
 fn mark(build: &Build) -> String {
     match &build.source {
-        BuildSource::Embedded | BuildSource::Connect(_) => String::new(),
+        BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => String::new(),
         BuildSource::Installed { digest, .. } => digest.clone(),
         BuildSource::Path(path) => servers::program_digest(build.dbms, path.as_ref()),
     }

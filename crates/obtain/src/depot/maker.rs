@@ -374,7 +374,10 @@ fn line_of(rule: &Placing) -> String {
 fn digest_of(source: &BuildSource) -> String {
     match source {
         BuildSource::Installed { digest, .. } => digest.clone(),
-        BuildSource::Path(_) | BuildSource::Embedded | BuildSource::Connect(_) => String::new(),
+        BuildSource::Path(_)
+        | BuildSource::Embedded
+        | BuildSource::Connect(_)
+        | BuildSource::Imported(_) => String::new(),
     }
 }
 

@@ -7,13 +7,13 @@ use super::{direction, standing};
 
 #[derive(Serialize)]
 struct Whole<'a> {
-    builds: Vec<Build<'a>>,
+    builds: Vec<Entry<'a>>,
     base: usize,
     lines: Vec<Line<'a>>,
 }
 
 #[derive(Serialize)]
-struct Build<'a> {
+struct Entry<'a> {
     run: &'a str,
     system: &'a str,
     build: &'a str,
@@ -62,7 +62,7 @@ struct Step {
 /// A JSON object `{builds, base, lines}`, indented, with a newline at its end: `base` and the `build` of a
 /// change are places in `builds`, and each line has one point a build, `null` where it has no value.
 pub fn history_json(history: &History) -> String {
-    let builds = history.builds.iter().map(|at| Build {
+    let builds = history.builds.iter().map(|at| Entry {
         run: &at.run.0,
         system: &at.system,
         build: &at.build,

@@ -7,11 +7,16 @@ use crate::tables;
 use crate::view::View;
 
 pub(super) fn methods(view: &View<'_>) -> Markup {
+    let is_imported = view.input.data.info.is_imported();
     html! {
         section #methods {
             h2 { "Methods" }
             ul.prose {
-                li { "A round holds every system once, in random order. Systems are compared within a round, so that what disturbs a whole round disturbs both sides." }
+                @if is_imported {
+                    li { "The numbers were measured by another tool and imported. In which order, and what else went on, is not known; the first value of a step of each system makes the first round, and so on, unless the files number their rounds." }
+                } @else {
+                    li { "A round holds every system once, in random order. Systems are compared within a round, so that what disturbs a whole round disturbs both sides." }
+                }
                 @if view.input.data.info.plan.template {
                     li { "Each system was loaded once; every trial began with a clone of that data, read through once before its first step. The loads are no results: the trials' provenance has their figures." }
                 }
@@ -19,7 +24,11 @@ pub(super) fn methods(view: &View<'_>) -> Markup {
                 li { "Regressed and improved: the interval excludes 1, the adjusted p-value (q) is small, and the change is larger than the metric's margin. Unchanged: the whole interval lies within the margin. Everything else is inconclusive, with what would decide it." }
                 li { "q is adjusted for false discoveries over all steps of a metric and system." }
                 li { "Absolute values are medians over the rounds. Only completed trials count." }
-                li { "Costs are differences of counters at the two edges of a step's measured window, divided by the operations in it. The server's and the client's are never mixed; the host's holds both." }
+                @if is_imported {
+                    li { "Costs are those of the files: of the whole host, the client's among them." }
+                } @else {
+                    li { "Costs are differences of counters at the two edges of a step's measured window, divided by the operations in it. The server's and the client's are never mixed; the host's holds both." }
+                }
                 li { "Service time runs from sending to the complete reply. Response time runs from the moment at which a schedule wanted the operation to start, so that waiting behind a stall counts." }
                 @if view.groups.iter().any(|group| !group.title.is_empty()) {
                     li { "Steps are listed by group, and within the groups of the published microbenchmarks as those list them. The interval of a group's geometric mean comes from the rounds: it says how well the mean of these tests is known." }

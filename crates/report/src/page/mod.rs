@@ -83,7 +83,7 @@ fn head(view: &View<'_>, sections: &Sections) -> Markup {
                 span { (format::plural(view.systems.len(), "system")) " × "
                     (format::plural(view.steps.len(), "step")) " × "
                     (format::plural(info.plan.rounds as usize, "round")) } " "
-                span { (info.host.name) ", " (info.host.shape.cpus) " CPUs, " (info.host.shape.memory) } " "
+                span { (format::host(info)) } " "
                 span { (info.started) }
             }
             nav aria-label="Contents" {

@@ -24,7 +24,11 @@ pub(super) fn provenance(view: &View<'_>) -> Markup {
                 ("report", view.input.generated.to_owned()),
             ]))
             h3 { "Host" }
-            (facts(&host(&info.host)))
+            @if info.is_imported() {
+                (facts(&[("CPUs", cpus_where_known(&info.host))]))
+            } @else {
+                (facts(&host(&info.host)))
+            }
             h3 { "Systems" }
             @for system in &info.plan.systems { (one_system(view, system)) }
             @if let Some(settings) = tables::view_settings(view) { (table(&settings)) }
@@ -96,6 +100,14 @@ fn host(host: &Host) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// Of the host of an imported run no more is known.
+fn cpus_where_known(host: &Host) -> String {
+    match host.shape.cpus {
+        0 => "not known".to_owned(),
+        cpus => cpus.to_string(),
+    }
+}
+
 fn one_system(view: &View<'_>, system: &System) -> Markup {
     let said = view
         .input
@@ -110,6 +122,7 @@ fn one_system(view: &View<'_>, system: &System) -> Markup {
             format!("{origin}, files {}", digest.get(..12).unwrap_or(digest))
         }
         BuildSource::Connect(address) => format!("a running server at {address}"),
+        BuildSource::Imported(file) => format!("measured by another tool, imported from {file}"),
     };
     let cpus = |list: &str| {
         if list.is_empty() {
@@ -144,7 +157,9 @@ fn one_system(view: &View<'_>, system: &System) -> Markup {
                 @let said: Vec<(&str, String)> = trial.provenance.iter().map(|(k, v)| (k.as_str(), v.clone())).collect();
                 @if !said.is_empty() { p.note { "What the server said of itself:" } (facts(&said)) }
             }
-            @if settings.is_empty() {
+            @if view.input.data.info.is_imported() {
+                p.nothing { "Its settings are not known." }
+            } @else if settings.is_empty() {
                 p.nothing { "The config sets nothing." }
             } @else {
                 p.note { "The config in full:" }
@@ -168,6 +183,13 @@ fn differing(view: &View<'_>) -> Markup {
 
 fn repeat(view: &View<'_>) -> Markup {
     let info = &view.input.data.info;
+    if info.is_imported() {
+        return html! {
+            h3 { "To repeat it" }
+            p { "Another tool measured this. What was imported, as it was named:" }
+            pre tabindex="0" { (info.plan.source) }
+        };
+    }
     let file = file_name(&info.plan.name);
     html! {
         h3 { "To repeat it" }

@@ -111,7 +111,8 @@ fn sent(view: &View<'_>, step: &StepInfo) -> Markup {
         Some(SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset) | None => None,
     };
     html! {
-        @if let (WorkloadSpec::Sql(spec), Some(dialect), Some(run)) = (&plan.workload, dialect, run) {
+        @if let (WorkloadSpec::Sql(spec), Some(dialect), Some(run)) = (&plan.workload, dialect, run)
+            && !run.operations.is_empty() {
             details {
                 summary { "What it sends" }
                 @for operation in &run.operations {

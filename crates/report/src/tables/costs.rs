@@ -8,7 +8,7 @@ use crate::table::{Header, Table};
 use crate::view::View;
 
 /// The metrics of each group, in the order in which tables list them.
-const COSTS: [&str; 18] = [
+const COSTS: [&str; 19] = [
     "server.cpu/o",
     "server.user/o",
     "server.sys/o",
@@ -17,6 +17,7 @@ const COSTS: [&str; 18] = [
     "server.minflt/o",
     "server.majflt/o",
     "cpu/o",
+    "compat.cpu/o",
     "cs/o",
     "r/o",
     "rKB/o",
@@ -83,9 +84,12 @@ pub(crate) fn cost(view: &View<'_>, metric: &'static str, relative: bool) -> Tab
 /// whole machine times seconds: 1 µs is 10⁻⁶ s of one of n CPUs, so 10⁻⁴ / n per cent of all.
 fn field_unit(view: &View<'_>) -> String {
     let cpus = u64::from(view.input.data.info.host.shape.cpus);
+    if cpus == 0 {
+        return "Median over the rounds.".to_owned();
+    }
     format!(
         "Median over the rounds. Divided by {} (10,000 × {}) it is the cpu/o of the published tables, per cent of the machine times seconds.",
-        format::count(10_000 * cpus.max(1)),
+        format::count(10_000 * cpus),
         format::plural(cpus as usize, "CPU")
     )
 }

@@ -74,6 +74,19 @@ pub fn verdicts(input: &Input<'_>, shown: &Shown) -> Table {
     view_verdicts(&View::new(input), shown)
 }
 
+/// The same for each candidate by itself; those that have nothing to show have no table.
+pub fn verdicts_by_system(input: &Input<'_>, shown: &Shown) -> Vec<Table> {
+    let view = View::new(input);
+    let tables = view.candidates().map(|system| {
+        let of_one = Shown {
+            system: Some(system.name.to_owned()),
+            ..shown.clone()
+        };
+        view_verdicts(&view, &of_one)
+    });
+    tables.filter(|table| !table.rows.is_empty()).collect()
+}
+
 /// Throughput: systems × steps.
 pub fn absolute(input: &Input<'_>) -> Table {
     view_absolute(&View::new(input))
@@ -127,6 +140,15 @@ pub fn over_clients(input: &Input<'_>, system: &str) -> Option<Table> {
     let view = View::new(input);
     let system = view.systems.iter().find(|s| s.name == system)?;
     view_relative_over_clients(&view, system)
+}
+
+/// The same for every candidate.
+pub fn all_over_clients(input: &Input<'_>) -> Vec<Table> {
+    let view = View::new(input);
+    let tables = view.candidates();
+    tables
+        .filter_map(|system| view_relative_over_clients(&view, system))
+        .collect()
 }
 
 /// Throughput of every system over that at the smallest client count; `None` where there is no sweep.

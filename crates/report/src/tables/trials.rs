@@ -1,12 +1,13 @@
 //! All trials in the order in which they started.
 
-use model::Outcome;
+use model::{Nanos, Outcome};
 
 use crate::format;
 use crate::table::{Cell, Header, Table, Tone};
 use crate::view::View;
 
 pub(crate) fn trials(view: &View<'_>) -> Table {
+    let is_imported = view.input.data.info.is_imported();
     let rows = view.input.data.trials.iter().map(|trial| {
         let outcome = match &trial.outcome {
             Outcome::Completed => Cell::text("completed"),
@@ -20,13 +21,21 @@ pub(crate) fn trials(view: &View<'_>) -> Table {
             whole(trial.round),
             whole(trial.position),
             Cell::text(trial.started.clone()),
-            Cell::number(trial.duration.as_secs_f64(), trial.duration.to_string()),
+            took(trial.duration),
             outcome,
         ]
     });
     Table {
-        title: "Trials in the order in which they started".to_owned(),
-        note: "Each round holds every system once, in random order.".to_owned(),
+        title: if is_imported {
+            "Trials as they were imported".to_owned()
+        } else {
+            "Trials in the order in which they started".to_owned()
+        },
+        note: if is_imported {
+            "In which order they were measured is not known. How long they took is the sum of the steps, where files say it.".to_owned()
+        } else {
+            "Each round holds every system once, in random order.".to_owned()
+        },
         headers: vec![
             Header::words("system"),
             Header::numbers("round", ""),
@@ -36,6 +45,15 @@ pub(crate) fn trials(view: &View<'_>) -> Table {
             Header::words("outcome"),
         ],
         rows: rows.collect(),
+    }
+}
+
+/// Zero where it is not known.
+fn took(duration: Nanos) -> Cell {
+    if duration.0 == 0 {
+        Cell::text("–")
+    } else {
+        Cell::number(duration.as_secs_f64(), duration.to_string())
     }
 }
 

@@ -336,6 +336,27 @@ fn slices_are_compared_pair_by_pair_and_are_no_rounds() {
     assert_eq!(only(&data).ratio, Some(1.0));
 }
 
+#[test]
+fn two_hundred_systems_are_compared_each_with_the_base() {
+    let names: Vec<String> = (0..200).map(|number| format!("v{number}")).collect();
+    let mut data = empty_run(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    for (number, name) in names.iter().enumerate() {
+        for step in 0..3 {
+            for round in 1..=4 {
+                let chance = 0.002 * f64::from((number as u32 * 7 + step * 5 + round * 3) % 11);
+                let slow = if number == 150 { 0.9 } else { 1.0 };
+                let (step, value) = (format!("s{step}"), 1000.0 * slow * chance.exp());
+                data.cells.push(cell(round, name, &step, "rate", value));
+            }
+        }
+    }
+    let found = compare(&data, &Options::default()).unwrap();
+    assert_eq!(found.len(), 199 * 3);
+    let regressed = found.iter().filter(|c| c.verdict == Verdict::Regressed);
+    assert!(regressed.clone().all(|c| c.system == "v150"));
+    assert_eq!(regressed.count(), 3);
+}
+
 fn flipped(verdict: &Verdict) -> Verdict {
     match verdict {
         Verdict::Regressed => Verdict::Improved,
@@ -385,7 +406,50 @@ fn alike(left: &[Comparison], right: &[Comparison]) -> Result<(), TestCaseError>
     Ok(())
 }
 
+/// Values that a broken run may hold.
+fn a_value() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => 0.5..2.0f64,
+        1 => prop::num::f64::ANY,
+        1 => prop::sample::select(vec![0.0, -0.0, f64::NAN, f64::INFINITY, f64::MAX, 5e-324]),
+    ]
+}
+
+/// Up to five systems, ten steps and nine rounds, of which much is missing or nonsense.
+fn a_broken_run() -> impl Strategy<Value = RunData> {
+    let one = (1u32..10, 0usize..5, 0u32..10, a_value());
+    prop::collection::vec(one, 0..300).prop_map(|values| {
+        let names = ["a", "b", "c", "d", "e"];
+        let mut data = empty_run(&names);
+        for (round, system, step, value) in values {
+            let step = format!("s{step}");
+            data.cells
+                .push(cell(round, names[system], &step, "rate", value));
+        }
+        data
+    })
+}
+
 proptest! {
+    #[test]
+    fn whatever_a_run_holds_is_compared_or_said_to_be_incomparable(data in a_broken_run()) {
+        for looks in [None, Looks::new(3, 12).ok()] {
+            for c in compare(&data, &Options { looks, ..Options::default() }).unwrap() {
+                prop_assert!(c.ratio.is_none_or(|ratio| ratio >= 0.0), "{:?}", c);
+                if let (Some(low), Some(ratio), Some(high)) = (c.low, c.ratio, c.high) {
+                    prop_assert!(low <= ratio && ratio <= high, "{:?}", c);
+                }
+                prop_assert!(c.q_value.is_none_or(|q| (0.0..=1.0).contains(&q)), "{:?}", c);
+            }
+        }
+        let systems = vec!["a", "b", "c", "d", "e"];
+        let part = crate::Part { data: &data, systems };
+        let found = crate::history(&[part], &crate::HistoryOptions::default()).unwrap();
+        for change in found.lines.iter().flat_map(|line| &line.changes) {
+            prop_assert!(change.low <= change.ratio && change.ratio <= change.high);
+        }
+    }
+
     #[test]
     fn there_and_back_are_mirror_images(data in a_run()) {
         let there = compare(&data, &Options::default()).unwrap();

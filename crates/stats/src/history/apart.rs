@@ -1,7 +1,7 @@
 //! Builds that stand apart: outliers, and a last build that nothing confirms yet.
 
 use super::Standing;
-use super::divide::{Chance, Contrast, Line};
+use super::line::{Chance, Contrast, Line};
 use super::prior::Variance;
 use super::spread::segments;
 
@@ -79,23 +79,43 @@ pub(super) fn between_alike(
             return borders;
         };
         let stretches: Vec<(usize, usize)> = segments(&borders, line.means.len()).collect();
+        let count = |(from, to): (usize, usize)| {
+            line.weights[from..to].iter().filter(|w| **w > 0.0).count()
+        };
+        if let Some(first) = borders.first().copied()
+            && count(stretches[0]) == 1
+            && !line.first_alone
+            && !line.is_usual(first)
+        {
+            take_out_all(line, standing, stretches[0]);
+            borders.remove(0);
+            continue;
+        }
         let lone = stretches.windows(3).find(|three| {
-            let (from, to) = three[1];
-            let kept = line.weights[from..to].iter().filter(|w| **w > 0.0);
-            kept.count() == 1 && {
+            count(three[1]) == 1 && {
                 let sides = line.compare(three[0], three[2], variance);
-                limits.differ(sides).is_none()
+                let places = (three[2].1 - three[0].0) as f64;
+                limits
+                    .differ(sides.map(|s| Contrast {
+                        p: s.p * places,
+                        ..s
+                    }))
+                    .is_none()
             }
         });
         let Some((from, to)) = lone.map(|three| three[1]) else {
             return borders;
         };
-        for place in from..to {
-            if line.weights[place] > 0.0 {
-                take_out(line, standing, place, Standing::Outlier);
-            }
-        }
+        take_out_all(line, standing, (from, to));
         borders.retain(|border| *border != from && *border != to);
+    }
+}
+
+fn take_out_all(line: &mut Line, standing: &mut [Standing], (from, to): (usize, usize)) {
+    for place in from..to {
+        if line.weights[place] > 0.0 {
+            take_out(line, standing, place, Standing::Outlier);
+        }
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{Cell, MetricId, RunData, RunId, RunInfo, StepId, System, Unit, describe};
+use model::{Cell, MetricId, RunData, RunInfo, StepId, System, describe};
 
-use super::{Change, Found, Series, Standing, analyse};
+use super::lines::{At, History, HistoryLine, HistoryPoint, Ratio};
+use super::question::{HistoryError, HistoryOptions};
+use super::{Change, Found, Series, analyse};
 use crate::conditions::of_runs;
 use crate::options::Selection;
 use crate::student::Quantiles;
@@ -17,135 +19,6 @@ pub struct Part<'a> {
     pub data: &'a RunData,
     /// Which of its systems, by name.
     pub systems: Vec<&'a str>,
-}
-
-/// What a history is asked for.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct HistoryOptions {
-    /// Which metrics.
-    pub metrics: Selection,
-    /// Only this step.
-    pub step: Option<StepId>,
-    /// The practical margin for every metric, as a fraction; `None` for each metric's own.
-    pub min_effect: Option<f64>,
-    /// Place of the build that the others are compared with.
-    pub base: usize,
-}
-
-/// A history that cannot be made as it was asked for.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum HistoryError {
-    /// One build has no history.
-    #[error(
-        "a history needs at least two builds, not {0}; name more runs, or a run of several systems"
-    )]
-    TooFew(usize),
-    /// The runs differ in more than their builds.
-    #[error("{one} and {other} cannot be in one history: {why}; name runs that are alike")]
-    Unlike {
-        /// The first run.
-        one: RunId,
-        /// The one that differs from it.
-        other: RunId,
-        /// In what.
-        why: String,
-    },
-    /// No such step.
-    #[error("these runs have no step `{step}`; their steps are {}", .known.join(", "))]
-    UnknownStep {
-        /// The step that was asked for.
-        step: StepId,
-        /// Those there are.
-        known: Vec<String>,
-    },
-    /// No such metric.
-    #[error("these runs have no metric `{metric}`; they have {}", .known.join(", "))]
-    UnknownMetric {
-        /// The metric that was asked for.
-        metric: MetricId,
-        /// Those there are.
-        known: Vec<String>,
-    },
-    /// The margin is negative or not a number.
-    #[error("the smallest effect worth calling must be a fraction of at least 0, not {0}")]
-    BadMargin(f64),
-}
-
-/// A build of a history: a system of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct At {
-    /// The run.
-    pub run: RunId,
-    /// Name of the system.
-    pub system: String,
-    /// Id of its build.
-    pub build: String,
-}
-
-/// A ratio, with its 95 % interval where there is one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ratio {
-    /// The ratio.
-    pub ratio: f64,
-    /// The ends of its interval.
-    pub ends: Option<(f64, f64)>,
-}
-
-/// One build in one line.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HistoryPoint {
-    /// The replicates as they were measured: (round, value).
-    pub rounds: Vec<(u32, f64)>,
-    /// Their geometric mean.
-    pub value: f64,
-    /// Relative standard error of that, where anything tells.
-    pub error: Option<f64>,
-    /// Over the build before it that has a value.
-    pub to_previous: Option<Ratio>,
-    /// Over the base.
-    pub to_base: Option<Ratio>,
-    /// What it is in its line.
-    pub standing: Standing,
-}
-
-/// One metric of one step over the builds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HistoryLine {
-    /// Which step.
-    pub step: StepId,
-    /// Its place in the workload.
-    pub ordinal: u32,
-    /// Clients of that step.
-    pub clients: u32,
-    /// Which metric.
-    pub metric: MetricId,
-    /// Its unit.
-    pub unit: Unit,
-    /// One entry a build; `None` where it has no value, or one that has no logarithm.
-    pub points: Vec<Option<HistoryPoint>>,
-    /// Where the level changed; [`Change::at`] is the place of a build.
-    pub changes: Vec<Change>,
-}
-
-impl HistoryLine {
-    /// Could a change have been found? Not where nothing tells how much values scatter.
-    pub fn is_tested(&self) -> bool {
-        self.points
-            .iter()
-            .flatten()
-            .any(|point| point.error.is_some())
-    }
-}
-
-/// Builds in order, and what each metric of each step did over them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct History {
-    /// The builds.
-    pub builds: Vec<At>,
-    /// Place of the base.
-    pub base: usize,
-    /// By step, then by metric as the runs have them.
-    pub lines: Vec<HistoryLine>,
 }
 
 /// The history of systems of one or several runs, in the order in which they are given.
@@ -356,7 +229,11 @@ fn series(parts: &[Vec<BTreeMap<u32, f64>>]) -> Series {
                 .keys()
                 .filter(|round| common.contains_key(*round))
                 .count();
-            series.last_beside = beside >= FEWEST_ROUNDS as usize;
+            let is_beside = beside >= FEWEST_ROUNDS as usize;
+            if series.builds.len() == 1 {
+                series.first_beside = is_beside;
+            }
+            series.last_beside = is_beside;
         }
     }
     series

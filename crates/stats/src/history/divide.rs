@@ -2,138 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::energy::best_split;
-use super::prior::Variance;
-use super::spread::{around_levels, larger, level, segments, smaller};
-use crate::moderate::Prior;
-use crate::student::two_sided_p;
-
-/// Values, of builds and replicates together, that the two sides of a border need.
-const FEWEST_VALUES: f64 = 3.0;
-
-/// Below this, t has a p-value over 0.05 whatever its degrees of freedom; it is taken for one, as computing it
-/// for every pair of builds would take longer than all else.
-const NEVER_CERTAIN: f64 = 1.9;
-
-/// A series as it is divided: builds that stand apart have a weight of zero.
-#[derive(Clone, Debug)]
-pub(super) struct Line {
-    /// Mean logarithm of each build.
-    pub(super) means: Vec<f64>,
-    /// Replicates of each build.
-    pub(super) weights: Vec<f64>,
-    /// May the last build alone be a segment?
-    pub(super) last_alone: bool,
-}
-
-/// What the test of a border takes for chance.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Chance {
-    /// This variance of a replicate.
-    Fixed(Variance),
-    /// The scatter around the levels, that border among them, drawn towards `prior`; or that of the
-    /// neighbours, if it is smaller: the one counts a step that was not taken yet, or a trend, for chance,
-    /// the other many small steps. At least the scatter of the replicates.
-    Around {
-        /// Of the family.
-        prior: Option<Prior>,
-        /// Of the neighbours.
-        neighbours: Option<Variance>,
-        /// Of the replicates.
-        replicates: Option<Variance>,
-    },
-}
-
-impl Chance {
-    /// For a line with these borders.
-    pub(super) fn of(self, line: &Line, borders: &[usize]) -> Option<Variance> {
-        match self {
-            Self::Fixed(variance) => Some(variance),
-            Self::Around {
-                prior,
-                neighbours,
-                replicates,
-            } => {
-                let around = around_levels(&line.means, &line.weights, borders);
-                let around = around.map(|v| v.moderated(prior));
-                larger(replicates, smaller(neighbours, around))
-            }
-        }
-    }
-}
-
-/// Two levels side by side.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Contrast {
-    /// The logarithm of the right level over the left one.
-    pub(super) log: f64,
-    /// Its standard error.
-    pub(super) error: f64,
-    /// Degrees of freedom of that.
-    pub(super) df: f64,
-    /// Two-sided p-value, at most one: that of the t-test times the number of places at which the border
-    /// could have been, so that having looked for it makes it no more certain (Bonferroni).
-    pub(super) p: f64,
-}
-
-impl Line {
-    /// The levels of `from..border` and `border..to`; `None` where one of them has no build.
-    pub(super) fn contrast(
-        &self,
-        (from, border, to): (usize, usize, usize),
-        chance: Variance,
-    ) -> Option<Contrast> {
-        let places = (from + 1..to).filter(|place| self.may_be(*place));
-        let places = places.count().max(1) as f64;
-        self.compare((from, border), (border, to), chance)
-            .map(|one| Contrast {
-                p: (one.p * places).min(1.0),
-                ..one
-            })
-    }
-
-    /// The levels of two stretches that were not looked for.
-    pub(super) fn compare(
-        &self,
-        left: (usize, usize),
-        right: (usize, usize),
-        chance: Variance,
-    ) -> Option<Contrast> {
-        let of = |(from, to): (usize, usize)| {
-            let (means, weights) = (&self.means[from..to], &self.weights[from..to]);
-            let weight: f64 = weights.iter().sum();
-            (weight > 0.0).then(|| (level(means, weights), weight))
-        };
-        let ((left, left_weight), (right, right_weight)) = (of(left)?, of(right)?);
-        let error = (chance.value * (1.0 / left_weight + 1.0 / right_weight)).sqrt();
-        let df = chance.df;
-        let log = right - left;
-        let t = log / error;
-        let p = if t.abs() < NEVER_CERTAIN {
-            1.0
-        } else {
-            two_sided_p(t, df)
-        };
-        Some(Contrast { log, error, df, p })
-    }
-
-    /// May a border stand there? Its first build must count, and the last build alone must have been measured
-    /// beside another.
-    fn may_be(&self, border: usize) -> bool {
-        let last = self.weights.iter().rposition(|weight| *weight > 0.0);
-        self.weights[border] > 0.0 && (self.last_alone || last.is_some_and(|last| border < last))
-    }
-
-    /// The best border within a stretch; none where it holds too few values.
-    fn split(&self, (from, to): (usize, usize)) -> Option<usize> {
-        let (means, weights) = (&self.means[from..to], &self.weights[from..to]);
-        if weights.iter().sum::<f64>() < FEWEST_VALUES {
-            return None;
-        }
-        let allowed = |place: usize| self.may_be(from + place);
-        best_split(means, weights, allowed).map(|place| from + place)
-    }
-}
+use super::dip::most_unlike;
+use super::line::{Beside, Chance, Contrast, Line};
+use super::spread::segments;
 
 /// What dividing a line came to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -144,8 +15,42 @@ pub(super) struct Divided {
     pub(super) refused: Vec<f64>,
 }
 
-/// The best splits that were found before: they depend on nothing but the stretch.
-pub(super) type Splits = HashMap<(usize, usize), Option<usize>>;
+/// What was found in stretches before: it depends on nothing but the stretch and the weights.
+#[derive(Default)]
+pub(super) struct Searched {
+    weights: Vec<f64>,
+    splits: HashMap<(usize, usize), Option<usize>>,
+    dips: HashMap<(usize, usize), Option<Dip>>,
+}
+
+/// The stretch within another that differs most from what is around it, and among how many.
+type Dip = ((usize, usize), usize);
+
+impl Searched {
+    /// Forgets all where builds were set apart since.
+    fn renew(&mut self, line: &Line) {
+        if self.weights != line.weights {
+            *self = Self {
+                weights: line.weights.clone(),
+                ..Self::default()
+            };
+        }
+    }
+
+    fn split(&mut self, line: &Line, stretch: (usize, usize)) -> Option<usize> {
+        let known = self.splits.entry(stretch);
+        *known.or_insert_with(|| line.split(stretch))
+    }
+
+    fn dip(&mut self, line: &Line, (from, to): (usize, usize)) -> Option<Dip> {
+        let search = || {
+            let (means, weights) = (&line.means[from..to], &line.weights[from..to]);
+            let found = most_unlike(means, weights, |place| line.may_be(from + place));
+            found.map(|((begin, end), among)| ((from + begin, from + end), among))
+        };
+        *self.dips.entry((from, to)).or_insert_with(search)
+    }
+}
 
 /// Divides each stretch between `borders` at its best place, and the parts again, as long as p is at most
 /// `limit`.
@@ -154,23 +59,19 @@ pub(super) fn divide(
     borders: &[usize],
     chance: Chance,
     limit: f64,
-    splits: &mut Splits,
+    searched: &mut Searched,
 ) -> Divided {
+    searched.renew(line);
     let mut found = Divided {
         borders: borders.to_vec(),
         refused: Vec::new(),
     };
     let mut open: Vec<(usize, usize)> = segments(borders, line.means.len()).collect();
     while let Some((from, to)) = open.pop() {
-        let split = splits
-            .entry((from, to))
-            .or_insert_with(|| line.split((from, to)));
-        let Some(border) = *split else {
+        let Some(border) = searched.split(line, (from, to)) else {
             continue;
         };
-        let mut with = found.borders.clone();
-        with.push(border);
-        with.sort_unstable();
+        let with = joined(&found.borders, &[border]);
         let contrast = chance
             .of(line, &with)
             .and_then(|chance| line.contrast((from, border, to), chance));
@@ -179,11 +80,55 @@ pub(super) fn divide(
                 found.borders = with;
                 open.extend([(from, border), (border, to)]);
             }
-            Some(one) => found.refused.push(one.p),
+            Some(one) => {
+                let dip = searched.dip(line, (from, to));
+                let stands =
+                    |dip: &Dip| is_certain(line, &found.borders, (from, to), *dip, chance, limit);
+                if let Some(((begin, end), _)) = dip.filter(stands) {
+                    found.borders = joined(&found.borders, &[begin, end]);
+                    open.extend([(from, begin), (begin, end), (end, to)]);
+                } else {
+                    found.refused.push(one.p);
+                }
+            }
             None => {}
         }
     }
     found
+}
+
+/// Do the builds of a dip certainly differ from all around them in the stretch, and more than one of them?
+fn is_certain(
+    line: &Line,
+    borders: &[usize],
+    stretch: (usize, usize),
+    ((begin, end), among): Dip,
+    chance: Chance,
+    limit: f64,
+) -> bool {
+    let mut around = line.clone();
+    around.weights[begin..end].fill(0.0);
+    let variance = chance.of(line, &joined(borders, &[begin, end]));
+    let sides = around.side(stretch).zip(line.side((begin, end)));
+    let (Some(variance), Some((around, inside))) = (variance, sides) else {
+        return false;
+    };
+    let up = inside.level > around.level;
+    let holds = |line: &Line| {
+        let inside = line.side((begin, end));
+        let one = inside.map(|inside| inside.against(&around, variance));
+        one.is_some_and(|one| one.p * among as f64 <= limit)
+    };
+    // Neither all of it nor what is left without its farthest build may be chance.
+    let without = line.without_farthest((begin, end), up);
+    holds(line) && without.is_some_and(|line| holds(&line))
+}
+
+/// Borders with more of them, in order.
+fn joined(borders: &[usize], more: &[usize]) -> Vec<usize> {
+    let mut all = [borders, more].concat();
+    all.sort_unstable();
+    all
 }
 
 /// Takes borders out until the levels beside each left one differ certainly (p at most `limit`) and by more
@@ -201,19 +146,45 @@ pub(super) fn prune(
             return Vec::new();
         };
         let stretches: Vec<(usize, usize)> = segments(&borders, line.means.len()).collect();
-        let steps: Vec<(usize, Contrast)> = stretches
+        let steps: Vec<(Beside, Contrast)> = stretches
             .windows(2)
             .filter_map(|pair| {
-                let (from, border, to) = (pair[0].0, pair[1].0, pair[1].1);
-                Some((border, line.contrast((from, border, to), variance)?))
+                let beside = (pair[0].0, pair[1].0, pair[1].1);
+                Some((beside, line.contrast(beside, variance)?))
             })
             .collect();
-        let fails = |one: &Contrast| !(one.p <= limit && one.log.abs() > margin);
-        let failing = steps.iter().filter(|(_, one)| fails(one));
+        let failing = steps.iter().filter(|(beside, one)| {
+            let holds = one.p <= limit && one.log.abs() > margin;
+            !holds || line.rests_on_one(*beside, variance)
+        });
         let weakest = failing.min_by(|a, b| a.1.log.abs().total_cmp(&b.1.log.abs()));
-        match weakest.map(|(border, _)| *border) {
-            Some(border) => borders.retain(|other| *other != border),
-            None => return steps,
-        }
+        let Some(weakest) = weakest.map(|((_, border, _), _)| *border) else {
+            let kept = steps.into_iter();
+            return kept.map(|((_, border, _), one)| (border, one)).collect();
+        };
+        borders.retain(|other| *other != weakest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::line::tests::{CHANCE, line};
+    use super::*;
+
+    #[test]
+    fn a_step_that_rests_on_one_build_is_taken_back_unless_others_step_there() {
+        let chance = Chance::Fixed(CHANCE);
+        let pruned = |line: &Line| {
+            let steps = prune(line, &[2, 4], chance, 0.05, 0.0);
+            steps.into_iter().map(|(at, _)| at).collect::<Vec<_>>()
+        };
+        let mut wild = line(&[0.0, 0.0, 9.0, 0.5, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(pruned(&wild), [0_usize; 0]);
+        wild.odds = vec![0.5; 8];
+        assert_eq!(pruned(&wild), [2, 4]);
+        assert_eq!(
+            pruned(&line(&[0.0, 0.0, 9.0, 8.5, 0.0, 0.0, 0.0, 0.0])),
+            [2, 4]
+        );
     }
 }

@@ -4,17 +4,24 @@
 
 mod apart;
 mod collect;
+mod crowd;
+mod dip;
 mod divide;
 mod energy;
+mod line;
+mod lines;
 mod prior;
+mod question;
 mod spread;
 
-pub use collect::{
-    At, History, HistoryError, HistoryLine, HistoryOptions, HistoryPoint, Part, Ratio, history,
-};
+pub use collect::{Part, history};
+pub use lines::{At, History, HistoryLine, HistoryPoint, Ratio};
+pub use question::{HistoryError, HistoryOptions};
 
 use self::apart::{Limits, between_alike, set_apart};
-use self::divide::{Chance, Line, Splits, divide, prune};
+use self::crowd::Crowd;
+use self::divide::{Searched, divide, prune};
+use self::line::{Chance, Line};
 use self::prior::{Variance, fit};
 use self::spread::{FEWEST_BUILDS, around_levels, between, larger, within};
 use crate::fdr::adjust;
@@ -22,8 +29,17 @@ use crate::moderate::Prior;
 use crate::student::Quantiles;
 use crate::verdict::CONFIDENCE;
 
-/// The largest p-value of a step, having looked for its place.
-const P: f64 = 0.01;
+/// The largest p-value of a step that is worth dividing further for, having looked for its place; what
+/// stays is decided over the family.
+const P: f64 = 0.05;
+
+/// The largest p-value that is certain about a single build: that it stands apart, or that a step does not
+/// rest on it.
+const P_APART: f64 = 0.01;
+
+/// How often the family is gone through, each time with what it showed before: how much values scatter
+/// around the levels, and where series change. A third pass hardly changes anything.
+const PASSES: u32 = 2;
 
 /// The largest share of false ones among the steps of a family of series.
 const Q: f64 = 0.05;
@@ -37,7 +53,9 @@ pub struct Series {
     pub shared: u32,
     /// Are all builds of one run? If not, their replicates say nothing of how much runs differ.
     pub one_run: bool,
-    /// Were the last build's replicates measured beside those of another build?
+    /// Were the first build's replicates measured beside those of another build?
+    pub first_beside: bool,
+    /// Were the last build's?
     pub last_beside: bool,
     /// Steps up to this size do not matter, on the scale of logarithms.
     pub margin: f64,
@@ -94,33 +112,34 @@ pub struct Found {
 /// Finds the levels of each series of a family: the steps of one metric over the same builds.
 ///
 /// The rules, all of `docs/methodology.md`:
-/// - a value scatters as much as its replicates say, or as neighbouring builds do, whichever is more; what
-///   few values say of that is drawn towards what the family says;
+/// - a value scatters as much as its replicates say, or as builds do, whichever is more; what few values
+///   say of that is drawn towards what the family says;
 /// - builds that stand apart from both neighbours are outliers, a last one that was measured alone waits for
 ///   the next;
-/// - the rest is divided where the energy statistic is greatest as long as the parts certainly
-///   differ: first with the scatter of neighbours, which no step disturbs much, then with that around the
-///   levels found;
-/// - of these, what is not certain beside its final neighbours, or does not matter, is taken back; last,
-///   false discoveries are controlled over the family.
+/// - the rest is divided where the energy statistic is greatest as long as the parts differ: first by the
+///   scatter of neighbours, which no step disturbs much, then by that around the levels found;
+/// - where other series of the family change, a step needs less evidence;
+/// - of these, what is not certain beside its final neighbours, rests on one build, or does not matter, is
+///   taken back; last, false discoveries are controlled over the family.
 pub fn analyse(family: &[Series]) -> Vec<Found> {
     let mut drafts: Vec<Draft<'_>> = family.iter().map(Draft::new).collect();
     let replicates = moderated(&drafts, Draft::within);
     let neighbours = moderated(&drafts, |draft| {
         between(&draft.line.means, &draft.line.weights)
     });
-    for (draft, (replicates, neighbours)) in drafts
-        .iter_mut()
-        .zip(replicates.into_iter().zip(neighbours))
-    {
+    let both = replicates.into_iter().zip(neighbours);
+    for (draft, (replicates, neighbours)) in drafts.iter_mut().zip(both) {
         draft.replicates = replicates;
-        draft.neighbours = neighbours;
-        draft.first_look();
+        draft.first_look(neighbours);
     }
-    let around: Vec<Variance> = drafts.iter().filter_map(Draft::around).collect();
-    let prior = fit(&around);
-    for draft in &mut drafts {
-        draft.second_look(prior);
+    let mut prior = None;
+    for _ in 0..PASSES {
+        prior = fit(&drafts.iter().filter_map(Draft::around).collect::<Vec<_>>());
+        let crowd = Crowd::of(drafts.iter().map(|draft| &draft.borders));
+        for draft in &mut drafts {
+            draft.line.odds = crowd.odds(&draft.borders, draft.line.means.len());
+            draft.look_again(prior);
+        }
     }
     let limit = FamilyLimit::of(&drafts);
     let quantiles = Quantiles::default();
@@ -147,8 +166,7 @@ struct Draft<'a> {
     line: Line,
     standing: Vec<Standing>,
     replicates: Option<Variance>,
-    neighbours: Option<Variance>,
-    splits: Splits,
+    searched: Searched,
     borders: Vec<usize>,
     /// The p-values of all borders that were looked at in the end.
     looks: Vec<f64>,
@@ -164,13 +182,14 @@ impl<'a> Draft<'a> {
             line: Line {
                 means: means.collect(),
                 weights: builds.map(|logs| logs.len() as f64).collect(),
+                odds: vec![f64::INFINITY; series.builds.len()],
+                first_alone: series.first_beside,
                 last_alone: series.last_beside,
             },
             standing: vec![Standing::Level; series.builds.len()],
             series,
             replicates: None,
-            neighbours: None,
-            splits: Splits::new(),
+            searched: Searched::default(),
             borders: Vec::new(),
             looks: Vec::new(),
         }
@@ -178,7 +197,7 @@ impl<'a> Draft<'a> {
 
     const fn limits(&self) -> Limits {
         Limits {
-            p: P,
+            p: P_APART,
             margin: self.series.margin,
         }
     }
@@ -186,7 +205,6 @@ impl<'a> Draft<'a> {
     const fn chance(&self, prior: Option<Prior>) -> Chance {
         Chance::Around {
             prior,
-            neighbours: self.neighbours,
             replicates: self.replicates,
         }
     }
@@ -203,20 +221,20 @@ impl<'a> Draft<'a> {
     }
 
     /// Sets builds apart and divides, by the scatter of replicates and neighbours.
-    fn first_look(&mut self) {
-        let Some(chance) = larger(self.replicates, self.neighbours) else {
+    fn first_look(&mut self, neighbours: Option<Variance>) {
+        let Some(chance) = larger(self.replicates, neighbours) else {
             return;
         };
         let limits = self.limits();
         set_apart(&mut self.line, &mut self.standing, chance, limits);
         let fixed = Chance::Fixed(chance);
-        self.borders = divide(&self.line, &[], fixed, P, &mut self.splits).borders;
+        self.borders = divide(&self.line, &[], fixed, P, &mut self.searched).borders;
     }
 
-    /// Divides further, and keeps what is certain, by the scatter around the levels.
-    fn second_look(&mut self, prior: Option<Prior>) {
+    /// Divides further, and takes back what is not certain, by the scatter around the levels.
+    fn look_again(&mut self, prior: Option<Prior>) {
         let (chance, limits) = (self.chance(prior), self.limits());
-        let divided = divide(&self.line, &self.borders, chance, P, &mut self.splits);
+        let divided = divide(&self.line, &self.borders, chance, P, &mut self.searched);
         let borders = between_alike(
             &mut self.line,
             &mut self.standing,

@@ -102,15 +102,6 @@ pub(super) fn larger(one: Option<Variance>, other: Option<Variance>) -> Option<V
     }
 }
 
-/// The smaller of two.
-pub(super) fn smaller(one: Option<Variance>, other: Option<Variance>) -> Option<Variance> {
-    match (one, other) {
-        (Some(one), Some(other)) if other.value < one.value => Some(other),
-        (Some(one), _) => Some(one),
-        (None, other) => other,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -53,7 +53,7 @@ fn where_nothing_changes_little_is_found() {
         ("normal", normal as fn(&mut Rng) -> f64),
         ("heavy tails", heavy_tailed),
     ] {
-        let families = 60;
+        let families = 200;
         let mut alarmed = 0;
         let mut steps = 0;
         for seed in 0..families {
@@ -100,6 +100,35 @@ fn a_single_low_build_is_an_outlier_wherever_it_is() {
 }
 
 #[test]
+fn the_first_build_alone_is_a_level_where_other_series_say_so() {
+    let mut family = family(32, 6, &levels(&[]), 0.007, normal);
+    for series in &mut family[..2] {
+        series.builds[0][0] += 0.1;
+    }
+    let found = &analyse(&family)[0];
+    assert_eq!(places(found), [0_usize; 0]);
+    assert_eq!(found.standing[0], Standing::Outlier);
+    for series in &mut family[2..20] {
+        series.builds[0][0] += 0.1;
+    }
+    let found = analyse(&family);
+    for one in &found[..20] {
+        assert_eq!(places(one), [1]);
+    }
+    assert!(found[20..].iter().all(|one| one.changes.is_empty()));
+}
+
+#[test]
+fn a_wild_build_beside_one_that_is_somewhat_off_is_no_level() {
+    let mut family = family(32, 6, &levels(&[]), 0.007, normal);
+    family[0].builds[14][0] = -0.1;
+    family[0].builds[15][0] = -0.02;
+    assert_eq!(places(&analyse(&family)[0]), [0_usize; 0]);
+    family[0].builds[15][0] = -0.08;
+    assert_eq!(places(&analyse(&family)[0]), [14, 16]);
+}
+
+#[test]
 fn the_last_build_alone_is_not_confirmed_and_two_are_a_step() {
     let mut low = family(32, 6, &levels(&[]), 0.007, normal);
     low[0].builds[29][0] -= 0.1;
@@ -127,11 +156,15 @@ fn replicates_beside_each_other_confirm_few_builds() {
         ],
         shared: 3,
         one_run: true,
+        first_beside: true,
         last_beside: true,
         margin: 0.02,
     };
     let found = &analyse(std::slice::from_ref(&series))[0];
     assert_eq!(places(found), [2]);
+    let mut turned = series.clone();
+    turned.builds.reverse();
+    assert_eq!(places(&analyse(&[turned])[0]), [1]);
     // The same of several runs: nothing says how much runs differ.
     let runs = Series {
         one_run: false,

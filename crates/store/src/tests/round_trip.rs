@@ -1,8 +1,8 @@
 //! What is written comes back, all of it and nothing else.
 
 use model::{
-    Bytes, Capture, Check, Connection, Counter, CounterKind, ErrorCount, Moment, OpenLoop, Sizes,
-    StepId,
+    Bytes, Capture, Check, Connection, Counter, CounterKind, ErrorCount, Moment, OpenLoop,
+    RunState, Sizes, StepId,
 };
 use proptest::prelude::*;
 
@@ -13,6 +13,37 @@ const ALL: Want = Want {
     series: true,
     histograms: true,
 };
+
+#[test]
+fn an_imported_run_is_there_whole_or_not_at_all() {
+    let mut lab = Lab::new();
+    let plan = fixture::plan(&["a", "b"], 1).unwrap();
+    let host = fixture::host();
+    let key = |system: &str, position| TrialKey {
+        round: 1,
+        position,
+        system: system.to_owned(),
+    };
+    let steps = [(record("l.i0", 0), vec![rate(9.0)])];
+    let (a, b) = (key("a", 1), key("b", 2));
+    let mut keep = |trials: [&TrialKey; 2]| {
+        let trials = trials.into_iter().map(|key| (key, &steps[..]));
+        lab.store.keep_whole(&plan, &host, "0.1.0", STARTED, trials)
+    };
+    assert!(keep([&a, &a]).is_err(), "one system twice in a round");
+    let run = keep([&a, &b]).unwrap();
+    assert_eq!(lab.store.runs().unwrap().len(), 1);
+    let data = lab.store.load(&run, ALL).unwrap();
+    assert_eq!(data.info.state, RunState::Finished);
+    let trials = data.trials.iter();
+    let trials: Vec<(&str, bool)> = trials
+        .map(|t| (t.system.as_str(), t.outcome.is_completed()))
+        .collect();
+    assert_eq!(trials, [("a", true), ("b", true)]);
+    let cells = data.cells.iter();
+    let cells: Vec<(&str, f64)> = cells.map(|c| (c.system.as_str(), c.value)).collect();
+    assert_eq!(cells, [("a", 9.0), ("b", 9.0)]);
+}
 
 #[test]
 fn a_run_is_loaded_in_order_and_without_what_failed() {

@@ -1,0 +1,204 @@
+//! What other tools measured becomes a run, of which everything can be asked that is asked of others.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::fs;
+
+use common::{Bench, Ran, names};
+use serde_json::Value;
+
+/// Cost per operation that was published of global transaction ids on a small machine.
+const COSTS: &str = "\
+sb.met.insert.range100.pk1.dop1
+--- absolute
+cpu/o\tcs/o\tr/o\trKB/o\twKB/o\to/s\tdbms
+0.001593\t3.950\t0\t0\t4.307\t8201\tx.my8044_rel.z12a.pk1
+0.001755\t5.715\t0\t0\t5.015\t7779\tx.my9500_rel.z13a_gtid.pk1
+--- relative to first result
+1.10\t1.45\t1\t1\t1.16\t0.95\tx.my9500_rel.z13a_gtid.pk1
+";
+
+/// What sysbench 1.1 prints, as far as it is read.
+fn sysbench(queries: u32) -> String {
+    format!(
+        "sysbench --table-size=1000 --threads=2 lua/oltp_point_select.lua run\nNumber of threads: 2\n\
+         SQL statistics:\n    transactions:  {queries}  (9.00 per sec.)\n    \
+         queries:  {queries}  (9.00 per sec.)\n    time elapsed:  10.0000s\n\
+         Latency (ms):\n  avg:  0.50\n  max:  9.00\n  95th percentile:  0.70\n  sum:  9000.0\n"
+    )
+}
+
+/// Rates of two systems in four rounds, the second 10 % lower.
+fn csv(second: &str) -> String {
+    let mut text = "system,step,metric,value,round\n".to_owned();
+    for (round, value) in (1..).zip([1000.0, 1004.0, 997.0, 1002.0]) {
+        text += &line("mysql-8.0.31", round, value);
+        text += &line(second, round, value * (0.9 + 0.0005 * f64::from(round)));
+    }
+    text
+}
+
+fn line(system: &str, round: u32, value: f64) -> String {
+    let system = system.replace('"', "\"\"");
+    format!("\"{system}\",point-query,rate,{value},{round}\n")
+}
+
+/// The comparison of a metric as `compare --format json` has it.
+fn compared(bench: &Bench, metric: &str) -> Value {
+    let ran = bench.run(&["compare", "--metric", metric, "--format", "json"]);
+    let all: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(all.as_array().unwrap().len(), 1, "{all}");
+    all[0].clone()
+}
+
+#[test]
+fn claims_of_a_post_follow_from_its_imported_table() {
+    let bench = Bench::new();
+    bench.write("o.met.all", COSTS);
+    let text = bench.run(&["import", "o.met.all", "--compat"]).fine();
+    assert!(text.ends_with("\nr1\n"), "{text}");
+    assert!(
+        text.contains("\n1.10\t1.45\t1\t1\t1.16\t0.95\tmy9500_rel.z13a_gtid\n"),
+        "{text}"
+    );
+    for (metric, claimed) in [
+        ("compat.cpu/o", "1.10"),
+        ("cs/o", "1.45"),
+        ("wKB/o", "1.16"),
+    ] {
+        let one = compared(&bench, metric);
+        let ratio = one["ratio"].as_f64().unwrap();
+        assert_eq!(format!("{ratio:.2}"), claimed, "{one}");
+        assert_eq!(one["verdict"], "inconclusive", "one round proves nothing");
+    }
+}
+
+#[test]
+fn several_rounds_have_a_verdict_and_everything_can_be_asked_of_them() {
+    let bench = Bench::new();
+    bench.write("mine.csv", &csv("mysql-9.7.4"));
+    assert_eq!(bench.run(&["import", "mine.csv"]).fine(), "r1\n");
+    let one = compared(&bench, "rate");
+    assert_eq!(one["verdict"], "regressed", "{one}");
+    assert_eq!(bench.run(&["compare"]).code(), 10);
+    let shown = bench.run(&["show"]).fine();
+    assert!(shown.contains("mysql-9.7.4"), "{shown}");
+    let history = bench.run(&["history", "--format", "json"]).json();
+    assert_eq!(history["builds"].as_array().unwrap().len(), 2, "{history}");
+    for form in ["html", "md", "tsv", "csv", "json"] {
+        let name = format!("report.{form}");
+        bench.run(&["report", "-o", &name]).fine();
+        let text = fs::read_to_string(bench.path(&name)).unwrap();
+        assert!(text.contains("mysql-9.7.4"), "{name}");
+    }
+}
+
+#[test]
+fn what_is_exported_can_be_imported_again() {
+    let bench = Bench::new();
+    bench.write("mine.csv", &csv("mysql-9.7.4/innodb/\"a\", b"));
+    bench.run(&["import", "mine.csv"]).fine();
+    let first = bench.run(&["export", "r1"]).fine();
+    bench.write("again.csv", &first);
+    assert_eq!(bench.run(&["import", "again.csv"]).fine(), "r2\n");
+    let second = bench.run(&["export", "r2"]).fine();
+    assert_eq!(second.replace("\nr2,", "\nr1,"), first);
+    assert_eq!(
+        bench
+            .run(&["report", "r1", "-o", "-", "--format", "csv"])
+            .fine(),
+        first
+    );
+}
+
+#[test]
+fn the_same_system_again_is_the_next_round() {
+    let bench = Bench::new();
+    for (name, queries) in [
+        ("a.txt", 1000),
+        ("b.txt", 1010),
+        ("c.txt", 500),
+        ("d.txt", 505),
+    ] {
+        bench.write(name, &sysbench(queries));
+    }
+    let sides = [
+        "mysql-8=a.txt",
+        "mysql-8=b.txt",
+        "mysql-9=c.txt",
+        "mysql-9=d.txt",
+    ];
+    let ran = bench.run(&[&["import", "--name", "halved"][..], &sides].concat());
+    assert_eq!(ran.stdout, "r1\n", "{ran:?}");
+    assert!(ran.stderr.contains("rate: 4 of 4 values differ"), "{ran:?}");
+    let one = compared(&bench, "rate");
+    assert_eq!(
+        (&one["rounds"], &one["step"]),
+        (&2.into(), &"oltp_point_select".into())
+    );
+    assert!((one["ratio"].as_f64().unwrap() - 0.5).abs() < 1e-9, "{one}");
+    let listed = bench.run(&["list", "--format", "json"]).json();
+    assert_eq!(
+        (&listed[0]["plan"], &listed[0]["completed"]),
+        (&"halved".into(), &4.into())
+    );
+}
+
+#[test]
+fn markup_in_a_name_stays_text_wherever_it_is_shown() {
+    let bench = Bench::new();
+    bench.write("mine.csv", &csv("mysql-9.7.4/<b onclick='x'>&\"|"));
+    bench.run(&["import", "mine.csv"]).fine();
+    bench.run(&["report", "-o", "r.html"]).fine();
+    bench.run(&["report", "-o", "r.md"]).fine();
+    bench.run(&["history", "-o", "h.html"]).fine();
+    bench.run(&["history", "-o", "h.md"]).fine();
+    let xml = bench.run(&["compare", "--format", "junit"]).stdout;
+    let comment = bench.run(&["compare", "--format", "markdown"]).stdout;
+    let files = ["r.html", "r.md", "h.html", "h.md"];
+    let files = files.map(|name| fs::read_to_string(bench.path(name)).unwrap());
+    for text in files.iter().chain([&xml, &comment]) {
+        assert!(text.contains("&lt;b onclick"), "{text}");
+        assert!(!text.contains("<b onclick"), "{text}");
+    }
+}
+
+/// Imports it, which fails and leaves nothing behind.
+fn told(bench: &Bench, arguments: &[&str]) -> String {
+    let before = names(bench.directory.path());
+    let Ran {
+        status,
+        stdout,
+        stderr,
+    } = bench.run(&[&["import"], arguments].concat());
+    assert_eq!((status.code(), stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert_eq!(names(bench.directory.path()), before, "{stderr}");
+    stderr
+}
+
+#[test]
+fn what_cannot_be_imported_is_told_with_its_line() {
+    let bench = Bench::new();
+    let half = sysbench(1000).split_once("queries:").unwrap().0.to_owned();
+    bench.write("half.txt", &half);
+    bench.write("notes.txt", "hello\n");
+    bench.write("fast.csv", "system,step,metric,value\nfast,a,rate,1\n");
+    bench.write("nan.csv", "system,step,metric,value\nmysql-8,a,rate,NaN\n");
+    bench.write("zeros", &"\0".repeat(5000));
+    fs::create_dir(bench.path("empty")).unwrap();
+    insta::assert_snapshot!(told(&bench, &["mysql-8=half.txt"]), @"error: half.txt:5: no line `queries:`");
+    insta::assert_snapshot!(told(&bench, &["notes.txt"]), @"error: notes.txt: neither its name nor what it holds says what it is; say it with --as KIND");
+    insta::assert_snapshot!(told(&bench, &["fast.csv"]), @"error: fast.csv:2: `fast` does not say which product it is: give it a name such as mysql-8.0.31 or my8031.z12a (NAME=PATH), or say --dbms");
+    insta::assert_snapshot!(told(&bench, &["nan.csv"]), @"error: nan.csv:2: value must be a number from zero up, not `NaN`");
+    insta::assert_snapshot!(told(&bench, &["zeros", "--as", "pgbench"]), @"error: zeros:1: no line `tps = …`: the run of pgbench failed, or this is something else");
+    insta::assert_snapshot!(told(&bench, &["empty"]), @"error: empty: no raw output of sysbench (sb.o.…, sb.met.…) in it; name the files to import");
+    insta::assert_snapshot!(told(&bench, &["gone.csv"]), @"
+    error: cannot read gone.csv
+      because No such file or directory (os error 2)
+    ");
+    let endless = told(&bench, &["/dev/zero", "--as", "csv"]);
+    assert!(endless.contains("more than 268435456 bytes"), "{endless}");
+    bench.write("mine.csv", &csv("mysql-9.7.4"));
+    insta::assert_snapshot!(told(&bench, &["mine.csv", "--base", "mysql-5"]), @"error: mine.csv:2: no system `mysql-5` to be the base; there are `mysql-8.0.31`, `mysql-9.7.4`");
+}

@@ -1,0 +1,231 @@
+//! A series on its way to its levels, and what tells two levels from chance.
+
+use super::P_APART;
+use super::energy::best_split;
+use super::prior::Variance;
+use super::spread::{around_levels, larger, level};
+use crate::moderate::Prior;
+use crate::student::two_sided_p;
+
+/// Values, of builds and replicates together, that the two sides of a border need.
+const FEWEST_VALUES: f64 = 3.0;
+
+/// Below this, t has a p-value over 0.05 whatever its degrees of freedom; it is taken for one, as computing it
+/// for every pair of builds would take longer than all else.
+const NEVER_CERTAIN: f64 = 1.9;
+
+/// The levels beside a border: where the left one begins, the border, where the right one ends.
+pub(super) type Beside = (usize, usize, usize);
+
+/// A series as it is divided: builds that stand apart have a weight of zero.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    /// Mean logarithm of each build.
+    pub(super) means: Vec<f64>,
+    /// Replicates of each build.
+    pub(super) weights: Vec<f64>,
+    /// The odds against a change at each build, as other series have it.
+    pub(super) odds: Vec<f64>,
+    /// May the first build alone be a level?
+    pub(super) first_alone: bool,
+    /// May the last one?
+    pub(super) last_alone: bool,
+}
+
+/// What the test of a border takes for chance.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Chance {
+    /// This variance of a replicate.
+    Fixed(Variance),
+    /// The scatter around the levels, that border among them, drawn towards `prior`; at least that of the
+    /// replicates.
+    Around {
+        /// Of the family.
+        prior: Option<Prior>,
+        /// Of the replicates.
+        replicates: Option<Variance>,
+    },
+}
+
+impl Chance {
+    /// For a line with these borders.
+    pub(super) fn of(self, line: &Line, borders: &[usize]) -> Option<Variance> {
+        match self {
+            Self::Fixed(variance) => Some(variance),
+            Self::Around { prior, replicates } => {
+                let around = around_levels(&line.means, &line.weights, borders);
+                larger(replicates, around.map(|v| v.moderated(prior)))
+            }
+        }
+    }
+}
+
+/// Two levels side by side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Contrast {
+    /// The logarithm of the right level over the left one.
+    pub(super) log: f64,
+    /// Its standard error.
+    pub(super) error: f64,
+    /// Degrees of freedom of that.
+    pub(super) df: f64,
+    /// Two-sided p-value, at most one: that of the t-test times the number of places at which the border
+    /// could have been, so that having looked for it makes it no more certain (Bonferroni); or, if these
+    /// are lower, times the odds against a change there.
+    pub(super) p: f64,
+}
+
+/// A level and the replicates behind it.
+pub(super) struct Side {
+    pub(super) level: f64,
+    pub(super) weight: f64,
+}
+
+impl Side {
+    /// This level and the one to the right of it.
+    pub(super) fn against(&self, right: &Self, chance: Variance) -> Contrast {
+        let error = (chance.value * (1.0 / self.weight + 1.0 / right.weight)).sqrt();
+        let df = chance.df;
+        let log = right.level - self.level;
+        let t = log / error;
+        let p = if t.abs() < NEVER_CERTAIN {
+            1.0
+        } else {
+            two_sided_p(t, df)
+        };
+        Contrast { log, error, df, p }
+    }
+}
+
+impl Line {
+    /// The levels of `from..border` and `border..to`; `None` where one of them has no build.
+    pub(super) fn contrast(
+        &self,
+        (from, border, to): Beside,
+        chance: Variance,
+    ) -> Option<Contrast> {
+        let odds = self.odds[border].min(self.places(from, to));
+        self.compare((from, border), (border, to), chance)
+            .map(|one| Contrast {
+                p: (one.p * odds).min(1.0),
+                ..one
+            })
+    }
+
+    /// At how many places a border between these could be.
+    fn places(&self, from: usize, to: usize) -> f64 {
+        let places = (from + 1..to).filter(|place| self.may_be(*place));
+        places.count().max(1) as f64
+    }
+
+    /// Do other series change there more often than anywhere?
+    pub(super) fn is_usual(&self, border: usize) -> bool {
+        self.odds[border] < (self.odds.len() - 1) as f64
+    }
+
+    /// The levels of two stretches that were not looked for.
+    pub(super) fn compare(
+        &self,
+        left: (usize, usize),
+        right: (usize, usize),
+        chance: Variance,
+    ) -> Option<Contrast> {
+        Some(self.side(left)?.against(&self.side(right)?, chance))
+    }
+
+    /// The level of a stretch; `None` where it has no build.
+    pub(super) fn side(&self, (from, to): (usize, usize)) -> Option<Side> {
+        let (means, weights) = (&self.means[from..to], &self.weights[from..to]);
+        let weight: f64 = weights.iter().sum();
+        (weight > 0.0).then(|| Side {
+            level: level(means, weights),
+            weight,
+        })
+    }
+
+    /// Is the step at `border` no longer certain without the farthest build on one of its sides? Not asked
+    /// of a side that is a single build, nor where other series change too.
+    pub(super) fn rests_on_one(&self, (from, border, to): Beside, chance: Variance) -> bool {
+        let certain = |line: &Self, up: bool| {
+            let step = line.contrast((from, border, to), chance);
+            step.is_some_and(|one| one.p <= P_APART && (one.log > 0.0) == up)
+        };
+        let Some(step) = self.compare((from, border), (border, to), chance) else {
+            return false;
+        };
+        let up = step.log > 0.0;
+        let lower = self.without_farthest((from, border), !up);
+        let upper = self.without_farthest((border, to), up);
+        let mut without = lower.iter().chain(&upper);
+        !self.is_usual(border) && without.any(|line| !certain(line, up))
+    }
+
+    /// The line without the highest build of a stretch, or the lowest; `None` where that is its only one.
+    pub(super) fn without_farthest(
+        &self,
+        (from, to): (usize, usize),
+        highest: bool,
+    ) -> Option<Self> {
+        let kept: Vec<usize> = (from..to)
+            .filter(|place| self.weights[*place] > 0.0)
+            .collect();
+        let side = if highest { 1.0 } else { -1.0 };
+        let reach = |place: &usize| side * self.means[*place];
+        let farthest = kept.iter().max_by(|a, b| reach(a).total_cmp(&reach(b)))?;
+        (kept.len() > 1).then(|| {
+            let mut line = self.clone();
+            line.weights[*farthest] = 0.0;
+            line
+        })
+    }
+
+    /// May a border stand there? Its first build must count, and the last build alone must have been measured
+    /// beside another.
+    pub(super) fn may_be(&self, border: usize) -> bool {
+        let last = self.weights.iter().rposition(|weight| *weight > 0.0);
+        self.weights[border] > 0.0 && (self.last_alone || last.is_some_and(|last| border < last))
+    }
+
+    /// The best border within a stretch; none where it holds too few values.
+    pub(super) fn split(&self, (from, to): (usize, usize)) -> Option<usize> {
+        let (means, weights) = (&self.means[from..to], &self.weights[from..to]);
+        if weights.iter().sum::<f64>() < FEWEST_VALUES {
+            return None;
+        }
+        let allowed = |place: usize| self.may_be(from + place);
+        best_split(means, weights, allowed).map(|place| from + place)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A line of single values.
+    pub(in super::super) fn line(means: &[f64]) -> Line {
+        Line {
+            means: means.to_vec(),
+            weights: vec![1.0; means.len()],
+            odds: vec![f64::INFINITY; means.len()],
+            first_alone: false,
+            last_alone: false,
+        }
+    }
+
+    pub(in super::super) const CHANCE: Variance = Variance {
+        value: 1.0,
+        df: 40.0,
+    };
+
+    #[test]
+    fn what_was_looked_for_counts_the_places_or_the_odds_of_the_others() {
+        let mut line = line(&[0.0, 0.0, 0.0, 0.0, 4.0, 4.0, 4.0, 4.0]);
+        // Borders before builds 1 to 6; the last build alone is no level.
+        let searched = line.contrast((0, 4, 8), CHANCE).unwrap();
+        let alone = line.compare((0, 4), (4, 8), CHANCE).unwrap();
+        assert!((searched.p / alone.p - 6.0).abs() < 1e-9);
+        line.odds[4] = 0.5;
+        let usual = line.contrast((0, 4, 8), CHANCE).unwrap();
+        assert!((usual.p / alone.p - 0.5).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,82 @@
+//! What a history is: builds, and a line for each metric of each step.
+
+use model::{MetricId, RunId, StepId, Unit};
+
+use super::{Change, Standing};
+
+/// A build of a history: a system of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At {
+    /// The run.
+    pub run: RunId,
+    /// Name of the system.
+    pub system: String,
+    /// Id of its build.
+    pub build: String,
+}
+
+/// A ratio, with its 95 % interval where there is one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// The ratio.
+    pub ratio: f64,
+    /// The ends of its interval.
+    pub ends: Option<(f64, f64)>,
+}
+
+/// One build in one line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryPoint {
+    /// The replicates as they were measured: (round, value).
+    pub rounds: Vec<(u32, f64)>,
+    /// Their geometric mean.
+    pub value: f64,
+    /// Relative standard error of that, where anything tells.
+    pub error: Option<f64>,
+    /// Over the build before it that has a value.
+    pub to_previous: Option<Ratio>,
+    /// Over the base.
+    pub to_base: Option<Ratio>,
+    /// What it is in its line.
+    pub standing: Standing,
+}
+
+/// One metric of one step over the builds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryLine {
+    /// Which step.
+    pub step: StepId,
+    /// Its place in the workload.
+    pub ordinal: u32,
+    /// Clients of that step.
+    pub clients: u32,
+    /// Which metric.
+    pub metric: MetricId,
+    /// Its unit.
+    pub unit: Unit,
+    /// One entry a build; `None` where it has no value, or one that has no logarithm.
+    pub points: Vec<Option<HistoryPoint>>,
+    /// Where the level changed; [`Change::at`] is the place of a build.
+    pub changes: Vec<Change>,
+}
+
+impl HistoryLine {
+    /// Could a change have been found? Not where nothing tells how much values scatter.
+    pub fn is_tested(&self) -> bool {
+        self.points
+            .iter()
+            .flatten()
+            .any(|point| point.error.is_some())
+    }
+}
+
+/// Builds in order, and what each metric of each step did over them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// The builds.
+    pub builds: Vec<At>,
+    /// Place of the base.
+    pub base: usize,
+    /// By step, then by metric as the runs have them.
+    pub lines: Vec<HistoryLine>,
+}

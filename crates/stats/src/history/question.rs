@@ -1,0 +1,57 @@
+//! What a history is asked for, and what is wrong with the question.
+
+use model::{MetricId, RunId, StepId};
+
+use crate::options::Selection;
+
+/// What a history is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HistoryOptions {
+    /// Which metrics.
+    pub metrics: Selection,
+    /// Only this step.
+    pub step: Option<StepId>,
+    /// The practical margin for every metric, as a fraction; `None` for each metric's own.
+    pub min_effect: Option<f64>,
+    /// Place of the build that the others are compared with.
+    pub base: usize,
+}
+
+/// A history that cannot be made as it was asked for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum HistoryError {
+    /// One build has no history.
+    #[error(
+        "a history needs at least two builds, not {0}; name more runs, or a run of several systems"
+    )]
+    TooFew(usize),
+    /// The runs differ in more than their builds.
+    #[error("{one} and {other} cannot be in one history: {why}; name runs that are alike")]
+    Unlike {
+        /// The first run.
+        one: RunId,
+        /// The one that differs from it.
+        other: RunId,
+        /// In what.
+        why: String,
+    },
+    /// No such step.
+    #[error("these runs have no step `{step}`; their steps are {}", .known.join(", "))]
+    UnknownStep {
+        /// The step that was asked for.
+        step: StepId,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// No such metric.
+    #[error("these runs have no metric `{metric}`; they have {}", .known.join(", "))]
+    UnknownMetric {
+        /// The metric that was asked for.
+        metric: MetricId,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// The margin is negative or not a number.
+    #[error("the smallest effect worth calling must be a fraction of at least 0, not {0}")]
+    BadMargin(f64),
+}
