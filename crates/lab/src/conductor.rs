@@ -490,6 +490,7 @@ impl Conductor<'_> {
             seconds_on_target: window.on_target,
             requested_rows: result.requested_rows,
             open_loop: result.open_loop,
+            tpcc: result.tpcc,
             counters: model::Readings::default(),
             sizes: None,
             checks: result.checks,

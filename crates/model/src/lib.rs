@@ -19,6 +19,7 @@ mod rng;
 mod run;
 mod sql;
 mod system;
+mod tpcc;
 mod units;
 mod version;
 mod workload;
@@ -47,6 +48,10 @@ pub use sql::{
     SqlStep, SqlTable, SqlTexts, SqlWork, TableChoice, Verb,
 };
 pub use system::{Build, BuildSource, Config, Connection, Placement, Setting, System, Transport};
+pub use tpcc::{
+    DISTRICTS, Isolation, PaymentOrder, ROLLBACK, StockLevel, TpccAudit, TpccCardinality, TpccFacts, TpccForm,
+    TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSchema, TpccSpec, TpccTransaction,
+};
 pub use units::{Bytes, Nanos};
 pub use version::{Version, VersionError};
 pub use workload::{

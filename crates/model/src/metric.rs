@@ -767,6 +767,7 @@ mod tests {
             seconds_on_target: None,
             requested_rows: 0,
             open_loop: None,
+            tpcc: None,
             counters: Readings::default(),
             sizes: None,
             checks: Vec::new(),

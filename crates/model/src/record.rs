@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Latency, Nanos, Readings};
+use crate::{Bytes, Latency, Nanos, Readings, TpccFacts};
 
 /// The name of a step: `l.i0`, `qr100`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -250,6 +250,8 @@ pub struct StepRecord {
     pub requested_rows: u64,
     /// What became of the arrivals, where operations arrived by themselves.
     pub open_loop: Option<OpenLoop>,
+    /// What the TPC-C-like workload found out.
+    pub tpcc: Option<TpccFacts>,
     /// What the probes saw between the two edges.
     pub counters: Readings,
     /// Sizes after the step.

@@ -225,6 +225,7 @@ fn record(step: &str, ordinal: u32, seconds: u32, totals: Vec<KindInterval>) -> 
         seconds_on_target: (!about_rows).then_some((seconds, seconds)),
         requested_rows: 10_000 * u64::from(seconds),
         open_loop: None,
+        tpcc: None,
         counters: readings(&mut Rng::new(u64::from(ordinal)), u64::from(seconds)),
         sizes: None,
         checks: Vec::new(),

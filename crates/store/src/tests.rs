@@ -176,6 +176,7 @@ fn record(name: &str, ordinal: u32) -> StepRecord {
         seconds_on_target: Some((3, 3)),
         requested_rows: 450,
         open_loop: None,
+        tpcc: None,
         counters: Readings::default(),
         sizes: None,
         checks: Vec::new(),

@@ -512,6 +512,7 @@ impl Workload for Insert {
             target_rate: paced,
             requested_rows,
             open_loop: None,
+            tpcc: None,
             checks,
             notes,
         })

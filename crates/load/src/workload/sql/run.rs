@@ -72,6 +72,7 @@ impl RunStep<'_> {
             target_rate: None,
             requested_rows: 0,
             open_loop: measured.open_loop,
+            tpcc: None,
             checks,
             notes,
         })
@@ -187,6 +188,7 @@ impl RunStep<'_> {
                 Ok(Measured {
                     window: run(setup, stop, observer)?,
                     open_loop: None,
+                    tpcc: None,
                     notes: Vec::new(),
                 })
             }
