@@ -171,6 +171,7 @@ impl Workload for Tpcc {
                     seed: self.seed,
                     rows_seed,
                     target,
+                    log: None,
                 };
                 step.run(stop, observer)
             }
