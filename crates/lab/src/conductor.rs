@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use load::{StepError, StepOutline, StepResult, Stop, Workload};
 use model::{
-    Capture, Engine, Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, StepRecord, System,
-    Trial, TrialKey,
+    Capture, Engine, Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, Sizes, StepRecord,
+    System, Trial, TrialKey,
 };
 use probes::Watch;
 use store::{StoreError, Want};
@@ -89,6 +89,7 @@ impl Lab {
             store_failure: None,
             told: BTreeSet::new(),
             captured: None,
+            sizes: None,
             templates,
         };
         match conductor.make_templates(&left) {
@@ -170,6 +171,8 @@ struct Conductor<'a> {
     told: BTreeSet<String>,
     /// What was captured after the last step of the site that is open.
     captured: Option<Vec<Capture>>,
+    /// Sizes after the last step of the site that is open.
+    sizes: Option<Sizes>,
     /// Where the plan asks for templates.
     templates: Option<Templates>,
 }
@@ -301,6 +304,7 @@ impl Conductor<'_> {
     ) -> Result<Box<dyn Site>, Broken> {
         let directory = self.instances.join(name);
         self.captured = None;
+        self.sizes = None;
         self.provider
             .check(system)
             .map_err(|reason| failed(None, reason, Vec::new()))?;
@@ -381,6 +385,7 @@ impl Conductor<'_> {
         let mut record = self.record(outline, ordinal, result);
         record.counters = counters;
         record.sizes = site.sizes();
+        record.before = std::mem::replace(&mut self.sizes, record.sizes);
         let wrong: Vec<String> = record
             .checks
             .iter()
@@ -492,6 +497,7 @@ impl Conductor<'_> {
             open_loop: result.open_loop,
             tpcc: result.tpcc,
             counters: model::Readings::default(),
+            before: None,
             sizes: None,
             checks: result.checks,
             notes: result.notes,

@@ -77,6 +77,21 @@ impl Embedded {
         }
     }
 
+    /// Opens the file that is there already, and so brings it in order after a crash of the process that
+    /// had it open.
+    pub(crate) fn open_again(
+        system: &System,
+        directory: &Path,
+        timeout: Duration,
+    ) -> Result<Self, SiteError> {
+        Self::opened(system, directory, timeout, None)
+    }
+
+    /// Its directory.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     fn opened(
         system: &System,
         directory: &Path,

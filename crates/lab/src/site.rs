@@ -222,7 +222,7 @@ impl Provider for Providers {
 pub(crate) const NOT_OURS: &str = "a server that is not ours cannot be given a clone of its data";
 
 /// The longest wait for the answer to a statement of the workload.
-fn statement_timeout(workload: &WorkloadSpec) -> Duration {
+pub(crate) fn statement_timeout(workload: &WorkloadSpec) -> Duration {
     Duration::from_secs(u64::from(workload.statement_timeout()))
 }
 

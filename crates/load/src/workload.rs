@@ -1,6 +1,8 @@
 //! The seam of workloads, and their list.
 
 pub(crate) mod insert;
+mod measure;
+mod session;
 mod settle;
 pub(crate) mod sql;
 mod tpcc;
@@ -14,6 +16,9 @@ use model::{
     WorkloadSpec,
 };
 
+pub use self::tpcc::acknowledged::{
+    LoggedRun, Missing, Present, Survived, check_conditions, run_logged, survived,
+};
 use crate::StepError;
 use crate::engine::{Observer, Stop, Window};
 

@@ -5,6 +5,7 @@
 //! each trial yields a [`StepRecord`] per step, records become [`Measurement`]s, measurements of
 //! two systems become a [`Comparison`] with a [`Verdict`].
 
+mod audit;
 mod comparison;
 mod counter;
 mod dbms;
@@ -24,6 +25,7 @@ mod units;
 mod version;
 mod workload;
 
+pub use audit::{AUDIT, AUDIT_FROM, AuditRange};
 pub use comparison::{Comparison, Magnitude, Reason, Verdict};
 pub use counter::{Counter, CounterId, CounterKind, Readings};
 pub use dbms::{Dbms, Dialect, Engine};

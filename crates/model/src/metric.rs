@@ -1,9 +1,13 @@
 //! Metrics: what each is called, its unit, which direction is better, and how it is computed.
 //!
-//! A metric from an existing source is one row of `METRICS` or `KIND_METRICS`.
+//! A metric from an existing source is one row of `METRICS` or `KIND_METRICS`; those of the TPC-C-like
+//! workload alone are in `tpcc.rs`.
 //! Names such as `cpu/o` and `wKB/o` are those of the field's published tables; "o" is one of what
 //! the step is about: an inserted or indexed row in the load steps, a query in the query steps, a
-//! statement in the steps of SQL workloads, BEGIN and COMMIT among them.
+//! statement in the steps of SQL workloads, BEGIN and COMMIT among them, a completed New-Order in those
+//! of the TPC-C-like workload.
+
+mod tpcc;
 
 use std::fmt;
 
@@ -27,6 +31,14 @@ impl MetricId {
 
     /// The highest rate at which a limit on response time was kept.
     pub const HIGHEST_RATE: &'static str = "highest_rate";
+
+    /// Completed New-Orders per minute.
+    pub const TPMC: &'static str = "tpmc";
+
+    /// The share of the transactions of a kind that kept their limit on response time.
+    pub fn within_limit(kind: &str) -> Self {
+        Self(tpcc::WITHIN_LIMIT.replace("{kind}", kind))
+    }
 }
 
 impl fmt::Display for MetricId {
@@ -44,6 +56,18 @@ pub enum Unit {
     /// Rows per second.
     #[serde(rename = "rows/s")]
     RowsPerSecond,
+    /// Operations per minute.
+    #[serde(rename = "1/min")]
+    PerMinute,
+    /// Megabytes (1000 KB of 1024 bytes) per second, as `iostat` and the published tables have them.
+    #[serde(rename = "MB/s")]
+    MbPerSecond,
+    /// Kilobytes (1024 bytes) per second over operations per minute, as published tables have them.
+    #[serde(rename = "KB/s/tpmc")]
+    KbPerSecondPerTpmc,
+    /// Millionths of a per cent of all CPUs over operations per minute, as published tables have them.
+    #[serde(rename = "µ%/tpmc")]
+    MicroPercentPerTpmc,
     /// Microseconds.
     #[serde(rename = "µs")]
     Micros,
@@ -73,6 +97,10 @@ impl Unit {
         match self {
             Self::OpsPerSecond => "ops/s",
             Self::RowsPerSecond => "rows/s",
+            Self::PerMinute => "1/min",
+            Self::MbPerSecond => "MB/s",
+            Self::KbPerSecondPerTpmc => "KB/s/tpmc",
+            Self::MicroPercentPerTpmc => "µ%/tpmc",
             Self::Micros => "µs",
             Self::MicrosPerOp => "µs/op",
             Self::PerOp => "1/op",
@@ -85,9 +113,13 @@ impl Unit {
 
     /// The unit with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        const ALL: [Unit; 9] = [
+        const ALL: [Unit; 13] = [
             Unit::OpsPerSecond,
             Unit::RowsPerSecond,
+            Unit::PerMinute,
+            Unit::MbPerSecond,
+            Unit::KbPerSecondPerTpmc,
+            Unit::MicroPercentPerTpmc,
             Unit::Micros,
             Unit::MicrosPerOp,
             Unit::PerOp,
@@ -136,7 +168,8 @@ pub enum Group {
     Client,
     /// Sizes.
     Size,
-    /// Service-level agreement of the background writers.
+    /// What was agreed on: the rate of the background writers, limits on response time, what transactions
+    /// ask for.
     Sla,
 }
 
@@ -180,7 +213,7 @@ struct KindMetric {
 
 /// All measurements of a step. Whatever could not be computed is left out.
 pub fn measure(step: &StepRecord) -> Vec<Measurement> {
-    let plain = METRICS.iter().filter_map(|m| {
+    let plain = METRICS.iter().chain(tpcc::METRICS).filter_map(|m| {
         Some(Measurement {
             metric: MetricId::new(m.id),
             unit: (m.unit)(step),
@@ -188,13 +221,16 @@ pub fn measure(step: &StepRecord) -> Vec<Measurement> {
         })
     });
     let by_kind = step.kinds.iter().flat_map(|kind| {
-        KIND_METRICS.iter().filter_map(move |m| {
-            Some(Measurement {
-                metric: MetricId(m.id.replace("{kind}", &kind.spec.name)),
-                unit: m.unit,
-                value: (m.compute)(kind, step).filter(|v| v.is_finite())?,
+        KIND_METRICS
+            .iter()
+            .chain(tpcc::KIND_METRICS)
+            .filter_map(move |m| {
+                Some(Measurement {
+                    metric: MetricId(m.id.replace("{kind}", &kind.spec.name)),
+                    unit: m.unit,
+                    value: (m.compute)(kind, step).filter(|v| v.is_finite())?,
+                })
             })
-        })
     });
     plain.chain(by_kind).collect()
 }
@@ -203,11 +239,13 @@ pub fn measure(step: &StepRecord) -> Vec<Measurement> {
 pub fn describe(id: &MetricId) -> Option<Described> {
     METRICS
         .iter()
+        .chain(tpcc::METRICS)
         .find(|m| m.id == id.0)
         .map(|m| m.is)
         .or_else(|| {
             KIND_METRICS
                 .iter()
+                .chain(tpcc::KIND_METRICS)
                 .find(|m| is_of_family(&id.0, m.id))
                 .map(|m| m.is)
         })
@@ -722,11 +760,9 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_described() {
-        let mut ids: Vec<&str> = METRICS
-            .iter()
-            .map(|m| m.id)
-            .chain(KIND_METRICS.iter().map(|m| m.id))
-            .collect();
+        let of_steps = METRICS.iter().chain(tpcc::METRICS).map(|m| m.id);
+        let of_kinds = KIND_METRICS.iter().chain(tpcc::KIND_METRICS).map(|m| m.id);
+        let mut ids: Vec<&str> = of_steps.chain(of_kinds).collect();
         ids.sort_unstable();
         assert!(ids.windows(2).all(|w| w[0] != w[1]));
         for id in ids {
@@ -734,6 +770,14 @@ mod tests {
             assert!(describe(&id).is_some(), "{id}");
         }
         assert!(describe(&MetricId::new("service.query.p42")).is_none());
+    }
+
+    #[test]
+    fn units_are_found_by_the_name_that_is_stored() {
+        for m in METRICS.iter().chain(tpcc::METRICS) {
+            let unit = (m.unit)(&step());
+            assert_eq!(Unit::from_name(unit.name()), Some(unit), "{}", m.id);
+        }
     }
 
     /// A second of transactions of six statements each.
@@ -769,6 +813,7 @@ mod tests {
             open_loop: None,
             tpcc: None,
             counters: Readings::default(),
+            before: None,
             sizes: None,
             checks: Vec::new(),
             notes: Vec::new(),

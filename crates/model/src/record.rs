@@ -254,6 +254,8 @@ pub struct StepRecord {
     pub tpcc: Option<TpccFacts>,
     /// What the probes saw between the two edges.
     pub counters: Readings,
+    /// Sizes before the step: those after the step before it in the trial.
+    pub before: Option<Sizes>,
     /// Sizes after the step.
     pub sizes: Option<Sizes>,
     /// Answers that were checked.

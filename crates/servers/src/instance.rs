@@ -293,10 +293,21 @@ impl Instance {
         }
     }
 
-    /// Ends the server and all its processes at once, as a crash would.
+    /// Ends the server and all its processes without waiting for what it still has to write. A family that
+    /// has a signal for that gets it first, so that it ends its own processes.
     pub fn kill(&mut self) {
+        self.end_with(Running::kill);
+    }
+
+    /// Ends the server and all its processes with SIGKILL, all at once, as a crash would: none of them gets
+    /// to do anything more. What they had given to the kernel stays.
+    pub fn crash(&mut self) {
+        self.end_with(Running::crash);
+    }
+
+    fn end_with(&mut self, end: impl FnOnce(&mut Running)) {
         if let Some(mut running) = self.running.take() {
-            running.kill();
+            end(&mut running);
             // The process is gone; what the record still says of it is harmless, because it is only ever
             // believed together with the start time.
             let _ = self.forget_server();

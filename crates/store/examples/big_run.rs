@@ -227,6 +227,7 @@ fn record(step: &str, ordinal: u32, seconds: u32, totals: Vec<KindInterval>) -> 
         open_loop: None,
         tpcc: None,
         counters: readings(&mut Rng::new(u64::from(ordinal)), u64::from(seconds)),
+        before: None,
         sizes: None,
         checks: Vec::new(),
         notes: Vec::new(),

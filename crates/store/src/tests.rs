@@ -178,6 +178,7 @@ fn record(name: &str, ordinal: u32) -> StepRecord {
         open_loop: None,
         tpcc: None,
         counters: Readings::default(),
+        before: None,
         sizes: None,
         checks: Vec::new(),
         notes: Vec::new(),

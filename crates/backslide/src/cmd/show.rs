@@ -58,6 +58,9 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
     if let Some(open_loop) = report::tables::open_loop(&input) {
         table::print(printer, &open_loop);
     }
+    for transactions in report::tables::transactions(&input) {
+        table::print(printer, &transactions);
+    }
     for trial in &data.trials {
         if let Outcome::Failed {
             step,

@@ -5,7 +5,7 @@
 //! `check.load` proves what was loaded, `settle`; `h1 … hN` run transactions on the same database, and
 //! `check` proves what they left.
 
-mod acknowledged;
+pub(super) mod acknowledged;
 mod audit;
 mod check;
 mod conditions;
