@@ -289,10 +289,22 @@ mod tests {
 
     #[test]
     fn each_rate_is_told_with_what_came_of_it() {
-        assert_eq!(told(&[20], &[Some(12)], true), "1,500/s: p99 12.0ms, within 20.0ms");
-        assert_eq!(told(&[20], &[Some(12)], false), "1,500/s: p99 12.0ms, rate not sustained");
-        assert_eq!(told(&[20], &[Some(32)], false), "1,500/s: p99 32.0ms, over 20.0ms");
-        assert_eq!(told(&[20], &[None], false), "1,500/s: p99 unknown, over 20.0ms");
+        assert_eq!(
+            told(&[20], &[Some(12)], true),
+            "1,500/s: p99 12.0ms, within 20.0ms"
+        );
+        assert_eq!(
+            told(&[20], &[Some(12)], false),
+            "1,500/s: p99 12.0ms, rate not sustained"
+        );
+        assert_eq!(
+            told(&[20], &[Some(32)], false),
+            "1,500/s: p99 32.0ms, over 20.0ms"
+        );
+        assert_eq!(
+            told(&[20], &[None], false),
+            "1,500/s: p99 unknown, over 20.0ms"
+        );
         assert_eq!(
             told(&[20, 80], &[Some(12), Some(50)], true),
             "1,500/s: order p99 12.0ms, payment p99 50.0ms, all within their limits"

@@ -23,7 +23,12 @@ pub(in crate::workload) fn push_int(sql: &mut String, value: i64) {
 }
 
 /// Appends a value that is given as text.
-pub(in crate::workload) fn push_text(sql: &mut String, dialect: Dialect, literal: Literal, text: &str) {
+pub(in crate::workload) fn push_text(
+    sql: &mut String,
+    dialect: Dialect,
+    literal: Literal,
+    text: &str,
+) {
     match literal {
         Literal::Number => {
             if text.starts_with('-') {

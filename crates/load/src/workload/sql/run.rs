@@ -90,7 +90,9 @@ impl RunStep<'_> {
             outages: Outages::default(),
             connector: Arc::clone(&self.target.connector),
             reconnect_for: Duration::from_secs(u64::from(errors.reconnect_seconds)),
-            queue: self.stream().map(|stream| stream.queue(self.seed_of(u32::MAX))),
+            queue: self
+                .stream()
+                .map(|stream| stream.queue(self.seed_of(u32::MAX))),
             whole_after: self.run.whole.then_some(whole_after),
             every: kinds.every,
             pipeline: self.target.connection.pipeline,

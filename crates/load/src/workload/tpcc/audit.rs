@@ -119,8 +119,8 @@ mod tests {
     use model::{Rng, TpccMix};
 
     use super::super::deck::Deck;
-    use super::super::input::fixture::spec;
     use super::super::input::Inputs;
+    use super::super::input::fixture::spec;
     use super::super::random::Constants;
     use super::*;
 
@@ -156,12 +156,30 @@ mod tests {
     fn other_shares_are_told() {
         let right = asked(2, 20_000, 1);
         let wrong = [
-            TpccAudit { rollbacks: 0, ..right },
-            TpccAudit { lines: right.new_orders * 11, ..right },
-            TpccAudit { remote_lines: right.lines / 50, ..right },
-            TpccAudit { remote_payments: 0, ..right },
-            TpccAudit { payments_by_name: right.payments / 2, ..right },
-            TpccAudit { order_statuses_by_name: 0, ..right },
+            TpccAudit {
+                rollbacks: 0,
+                ..right
+            },
+            TpccAudit {
+                lines: right.new_orders * 11,
+                ..right
+            },
+            TpccAudit {
+                remote_lines: right.lines / 50,
+                ..right
+            },
+            TpccAudit {
+                remote_payments: 0,
+                ..right
+            },
+            TpccAudit {
+                payments_by_name: right.payments / 2,
+                ..right
+            },
+            TpccAudit {
+                order_statuses_by_name: 0,
+                ..right
+            },
         ];
         for (audit, index) in wrong.iter().zip(0..) {
             let checks = checks(audit, 20_000, 2);
@@ -194,7 +212,10 @@ mod tests {
         let mut all = one;
         add(&mut all, &other);
         assert_eq!(all.lines, one.lines + other.lines);
-        assert_eq!(all.order_statuses, one.order_statuses + other.order_statuses);
+        assert_eq!(
+            all.order_statuses,
+            one.order_statuses + other.order_statuses
+        );
         let mut both = TpccAudit::default();
         add(&mut both, &other);
         add(&mut both, &one);

@@ -2,22 +2,27 @@
 
 mod findings;
 mod jobs;
+mod proof;
 mod quantities;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use model::{KindSpec, Nanos, TpccProfile, TpccSpec};
+use drivers::{Session, SessionError};
+use model::{Dialect, KindSpec, TpccProfile, TpccSpec};
 
 use self::findings::{Findings, Found};
 use self::jobs::{Job, jobs};
-use super::conditions::{self, Circumstances, Condition};
+use self::proof::Proof;
+use super::conditions::Circumstances;
+use super::load::Errand;
 use super::meta;
 use super::population::Population;
 use super::reading;
 use super::scale::Scale;
-use crate::engine::{End, Observer, StepSetup, Stop, run as run_clients};
-use crate::workload::settle::{Clients, bounded};
+use super::tables::Table;
+use crate::engine::{Observer, Stop};
+use crate::workload::settle::{Clients, Notes, bounded};
 use crate::workload::worker::Worker;
 use crate::{Client, ClientContext, StepClock, StepError, StepResult, Target};
 
@@ -29,6 +34,9 @@ pub(super) enum When {
     /// Transactions ran on it since.
     Used,
 }
+
+/// Under which name it is noted how long each condition took.
+const NOTES: &str = "conditions";
 
 /// The operation kind: a query that looks for what offends a condition. Its rows are what it found.
 pub(super) fn kinds() -> Vec<KindSpec> {
@@ -50,68 +58,22 @@ pub(super) fn run(
     observer: &mut dyn Observer,
 ) -> Result<StepResult, StepError> {
     let clock = StepClock::start();
+    let notes = Notes::default();
     let checking = Arc::new(Checking::new(spec, when, rows_seed));
-    let setup = StepSetup {
+    let errand = Errand {
         kinds: kinds(),
         clients: connect(&checking, spec, rows_seed, target)?,
-        pace: None,
-        end: End::AllDone { limit: None },
-        warmup: Nanos(0),
+        clock,
+        notes: (NOTES, &notes),
     };
-    let window = run_clients(setup, stop, observer)?;
-    let elapsed = clock.now();
-    let mut checks = checking.findings.checks(&checking.proofs);
+    let mut result = errand.run(stop, observer)?;
+    result.notes.extend(checking.notes(spec.profile));
+    result.checks = checking.findings.checks(&checking.proofs);
     if when == When::Loaded {
-        checks.extend(reading::checks(spec, rows_seed, target, stop)?);
+        let rows = reading::checks(spec, rows_seed, target, stop)?;
+        result.checks.extend(rows);
     }
-    Ok(StepResult {
-        window,
-        elapsed,
-        target_rate: None,
-        requested_rows: 0,
-        open_loop: None,
-        tpcc: None,
-        checks,
-        notes: checking.notes(spec.profile),
-    })
-}
-
-/// What is proved by one check.
-#[derive(Clone, Copy, Debug)]
-enum Proof {
-    /// A condition that a query tells.
-    Condition(&'static Condition),
-    /// Stock is what was loaded, less what was ordered.
-    Quantities,
-}
-
-impl Proof {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Condition(condition) => condition.name,
-            Self::Quantities => quantities::NAME,
-        }
-    }
-
-    fn says(self) -> &'static str {
-        match self {
-            Self::Condition(condition) => condition.says,
-            Self::Quantities => quantities::SAYS,
-        }
-    }
-
-    /// Everything that can be asked of such data, and what it does not keep.
-    fn of(profile: TpccProfile, when: When) -> (Vec<Self>, Vec<Self>) {
-        let conditions = conditions::all().map(Self::Condition);
-        let mut proofs: Vec<Self> = conditions.collect();
-        if when == When::Used {
-            proofs.push(Self::Quantities);
-        }
-        proofs.into_iter().partition(|proof| match proof {
-            Self::Condition(condition) => condition.applies(profile, when),
-            Self::Quantities => profile == TpccProfile::Standard,
-        })
-    }
+    Ok(result)
 }
 
 /// What all clients share.
@@ -144,7 +106,7 @@ impl Checking {
 
     /// How long each condition took, and what was not asked because nobody keeps it up to date.
     fn notes(&self, profile: TpccProfile) -> Vec<(String, String)> {
-        let mut notes = vec![("conditions".to_owned(), self.findings.took(&self.proofs))];
+        let mut notes = vec![(NOTES.to_owned(), self.findings.took(&self.proofs))];
         let names: Vec<&str> = self.left_out.iter().map(|proof| proof.name()).collect();
         if self.circumstances.when == When::Used && !names.is_empty() {
             let why = match profile {
@@ -163,7 +125,9 @@ impl Checking {
     }
 }
 
-/// Connects the clients, after a look whether the database is the one that is meant.
+/// Connects the clients. The first looks whether the database is the one that is meant, and has the server
+/// count what its tables hold: right after a load it believes them to be small, and reads all of them where it
+/// should look for a few rows.
 fn connect(
     checking: &Arc<Checking>,
     spec: &TpccSpec,
@@ -175,11 +139,27 @@ fn connect(
         let mut worker = Worker::connect(&*target.patient, name.clone())?;
         if number == 1 {
             meta::refuse_other(&mut *worker.session, spec, rows_seed)?;
+            for sql in analyze(target.dialect) {
+                worker.run(&sql)?;
+            }
         }
         let checking = Arc::clone(checking);
         Ok(bounded(name, Checker { worker, checking }))
     });
     clients.collect()
+}
+
+/// The statements that let the server know what its tables hold. SQLite does without.
+fn analyze(dialect: Dialect) -> Vec<String> {
+    let command = match dialect {
+        Dialect::Mysql => "ANALYZE TABLE",
+        Dialect::Postgres => "ANALYZE",
+        Dialect::Sqlite => return Vec::new(),
+    };
+    let tables = Table::ALL.into_iter();
+    tables
+        .map(|table| format!("{command} {}", table.name()))
+        .collect()
 }
 
 /// A client that looks for what offends.
@@ -234,7 +214,7 @@ impl Checker {
     fn operate(
         &mut self,
         context: &mut ClientContext<'_>,
-        look: impl Fn(&mut dyn drivers::Session, &mut Found) -> Result<(), drivers::SessionError>,
+        look: impl Fn(&mut dyn Session, &mut Found) -> Result<(), SessionError>,
     ) -> Result<Option<Found>, StepError> {
         let mut found = Found::default();
         let ended = self.worker.operate(context, 0, None, |session| {

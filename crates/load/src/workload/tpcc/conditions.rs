@@ -1,11 +1,10 @@
 //! What must hold of the data: the twelve consistency conditions of the standard, and what else follows from
 //! the transactions. Each is a query that returns the rows which offend.
 //!
-//! The texts are the same in all dialects, and no plan of theirs needs statistics, so that they are as fast
-//! right after a load as later: tables are read in the order of their primary keys or looked up by them, and
-//! two sides that must agree per customer or item are put one after the other and added up, never joined.
-//! Money is added in the unit of its columns, so that cents and decimals need no different texts. Only
-//! `o_carrier_id` and `ol_delivery_d` may be NULL.
+//! The texts are the same in all dialects, and their plans as plain as can be: tables are read in the order of
+//! their primary keys or looked up by them, and two sides that must agree per customer or item are put one
+//! after the other and added up, never joined. Money is added in the unit of its columns, so that cents and
+//! decimals need no different texts. Only `o_carrier_id` and `ol_delivery_d` may be NULL.
 
 mod extra;
 mod standard;

@@ -90,7 +90,10 @@ mod tests {
             assert_eq!(counts(&drawn), OF_EACH);
             orders.push(drawn);
         }
-        assert!(orders.windows(2).all(|pair| pair[0] != pair[1]), "shuffled anew");
+        assert!(
+            orders.windows(2).all(|pair| pair[0] != pair[1]),
+            "shuffled anew"
+        );
     }
 
     #[test]

@@ -2,9 +2,7 @@
 
 use model::{DISTRICTS, Rng, TpccHomes, TpccSpec, TpccTransaction};
 
-use super::random::{
-    Constants, OF_CUSTOMERS, OF_ITEMS, OF_NAMES, between, last_name, nurand,
-};
+use super::random::{Constants, OF_CUSTOMERS, OF_ITEMS, OF_NAMES, between, last_name, nurand};
 use super::scale::Scale;
 
 #[cfg(test)]
@@ -232,7 +230,13 @@ impl Inputs {
         let mut lines = [Line::default(); MOST_LINES];
         for line in &mut lines[..count] {
             *line = Line {
-                item: nurand(&mut self.rng, OF_ITEMS, 1, self.scale.items, self.constants.item),
+                item: nurand(
+                    &mut self.rng,
+                    OF_ITEMS,
+                    1,
+                    self.scale.items,
+                    self.constants.item,
+                ),
                 supply: self.supply(warehouse),
                 quantity: self.uniform(1, 10),
             };

@@ -87,14 +87,19 @@ pub(super) fn create(
     };
     let facts = facts(spec, rows_seed)?;
     // No text has a quote or a backslash: names, numbers, and JSON of these.
-    let facts = facts.iter().map(|(name, text)| format!("('{name}', '{text}')"));
+    let facts = facts
+        .iter()
+        .map(|(name, text)| format!("('{name}', '{text}')"));
     let facts: Vec<String> = facts.collect();
     Ok([
         format!(
             "CREATE TABLE {NAME} (fact VARCHAR(32) NOT NULL, value VARCHAR(500) NOT NULL, \
              PRIMARY KEY (fact)){options}"
         ),
-        format!("INSERT INTO {NAME} (fact, value) VALUES {}", facts.join(", ")),
+        format!(
+            "INSERT INTO {NAME} (fact, value) VALUES {}",
+            facts.join(", ")
+        ),
     ])
 }
 
@@ -205,7 +210,10 @@ mod tests {
     #[test]
     fn texts_need_no_escapes() {
         for (name, text) in facts(&spec(), u64::MAX).unwrap() {
-            assert!(!name.contains(['\'', '\\']) && !text.contains(['\'', '\\']), "{text}");
+            assert!(
+                !name.contains(['\'', '\\']) && !text.contains(['\'', '\\']),
+                "{text}"
+            );
             assert!(name.len() <= 32 && text.len() <= 500);
         }
     }

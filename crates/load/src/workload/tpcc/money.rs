@@ -57,10 +57,8 @@ fn parse(text: &[u8], decimals: usize) -> Option<i64> {
         digits => (false, digits),
     };
     let point = digits.iter().position(|byte| *byte == b'.');
-    let (whole, fraction) = match point {
-        Some(point) => (&digits[..point], &digits[point + 1..]),
-        None => (digits, &[][..]),
-    };
+    let (whole, fraction) = digits.split_at(point.unwrap_or(digits.len()));
+    let fraction = fraction.strip_prefix(b".").unwrap_or(fraction);
     let (fraction, beyond) = fraction.split_at(fraction.len().min(decimals));
     if whole.is_empty() || beyond.iter().any(|byte| *byte != b'0') {
         return None;
@@ -157,7 +155,17 @@ mod tests {
             ] {
                 assert_eq!(cents(text(shown)), Some(expected), "{shown}");
             }
-            for none in ["", "-", ".", ".5", "1.234", "1,5", "1e3", "NULL", "9".repeat(30).as_str()] {
+            for none in [
+                "",
+                "-",
+                ".",
+                ".5",
+                "1.234",
+                "1,5",
+                "1e3",
+                "NULL",
+                "9".repeat(30).as_str(),
+            ] {
                 assert_eq!(cents(text(none)), None, "{none}");
             }
             assert_eq!(cents(Value::Int(0)), Some(0));

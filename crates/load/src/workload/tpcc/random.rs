@@ -72,7 +72,7 @@ pub(super) fn between(rng: &mut Rng, low: u32, high: u32) -> u32 {
     low + rng.below(u64::from(high - low) + 1) as u32
 }
 
-/// A number from `low` to `high`, some of them far more likely than others: NURand of the standard. `a` is
+/// A number from `low` to `high`, some of them far more likely than others: `NURand` of the standard. `a` is
 /// one less than a power of two.
 #[inline]
 pub(super) fn nurand(rng: &mut Rng, a: u32, low: u32, high: u32, c: u32) -> u32 {
@@ -105,7 +105,11 @@ const OF_SHARE: usize = 9;
 #[inline]
 pub(super) fn letters(rng: &mut Rng, min: u32, max: u32, out: &mut String) {
     const CHARACTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    let length = if min == max { min } else { between(rng, min, max) };
+    let length = if min == max {
+        min
+    } else {
+        between(rng, min, max)
+    };
     text(rng, length, CHARACTERS, out);
 }
 

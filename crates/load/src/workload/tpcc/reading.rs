@@ -43,7 +43,7 @@ pub(super) fn run(
     observer: &mut dyn Observer,
 ) -> Result<StepResult, StepError> {
     let reading = Reading::new(spec, rows_seed, target.dialect, true);
-    read(reading, spec, rows_seed, target, (stop, observer))
+    read(reading, spec, rows_seed, target, stop, observer)
 }
 
 /// Compares all rows with those that `rows_seed` makes, by as many sessions as load.
@@ -55,7 +55,7 @@ pub(super) fn checks(
 ) -> Result<Vec<Check>, StepError> {
     let reading = Reading::new(spec, rows_seed, target.dialect, false);
     // It is no result: nobody looks at its rate.
-    let result = read(reading, spec, rows_seed, target, (stop, &mut Blind))?;
+    let result = read(reading, spec, rows_seed, target, stop, &mut Blind)?;
     Ok(result.checks)
 }
 
@@ -64,7 +64,8 @@ fn read(
     spec: &TpccSpec,
     rows_seed: u64,
     target: &Target,
-    (stop, observer): (&Stop, &mut dyn Observer),
+    stop: &Stop,
+    observer: &mut dyn Observer,
 ) -> Result<StepResult, StepError> {
     let clock = StepClock::start();
     let notes = Notes::default();
@@ -162,6 +163,7 @@ impl Reading {
                 actual: format!("{}{differs}", shown(found.actual)),
                 holds: found.actual == found.expected && found.differs.is_none(),
             });
+            found.counts.sort_unstable_by(|a, b| a.what.cmp(&b.what));
             checks.append(&mut found.counts);
         }
         checks
@@ -248,8 +250,9 @@ impl Reader {
                 count_index(table, index, reading.dialect),
             ),
         };
+        let nothing: &[&str] = &[];
         let (before, after) = match index {
-            None => (&[][..], &[][..]),
+            None => (nothing, nothing),
             Some(_) => schema::around_index(reading.dialect),
         };
         for sql in before {

@@ -142,7 +142,9 @@ impl RunStep<'_> {
             tallies: Tallies::default(),
             connector: Arc::clone(&self.target.connector),
             reconnect_for: Duration::from_secs(u64::from(errors.reconnect_seconds)),
-            queue: self.stream().map(|stream| stream.queue(self.seed_of(u32::MAX))),
+            queue: self
+                .stream()
+                .map(|stream| stream.queue(self.seed_of(u32::MAX))),
             log: self.log.clone(),
         })
     }
@@ -230,7 +232,9 @@ impl RunStep<'_> {
     }
 
     fn limits(&self) -> Vec<Limit> {
-        let limits = TpccTransaction::ALL.into_iter().zip(self.spec.limits_millis);
+        let limits = TpccTransaction::ALL
+            .into_iter()
+            .zip(self.spec.limits_millis);
         let limits = limits.map(|(transaction, millis)| Limit {
             kind: kind(transaction),
             at_most: Nanos::from_millis(u64::from(millis)),
@@ -313,7 +317,14 @@ mod tests {
         let names: Vec<String> = kinds(&spec(1)).into_iter().map(|kind| kind.name).collect();
         assert_eq!(
             names,
-            ["new-order", "payment", "order-status", "delivery", "stock-level", "rollback"]
+            [
+                "new-order",
+                "payment",
+                "order-status",
+                "delivery",
+                "stock-level",
+                "rollback"
+            ]
         );
         for transaction in TpccTransaction::ALL {
             assert_eq!(names[kind(transaction)], transaction.name());

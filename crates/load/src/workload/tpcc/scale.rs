@@ -71,7 +71,10 @@ impl Scale {
         } = *self;
         // Numbers of rows are signed 32-bit integers on every server.
         let range = 1..=i32::MAX as u32;
-        if [warehouses, items, customers].iter().all(|n| range.contains(n)) {
+        if [warehouses, items, customers]
+            .iter()
+            .all(|n| range.contains(n))
+        {
             return Ok(());
         }
         Err(StepError::Unsupported(format!(

@@ -33,7 +33,12 @@ pub(super) fn restore(text: &str, spec: &TpccSpec) -> Result<Loaded, StepError> 
 
 /// All of a spec that decides what its loading steps leave, as JSON.
 pub(super) fn loading(spec: &TpccSpec) -> Result<String, StepError> {
-    let data = (DATA_VERSION, spec.warehouses, spec.cardinality, spec.profile);
+    let data = (
+        DATA_VERSION,
+        spec.warehouses,
+        spec.cardinality,
+        spec.profile,
+    );
     let work = (&spec.schema, &spec.load, spec.settle);
     serde_json::to_string(&(data, work, meta::procedures(spec))).map_err(|error| unusable(&error))
 }
@@ -80,7 +85,10 @@ mod tests {
         assert_eq!(of(&|spec| spec.clients = 99), base);
         assert_eq!(of(&|spec| spec.mix = TpccMix::Weights([1; 5])), base);
         assert_eq!(of(&|spec| spec.form = TpccForm::Batched), base);
-        assert_eq!(of(&|spec| spec.payment_order = PaymentOrder::District), base);
+        assert_eq!(
+            of(&|spec| spec.payment_order = PaymentOrder::District),
+            base
+        );
         assert_ne!(of(&|spec| spec.warehouses = 3), base);
         assert_ne!(of(&|spec| spec.cardinality.items = 60), base);
         assert_ne!(of(&|spec| spec.schema.history_key = true), base);

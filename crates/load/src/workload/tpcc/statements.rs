@@ -173,9 +173,10 @@ impl Book {
 
     /// Statements that a session prepares, at their places.
     fn to_prepare(&self) -> impl Iterator<Item = (usize, &Statement)> {
+        let is_prepared = self.is_prepared;
         let all = self.statements.iter().enumerate();
         let present = all.filter_map(|(place, statement)| Some((place, statement.as_ref()?)));
-        present.filter(|(_, statement)| self.is_prepared && statement.can_be_prepared)
+        present.filter(move |(_, statement)| is_prepared && statement.can_be_prepared)
     }
 
     /// How many a session prepares.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use drivers::SessionError;
 
-use super::{Load, method};
 use super::chunks::Chunk;
 use super::sender::Sender;
+use super::{Load, method};
 use crate::errors::Reaction;
 use crate::reconnect::reconnect;
 use crate::workload::sql::schema;

@@ -107,7 +107,7 @@ impl Findings {
         let told = proofs.iter().enumerate().map(|(index, proof)| {
             let finding = self.finding(index);
             let (name, queries, took) = (proof.name(), finding.queries, finding.took);
-            format!("{name} {took} in {queries}")
+            format!("{name} {took} ({queries} queries)")
         });
         let told: Vec<String> = told.collect();
         told.join(", ")

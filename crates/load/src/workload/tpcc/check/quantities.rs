@@ -37,7 +37,8 @@ pub(super) fn compare(
                     ("s_ytd", sold),
                     ("loaded", loaded),
                 ];
-                let text = |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |v| v.to_string());
+                let text =
+                    |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |v| v.to_string());
                 shown(
                     values
                         .into_iter()

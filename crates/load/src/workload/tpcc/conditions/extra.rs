@@ -3,7 +3,7 @@
 use super::{Condition, Over, Validity};
 
 /// Those that a query can tell; stock against what was loaded is held by `check::quantities`.
-pub(super) const EXTRA: [Condition; 9] = [
+pub(super) static EXTRA: [Condition; 9] = [
     // Without it, the twelve would hold of a warehouse that is not there.
     Condition {
         name: "rows of a warehouse",

@@ -3,7 +3,7 @@
 use super::{Condition, Over, Validity};
 
 /// In their order.
-pub(super) const TWELVE: [Condition; 12] = [
+pub(super) static TWELVE: [Condition; 12] = [
     Condition {
         name: "condition 1",
         says: "w_ytd = SUM(d_ytd)",

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use model::{TpccCardinality, TpccHomes, TpccSpec};
+use model::TpccCardinality;
 
 use super::fixture::spec;
 use super::*;
@@ -77,7 +77,11 @@ fn orders_keep_the_ranges_and_shares_of_the_standard() {
     let lines: usize = orders.iter().map(|order| order.lines().len()).sum();
     let remote: usize = orders.iter().map(remote_lines).sum();
     assert!(is_about(remote, lines, 1.0));
-    assert!(orders.iter().all(|o| o.is_local() == (remote_lines(o) == 0)));
+    assert!(
+        orders
+            .iter()
+            .all(|o| o.is_local() == (remote_lines(o) == 0))
+    );
 }
 
 fn remote_lines(order: &NewOrder) -> usize {

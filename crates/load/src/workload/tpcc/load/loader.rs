@@ -32,11 +32,7 @@ impl Loader {
     }
 
     /// Loads one unit, unless the step is over before that.
-    fn load_unit(
-        &mut self,
-        unit: &Unit,
-        context: &mut ClientContext<'_>,
-    ) -> Result<(), StepError> {
+    fn load_unit(&mut self, unit: &Unit, context: &mut ClientContext<'_>) -> Result<(), StepError> {
         // Was the connection lost, so that the unit may be there or not?
         let mut unsure = false;
         for tries in 1.. {
@@ -152,7 +148,8 @@ impl Client for Loader {
         {
             self.load_unit(&load.cuts.unit(table, number), context)?;
         }
-        load.local_files.done(&mut *self.worker.session, &load.notes);
+        load.local_files
+            .done(&mut *self.worker.session, &load.notes);
         load.done();
         Ok(())
     }

@@ -112,7 +112,10 @@ fn refuse_existing(worker: &mut Worker, dialect: Dialect) -> Result<(), StepErro
         "has tables of a load that did not end, or of somebody else"
     };
     // Those that refer to others come before these.
-    let drops = existing.iter().rev().map(|name| format!("DROP TABLE {name}"));
+    let drops = existing
+        .iter()
+        .rev()
+        .map(|name| format!("DROP TABLE {name}"));
     Err(StepError::Load(format!(
         "the database {what}: drop them ({}) or give another database",
         drops.collect::<Vec<_>>().join("; ")
@@ -196,3 +199,6 @@ impl Load {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

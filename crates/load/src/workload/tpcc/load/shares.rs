@@ -101,11 +101,17 @@ mod tests {
                 let cuts = cuts(rows);
                 let shares = Shares::new(&cuts, dialect, clients as u32);
                 let taken = dealt(&shares, clients);
-                let distinct: BTreeSet<(Table, u64)> =
-                    taken.iter().map(|(_, table, unit)| (*table, *unit)).collect();
+                let distinct: BTreeSet<(Table, u64)> = taken
+                    .iter()
+                    .map(|(_, table, unit)| (*table, *unit))
+                    .collect();
                 let all: u64 = Table::ALL.iter().map(|table| cuts.count(*table)).sum();
                 assert_eq!((taken.len() as u64, distinct.len() as u64), (all, all));
-                assert!(distinct.iter().all(|(table, unit)| *unit < cuts.count(*table)));
+                assert!(
+                    distinct
+                        .iter()
+                        .all(|(table, unit)| *unit < cuts.count(*table))
+                );
             }
         }
     }
@@ -129,8 +135,15 @@ mod tests {
             .collect();
         let half = cuts(100).count(Table::OrderLine) / 2;
         assert_eq!((lines[0], lines[half as usize]), (0, half));
-        let place = |of| taken.iter().position(|(_, table, unit)| (*table, *unit) == of);
+        let place = |of: (Table, u64)| {
+            taken
+                .iter()
+                .position(|(_, table, unit)| (*table, *unit) == of)
+        };
         let (other, second) = (place((Table::Stock, 0)), place((Table::OrderLine, half)));
-        assert!(other < second, "the second part comes after the first of each table");
+        assert!(
+            other < second,
+            "the second part comes after the first of each table"
+        );
     }
 }

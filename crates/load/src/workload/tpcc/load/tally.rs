@@ -41,7 +41,10 @@ impl Tally {
             let (rows, time) = self.tables.get(table as usize)?;
             let time = Nanos(time.load(Ordering::Relaxed));
             let rows = rows.load(Ordering::Relaxed);
-            Some(format!("{}: {rows} rows in {time} of all clients", table.name()))
+            Some(format!(
+                "{}: {rows} rows in {time} of all clients",
+                table.name()
+            ))
         };
         Table::ALL.into_iter().filter_map(told).collect()
     }
@@ -59,7 +62,10 @@ mod tests {
         tally.add(Table::Stock, 1, Nanos::from_millis(5));
         let told = tally.client_done();
         assert_eq!(told.len(), 9);
-        assert!(told.contains(&"stock: 101 rows in 25.0ms of all clients".to_owned()), "{told:?}");
+        assert!(
+            told.contains(&"stock: 101 rows in 25.0ms of all clients".to_owned()),
+            "{told:?}"
+        );
         assert!(told.contains(&"item: 0 rows in 0ns of all clients".to_owned()));
     }
 }

@@ -10,8 +10,8 @@ mod units;
 
 use model::{DISTRICTS, Rng, mix};
 
-use self::sink::{Hashes, Sink};
 pub(super) use self::sink::{Cells, Lines, Tuples};
+use self::sink::{Hashes, Sink};
 pub(super) use self::units::{Cuts, Unit};
 use super::random::Constants;
 use super::scale::Scale;
@@ -78,10 +78,10 @@ impl Population {
         rows
     }
 
-    /// How many pieces of each item a warehouse has, in the order of their numbers.
-    pub(super) fn stock_quantities(self, warehouse: u32) -> impl Iterator<Item = u32> {
+    /// How many pieces of an item a warehouse has.
+    pub(super) fn stock_quantity(&self, warehouse: u32, item: u32) -> u32 {
         let base = self.derived(Table::Stock as u64, warehouse, 0);
-        (1..=self.scale.items).map(move |item| goods::quantity(&mut row_rng(base, item, 1)))
+        goods::quantity(&mut row_rng(base, item, 1))
     }
 
     /// How many rows a unit has.

@@ -86,7 +86,11 @@ impl fmt::Display for Unit {
             Within::Nothing => write!(f, " of")?,
             Within::Warehouse => write!(f, " of warehouse {},", self.warehouse)?,
             Within::District => {
-                write!(f, " of warehouse {}, district {},", self.warehouse, self.district)?;
+                write!(
+                    f,
+                    " of warehouse {}, district {},",
+                    self.warehouse, self.district
+                )?;
             }
         }
         let [_, _, key] = columns(self.table);
@@ -211,8 +215,14 @@ mod tests {
         let cuts = Cuts::new(Scale::of(&spec()), 20);
         let unit = |table, number| cuts.unit(table, number).to_string();
         assert_eq!(cuts.count(Table::Stock), 2 * 3);
-        assert_eq!(unit(Table::Stock, 2), "stock of warehouse 1, s_i_id 41 to 50");
-        assert_eq!(unit(Table::Stock, 3), "stock of warehouse 2, s_i_id 1 to 20");
+        assert_eq!(
+            unit(Table::Stock, 2),
+            "stock of warehouse 1, s_i_id 41 to 50"
+        );
+        assert_eq!(
+            unit(Table::Stock, 3),
+            "stock of warehouse 2, s_i_id 1 to 20"
+        );
         assert_eq!(cuts.count(Table::OrderLine), 2 * 10 * 15);
         assert_eq!(
             unit(Table::OrderLine, 15 * 16 + 1),
@@ -232,7 +242,10 @@ mod tests {
         let condition = |table, number| cuts.unit(table, number).condition();
         assert_eq!(condition(Table::Item, 0), "i_id BETWEEN 1 AND 50");
         assert_eq!(condition(Table::District, 0), "d_w_id BETWEEN 1 AND 2");
-        assert_eq!(condition(Table::Stock, 1), "s_w_id = 2 AND s_i_id BETWEEN 1 AND 50");
+        assert_eq!(
+            condition(Table::Stock, 1),
+            "s_w_id = 2 AND s_i_id BETWEEN 1 AND 50"
+        );
         assert_eq!(
             condition(Table::History, 19),
             "h_c_w_id = 2 AND h_c_d_id = 10 AND h_c_id BETWEEN 1 AND 30"

@@ -34,9 +34,24 @@ const ITEMS: (u32, u32, u32) = (OF_ITEMS, 1, 100_000);
 fn the_skew_is_that_of_the_standard() {
     // Top 1, 10, 20 and 50 % of the values in per cent of the draws; hottest and coldest over the mean.
     let published = [
-        (NAMES, ["14.73", "54.23", "72.33", "92.58"], "25.63", "0.0039"),
-        (CUSTOMERS, ["22.24", "61.32", "78.99", "94.86"], "57.67", "0.00098"),
-        (ITEMS, ["30.46", "70.98", "84.44", "97.43"], "194.62", "0.00012"),
+        (
+            NAMES,
+            ["14.73", "54.23", "72.33", "92.58"],
+            "25.63",
+            "0.0039",
+        ),
+        (
+            CUSTOMERS,
+            ["22.24", "61.32", "78.99", "94.86"],
+            "57.67",
+            "0.00098",
+        ),
+        (
+            ITEMS,
+            ["30.46", "70.98", "84.44", "97.43"],
+            "194.62",
+            "0.00012",
+        ),
     ];
     for ((a, low, high), shares, hottest, coldest) in published {
         let mut counts = histogram(a, low, high, 77);
@@ -119,12 +134,20 @@ fn constants_of_load_and_run_differ_as_they_must() {
         let difference = load.name.abs_diff(run.name);
         assert!(is_legal(difference), "{difference}");
         differences.insert(difference);
-        for Constants { name, customer, item } in [load, run] {
+        for Constants {
+            name,
+            customer,
+            item,
+        } in [load, run]
+        {
             assert!(name <= OF_NAMES && customer <= OF_CUSTOMERS && item <= OF_ITEMS);
         }
     }
     assert_eq!(differences.len(), 119 - 65 + 1 - 2);
-    assert_eq!((64..=120).filter(|d| is_legal(*d)).count(), differences.len());
+    assert_eq!(
+        (64..=120).filter(|d| is_legal(*d)).count(),
+        differences.len()
+    );
     assert_eq!(Constants::of_run(5, 6), Constants::of_run(5, 6));
     assert_ne!(Constants::of_run(5, 6), Constants::of_run(5, 7));
     assert_ne!(Constants::of_load(5), Constants::of_load(6));
@@ -153,7 +176,11 @@ fn texts_have_all_lengths_and_characters() {
     assert_eq!(counts.len(), 62);
     let all: u32 = counts.values().sum();
     let mean = f64::from(all) / 62.0;
-    assert!(counts.values().all(|n| (f64::from(*n) / mean - 1.0).abs() < 0.1));
+    assert!(
+        counts
+            .values()
+            .all(|n| (f64::from(*n) / mean - 1.0).abs() < 0.1)
+    );
     let long = many(|rng, out| letters(rng, 300, 500, out));
     assert!(long.iter().all(|text| (300..=500).contains(&text.len())));
     assert_eq!(many(|rng, out| letters(rng, 24, 24, out))[7].len(), 24);
@@ -176,7 +203,10 @@ fn zips_and_states_have_their_shape() {
 fn one_in_ten_is_marked_anywhere() {
     let texts = many(data);
     assert!(texts.iter().all(|text| (26..=50).contains(&text.len())));
-    let places: Vec<usize> = texts.iter().filter_map(|text| text.find(ORIGINAL)).collect();
+    let places: Vec<usize> = texts
+        .iter()
+        .filter_map(|text| text.find(ORIGINAL))
+        .collect();
     assert!((1850..2150).contains(&places.len()), "{}", places.len());
     // From the beginning of a text to its end, which is at most at 50.
     let distinct: std::collections::BTreeSet<usize> = places.into_iter().collect();

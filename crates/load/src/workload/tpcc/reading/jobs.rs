@@ -37,7 +37,9 @@ impl Jobs {
         first.extend(tables.clone().filter(|table| !whole(table)).map(Job::Count));
         first.extend(tables.flat_map(|table| {
             let indexes = schema.map_or(Vec::new(), |schema| index_list(table, schema));
-            indexes.into_iter().map(move |index| Job::Index(table, index))
+            indexes
+                .into_iter()
+                .map(move |index| Job::Index(table, index))
         }));
         Self {
             first,

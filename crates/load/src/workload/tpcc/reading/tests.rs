@@ -84,7 +84,11 @@ fn what_is_as_it_was_made_holds() {
     assert!(checks.iter().all(|check| check.holds), "{checks:?}");
     let history = &checks[3];
     assert_eq!(history.what, "checksum of history");
-    assert!(history.expected.ends_with(" of 600 rows"), "{}", history.expected);
+    assert!(
+        history.expected.ends_with(" of 600 rows"),
+        "{}",
+        history.expected
+    );
     assert_eq!(history.expected, history.actual);
 }
 
@@ -99,11 +103,15 @@ fn the_first_unit_that_differs_is_told() {
         reading.add(table, [(place, unit)].into_iter(), actual);
     }
     let checks = reading.checks();
-    let stock = checks.iter().find(|check| check.what == "checksum of stock");
+    let stock = checks
+        .iter()
+        .find(|check| check.what == "checksum of stock");
     let stock = stock.unwrap();
     assert!(!stock.holds);
     assert!(
-        stock.actual.ends_with("; the first that differs: stock of warehouse 1, s_i_id 1 to 50"),
+        stock
+            .actual
+            .ends_with("; the first that differs: stock of warehouse 1, s_i_id 1 to 50"),
         "{}",
         stock.actual
     );
@@ -120,7 +128,9 @@ fn errors_that_cancel_out_are_found() {
         reading.add(Table::Stock, [at].into_iter(), actual);
     }
     let checks = reading.checks();
-    let stock = checks.iter().find(|check| check.what == "checksum of stock");
+    let stock = checks
+        .iter()
+        .find(|check| check.what == "checksum of stock");
     let stock = stock.unwrap();
     assert!(!stock.holds, "{stock:?}");
 }

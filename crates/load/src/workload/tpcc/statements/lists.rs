@@ -78,7 +78,12 @@ impl Writer<'_> {
 
     /// Puts a list of `count` with the types of all of its parameters.
     pub(super) fn put_typed(&mut self, list: List, count: usize, sql: &str, types: &[ParamType]) {
-        self.put_at(list.place(count), format!("{list:?} of {count}"), sql, types);
+        self.put_at(
+            list.place(count),
+            format!("{list:?} of {count}"),
+            sql,
+            types,
+        );
     }
 
     /// Puts an UPDATE of `table` by `count` rows of values, which are called `v` and have these columns:
@@ -103,7 +108,9 @@ impl Writer<'_> {
                 let row = format!("({})", vec!["?"; columns.len()].join(", "));
                 let rows = vec![row; count].join(", ");
                 let names = names.join(", ");
-                format!("WITH v ({names}) AS (VALUES {rows}) UPDATE {table} SET {set} FROM v WHERE {on}")
+                format!(
+                    "WITH v ({names}) AS (VALUES {rows}) UPDATE {table} SET {set} FROM v WHERE {on}"
+                )
             }
         };
         self.put_list(list, count, &sql, &types);

@@ -106,5 +106,7 @@ impl Writer<'_> {
 
 /// The columns of a name and address in a table whose columns begin with this letter.
 fn address(letter: char) -> String {
-    ADDRESS.map(|column| format!("{letter}_{column}")).join(", ")
+    ADDRESS
+        .map(|column| format!("{letter}_{column}"))
+        .join(", ")
 }

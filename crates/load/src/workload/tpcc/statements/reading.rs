@@ -26,7 +26,9 @@ impl Writer<'_> {
         );
         self.put(
             Ask::Balance,
-            &format!("SELECT {CUSTOMER} FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?"),
+            &format!(
+                "SELECT {CUSTOMER} FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?"
+            ),
             &[INT; 3],
         );
         match self.profile {

@@ -80,7 +80,13 @@ fn other_dialects_differ_in_locks_placeholders_and_money() {
         .replacen("BEGIN", "BEGIN IMMEDIATE", 1);
     assert_eq!(sqlite, alike);
     let postgres = Book::new(&fixture::spec(1), Dialect::Postgres);
-    let places = [Ask::Begin, Ask::PayWarehouse, Ask::Stock, Ask::Pay, Ask::Oldest];
+    let places = [
+        Ask::Begin,
+        Ask::PayWarehouse,
+        Ask::Stock,
+        Ask::Pay,
+        Ask::Oldest,
+    ];
     assert_snapshot!(texts(&postgres, places.map(Ask::place)), @r"
     Begin: BEGIN
     PayWarehouse: UPDATE warehouse SET w_ytd = w_ytd + $1 WHERE w_id = $2
@@ -121,8 +127,14 @@ fn lists_are_as_long_as_what_they_are_about() {
         .map(|list| list.place(count))
     };
     let postgres = texts(&of(Dialect::Postgres), places(4))
-        .replace(", s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05", "")
-        .replace(", s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10", " …");
+        .replace(
+            ", s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05",
+            "",
+        )
+        .replace(
+            ", s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10",
+            " …",
+        );
     assert_snapshot!(postgres, @r"
     Items of 4: SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ($1, $2, $3, $4)
     Stocks of 4: SELECT s_w_id, s_i_id, s_quantity, s_data … FROM stock WHERE (s_w_id = $1 AND s_i_id = $2) OR (s_w_id = $3 AND s_i_id = $4) OR (s_w_id = $5 AND s_i_id = $6) OR (s_w_id = $7 AND s_i_id = $8) ORDER BY s_w_id, s_i_id FOR UPDATE
@@ -189,7 +201,9 @@ fn texts_have_their_values_in_them() {
     let write = |dialect, ask: Ask, params: &[Param<'_>]| {
         let mut sql = "from before".to_owned();
         let book = Book::new(&fixture::spec(1), dialect);
-        book.get(ask.place()).unwrap().write(dialect, params, &mut sql);
+        book.get(ask.place())
+            .unwrap()
+            .write(dialect, params, &mut sql);
         sql
     };
     let paid = [Param::Text("-12.50"), Param::Int(7)];

@@ -14,11 +14,10 @@ pub(in crate::workload::tpcc) struct Index {
 
 /// The secondary indexes of a table.
 pub(in crate::workload::tpcc) fn index_list(table: Table, schema: &TpccSchema) -> Vec<Index> {
-    let index = |name: &'static str, columns: &'static [&'static str]| vec![Index { name, columns }];
+    let index =
+        |name: &'static str, columns: &'static [&'static str]| vec![Index { name, columns }];
     match (table, schema.indexes) {
-        (Table::Customer, _) => {
-            index("idx_customer", &["c_w_id", "c_d_id", "c_last", "c_first"])
-        }
+        (Table::Customer, _) => index("idx_customer", &["c_w_id", "c_d_id", "c_last", "c_first"]),
         (Table::Orders, _) => index("idx_orders", &["o_w_id", "o_d_id", "o_c_id", "o_id"]),
         (Table::Stock, TpccIndexes::Percona) => index("fkey_stock_2", &["s_i_id"]),
         (Table::OrderLine, TpccIndexes::Percona) => {
@@ -46,7 +45,11 @@ pub(in crate::workload::tpcc) fn indexes(table: Table, schema: &TpccSchema) -> V
 }
 
 /// The query that counts the rows of an index by reading it from one end to the other.
-pub(in crate::workload::tpcc) fn count_index(table: Table, index: &Index, dialect: Dialect) -> String {
+pub(in crate::workload::tpcc) fn count_index(
+    table: Table,
+    index: &Index,
+    dialect: Dialect,
+) -> String {
     let Index { name, columns } = index;
     let hint = match dialect {
         Dialect::Mysql => format!(" FORCE INDEX ({name})"),
@@ -63,8 +66,20 @@ type ForeignKey = (&'static str, Table, &'static str, Table, &'static str);
 
 /// The ten foreign keys.
 const FOREIGN_KEYS: [ForeignKey; 10] = [
-    ("fkey_district_1", Table::District, "d_w_id", Table::Warehouse, "w_id"),
-    ("fkey_customer_1", Table::Customer, "c_w_id, c_d_id", Table::District, "d_w_id, d_id"),
+    (
+        "fkey_district_1",
+        Table::District,
+        "d_w_id",
+        Table::Warehouse,
+        "w_id",
+    ),
+    (
+        "fkey_customer_1",
+        Table::Customer,
+        "c_w_id, c_d_id",
+        Table::District,
+        "d_w_id, d_id",
+    ),
     (
         "fkey_history_1",
         Table::History,
@@ -72,7 +87,13 @@ const FOREIGN_KEYS: [ForeignKey; 10] = [
         Table::Customer,
         "c_w_id, c_d_id, c_id",
     ),
-    ("fkey_history_2", Table::History, "h_w_id, h_d_id", Table::District, "d_w_id, d_id"),
+    (
+        "fkey_history_2",
+        Table::History,
+        "h_w_id, h_d_id",
+        Table::District,
+        "d_w_id, d_id",
+    ),
     (
         "fkey_new_order_1",
         Table::NewOrder,
@@ -101,7 +122,13 @@ const FOREIGN_KEYS: [ForeignKey; 10] = [
         Table::Stock,
         "s_w_id, s_i_id",
     ),
-    ("fkey_stock_1", Table::Stock, "s_w_id", Table::Warehouse, "w_id"),
+    (
+        "fkey_stock_1",
+        Table::Stock,
+        "s_w_id",
+        Table::Warehouse,
+        "w_id",
+    ),
     ("fkey_stock_2", Table::Stock, "s_i_id", Table::Item, "i_id"),
 ];
 
@@ -121,7 +148,9 @@ pub(in crate::workload::tpcc) fn foreign_keys(schema: &TpccSchema) -> Vec<String
 }
 
 /// What a session is told before it adds foreign keys.
-pub(in crate::workload::tpcc) const fn before_foreign_keys(dialect: Dialect) -> &'static [&'static str] {
+pub(in crate::workload::tpcc) const fn before_foreign_keys(
+    dialect: Dialect,
+) -> &'static [&'static str] {
     match dialect {
         // Else InnoDB copies the table to look at each row, which the checks of what was loaded do anyhow.
         Dialect::Mysql => &["SET foreign_key_checks = 0"],
@@ -177,12 +206,7 @@ fn refuse_unsupported(
 }
 
 /// As [`create`], for a schema that the server can have.
-fn definition(
-    table: Table,
-    schema: &TpccSchema,
-    dialect: Dialect,
-    engine: Engine,
-) -> Vec<String> {
+fn definition(table: Table, schema: &TpccSchema, dialect: Dialect, engine: Engine) -> Vec<String> {
     let partitioned = table.partitioned_by().filter(|_| schema.partitions > 0);
     let mut key = table.key().to_vec();
     let mut parts = Vec::new();

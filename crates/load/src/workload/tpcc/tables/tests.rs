@@ -28,6 +28,10 @@ fn every_table_and_column_has_a_name_of_its_own() {
     for table in Table::ALL {
         let names = table.column_names();
         assert!(table.key().iter().all(|key| names.contains(key)));
-        assert!(table.partitioned_by().is_none_or(|column| names.contains(&column)));
+        assert!(
+            table
+                .partitioned_by()
+                .is_none_or(|column| names.contains(&column))
+        );
     }
 }

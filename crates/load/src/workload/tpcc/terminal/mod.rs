@@ -1,6 +1,8 @@
 //! A terminal: a client that carries out one transaction after the other.
 
 mod tally;
+#[cfg(test)]
+mod tests;
 mod trouble;
 mod waits;
 

@@ -113,7 +113,9 @@ impl Own {
     /// the same order number.
     fn tell_ignored(&self, common: &Common, input: &Input, error: &SessionError) {
         if !common.rules.is_of_plan(error) {
-            common.answers.add(|| format!("{}: {error}", self.at(input)));
+            common
+                .answers
+                .add(|| format!("{}: {error}", self.at(input)));
         }
     }
 

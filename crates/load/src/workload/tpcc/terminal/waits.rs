@@ -67,7 +67,10 @@ mod tests {
     #[test]
     fn a_share_scales_all_times() {
         assert_eq!(keying(TpccTransaction::NewOrder, 100), Nanos::from_secs(18));
-        assert_eq!(keying(TpccTransaction::NewOrder, 1), Nanos::from_millis(180));
+        assert_eq!(
+            keying(TpccTransaction::NewOrder, 1),
+            Nanos::from_millis(180)
+        );
         let thought = |percent| think(TpccTransaction::Payment, percent, &mut Rng::new(5));
         assert_eq!(thought(10).0, thought(100).0 / 10);
         let longest = Nanos::from_secs(120);

@@ -106,7 +106,13 @@ mod tests {
 
     #[test]
     fn originals_have_the_mark_anywhere() {
-        for data in ["ORIGINAL", "abcORIGINAL", "ORIGINALxyz", "1ORIGINAL2", "OORIGINALL"] {
+        for data in [
+            "ORIGINAL",
+            "abcORIGINAL",
+            "ORIGINALxyz",
+            "1ORIGINAL2",
+            "OORIGINALL",
+        ] {
             assert!(is_original(data.as_bytes()), "{data}");
         }
         for data in ["", "ORIGINA", "original", "ORIGINLA", "RIGINALO"] {

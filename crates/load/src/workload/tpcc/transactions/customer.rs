@@ -38,8 +38,9 @@ pub(super) fn balance(
         Customer::Id(id) => {
             let dialect = talk.dialect();
             talk.one(Ask::Balance, &[warehouse, district, int(*id)], |row| {
+                let customer = (number(row, 0)?, cents(row, 1, dialect)?);
                 shown(row, 2..5)?;
-                Some((number(row, 0)?, cents(row, 1, dialect)?))
+                Some(customer)
             })
         }
         Customer::Name(name) => {
@@ -60,20 +61,18 @@ fn in_the_middle(
     let params = [warehouse, district, Param::Text(name.as_str())];
     let counted = match talk.manner.profile {
         TpccProfile::Standard => None,
-        TpccProfile::Percona => {
-            Some(talk.one(Ask::CountNamed, &params, |row| number(row, 0))?)
-        }
+        TpccProfile::Percona => Some(talk.one(Ask::CountNamed, &params, |row| number(row, 0))?),
     };
     let dialect = talk.dialect();
     named.clear();
     let found = talk.all(ask.place(), &params, |row| {
-        let balance = if ask == Ask::NamedBalances {
+        let id = number(row, 0)?;
+        let mut balance = 0;
+        if ask == Ask::NamedBalances {
+            balance = cents(row, 1, dialect)?;
             shown(row, 2..5)?;
-            cents(row, 1, dialect)?
-        } else {
-            0
-        };
-        named.push((number(row, 0)?, balance));
+        }
+        named.push((id, balance));
         Some(())
     })?;
     if counted.is_some_and(|counted| u64::from(counted) != found) {

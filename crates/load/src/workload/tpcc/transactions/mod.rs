@@ -6,6 +6,8 @@ mod clerk;
 mod customer;
 mod delivery;
 mod delivery_lists;
+#[cfg(test)]
+pub(super) mod fixture;
 mod new_order;
 mod order_lists;
 mod order_status;

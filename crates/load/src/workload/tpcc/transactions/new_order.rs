@@ -66,8 +66,9 @@ fn enter(talk: &mut Talk<'_>, order: &NewOrder) -> Result<Entered, Halt> {
     let customer = int(order.customer);
     let (discount, warehouse_tax) =
         talk.one(Ask::Terms, &[warehouse, district, customer], |row| {
+            let discount = rate(row, 0, dialect)?;
             shown(row, 1..3)?;
-            Some((rate(row, 0, dialect)?, rate(row, 3, dialect)?))
+            Some((discount, rate(row, 3, dialect)?))
         })?;
     let (id, district_tax) = talk.one(Ask::NextOrder, &[warehouse, district], |row| {
         Some((number(row, 0)?, rate(row, 1, dialect)?))
@@ -100,15 +101,17 @@ fn supply(
     let dialect = talk.dialect();
     let (item, from, ordered) = (int(line.item), int(line.supply), i64::from(line.quantity));
     let (price, may_be_original) = talk.one(Ask::Item, &[item], |row| {
+        let price = cents(row, 0, dialect)?;
         shown(row, 1..2)?;
-        Some((cents(row, 0, dialect)?, amounts::is_original(text(row, 2)?)))
+        Some((price, amounts::is_original(text(row, 2)?)))
     })?;
     let dist_info = &mut memory.text;
     let column = DISTRICT_TEXTS + order.district as usize - 1;
     let quantity = talk.one(Ask::Stock, &[from, item], |row| {
-        keep(row, column, dist_info)?;
+        let quantity = row.value(0).as_int()?;
         black_box(may_be_original && amounts::is_original(text(row, 1)?));
-        row.value(0).as_int()
+        keep(row, column, dist_info)?;
+        Some(quantity)
     })?;
     let left = Param::Int(amounts::left(quantity, ordered));
     let is_remote = Param::Int(i64::from(line.supply != order.warehouse));

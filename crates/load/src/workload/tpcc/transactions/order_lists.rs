@@ -183,8 +183,8 @@ fn taken(works: &[Work], warehouse: u32) -> ([Taken; MOST_LINES], usize) {
     let mut rows = 0;
     for Work { line, quantity, .. } in works {
         let ordered = i64::from(line.quantity);
-        let is_next = rows > 0
-            && (taken[rows - 1].supply, taken[rows - 1].item) == (line.supply, line.item);
+        let is_next =
+            rows > 0 && (taken[rows - 1].supply, taken[rows - 1].item) == (line.supply, line.item);
         if !is_next {
             taken[rows] = Taken {
                 supply: line.supply,

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use drivers::Value;
+use drivers::{Row, Value};
 use model::TpccProfile;
 
 use super::clerk::{Halt, Memory, Talk, cents, int, number, shown};
@@ -19,9 +19,10 @@ pub(super) fn run(
     let place = (status.warehouse, status.district);
     let (id, balance) = customer::balance(talk, memory, place, &status.customer)?;
     let (warehouse, district, id) = (int(status.warehouse), int(status.district), int(id));
-    let newest = |row: &dyn drivers::Row| {
+    let newest = |row: &dyn Row| {
+        let order = number(row, 0)?;
         shown(row, 1..2)?;
-        Some((number(row, 0)?, has_carrier(row.value(2))))
+        Some((order, row.value(2) != Value::Null))
     };
     let key = [warehouse, district, id, warehouse, district, id];
     let key = match talk.manner.profile {
@@ -35,10 +36,6 @@ pub(super) fn run(
     // A terminal shows it.
     black_box((balance, is_delivered));
     Ok(Outcome::default())
-}
-
-fn has_carrier(carrier: Value<'_>) -> bool {
-    carrier != Value::Null
 }
 
 fn read_lines(talk: &mut Talk<'_>, order: [u32; 3]) -> Result<(), Halt> {

@@ -42,7 +42,11 @@ pub(super) fn run(
         committed: Some(Committed::Payment {
             warehouse: payment.warehouse,
             district: payment.district,
-            customer: (payment.customer_warehouse, payment.customer_district, customer),
+            customer: (
+                payment.customer_warehouse,
+                payment.customer_district,
+                customer,
+            ),
             cents: payment.cents,
         }),
         ..Outcome::default()
@@ -92,9 +96,11 @@ fn pay_for_customer(
     let key = [int(place.0), int(place.1), int(customer)];
     let (balance, is_bad) = talk.one(Ask::Payer, &key, |row| {
         shown(row, 0..9)?;
+        let is_bad = text(row, 9)? == BAD;
         shown(row, 10..12)?;
+        let balance = cents(row, 12, dialect)?;
         shown(row, 13..14)?;
-        Some((cents(row, 12, dialect)?, text(row, 9)? == BAD))
+        Some((balance, is_bad))
     })?;
     let balance = balance - payment.cents;
     let new_digits = Digits::cents(balance);
@@ -136,7 +142,13 @@ fn write_data(text: &mut String, payment: &Payment, id: u32, digits: &Digits, be
         customer_district,
         ..
     } = *payment;
-    for number in [id, customer_district, customer_warehouse, district, warehouse] {
+    for number in [
+        id,
+        customer_district,
+        customer_warehouse,
+        district,
+        warehouse,
+    ] {
         push_int(text, i64::from(number));
         text.push(' ');
     }

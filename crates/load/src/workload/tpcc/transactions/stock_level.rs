@@ -18,7 +18,9 @@ pub(super) fn run(
 ) -> Result<Outcome, Halt> {
     talk.begin_reading()?;
     let (warehouse, district) = (int(level.warehouse), int(level.district));
-    let next = talk.one(Ask::RecentOrders, &[warehouse, district], |row| number(row, 0))?;
+    let next = talk.one(Ask::RecentOrders, &[warehouse, district], |row| {
+        number(row, 0)
+    })?;
     let recent = [
         warehouse,
         district,

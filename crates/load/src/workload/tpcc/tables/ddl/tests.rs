@@ -29,9 +29,18 @@ fn a_table_is_made_in_the_words_of_its_dialect() {
         ]
     );
     let customer = definition(Table::Customer, &schema(), Dialect::Postgres, Engine::Heap).concat();
-    assert!(customer.contains("c_last VARCHAR(16) COLLATE \"C\" NOT NULL"), "{customer}");
-    assert!(customer.contains("c_since TIMESTAMP(0) NOT NULL"), "{customer}");
-    assert!(customer.contains("c_balance DECIMAL(12,2) NOT NULL"), "{customer}");
+    assert!(
+        customer.contains("c_last VARCHAR(16) COLLATE \"C\" NOT NULL"),
+        "{customer}"
+    );
+    assert!(
+        customer.contains("c_since TIMESTAMP(0) NOT NULL"),
+        "{customer}"
+    );
+    assert!(
+        customer.contains("c_balance DECIMAL(12,2) NOT NULL"),
+        "{customer}"
+    );
     let orders = definition(Table::Orders, &schema(), Dialect::Mysql, Engine::Innodb).concat();
     assert!(orders.contains("o_carrier_id SMALLINT, "), "{orders}");
     assert!(orders.contains("o_entry_d DATETIME NOT NULL, "), "{orders}");
@@ -45,7 +54,9 @@ fn sqlite_keeps_money_as_integers_and_times_as_text() {
             .split(|c: char| !c.is_ascii_uppercase())
             .filter(|word| word.len() > 1)
             .collect();
-        for word in ["DECIMAL", "NUMERIC", "DATETIME", "CHAR", "VARCHAR", "COLLATE"] {
+        for word in [
+            "DECIMAL", "NUMERIC", "DATETIME", "CHAR", "VARCHAR", "COLLATE",
+        ] {
             assert!(!words.contains(word), "{sql}");
         }
         let is_composite = table.key().len() > 1;
@@ -68,7 +79,10 @@ fn history_has_a_key_where_it_is_wanted() {
     keyed.partitions = 4;
     let sql = definition(Table::History, &keyed, Dialect::Mysql, Engine::Innodb).concat();
     assert!(sql.contains("PRIMARY KEY (h_id, h_w_id))"), "{sql}");
-    assert!(sql.ends_with("PARTITION BY HASH (h_w_id) PARTITIONS 4"), "{sql}");
+    assert!(
+        sql.ends_with("PARTITION BY HASH (h_w_id) PARTITIONS 4"),
+        "{sql}"
+    );
 }
 
 #[test]
@@ -76,7 +90,11 @@ fn tables_that_grow_are_partitioned() {
     let mut schema = schema();
     schema.partitions = 2;
     let stock = definition(Table::Stock, &schema, Dialect::Postgres, Engine::Heap);
-    assert!(stock[0].ends_with(") PARTITION BY HASH (s_w_id)"), "{}", stock[0]);
+    assert!(
+        stock[0].ends_with(") PARTITION BY HASH (s_w_id)"),
+        "{}",
+        stock[0]
+    );
     assert_eq!(
         stock[1..],
         [
@@ -117,7 +135,13 @@ fn what_a_server_cannot_do_is_refused() {
     for (foreign_keys, partitions, system, version, why) in [
         (true, 0, sqlite, "3.50.4", "SQLite adds no foreign keys"),
         (false, 1, sqlite, "3.50.4", "SQLite has no partitions"),
-        (true, 8, mysql, "9.7.0", "partitioned tables have no foreign keys"),
+        (
+            true,
+            8,
+            mysql,
+            "9.7.0",
+            "partitioned tables have no foreign keys",
+        ),
         (true, 0, myrocks, "8.0.36", "no engine but InnoDB"),
         (false, 8, postgres, "10.23", "from version 11 on"),
         (true, 8, postgres, "11.22", "from version 12 on"),
