@@ -4,9 +4,10 @@ use anyhow::{Context, Result, bail};
 use load::Stop;
 use model::WorkloadSpec;
 
-use crate::floor;
+use crate::peers::Task;
 use crate::server::{Place, ROWS, Unobserved};
-use crate::spec::{Work, spec};
+use crate::spec::spec;
+use crate::{floor, same};
 
 /// The argument that makes this program a client.
 pub(crate) const MODE: &str = "be-a-client";
@@ -25,11 +26,11 @@ pub(crate) fn work(arguments: &[String]) -> Result<()> {
     let [who, work, clients, seconds, place @ ..] = arguments else {
         bail!("too few arguments");
     };
-    let work = Work::from_name(work).with_context(|| format!("no such work: {work}"))?;
+    let task = Task::from_name(work).with_context(|| format!("no such work: {work}"))?;
     let (clients, seconds) = (clients.parse()?, seconds.parse()?);
     let place = Place::from_arguments(place)?;
     let done = match who.as_str() {
-        "backslide" => backslide(work, clients, seconds, &place)?,
+        "backslide" => backslide(task, clients, seconds, &place)?,
         "floor" => floor::run(seconds, &place)?,
         other => bail!("no such client: {other}"),
     };
@@ -39,10 +40,16 @@ pub(crate) fn work(arguments: &[String]) -> Result<()> {
 }
 
 /// Runs the step as `backslide run` does, without a lab around it; operations that it did.
-fn backslide(work: Work, clients: u32, seconds: u32, place: &Place) -> Result<u64> {
-    let spec = WorkloadSpec::Sql(spec(ROWS, 1, work, clients, seconds));
+fn backslide(task: Task, clients: u32, seconds: u32, place: &Place) -> Result<u64> {
+    let spec = match task {
+        Task::Work(work) => WorkloadSpec::Sql(spec(ROWS, 1, work, clients, seconds)),
+        Task::Test(test) => same::workload(test, clients, seconds)?,
+    };
     let mut workload = load::workload(&spec, 7);
-    let result = workload.run(2, &place.target()?, &Stop::default(), &mut Unobserved)?;
+    let steps = workload.steps();
+    let step = steps.iter().position(|step| step.step.0 == task.name());
+    let step = step.context("the workload has no such step")?;
+    let result = workload.run(step, &place.target()?, &Stop::default(), &mut Unobserved)?;
     let wrong = result
         .checks
         .iter()

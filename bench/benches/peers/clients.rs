@@ -5,7 +5,7 @@ use bench::{Spread, Table, heading, note, servers, within};
 use model::Bytes;
 
 use crate::REPEATS;
-use crate::peers::{Client, Job};
+use crate::peers::{Client, Job, Task};
 use crate::server::{On, ROWS, Server};
 use crate::spec::Work;
 
@@ -43,7 +43,7 @@ pub(crate) fn measure() -> Result<()> {
 
 fn job(clients: u32) -> Job {
     Job {
-        work: Work::Point,
+        task: Task::Work(Work::Point),
         clients,
         seconds: SECONDS,
     }

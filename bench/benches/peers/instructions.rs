@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use bench::{Table, heading, note, servers, within};
 use model::Dialect;
 
-use crate::peers::{Client, Job, number_after};
+use crate::peers::{Client, Job, Task, number_after};
 use crate::server::{On, Place, ROWS, Server};
 use crate::spec::Work;
 
@@ -69,7 +69,7 @@ fn slope(client: Client, place: &Place) -> Result<f64> {
     for seconds in SECONDS {
         note(&format!("{client:?}, {seconds} s under callgrind"));
         let job = Job {
-            work: Work::Point,
+            task: Task::Work(Work::Point),
             clients: 1,
             seconds,
         };

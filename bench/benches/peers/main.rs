@@ -10,6 +10,7 @@ mod floor;
 mod instructions;
 mod load;
 mod peers;
+mod same;
 mod select;
 mod server;
 mod spec;
@@ -43,6 +44,9 @@ fn main() -> Result<()> {
     }
     if wanted("cpu") {
         select::measure()?;
+    }
+    if wanted("same") {
+        same::measure()?;
     }
     if wanted("clients") {
         clients::measure()?;

@@ -8,6 +8,7 @@ use model::{Dialect, Nanos};
 use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::child;
+use crate::same::{TESTS, script};
 use crate::server::{Place, ROWS};
 use crate::spec::{INSERT, RANGE, Work};
 
@@ -27,9 +28,34 @@ pub(crate) enum Client {
 /// What a client is to do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
-    pub(crate) work: Work,
+    pub(crate) task: Task,
     pub(crate) clients: u32,
     pub(crate) seconds: u32,
+}
+
+/// What a client sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// One kind of work.
+    Work(Work),
+    /// A test of the microbenchmarks.
+    Test(&'static str),
+}
+
+impl Task {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Work(work) => work.name(),
+            Self::Test(name) => name,
+        }
+    }
+
+    /// The task with this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        let test = TESTS.iter().find(|(test, _)| *test == name);
+        let test = test.map(|(test, _)| Self::Test(test));
+        Work::from_name(name).map(Self::Work).or(test)
+    }
 }
 
 /// What a client's process did and spent.
@@ -74,7 +100,7 @@ impl Client {
         match self {
             Self::Backslide => ours("backslide", job, place),
             Self::Floor => ours("floor", job, place),
-            Self::Sysbench => Ok(sysbench(job, place)),
+            Self::Sysbench => sysbench(job, place),
             Self::Pgbench => pgbench(job, place),
         }
     }
@@ -149,19 +175,22 @@ fn children_cpu() -> Result<Nanos> {
 fn ours(who: &str, job: Job, place: &Place) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command
-        .args([child::MODE, who, job.work.name()])
+        .args([child::MODE, who, job.task.name()])
         .args([job.clients.to_string(), job.seconds.to_string()])
         .args(place.arguments());
     Ok(command)
 }
 
-fn sysbench(job: Job, place: &Place) -> Command {
+fn sysbench(job: Job, place: &Place) -> Result<Command> {
     let mut command = Command::new("sysbench");
-    match job.work {
-        Work::Point => {
+    match job.task {
+        Task::Test(test) => {
+            command.arg(script(test)?);
+        }
+        Task::Work(Work::Point) => {
             command.arg("oltp_point_select");
         }
-        Work::Range => {
+        Task::Work(Work::Range) => {
             command.args([
                 "oltp_read_only",
                 "--skip_trx=on",
@@ -173,15 +202,15 @@ fn sysbench(job: Job, place: &Place) -> Command {
             ]);
             command.arg(format!("--range_size={RANGE}"));
         }
-        Work::Update => {
+        Task::Work(Work::Update) => {
             command.arg("oltp_update_non_index");
         }
-        Work::Insert => {
+        Task::Work(Work::Insert) => {
             let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/insert.lua");
             command.arg(script).arg(format!("--rows={INSERT}"));
         }
     }
-    if job.work != Work::Insert {
+    if job.task != Task::Work(Work::Insert) {
         command.args(["--tables=1", "--rand-type=uniform"]);
         command.arg(format!("--table-size={ROWS}"));
     }
@@ -191,7 +220,7 @@ fn sysbench(job: Job, place: &Place) -> Command {
         .args(["--events=0", "--percentile=99"])
         .args(sysbench_login(place))
         .arg("run");
-    command
+    Ok(command)
 }
 
 /// The options with which sysbench reaches the server.
@@ -214,7 +243,7 @@ pub(crate) fn sysbench_login(place: &Place) -> Vec<String> {
 }
 
 fn pgbench(job: Job, place: &Place) -> Result<Command> {
-    if job.work != Work::Point {
+    if job.task != Task::Work(Work::Point) {
         bail!("pgbench is asked for point selects only");
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/point.sql");

@@ -5,7 +5,7 @@ use bench::{Spread, Table, heading, note, servers, within};
 use model::Dialect;
 
 use crate::REPEATS;
-use crate::peers::{Client, Job};
+use crate::peers::{Client, Job, Task};
 use crate::server::{On, ROWS, Server};
 use crate::spec::Work;
 
@@ -69,7 +69,7 @@ struct Side {
 
 fn compare(server: &Server, work: Work, table: &mut Table<10>) -> Result<()> {
     let job = Job {
-        work,
+        task: Task::Work(work),
         clients: 1,
         seconds: SECONDS,
     };

@@ -89,11 +89,16 @@ impl SessionError {
 
     /// What a client may do about it.
     pub fn class(&self) -> ErrorClass {
-        // MySQL: 1205 lock wait timeout, 1213 deadlock. PostgreSQL: 40001 serialization failure,
-        // 40P01 deadlock, 55P03 lock not available. SQLite: 5 busy, 6 locked.
-        const RETRYABLE: [&str; 7] = [
+        // MySQL: 1020 the record has changed since it was read (snapshot isolation of MariaDB), 1205 lock
+        // wait timeout, 1213 deadlock, 1615 the statement needs to be prepared again, 3572 lock not
+        // available. PostgreSQL: 40001 serialization failure, 40P01 deadlock, 55P03 lock not available.
+        // SQLite: 5 busy, 6 locked.
+        const RETRYABLE: [&str; 10] = [
+            "1020",
             "1205",
             "1213",
+            "1615",
+            "3572",
             "40001",
             "40P01",
             "55P03",
@@ -114,8 +119,53 @@ impl SessionError {
     }
 }
 
-/// The first characters of a statement: enough to know it by, short enough for one line of a log.
-fn excerpt(sql: &str) -> String {
+/// The first characters of a statement: enough to know it by, short enough for one line of a log. A
+/// password in them is left out, and so is all that follows it.
+pub(crate) fn excerpt(sql: &str) -> String {
     const CHARACTERS: usize = 120;
-    sql.chars().take(CHARACTERS).collect()
+    let mut text: String = sql.chars().take(CHARACTERS).collect();
+    if let Some(quote) = secret(&text) {
+        text.truncate(quote);
+        text.push('…');
+    }
+    text
+}
+
+/// Where the first quoted text begins after a word that announces a password.
+fn secret(sql: &str) -> Option<usize> {
+    const WORDS: [&str; 2] = ["identified", "password"];
+    // Of the same length: only ASCII letters change.
+    let lower = sql.to_ascii_lowercase();
+    let word = WORDS.iter().filter_map(|word| lower.find(word)).min()?;
+    let quote = lower.get(word..)?.find(['\'', '"'])?;
+    Some(word + quote)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_is_short_and_tells_no_password() {
+        assert_eq!(excerpt(&"é".repeat(200)), "é".repeat(120));
+        for (sql, told) in [
+            (
+                "CREATE USER 'é'@'h' IDENTIFIED BY 'secret', u IDENTIFIED BY 'secret'",
+                "CREATE USER 'é'@'h' IDENTIFIED BY …",
+            ),
+            (
+                "alter role r password 'it''s secret'",
+                "alter role r password …",
+            ),
+            (
+                "SET password_encryption = \"md5\"",
+                "SET password_encryption = …",
+            ),
+            ("SELECT 'a', password FROM t", "SELECT 'a', password FROM t"),
+            ("SELECT 'a'", "SELECT 'a'"),
+        ] {
+            assert_eq!(excerpt(sql), told);
+            assert_eq!(excerpt(told), told, "twice is as good as once");
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! The wire: one thin blocking client per protocol behind the [`Session`] trait.
 //!
-//! A session is one connection, owned by one thread. The hot calls ([`Session::execute`],
-//! [`Session::execute_prepared`]) allocate nothing per operation: they patch parameters into one
-//! reused buffer, write, poll, read, and walk the rows in place.
+//! A session is one connection, owned by one thread. Over the wire, the hot calls
+//! ([`Session::execute`], [`Session::execute_prepared`]) allocate nothing per operation: they patch
+//! parameters into one reused buffer, write, poll, read, and walk the rows in place.
 
 mod connect;
 mod error;
@@ -14,6 +14,7 @@ mod postgres;
 mod session;
 mod sqlite;
 mod stream;
+mod visit;
 
 pub use connect::connector;
 pub use error::{ErrorClass, SessionError};

@@ -16,6 +16,7 @@ use self::row::Format;
 use self::statement::Prepared;
 use self::wire::Wire;
 use crate::stream::Stream;
+use crate::visit::{Counted, Each, Visit};
 use crate::{
     Connector, Done, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo,
     StatementId,
@@ -85,13 +86,33 @@ pub struct PostgresSession {
     described: Vec<Format>,
 }
 
+impl PostgresSession {
+    #[inline]
+    fn run(
+        &mut self,
+        statement: StatementId,
+        params: &[Param<'_>],
+        visit: impl Visit,
+    ) -> Result<Done, SessionError> {
+        let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(fault::unknown_statement(statement));
+        };
+        prepared
+            .encode(params)
+            .map_err(|error| error.about(&prepared.sql))?;
+        let columns = Columns::Prepared(&prepared.formats);
+        let answer = exchange(&mut self.wire, prepared.request(), columns, visit);
+        answer.map_err(|error| settle(&mut self.wire, error, &prepared.sql))
+    }
+}
+
 impl Session for PostgresSession {
     fn query(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<Done, SessionError> {
         self.request.clear();
         encode::message(&mut self.request, b'Q', |body| encode::string(body, sql));
         self.described.clear();
         let columns = Columns::Described(&mut self.described);
-        let answer = exchange(&mut self.wire, &self.request, columns, each);
+        let answer = exchange(&mut self.wire, &self.request, columns, Each(each));
         answer.map_err(|error| settle(&mut self.wire, error, sql))
     }
 
@@ -111,15 +132,15 @@ impl Session for PostgresSession {
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError> {
-        let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(fault::unknown_statement(statement));
-        };
-        prepared
-            .encode(params)
-            .map_err(|error| error.about(&prepared.sql))?;
-        let columns = Columns::Prepared(&prepared.formats);
-        let answer = exchange(&mut self.wire, prepared.request(), columns, each);
-        answer.map_err(|error| settle(&mut self.wire, error, &prepared.sql))
+        self.run(statement, params, Each(each))
+    }
+
+    fn count_prepared(
+        &mut self,
+        statement: StatementId,
+        params: &[Param<'_>],
+    ) -> Result<Done, SessionError> {
+        self.run(statement, params, Counted)
     }
 
     /// Each statement ends with a Sync of its own, so that it succeeds or fails by itself, as it would
@@ -167,10 +188,10 @@ fn exchange(
     wire: &mut Wire,
     request: &[u8],
     columns: Columns<'_>,
-    each: &mut dyn FnMut(&dyn Row),
+    visit: impl Visit,
 ) -> Result<Done, SessionError> {
     wire.send(request)?;
-    answer::read(wire, columns, each)
+    answer::read(wire, columns, visit)
 }
 
 /// Adds the statement to an error. After a broken protocol nothing that comes has a meaning, so the

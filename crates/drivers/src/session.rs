@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::SessionError;
 
 /// One connection to a server, owned by one thread. Every call blocks until the server answered
-/// or the endpoint's statement timeout has passed.
+/// or the endpoint's timeout has passed. SQLite has no server: there, only the wait for a lock ends.
 pub trait Session: Send {
     /// Sends one statement as text; rows that it returns are counted and dropped.
     fn execute(&mut self, sql: &str) -> Result<Done, SessionError> {
@@ -28,6 +28,15 @@ pub trait Session: Send {
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError>;
+
+    /// As [`Session::execute_prepared`], for who looks at no row: they are counted, and cost less.
+    fn count_prepared(
+        &mut self,
+        statement: StatementId,
+        params: &[Param<'_>],
+    ) -> Result<Done, SessionError> {
+        self.execute_prepared(statement, params, &mut |_| ())
+    }
 
     /// Runs prepared statements of which none needs another's answer: sends all before it reads the first
     /// answer, where the protocol can do that, else one after the other. `each` is shown the rows with the
@@ -52,9 +61,10 @@ pub trait Session: Send {
     }
 
     /// Adds rows to `table` by `COPY … FROM STDIN` or `LOAD DATA LOCAL INFILE`, as one statement; how many
-    /// were added. `next` appends whole rows to the buffer it is given, some ten kilobytes at a time, and
-    /// tells whether there were any; the values of a row are separated by tabs and it ends with a line
-    /// feed. In a value, backslash, tab, line feed and carriage return are written `\\`, `\t`, `\n`, `\r`.
+    /// were added. They have values for `columns`, or for all columns when none is named. `next` appends
+    /// whole rows to the buffer it is given, some ten kilobytes at a time, and tells whether there were
+    /// any; the values of a row are separated by tabs and it ends with a line feed. In a value, backslash,
+    /// tab, line feed and carriage return are written `\\`, `\t`, `\n`, `\r`.
     fn load_rows(
         &mut self,
         table: &str,
@@ -145,7 +155,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// As an integer: binary ones as they are, text when it is all digits; `None` otherwise.
+    /// As an integer: binary ones as they are, text when it is a whole number; `None` otherwise.
     pub fn as_int(&self) -> Option<i64> {
         match *self {
             Self::Int(i) => Some(i),

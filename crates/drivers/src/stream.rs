@@ -12,12 +12,12 @@
 //! stream.consume(5 + length);
 //! ```
 //!
-//! The first wait for an answer is bounded by the timeout, so is each further wait for the same answer,
-//! and none begins when the first ended longer ago than that: an answer takes three times the timeout
-//! at the very most, however many reads it needs, and the clock is not read for the first. Errors
-//! carry no statement: the caller adds it with [`SessionError::about`]. After a timeout or a lost
-//! connection every further call fails, because a late answer would be taken for the answer to the
-//! next request.
+//! The first wait for an answer is bounded by the timeout, or a little more on a Unix socket; so is each
+//! further wait for the same answer, and none begins when the first ended longer ago than that: an
+//! answer takes four times the timeout at the very most, however many reads it needs, and the clock is
+//! not read for the first. Errors carry no statement: the caller adds it with [`SessionError::about`].
+//! After a timeout or a lost connection every further call fails, because a late answer would be taken
+//! for the answer to the next request.
 //!
 //! A stream may be encrypted, and a protocol may have a code of its own for what goes over it; both
 //! lie below the buffer, so that protocols read the same bytes in the same way.
@@ -28,6 +28,7 @@ mod socket;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tls;
+mod watch;
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -201,23 +202,25 @@ impl Stream {
         self.socket.abandon();
     }
 
+    /// After a send that found the connection lost: takes what the server had said before, and returns
+    /// all that is unread. Does not wait, because the socket is shut down.
+    #[cold]
+    pub(crate) fn last_words(&mut self) -> &[u8] {
+        while self.unread().len() < FIRST_BUFFER && self.fill().is_ok() {}
+        self.unread()
+    }
+
     /// Has the connection ended?
     pub(crate) fn is_broken(&self) -> bool {
         self.socket.is_broken()
     }
 
     /// Out of line, so that messages which have arrived cost next to nothing.
-    #[cold]
     #[inline(never)]
     fn fill_to(&mut self, count: usize) -> Result<(), SessionError> {
         self.socket.check_usable()?;
         if count > MAX_MESSAGE {
-            self.abandon();
-            return Err(SessionError::Protocol {
-                what: format!(
-                    "a message of {count} bytes, more than the {MAX_MESSAGE} that are taken"
-                ),
-            });
+            return Err(self.refuse(count));
         }
         while self.buffer.len() - self.start < count {
             self.fill()?;
@@ -225,9 +228,27 @@ impl Stream {
         Ok(())
     }
 
+    #[cold]
+    fn refuse(&mut self, count: usize) -> SessionError {
+        self.abandon();
+        SessionError::Protocol {
+            what: format!("a message of {count} bytes, more than the {MAX_MESSAGE} that are taken"),
+        }
+    }
+
     /// Reads once.
     #[inline]
     fn fill(&mut self) -> Result<(), SessionError> {
+        let is_full = self.buffer.len() == self.buffer.capacity();
+        if self.start > 0 || is_full || self.layers.is_some() {
+            return self.fill_with_care();
+        }
+        // The usual: an answer to a plain connection that has nothing else to read.
+        self.socket.read(&mut self.buffer)
+    }
+
+    #[inline(never)]
+    fn fill_with_care(&mut self) -> Result<(), SessionError> {
         // What is unread moves to the front: part of one message, and seldom more than a row.
         if self.start > 0 {
             self.buffer.drain(..self.start);
@@ -362,6 +383,27 @@ mod tests {
         drop(server);
         assert_eq!(stream.ensure(1).unwrap_err().code(), "lost");
         assert!(stream.is_broken());
+    }
+
+    #[test]
+    fn what_a_server_said_before_it_hung_up_is_heard() {
+        let (mut stream, mut server) = pair();
+        server.write_all(b"goodbye").unwrap();
+        drop(server);
+        assert_eq!(stream.send(b"request").unwrap_err().code(), "lost");
+        assert_eq!(stream.last_words(), b"goodbye");
+        assert_eq!(stream.last_words(), b"goodbye");
+        assert_eq!(stream.send(b"again").unwrap_err().code(), "lost");
+        // The same over TCP, where the server has not hung up.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let ours = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        bound(&ours, SHORT).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        let mut stream = Stream::over(ours.into(), false, SHORT);
+        server.write_all(b"goodbye").unwrap();
+        std::thread::sleep(SHORT);
+        stream.abandon();
+        assert_eq!(stream.last_words(), b"goodbye");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How many sessions a server takes, how many a workload opens, and how many files that are.
 
-use model::{Dbms, InsertSpec, SqlSpec, SqlWork, System, TpccSpec, WorkloadSpec};
+use model::{Dbms, InsertSpec, SqlSpec, SqlWork, System, Tables, TpccSpec, WorkloadSpec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::LabError;
@@ -97,9 +97,13 @@ fn most_sessions(workload: &WorkloadSpec) -> Most {
     }
 }
 
-/// Beside each client's queries run its inserts and its deletes, each over a session of their own.
+/// Beside each client's queries run its inserts, its deletes with the search for the lowest row, and its
+/// long transaction, each over a session of their own.
 fn of_insert(spec: &InsertSpec) -> Most {
-    let each = 1 + u32::from(spec.deletes) + spec.query_sessions;
+    let deletes = spec.deletes && spec.tables == Tables::Own;
+    let writers = 1 + 2 * u32::from(deletes);
+    let long = u32::from(spec.htap_seconds > 0);
+    let each = spec.query_sessions.saturating_add(writers + long);
     Most {
         what: "a query step".to_owned(),
         sessions: spec.clients.saturating_mul(each),
@@ -168,9 +172,10 @@ pub(crate) fn raise_open_files(workload: &WorkloadSpec) -> Result<(), LabError> 
 #[cfg(test)]
 mod tests {
     use model::{
-        ErrorRules, LoadMethod, LoadSpec, PaymentOrder, Setting, Settle, SqlPace, SqlRun, SqlStep,
-        SqlTable, Statements, StepId, StockLevel, TpccCardinality, TpccForm, TpccHomes,
-        TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSchema,
+        ErrorRules, InsertScale, LoadMethod, LoadSpec, Pacing, PaymentOrder, QueryKind, Setting,
+        Settle, SqlPace, SqlRun, SqlStep, SqlTable, Statements, StepId, StockLevel,
+        TpccCardinality, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile,
+        TpccSchema,
     };
 
     use super::*;
@@ -322,6 +327,58 @@ mod tests {
         assert_eq!((most.what.as_str(), most.sessions), ("step `settle`", 9));
         let most = most_sessions(&workload(10));
         assert_eq!(most.sessions, 10);
+    }
+
+    /// The Insert Benchmark by two clients with three query sessions each.
+    fn insert(tables: Tables, deletes: bool, htap_seconds: u32) -> WorkloadSpec {
+        WorkloadSpec::Insert(InsertSpec {
+            scale: InsertScale::Tiny,
+            clients: 2,
+            tables,
+            rows: 1,
+            i1_rows: 1,
+            i2_rows: 1,
+            i0_rows_per_commit: 1,
+            i1_rows_per_commit: 1,
+            i2_rows_per_commit: 1,
+            query_rows_per_commit: 1,
+            rates: vec![1],
+            queries: vec![QueryKind::Range],
+            query_seconds: 1,
+            query_sessions: 3,
+            rows_per_query: 1,
+            max_refresh: 1,
+            secondary_indexes: 0,
+            deletes,
+            queue: 1,
+            min_resync: 1,
+            data_min: 1,
+            data_max: 1,
+            data_random_percent: 1,
+            writes: Statements::Usual,
+            reads: Statements::Usual,
+            pacing: Pacing::Even,
+            settle: Settle::Seconds(0),
+            htap_seconds,
+            partitions: 0,
+            sequence_cache: 1,
+            sla_percent: 1,
+            statement_timeout: 1,
+            compat: false,
+            steps: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn every_session_of_the_insert_benchmark_counts() {
+        let sessions =
+            |tables, deletes, htap| most_sessions(&insert(tables, deletes, htap)).sessions;
+        assert_eq!(sessions(Tables::Own, false, 0), 2 * 4);
+        // One deletes, one looks for the lowest row.
+        assert_eq!(sessions(Tables::Own, true, 0), 2 * 6);
+        assert_eq!(sessions(Tables::Own, true, 5), 2 * 7);
+        // Nobody deletes from a table that is shared.
+        assert_eq!(sessions(Tables::Shared, true, 0), 2 * 4);
     }
 
     #[test]

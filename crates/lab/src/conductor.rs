@@ -181,11 +181,12 @@ struct Conductor<'a> {
 const DIED: &str = "the server's process has ended";
 
 /// Notes of a step that are said at once: its numbers are not what the plan asked for.
-const SAID_AT_ONCE: [&str; 5] = [
+const SAID_AT_ONCE: [&str; 6] = [
     "cut short",
     "settle",
     "rate not sustained",
     "connections lost",
+    "rows not counted",
     "sent as text",
 ];
 

@@ -5,7 +5,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{ALL_STEPS, Bench, LOAD_ONLY, RANGES, compare, plan, told};
+use common::{ALL_STEPS, Bench, LOAD_ONLY, RANGES, compare, plan, to_report, told};
 use lab::Ended;
 use load::Stop;
 use model::{Event, Nanos, Outcome, RunData, RunId, StepId, Verdict};
@@ -49,13 +49,7 @@ fn check_comparisons(data: &RunData) {
 
 fn check_report(data: &RunData, outcome: &Outcome) {
     let comparisons = compare(data);
-    let markdown = report::markdown(&report::Input {
-        data,
-        comparisons: &comparisons,
-        differing: None,
-        generated: "today",
-        findings: Vec::new(),
-    });
+    let markdown = report::markdown(&to_report(data, &comparisons));
     let markdown = markdown.replace('\\', "");
     let Outcome::Failed { reason, .. } = outcome else {
         panic!("it did not fail");

@@ -5,7 +5,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{Bench, compare, micro, sql, told};
+use common::{Bench, compare, micro, sql, to_report, told};
 use lab::{Ended, Providers};
 use load::Stop;
 use model::{Event, Outcome, Plan, RunData, RunId, StepId};
@@ -61,13 +61,7 @@ fn a_plan_becomes_a_report() {
             .iter()
             .all(|c| c.ratio.is_some() && c.rounds == 2)
     );
-    let input = report::Input {
-        data: &data,
-        comparisons: &comparisons,
-        differing: None,
-        generated: "today",
-        findings: Vec::new(),
-    };
+    let input = to_report(&data, &comparisons);
     let (markdown, html) = (report::markdown(&input), report::html(&input));
     assert!(markdown.contains("point-query") && html.contains("update-index"));
     assert!(bench.instances().is_empty());

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{ALL_STEPS, Bench, LOAD_ONLY, RANGES, compare, insert, plan};
+use common::{ALL_STEPS, Bench, LOAD_ONLY, RANGES, compare, insert, plan, to_report};
 use lab::{Ended, Lab, LabError};
 use load::Stop;
 use model::{Event, RunState};
@@ -44,13 +44,7 @@ fn a_plan_becomes_a_report() {
             .iter()
             .all(|c| c.ratio.is_some() && c.rounds == 2)
     );
-    let input = report::Input {
-        data: &data,
-        comparisons: &comparisons,
-        differing: None,
-        generated: "today",
-        findings: Vec::new(),
-    };
+    let input = to_report(&data, &comparisons);
     let markdown = report::markdown(&input);
     assert!(
         steps.iter().all(|step| markdown.contains(step)),

@@ -96,6 +96,11 @@ impl Queue {
         due
     }
 
+    /// Is the window closed at `now`, as [`Queue::close_at`] was told?
+    pub(crate) fn is_closed(&self, now: Nanos) -> bool {
+        now > self.state().closes
+    }
+
     /// The arrival that was taken at `due` was not served, because the step was over before the client
     /// woke up.
     pub(crate) fn give_back(&self, due: Nanos) {
@@ -269,6 +274,13 @@ mod tests {
         assert_eq!(queue.take(Nanos(Nanos::SECOND.0 + 1)), NEVER);
         assert_eq!(queue.take(Nanos(0)), Nanos::from_millis(500));
         assert_eq!(queue.take(Nanos(0)), NEVER);
+    }
+
+    #[test]
+    fn who_wakes_up_after_the_close_is_told() {
+        let queue = queue(1, Arrivals::Even, 1, 1);
+        assert!(!queue.is_closed(Nanos::SECOND));
+        assert!(queue.is_closed(Nanos(Nanos::SECOND.0 + 1)));
     }
 
     #[test]

@@ -62,6 +62,8 @@ pub struct Role {
 pub struct ClientContext<'a> {
     /// Its end of the recorder.
     pub recorder: ClientRecorder,
+    /// Does the window close when this client and others are done?
+    closes: bool,
     shared: &'a Shared,
     stop: &'a Stop,
 }
@@ -70,6 +72,11 @@ impl ClientContext<'_> {
     /// Is the window closed, or is the step to be given up?
     pub fn is_over(&self) -> bool {
         self.shared.is_over() || self.stop.is_asked()
+    }
+
+    /// Does the window wait for this client's end? Else it closes at its own time, whoever is done.
+    pub fn is_awaited(&self) -> bool {
+        self.closes
     }
 
     /// Sleeps until `due` or until the step is over; tells whether `due` was reached. Costs nothing while

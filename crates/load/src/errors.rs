@@ -44,10 +44,10 @@ const MYSQL: Usual = Usual {
     // 1022, 1062, 1586 duplicate key.
     ignore: &["1022", "1062", "1586"],
     // 1053 shutdown, 1152 to 1161 the connection was aborted, 1927 and 3169 it was killed, 2006 and 2013 it
-    // is gone.
+    // is gone, 4031 it was idle for too long.
     reconnect: &[
         "1053", "1152", "1154", "1155", "1156", "1157", "1158", "1159", "1160", "1161", "1927",
-        "2006", "2013", "3169",
+        "2006", "2013", "3169", "4031",
     ],
 };
 
@@ -59,8 +59,9 @@ const POSTGRES: Usual = Usual {
     retry: &["40001", "40P01", "55P03"],
     // 23505 unique violation.
     ignore: &["23505"],
-    // Class 08 the connection, 57P01 shutdown, 57P02 crash of another session, 57P03 not yet started.
-    reconnect: &["08*", "57P01", "57P02", "57P03"],
+    // Class 08 the connection, 57P01 shutdown, 57P02 crash of another session, 57P03 not yet started, 57P05
+    // idle for too long.
+    reconnect: &["08*", "57P01", "57P02", "57P03", "57P05"],
 };
 
 /// Result codes: <https://sqlite.org/rescode.html>. Sessions tell the primary one and add the extended
@@ -267,7 +268,7 @@ mod tests {
             (
                 Dialect::Mysql,
                 &[
-                    "1053", "1152", "1158", "1161", "1927", "2006", "2013", "3169",
+                    "1053", "1152", "1158", "1161", "1927", "2006", "2013", "3169", "4031",
                 ],
                 Reconnect,
             ),
@@ -281,7 +282,9 @@ mod tests {
             (Dialect::Postgres, &["23505"], Ignore),
             (
                 Dialect::Postgres,
-                &["08000", "08003", "08006", "57P01", "57P02", "57P03"],
+                &[
+                    "08000", "08003", "08006", "57P01", "57P02", "57P03", "57P05",
+                ],
                 Reconnect,
             ),
             (

@@ -90,9 +90,8 @@ impl Recorder {
     /// Hands out interval `index`, `length` long: everything that ended before its end. `now` is the age
     /// of the window, to tell how long operations have been under way.
     pub fn interval(&self, index: u32, length: Nanos, now: Nanos) -> Interval {
-        let busy = self.slots.iter().filter_map(|slot| slot.busy_since());
-        let stalled = busy
-            .min()
+        let stalled = self
+            .oldest()
             .map_or(Nanos(0), |since| now.saturating_sub(since));
         let mut fold = lock(&self.fold);
         self.collect(&mut fold);
@@ -104,6 +103,11 @@ impl Recorder {
             stalled,
             readings: Readings::default(),
         }
+    }
+
+    /// When the oldest of the operations started that are under way; `None` when there is none.
+    pub(crate) fn oldest(&self) -> Option<Nanos> {
+        self.slots.iter().filter_map(|slot| slot.busy_since()).min()
     }
 
     /// What happened in the whole window. To be called when all clients have ended and the last
@@ -141,14 +145,8 @@ impl ClientRecorder {
         now
     }
 
-    /// An operation starts at `started`, which is now.
-    #[inline]
-    pub fn begin_at(&self, started: Nanos) {
-        self.slot.set_busy(started);
-    }
-
-    /// An operation starts where the last one ended, at `end`. Tells when it starts: later than that only
-    /// when samples had to be folded in between, which is no operation's time.
+    /// An operation starts where the last one or a wait ended, at `end`. Tells when it starts: later than
+    /// that only when samples had to be folded in between, which is no operation's time.
     #[inline]
     pub fn begin_after(&mut self, end: Nanos) -> Nanos {
         if self.filled + ROOM > self.slot.places() {
@@ -227,6 +225,14 @@ impl ClientRecorder {
             started,
             at,
         });
+    }
+
+    /// The step was over before the operation of this kind that is under way succeeded: it is late.
+    pub(crate) fn cut_off(&mut self, kind: usize) {
+        if let Some(started) = self.slot.busy_since() {
+            self.slot.set_idle();
+            lock(&self.fold).count_late([kind as u8, self.also], started);
+        }
     }
 
     /// No operation is under way any more.
@@ -331,6 +337,29 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_that_is_tried_again_after_the_close_is_late_once() {
+        let recorder = Recorder::new(kinds(), 2);
+        let clock = StepClock::start();
+        let mut clients = [0, 1].map(|index| recorder.client(index, clock));
+        let started = clients.each_ref().map(ClientRecorder::begin);
+        let closed = recorder.close(&clock);
+        while clock.now() <= closed {}
+        for client in &mut clients {
+            client.count_also_in(1);
+            client.failed(0, "1213", true);
+            client.failed(0, "1213", true);
+        }
+        let [succeeds, gives_up] = &mut clients;
+        succeeds.done(0, started[0], None, 1);
+        gives_up.cut_off(0);
+        gives_up.cut_off(0);
+        recorder.interval(0, closed, closed);
+        let (totals, errors) = recorder.totals();
+        assert_eq!([totals[0].late, totals[1].late], [2, 2]);
+        assert!(errors.is_empty() && totals[0].sums.retries == 0);
+    }
+
+    #[test]
     fn a_window_with_a_length_closes_then_or_before() {
         let recorder = Recorder::new(kinds(), 1);
         let clock = StepClock::start();
@@ -385,9 +414,9 @@ mod tests {
     fn a_stall_shows_while_it_lasts() {
         let recorder = Recorder::new(kinds(), 2);
         let clock = StepClock::start();
-        let (client, other) = (recorder.client(0, clock), recorder.client(1, clock));
+        let (client, mut other) = (recorder.client(0, clock), recorder.client(1, clock));
         let began = client.begin();
-        other.begin_at(Nanos(began.0 + 500_000_000));
+        other.begin_after(Nanos(began.0 + 500_000_000));
         let interval = recorder.interval(0, Nanos::SECOND, Nanos(began.0 + 700_000_000));
         assert_eq!(interval.stalled, Nanos(700_000_000));
     }

@@ -1,19 +1,18 @@
 //! The Insert Benchmark against SQLite, without a lab around it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod common;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
-use drivers::{Connector, Endpoint};
 use load::{Observer, StepError, StepOutline, StepResult, Stop, Target, Workload};
 use model::{
-    Dialect, Edge, Engine, InsertScale, InsertSpec, Interval, Nanos, Pacing, QueryKind, Settle,
-    Statements, StepId, Tables, WorkloadSpec,
+    Edge, InsertScale, InsertSpec, Interval, Nanos, Pacing, QueryKind, Settle, Statements, StepId,
+    Tables, WorkloadSpec,
 };
-use tempfile::TempDir;
+
+use self::common::Database;
 
 const SEED: u64 = 20_261_121;
 /// Rows that a client loads in `l.i0`, and those that `l.x` begins with.
@@ -69,51 +68,7 @@ fn load_only() -> InsertSpec {
     }
 }
 
-/// An SQLite file that is gone with its test.
-struct Database {
-    _directory: TempDir,
-    connector: Arc<dyn Connector>,
-}
-
 impl Database {
-    fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let path: PathBuf = directory.path().join("ib.sqlite");
-        let pragmas = [("journal_mode", "wal"), ("synchronous", "off")];
-        let connector = drivers::connector(&Endpoint::Sqlite {
-            path,
-            pragmas: pragmas
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .to_vec(),
-            timeout: Duration::from_mins(1),
-        });
-        Self {
-            _directory: directory,
-            connector: Arc::from(connector),
-        }
-    }
-
-    fn target(&self) -> Target {
-        Target {
-            dialect: Dialect::Sqlite,
-            engine: Engine::Btree,
-            version: drivers::sqlite_version().parse().unwrap(),
-            ours: true,
-            connection: model::Connection::default(),
-            connector: Arc::clone(&self.connector),
-            patient: Arc::clone(&self.connector),
-        }
-    }
-
-    fn number(&self, sql: &str) -> i64 {
-        let mut number = None;
-        let mut session = self.connector.connect().unwrap();
-        session
-            .query(sql, &mut |row| number = row.value(0).as_int())
-            .unwrap();
-        number.unwrap()
-    }
-
     fn count(&self, table: &str) -> u64 {
         self.number(&format!("SELECT COUNT(*) FROM {table}")) as u64
     }

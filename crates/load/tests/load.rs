@@ -1,23 +1,24 @@
 //! Loading of tables that a workload of SQL statements describes, against SQLite, without a lab around it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod common;
+
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use drivers::{
-    Connector, Done, Endpoint, Param, ParamType, Row, Session, SessionError, SessionInfo,
-    StatementId,
+    Connector, Done, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId,
 };
 use load::{Observer, StepError, StepResult, Stop, Target, Workload};
 use model::{
-    Check, ColumnKind, Dialect, Distribution, Draw, Edge, Engine, ErrorRules, Interval, LoadMethod,
-    LoadSpec, Settle, SqlColumn, SqlIndex, SqlSpec, SqlStep, SqlTable, SqlWork, Statements, StepId,
+    Check, ColumnKind, Distribution, Draw, Edge, ErrorRules, Interval, LoadMethod, LoadSpec,
+    Settle, SqlColumn, SqlIndex, SqlSpec, SqlStep, SqlTable, SqlWork, Statements, StepId,
     WorkloadSpec,
 };
-use tempfile::TempDir;
+
+use self::common::Database;
 
 const SEED: u64 = 20_261_121;
 
@@ -126,41 +127,7 @@ fn spec(tables: Vec<SqlTable>, works: Vec<SqlWork>) -> SqlSpec {
     }
 }
 
-/// An SQLite file that is gone with its test.
-struct Database {
-    _directory: TempDir,
-    connector: Arc<dyn Connector>,
-}
-
 impl Database {
-    fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let pragmas = [("journal_mode", "wal"), ("synchronous", "off")];
-        let connector = drivers::connector(&Endpoint::Sqlite {
-            path: directory.path().join("load.sqlite"),
-            pragmas: pragmas
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .to_vec(),
-            timeout: Duration::from_mins(1),
-        });
-        Self {
-            _directory: directory,
-            connector: Arc::from(connector),
-        }
-    }
-
-    fn target(&self) -> Target {
-        Target {
-            dialect: Dialect::Sqlite,
-            engine: Engine::Btree,
-            version: drivers::sqlite_version().parse().unwrap(),
-            ours: true,
-            connection: model::Connection::default(),
-            connector: Arc::clone(&self.connector),
-            patient: Arc::clone(&self.connector),
-        }
-    }
-
     fn execute(&self, sql: &str) {
         self.connector.connect().unwrap().execute(sql).unwrap();
     }

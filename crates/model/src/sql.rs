@@ -348,6 +348,27 @@ pub enum Draw {
     },
 }
 
+impl Draw {
+    /// Bytes of the shortest and of the longest text; `None` where it makes numbers or times.
+    pub fn text_bytes(&self) -> Option<(u32, u32)> {
+        match self {
+            Self::Template(text) | Self::Fixed(text) => {
+                let bytes = text.len() as u32;
+                Some((bytes, bytes))
+            }
+            Self::Text { min, max } => Some((*min, *max)),
+            Self::Row
+            | Self::Cycle(_)
+            | Self::Int { .. }
+            | Self::From(_)
+            | Self::Plus { .. }
+            | Self::Next
+            | Self::Decimal { .. }
+            | Self::Datetime { .. } => None,
+        }
+    }
+}
+
 /// How likely the integers of a range are. Shapes are given per mille, so that specs can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

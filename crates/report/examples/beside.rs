@@ -7,6 +7,9 @@ use std::error::Error;
 
 use serde::Deserialize;
 
+/// Steps that fit beside each other; of more, each has a line.
+const MOST_COLUMNS: usize = 12;
+
 /// What is read of a comparison.
 #[derive(Deserialize)]
 struct Comparison {
@@ -72,24 +75,27 @@ fn page(comparisons: &[Comparison], published: &[Published]) -> String {
         push_new(&mut systems, &comparison.system);
     }
     let base = comparisons.first().map_or("", |one| &one.base);
-    let mut lines = vec![
-        format!("| relative to {base} | {} |", steps.join(" | ")),
-        format!("|---|{}", "--:|".repeat(steps.len())),
-    ];
+    let mut table = vec![cells(&format!("relative to {base}"), &steps, |step| {
+        Some(step.to_owned())
+    })];
     for system in &systems {
-        lines.push(row(system, &steps, |step| {
+        table.push(cells(system, &steps, |step| {
             find(comparisons, system, step).map(ours)
         }));
         let theirs: Vec<&Published> = published.iter().filter(|p| p.system == *system).collect();
         if let Some(first) = theirs.first() {
             let label = format!("*published: {}*", first.versions);
-            lines.push(row(&label, &steps, |step| {
+            table.push(cells(&label, &steps, |step| {
                 let one = theirs.iter().find(|p| p.step == step)?;
                 Some(format!("*{:.2}*", one.relative))
             }));
         }
     }
-    let mut text = lines.join("\n") + "\n";
+    // Many steps do not fit beside each other.
+    if steps.len() > MOST_COLUMNS {
+        table = transposed(&table);
+    }
+    let mut text = markdown(&table);
     if !published.is_empty() {
         text.push_str(&agreement(comparisons, published));
     }
@@ -102,9 +108,27 @@ fn push_new<'a>(list: &mut Vec<&'a str>, one: &'a str) {
     }
 }
 
-fn row(label: &str, steps: &[&str], cell: impl Fn(&str) -> Option<String>) -> String {
+fn cells(label: &str, steps: &[&str], cell: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let cells = steps.iter().map(|step| cell(step).unwrap_or_default());
-    format!("| {label} | {} |", cells.collect::<Vec<_>>().join(" | "))
+    std::iter::once(label.to_owned()).chain(cells).collect()
+}
+
+fn transposed(table: &[Vec<String>]) -> Vec<Vec<String>> {
+    let length = table.first().map_or(0, Vec::len);
+    (0..length)
+        .map(|at| table.iter().map(|row| row[at].clone()).collect())
+        .collect()
+}
+
+fn markdown(table: &[Vec<String>]) -> String {
+    let mut text = String::new();
+    for (number, row) in table.iter().enumerate() {
+        text.extend(["| ", &row.join(" | "), " |\n"]);
+        if number == 0 {
+            text.extend(["|---|", &"--:|".repeat(row.len() - 1), "\n"]);
+        }
+    }
+    text
 }
 
 fn find<'a>(comparisons: &'a [Comparison], system: &str, step: &str) -> Option<&'a Comparison> {

@@ -2,6 +2,7 @@
 
 use super::malformed;
 use super::packets::Packets;
+use super::results::receive_part;
 use crate::SessionError;
 
 /// `UNSIGNED_FLAG` of a column definition.
@@ -123,22 +124,24 @@ impl Columns {
     /// Reads the definitions of the `count` columns that the packet shown last has announced.
     pub(super) fn read(&mut self, packets: &mut Packets, count: usize) -> Result<(), SessionError> {
         self.encodings.clear();
-        self.packets.clear();
+        // There is nothing to compare with until all are read.
+        let mut kept = std::mem::take(&mut self.packets);
+        kept.clear();
         let mut comparable = true;
         for left in (0..=count).rev() {
             let packet = packets.shown();
-            comparable &= !packet.is_empty() && self.packets.len() + packet.len() <= MOST_KEPT;
+            comparable &= !packet.is_empty() && kept.len() + packet.len() <= MOST_KEPT;
             if comparable {
-                self.packets.extend_from_slice(packet);
+                kept.extend_from_slice(packet);
             }
             if left > 0 {
-                let encoding = Encoding::parse(packets.receive()?)
+                let encoding = Encoding::parse(receive_part(packets)?)
                     .ok_or_else(|| malformed("column definition"))?;
                 self.encodings.push(encoding);
             }
         }
-        if !comparable {
-            self.packets = Vec::new();
+        if comparable {
+            self.packets = kept;
         }
         Ok(())
     }

@@ -80,9 +80,15 @@ const NO_TLS: &str = "the server offers no TLS; give it a certificate that it ca
 /// What to do about a server whose encryption is of another time.
 const OLD_TLS: &str = "this client speaks TLS 1.2 and 1.3, and builds with yaSSL, as most of MySQL 5.5 \
      to 5.7 are, speak no more than TLS 1.1: take a build with OpenSSL, or connect without TLS";
+/// What to do about a server that chooses no database for who logs in.
+const NO_DATABASE: &str =
+    "the server takes no database at the login; name none, and choose one with USE";
 /// What to do about a server that cannot compress.
 const NO_COMPRESSION: &str = "the server does not offer compression with zlib; MySQL 8.0.18 and later \
      can be told by protocol_compression_algorithms; or connect without compression";
+
+/// Codes of a server that starts up or ends, and may be there later.
+const NOT_READY: [u16; 2] = [1053, 3168];
 
 /// More packets than any login takes; beyond it the server is leading the client in circles.
 const MOST_PACKETS: usize = 8;
@@ -113,13 +119,17 @@ pub(super) fn log_in(
     packets: &mut Packets,
     server: &ServerEndpoint,
 ) -> Result<Agreed, SessionError> {
-    let refused = |message| SessionError::Login {
-        address: server.address.to_string(),
-        user: server.login.user.clone(),
-        message,
-    };
+    let address = || server.address.to_string();
     shake_hands(packets, server).map_err(|stop| match stop {
-        Stop::Refused(message) => refused(message),
+        Stop::NotReady(cause) => SessionError::Connect {
+            address: address(),
+            cause,
+        },
+        Stop::Refused(message) => SessionError::Login {
+            address: address(),
+            user: server.login.user.clone(),
+            message,
+        },
         Stop::Session(error) => error.about("login"),
     })
 }
@@ -127,7 +137,7 @@ pub(super) fn log_in(
 fn shake_hands(packets: &mut Packets, server: &ServerEndpoint) -> Result<Agreed, Stop> {
     let first = packets.receive()?;
     if first.first() == Some(&ERROR) {
-        return Err(Stop::Refused(refusal(first)));
+        return Err(refusal(first));
     }
     let greeting = Greeting::parse(first)?;
     let flags = greeting.agree(server).map_err(Stop::Refused)?;
@@ -228,10 +238,12 @@ impl Greeting {
             return Err("the user or database name contains a NUL character".to_owned());
         }
         let mut wanted = flag::WANTED;
-        if !login.database.is_empty() {
-            wanted |= flag::CONNECT_WITH_DB;
-        }
         for (asked, flag, without) in [
+            (
+                !login.database.is_empty(),
+                flag::CONNECT_WITH_DB,
+                NO_DATABASE,
+            ),
             (server.tls, flag::SSL, NO_TLS),
             (server.compression, flag::COMPRESS, NO_COMPRESSION),
         ] {
@@ -275,6 +287,8 @@ impl Greeting {
 
 /// Why a login ended without a session.
 enum Stop {
+    /// By a server that may let in later.
+    NotReady(String),
     /// By the server, or because of what it asks for.
     Refused(String),
     /// By the connection.
@@ -305,7 +319,7 @@ impl Conversation<'_> {
             let packet = packets.receive()?;
             match packet.split_first() {
                 Some((&OK, _)) => return Ok(method),
-                Some((&ERROR, _)) => return Err(Stop::Refused(refusal(packet))),
+                Some((&ERROR, _)) => return Err(refusal(packet)),
                 Some((&END, request)) => {
                     (method, nonce) = switch(request)?;
                     let proof = method.prove(self.password, &nonce);
@@ -336,7 +350,7 @@ impl Conversation<'_> {
         let packet = packets.receive()?;
         let key = match packet.split_first() {
             Some((&MORE, key)) => key,
-            Some((&ERROR, _)) => return Err(Stop::Refused(refusal(packet))),
+            Some((&ERROR, _)) => return Err(refusal(packet)),
             _ => return Err(malformed("public key").into()),
         };
         let sealed = rsa::seal(self.password, nonce, key).map_err(|cause| {
@@ -372,10 +386,15 @@ fn switch(request: &[u8]) -> Result<(Method, Nonce), Stop> {
     }
 }
 
-/// What an error packet says, for a login.
-fn refusal(packet: &[u8]) -> String {
+/// What an error packet means for a login.
+fn refusal(packet: &[u8]) -> Stop {
     let (code, message) = code_and_message(packet);
-    format!("{message} (error {code})")
+    let text = format!("{message} (error {code})");
+    if NOT_READY.contains(&code) {
+        Stop::NotReady(text)
+    } else {
+        Stop::Refused(text)
+    }
 }
 
 /// MariaDB before 11 puts `5.5.5-` before its version, for old replicas' sake.
@@ -497,7 +516,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn encryption_and_compression_are_asked_for_or_missed() {
+    fn what_is_asked_for_and_not_there_is_missed() {
         let mut read = Greeting::parse(&greeting("8.0.33", "caching_sha2_password")).unwrap();
         let both = flag::SSL | flag::COMPRESS;
         assert_eq!(read.agree(&endpoint(false, false)).unwrap() & both, 0);
@@ -510,5 +529,8 @@ pub(super) mod tests {
         );
         let error = read.agree(&endpoint(false, true)).unwrap_err();
         assert!(error.contains("protocol_compression_algorithms"), "{error}");
+        read.flags &= !flag::CONNECT_WITH_DB;
+        let error = read.agree(&endpoint(false, false)).unwrap_err();
+        assert!(error.contains("no database"), "{error}");
     }
 }

@@ -4,7 +4,8 @@
 //! the load that is under way, and refused at any other time.
 
 use super::malformed;
-use super::reply::{ERROR, LOCAL_FILE, OK, OkReply, server_error};
+use super::reply::{LOCAL_FILE, OK, OkReply};
+use super::results::receive_part;
 use super::session::{COM_QUERY, MysqlSession, settle};
 use crate::{Session, SessionError};
 
@@ -71,21 +72,16 @@ fn exchange(
     next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
 ) -> Result<(u64, OkReply), SessionError> {
     session.command(COM_QUERY, sql.as_bytes())?;
-    let packet = session.packets.receive()?;
-    let sent = match packet.first() {
-        Some(&LOCAL_FILE) => session.packets.send_file(next)?,
-        Some(&ERROR) => return Err(server_error(packet)),
-        _ => return Err(malformed("reply to LOAD DATA LOCAL INFILE")),
-    };
-    let packet = session.packets.receive()?;
-    match packet.first() {
-        Some(&OK) => {
-            let loaded = OkReply::parse(packet).ok_or_else(|| malformed("OK packet"))?;
-            Ok((sent, loaded))
-        }
-        Some(&ERROR) => Err(server_error(packet)),
-        _ => Err(malformed("end of LOAD DATA LOCAL INFILE")),
+    if receive_part(&mut session.packets)?.first() != Some(&LOCAL_FILE) {
+        return Err(malformed("reply to LOAD DATA LOCAL INFILE"));
     }
+    let sent = session.packets.send_file(next)?;
+    let packet = receive_part(&mut session.packets)?;
+    if packet.first() != Some(&OK) {
+        return Err(malformed("end of LOAD DATA LOCAL INFILE"));
+    }
+    let loaded = OkReply::parse(packet).ok_or_else(|| malformed("OK packet"))?;
+    Ok((sent, loaded))
 }
 
 /// The error of a load with warnings: values were cut, or rows left out. Its code is that of the

@@ -2,6 +2,7 @@
 
 use super::compressed::Compressed;
 use super::malformed;
+use super::reply::{ERROR, code_and_message};
 use crate::SessionError;
 use crate::stream::{MAX_MESSAGE, Stream};
 
@@ -91,14 +92,17 @@ impl Packets {
     /// Sends the payload that was appended, in as many packets as it needs.
     #[inline]
     pub(super) fn send(&mut self) -> Result<(), SessionError> {
-        self.send_payload().map_err(|error| self.with_size(error))
+        self.send_payload()
+            .map_err(|error| self.explain(error, self.outgoing.len()))
     }
 
     /// Sends a command that is a whole packet already.
     #[inline]
     pub(super) fn send_whole(&mut self, packet: &[u8]) -> Result<(), SessionError> {
         self.sequence = 1;
-        self.stream.send(packet)
+        self.stream
+            .send(packet)
+            .map_err(|error| self.explain(error, packet.len()))
     }
 
     #[inline]
@@ -175,7 +179,9 @@ impl Packets {
             seal(self.outgoing.get_mut(start..end).unwrap_or_default(), 0);
             start = end;
         }
-        self.stream.send_requests(&self.outgoing, &self.ends)
+        self.stream
+            .send_requests(&self.outgoing, &self.ends)
+            .map_err(|error| self.explain(error, self.outgoing.len()))
     }
 
     /// Begins the answer to the next of several commands.
@@ -232,19 +238,27 @@ impl Packets {
         self.stream.send_more(&self.outgoing)
     }
 
-    /// A server that is sent more than it takes hangs up without reading the rest.
+    /// Says more of a connection that was lost while so many bytes were sent: what the server had said
+    /// before it hung up; else that they may have been too many, of which it does not read the rest.
     #[cold]
-    fn with_size(&self, error: SessionError) -> SessionError {
-        let length = self.outgoing.len();
-        match error {
-            SessionError::Lost { cause } if length > SMALLEST_LIMIT => SessionError::Lost {
-                cause: format!(
-                    "{cause} while {length} bytes were sent; is the server's max_allowed_packet \
-                     as large?"
-                ),
-            },
-            other => other,
-        }
+    fn explain(&mut self, error: SessionError, length: usize) -> SessionError {
+        let SessionError::Lost { cause } = error else {
+            return error;
+        };
+        self.let_go();
+        let last_words = first_payload(self.stream.last_words());
+        let cause = if let Some(words @ &[ERROR, ..]) = last_words {
+            let (code, message) = code_and_message(words);
+            format!("{cause}; the server had said: {message} (error {code})")
+        } else if length > SMALLEST_LIMIT {
+            format!(
+                "{cause} while {length} bytes were sent; is the server's max_allowed_packet \
+                 as large?"
+            )
+        } else {
+            cause
+        };
+        SessionError::Lost { cause }
     }
 
     /// The payload of the next message, in place until the next call.
@@ -353,7 +367,7 @@ impl Packets {
         let packet = self.stream.ensure(HEADER + length)?;
         let payload = packet.get(HEADER..HEADER + length).unwrap_or_default();
         // A server that ends a connection on its own account numbers its last words as it likes.
-        if !in_order && payload.first() != Some(&0xff) {
+        if !in_order && payload.first() != Some(&ERROR) {
             return Err(malformed("packet sequence"));
         }
         Ok(payload)
@@ -415,6 +429,12 @@ impl Packets {
     pub(super) fn is_broken(&self) -> bool {
         self.stream.is_broken()
     }
+}
+
+/// The payload of the packet that `bytes` begin with, if all of it is there.
+fn first_payload(bytes: &[u8]) -> Option<&[u8]> {
+    let (&[a, b, c, _], rest) = bytes.split_first_chunk()?;
+    rest.get(..u32::from_le_bytes([a, b, c, 0]) as usize)
 }
 
 /// Writes the header of a packet, for which it has left room.
@@ -648,6 +668,33 @@ mod tests {
         let mut other = all;
         other[same.len() + 3] = 4;
         assert_eq!(over(&other, 1, same), whole);
+    }
+
+    #[test]
+    fn a_loss_tells_what_the_server_had_said() {
+        let lost = |said: &[u8], length: usize| {
+            let (mut packets, mut server) = pair();
+            server.write_all(said).unwrap();
+            drop(server);
+            packets.command().resize(HEADER + length, b' ');
+            let error = packets.send().unwrap_err();
+            assert_eq!(error.code(), "lost");
+            error.to_string()
+        };
+        let killed = b"\x18\0\0\0\xff\x87\x07#70100Connection gone";
+        for length in [1, SMALLEST_LIMIT] {
+            let error = lost(killed, length);
+            assert!(
+                error.ends_with("the server had said: Connection gone (error 1927)"),
+                "{error}"
+            );
+        }
+        for said in [b"".as_slice(), b"\x18\0", &killed[..9], b"\x01\0\0\0\0"] {
+            let error = lost(said, 1);
+            assert!(!error.contains("had said"), "{error}");
+            let error = lost(said, SMALLEST_LIMIT);
+            assert!(error.contains("max_allowed_packet"), "{error}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::packets::Packets;
 use super::results::Results;
 use super::session::{read_answer, unknown_statement};
 use super::statement::Statement;
+use crate::visit::Each;
 use crate::{Done, Param, Row, SessionError, StatementId};
 
 /// An execution: which statement, and its parameters.
@@ -72,11 +73,16 @@ impl Pipeline<'_> {
                 self.packets.begin_answer()?;
             }
             let heard = failed.is_none();
-            let answer = read_answer(self.packets, self.results, statement, &mut |row| {
-                if heard {
-                    each(index, row);
-                }
-            });
+            let answer = read_answer(
+                self.packets,
+                self.results,
+                statement,
+                Each(&mut |row| {
+                    if heard {
+                        each(index, row);
+                    }
+                }),
+            );
             match answer {
                 Ok(answer) if heard => done(index, answer),
                 Ok(_) => {}

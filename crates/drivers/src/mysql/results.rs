@@ -6,7 +6,8 @@ use super::malformed;
 use super::packets::{Packets, Take};
 use super::reply::{ERROR, LOCAL_FILE, OK, OkReply, end_has_more_results, is_end, server_error};
 use super::rows::{Decoder, RowFormat, Rows};
-use crate::{Done, Row, SessionError};
+use crate::visit::Visit;
+use crate::{Done, SessionError};
 
 /// More columns than any server returns; a larger count is a broken reply.
 const MOST_COLUMNS: u64 = 1 << 16;
@@ -26,16 +27,16 @@ impl Results {
         packets: &mut Packets,
         format: RowFormat,
         columns: &mut Columns,
-        each: &mut dyn FnMut(&dyn Row),
+        mut visit: impl Visit,
     ) -> Result<Done, SessionError> {
         let mut done = Done::default();
         loop {
             packets.wait()?;
             let described = columns.are_described_again(packets);
             let more_results = if described {
-                self.read_rows(packets, format, columns, &mut done.rows, each)?
+                self.read_rows(packets, format, columns, &mut done.rows, &mut visit)?
             } else {
-                self.read_new(packets, format, columns, &mut done, each)?
+                self.read_new(packets, format, columns, &mut done, &mut visit)?
             };
             if !more_results {
                 return Ok(done);
@@ -51,22 +52,21 @@ impl Results {
         format: RowFormat,
         columns: &mut Columns,
         done: &mut Done,
-        each: &mut dyn FnMut(&dyn Row),
+        visit: &mut impl Visit,
     ) -> Result<bool, SessionError> {
-        let packet = packets.receive()?;
+        let packet = receive_part(packets)?;
         match packet.first() {
             Some(&OK) => {
                 let ok = OkReply::parse(packet).ok_or_else(|| malformed("OK packet"))?;
                 done.affected = done.affected.saturating_add(ok.affected);
                 Ok(ok.more_results)
             }
-            Some(&ERROR) => Err(server_error(packet)),
             Some(&LOCAL_FILE) => Err(unasked_file()),
             _ => {
                 let count = column_count(packet)?;
                 columns.read(packets, count)?;
                 read_end(packets)?;
-                self.read_rows(packets, format, columns, &mut done.rows, each)
+                self.read_rows(packets, format, columns, &mut done.rows, visit)
             }
         }
     }
@@ -78,7 +78,7 @@ impl Results {
         format: RowFormat,
         columns: &Columns,
         count: &mut u64,
-        each: &mut dyn FnMut(&dyn Row),
+        visit: &mut impl Visit,
     ) -> Result<bool, SessionError> {
         let mut rows = Rows::new(format, columns.encodings(), &mut self.decoder);
         let (mut intact, mut end) = (true, None);
@@ -92,7 +92,7 @@ impl Results {
                     return Take::No;
                 }
                 *count += 1;
-                intact = rows.show(packet, each);
+                intact = rows.show(packet, visit);
                 if intact { Take::More } else { Take::Last }
             });
             if let Some(more_results) = end {
@@ -102,15 +102,12 @@ impl Results {
                 return Err(malformed("row"));
             }
             // An error, or a packet that has not arrived whole.
-            let packet = packets.receive()?;
+            let packet = receive_part(packets)?;
             if is_end(packet) {
                 return Ok(end_has_more_results(packet));
             }
-            if packet.first() == Some(&ERROR) {
-                return Err(server_error(packet));
-            }
             *count += 1;
-            if !rows.may_begin(packet) || !rows.show(packet, each) {
+            if !rows.may_begin(packet) || !rows.show(packet, visit) {
                 return Err(malformed("row"));
             }
         }
@@ -127,10 +124,20 @@ fn column_count(packet: &[u8]) -> Result<usize, SessionError> {
     }
 }
 
+/// The next packet of an answer, which may end with an error at any point.
+#[inline]
+pub(super) fn receive_part(packets: &mut Packets) -> Result<&[u8], SessionError> {
+    let packet = packets.receive()?;
+    if packet.first() == Some(&ERROR) {
+        return Err(server_error(packet));
+    }
+    Ok(packet)
+}
+
 /// Reads the packet that ends a list of definitions.
 #[inline]
 pub(super) fn read_end(packets: &mut Packets) -> Result<(), SessionError> {
-    if is_end(packets.receive()?) {
+    if is_end(receive_part(packets)?) {
         Ok(())
     } else {
         Err(malformed("end of definitions"))

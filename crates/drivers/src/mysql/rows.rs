@@ -7,6 +7,7 @@ use super::column::{Encoding, Width};
 use super::cursor::Cursor;
 use super::reply::ERROR;
 use super::temporal::{put_date, put_date_time, put_number, put_time};
+use crate::visit::Visit;
 use crate::{Row, Value};
 
 /// First byte of a text row's NULL.
@@ -72,11 +73,14 @@ impl<'a> Rows<'a> {
         begins && packet.len() >= self.shortest
     }
 
-    /// Shows `each` the row in `packet`. Is it one, as far as it was looked at? The values of a row
+    /// Shows the row in `packet` to who looks. Is it one, as far as it was looked at? The values of a row
     /// that is not are NULL.
     #[inline]
-    pub(super) fn show(&mut self, packet: &[u8], each: &mut dyn FnMut(&dyn Row)) -> bool {
-        each(&LazyRow { packet, rows: self });
+    pub(super) fn show<V: Visit>(&mut self, packet: &[u8], visit: &mut V) -> bool {
+        if !V::LOOKS {
+            return true;
+        }
+        visit.show(&LazyRow { packet, rows: self });
         self.decoder.decoded.get().is_none() || self.decoder.recycle()
     }
 }
@@ -387,6 +391,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::visit::Each;
 
     const ALL: [Encoding; 14] = [
         Encoding::Signed(Width::One),
@@ -414,6 +419,12 @@ mod tests {
             .collect()
     }
 
+    impl Rows<'_> {
+        fn shown_to(&mut self, packet: &[u8], each: &mut dyn FnMut(&dyn Row)) -> bool {
+            self.show(packet, &mut Each(each))
+        }
+    }
+
     /// The values of a row; `None` when the packet is not one.
     fn shown(
         decoder: &mut Decoder,
@@ -422,7 +433,7 @@ mod tests {
         columns: &[Encoding],
     ) -> Option<Vec<String>> {
         let (mut first, mut seen) = (Vec::new(), Vec::new());
-        let intact = Rows::new(format, columns, decoder).show(packet, &mut |row| {
+        let intact = Rows::new(format, columns, decoder).shown_to(packet, &mut |row| {
             first = values(row);
             // A column that there is not decodes all.
             assert_eq!(row.value(columns.len()), Value::Null);
@@ -459,16 +470,16 @@ mod tests {
         let columns = [Encoding::Unsigned(Width::Eight)];
         // Not such a row, which nobody looks at.
         let mut rows = Rows::new(RowFormat::Binary, &columns, &mut decoder);
-        assert!(rows.show(b"\0\0", &mut |row| assert_eq!(row.len(), 1)));
+        assert!(rows.shown_to(b"\0\0", &mut |row| assert_eq!(row.len(), 1)));
         assert_eq!(rows.decoder.spare.borrow().values.len(), 0);
-        assert!(!rows.show(b"\0\0", &mut |row| {
+        assert!(!rows.shown_to(b"\0\0", &mut |row| {
             assert_eq!(row.value(0), Value::Null);
         }));
         // Its memory is used again.
         let mut packet = vec![0, 0];
         packet.extend_from_slice(&u64::MAX.to_le_bytes());
         for _ in 0..3 {
-            assert!(rows.show(&packet, &mut |row| {
+            assert!(rows.shown_to(&packet, &mut |row| {
                 assert_eq!(row.value(0), Value::Bytes(b"18446744073709551615"));
                 assert_eq!(row.value(0), Value::Bytes(b"18446744073709551615"));
             }));

@@ -4,12 +4,13 @@ use super::column::Columns;
 use super::handshake::{self, Agreed};
 use super::packets::Packets;
 use super::pipeline::Pipeline;
-use super::reply::{ERROR, server_error};
-use super::results::{Results, read_end};
+use super::results::{Results, read_end, receive_part};
 use super::rows::RowFormat;
 use super::statement::{Prepared, Statement};
 use super::{load, malformed};
+use crate::error::excerpt;
 use crate::stream::Stream;
+use crate::visit::{Counted, Each, Visit};
 use crate::{
     Done, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo, StatementId,
 };
@@ -59,20 +60,41 @@ impl MysqlSession {
     }
 
     fn read_prepared(&mut self) -> Result<Prepared, SessionError> {
-        let packet = self.packets.receive()?;
-        if packet.first() == Some(&ERROR) {
-            return Err(server_error(packet));
-        }
+        let packet = receive_part(&mut self.packets)?;
         let prepared = Prepared::parse(packet).ok_or_else(|| malformed("reply to a prepare"))?;
         for definitions in [prepared.params, prepared.columns] {
             if definitions > 0 {
                 for _ in 0..definitions {
-                    self.packets.receive()?;
+                    receive_part(&mut self.packets)?;
                 }
                 read_end(&mut self.packets)?;
             }
         }
         Ok(prepared)
+    }
+}
+
+impl MysqlSession {
+    #[inline]
+    fn run(
+        &mut self,
+        statement: StatementId,
+        params: &[Param<'_>],
+        visit: impl Visit,
+    ) -> Result<Done, SessionError> {
+        let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(unknown_statement(statement));
+        };
+        let sent = if let Some(packet) = prepared.whole_packet(params) {
+            self.packets.send_whole(packet)
+        } else {
+            prepared.put(self.packets.command(), params)?;
+            self.packets.send()
+        };
+        if let Err(error) = sent {
+            return Err(error.about(&prepared.sql));
+        }
+        read_answer(&mut self.packets, &mut self.results, prepared, visit)
     }
 }
 
@@ -82,7 +104,7 @@ impl Session for MysqlSession {
             .map_err(|error| error.about(sql))?;
         let columns = &mut self.columns;
         self.results
-            .read(&mut self.packets, RowFormat::Text, columns, each)
+            .read(&mut self.packets, RowFormat::Text, columns, Each(each))
             .map_err(|error| settle(&mut self.packets, error, sql))
     }
 
@@ -97,9 +119,10 @@ impl Session for MysqlSession {
             self.command(COM_STMT_CLOSE, &prepared.id.to_le_bytes())?;
             return Err(SessionError::Protocol {
                 what: format!(
-                    "{} parameter types were given for {} placeholders (in `{sql}`)",
+                    "{} parameter types were given for {} placeholders (in `{}`)",
                     types.len(),
-                    prepared.params
+                    prepared.params,
+                    excerpt(sql)
                 ),
             });
         }
@@ -115,19 +138,15 @@ impl Session for MysqlSession {
         params: &[Param<'_>],
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError> {
-        let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(unknown_statement(statement));
-        };
-        let sent = if let Some(packet) = prepared.whole_packet(params) {
-            self.packets.send_whole(packet)
-        } else {
-            prepared.put(self.packets.command(), params)?;
-            self.packets.send()
-        };
-        if let Err(error) = sent {
-            return Err(error.about(&prepared.sql));
-        }
-        read_answer(&mut self.packets, &mut self.results, prepared, each)
+        self.run(statement, params, Each(each))
+    }
+
+    fn count_prepared(
+        &mut self,
+        statement: StatementId,
+        params: &[Param<'_>],
+    ) -> Result<Done, SessionError> {
+        self.run(statement, params, Counted)
     }
 
     fn execute_pipelined(
@@ -178,9 +197,9 @@ pub(super) fn read_answer(
     packets: &mut Packets,
     results: &mut Results,
     prepared: &mut Statement,
-    each: &mut dyn FnMut(&dyn Row),
+    visit: impl Visit,
 ) -> Result<Done, SessionError> {
-    match results.read(packets, RowFormat::Binary, &mut prepared.columns, each) {
+    match results.read(packets, RowFormat::Binary, &mut prepared.columns, visit) {
         Ok(done) => {
             prepared.types_known = true;
             Ok(done)

@@ -3,6 +3,7 @@
 use super::column::Columns;
 use super::cursor::{Cursor, put_lenenc};
 use super::packets::{FULL, HEADER, seal};
+use crate::error::excerpt;
 use crate::{Param, ParamType, SessionError};
 
 const COM_STMT_EXECUTE: u8 = 0x17;
@@ -16,7 +17,7 @@ const INTEGER: usize = 8;
 /// One prepared statement of a session.
 #[derive(Debug)]
 pub(super) struct Statement {
-    /// Its text, for errors.
+    /// Its first characters, for errors.
     pub(super) sql: String,
     types: Vec<ParamType>,
     /// What goes before the values in the first execution, which tells the server their types, and
@@ -84,7 +85,7 @@ impl Statement {
             integers = Vec::new();
         }
         Self {
-            sql: sql.to_owned(),
+            sql: excerpt(sql),
             types: types.to_vec(),
             first,
             later,

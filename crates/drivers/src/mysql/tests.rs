@@ -252,6 +252,34 @@ fn a_server_error_names_the_statement_and_the_session_goes_on() {
 }
 
 #[test]
+fn an_error_may_end_a_description_too() {
+    let killed = [b"\xff\x25\x05#70100Query execution was interrupted".to_vec()];
+    let prepared = b"\0\x05\0\0\0\x01\0\x01\0\0\0\0".to_vec();
+    let int = definition(8, 0, 0);
+    let rows = [
+        vec![1],
+        int.clone(),
+        END.to_vec(),
+        b"\x017".to_vec(),
+        END.to_vec(),
+    ];
+    for length in 0..=3 {
+        let cut = |whole: &[Vec<u8>]| framed(&[&whole[..length], &killed].concat());
+        // The next answer may be described like the one that was cut.
+        let replies = [cut(&rows), framed(&rows)].concat();
+        let (mut session, _peer) = session_over(&replies);
+        assert_eq!(session.execute("select 1").unwrap_err().code(), "1317");
+        assert_eq!(session.execute("select 1").unwrap().rows, 1);
+
+        let replies = cut(&[prepared.clone(), int.clone(), END.to_vec()]);
+        let (mut session, _peer) = session_over(&[replies, framed(&[OK.to_vec()])].concat());
+        let refused = session.prepare("select ?", &[ParamType::Int]);
+        assert_eq!(refused.unwrap_err().code(), "1317");
+        session.execute("do 1").unwrap();
+    }
+}
+
+#[test]
 fn a_hang_is_a_timeout_and_a_close_is_a_loss() {
     let (server, connector) = serve(|mut peer| {
         peer.let_in();

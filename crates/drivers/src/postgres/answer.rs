@@ -4,7 +4,8 @@ use super::encode;
 use super::fault::{self, Fault};
 use super::row::{DataRow, Format, column_count};
 use super::wire::{Wire, kind, malformed, unexpected};
-use crate::{Done, Row, SessionError};
+use crate::visit::Visit;
+use crate::{Done, SessionError};
 
 /// Where the columns of an answer are known from.
 pub(super) enum Columns<'a> {
@@ -39,12 +40,12 @@ impl Columns<'_> {
     }
 }
 
-/// Reads the whole answer to a query that was sent, and shows each row.
+/// Reads the whole answer to a query that was sent, and shows each row to `visit`.
 #[inline]
 pub(super) fn read(
     wire: &mut Wire,
     columns: Columns<'_>,
-    each: &mut dyn FnMut(&dyn Row),
+    mut visit: impl Visit,
 ) -> Result<Done, SessionError> {
     let mut answer = Answer {
         columns,
@@ -55,7 +56,7 @@ pub(super) fn read(
     };
     loop {
         wire.wait()?;
-        match answer.read_arrived(wire, each)? {
+        match answer.read_arrived(wire, &mut visit)? {
             Next::Wait => {}
             Next::Unusual => answer.read_unusual(wire)?,
             Next::Ready => return answer.end(),
@@ -90,7 +91,7 @@ impl Answer<'_> {
     fn read_arrived(
         &mut self,
         wire: &mut Wire,
-        each: &mut dyn FnMut(&dyn Row),
+        visit: &mut impl Visit,
     ) -> Result<Next, SessionError> {
         let mut arrived = wire.arrived();
         let formats = self.columns.formats();
@@ -101,12 +102,13 @@ impl Answer<'_> {
             };
             match kind {
                 kind::DATA_ROW => {
-                    show(body, formats, each)?;
+                    show(body, formats, visit)?;
                     self.done.rows += 1;
                 }
                 kind::BIND_COMPLETE => {}
                 kind::COMMAND_COMPLETE => {
-                    self.done.affected += affected(body, self.done.rows)?;
+                    let affected = affected(body, self.done.rows)?;
+                    self.done.affected = self.done.affected.saturating_add(affected);
                     self.is_ended = true;
                 }
                 kind::READY => break (Next::Ready, arrived.rest()),
@@ -148,15 +150,14 @@ impl Answer<'_> {
     }
 }
 
-/// Shows a row.
+/// Shows a row to who looks.
 #[inline]
-fn show(
-    body: &[u8],
-    formats: &[Format],
-    each: &mut dyn FnMut(&dyn Row),
-) -> Result<(), SessionError> {
+fn show<V: Visit>(body: &[u8], formats: &[Format], visit: &mut V) -> Result<(), SessionError> {
+    if !V::LOOKS {
+        return Ok(());
+    }
     let row = DataRow::of(body, formats).ok_or_else(strange_row)?;
-    each(&row);
+    visit.show(&row);
     if row.is_malformed() {
         return Err(strange_row());
     }

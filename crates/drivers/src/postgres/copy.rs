@@ -5,12 +5,16 @@ use super::answer::{self, Columns, read_error};
 use super::encode;
 use super::wire::{Wire, kind, unexpected};
 use crate::SessionError;
+use crate::visit::Counted;
 
 /// Where the rows begin in a `CopyData` message.
 const ROWS_AT: usize = 5;
 
 /// The statement that begins it, for messages too.
 pub(super) fn statement(table: &str, columns: &[&str]) -> String {
+    if columns.is_empty() {
+        return format!("COPY {table} FROM STDIN");
+    }
     format!("COPY {table} ({}) FROM STDIN", columns.join(", "))
 }
 
@@ -36,7 +40,7 @@ pub(super) fn run(
     wire.send(buffer)?;
     let mut described = Vec::new();
     let columns = Columns::Described(&mut described);
-    Ok(answer::read(wire, columns, &mut |_| ())?.affected)
+    Ok(answer::read(wire, columns, Counted)?.affected)
 }
 
 /// Waits until the server wants rows.
@@ -96,5 +100,16 @@ fn refuse_rows(wire: &mut Wire, error: SessionError) -> SessionError {
     match wire.send(&request) {
         Ok(()) => error,
         Err(lost) => lost,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_names_all_columns_are_meant() {
+        assert_eq!(statement("t", &["a", "b"]), "COPY t (a, b) FROM STDIN");
+        assert_eq!(statement("t", &[]), "COPY t FROM STDIN");
     }
 }

@@ -135,33 +135,41 @@ impl Entry<'_> {
         Ok(request)
     }
 
-    /// Answers what the server asks until it is content. Returns the method in the words of
+    /// Answers what the server asks, which is one thing: whoever has had one proof and asks for
+    /// another, or for the password itself, gets nothing. Returns the method in the words of
     /// `pg_hba.conf`; `trust` stands for all that ask the client nothing (also `peer` and `ident`).
     fn authenticate(&mut self) -> Result<&'static str, SessionError> {
-        let mut method = "trust";
-        loop {
-            match self.authentication_request()? {
-                request::OK => return Ok(method),
-                request::CLEARTEXT => {
-                    method = "password";
-                    let password = self.password()?.to_owned();
-                    self.send_password(&password)?;
-                }
-                request::MD5 => {
-                    method = "md5";
-                    self.answer_md5()?;
-                }
-                request::SASL => {
-                    method = self.scram()?;
-                }
-                other => {
-                    return Err(self.refused(&format!(
-                        "the server asks for authentication method {other}, which is not offered; \
-                         allow trust, scram-sha-256, md5 or password in pg_hba.conf"
-                    )));
-                }
+        let method = match self.authentication_request()? {
+            request::OK => return Ok("trust"),
+            request::CLEARTEXT => {
+                let password = self.password()?.to_owned();
+                self.send_password(&password)?;
+                "password"
             }
+            request::MD5 => {
+                self.answer_md5()?;
+                "md5"
+            }
+            request::SASL => self.scram()?,
+            other => {
+                return Err(self.refused(&format!(
+                    "the server asks for authentication method {other}, which is not offered; \
+                     allow trust, scram-sha-256, md5 or password in pg_hba.conf"
+                )));
+            }
+        };
+        self.expect(request::OK)?;
+        Ok(method)
+    }
+
+    /// Waits for the authentication message that must come now.
+    fn expect(&mut self, wanted: u32) -> Result<(), SessionError> {
+        let got = self.authentication_request()?;
+        if got != wanted {
+            let what = format!("request {got} where {wanted} must come");
+            return Err(malformed("Authentication", &what));
         }
+        Ok(())
     }
 
     /// Waits for an authentication message and returns its request.

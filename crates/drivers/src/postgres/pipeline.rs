@@ -4,6 +4,7 @@ use super::answer::{self, Columns};
 use super::statement::Prepared;
 use super::wire::Wire;
 use super::{fault, settle};
+use crate::visit::Each;
 use crate::{Done, Param, Row, SessionError, StatementId};
 
 /// Bytes of requests that are sent before their answers are read. A server whose answers nobody reads
@@ -88,7 +89,7 @@ impl Pipeline<'_> {
         let formats = prepared(self.statements, batch, index)
             .map(|prepared| prepared.formats.as_slice())
             .unwrap_or_default();
-        answer::read(self.wire, Columns::Prepared(formats), each)
+        answer::read(self.wire, Columns::Prepared(formats), Each(each))
     }
 
     /// After an error of the statement `index`: reads and drops the answers of those up to `end`. An

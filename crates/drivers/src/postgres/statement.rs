@@ -5,6 +5,7 @@ use super::encode;
 use super::fault;
 use super::row::{Format, column_types};
 use super::wire::{Parts, Wire, kind, malformed, unexpected};
+use crate::error::excerpt;
 use crate::{Param, ParamType, SessionError};
 
 /// A statement that the server has parsed, and the request that runs it.
@@ -14,6 +15,7 @@ use crate::{Param, ParamType, SessionError};
 /// only writes their bytes into it.
 #[derive(Debug)]
 pub(super) struct Prepared {
+    /// Its first characters, for errors.
     pub(super) sql: String,
     /// How the columns of its rows come; empty for a statement without rows.
     pub(super) formats: Vec<Format>,
@@ -53,7 +55,7 @@ impl Prepared {
         let head = bind_head(name, types);
         let (tail, bind_rest) = bind_tail(&formats);
         let mut prepared = Self {
-            sql: sql.to_owned(),
+            sql: excerpt(sql),
             formats,
             types: types.to_vec(),
             params_at: head.len(),

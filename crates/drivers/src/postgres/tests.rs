@@ -237,6 +237,19 @@ fn scram_refuses_a_server_that_does_not_know_the_password() {
 }
 
 #[test]
+fn a_server_that_asks_again_gets_no_second_answer() {
+    let greedy = Fake::new(|peer| {
+        peer.startup();
+        peer.authentication(5, b"salt");
+        assert_eq!(peer.read().unwrap().0, b'p');
+        peer.authentication(3, b"");
+        assert_eq!(peer.read(), None);
+    });
+    assert_eq!(greedy.connect(PATIENT).unwrap_err().code(), "protocol");
+    greedy.end();
+}
+
+#[test]
 fn refusals_name_the_user_and_the_reason() {
     let refused = Fake::new(|peer| {
         peer.startup();
@@ -269,6 +282,16 @@ fn refusals_name_the_user_and_the_reason() {
     let error = kerberos.connect(PATIENT).unwrap_err().to_string();
     assert!(error.contains("authentication method 7"), "{error}");
     kerberos.end();
+    let token = Fake::new(|peer| {
+        peer.startup();
+        peer.authentication(10, b"OAUTHBEARER\0SCRAM-SHA-256-PLUS\0\0");
+    });
+    let error = token.connect(PATIENT).unwrap_err().to_string();
+    assert!(
+        error.contains("OAUTHBEARER, SCRAM-SHA-256-PLUS; allow scram-sha-256"),
+        "{error}"
+    );
+    token.end();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Replies, one message at a time, read where they lie in the stream's buffer.
 
-use super::fault;
+use super::fault::{self, Fault};
 use crate::SessionError;
 use crate::stream::{MAX_MESSAGE, Stream};
 
@@ -52,7 +52,29 @@ impl Wire {
         if request.len() > MAX_MESSAGE {
             return Err(fault::too_long(request.len(), MAX_MESSAGE));
         }
-        self.stream.send(request)
+        self.stream
+            .send(request)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Says more of a connection that was lost: what the server had said before it hung up.
+    #[cold]
+    fn explain(&mut self, error: SessionError) -> SessionError {
+        let SessionError::Lost { cause } = error else {
+            return error;
+        };
+        self.stream.consume(std::mem::take(&mut self.current));
+        self.stream.last_words();
+        let words = self
+            .arrived()
+            .filter(|(kind, _)| matches!(*kind, kind::ERROR | kind::NOTICE))
+            .filter_map(|(_, body)| Fault::read(body).ok())
+            .last();
+        let cause = match words {
+            Some(fault) => format!("{cause}; the server had said: {}", fault.text()),
+            None => cause,
+        };
+        SessionError::Lost { cause }
     }
 
     /// Waits until a message has arrived whole; lets go of the one that was read last.

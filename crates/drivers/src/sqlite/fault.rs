@@ -59,8 +59,12 @@ fn code_of(error: &Error) -> &'static str {
     primary_code(error).map_or("SQLITE_MISUSE", code_name)
 }
 
-/// The library's text; the extended code is added where it says more than the primary one.
+/// The library's text; the extended code is added where it says more than the primary one. An error of
+/// syntax tells the place only: the binding would repeat the whole statement.
 fn message_of(error: &Error) -> String {
+    if let Error::SqlInputError { msg, offset, .. } = error {
+        return format!("{msg} at offset {offset}");
+    }
     let extended = error.sqlite_extended_error_code().unwrap_or_default();
     if extended > 0xff {
         format!("{error} (extended code {extended})")
@@ -129,6 +133,19 @@ mod tests {
         assert_eq!(message_of(&unique), "said (extended code 2067)");
         let full = Error::SqliteFailure(ffi::Error::new(13), Some("said".to_owned()));
         assert_eq!(message_of(&full), "said");
+    }
+
+    #[test]
+    fn an_error_of_syntax_does_not_repeat_the_statement() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        let sql = format!("SELEKT {}", "1, ".repeat(1000));
+        let error = connection.prepare(&sql).unwrap_err();
+        assert_eq!(
+            message_of(&error),
+            "near \"SELEKT\": syntax error at offset 0"
+        );
+        let said = of_statement(&sql, &error).to_string();
+        assert!(said.len() < 250, "{said}");
     }
 
     #[test]

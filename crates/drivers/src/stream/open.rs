@@ -5,9 +5,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::Address;
 
@@ -29,10 +29,12 @@ fn open_unix(path: &Path, timeout: Duration) -> Result<OwnedFd, String> {
         other => other.to_string(),
     })?;
     let open = || {
-        let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
-        rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
+        // Not for the programs that another thread starts at this moment.
+        let flags = SocketFlags::CLOEXEC;
+        let socket =
+            rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         bound(&socket, timeout)?;
-        rustix::net::connect(&socket, &address)?;
+        retry_on_intr(|| rustix::net::connect(&socket, &address))?;
         Ok(socket)
     };
     open().map_err(|errno: Errno| explain(errno, timeout))

@@ -1,26 +1,29 @@
 //! A blocking socket whose every wait is bounded.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::Shutdown;
+use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send};
 
+use super::watch::Watched;
 use crate::SessionError;
 
 /// One connected socket, whose reads and writes end by themselves after the timeout.
+///
+/// It sends and receives with `send` and `recv`, which are shorter ways through the kernel than `write` and
+/// `read`.
 #[derive(Debug)]
 pub(super) struct Socket {
-    fd: OwnedFd,
+    watched: Arc<Watched>,
     /// A blocking `read` on a Unix socket is also woken when the server consumes our request, which
     /// costs a second context switch per query; `poll` filters by event. TCP does not have this, nor
     /// have later reads of the same answer.
     polls_first: bool,
     timeout: Duration,
-    /// `timeout` as `poll` takes it.
-    limit: Timespec,
     patience: Patience,
     broken: bool,
 }
@@ -42,10 +45,10 @@ impl Socket {
     /// millisecond and at most a year.
     pub(super) fn over(fd: OwnedFd, polls_first: bool, timeout: Duration) -> Self {
         Self {
-            fd,
+            // Only polls are without a timeout of their own.
+            watched: Watched::new(fd, timeout, polls_first),
             polls_first,
             timeout,
-            limit: timespec(timeout),
             patience: Patience::Whole,
             broken: false,
         }
@@ -61,10 +64,16 @@ impl Socket {
     /// Sends all of `bytes`.
     #[inline]
     pub(super) fn write_all(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
-        match rustix::io::write(&self.fd, bytes) {
+        match self.send(bytes) {
             Ok(sent) if sent == bytes.len() => Ok(()),
             other => self.write_rest(bytes, other),
         }
+    }
+
+    #[inline]
+    fn send(&self, bytes: &[u8]) -> Result<usize, Errno> {
+        // Without a signal when the peer is gone, whoever uses this crate.
+        send(self.watched.fd(), bytes, SendFlags::NOSIGNAL)
     }
 
     /// Goes on after a first write that did not send all.
@@ -89,7 +98,7 @@ impl Socket {
                 Err(Errno::AGAIN) => return Err(self.timed_out()),
                 Err(errno) => return Err(self.lost(&errno.to_string())),
             }
-            written = rustix::io::write(&self.fd, rest);
+            written = self.send(rest);
         }
     }
 
@@ -99,8 +108,12 @@ impl Socket {
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>) -> Result<(), SessionError> {
         loop {
             self.wait()?;
-            match rustix::io::read(&self.fd, spare_capacity(buffer)) {
-                Ok(0) => return Err(self.lost("the server closed the connection")),
+            match recv(
+                self.watched.fd(),
+                spare_capacity(buffer),
+                RecvFlags::empty(),
+            ) {
+                Ok((_, 0)) => return Err(self.lost("the server closed the connection")),
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Err(self.timed_out()),
@@ -119,21 +132,30 @@ impl Socket {
         if !self.polls_first {
             return Ok(());
         }
-        match self.poll(&self.limit) {
+        self.watched.step();
+        let limit = (!self.watched.is_guarded()).then(|| timespec(self.timeout));
+        let ready = self.poll(limit.as_ref());
+        self.watched.step();
+        match ready {
+            // Even if an answer came in the last moment: the socket is shut down.
+            _ if self.watched.has_expired() => Err(self.timed_out()),
             Ok(0) => Err(self.timed_out()),
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(errno) => Err(self.lost(&errno.to_string())),
         }
     }
 
-    fn poll(&self, limit: &Timespec) -> Result<usize, Errno> {
-        poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], Some(limit))
+    /// Waits for bytes or an error, at most for so long; how many sockets there are with any: none or one.
+    #[inline]
+    fn poll(&self, limit: Option<&Timespec>) -> Result<usize, Errno> {
+        let fd = PollFd::new(self.watched.fd(), PollFlags::IN);
+        poll(&mut [fd], limit)
     }
 
     /// Are there bytes to read, or is there an error to see, without waiting?
     pub(super) fn is_readable(&self) -> bool {
         let at_once = timespec(Duration::ZERO);
-        self.poll(&at_once).is_ok_and(|ready| ready > 0)
+        self.poll(Some(&at_once)).is_ok_and(|ready| ready > 0)
     }
 
     /// May this exchange wait once more? Starts the clock when it does not run yet.
@@ -154,7 +176,7 @@ impl Socket {
     pub(super) fn abandon(&mut self) {
         self.broken = true;
         // The peer may be gone already, which is as good.
-        let _ = rustix::net::shutdown(&self.fd, Shutdown::Both);
+        let _ = rustix::net::shutdown(self.watched.fd(), Shutdown::Both);
     }
 
     /// Has the connection ended?
@@ -183,6 +205,9 @@ impl Socket {
 
     #[cold]
     fn lost(&mut self, cause: &str) -> SessionError {
+        if self.watched.has_expired() {
+            return self.timed_out();
+        }
         self.abandon();
         SessionError::Lost {
             cause: cause.to_owned(),

@@ -48,6 +48,8 @@ pub(crate) fn text_insert_and_range(session: &mut dyn Session) {
             .unwrap();
         assert_eq!((done.rows, done.affected), (100, 0));
         assert_eq!(ids, (50..150).collect::<Vec<_>>());
+        let counted = session.count_prepared(range, &[Param::Int(50), Param::Int(149)]);
+        assert_eq!(counted.unwrap(), done);
     }
     let deleted = session.execute("delete from t where id < 30").unwrap();
     assert_eq!((deleted.rows, deleted.affected), (0, 30));

@@ -304,6 +304,8 @@ fn ranges(session: &mut dyn Session) {
         })
         .unwrap();
     assert_eq!((done.rows, sum), (100, (150..250).sum::<i64>()));
+    let counted = session.count_prepared(range, &[Param::Int(150), Param::Int(250)]);
+    assert_eq!(counted.unwrap(), done);
     // More than the first read buffer holds, in one row and in many.
     let wide = column(session, "SELECT repeat('x', 1000000)");
     assert_eq!(wide[0].as_ref().unwrap().len(), 1_000_000);

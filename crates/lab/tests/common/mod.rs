@@ -174,6 +174,17 @@ pub(crate) fn compare(data: &RunData) -> Vec<Comparison> {
     stats::compare(data, &options).unwrap()
 }
 
+/// What the run's report is made of.
+pub(crate) fn to_report<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> report::Input<'a> {
+    report::Input {
+        data,
+        comparisons,
+        differing: None,
+        generated: "today",
+        findings: Vec::new(),
+    }
+}
+
 /// `step: reason`, then the log, a line each.
 pub(crate) fn told(outcome: &Outcome) -> String {
     match outcome {

@@ -39,10 +39,11 @@ impl Collector<'_> {
         let mut on_target = OnTarget::of(self.pace);
         let (seconds, short) = self.while_open(end, &mut on_target, observer);
         let closed = self.recorder.close(&self.clock);
+        let oldest = self.recorder.oldest();
         self.crew.end();
         observer.edge(Edge::Close);
         self.shared.wait(None, |s| s.running == 0);
-        self.last_intervals(seconds, closed, &mut on_target, observer);
+        self.last_intervals(seconds, closed, oldest, &mut on_target, observer);
         Cut {
             length: closed,
             on_target: on_target.result(),
@@ -91,11 +92,13 @@ impl Collector<'_> {
         }
     }
 
-    /// The seconds between the last tick and the window's end; the last one may be short.
+    /// The seconds between the last tick and the window's end; the last one may be short. `oldest` is when
+    /// the oldest of the operations started that were under way at that end.
     fn last_intervals(
         &self,
         mut index: u32,
         closed: Nanos,
+        oldest: Option<Nanos>,
         on_target: &mut OnTarget,
         observer: &mut dyn Observer,
     ) {
@@ -105,7 +108,10 @@ impl Collector<'_> {
             if length.0 == 0 && index > 0 {
                 break;
             }
-            let interval = self.recorder.interval(index, length, closed);
+            let mut interval = self.recorder.interval(index, length, closed);
+            // By now all clients have ended.
+            interval.stalled =
+                oldest.map_or(Nanos(0), |since| (start + length).saturating_sub(since));
             if length == Nanos::SECOND {
                 on_target.see(&interval);
             }

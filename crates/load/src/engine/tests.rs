@@ -97,6 +97,7 @@ struct Seen {
     edges: Vec<Edge>,
     ops: [u64; 2],
     lengths: Vec<Nanos>,
+    stalls: Vec<Nanos>,
     break_at: Option<usize>,
     panic_at: Option<Edge>,
 }
@@ -110,6 +111,7 @@ impl Observer for Seen {
     fn interval(&mut self, interval: Interval) -> ControlFlow<()> {
         assert_eq!(interval.index as usize, self.lengths.len());
         self.lengths.push(interval.length);
+        self.stalls.push(interval.stalled);
         for (sum, kind) in self.ops.iter_mut().zip(&interval.kinds) {
             *sum += kind.ops;
         }
@@ -227,6 +229,59 @@ fn a_warm_up_leaves_nothing() {
     assert_eq!((measured.sums.rows, measured.sums.retries), (7, 1));
     assert_eq!((window.errors.len(), window.errors[0].count), (1, 1));
     assert_eq!(window.length, Nanos::from_millis(100));
+}
+
+/// Tells in each window whether its end is awaited.
+struct Awaited(Arc<Mutex<Vec<bool>>>);
+
+impl Client for Awaited {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        self.0.lock().unwrap().push(context.is_awaited());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_warm_up_waits_for_no_client() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let setup = StepSetup {
+        warmup: Nanos::from_millis(10),
+        ..setup(vec![client("a", true, Awaited(Arc::clone(&told)))])
+    };
+    run(setup, &Stop::default(), &mut Seen::default()).unwrap();
+    assert_eq!(*told.lock().unwrap(), [false, true]);
+}
+
+/// Is under way with one operation all the time.
+struct Stalled;
+
+impl Client for Stalled {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let started = context.recorder.begin();
+        context.wait_until(Nanos(u64::MAX));
+        context.recorder.done(0, started, None, 1);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_stall_shows_to_the_last_interval() {
+    let mut seen = Seen::default();
+    let setup = StepSetup {
+        end: End::After(Nanos::from_millis(1500)),
+        ..setup(vec![client("a", false, Stalled)])
+    };
+    let window = run(setup, &Stop::default(), &mut seen).unwrap();
+    assert_eq!((window.kinds[0].sums.ops, window.kinds[0].late), (0, 1));
+    let [first, last] = seen.stalls[..] else {
+        panic!("two intervals")
+    };
+    // It began with the window, at the latest some moments later.
+    assert!(first > Nanos::from_millis(500), "{first}");
+    assert!(
+        last > Nanos::SECOND && last <= Nanos::from_millis(1500),
+        "{last}"
+    );
 }
 
 #[test]

@@ -218,6 +218,7 @@ impl ClientThread<'_> {
     fn perform(&self, client: &mut dyn Client, clock: StepClock) {
         let mut context = ClientContext {
             recorder: self.recorder.client(self.index, clock),
+            closes: self.closes,
             shared: self.shared,
             stop: self.stop,
         };

@@ -106,7 +106,10 @@ impl Fold {
             at,
         } = *failure;
         if at > self.closed {
-            self.count_late([kind, also], started);
+            // One that is repeated is late when it ends, not with each try.
+            if !retried {
+                self.count_late([kind, also], started);
+            }
             return;
         }
         let key = (kind, code.to_owned(), retried);
@@ -160,7 +163,7 @@ impl Fold {
 
     /// An operation that ended after the window: late if it was under way when it closed, else none of
     /// the window's business.
-    fn count_late(&mut self, kinds: [u8; 2], started: Nanos) {
+    pub(super) fn count_late(&mut self, kinds: [u8; 2], started: Nanos) {
         if started > self.closed {
             return;
         }

@@ -1,6 +1,6 @@
 //! Windows in which clients run operations: warmed up, then measured, in a closed or an open loop.
 
-use model::{Arrivals, KindSpec, Nanos, OpenLoop};
+use model::{Arrivals, Check, KindSpec, Nanos, OpenLoop};
 
 use super::settle::Clients;
 use crate::arrivals::Queue;
@@ -179,6 +179,25 @@ fn begin(flow: Option<(&Queue, u64)>, length: Nanos) {
     }
 }
 
+/// A step in which nothing of its kind ended has no rate.
+pub(super) fn ended(window: &Window, kind: &str) -> Check {
+    let found = window.kinds.iter().find(|totals| totals.spec.name == kind);
+    let (ops, actual) = found.map_or((0, "none".to_owned()), |totals| {
+        let sums = &totals.sums;
+        let actual = match sums.ops {
+            0 => format!("none; {} failed, {} late", sums.errors, totals.late),
+            ops => ops.to_string(),
+        };
+        (sums.ops, actual)
+    });
+    Check {
+        what: format!("`{kind}` that ended within the window"),
+        expected: "at least 1".to_owned(),
+        actual,
+        holds: ops > 0,
+    }
+}
+
 /// A note where the arrivals were more than was done.
 fn not_sustained(
     open_loop: &OpenLoop,
@@ -222,13 +241,14 @@ fn judged(attempt: &Attempt, spec: &RampSpec, kinds: &[KindSpec]) -> String {
         };
         let told = at.map_or("unknown".to_owned(), |at| at.to_string());
         found.push(format!("{name}p{percentile} {told}"));
-        if at.is_none_or(|at| at > limit.at_most) {
+        if at.is_some_and(|at| at > limit.at_most) {
             over.push(format!("{name}over {}", limit.at_most));
         }
     }
     let verdict = match (attempt.kept, spec.limits.as_slice()) {
         (true, [only]) => format!("within {}", only.at_most),
         (true, _) => "all within their limits".to_owned(),
+        (false, _) if attempt.at.iter().all(Option::is_none) => "nothing ended".to_owned(),
         (false, _) if over.is_empty() => "rate not sustained".to_owned(),
         (false, _) => over.join(", "),
     };
@@ -303,7 +323,7 @@ mod tests {
         );
         assert_eq!(
             told(&[20], &[None], false),
-            "1,500/s: p99 unknown, over 20.0ms"
+            "1,500/s: p99 unknown, nothing ended"
         );
         assert_eq!(
             told(&[20, 80], &[Some(12), Some(50)], true),

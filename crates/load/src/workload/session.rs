@@ -11,6 +11,9 @@ use crate::errors::{Reaction, Rules};
 use crate::reconnect::reconnect;
 use crate::{ClientContext, StepError};
 
+/// The pause before another attempt where the server lets a client in and cuts it off again.
+const PAUSE: Nanos = Nanos::from_millis(100);
+
 /// A statement that could not be prepared.
 #[derive(Debug)]
 pub(super) struct Refused {
@@ -96,7 +99,10 @@ impl Replacing<'_> {
                 // It went away once more.
                 Err(refused)
                     if self.rules.reaction(&refused.source) == Reaction::Reconnect
-                        && !left.is_zero() => {}
+                        && !left.is_zero() =>
+                {
+                    context.wait_until(clock.now() + PAUSE);
+                }
                 Err(refused) => return Err(refused.of(self.client)),
             }
         }

@@ -62,7 +62,7 @@ impl Worker {
                 break;
             }
         }
-        context.recorder.abandoned();
+        context.recorder.cut_off(kind);
         Ok(None)
     }
 

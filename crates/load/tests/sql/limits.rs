@@ -8,8 +8,9 @@ use drivers::{
 use load::StepError;
 use model::{Dialect, SqlSpec};
 
+use crate::common::target;
 use crate::spec::{key, point, run, single, spec, step};
-use crate::trial::{Trial, target};
+use crate::trial::Trial;
 
 /// A server that only tells its limits.
 struct Small {

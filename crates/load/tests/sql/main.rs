@@ -1,6 +1,8 @@
 //! The workload of SQL statements against SQLite, without a lab around it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod errors;
 mod faulty;
 mod limits;
@@ -14,12 +16,13 @@ use model::{
     Counts, Draw, Expect, SqlRun, SqlStep, SqlWork, Statements, TableChoice, Verb, WorkloadSpec,
 };
 
+use self::common::{Database, target};
 use self::faulty::Faulty;
 use self::spec::{
     COPIES, ROWS, add_one, change, delete_key, draw, errand, insert_key, int, key, operation,
     point, run, select, settle, single, spec, step,
 };
-use self::trial::{Database, SEED, Trial, target};
+use self::trial::{SEED, Trial};
 
 /// A range and its ends.
 fn range(add: i64) -> Vec<model::SqlDraw> {
@@ -178,17 +181,26 @@ fn executed(statements: Statements, seed: u64, always_text: bool) -> [Vec<String
     })
 }
 
+/// As far as both came, they are the same: on a busy machine one client may keep another from the lock.
+fn begin_alike(some: &[Vec<String>; 2], others: &[Vec<String>; 2]) {
+    for (some, others) in some.iter().zip(others) {
+        let both = some.len().min(others.len());
+        assert!(both >= 3, "{some:?} {others:?}");
+        assert_eq!(some[..both], others[..both]);
+    }
+}
+
 #[test]
 fn prepared_statements_and_texts_send_the_same_values() {
     let prepared = executed(Statements::Prepared, SEED, false);
-    assert_eq!(prepared[0].len(), 40);
     assert_eq!(prepared[0][0], "BEGIN IMMEDIATE");
     assert!(prepared[0][1].starts_with("UPDATE sbtest"));
-    assert_eq!(executed(Statements::Text, SEED, false), prepared);
-    assert_eq!(executed(Statements::Prepared, SEED, true), prepared);
+    begin_alike(&executed(Statements::Text, SEED, false), &prepared);
+    begin_alike(&executed(Statements::Prepared, SEED, true), &prepared);
     // Each client has values of its own, and each seed.
-    assert_ne!(prepared[0], prepared[1]);
-    assert_ne!(executed(Statements::Prepared, SEED + 1, false), prepared);
+    assert_ne!(prepared[0][..3], prepared[1][..3]);
+    let others = executed(Statements::Prepared, SEED + 1, false);
+    assert_ne!(others[0][..3], prepared[0][..3]);
 }
 
 #[test]
@@ -251,11 +263,13 @@ fn rows_are_not_checked_after_a_statement_that_cannot_be_accounted_for() {
     let database = Database::new();
     let mut trial = Trial::loaded(&spec, &database);
     let target = database.target();
-    let mut checks = || trial.step(&target).result.checks.len();
-    let (replaced, deleted) = (checks(), checks());
-    assert_eq!((replaced, deleted), (1, 1));
-    checks();
-    assert_eq!(checks(), 1 + COPIES as usize);
+    let mut counted = || {
+        let done = trial.step(&target);
+        (done.checked_rows(), done.notes("rows not counted").len())
+    };
+    assert_eq!([counted(), counted()], [(0, 1), (0, 1)]);
+    counted();
+    assert_eq!(counted(), (COPIES as usize, 0));
 }
 
 #[test]
@@ -267,7 +281,7 @@ fn reads_that_change_nothing_count_no_rows() {
     let database = Database::new();
     let mut trial = Trial::loaded(&spec, &database);
     for _ in 0..2 {
-        assert_eq!(trial.step(&database.target()).result.checks.len(), 1);
+        assert_eq!(trial.step(&database.target()).checked_rows(), 0);
     }
 }
 

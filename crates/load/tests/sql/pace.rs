@@ -6,9 +6,10 @@ use std::time::Duration;
 use drivers::SessionError;
 use model::{Arrivals, Dialect, Nanos, OpenLoop, SqlPace, SqlRun, SqlSpec};
 
+use crate::common::{Database, target};
 use crate::faulty::{Call, Faulty, Outcome};
 use crate::spec::{key, point, run, single, spec, step};
-use crate::trial::{Database, Done, Trial, target};
+use crate::trial::{Done, Trial};
 
 fn paced(clients: u32, seconds: u32, pace: SqlPace) -> SqlSpec {
     let run = SqlRun {
@@ -63,6 +64,20 @@ fn operations_arrive_at_their_rate_and_response_counts_from_then() {
     let response = kind.sums.response.as_ref().unwrap();
     assert_eq!(response.count(), kind.sums.service.count());
     assert!(done.notes("rate not sustained").is_empty());
+}
+
+#[test]
+fn every_arrival_is_accounted_for_where_clients_are_idle() {
+    let spec = paced(2, 1, rate(2_000, Arrivals::Poisson, 100_000));
+    let done = run_slowly(&spec, Duration::ZERO);
+    let OpenLoop {
+        arrived,
+        shed,
+        waiting,
+        ..
+    } = outcome(&done);
+    let ended = done.ops("point") + done.late("point");
+    assert_eq!(arrived, ended + shed + waiting);
 }
 
 #[test]

@@ -1,70 +1,19 @@
 //! A trial on an SQLite file, without a lab around it.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::time::Duration;
 
-use drivers::{Connector, Endpoint};
 use load::{Observer, StepError, StepResult, Stop, Target, Workload};
-use model::{Check, Connection, Dialect, Edge, Engine, Interval, SqlSpec, WorkloadSpec};
-use tempfile::TempDir;
+use model::{Check, Edge, Interval, SqlSpec, WorkloadSpec};
+
+use crate::common::Database;
 
 pub(crate) const SEED: u64 = 20_261_121;
 
-/// An SQLite file that is gone with its test.
-pub(crate) struct Database {
-    _directory: TempDir,
-    pub(crate) connector: Arc<dyn Connector>,
-}
-
 impl Database {
-    pub(crate) fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let pragmas = [("journal_mode", "wal"), ("synchronous", "off")];
-        let connector = drivers::connector(&Endpoint::Sqlite {
-            path: directory.path().join("micro.sqlite"),
-            pragmas: pragmas
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .to_vec(),
-            timeout: Duration::from_mins(1),
-        });
-        Self {
-            _directory: directory,
-            connector: Arc::from(connector),
-        }
-    }
-
-    pub(crate) fn target(&self) -> Target {
-        target(Arc::clone(&self.connector), Dialect::Sqlite)
-    }
-
-    /// The integer that a query returns.
-    pub(crate) fn number(&self, sql: &str) -> i64 {
-        let mut number = None;
-        let mut session = self.connector.connect().unwrap();
-        session
-            .query(sql, &mut |row| number = row.value(0).as_int())
-            .unwrap();
-        number.unwrap()
-    }
-
     /// The same over both tables, added up.
     pub(crate) fn sum(&self, what: &str) -> i64 {
         let of = |table| self.number(&format!("SELECT {what} FROM {table}"));
         of("sbtest1") + of("sbtest2")
-    }
-}
-
-/// A server of ours behind this connector.
-pub(crate) fn target(connector: Arc<dyn Connector>, dialect: Dialect) -> Target {
-    Target {
-        dialect,
-        engine: Engine::Btree,
-        version: drivers::sqlite_version().parse().unwrap(),
-        ours: true,
-        connection: Connection::default(),
-        patient: Arc::clone(&connector),
-        connector,
     }
 }
 
@@ -120,6 +69,12 @@ impl Done {
     pub(crate) fn notes(&self, name: &str) -> Vec<&str> {
         let notes = self.result.notes.iter().filter(|(n, _)| n == name);
         notes.map(|(_, text)| text.as_str()).collect()
+    }
+
+    /// How many copies of tables had their rows counted.
+    pub(crate) fn checked_rows(&self) -> usize {
+        let checks = self.result.checks.iter();
+        checks.filter(|c| c.what.starts_with("rows in ")).count()
     }
 
     /// Checks that do not hold.

@@ -4,7 +4,7 @@
 //! for one that does not wait for its disk.
 
 use model::{
-    Bytes, ColumnKind, Draw, Nanos, Settle, SqlColumn, SqlPace, SqlRun, SqlSpec, SqlStep, SqlTable,
+    Bytes, ColumnKind, Nanos, Settle, SqlColumn, SqlPace, SqlRun, SqlSpec, SqlStep, SqlTable,
     SqlWork, System, Verb,
 };
 
@@ -179,21 +179,10 @@ fn width(column: &SqlColumn) -> u64 {
         ColumnKind::Char(length) => u64::from(length),
         // Two digits a byte.
         ColumnKind::Decimal(digits, _) => u64::from(digits / 2 + 2),
-        ColumnKind::Varchar(_) | ColumnKind::Text => text(&column.value) + 2,
-    }
-}
-
-fn text(value: &Draw) -> u64 {
-    match value {
-        Draw::Template(text) | Draw::Fixed(text) => text.len() as u64,
-        Draw::Text { min, max } => u64::midpoint(u64::from(*min), u64::from(*max)),
-        Draw::Row
-        | Draw::Cycle(_)
-        | Draw::Int { .. }
-        | Draw::From(_)
-        | Draw::Plus { .. }
-        | Draw::Next
-        | Draw::Decimal { .. }
-        | Draw::Datetime { .. } => 0,
+        ColumnKind::Varchar(_) | ColumnKind::Text => {
+            let text = column.value.text_bytes();
+            let mean = text.map_or(0, |(shortest, longest)| u32::midpoint(shortest, longest));
+            u64::from(mean) + 2
+        }
     }
 }

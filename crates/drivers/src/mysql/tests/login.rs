@@ -179,6 +179,25 @@ fn refusals_say_why_and_what_to_do() {
 }
 
 #[test]
+fn a_server_that_starts_or_ends_may_let_in_later() {
+    let starting = b"\xff\x60\x0cServer isn't available".as_slice();
+    let ending = b"\xff\x1d\x04#08S01Server shutdown in progress";
+    for (greets, reply) in [(false, starting), (true, ending)] {
+        let (server, connector) = serve(move |mut peer| {
+            if greets {
+                peer.send(&greeting("8.0.33", NATIVE));
+                peer.receive();
+            }
+            peer.send(reply);
+        });
+        let error = connector.open().unwrap_err();
+        assert_eq!(error.code(), "connect");
+        assert!(error.to_string().contains("s.sock: Server"), "{error}");
+        server.finish();
+    }
+}
+
+#[test]
 fn a_login_without_end_is_refused() {
     let (server, connector) = serve(|mut peer| {
         peer.send(&greeting("8.0.33", SHA2));

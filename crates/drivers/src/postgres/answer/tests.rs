@@ -7,11 +7,21 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::ParamType;
+use crate::Row;
 use crate::Value;
 use crate::postgres::statement::Prepared;
 use crate::stream::Stream;
+use crate::visit::{Counted, Each};
 
 const READY: &[u8] = b"Z\0\0\0\x05I";
+
+fn read(
+    wire: &mut Wire,
+    columns: Columns<'_>,
+    each: &mut dyn FnMut(&dyn Row),
+) -> Result<Done, SessionError> {
+    super::read(wire, columns, Each(each))
+}
 
 fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -148,6 +158,9 @@ fn a_broken_row_is_noticed_by_who_looks_at_it() {
     let (mut wire, _server) = wire_with(&reply);
     let counted = read(&mut wire, Columns::Prepared(&[Format::Text]), &mut |_| ());
     assert_eq!(counted.unwrap().rows, 1);
+    let (mut wire, _server) = wire_with(&reply);
+    let counted = super::read(&mut wire, Columns::Prepared(&[Format::Text]), Counted);
+    assert_eq!(counted.unwrap().rows, 1);
     let (answer, _) = prepared(&reply, &[Format::Text]);
     assert_eq!(answer.unwrap_err().code(), "protocol");
 }
@@ -180,6 +193,44 @@ fn tags_tell_the_affected_rows() {
         b"",
     ] {
         assert_eq!(affected(bad, 0).unwrap_err().code(), "protocol", "{bad:?}");
+    }
+}
+
+#[test]
+fn absurd_numbers_of_rows_do_not_overflow() {
+    let most = message(b'C', format!("DELETE {}\0", u64::MAX).as_bytes());
+    let (answer, _) = simple(&[most.as_slice(), &most, READY].concat());
+    assert_eq!(answer.unwrap().affected, u64::MAX);
+}
+
+#[test]
+fn a_loss_tells_what_the_server_had_said() {
+    let status = message(b'S', b"TimeZone\0UTC\0");
+    for (said, wanted) in [
+        (error("FATAL", "57P01"), Some("57P01: said")),
+        (
+            [
+                status.clone(),
+                message(b'N', b"VWARNING\0C57P02\0Mcrash\0\0"),
+            ]
+            .concat(),
+            Some("57P02: crash"),
+        ),
+        (status, None),
+        (b"E\0\0\0\x20".to_vec(), None),
+    ] {
+        let (mut wire, server) = wire_with(&said);
+        drop(server);
+        let error = wire.send(b"Q\0\0\0\x05\0").unwrap_err();
+        assert_eq!(error.code(), "lost");
+        let text = error.to_string();
+        match wanted {
+            Some(words) => assert!(
+                text.ends_with(&format!("the server had said: {words}")),
+                "{text}"
+            ),
+            None => assert!(!text.contains("had said"), "{text}"),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use postgres_protocol::authentication::sasl::{
 use super::{Entry, binding, request};
 use crate::SessionError;
 use crate::postgres::encode;
-use crate::postgres::wire::{Parts, malformed};
+use crate::postgres::wire::Parts;
 
 impl Entry<'_> {
     /// Answers a SASL request that was read last. Returns the method that was used: that of
@@ -23,6 +23,7 @@ impl Entry<'_> {
         });
         self.wire.send(&message)?;
 
+        // An early OK would skip the server's proof.
         self.expect(request::SASL_CONTINUE)?;
         exchange
             .update(self.authentication_data())
@@ -58,28 +59,27 @@ impl Entry<'_> {
                 };
                 Ok((SCRAM_SHA_256, "scram-sha-256", binding))
             }
-            _ => Err(self.refused("the server offers no SASL mechanism but SCRAM-SHA-256-PLUS")),
+            _ => Err(self.refused(&format!(
+                "the server offers only SASL mechanisms that are not supported here: {}; allow \
+                 scram-sha-256, md5 or password in pg_hba.conf",
+                names(offered)
+            ))),
         }
-    }
-
-    /// Waits for the SASL message that must come now. An early `OK` would skip the server's proof.
-    fn expect(&mut self, wanted: u32) -> Result<(), SessionError> {
-        let got = self.authentication_request()?;
-        if got != wanted {
-            let what = format!("request {got} where SASL needs {wanted}");
-            return Err(malformed("Authentication", &what));
-        }
-        Ok(())
     }
 }
 
-/// The mechanisms are a list of strings that an empty one ends.
 fn offers(mechanisms: &[u8], wanted: &str) -> bool {
+    each(mechanisms).any(|mechanism| mechanism == wanted.as_bytes())
+}
+
+/// For a message.
+fn names(mechanisms: &[u8]) -> String {
+    let names: Vec<_> = each(mechanisms).map(String::from_utf8_lossy).collect();
+    names.join(", ")
+}
+
+/// The mechanisms are a list of strings that an empty one ends.
+fn each(mechanisms: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut parts = Parts::of(mechanisms);
-    while let Some(mechanism) = parts.string() {
-        if mechanism == wanted.as_bytes() {
-            return true;
-        }
-    }
-    false
+    std::iter::from_fn(move || parts.string().filter(|mechanism| !mechanism.is_empty()))
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use model::Check;
 
 use super::compile::{Answer, Sending, Statement};
-use super::drawn::Values;
+use super::drawn::{Place, Values};
 
 /// Wrong answers that are told in full.
 const TOLD: usize = 5;
@@ -91,18 +91,23 @@ impl Checker {
             Answer::Distinct(place) => {
                 self.lists = (self.lists + 1) % SAMPLED;
                 if self.lists == 1 {
-                    self.sorted.clear();
-                    self.sorted
-                        .extend(sent.values.numbers(sent.sending.base, place));
-                    self.sorted.sort_unstable();
-                    self.sorted.dedup();
-                    let distinct = self.sorted.len() as u64;
-                    if found != distinct {
-                        let expected = distinct.to_string();
-                        self.answers.add(|| sent.tell(&expected, found));
-                    }
+                    self.compare_list(sent, place, found);
                 }
             }
+        }
+    }
+
+    #[inline(never)]
+    fn compare_list(&mut self, sent: &Sent<'_>, place: Place, found: u64) {
+        self.sorted.clear();
+        self.sorted
+            .extend(sent.values.numbers(sent.sending.base, place));
+        self.sorted.sort_unstable();
+        self.sorted.dedup();
+        let distinct = self.sorted.len() as u64;
+        if found != distinct {
+            let expected = distinct.to_string();
+            self.answers.add(|| sent.tell(&expected, found));
         }
     }
 }

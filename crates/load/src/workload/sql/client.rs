@@ -144,8 +144,9 @@ impl Common {
         Ids::prepare(&self.program, client, self.pipeline, session, &self.facts)
     }
 
-    fn is_whole(&self, now: Nanos) -> bool {
-        self.whole_after.is_some_and(|length| now >= length)
+    /// Has a client done what the window waits for? In a warm-up it waits for nobody.
+    fn is_done(&self, context: &ClientContext<'_>, now: Nanos) -> bool {
+        self.whole_after.is_some_and(|length| now >= length) && context.is_awaited()
     }
 }
 
@@ -169,7 +170,7 @@ impl Own {
         context: &mut ClientContext<'_>,
     ) -> Result<(), StepError> {
         let mut started = context.recorder.begin();
-        while !context.is_over() && !common.is_whole(started) {
+        while !context.is_over() && !common.is_done(context, started) {
             let operation = common.program.choose(&mut self.rng);
             started = match self.operate(common, operation, context, started, None)? {
                 Ended::Done(end) => context.recorder.begin_after(end),
@@ -191,16 +192,15 @@ impl Own {
         let mut now = context.recorder.clock().now();
         while !context.is_over() {
             let due = queue.take(now);
-            let started = if due > now {
-                if !context.wait_until(due) {
+            if due > now {
+                let woken = context.wait_from(now, due);
+                let Some(woken) = woken.filter(|woken| !queue.is_closed(*woken)) else {
                     queue.give_back(due);
                     break;
-                }
-                context.recorder.begin()
-            } else {
-                context.recorder.begin_at(now);
-                now
-            };
+                };
+                now = woken;
+            }
+            let started = context.recorder.begin_after(now);
             let operation = common.program.choose(&mut self.rng);
             now = match self.operate(common, operation, context, started, Some(due))? {
                 Ended::Done(end) => end,
@@ -298,12 +298,12 @@ impl Own {
         match &statement.params {
             Params::InPlace { first, count } => {
                 let params = self.values.ints(base, *first, *count);
-                self.session.execute_prepared(id, params, &mut |_| ())
+                self.session.count_prepared(id, params)
             }
             gathered @ Params::Gathered(_) => {
                 let mut params: Vec<Param<'_>> = std::mem::take(&mut self.params);
                 gathered.gather(&self.values, base, &mut params);
-                let done = self.session.execute_prepared(id, &params, &mut |_| ());
+                let done = self.session.count_prepared(id, &params);
                 self.params = emptied(params);
                 done
             }

@@ -12,13 +12,13 @@ pub(super) struct Ints {
     low: i64,
     /// Distance from the lowest to the highest.
     last: u64,
-    law: Law,
+    /// `None` where all are alike.
+    law: Option<Law>,
 }
 
-/// How likely the distances from the lowest are.
+/// How likely the distances from the lowest are, where they differ.
 #[derive(Clone, Debug)]
 enum Law {
-    Uniform,
     Zipfian(Zipfian),
     Bell(Bell),
     Power(f64),
@@ -30,17 +30,23 @@ impl Ints {
     pub(super) fn new(low: i64, high: i64, by: Distribution) -> Self {
         let last = if high > low { high.abs_diff(low) } else { 0 };
         let law = match by {
-            Distribution::Uniform => Law::Uniform,
-            Distribution::Zipfian { exponent } => {
-                Law::Zipfian(Zipfian::new(last, f64::from(exponent) / 1000.0))
-            }
-            Distribution::Gaussian { draws } => Law::Bell(Bell::new(draws)),
-            Distribution::Pareto { h } => Law::Power(pareto_power(h)),
+            Distribution::Uniform => None,
+            Distribution::Zipfian { exponent } => Some(Law::Zipfian(Zipfian::new(
+                last,
+                f64::from(exponent) / 1000.0,
+            ))),
+            Distribution::Gaussian { draws } => Some(Law::Bell(Bell::new(draws))),
+            Distribution::Pareto { h } => Some(Law::Power(pareto_power(h))),
             Distribution::Special {
                 draws,
                 hot_percent,
                 draws_percent,
-            } => Law::Special(Special::new(last, draws, hot_percent, draws_percent)),
+            } => Some(Law::Special(Special::new(
+                last,
+                draws,
+                hot_percent,
+                draws_percent,
+            ))),
         };
         Self { low, last, law }
     }
@@ -48,15 +54,26 @@ impl Ints {
     /// One of them.
     #[inline]
     pub(super) fn draw(&self, rng: &mut Rng) -> i64 {
+        // Nearly all that is drawn is uniform, and costs no call.
         let distance = match &self.law {
-            Law::Uniform => uniform(self.last, rng),
-            Law::Zipfian(zipfian) => zipfian.draw(self.last, rng),
-            Law::Bell(bell) => bell.draw(self.last, rng),
-            Law::Power(power) => pareto(*power, self.last, rng),
-            Law::Special(special) => special.draw(self.last, rng),
+            None => uniform(self.last, rng),
+            Some(law) => law.draw(self.last, rng),
         };
         // Two's complement: what is beyond the highest i64 on the way is within the range at the end.
         self.low.wrapping_add(distance as i64)
+    }
+}
+
+impl Law {
+    /// A distance of at most `last`.
+    #[inline(never)]
+    fn draw(&self, last: u64, rng: &mut Rng) -> u64 {
+        match self {
+            Self::Zipfian(zipfian) => zipfian.draw(last, rng),
+            Self::Bell(bell) => bell.draw(last, rng),
+            Self::Power(power) => pareto(*power, last, rng),
+            Self::Special(special) => special.draw(last, rng),
+        }
     }
 }
 

@@ -75,7 +75,8 @@ impl Errand {
     const fn notes(self) -> &'static str {
         match self {
             Self::Settle(_) => "settle",
-            Self::Load | Self::Index | Self::Reset | Self::Read => "load",
+            Self::Index => "index",
+            Self::Load | Self::Reset | Self::Read => "load",
         }
     }
 }
@@ -136,7 +137,7 @@ impl Job<'_> {
         } = *self;
         match self.errand {
             Errand::Load => clients_of_load(spec, seed, target, ledger, notes),
-            Errand::Index => clients_of_index(spec, target),
+            Errand::Index => clients_of_index(spec, target, notes),
             Errand::Settle(settle) => clients_of_settle(spec, settle, target, notes),
             Errand::Reset => clients_of_reset(spec, seed, target, ledger, notes),
             Errand::Read => match self.loaded {

@@ -4,7 +4,7 @@ use model::SqlSpec;
 
 use super::load::copies;
 use super::schema;
-use crate::workload::settle::{Clients, bounded};
+use crate::workload::settle::{Clients, Notes, bounded, note};
 use crate::workload::worker::Worker;
 use crate::{Client, ClientContext, StepError, Target};
 
@@ -23,9 +23,13 @@ impl Client for IndexBuilder {
 }
 
 /// Connects the clients that build all secondary indexes: one for each copy of a table that has some left
-/// to build. Where none has, one that has nothing to do. Their operation kind, the first of the step, is
-/// the statement that builds an index; the rows of a copy count once.
-pub(super) fn clients_of_index(spec: &SqlSpec, target: &Target) -> Result<Clients, StepError> {
+/// to build. Where none has, one that has nothing to do, which is noted. Their operation kind, the first of
+/// the step, is the statement that builds an index; the rows of a copy count once.
+pub(super) fn clients_of_index(
+    spec: &SqlSpec,
+    target: &Target,
+    notes: &Notes,
+) -> Result<Clients, StepError> {
     let client = |name: String, statements, rows| -> Result<_, StepError> {
         let builder = IndexBuilder {
             worker: Worker::connect(&*target.patient, name.clone())?,
@@ -43,6 +47,7 @@ pub(super) fn clients_of_index(spec: &SqlSpec, target: &Target) -> Result<Client
         }
     }
     if clients.is_empty() {
+        note(notes, "no index was left to build".to_owned());
         clients.push(client("create index".to_owned(), Vec::new(), 0)?);
     }
     Ok(clients)

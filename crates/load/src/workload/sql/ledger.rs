@@ -76,7 +76,15 @@ impl Ledger {
     /// It is not known any more how many rows there must be: an answer was lost, or a statement ran that
     /// cannot be accounted for. Nothing is checked until tables are loaded again.
     pub(super) fn forget(&self) {
-        self.known.store(false, Ordering::Relaxed);
+        // Many clients may say so with each statement: only the first one writes.
+        if self.is_known() {
+            self.known.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Is it known how many rows there must be?
+    pub(super) fn is_known(&self) -> bool {
+        self.known.load(Ordering::Relaxed)
     }
 
     /// A number that no row has: one more than the highest so far, of all tables.
@@ -87,7 +95,7 @@ impl Ledger {
     /// Counts the rows of every copy and compares; nothing where it is not known what there must be.
     pub(super) fn check(&self, spec: &SqlSpec, target: &Target) -> Result<Vec<Check>, StepError> {
         let mut checks = Vec::new();
-        if !self.known.load(Ordering::Relaxed) {
+        if !self.is_known() {
             return Ok(checks);
         }
         let mut worker = Worker::connect(&*target.patient, "count rows".to_owned())?;

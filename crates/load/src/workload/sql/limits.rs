@@ -7,7 +7,8 @@ use super::compile::compile;
 use super::kinds::Kinds;
 use crate::{StepError, Target};
 
-/// Sessions that a step holds besides its clients': the one that counts rows or asks for the limits.
+/// Sessions that a step holds besides its clients': the one that looks at the server while they run, or
+/// counts rows when they are done.
 pub(in crate::workload) const BESIDES: u64 = 1;
 
 /// What a server allows.
@@ -90,8 +91,9 @@ fn needed(spec: &SqlSpec, dialect: Dialect) -> Result<(Most, Most), StepError> {
     for step in &spec.steps {
         let clients = match &step.work {
             SqlWork::Load | SqlWork::Reset => spec.load.clients,
-            // One for each table.
-            SqlWork::Index | SqlWork::Settle(_) => copies,
+            // One for each table, and one that leads the settle phase.
+            SqlWork::Index => copies,
+            SqlWork::Settle(_) => copies.saturating_add(1),
             SqlWork::Run(_) => step.clients,
         };
         connections.see(u64::from(clients) + BESIDES, &step.id.0);
@@ -155,6 +157,8 @@ fn compare(
 
 #[cfg(test)]
 mod tests {
+    use model::{Settle, SqlStep};
+
     use super::super::fixture::{operation, run, spec, step};
     use super::*;
 
@@ -209,5 +213,20 @@ mod tests {
         );
         // Two statements for each table, BEGIN and COMMIT.
         assert_eq!(prepared.number, 64 * (2 * 8 + 2));
+    }
+
+    #[test]
+    fn steps_without_operations_have_a_session_for_each_table() {
+        let of = |work| {
+            let mut spec = spec(vec![SqlStep {
+                work,
+                ..step("phase", 1, run(Vec::new()))
+            }]);
+            spec.tables[0].copies = 8;
+            needed(&spec, Dialect::Postgres).unwrap().0.number
+        };
+        assert_eq!(of(SqlWork::Load), 2);
+        assert_eq!(of(SqlWork::Index), 9);
+        assert_eq!(of(SqlWork::Settle(Settle::Seconds(0))), 10);
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drivers::{Connector, Session};
-use model::{Dialect, Draw, LoadMethod, LoadSpec, SqlColumn, SqlSpec, SqlTable};
+use model::{Dialect, LoadMethod, LoadSpec, SqlColumn, SqlSpec, SqlTable};
 
 use self::chunks::{Chunks, Parts};
 pub(super) use self::loader::Loader;
@@ -32,6 +32,9 @@ const STATEMENT: usize = 512 << 10;
 /// Rows of a prepared INSERT. With fewer the round trips show, with more nothing is gained, and a server
 /// that works on one has its caches full of the values of the next.
 pub(in crate::workload) const ROWS_AT_ONCE: usize = 100;
+
+/// Bytes of a number or a time, at most.
+const LONGEST_NUMBER: usize = 24;
 
 /// Parameters that every server takes in one statement: SQLite 32,766, the others 65,535.
 const PARAMETERS: usize = 32_766;
@@ -251,17 +254,9 @@ pub(in crate::workload) fn statement_size(
 
 /// Rows of a prepared INSERT into a table: no more than its parameters and its length allow.
 fn rows_at_once(table: &SqlTable, statement_size: usize) -> u64 {
-    let longest = |column: &SqlColumn| match &column.value {
-        Draw::Template(text) | Draw::Fixed(text) => text.len(),
-        Draw::Text { max, .. } => *max as usize,
-        Draw::Row
-        | Draw::Cycle(_)
-        | Draw::Int { .. }
-        | Draw::From(_)
-        | Draw::Plus { .. }
-        | Draw::Next
-        | Draw::Decimal { .. }
-        | Draw::Datetime { .. } => 24,
+    let longest = |column: &SqlColumn| {
+        let text = column.value.text_bytes();
+        text.map_or(LONGEST_NUMBER, |(_, longest)| longest as usize)
     };
     let row: usize = table.columns.iter().map(longest).sum();
     let by_parameters = PARAMETERS / table.columns.len().max(1);
@@ -271,6 +266,8 @@ fn rows_at_once(table: &SqlTable, statement_size: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use model::Draw;
+
     use super::schema::tests::sbtest;
     use super::*;
 

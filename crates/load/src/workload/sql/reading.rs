@@ -6,7 +6,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use drivers::{Connector, Session, SessionError};
 use model::{Check, Dialect, KindSpec, Nanos, SqlSpec, SqlTable};
 
 use super::checksum::{Form, Sum};
@@ -16,6 +18,8 @@ use super::rows::Rows;
 use super::schema;
 use super::state::Loaded;
 use crate::engine::{Blind, End, StepSetup, Stop, run};
+use crate::errors::{Reaction, Rules};
+use crate::reconnect::reconnect;
 use crate::workload::settle::{Clients, bounded};
 use crate::workload::worker::{Worker, number};
 use crate::{Client, ClientContext, StepError, Target};
@@ -45,6 +49,10 @@ struct Reading {
     /// Clients that are not done.
     left: AtomicUsize,
     found: Found,
+    rules: Rules,
+    connector: Arc<dyn Connector>,
+    /// How long a client that lost its connection tries to connect again.
+    patience: Duration,
 }
 
 /// With what tables are compared.
@@ -92,7 +100,6 @@ pub(super) fn clients_of_reading(
     connect(
         Reading::new(spec, target, Against::Loaded(loaded.sums()), found),
         spec,
-        target,
     )
 }
 
@@ -117,7 +124,7 @@ pub(super) fn checks_after_load(
             name: "scan".to_owned(),
             scheduled: false,
         }],
-        clients: connect(reading, spec, target)?,
+        clients: connect(reading, spec)?,
         pace: None,
         end: End::AllDone { limit: None },
         warmup: Nanos(0),
@@ -128,16 +135,16 @@ pub(super) fn checks_after_load(
     Ok(checks)
 }
 
-fn connect(reading: Reading, spec: &SqlSpec, target: &Target) -> Result<Clients, StepError> {
+fn connect(reading: Reading, spec: &SqlSpec) -> Result<Clients, StepError> {
     let reading = Arc::new(reading);
     let clients = (1..=spec.load.clients.max(1)).map(|number| {
         let name = format!("read {number}");
-        let mut worker = Worker::connect(&*target.patient, name.clone())?;
-        for sql in schema::before_reading(target.dialect) {
-            worker.run(sql)?;
-        }
-        let reading = Arc::clone(&reading);
-        Ok(bounded(name, Reader { worker, reading }))
+        let reader = Reader {
+            worker: Worker::connect(&*reading.connector, name.clone())?,
+            is_told: false,
+            reading: Arc::clone(&reading),
+        };
+        Ok(bounded(name, reader))
     });
     clients.collect()
 }
@@ -171,6 +178,9 @@ impl Reading {
             every,
             left: AtomicUsize::new(spec.load.clients.max(1) as usize),
             found: Arc::clone(found),
+            rules: Rules::new(&spec.errors, target.dialect),
+            connector: Arc::clone(&target.patient),
+            patience: Duration::from_secs(u64::from(spec.errors.reconnect_seconds)),
         }
     }
 
@@ -259,6 +269,8 @@ fn jobs(tables: &[SqlTable], copies: &[TableCopy], every: u64, with_indexes: boo
 /// A client that reads.
 struct Reader {
     worker: Worker,
+    /// Was its session told what it must know before it reads?
+    is_told: bool,
     reading: Arc<Reading>,
 }
 
@@ -292,7 +304,7 @@ impl Reader {
         last: u64,
         context: &mut ClientContext<'_>,
     ) -> Result<(), StepError> {
-        let reading = &*self.reading;
+        let reading = Arc::clone(&self.reading);
         let of = &reading.copies[copy];
         let table = &reading.tables[of.table];
         let from = (first > 1).then_some(first);
@@ -300,7 +312,7 @@ impl Reader {
         let sql = schema::read_rows(reading.dialect, table, of.number, from, to);
         let forms: Vec<Form> = table.columns.iter().map(|c| Form::of(c.kind)).collect();
         let mut sum = Sum::default();
-        let read = self.worker.operate(context, 0, None, |session| {
+        let read = self.ask(context, |session| {
             sum = Sum::of_query(session, &sql, &forms)?;
             Ok(sum.rows)
         })?;
@@ -316,23 +328,23 @@ impl Reader {
         index: usize,
         context: &mut ClientContext<'_>,
     ) -> Result<(), StepError> {
-        let reading = &*self.reading;
+        let reading = Arc::clone(&self.reading);
         let of = &reading.copies[copy];
         let table = &reading.tables[of.table];
         let index = &table.indexes[index];
         let sql = schema::read_index(reading.dialect, table, index, of.number);
         let (before, after) = schema::around_index(reading.dialect);
-        for sql in before {
-            self.worker.run(sql)?;
-        }
         let mut found = 0;
-        let read = self.worker.operate(context, 0, None, |session| {
+        let read = self.ask(context, |session| {
+            for sql in before {
+                session.execute(sql)?;
+            }
             found = number(session, &sql)?;
+            for sql in after {
+                session.execute(sql)?;
+            }
             Ok(found)
         })?;
-        for sql in after {
-            self.worker.run(sql)?;
-        }
         if read.is_some() {
             let index = schema::index_name(index, of.number);
             let what = format!("rows in index {index} of {}", of.name);
@@ -342,6 +354,41 @@ impl Reader {
                 .push(check(what, of.rows, found));
         }
         Ok(())
+    }
+
+    /// Asks a query, an operation of the step; how many rows it read, `None` when the step was over before
+    /// that was known. It is asked again in another session where the connection was lost.
+    fn ask(
+        &mut self,
+        context: &mut ClientContext<'_>,
+        mut query: impl FnMut(&mut dyn Session) -> Result<u64, SessionError>,
+    ) -> Result<Option<u64>, StepError> {
+        let reading = &*self.reading;
+        for tries in 1.. {
+            let asked = self.worker.operate(context, 0, None, |session| {
+                if !self.is_told {
+                    for sql in schema::before_reading(reading.dialect) {
+                        session.execute(sql)?;
+                    }
+                    self.is_told = true;
+                }
+                query(session)
+            });
+            let is_lost = matches!(&asked, Err(StepError::Session { source, .. })
+                if reading.rules.reaction(source) == Reaction::Reconnect);
+            if !is_lost || tries >= reading.rules.tries() {
+                return asked;
+            }
+            let session = reconnect(&*reading.connector, reading.patience, context);
+            let session = session.map_err(|source| StepError::Session {
+                client: format!("{}, connecting again", self.worker.name),
+                source,
+            })?;
+            let Some(session) = session else { break };
+            self.worker.session = session;
+            self.is_told = false;
+        }
+        Ok(None)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::arrivals::Queue;
 use crate::engine::{End, Observer, Role, Stop};
 use crate::errors::Rules;
 use crate::ramp::{Limit, RampSpec};
-use crate::workload::measure::{Crew, Drive, Stream, Windows};
+use crate::workload::measure::{Crew, Drive, Stream, Windows, ended};
 use crate::workload::session::Outages;
 use crate::workload::settle::Clients;
 use crate::{StepClock, StepError, StepResult, Target};
@@ -42,6 +42,7 @@ impl RunStep<'_> {
         let clock = StepClock::start();
         let kinds = Kinds::of(self.run);
         let counted = [kinds.of_all()];
+        let subject = kinds.subject.kind.clone();
         let common = self.common(&kinds)?;
         let crew = Crew {
             kinds: kinds.specs,
@@ -56,11 +57,18 @@ impl RunStep<'_> {
         };
         let measured = windows.measure(crew, stop, observer)?;
         let elapsed = clock.now();
+        let mut notes = measured.notes;
         let mut checks = vec![common.answers.check()];
+        if self.run.measured {
+            checks.push(ended(&measured.window, &subject));
+        }
         if self.changes_row_counts() {
+            if !self.ledger.is_known() {
+                let text = "an answer was lost, or a statement ran that cannot be accounted for";
+                notes.push(("rows not counted".to_owned(), text.to_owned()));
+            }
             checks.extend(self.ledger.check(self.spec, self.target)?);
         }
-        let mut notes = measured.notes;
         let told = common.answers.told().into_iter();
         notes.extend(told.map(|text| ("wrong answer".to_owned(), text)));
         let lost = common.outages.told();

@@ -15,7 +15,7 @@ const CANNOT_BE_PREPARED: [&str; 2] = ["1295", "0A000"];
 /// Ids of a session's prepared statements, by their place in the program.
 #[derive(Debug)]
 pub(super) struct Ids {
-    ids: Vec<Option<StatementId>>,
+    places: Vec<Option<StatementId>>,
     /// For each operation: is all of it sent before the first answer is read?
     pipelined: Vec<bool>,
 }
@@ -51,14 +51,14 @@ impl Ids {
         facts: &Facts,
     ) -> Result<Self, Refused> {
         let mut ids = Self {
-            ids: vec![None; program.places],
+            places: vec![None; program.places],
             pipelined: Vec::new(),
         };
         for statement in &program.statements {
             for copy in statement.copies(client) {
                 let (sql, types) = statement.to_prepare(program.dialect, copy);
                 match session.prepare(&sql, &types) {
-                    Ok(id) => ids.ids[statement.place(copy)] = Some(id),
+                    Ok(id) => ids.places[statement.place(copy)] = Some(id),
                     Err(error) if CANNOT_BE_PREPARED.contains(&error.code()) => {
                         // That MySQL cannot prepare BEGIN is known and no news.
                         if !statement.is_control {
@@ -82,7 +82,7 @@ impl Ids {
     /// The id of what is prepared at a place; `None` where it is sent as text.
     #[inline]
     pub(super) fn get(&self, place: usize) -> Option<StatementId> {
-        self.ids[place]
+        self.places[place]
     }
 
     /// Is all of an operation, given by its index, sent before the first answer is read?

@@ -53,13 +53,14 @@ impl Own {
             }
             Reaction::Ignore | Reaction::Retry => {
                 let goes_on = self.roll_back(common, operation, context, progress)?;
-                Ok(if !goes_on || (is_retried && context.is_over()) {
-                    Next::End(Ended::Over)
-                } else if is_retried {
+                Ok(if is_retried && goes_on && !context.is_over() {
                     self.begin_again(operation, context, progress);
                     Next::Again
+                } else if is_retried {
+                    context.recorder.cut_off(operation.kind);
+                    Next::End(Ended::Over)
                 } else {
-                    Next::End(Ended::Failed)
+                    Next::End(if goes_on { Ended::Failed } else { Ended::Over })
                 })
             }
         }

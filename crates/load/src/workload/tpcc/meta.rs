@@ -196,7 +196,7 @@ mod tests {
     fn procedures_are_part_of_it_where_there_are_some() {
         let mut batched = spec();
         batched.form = TpccForm::Batched;
-        let facts = |spec: &TpccSpec| super::facts(spec, 7).unwrap();
+        let facts = |spec: &TpccSpec| facts(spec, 7).unwrap();
         assert_eq!(facts(&batched), facts(&spec()));
         let mut stored = spec();
         stored.form = TpccForm::Procedures;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use drivers::{Param, Session, SessionError, StatementId};
-use model::Nanos;
+use drivers::{Done, Param, Session, SessionError, StatementId};
+use model::{Dialect, Nanos};
 
 use super::chunks::Chunk;
 use super::{Load, Method, TableCopy};
@@ -142,17 +142,13 @@ impl Sender {
             let statement = self.prepare(session, chunk.copy, last - first + 1)?;
             let cells = load.rows[table].fill(number, first, last, &mut self.cells[table]);
             let params: Vec<Param<'_>> = cells.iter().map(Cell::param).collect();
-            let (begins, ends) = (first == chunk.first, last == chunk.last);
+            let place = (first == chunk.first, last == chunk.last);
             let started = context.recorder.begin();
-            if begins && !ends {
-                session.execute(schema::begin(load.dialect))?;
-            }
-            let done = session.execute_prepared(statement, &params, &mut |_| ())?;
-            if ends && !begins {
-                session.execute("COMMIT")?;
-            }
-            self.sent(started, context, done.affected);
-            added += done.affected;
+            let affected = in_transaction(session, load.dialect, place, |session| {
+                session.count_prepared(statement, &params)
+            })?;
+            self.sent(started, context, affected);
+            added += affected;
             first = last + 1;
         }
         Ok(added)
@@ -201,18 +197,32 @@ impl Sender {
                 rows.put_tuple(load.dialect, copy.number, row, &mut self.text);
                 row += 1;
             }
-            let (begins, ends) = (first == chunk.first, row > chunk.last);
+            let place = (first == chunk.first, row > chunk.last);
             let started = context.recorder.begin();
-            if begins && !ends {
-                session.execute(schema::begin(load.dialect))?;
-            }
-            let affected = session.execute(&self.text)?.affected;
-            if ends && !begins {
-                session.execute("COMMIT")?;
-            }
+            let affected = in_transaction(session, load.dialect, place, |session| {
+                session.execute(&self.text)
+            })?;
             self.sent(started, context, affected);
             added += affected;
         }
         Ok(added)
     }
+}
+
+/// Runs a statement of a chunk, the first or the last of it or both or neither, in the transaction of the
+/// chunk; one that is all of it is a transaction by itself. Rows that it added.
+fn in_transaction(
+    session: &mut dyn Session,
+    dialect: Dialect,
+    (is_first, is_last): (bool, bool),
+    run: impl FnOnce(&mut dyn Session) -> Result<Done, SessionError>,
+) -> Result<u64, SessionError> {
+    if is_first && !is_last {
+        session.execute(schema::begin(dialect))?;
+    }
+    let done = run(session)?;
+    if is_last && !is_first {
+        session.execute("COMMIT")?;
+    }
+    Ok(done.affected)
 }

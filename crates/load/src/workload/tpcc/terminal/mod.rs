@@ -221,18 +221,17 @@ impl Own {
         context: &mut ClientContext<'_>,
     ) -> Result<(), StepError> {
         while !context.is_over() {
-            let now = context.recorder.clock().now();
+            let mut now = context.recorder.clock().now();
             let due = queue.take(now);
-            let started = if due > now {
-                if !context.wait_until(due) {
+            if due > now {
+                let woken = context.wait_from(now, due);
+                let Some(woken) = woken.filter(|woken| !queue.is_closed(*woken)) else {
                     queue.give_back(due);
                     break;
-                }
-                context.recorder.begin()
-            } else {
-                context.recorder.begin_at(now);
-                now
-            };
+                };
+                now = woken;
+            }
+            let started = context.recorder.begin_after(now);
             if self.operate(common, context, started, Some(due))? == Ended::Over {
                 break;
             }

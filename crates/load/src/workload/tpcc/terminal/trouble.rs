@@ -52,12 +52,13 @@ impl Own {
                     self.tell_ignored(common, input, &error);
                 }
                 let goes_on = self.roll_back(common, context, input)?;
-                Ok(if !goes_on || (is_retried && context.is_over()) {
-                    Next::End(Ended::Over)
-                } else if is_retried {
+                Ok(if is_retried && goes_on && !context.is_over() {
                     Next::Again
+                } else if is_retried {
+                    context.recorder.cut_off(place);
+                    Next::End(Ended::Over)
                 } else {
-                    Next::End(Ended::Done)
+                    Next::End(if goes_on { Ended::Done } else { Ended::Over })
                 })
             }
         }

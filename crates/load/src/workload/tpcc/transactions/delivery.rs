@@ -59,7 +59,9 @@ fn by_district(
     })
 }
 
-/// Delivers the oldest order of a district; false where there is none.
+/// Delivers the oldest order of a district; false where there is none. Rows are changed before they are
+/// read: what a transaction of InnoDB reads without a lock is as old as its first such read, but what it
+/// changed is always there. An order of the second district may be younger than the read of the first.
 fn deliver(talk: &mut Talk<'_>, delivery: &Delivery, district: u32) -> Result<bool, Halt> {
     let Some(order) = oldest(talk, delivery, district)? else {
         return Ok(false);
@@ -68,9 +70,9 @@ fn deliver(talk: &mut Talk<'_>, delivery: &Delivery, district: u32) -> Result<bo
     let (warehouse, district) = (int(delivery.warehouse), int(district));
     let key = [warehouse, district, int(order)];
     talk.change(Ask::Dequeue, &key)?;
-    let customer = talk.one(Ask::Orderer, &key, |row| number(row, 0))?;
     let carried = [int(delivery.carrier), warehouse, district, int(order)];
     talk.change(Ask::SetCarrier, &carried)?;
+    let customer = talk.one(Ask::Orderer, &key, |row| number(row, 0))?;
     let done = talk.send(Ask::SetDelivered.place(), &key, &mut |_| ())?;
     if !(FEWEST_LINES..=MOST_LINES).contains(&(done.affected as usize)) {
         let place = Ask::SetDelivered.place();

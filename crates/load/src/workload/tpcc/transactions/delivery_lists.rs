@@ -81,6 +81,7 @@ fn deliver(
     let all = params.as_slice();
     let keys = &all[1..];
     talk.change_all(List::DequeueAll.place(count), keys, count as u64)?;
+    talk.change_all(List::SetCarriers.place(count), all, count as u64)?;
     let place = List::Orderers.place(count);
     let found = talk.all(place, keys, |row| {
         parcels.of_district(number(row, 0)?)?.customer = number(row, 1)?;
@@ -89,7 +90,6 @@ fn deliver(
     if found != count as u64 || parcels.get().iter().any(|parcel| parcel.customer == 0) {
         return Err(talk.unlike("one of each order", found, place, keys));
     }
-    talk.change_all(List::SetCarriers.place(count), all, count as u64)?;
     let place = List::SetAllDelivered.place(count);
     let lines = talk.send(place, keys, &mut |_| ())?.affected;
     if !(count * FEWEST_LINES..=count * MOST_LINES).contains(&(lines as usize)) {

@@ -48,10 +48,6 @@ impl Database {
         }
     }
 
-    pub(in crate::workload::tpcc) fn target(&self) -> Target {
-        target(&self.connector)
-    }
-
     pub(in crate::workload::tpcc) fn session(&self) -> Box<dyn Session> {
         self.connector.connect().unwrap()
     }

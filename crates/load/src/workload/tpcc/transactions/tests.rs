@@ -94,7 +94,8 @@ fn every_form_and_option_leaves_the_same() {
         for outcome in &mut outcomes {
             assert_eq!(outcome.wrong, None);
             // Statements are not the same, so that they do not read the same rows.
-            assert!(outcome.rows > 0);
+            // Only a Delivery that finds all ten queues empty reads none.
+            assert!(outcome.rows > 0 || outcome.skipped == 10, "{outcome:?}");
             outcome.rows = 0;
         }
         let left = (outcomes, database.dump());
@@ -252,8 +253,8 @@ fn what_must_be_there_and_is_not_is_told() {
             single("DELETE FROM order_line", OrderStatus),
             "Lines: rows expected: 5 to 15",
         ),
-        (single("DELETE FROM orders", Delivery), "Orderer: "),
-        (batched("DELETE FROM orders", Delivery), "Orderers of 10: "),
+        (single("DELETE FROM orders", Delivery), "SetCarrier: "),
+        (batched("DELETE FROM orders", Delivery), "SetCarriers of 10: "),
         (single("DELETE FROM order_line", Delivery), "SetDelivered: "),
         (
             batched("DELETE FROM order_line", Delivery),

@@ -16,9 +16,9 @@ BEGIN
       IF ROW_COUNT() <> 1 THEN
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'somebody else delivers the same order';
       END IF;
-      SELECT o_c_id INTO v_c FROM orders WHERE o_w_id = p_w AND o_d_id = v_d AND o_id = v_o;
       UPDATE orders SET o_carrier_id = p_carrier
         WHERE o_w_id = p_w AND o_d_id = v_d AND o_id = v_o;
+      SELECT o_c_id INTO v_c FROM orders WHERE o_w_id = p_w AND o_d_id = v_d AND o_id = v_o;
       UPDATE order_line SET ol_delivery_d = CURRENT_TIMESTAMP
         WHERE ol_w_id = p_w AND ol_d_id = v_d AND ol_o_id = v_o;
       SELECT SUM(ol_amount) INTO v_amount

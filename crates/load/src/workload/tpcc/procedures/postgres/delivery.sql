@@ -16,12 +16,12 @@ BEGIN
     IF NOT FOUND THEN
       RAISE EXCEPTION 'somebody else delivers order %', v_o;
     END IF;
-    SELECT o_c_id INTO v_c FROM orders WHERE o_w_id = p_w AND o_d_id = v_d AND o_id = v_o;
     UPDATE orders SET o_carrier_id = p_carrier
       WHERE o_w_id = p_w AND o_d_id = v_d AND o_id = v_o;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'order % is missing', v_o;
     END IF;
+    SELECT o_c_id INTO v_c FROM orders WHERE o_w_id = p_w AND o_d_id = v_d AND o_id = v_o;
     UPDATE order_line SET ol_delivery_d = CURRENT_TIMESTAMP
       WHERE ol_w_id = p_w AND ol_d_id = v_d AND ol_o_id = v_o;
     SELECT SUM(ol_amount) INTO v_amount
