@@ -204,14 +204,15 @@ Examples:
   backslide crash-check postgres-18.6 --times 10 --seconds 30
   backslide crash-check mysql-9.7.4 --set innodb_flush_log_at_trx_commit=0
 
-A system of its own is made, loaded with a small TPC-C-like database, and killed with SIGKILL at a random
-moment while terminals run; it is started again on the same data, and every order and payment that was
-acknowledged must be there. SQLite has no server: the process of its terminals is killed. SIGKILL takes
-what the server held itself and not what it had given to the kernel: what a crash of the machine would
-leave is not tested.
+A system of its own is made, loaded with a small TPC-C-like database, and killed with SIGKILL
+under load; it is started again on the same data, and every order and payment that had been
+acknowledged must be there. SQLite has no server: the process of its terminals is killed.
+SIGKILL takes what the server held itself and not what it had given to the kernel: what a crash
+of the machine would leave is not tested.
 
-Exit status: 0 nothing is lost that the settings promise to keep, 10 something is, or the database
-contradicts itself. Where the settings promise nothing, how much is missing is told, and how old it is.")]
+Exit status: 0 nothing is lost that the settings promise to keep, 10 something is, or the
+database contradicts itself. Where the settings promise nothing, it is told how much is missing,
+and how old that is.")]
 pub(crate) struct CrashCheckArgs {
     /// A build, as a plan would name it
     pub(crate) build: String,

@@ -470,10 +470,14 @@ fn servers_are_killed_and_keep_what_they_promise() {
             "json",
         ];
         let bench = Bench::new();
-        let strict = bench.run(&[&arguments[..], &["--times", "2"]].concat()).json();
+        let strict = bench
+            .run(&[&arguments[..], &["--times", "2"]].concat())
+            .json();
         assert_eq!(strict["verdict"], "nothing lost", "{strict}");
         assert_eq!(strict["kills"].as_array().unwrap().len(), 2);
-        let relaxed = bench.run(&[&arguments[..], &["--set", relaxed]].concat()).json();
+        let relaxed = bench
+            .run(&[&arguments[..], &["--set", relaxed]].concat())
+            .json();
         assert_eq!(
             relaxed["durability"],
             "may be lost in a crash of the server"

@@ -98,10 +98,8 @@ impl Lab {
             // What failed is told by its trials.
             Ok(()) | Err(Broken::Failed(_)) => {}
         }
-        let mut failed = done
-            .iter()
-            .filter(|(_, outcome)| !outcome.is_completed())
-            .count() as u32;
+        let is_failed = |outcome: &Outcome| u32::from(!outcome.is_completed());
+        let mut failed = done.iter().map(|(_, outcome)| is_failed(outcome)).sum();
         for (index, trial) in (1..).zip(&trials) {
             let key = conductor.key(trial);
             if done.iter().any(|(finished, _)| *finished == key) {
@@ -111,7 +109,7 @@ impl Lab {
                 return Ok(Ended::Interrupted);
             }
             match conductor.trial(trial, key, index, trials.len() as u32)? {
-                Some(outcome) => failed += u32::from(!outcome.is_completed()),
+                Some(outcome) => failed += is_failed(&outcome),
                 None => return Ok(Ended::Interrupted),
             }
         }

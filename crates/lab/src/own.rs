@@ -175,19 +175,16 @@ impl Own {
     }
 }
 
-/// An error of making an instance. What is left of it is ours to remove, if the directory had been made.
+/// An error of making an instance. What an initialisation leaves is ours to remove.
 fn not_made(error: &ServerError, directory: &Path) -> SiteError {
     let told = failed(error);
-    match error {
-        ServerError::InitFailed { .. }
-        | ServerError::InitTimeout { .. }
-        | ServerError::Seed { .. }
-        | ServerError::Certificate { .. } => SiteError {
-            files: servers::left_by_init(directory),
-            directory: Some(directory.to_owned()),
-            ..told
-        },
-        _ => told,
+    if !error.is_of_initialisation() {
+        return told;
+    }
+    SiteError {
+        files: servers::left_by_init(directory),
+        directory: Some(directory.to_owned()),
+        ..told
     }
 }
 

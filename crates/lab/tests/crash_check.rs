@@ -1,6 +1,6 @@
 //! SQLite and the servers of this machine, killed under load: nothing that was acknowledged is lost, and
 //! what is taken away afterwards is missed.
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 

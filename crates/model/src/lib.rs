@@ -51,8 +51,9 @@ pub use sql::{
 };
 pub use system::{Build, BuildSource, Config, Connection, Placement, Setting, System, Transport};
 pub use tpcc::{
-    DISTRICTS, Isolation, PaymentOrder, ROLLBACK, StockLevel, TpccAudit, TpccCardinality, TpccFacts, TpccForm,
-    TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSchema, TpccSpec, TpccTransaction,
+    DISTRICTS, Isolation, PaymentOrder, ROLLBACK, StockLevel, TpccAudit, TpccCardinality,
+    TpccFacts, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSchema,
+    TpccSpec, TpccTransaction,
 };
 pub use units::{Bytes, Nanos};
 pub use version::{Version, VersionError};

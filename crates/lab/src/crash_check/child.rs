@@ -131,7 +131,7 @@ impl Drop for Terminals {
 }
 
 /// Runs terminals on the file in `directory` in a process that `command` makes, and kills that so long
-/// `after` the first commit; when that was.
+/// `after` the first commit; when it had ended.
 pub(super) fn kill(
     command: Command,
     system: &System,
@@ -153,8 +153,9 @@ pub(super) fn kill(
     let failed = |reason: String| SiteError::new(format!("the process of the terminals: {reason}"));
     let mut terminals = Terminals::start(command, &request).map_err(failed)?;
     let waited = moment::wait(run.log, after, stop, &mut || terminals.has_ended());
-    let at = load::monotonic();
     terminals.kill();
+    // Nothing is acknowledged any more.
+    let at = load::monotonic();
     match waited {
         Ok(()) => Ok(at),
         Err(Missed::Stopped) => Err(SiteError::new(load::StepError::Interrupted.to_string())),

@@ -73,7 +73,7 @@ pub struct Killed {
     before: Present,
     /// From the first commit to the kill.
     after: Nanos,
-    /// When it was killed, on the clock of [`load::monotonic`].
+    /// When its last process had ended, on the clock of [`load::monotonic`].
     at: Nanos,
 }
 

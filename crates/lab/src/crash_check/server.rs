@@ -10,7 +10,7 @@ use super::moment::{self, BEGIN_LIMIT, Missed};
 use crate::own::Own;
 use crate::site::{Site, SiteError};
 
-/// Runs terminals and kills the server so long `after` the first commit; when that was.
+/// Runs terminals and kills the server so long `after` the first commit; when it had ended.
 pub(super) fn kill(
     own: &mut Own,
     run: &LoggedRun<'_>,
@@ -25,11 +25,12 @@ pub(super) fn kill(
         let target = &target;
         let terminals = scope.spawn(move || load::run_logged(run, target, &of_terminals));
         let waited = moment::wait(run.log, after, stop, &mut || terminals.is_finished());
-        let at = load::monotonic();
         match waited {
             Ok(()) => own.crash(),
             Err(_) => terminals_stop.ask(),
         }
+        // Its processes do not end at once; nothing is acknowledged once they have.
+        let at = load::monotonic();
         let ended = terminals.join().unwrap_or_else(|_| {
             Err(StepError::Bug {
                 client: "of the terminals".to_owned(),

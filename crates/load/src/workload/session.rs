@@ -70,6 +70,9 @@ pub(super) struct Replacing<'a> {
     pub(super) client: &'a str,
 }
 
+/// Another session, and what it was made ready with.
+pub(super) type Replaced<T> = (Box<dyn Session>, T);
+
 impl Replacing<'_> {
     /// Opens another session in place of one that was lost, and lets `prepare` make it ready. `None` when
     /// the step was over before.
@@ -77,7 +80,7 @@ impl Replacing<'_> {
         &self,
         context: &ClientContext<'_>,
         mut prepare: impl FnMut(&mut dyn Session) -> Result<T, Refused>,
-    ) -> Result<Option<(Box<dyn Session>, T)>, StepError> {
+    ) -> Result<Option<Replaced<T>>, StepError> {
         let clock = context.recorder.clock();
         let lost_at = clock.now();
         loop {

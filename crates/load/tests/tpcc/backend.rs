@@ -24,7 +24,7 @@ enum Kind {
     Sqlite,
     Server {
         instance: Box<Instance>,
-        build: Build,
+        build: Box<Build>,
     },
 }
 
@@ -62,7 +62,7 @@ impl Backend {
         Some(Self {
             kind: Kind::Server {
                 instance: Box::new(instance),
-                build,
+                build: Box::new(build),
             },
             databases: Cell::new(0),
             directory,

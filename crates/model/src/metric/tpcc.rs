@@ -298,12 +298,12 @@ mod tests {
         }
     }
 
-    fn sizes(data: u64, allocated: u64) -> Option<Sizes> {
-        Some(Sizes {
+    fn sizes(data: u64, allocated: u64) -> Sizes {
+        Sizes {
             data: Bytes(data),
             allocated: Bytes(allocated),
             ..Sizes::default()
-        })
+        }
     }
 
     /// An hour of the published runs: MyRocks, hour 1, 48 CPUs.
@@ -347,8 +347,8 @@ mod tests {
                 },
             }),
             counters,
-            before: sizes(8 << 30, 11 << 30),
-            sizes: sizes((8 << 30) + 1024 * 750_000, 10 << 30),
+            before: Some(sizes(8 << 30, 11 << 30)),
+            sizes: Some(sizes((8 << 30) + 1024 * 750_000, 10 << 30)),
             checks: Vec::new(),
             notes: Vec::new(),
             compat: false,

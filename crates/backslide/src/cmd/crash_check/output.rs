@@ -102,7 +102,15 @@ pub(super) fn beginning(system: &System, workload: &TpccSpec) -> String {
 pub(super) fn line(crash: &Crash, terms: Terms, times: u32) -> String {
     let found = match terms.judge(crash) {
         Verdict::NothingLost => "nothing lost".to_owned(),
-        Verdict::LostAsAllowed | Verdict::Lost => terms.found(crash).join("; "),
+        Verdict::LostAsAllowed => {
+            let survived = &crash.survived;
+            let age = crash.oldest.map_or(String::new(), |age| {
+                format!(", the oldest {age} old at the kill")
+            });
+            let lost = count(survived.missing + survived.vanished);
+            format!("lost as the settings allow: {lost}{age}")
+        }
+        Verdict::Lost => terms.found(crash).join("; "),
     };
     format!(
         "kill {} of {times}: after {} with {} commits, back in {}: {found}",
@@ -190,11 +198,12 @@ struct Output<'a> {
     seconds: u32,
     verdict: Verdict,
     found: Option<&'a str>,
-    kills: Vec<Kill>,
+    kills: Vec<Round>,
 }
 
+/// One kill and what it left.
 #[derive(Serialize)]
-struct Kill {
+struct Round {
     kill: u32,
     verdict: Verdict,
     after_seconds: f64,
@@ -217,7 +226,7 @@ fn as_json<'a>(outcome: &'a Outcome<'_>) -> Output<'a> {
         let broken = crash
             .broken()
             .map(|one| format!("{}: {}", one.what, one.actual));
-        Kill {
+        Round {
             kill: crash.round,
             verdict: outcome.terms.judge(crash),
             after_seconds: crash.after.as_secs_f64(),

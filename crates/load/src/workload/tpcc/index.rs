@@ -45,7 +45,7 @@ fn connect(spec: &TpccSpec, target: &Target) -> Result<Clients, StepError> {
     let left = Arc::new(AtomicUsize::new(0));
     let mut clients = Clients::new();
     for table in Table::ALL {
-        let statements = tables::indexes(table, &spec.schema);
+        let statements = tables::indexes(table, spec.schema);
         if statements.is_empty() || spec.load.indexes_first {
             continue;
         }
@@ -59,7 +59,7 @@ fn connect(spec: &TpccSpec, target: &Target) -> Result<Clients, StepError> {
         };
         clients.push(bounded(name, builder));
     }
-    let statements = tables::foreign_keys(&spec.schema);
+    let statements = tables::foreign_keys(spec.schema);
     if !statements.is_empty() || clients.is_empty() {
         let name = "add foreign keys".to_owned();
         let mut worker = Worker::connect(&*target.patient, name.clone())?;

@@ -79,7 +79,10 @@ impl Stage {
 
     /// Can what it does be done once for many trials?
     const fn is_loading(self) -> bool {
-        matches!(self, Self::Load | Self::Index | Self::CheckLoad | Self::Settle)
+        matches!(
+            self,
+            Self::Load | Self::Index | Self::CheckLoad | Self::Settle
+        )
     }
 
     /// Is it a result?

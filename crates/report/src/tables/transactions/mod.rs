@@ -30,7 +30,8 @@ pub(crate) enum Which {
     All,
 }
 
-/// All tables in the order in which they are read; none for other workloads.
+/// All tables in the order in which they are read; none for other workloads. Where nothing was compared there
+/// are no ratios.
 pub(crate) fn transactions(view: &View<'_>, which: Which) -> Vec<Table> {
     let Some(run) = Transactions::of(view) else {
         return Vec::new();
@@ -40,7 +41,7 @@ pub(crate) fn transactions(view: &View<'_>, which: Which) -> Vec<Table> {
         Which::All => (run.steps.clone(), run.steps.clone()),
     };
     let mut all = vec![sizes(view, &run)];
-    if view.has_candidates() {
+    if view.has_candidates() && !view.input.comparisons.is_empty() {
         all.push(relative(view, &run));
     }
     all.extend(runs(view, &steps));
@@ -51,7 +52,11 @@ pub(crate) fn transactions(view: &View<'_>, which: Which) -> Vec<Table> {
     all
 }
 
-/// A table for each step.
+/// The published table of each step, then what corrects them.
 pub(crate) fn runs(view: &View<'_>, steps: &[&StepInfo]) -> Vec<Table> {
-    told_once(steps.iter().map(|step| run::run(view, step)))
+    let mut runs = told_once(steps.iter().map(|step| run::published(view, step)));
+    runs.extend(told_once(
+        steps.iter().map(|step| run::corrected(view, step)),
+    ));
+    runs
 }

@@ -20,8 +20,8 @@ const PUBLISHED: [(&str, &str); 6] = [
     ("size", "size.allocated"),
 ];
 
-/// Ours; those that were not measured are left out.
-const OURS: [(&str, &str); 7] = [
+/// What corrects them; what was not measured is left out.
+const CORRECTED: [(&str, &str); 7] = [
     ("nopm", "nopm"),
     ("wKB/o", "wKB/o"),
     ("cpu/o", "cpu/o"),
@@ -31,39 +31,62 @@ const OURS: [(&str, &str); 7] = [
     ("tables grown", "grown.data"),
 ];
 
-pub(crate) fn run(view: &View<'_>, step: &StepInfo) -> Table {
-    let ours = OURS
-        .into_iter()
-        .filter(|(_, metric)| view.unit(step, metric).is_some());
-    let columns: Vec<(&str, &str)> = PUBLISHED.into_iter().chain(ours).collect();
-    let mut headers = vec![Header::words("system")];
-    headers.extend(columns.iter().map(|(head, metric)| {
-        let unit = view.unit(step, metric).map_or("", format::header_unit);
-        Header::numbers(*head, unit)
-    }));
-    headers.push(Header::numbers("client", "%"));
-    let rows = by_engine(view, headers.len(), |system| {
-        let values = columns
-            .iter()
-            .map(|(_, metric)| cell(view, system, step, metric));
-        std::iter::once(name(system))
-            .chain(values)
-            .chain([client(view, system, step)])
-            .collect()
-    });
+/// The columns of the published tables.
+pub(crate) fn published(view: &View<'_>, step: &StepInfo) -> Table {
+    let cpus = format::plural(view.input.data.info.host.shape.cpus as usize, "CPU");
     Table {
         title: format!("Run, {}", view.label(step)),
-        note: note(view),
+        note: format!(
+            "Medians over the rounds; the columns of the published tables: wMB/s, MB of 1,000 KB written per second; wkb/t, KB written per second over tpmc; tpmc, New-Orders per minute, those rolled back on purpose included; cpu/s, busy time of all {cpus}, client included; Mcpu/t, a million times cpu/s over tpmc; size, the instance's allocated blocks after the step."
+        ),
+        headers: headers(view, step, &PUBLISHED),
+        rows: by_engine(view, PUBLISHED.len() + 1, |system| {
+            cells(view, system, step, &PUBLISHED)
+        }),
+    }
+}
+
+/// What can be compared between hosts too.
+pub(crate) fn corrected(view: &View<'_>, step: &StepInfo) -> Table {
+    let columns = CORRECTED.into_iter();
+    let columns: Vec<(&str, &str)> = columns
+        .filter(|(_, metric)| view.unit(step, metric).is_some())
+        .collect();
+    let mut headers = headers(view, step, &columns);
+    headers.push(Header::numbers("client", "%"));
+    let rows = by_engine(view, headers.len(), |system| {
+        let mut row = cells(view, system, step, &columns);
+        row.push(client(view, system, step));
+        row
+    });
+    Table {
+        title: format!("Run, {}, corrected", view.label(step)),
+        note: "Medians over the rounds: nopm, New-Orders per minute that were committed; costs per operation (/o), per completed New-Order; tables, with their indexes; grown, KB per committed New-Order; client, its share of the CPU time of client and server.".to_owned(),
         headers,
         rows,
     }
 }
 
-fn note(view: &View<'_>) -> String {
-    format!(
-        "Medians over the rounds. As published tables have them: wMB/s, MB of 1,000 KB written per second; wkb/t, KB written per second over tpmc; tpmc, New-Orders per minute, those rolled back on purpose included; cpu/s, busy time of all {}, client included; Mcpu/t, a million times cpu/s over tpmc; size, the instance's allocated blocks after the step. Beside them: nopm, New-Orders that were committed; costs per operation (/o), per completed New-Order; tables, with their indexes; grown, KB per committed New-Order; client, its share of the CPU time of client and server.",
-        format::plural(view.input.data.info.host.shape.cpus as usize, "CPU")
-    )
+fn headers(view: &View<'_>, step: &StepInfo, columns: &[(&str, &str)]) -> Vec<Header> {
+    let columns = columns.iter().map(|(head, metric)| {
+        let unit = view.unit(step, metric).map_or("", format::header_unit);
+        Header::numbers(*head, unit)
+    });
+    std::iter::once(Header::words("system"))
+        .chain(columns)
+        .collect()
+}
+
+fn cells(
+    view: &View<'_>,
+    system: &Seen<'_>,
+    step: &StepInfo,
+    columns: &[(&str, &str)],
+) -> Vec<Cell> {
+    let values = columns
+        .iter()
+        .map(|(_, metric)| cell(view, system, step, metric));
+    std::iter::once(name(system)).chain(values).collect()
 }
 
 fn cell(view: &View<'_>, system: &Seen<'_>, step: &StepInfo, metric: &str) -> Cell {

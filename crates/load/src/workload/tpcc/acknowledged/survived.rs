@@ -146,7 +146,9 @@ mod tests {
             *present.0.entry(*row).or_insert(0) += 1;
         }
         let mut ledger = Ledger::new(present);
-        after.iter().for_each(|row| ledger.found(*row));
+        for row in after {
+            ledger.found(*row);
+        }
         for (at, row) in (0..).zip(acknowledged) {
             ledger.acknowledged(Record {
                 at: Nanos(at),

@@ -80,7 +80,7 @@ impl Findings {
         let mut finding = self.finding(proof);
         finding.count += found.count;
         finding.queries += 1;
-        finding.took = finding.took + took;
+        finding.took += took;
         let shown = found.shown.into_iter().map(|text| (place, text));
         finding.shown.extend(shown);
         // The same rows are shown whoever came first.

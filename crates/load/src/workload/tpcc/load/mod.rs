@@ -129,7 +129,7 @@ fn create_tables(worker: &mut Worker, spec: &TpccSpec, target: &Target) -> Resul
             worker.run(&sql)?;
         }
         if spec.load.indexes_first {
-            for sql in tables::indexes(table, &spec.schema) {
+            for sql in tables::indexes(table, spec.schema) {
                 worker.run(&sql)?;
             }
         }

@@ -185,7 +185,7 @@ enum Cell {
 /// Rows as parameters, one after the other. NULL is none: it stands in the statement.
 pub(in crate::workload::tpcc) struct Cells {
     dialect: Dialect,
-    cells: Vec<Cell>,
+    all: Vec<Cell>,
     text: String,
 }
 
@@ -194,25 +194,25 @@ impl Cells {
     pub(in crate::workload::tpcc) const fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
-            cells: Vec::new(),
+            all: Vec::new(),
             text: String::new(),
         }
     }
 
     /// Forgets all values; the memory stays.
     pub(in crate::workload::tpcc) fn clear(&mut self) {
-        self.cells.clear();
+        self.all.clear();
         self.text.clear();
     }
 
     /// How many values there are.
     pub(in crate::workload::tpcc) fn len(&self) -> usize {
-        self.cells.len()
+        self.all.len()
     }
 
     /// `count` values from value `first` on.
     pub(in crate::workload::tpcc) fn params(&self, first: usize, count: usize) -> Vec<Param<'_>> {
-        let cells = self.cells.iter().skip(first).take(count);
+        let cells = self.all.iter().skip(first).take(count);
         let param = |cell: &Cell| match *cell {
             Cell::Int(value) => Param::Int(value),
             Cell::Text(start, end) => Param::Text(&self.text[start as usize..end as usize]),
@@ -231,7 +231,7 @@ impl Cells {
 impl Sink for Cells {
     #[inline]
     fn int(&mut self, value: i64) {
-        self.cells.push(Cell::Int(value));
+        self.all.push(Cell::Int(value));
     }
 
     #[inline]
@@ -248,7 +248,7 @@ impl Sink for Cells {
     fn text(&mut self, write: impl FnOnce(&mut String)) {
         let start = self.text.len() as u32;
         write(&mut self.text);
-        self.cells.push(Cell::Text(start, self.text.len() as u32));
+        self.all.push(Cell::Text(start, self.text.len() as u32));
     }
 
     #[inline]

@@ -56,7 +56,7 @@ impl Caller {
             Input::NewOrder(input) => self.new_order(session, input),
             Input::Payment(input) => self.payment(session, input),
             Input::OrderStatus(input) => self.order_status(session, input),
-            Input::Delivery(input) => self.delivery(session, input, progress),
+            Input::Delivery(input) => self.delivery(session, *input, progress),
             Input::StockLevel(input) => self.stock_level(session, input),
         }
     }
@@ -185,7 +185,7 @@ impl Caller {
     fn delivery(
         &self,
         session: &mut dyn Session,
-        input: &Delivery,
+        input: Delivery,
         progress: &mut Progress,
     ) -> Result<Outcome, SessionError> {
         let mut outcome = Outcome::default();

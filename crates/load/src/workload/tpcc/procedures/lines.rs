@@ -34,8 +34,8 @@ mod tests {
     #[test]
     fn lines_are_numbers_of_a_fixed_width() {
         let line = |supply, item, quantity| Line {
-            supply,
             item,
+            supply,
             quantity,
         };
         let mut text = "old".to_owned();

@@ -28,7 +28,7 @@ fn specs() -> Vec<TpccSpec> {
 }
 
 /// The text that makes a procedure.
-fn text<'t>(texts: &'t [String], transaction: TpccTransaction) -> &'t str {
+fn text(texts: &[String], transaction: TpccTransaction) -> &str {
     let begins = format!("{}(", procedure(transaction));
     let found = texts.iter().find(|text| text.contains(&begins));
     found.unwrap()

@@ -36,7 +36,7 @@ impl Jobs {
         let mut first: Vec<Job> = tables.clone().filter(whole).map(Job::Whole).collect();
         first.extend(tables.clone().filter(|table| !whole(table)).map(Job::Count));
         first.extend(tables.flat_map(|table| {
-            let indexes = schema.map_or(Vec::new(), |schema| index_list(table, schema));
+            let indexes = schema.map_or(Vec::new(), |schema| index_list(table, *schema));
             indexes
                 .into_iter()
                 .map(move |index| Job::Index(table, index))

@@ -13,7 +13,7 @@ pub(in crate::workload::tpcc) struct Index {
 }
 
 /// The secondary indexes of a table.
-pub(in crate::workload::tpcc) fn index_list(table: Table, schema: &TpccSchema) -> Vec<Index> {
+pub(in crate::workload::tpcc) fn index_list(table: Table, schema: TpccSchema) -> Vec<Index> {
     let index =
         |name: &'static str, columns: &'static [&'static str]| vec![Index { name, columns }];
     match (table, schema.indexes) {
@@ -32,7 +32,7 @@ pub(in crate::workload::tpcc) fn index_list(table: Table, schema: &TpccSchema) -
 }
 
 /// The statements that build the secondary indexes of a table, one each.
-pub(in crate::workload::tpcc) fn indexes(table: Table, schema: &TpccSchema) -> Vec<String> {
+pub(in crate::workload::tpcc) fn indexes(table: Table, schema: TpccSchema) -> Vec<String> {
     let list = index_list(table, schema).into_iter();
     list.map(|Index { name, columns }| {
         format!(
@@ -133,7 +133,7 @@ const FOREIGN_KEYS: [ForeignKey; 10] = [
 ];
 
 /// The statements that add the foreign keys, one each, to tables that have their indexes.
-pub(in crate::workload::tpcc) fn foreign_keys(schema: &TpccSchema) -> Vec<String> {
+pub(in crate::workload::tpcc) fn foreign_keys(schema: TpccSchema) -> Vec<String> {
     if !schema.foreign_keys {
         return Vec::new();
     }
@@ -171,13 +171,13 @@ pub(in crate::workload::tpcc) fn create(
         version,
         ..
     } = target;
-    refuse_unsupported(&spec.schema, *dialect, *engine, version)?;
-    Ok(definition(table, &spec.schema, *dialect, *engine))
+    refuse_unsupported(spec.schema, *dialect, *engine, version)?;
+    Ok(definition(table, spec.schema, *dialect, *engine))
 }
 
 /// What this server cannot do is said before anything is made.
 fn refuse_unsupported(
-    schema: &TpccSchema,
+    schema: TpccSchema,
     dialect: Dialect,
     engine: Engine,
     version: &Version,
@@ -206,7 +206,7 @@ fn refuse_unsupported(
 }
 
 /// As [`create`], for a schema that the server can have.
-fn definition(table: Table, schema: &TpccSchema, dialect: Dialect, engine: Engine) -> Vec<String> {
+fn definition(table: Table, schema: TpccSchema, dialect: Dialect, engine: Engine) -> Vec<String> {
     let partitioned = table.partitioned_by().filter(|_| schema.partitions > 0);
     let mut key = table.key().to_vec();
     let mut parts = Vec::new();

@@ -110,7 +110,7 @@ impl Clerk {
             Input::NewOrder(order) => new_order::run(&mut talk, memory, order),
             Input::Payment(payment) => payment::run(&mut talk, memory, payment),
             Input::OrderStatus(status) => order_status::run(&mut talk, memory, status),
-            Input::Delivery(delivery) => delivery::run(&mut talk, memory, delivery, progress),
+            Input::Delivery(delivery) => delivery::run(&mut talk, memory, *delivery, progress),
             Input::StockLevel(level) => stock_level::run(&mut talk, memory, level),
         };
         let rows = talk.rows;

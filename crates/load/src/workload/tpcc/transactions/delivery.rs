@@ -12,7 +12,7 @@ use crate::workload::tpcc::statements::Ask;
 pub(super) fn run(
     talk: &mut Talk<'_>,
     memory: &mut Memory,
-    delivery: &Delivery,
+    delivery: Delivery,
     progress: &mut Progress,
 ) -> Result<Outcome, Halt> {
     if talk.manner.by_district {
@@ -32,7 +32,7 @@ pub(super) fn run(
 }
 
 /// Delivers the oldest order of every district. How many districts had none.
-fn one_by_one(talk: &mut Talk<'_>, delivery: &Delivery) -> Result<u32, Halt> {
+fn one_by_one(talk: &mut Talk<'_>, delivery: Delivery) -> Result<u32, Halt> {
     let mut skipped = 0;
     for district in 1..=DISTRICTS {
         skipped += u32::from(!deliver(talk, delivery, district)?);
@@ -43,7 +43,7 @@ fn one_by_one(talk: &mut Talk<'_>, delivery: &Delivery) -> Result<u32, Halt> {
 /// A transaction for each district; what is done is not done again.
 fn by_district(
     talk: &mut Talk<'_>,
-    delivery: &Delivery,
+    delivery: Delivery,
     progress: &mut Progress,
 ) -> Result<Outcome, Halt> {
     while progress.districts < DISTRICTS {
@@ -62,7 +62,7 @@ fn by_district(
 /// Delivers the oldest order of a district; false where there is none. Rows are changed before they are
 /// read: what a transaction of InnoDB reads without a lock is as old as its first such read, but what it
 /// changed is always there. An order of the second district may be younger than the read of the first.
-fn deliver(talk: &mut Talk<'_>, delivery: &Delivery, district: u32) -> Result<bool, Halt> {
+fn deliver(talk: &mut Talk<'_>, delivery: Delivery, district: u32) -> Result<bool, Halt> {
     let Some(order) = oldest(talk, delivery, district)? else {
         return Ok(false);
     };
@@ -93,7 +93,7 @@ fn deliver(talk: &mut Talk<'_>, delivery: &Delivery, district: u32) -> Result<bo
 /// The number of a district's oldest order that waits for delivery, which is locked.
 pub(super) fn oldest(
     talk: &mut Talk<'_>,
-    delivery: &Delivery,
+    delivery: Delivery,
     district: u32,
 ) -> Result<Option<u32>, Halt> {
     let mut oldest = None;

@@ -41,7 +41,7 @@ impl Parcels {
 pub(super) fn run(
     talk: &mut Talk<'_>,
     memory: &mut Memory,
-    delivery: &Delivery,
+    delivery: Delivery,
 ) -> Result<u32, Halt> {
     let mut parcels = Parcels::default();
     for district in 1..=DISTRICTS {
@@ -66,7 +66,7 @@ pub(super) fn run(
 fn deliver(
     talk: &mut Talk<'_>,
     parcels: &mut Parcels,
-    delivery: &Delivery,
+    delivery: Delivery,
     params: &mut Vec<Param<'_>>,
 ) -> Result<(), Halt> {
     let dialect = talk.dialect();
@@ -111,7 +111,7 @@ fn deliver(
 fn charge(
     talk: &mut Talk<'_>,
     parcels: &Parcels,
-    delivery: &Delivery,
+    delivery: Delivery,
     memory: Vec<Param<'static>>,
 ) -> Result<Vec<Param<'static>>, Halt> {
     let dialect = talk.dialect();

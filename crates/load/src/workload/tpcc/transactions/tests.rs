@@ -254,7 +254,10 @@ fn what_must_be_there_and_is_not_is_told() {
             "Lines: rows expected: 5 to 15",
         ),
         (single("DELETE FROM orders", Delivery), "SetCarrier: "),
-        (batched("DELETE FROM orders", Delivery), "SetCarriers of 10: "),
+        (
+            batched("DELETE FROM orders", Delivery),
+            "SetCarriers of 10: ",
+        ),
         (single("DELETE FROM order_line", Delivery), "SetDelivered: "),
         (
             batched("DELETE FROM order_line", Delivery),

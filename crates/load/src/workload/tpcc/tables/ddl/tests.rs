@@ -15,7 +15,7 @@ fn schema() -> TpccSchema {
 
 #[test]
 fn a_table_is_made_in_the_words_of_its_dialect() {
-    let orders = |(dialect, engine)| definition(Table::NewOrder, &schema(), dialect, engine);
+    let orders = |(dialect, engine)| definition(Table::NewOrder, schema(), dialect, engine);
     assert_eq!(
         DIALECTS.map(orders).concat(),
         [
@@ -28,7 +28,7 @@ fn a_table_is_made_in_the_words_of_its_dialect() {
              INTEGER NOT NULL, PRIMARY KEY (no_w_id, no_d_id, no_o_id)) WITHOUT ROWID",
         ]
     );
-    let customer = definition(Table::Customer, &schema(), Dialect::Postgres, Engine::Heap).concat();
+    let customer = definition(Table::Customer, schema(), Dialect::Postgres, Engine::Heap).concat();
     assert!(
         customer.contains("c_last VARCHAR(16) COLLATE \"C\" NOT NULL"),
         "{customer}"
@@ -41,7 +41,7 @@ fn a_table_is_made_in_the_words_of_its_dialect() {
         customer.contains("c_balance DECIMAL(12,2) NOT NULL"),
         "{customer}"
     );
-    let orders = definition(Table::Orders, &schema(), Dialect::Mysql, Engine::Innodb).concat();
+    let orders = definition(Table::Orders, schema(), Dialect::Mysql, Engine::Innodb).concat();
     assert!(orders.contains("o_carrier_id SMALLINT, "), "{orders}");
     assert!(orders.contains("o_entry_d DATETIME NOT NULL, "), "{orders}");
 }
@@ -49,7 +49,7 @@ fn a_table_is_made_in_the_words_of_its_dialect() {
 #[test]
 fn sqlite_keeps_money_as_integers_and_times_as_text() {
     for table in Table::ALL {
-        let sql = definition(table, &schema(), Dialect::Sqlite, Engine::Btree).concat();
+        let sql = definition(table, schema(), Dialect::Sqlite, Engine::Btree).concat();
         let words: BTreeSet<&str> = sql
             .split(|c: char| !c.is_ascii_uppercase())
             .filter(|word| word.len() > 1)
@@ -68,7 +68,7 @@ fn sqlite_keeps_money_as_integers_and_times_as_text() {
 fn history_has_a_key_where_it_is_wanted() {
     let history = |schema: &TpccSchema| {
         DIALECTS.map(|(dialect, engine)| {
-            let sql = definition(Table::History, schema, dialect, engine).concat();
+            let sql = definition(Table::History, *schema, dialect, engine).concat();
             sql.matches("h_id").count() + sql.matches("PRIMARY KEY").count()
         })
     };
@@ -77,7 +77,7 @@ fn history_has_a_key_where_it_is_wanted() {
     keyed.history_key = true;
     assert_eq!(history(&keyed), [3, 3, 3]);
     keyed.partitions = 4;
-    let sql = definition(Table::History, &keyed, Dialect::Mysql, Engine::Innodb).concat();
+    let sql = definition(Table::History, keyed, Dialect::Mysql, Engine::Innodb).concat();
     assert!(sql.contains("PRIMARY KEY (h_id, h_w_id))"), "{sql}");
     assert!(
         sql.ends_with("PARTITION BY HASH (h_w_id) PARTITIONS 4"),
@@ -89,7 +89,7 @@ fn history_has_a_key_where_it_is_wanted() {
 fn tables_that_grow_are_partitioned() {
     let mut schema = schema();
     schema.partitions = 2;
-    let stock = definition(Table::Stock, &schema, Dialect::Postgres, Engine::Heap);
+    let stock = definition(Table::Stock, schema, Dialect::Postgres, Engine::Heap);
     assert!(
         stock[0].ends_with(") PARTITION BY HASH (s_w_id)"),
         "{}",
@@ -102,7 +102,7 @@ fn tables_that_grow_are_partitioned() {
             "CREATE TABLE stock_1 PARTITION OF stock FOR VALUES WITH (MODULUS 2, REMAINDER 1)",
         ]
     );
-    let item = definition(Table::Item, &schema, Dialect::Postgres, Engine::Heap);
+    let item = definition(Table::Item, schema, Dialect::Postgres, Engine::Heap);
     assert!(item.len() == 1 && !item[0].contains("PARTITION"));
 }
 
@@ -115,7 +115,7 @@ fn what_a_server_cannot_do_is_refused() {
             ..schema()
         };
         let version = version.parse().unwrap();
-        refuse_unsupported(&schema, dialect, engine, &version)
+        refuse_unsupported(schema, dialect, engine, &version)
             .err()
             .map(|error| error.to_string())
     };
@@ -159,7 +159,7 @@ fn indexes_are_those_of_the_schema() {
             indexes,
             ..schema()
         };
-        let of = |table| super::indexes(table, &schema);
+        let of = |table| super::indexes(table, schema);
         Table::ALL.into_iter().flat_map(of).collect()
     };
     let minimum = [
@@ -176,7 +176,7 @@ fn indexes_are_those_of_the_schema() {
             "CREATE INDEX fkey_order_line_2 ON order_line (ol_supply_w_id, ol_i_id)",
         ]
     );
-    let index = index_list(Table::Orders, &schema())[0];
+    let index = index_list(Table::Orders, schema())[0];
     assert_eq!(
         DIALECTS.map(|(dialect, _)| count_index(Table::Orders, &index, dialect)),
         [
@@ -189,10 +189,10 @@ fn indexes_are_those_of_the_schema() {
 
 #[test]
 fn foreign_keys_name_columns_that_there_are() {
-    assert_eq!(foreign_keys(&schema()), [""; 0]);
+    assert_eq!(foreign_keys(schema()), [""; 0]);
     let mut schema = schema();
     schema.foreign_keys = true;
-    let all = foreign_keys(&schema);
+    let all = foreign_keys(schema);
     assert_eq!(all.len(), 10);
     assert_eq!(
         all[0],
