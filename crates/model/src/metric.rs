@@ -211,7 +211,8 @@ struct KindMetric {
     compute: fn(&KindTotals, &StepRecord) -> Option<f64>,
 }
 
-/// All measurements of a step. Whatever could not be computed is left out.
+/// All measurements of a step. Whatever could not be computed is left out, and so are kinds of which none was
+/// begun, unless the step is about them.
 pub fn measure(step: &StepRecord) -> Vec<Measurement> {
     let plain = METRICS.iter().chain(tpcc::METRICS).filter_map(|m| {
         Some(Measurement {
@@ -220,17 +221,16 @@ pub fn measure(step: &StepRecord) -> Vec<Measurement> {
             value: (m.compute)(step).filter(|v| v.is_finite())?,
         })
     });
-    let by_kind = step.kinds.iter().flat_map(|kind| {
-        KIND_METRICS
-            .iter()
-            .chain(tpcc::KIND_METRICS)
-            .filter_map(move |m| {
-                Some(Measurement {
-                    metric: MetricId(m.id.replace("{kind}", &kind.spec.name)),
-                    unit: m.unit,
-                    value: (m.compute)(kind, step).filter(|v| v.is_finite())?,
-                })
+    let told = |kind: &&KindTotals| kind.happened() || kind.spec.name == step.subject.kind;
+    let by_kind = step.kinds.iter().filter(told).flat_map(|kind| {
+        let metrics = KIND_METRICS.iter().chain(tpcc::KIND_METRICS);
+        metrics.filter_map(move |m| {
+            Some(Measurement {
+                metric: MetricId(m.id.replace("{kind}", &kind.spec.name)),
+                unit: m.unit,
+                value: (m.compute)(kind, step).filter(|v| v.is_finite())?,
             })
+        })
     });
     plain.chain(by_kind).collect()
 }
@@ -836,6 +836,21 @@ mod tests {
         assert_eq!(value(&step, "cpu/o"), Some(2.0));
         // A plan that asks for no rows has no such rate.
         assert_eq!(value(&step, "compat.ips"), None);
+    }
+
+    #[test]
+    fn a_kind_of_which_none_was_begun_has_no_metrics() {
+        let mut step = step();
+        let mut announced = step.kinds[0].clone();
+        announced.spec.name = "commit".into();
+        announced.sums = KindInterval::default();
+        step.kinds.push(announced);
+        assert_eq!(value(&step, "errors.commit"), None);
+        step.kinds[1].sums.errors = 1;
+        assert_eq!(value(&step, "errors.commit"), Some(1.0));
+        // What a step is about is told even so.
+        step.kinds[0].sums = KindInterval::default();
+        assert_eq!(value(&step, "errors.write"), Some(0.0));
     }
 
     #[test]

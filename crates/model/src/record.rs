@@ -171,6 +171,15 @@ pub struct KindTotals {
     pub late: u64,
 }
 
+impl KindTotals {
+    /// Was any such operation begun? Statements of a step that pipelines them are announced and never
+    /// recorded one by one.
+    pub fn happened(&self) -> bool {
+        let sums = &self.sums;
+        [sums.ops, sums.errors, sums.retries, self.late] != [0; 4]
+    }
+}
+
 /// An answer that was checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {

@@ -194,14 +194,16 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The operation kinds of a step: what it is about first, the others by name.
+    /// The operation kinds of a step of which any ended: what it is about first, the others by name.
     pub(crate) fn kinds(&self, step: &StepInfo) -> Vec<String> {
         let data = self.input.data;
         let of_series = data
             .series
             .iter()
             .filter(|s| s.step == step.step)
-            .flat_map(|s| s.kinds.iter().map(|k| k.kind.as_str()));
+            .flat_map(|s| &s.kinds)
+            .filter(|k| k.ops.iter().any(|ops| *ops > 0))
+            .map(|k| k.kind.as_str());
         let of_histograms = data
             .histograms
             .iter()
