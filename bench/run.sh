@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the benches of backslide, builds what they need, and prints a Markdown table for each:
 #   bench/run.sh [pacing|clients|insert|probes|report|instructions|clone|all]... [--out FILE]
+#   bench/run.sh [tpcc|tpcc-instructions|tpcc-load|tpcc-ten|tpcc-share]... [--out FILE]
 # With --out the tables go into FILE too. The big run that `report` reads takes minutes to make; it is
 # kept in BACKSLIDE_BENCH_DATA where that is set, else in the temporary directory.
 set -eu
@@ -14,13 +15,14 @@ absolute() {
 }
 data="$(absolute "${BACKSLIDE_BENCH_DATA:-${TMPDIR:-/tmp}/backslide-bench-data}")"
 
-all="pacing clients insert probes report instructions clone"
+all="pacing clients insert probes report instructions clone tpcc"
 chosen=""
 out=""
 while [ $# -gt 0 ]; do
     case "$1" in
         all) chosen="$all" ;;
         pacing | clients | insert | probes | report | instructions | clone) chosen="$chosen $1" ;;
+        tpcc | tpcc-instructions | tpcc-load | tpcc-ten | tpcc-share) chosen="$chosen $1" ;;
         --out)
             [ $# -ge 2 ] || { echo "bench/run.sh: --out needs a file" >&2; exit 2; }
             out="$(absolute "$2")"
@@ -28,6 +30,7 @@ while [ $# -gt 0 ]; do
             ;;
         *)
             echo "usage: bench/run.sh [pacing|clients|insert|probes|report|instructions|clone|all]... [--out FILE]" >&2
+            echo "       bench/run.sh [tpcc|tpcc-instructions|tpcc-load|tpcc-ten|tpcc-share]... [--out FILE]" >&2
             exit 2
             ;;
     esac
@@ -51,12 +54,17 @@ big_run() {
 
 run() {
     for name in ${chosen:-$all}; do
-        if [ "$name" = report ]; then
-            big_run
-            set -- "$data" "$target/release/backslide"
-        else
-            set --
-        fi
+        set --
+        case "$name" in
+            report)
+                big_run
+                set -- "$data" "$target/release/backslide"
+                ;;
+            tpcc-*)
+                set -- "${name#tpcc-}"
+                name=tpcc
+                ;;
+        esac
         cargo bench --quiet --package bench --bench "$name" -- "$@"
     done
 }

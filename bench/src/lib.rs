@@ -4,6 +4,7 @@
 //! None asserts a time: they print what they measured beside the goal.
 
 mod cost;
+mod place;
 mod print;
 mod scratch;
 mod spread;
@@ -11,7 +12,8 @@ mod spread;
 use model::Dbms;
 
 pub use cost::{forget_peak, peak_memory, process_cpu, resident, thread_cpu};
-pub use print::{Table, heading, note, within};
+pub use place::{Place, Unobserved};
+pub use print::{Table, heading, note, number_after, within};
 pub use scratch::{Scratch, expand};
 pub use spread::Spread;
 

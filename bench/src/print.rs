@@ -88,9 +88,30 @@ pub fn note(text: &str) {
     eprintln!("{text}");
 }
 
+/// The first number after `mark` in what a program printed.
+pub fn number_after(text: &str, mark: &str) -> Option<u64> {
+    let (_, rest) = text.split_once(mark)?;
+    let digits: String = rest
+        .trim_start()
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    digits.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_found_behind_its_mark() {
+        assert_eq!(
+            number_after("==1== Collected : 1234 ok", "Collected :"),
+            Some(1234)
+        );
+        assert_eq!(number_after("Collected : none", "Collected :"), None);
+        assert_eq!(number_after("1234", "Collected :"), None);
+    }
 
     #[test]
     fn a_table_is_markdown() {

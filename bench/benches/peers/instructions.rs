@@ -3,10 +3,10 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use bench::{Table, heading, note, servers, within};
+use bench::{Table, heading, note, number_after, servers, within};
 use model::Dialect;
 
-use crate::peers::{Client, Job, Task, number_after};
+use crate::peers::{Client, Job, Task};
 use crate::server::{On, Place, ROWS, Server};
 use crate::spec::Work;
 

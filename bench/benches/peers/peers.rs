@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
+use bench::number_after;
 use model::{Dialect, Nanos};
 use nix::sys::resource::{UsageWho, getrusage};
 
@@ -138,17 +139,6 @@ fn text(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     format!("{said}{errors}")
-}
-
-/// The first number after `mark`.
-pub(crate) fn number_after(text: &str, mark: &str) -> Option<u64> {
-    let (_, rest) = text.split_once(mark)?;
-    let digits: String = rest
-        .trim_start()
-        .chars()
-        .take_while(char::is_ascii_digit)
-        .collect();
-    digits.parse().ok()
 }
 
 /// The same command, bound to a CPU.

@@ -64,6 +64,11 @@ pub(crate) enum Verb {
     Add(AddArgs),
     /// Try builds out: initialise, start, 10,000 rows, restart, stop
     Try(TryArgs),
+    /// Kill a system under load, and look for all that it had acknowledged
+    CrashCheck(CrashCheckArgs),
+    /// The terminals of a crash check that have a process of their own
+    #[command(hide = true)]
+    CrashTerminals,
     /// List the workload files of the catalog, or the steps of one, or the SQL of a step
     Workloads(WorkloadsArgs),
     /// Show what a plan would do: trials in order, time and disk; starts nothing
@@ -194,6 +199,75 @@ pub(crate) struct TryArgs {
     /// The config
     #[arg(long, default_value = "default")]
     pub(crate) config: String,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  backslide crash-check mariadb
+  backslide crash-check postgres-18.6 --times 10 --seconds 30
+  backslide crash-check mysql-9.7.4 --set innodb_flush_log_at_trx_commit=0
+
+A system of its own is made, loaded with a small TPC-C-like database, and killed with SIGKILL
+under load; it is started again on the same data, and every order and payment that had been
+acknowledged must be there. SQLite has no server: the process of its terminals is killed.
+SIGKILL takes what the server held itself and not what it had given to the kernel: what a crash
+of the machine would leave is not tested.
+
+Exit status: 0 nothing is lost that the settings promise to keep, 10 something is, or the
+database contradicts itself. Where the settings promise nothing, it is told how much is missing,
+and how old that is.")]
+pub(crate) struct CrashCheckArgs {
+    /// A build, as a plan would name it
+    pub(crate) build: String,
+    /// The config
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub(crate) config: String,
+    /// The storage engine, where there are several
+    #[arg(long)]
+    pub(crate) engine: Option<String>,
+    /// A setting on top of the config; may be given several times
+    #[arg(long, value_name = "OPTION=VALUE", value_parser = setting)]
+    pub(crate) set: Vec<SetOption>,
+    /// Warehouses
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) warehouses: u32,
+    /// Load all of the standard's 100,000 items and 3,000 customers a district, instead of a tenth of both
+    #[arg(long)]
+    pub(crate) standard: bool,
+    /// Terminals
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) clients: u32,
+    /// The kill comes at a random moment, at least one second and at most so many after the first commit
+    #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..=86_400))]
+    pub(crate) seconds: u32,
+    /// Kill it so often, always on the data that the last kill left; ends at the first loss
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) times: u32,
+    /// For people or for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+/// A server setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SetOption {
+    pub(crate) name: String,
+    /// `None` for an option that takes none: `skip-log-bin`.
+    pub(crate) value: Option<String>,
+}
+
+fn setting(text: &str) -> Result<SetOption, String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None if text.starts_with("skip") || text.starts_with("disable") => (text, None),
+        None => return Err("a setting is written OPTION=VALUE".to_owned()),
+    };
+    if name.is_empty() {
+        return Err("the option has no name".to_owned());
+    }
+    let name = name.to_owned();
+    Ok(SetOption { name, value })
 }
 
 #[derive(Debug, ClapArgs)]

@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     Failed,
     /// 10: something regressed.
     Regressed,
+    /// 10: of a crash check, something is lost that was promised to be kept.
+    Lost,
     /// 11: nothing regressed, but something could not be decided.
     Inconclusive,
     /// 20: a trial failed.
@@ -45,7 +47,7 @@ impl From<Exit> for ExitCode {
         Self::from(match exit {
             Exit::Fine => 0,
             Exit::Failed => 1,
-            Exit::Regressed => 10,
+            Exit::Regressed | Exit::Lost => 10,
             Exit::Inconclusive => 11,
             Exit::TrialFailed => 20,
         })

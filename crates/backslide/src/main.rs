@@ -34,6 +34,8 @@ fn main() -> std::process::ExitCode {
         Verb::Remove(options) => cmd::remove::run(&options, printer),
         Verb::Add(options) => cmd::add::run(&options, printer),
         Verb::Try(options) => cmd::try_builds::run(&options, &lab, printer),
+        Verb::CrashCheck(options) => cmd::crash_check::run(&options, &lab, printer),
+        Verb::CrashTerminals => cmd::crash_check::terminals(),
         Verb::Workloads(options) => cmd::workloads::run(&options, printer),
         Verb::Plan(options) => cmd::plan::run(&options, &lab, printer),
         Verb::Run(options) => cmd::run::run(&options, &lab, printer),

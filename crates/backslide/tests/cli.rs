@@ -13,7 +13,7 @@ use common::{Bench, WORKLOAD, names, plan};
 use serde_json::Value;
 use testkit::redact;
 
-const VERBS: [&str; 18] = [
+const VERBS: [&str; 19] = [
     "demo",
     "doctor",
     "builds",
@@ -21,6 +21,7 @@ const VERBS: [&str; 18] = [
     "remove",
     "add",
     "try",
+    "crash-check",
     "workloads",
     "plan",
     "run",
@@ -80,6 +81,7 @@ fn the_demo_plan_for_people() {
     insta::assert_snapshot!(redact(&text.replace(&parent, "DIR")), @"
     plan demo: 3 × 4 rounds = 12 trials, base sqlite/wal, seed 7681083602658888420
     about TIME and SIZE of disk; SIZE are free in DIR
+    about SIZE of memory; the host has SIZE
      trial  round  system           about 
          1      1  sqlite/wal       TIME
          2      1  control          TIME
@@ -131,7 +133,8 @@ fn the_demo_plan_for_programs() {
             "control",
             "settings",
             "disk_bytes",
-            "seconds"
+            "seconds",
+            "memory_bytes"
         ])
     );
     assert_eq!(systems[2]["control"], true);
@@ -263,7 +266,7 @@ fn a_plan_that_cannot_be_read() {
         assert_eq!(ran.code(), 1);
         ran.stderr
     };
-    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; there are: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, postgres-12-to-19, postgres-mariadb, smoke");
+    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; there are: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, postgres-12-to-19, postgres-mariadb, smoke, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke");
     insta::assert_snapshot!(told(&["run", "nowhere.toml"]), @"
     error: cannot read nowhere.toml
       because No such file or directory (os error 2)

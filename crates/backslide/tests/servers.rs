@@ -448,3 +448,46 @@ fn with_password(stranger: &Stranger, bench: &Bench, workload: &str) {
         String::from_utf8_lossy(&output.stderr)
     );
 }
+
+/// With their own settings, which sync each commit, and with commits that are reported before they are written.
+#[test]
+fn servers_are_killed_and_keep_what_they_promise() {
+    for dbms in found() {
+        let relaxed = match dbms {
+            Dbms::Postgres => "synchronous_commit=off",
+            _ => "innodb_flush_log_at_trx_commit=0",
+        };
+        let arguments = [
+            "crash-check",
+            dbms.name(),
+            "--warehouses",
+            "1",
+            "--clients",
+            "4",
+            "--seconds",
+            "3",
+            "--format",
+            "json",
+        ];
+        let bench = Bench::new();
+        let strict = bench
+            .run(&[&arguments[..], &["--times", "2"]].concat())
+            .json();
+        assert_eq!(strict["verdict"], "nothing lost", "{strict}");
+        assert_eq!(strict["kills"].as_array().unwrap().len(), 2);
+        let relaxed = bench
+            .run(&[&arguments[..], &["--set", relaxed]].concat())
+            .json();
+        assert_eq!(
+            relaxed["durability"],
+            "may be lost in a crash of the server"
+        );
+        assert!(
+            relaxed["verdict"] == "nothing lost" || relaxed["verdict"] == "lost as allowed",
+            "{relaxed}"
+        );
+        assert_eq!(relaxed["kills"][0]["broken"].as_array().unwrap().len(), 0);
+        assert!(bench.instances().is_empty());
+        assert!(bench.processes().is_empty(), "{:?}", bench.processes());
+    }
+}

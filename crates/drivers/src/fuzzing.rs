@@ -20,6 +20,8 @@ use crate::{
 pub const LET_IN: u8 = 0x80;
 /// An option: the client asks for TLS. Not together with [`LET_IN`].
 pub const TLS: u8 = 0x40;
+/// An option together with [`LET_IN`]: a server of MySQL's protocol need not describe columns again.
+pub const KNOWN_COLUMNS: u8 = TLS;
 /// An option: the client asks for compression.
 pub const COMPRESSION: u8 = 0x20;
 
@@ -51,7 +53,7 @@ pub fn postgres(options: u8, said: &[u8]) {
 /// Plays a MySQL server that says these bytes and hangs up, whatever it is asked.
 pub fn mysql(options: u8, said: &[u8]) {
     let script = if is_let_in(options) {
-        canned::mysql(options & COMPRESSION != 0)
+        canned::mysql(options & COMPRESSION != 0, options & KNOWN_COLUMNS != 0)
     } else {
         Vec::new()
     };

@@ -3,8 +3,8 @@
 //! [`Facts`] are what is known of one system while it runs: its variables, its config, its session.
 //! [`explain`] compares two of them variable by variable, [`overview`] several with a base,
 //! [`conditions`] says in words that hold for every Dbms what a comparison must keep equal, and
-//! [`unequal`] where a plan's systems do not. What is known of variables (groups, notes, names that
-//! changed) is data: `catalog/variables/`.
+//! [`unequal`] where a plan's systems do not, [`durability`] what a commit survives. What is known of
+//! variables (groups, notes, names that changed) is data: `catalog/variables/`.
 
 mod asked;
 mod condition;
@@ -25,6 +25,6 @@ pub use condition::Condition;
 pub use difference::{Count, Difference, Explanation, Kind, NOTHING, SetBy, explain};
 pub use facts::{Facts, Reading};
 pub use overview::{Names, Overview, Row, overview};
-pub use stand::{Stand, conditions};
+pub use stand::{Durability, Stand, conditions, durability};
 pub use text::{Line, text};
 pub use unequal::{Side, Warning, unequal};

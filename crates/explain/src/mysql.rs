@@ -23,7 +23,7 @@ fn has_binary_log(facts: &Facts) -> bool {
 }
 
 /// The binary log decides with the engine: what is not in it is rolled back after a crash.
-fn durability(facts: &Facts) -> Option<Durability> {
+pub(crate) fn durability(facts: &Facts) -> Option<Durability> {
     let (flush, method) = match facts.engine {
         Engine::Myrocks => ("rocksdb_flush_log_at_trx_commit", ""),
         Engine::Innodb | Engine::Tokudb | Engine::Heap | Engine::Btree => {

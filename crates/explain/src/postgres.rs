@@ -36,7 +36,7 @@ pub(crate) fn said(facts: &Facts) -> Vec<Said> {
     known.into_iter().flatten().collect()
 }
 
-fn durability(facts: &Facts) -> Option<Durability> {
+pub(crate) fn durability(facts: &Facts) -> Option<Durability> {
     let waits = facts.value("synchronous_commit")?;
     let fsync = facts.value("fsync")?;
     Some(match (waits, is_on(fsync)) {

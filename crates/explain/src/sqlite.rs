@@ -23,7 +23,7 @@ fn is_journaled(facts: &Facts) -> Option<bool> {
     Some(!matches!(mode.as_str(), "off" | "memory"))
 }
 
-fn durability(facts: &Facts) -> Option<Durability> {
+pub(crate) fn durability(facts: &Facts) -> Option<Durability> {
     let is_wal = facts.value("journal_mode")?.eq_ignore_ascii_case("wal");
     let synchronous = facts.value("synchronous")?.to_ascii_lowercase();
     if !is_journaled(facts)? {

@@ -50,24 +50,38 @@ impl Said {
     }
 }
 
-/// What survives a crash of what, once a commit is reported.
+/// What a commit survives once it is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Durability {
+pub enum Durability {
+    /// A crash of the machine, and so one of the server.
     Machine,
+    /// A crash of the server.
     Server,
+    /// Not even that.
     Nothing,
 }
 
 impl Durability {
+    /// In words that go on after "a commit".
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Machine => "survives a crash of the machine",
+            Self::Server => "survives a crash of the server, not of the machine",
+            Self::Nothing => "may be lost in a crash of the server",
+        }
+    }
+
     pub(crate) fn said(self) -> Said {
-        Said::common(
-            Condition::Durability,
-            match self {
-                Self::Machine => "survives a crash of the machine",
-                Self::Server => "survives a crash of the server, not of the machine",
-                Self::Nothing => "may be lost in a crash of the server",
-            },
-        )
+        Said::common(Condition::Durability, self.text())
+    }
+}
+
+/// What a commit of a system survives; `None` where the variables that decide it are not known.
+pub fn durability(facts: &Facts) -> Option<Durability> {
+    match facts.dbms.dialect() {
+        Dialect::Mysql => mysql::durability(facts),
+        Dialect::Postgres => postgres::durability(facts),
+        Dialect::Sqlite => sqlite::durability(facts),
     }
 }
 

@@ -1,6 +1,6 @@
 //! How many sessions a server takes, how many a workload opens, and how many files that are.
 
-use model::{Dbms, InsertSpec, SqlSpec, SqlWork, System, Tables, WorkloadSpec};
+use model::{Dbms, InsertSpec, SqlSpec, SqlWork, System, Tables, TpccSpec, WorkloadSpec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::LabError;
@@ -80,6 +80,9 @@ pub(crate) const fn reserved(dbms: Dbms) -> u32 {
     }
 }
 
+/// Tables of the TPC-C-like workload.
+const TPCC_TABLES: u32 = 9;
+
 /// What has the most sessions at the same time.
 struct Most {
     what: String,
@@ -90,6 +93,7 @@ fn most_sessions(workload: &WorkloadSpec) -> Most {
     match workload {
         WorkloadSpec::Insert(spec) => of_insert(spec),
         WorkloadSpec::Sql(spec) => of_sql(spec),
+        WorkloadSpec::Tpcc(spec) => of_tpcc(spec),
     }
 }
 
@@ -114,10 +118,27 @@ fn of_sql(spec: &SqlSpec) -> Most {
         SqlWork::Index => tables,
         SqlWork::Settle(_) => tables + 1,
     };
-    let steps = spec.steps.iter().map(|step| Most {
+    largest(spec.steps.iter().map(|step| Most {
         what: format!("step `{}`", step.id),
         sessions: sessions(&step.work, step.clients),
-    });
+    }))
+}
+
+/// Beside the terminals of a step, and beside the loaders, one session looks after the whole; the settle
+/// phase has one a table.
+fn of_tpcc(spec: &TpccSpec) -> Most {
+    let steps = [
+        ("settle", TPCC_TABLES),
+        ("load", spec.load.clients),
+        ("h1", spec.clients),
+    ];
+    largest(steps.into_iter().map(|(step, clients)| Most {
+        what: format!("step `{step}`"),
+        sessions: clients.saturating_add(1),
+    }))
+}
+
+fn largest(steps: impl Iterator<Item = Most>) -> Most {
     steps.max_by_key(|most| most.sessions).unwrap_or(Most {
         what: "no step".to_owned(),
         sessions: 0,
@@ -151,8 +172,10 @@ pub(crate) fn raise_open_files(workload: &WorkloadSpec) -> Result<(), LabError> 
 #[cfg(test)]
 mod tests {
     use model::{
-        ErrorRules, InsertScale, LoadMethod, LoadSpec, Pacing, QueryKind, Setting, Settle, SqlPace,
-        SqlRun, SqlStep, SqlTable, Statements, StepId,
+        ErrorRules, InsertScale, LoadMethod, LoadSpec, Pacing, PaymentOrder, QueryKind, Setting,
+        Settle, SqlPace, SqlRun, SqlStep, SqlTable, Statements, StepId, StockLevel,
+        TpccCardinality, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile,
+        TpccSchema,
     };
 
     use super::*;
@@ -200,28 +223,69 @@ mod tests {
                 primary_key: Vec::new(),
                 indexes: Vec::new(),
             }],
-            load: LoadSpec {
-                clients: 2,
-                method: LoadMethod::Fastest,
-                rows_per_commit: 1,
-                indexes_first: false,
-            },
+            load: by_two(),
             steps: vec![
                 step("load", 2, SqlWork::Load),
                 step("settle", 2, SqlWork::Settle(Settle::Seconds(0))),
                 step("point-query@9", clients, SqlWork::Run(run)),
             ],
             statements: Statements::Usual,
-            errors: ErrorRules {
-                ignore: Vec::new(),
-                retry: Vec::new(),
-                fatal: Vec::new(),
-                tries: 1,
-                reconnect_seconds: 0,
-            },
+            errors: one_try(),
             statement_timeout: 1,
             compat: false,
         })
+    }
+
+    /// One warehouse, loaded by 2 clients, then so many terminals.
+    fn terminals(clients: u32) -> WorkloadSpec {
+        WorkloadSpec::Tpcc(TpccSpec {
+            warehouses: 1,
+            profile: TpccProfile::Standard,
+            cardinality: TpccCardinality::STANDARD,
+            schema: TpccSchema {
+                foreign_keys: false,
+                indexes: TpccIndexes::Minimum,
+                history_key: false,
+                partitions: 0,
+            },
+            load: by_two(),
+            settle: Settle::Seconds(0),
+            clients,
+            homes: TpccHomes::Random,
+            pace: TpccPace::NoWait,
+            mix: TpccMix::Deck,
+            form: TpccForm::Single,
+            statements: Statements::Prepared,
+            isolation: None,
+            stock_level: StockLevel::Join,
+            payment_order: PaymentOrder::Warehouse,
+            delivery_by_district: false,
+            steps: 1,
+            seconds: 1,
+            warmup_seconds: 0,
+            limits_millis: [1; 5],
+            errors: one_try(),
+            statement_timeout: 1,
+        })
+    }
+
+    fn by_two() -> LoadSpec {
+        LoadSpec {
+            clients: 2,
+            method: LoadMethod::Fastest,
+            rows_per_commit: 1,
+            indexes_first: false,
+        }
+    }
+
+    fn one_try() -> ErrorRules {
+        ErrorRules {
+            ignore: Vec::new(),
+            retry: Vec::new(),
+            fatal: Vec::new(),
+            tries: 1,
+            reconnect_seconds: 0,
+        }
     }
 
     #[test]
@@ -315,6 +379,14 @@ mod tests {
         assert_eq!(sessions(Tables::Own, true, 5), 2 * 7);
         // Nobody deletes from a table that is shared.
         assert_eq!(sessions(Tables::Shared, true, 0), 2 * 4);
+    }
+
+    #[test]
+    fn terminals_have_a_session_each_and_the_step_one_more() {
+        let most = most_sessions(&terminals(3));
+        assert_eq!((most.what.as_str(), most.sessions), ("step `settle`", 10));
+        let most = most_sessions(&terminals(64));
+        assert_eq!((most.what.as_str(), most.sessions), ("step `h1`", 65));
     }
 
     #[test]

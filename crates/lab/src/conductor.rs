@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use load::{StepError, StepOutline, StepResult, Stop, Workload};
 use model::{
-    Capture, Engine, Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, StepRecord, System,
-    Trial, TrialKey,
+    Capture, Engine, Event, Moment, Outcome, Plan, RunId, RunInfo, RunState, Sizes, StepRecord,
+    System, Trial, TrialKey,
 };
 use probes::Watch;
 use store::{StoreError, Want};
@@ -89,6 +89,7 @@ impl Lab {
             store_failure: None,
             told: BTreeSet::new(),
             captured: None,
+            sizes: None,
             templates,
         };
         match conductor.make_templates(&left) {
@@ -97,10 +98,8 @@ impl Lab {
             // What failed is told by its trials.
             Ok(()) | Err(Broken::Failed(_)) => {}
         }
-        let mut failed = done
-            .iter()
-            .filter(|(_, outcome)| !outcome.is_completed())
-            .count() as u32;
+        let is_failed = |outcome: &Outcome| u32::from(!outcome.is_completed());
+        let mut failed = done.iter().map(|(_, outcome)| is_failed(outcome)).sum();
         for (index, trial) in (1..).zip(&trials) {
             let key = conductor.key(trial);
             if done.iter().any(|(finished, _)| *finished == key) {
@@ -110,7 +109,7 @@ impl Lab {
                 return Ok(Ended::Interrupted);
             }
             match conductor.trial(trial, key, index, trials.len() as u32)? {
-                Some(outcome) => failed += u32::from(!outcome.is_completed()),
+                Some(outcome) => failed += is_failed(&outcome),
                 None => return Ok(Ended::Interrupted),
             }
         }
@@ -170,6 +169,8 @@ struct Conductor<'a> {
     told: BTreeSet<String>,
     /// What was captured after the last step of the site that is open.
     captured: Option<Vec<Capture>>,
+    /// Sizes after the last step of the site that is open.
+    sizes: Option<Sizes>,
     /// Where the plan asks for templates.
     templates: Option<Templates>,
 }
@@ -302,6 +303,7 @@ impl Conductor<'_> {
     ) -> Result<Box<dyn Site>, Broken> {
         let directory = self.instances.join(name);
         self.captured = None;
+        self.sizes = None;
         self.provider
             .check(system)
             .map_err(|reason| failed(None, reason, Vec::new()))?;
@@ -382,6 +384,7 @@ impl Conductor<'_> {
         let mut record = self.record(outline, ordinal, result);
         record.counters = counters;
         record.sizes = site.sizes();
+        record.before = std::mem::replace(&mut self.sizes, record.sizes);
         let wrong: Vec<String> = record
             .checks
             .iter()
@@ -491,7 +494,9 @@ impl Conductor<'_> {
             seconds_on_target: window.on_target,
             requested_rows: result.requested_rows,
             open_loop: result.open_loop,
+            tpcc: result.tpcc,
             counters: model::Readings::default(),
+            before: None,
             sizes: None,
             checks: result.checks,
             notes: result.notes,

@@ -64,7 +64,7 @@ impl Lab {
         self.root.join("logs")
     }
 
-    /// Takes the lab for a use of its instances outside of runs: a tryout, a question.
+    /// Takes the lab for a use of its instances outside of runs: a tryout, a question, a crash check.
     pub fn claim_instances(&self) -> Result<Claim, LabError> {
         let lock = self.lock()?;
         let (instances, swept) = self.sweep_instances()?;
@@ -172,6 +172,8 @@ impl Claim {
 pub(crate) const TRYOUT: &str = "try-";
 /// How the instances of systems begin that are only asked.
 pub(crate) const ASKED: &str = "explain-";
+/// How the instances of systems begin that are to crash.
+pub(crate) const CRASHED: &str = "crash-";
 
 /// Removes the instances that a killed process left: what has the name of one. The lock of the lab is held
 /// and their servers are ended, so nobody uses them. Says what cannot be removed.
@@ -189,10 +191,10 @@ fn remove_leftovers(instances: &Path) -> Vec<String> {
     failures.collect()
 }
 
-/// `r7-2-1` (run, round, position), `try-4711`, `explain-4711-a`.
+/// `r7-2-1` (run, round, position), `try-4711`, `explain-4711-a`, `crash-4711`.
 fn is_instance_name(name: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let of_process = [TRYOUT, ASKED].iter().any(|kind| {
+    let of_process = [TRYOUT, ASKED, CRASHED].iter().any(|kind| {
         let process = name
             .strip_prefix(kind)
             .and_then(|rest| rest.split('-').next());

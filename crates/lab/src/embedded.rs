@@ -53,7 +53,7 @@ impl Embedded {
         std::fs::create_dir_all(directory).map_err(|error| {
             SiteError::new(format!("cannot create {}: {error}", directory.display()))
         })?;
-        Self::opened(system, directory, timeout, None)
+        Self::opened(system, directory, timeout, None).map_err(|error| not_made(error, directory))
     }
 
     /// The same with a clone of a template's file.
@@ -70,11 +70,24 @@ impl Embedded {
             .and_then(|cloned| template.accept(directory, &cloned, begin.elapsed().into()));
         match cloned {
             Ok(origin) => Self::opened(system, directory, timeout, Some(origin)),
-            Err(reason) => {
-                let _leftover = remove(directory);
-                Err(SiteError::new(reason))
-            }
+            Err(reason) => Err(SiteError::new(reason)),
         }
+        .map_err(|error| not_made(error, directory))
+    }
+
+    /// Opens the file that is there already, and so brings it in order after a crash of the process that
+    /// had it open.
+    pub(crate) fn open_again(
+        system: &System,
+        directory: &Path,
+        timeout: Duration,
+    ) -> Result<Self, SiteError> {
+        Self::opened(system, directory, timeout, None)
+    }
+
+    /// Its directory.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
     }
 
     fn opened(
@@ -106,6 +119,14 @@ impl Embedded {
             version: system.build.version.clone(),
             cloned,
         })
+    }
+}
+
+/// An error of making a database ready: what is left of it is ours to remove.
+fn not_made(error: SiteError, directory: &Path) -> SiteError {
+    SiteError {
+        directory: Some(directory.to_owned()),
+        ..error
     }
 }
 

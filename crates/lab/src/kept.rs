@@ -18,7 +18,7 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// Moves `files` of the instance `name` to `logs`.
-    fn of(logs: &Path, name: &str, files: &[PathBuf]) -> Self {
+    pub(crate) fn of(logs: &Path, name: &str, files: &[PathBuf]) -> Self {
         let mut kept = Self::default();
         let mut taken = BTreeSet::new();
         for (number, file) in (1..).zip(files) {

@@ -12,6 +12,7 @@ mod alive;
 mod builds;
 mod capacity;
 mod conductor;
+mod crash_check;
 mod directory;
 mod embedded;
 mod error;
@@ -35,6 +36,9 @@ pub use address::{ForeignAddress, Secrets};
 pub use builds::{Builds, hold_builds};
 pub use capacity::Capacity;
 pub use conductor::Ended;
+pub use crash_check::{
+    Crash, CrashCheck, CrashSpec, Killed, LEAST_LOAD, crash_workload, run_terminals,
+};
 pub use directory::{Claim, Lab};
 pub use error::LabError;
 pub use lock::RunLock;

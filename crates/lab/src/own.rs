@@ -127,14 +127,25 @@ impl Own {
     pub(crate) fn restart(&mut self) -> Result<(Nanos, Nanos), SiteError> {
         let stopped = self.instance.stop(STOP_LIMIT);
         let stopped = stopped.map_err(|error| failed(&error))?;
+        Ok((stopped, self.start_again(START_LIMIT)?))
+    }
+
+    /// Ends all processes of the server at once with SIGKILL; its data stays as that leaves it.
+    pub(crate) fn crash(&mut self) {
+        self.instance.crash();
+    }
+
+    /// Starts the server that was stopped, or that crashed, on its own data; how long it took until it
+    /// answered.
+    pub(crate) fn start_again(&mut self, limit: Duration) -> Result<Nanos, SiteError> {
         let login = admin(&self.instance, &self.system, DATABASE, LOGIN_LIMIT);
         let started = self.instance.start(
             &mut || login.connect().map(drop).map_err(|error| error.to_string()),
-            START_LIMIT,
+            limit,
         );
         let started = started.map_err(|error| failed(&error))?;
         self.sessions = Sessions::of(&self.instance, &self.system, self.timeout)?;
-        Ok((stopped, started))
+        Ok(started)
     }
 }
 
@@ -166,19 +177,16 @@ impl Own {
     }
 }
 
-/// An error of making an instance. What is left of it is ours to remove, if the directory had been made.
+/// An error of making an instance. What an initialisation leaves is ours to remove.
 fn not_made(error: &ServerError, directory: &Path) -> SiteError {
     let told = failed(error);
-    match error {
-        ServerError::InitFailed { .. }
-        | ServerError::InitTimeout { .. }
-        | ServerError::Seed { .. }
-        | ServerError::Certificate { .. } => SiteError {
-            files: servers::left_by_init(directory),
-            directory: Some(directory.to_owned()),
-            ..told
-        },
-        _ => told,
+    if !error.is_of_initialisation() {
+        return told;
+    }
+    SiteError {
+        files: servers::left_by_init(directory),
+        directory: Some(directory.to_owned()),
+        ..told
     }
 }
 

@@ -229,7 +229,7 @@ pub(crate) const NOT_OURS: &str = "a server that is not ours cannot be given a c
 const MEASURED_ELSEWHERE: &str = "it was measured by another tool and imported; import it again";
 
 /// The longest wait for the answer to a statement of the workload.
-fn statement_timeout(workload: &WorkloadSpec) -> Duration {
+pub(crate) fn statement_timeout(workload: &WorkloadSpec) -> Duration {
     Duration::from_secs(u64::from(workload.statement_timeout()))
 }
 

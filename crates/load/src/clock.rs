@@ -24,10 +24,11 @@ impl StepClock {
     }
 }
 
-/// The clock of `Instant`, read without the checks and conversions of `Instant`, which take as many
-/// instructions as the reading: it is read for each operation.
+/// The clock of `Instant`, which has the same zero in all processes since the machine was started. Read
+/// without the checks and conversions of `Instant`, which take as many instructions as the reading: it is
+/// read for each operation.
 #[inline]
-fn monotonic() -> Nanos {
+pub fn monotonic() -> Nanos {
     let time = clock_gettime(ClockId::Monotonic);
     Nanos(time.tv_sec as u64 * Nanos::SECOND.0 + time.tv_nsec as u64)
 }

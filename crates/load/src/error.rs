@@ -1,5 +1,7 @@
 //! Why a step could not be finished.
 
+use std::path::{Path, PathBuf};
+
 use drivers::SessionError;
 
 /// A step that failed. The trial is over; what was measured until then is kept.
@@ -35,6 +37,16 @@ pub enum StepError {
     /// What another process remembered of the data cannot be used.
     #[error("the state of the loaded data cannot be used: {0}")]
     State(String),
+    /// The log of acknowledged commits cannot be written or read.
+    #[error("cannot {action} {}, the log of acknowledged commits: {cause}", .path.display())]
+    Log {
+        /// What was tried.
+        action: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// What the system said, or which line is wrong.
+        cause: std::io::Error,
+    },
     /// A thread of a client could not be started.
     #[error(
         "cannot start a thread for client {client} of {of}: {cause}; raise the limit (ulimit -u) or use fewer clients"
@@ -55,4 +67,19 @@ pub enum StepError {
         /// The panic's message.
         message: String,
     },
+}
+
+impl StepError {
+    /// Makes an error of the log of acknowledged commits: `.map_err(StepError::log("read", path))`.
+    pub(crate) fn log(
+        action: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(std::io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |cause| Self::Log {
+            action,
+            path,
+            cause,
+        }
+    }
 }

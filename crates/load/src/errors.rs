@@ -110,6 +110,11 @@ impl Rules {
         }
     }
 
+    /// Does the plan itself say what to do about `error`?
+    pub(crate) fn is_of_plan(&self, error: &SessionError) -> bool {
+        self.of_plan(error.code()).is_some()
+    }
+
     fn of_plan(&self, code: &str) -> Option<Reaction> {
         let ErrorRules {
             ignore,
@@ -339,6 +344,8 @@ mod tests {
         assert_eq!(of("1317"), Ignore);
         assert_eq!(of("1399"), Fail);
         assert_eq!(of("1020"), Retry, "the usual is still there");
+        let is_of_plan = |code: &str| rules.is_of_plan(&server(code, "said"));
+        assert!(is_of_plan("1146") && is_of_plan("1399") && !is_of_plan("1020"));
     }
 
     #[test]

@@ -17,9 +17,12 @@ mod recorder;
 mod schedule;
 mod workload;
 
-pub use clock::StepClock;
+pub use clock::{StepClock, monotonic};
 pub use engine::{Client, ClientContext, End, Observer, Pace, Role, StepSetup, Stop, Window, run};
 pub use error::StepError;
 pub use recorder::{ClientRecorder, Recorder};
 pub use schedule::Schedule;
-pub use workload::{StepOutline, StepResult, Target, Workload, loading, workload};
+pub use workload::{
+    LoggedRun, Missing, Present, StepOutline, StepResult, Survived, Target, Workload,
+    check_conditions, loading, run_logged, survived, workload,
+};

@@ -1,4 +1,4 @@
-//! The highest rate at which arrivals are served within a limit on their response time.
+//! The highest rate at which arrivals are served within limits on their response times.
 //!
 //! Each attempt is a window of its own at one rate. The rate is doubled until it is not kept, then the
 //! gap between the highest that was kept and the lowest that was not is halved until it is small.
@@ -16,26 +16,35 @@ const CLOSE_ENOUGH: u64 = 5;
 const HALVINGS: u32 = 10;
 
 /// What is looked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RampSpec {
     /// The first rate, in operations per second of all clients together.
     pub(crate) from: u64,
     /// Percentile of response time that has a limit, per mille: 990 for p99.
     pub(crate) permille: u32,
-    /// The limit.
-    pub(crate) limit: Nanos,
+    /// The limits, each of a kind of operations.
+    pub(crate) limits: Vec<Limit>,
     /// Length of each attempt.
     pub(crate) attempt: Nanos,
 }
 
-/// One rate that was tried.
+/// A limit on response time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limit {
+    /// Place of the kind of operations.
+    pub(crate) kind: usize,
+    /// The most that the percentile may be.
+    pub(crate) at_most: Nanos,
+}
+
+/// One rate that was tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Attempt {
     /// The rate.
     pub(crate) per_second: u64,
-    /// The percentile that was measured; `None` when no operation ended.
-    pub(crate) at: Option<Nanos>,
-    /// Was the limit kept and the rate sustained?
+    /// The percentile that was measured for each limit; `None` when no such operation ended.
+    pub(crate) at: Vec<Option<Nanos>>,
+    /// Were all limits kept and the rate sustained?
     pub(crate) kept: bool,
 }
 
@@ -48,14 +57,23 @@ pub(crate) struct Ramped {
     pub(crate) attempts: Vec<Attempt>,
 }
 
-/// Looks for the highest rate at which operations of kind `kind` keep the limit of `spec` and the queue
-/// does not grow. `clients` take from `queue` and run once an attempt. Errors as of [`pass`].
+impl RampSpec {
+    /// Are all limits kept by these percentiles? A kind of which nothing ended has no say, unless there is
+    /// no other.
+    pub(crate) fn keeps(&self, at: &[Option<Nanos>]) -> bool {
+        let mut limits = self.limits.iter().zip(at);
+        at.iter().any(Option::is_some)
+            && limits.all(|(limit, at)| at.is_none_or(|at| at <= limit.at_most))
+    }
+}
+
+/// Looks for the highest rate at which operations keep the limits of `spec` and the queue does not grow.
+/// `clients` take from `queue` and run once an attempt. Errors as of [`pass`].
 pub(crate) fn ramp(
     kinds: &[KindSpec],
     clients: &mut [(Role, Box<dyn Client>)],
     queue: &Queue,
     spec: &RampSpec,
-    kind: usize,
     stop: &Stop,
 ) -> Result<Ramped, StepError> {
     search(spec.from, |per_second| {
@@ -64,14 +82,12 @@ pub(crate) fn ramp(
         let end = End::After(spec.attempt);
         let window = pass(kinds, clients, None, end, stop, &mut Blind)?;
         let is_sustained = queue.outcome(window.length).is_sustained();
-        let at = window
-            .kinds
-            .get(kind)
-            .and_then(|kind| percentile(kind, spec.permille));
+        let of = |limit: &Limit| percentile(window.kinds.get(limit.kind)?, spec.permille);
+        let at: Vec<_> = spec.limits.iter().map(of).collect();
         Ok(Attempt {
             per_second,
+            kept: is_sustained && spec.keeps(&at),
             at,
-            kept: is_sustained && at.is_some_and(|at| at <= spec.limit),
         })
     })
 }
@@ -92,8 +108,9 @@ impl<F: FnMut(u64) -> Result<Attempt, StepError>> Search<F> {
     /// Tries a rate; was it kept?
     fn keeps(&mut self, per_second: u64) -> Result<bool, StepError> {
         let attempt = (self.attempt)(per_second)?;
+        let kept = attempt.kept;
         self.attempts.push(attempt);
-        Ok(attempt.kept)
+        Ok(kept)
     }
 
     /// The highest rate that is kept, near enough.
@@ -183,10 +200,7 @@ mod tests {
     impl Simulated {
         fn attempt(&mut self, per_second: u64) -> Attempt {
             let RampSpec {
-                permille,
-                limit,
-                attempt,
-                ..
+                permille, attempt, ..
             } = self.spec;
             self.queue.restart(per_second);
             self.queue.close_at(attempt);
@@ -203,14 +217,19 @@ mod tests {
                     response.record(*client - due);
                 }
             }
-            let at = response.quantile(f64::from(permille) / 1000.0);
+            let at = vec![response.quantile(f64::from(permille) / 1000.0)];
             let is_sustained = self.queue.outcome(attempt).is_sustained();
             Attempt {
                 per_second,
+                kept: is_sustained && self.spec.keeps(&at),
                 at,
-                kept: is_sustained && at.is_some_and(|at| at <= limit),
             }
         }
+    }
+
+    /// Of the only kind.
+    fn one_limit(at_most: Nanos) -> Vec<Limit> {
+        vec![Limit { kind: 0, at_most }]
     }
 
     fn simulate(
@@ -223,7 +242,7 @@ mod tests {
         let spec = RampSpec {
             from,
             permille: 990,
-            limit: Nanos::from_millis(limit_millis),
+            limits: one_limit(Nanos::from_millis(limit_millis)),
             attempt: Nanos::from_secs(60),
         };
         let mut server = Simulated {
@@ -311,7 +330,7 @@ mod tests {
         move |per_second| {
             Ok(Attempt {
                 per_second,
-                at: None,
+                at: Vec::new(),
                 kept: per_second < rates,
             })
         }
@@ -344,6 +363,31 @@ mod tests {
         });
         let highest = ramped.unwrap().highest.unwrap();
         assert!((950..=1000).contains(&highest), "{highest}");
+    }
+
+    #[test]
+    fn every_kind_has_its_own_limit() {
+        let millis = |millis| Some(Nanos::from_millis(millis));
+        let spec = RampSpec {
+            from: 1,
+            permille: 900,
+            limits: vec![
+                Limit {
+                    kind: 0,
+                    at_most: Nanos::from_millis(10),
+                },
+                Limit {
+                    kind: 3,
+                    at_most: Nanos::from_millis(500),
+                },
+            ],
+            attempt: Nanos::SECOND,
+        };
+        assert!(spec.keeps(&[millis(10), millis(500)]));
+        assert!(!spec.keeps(&[millis(11), millis(20)]));
+        assert!(!spec.keeps(&[millis(1), millis(501)]));
+        assert!(spec.keeps(&[millis(1), None]), "of the other nothing ended");
+        assert!(!spec.keeps(&[None, None]), "nothing ended at all");
     }
 
     #[test]
@@ -388,10 +432,10 @@ mod tests {
         let spec = RampSpec {
             from,
             permille: 900,
-            limit,
+            limits: one_limit(limit),
             attempt: Nanos::from_millis(200),
         };
-        ramp(&[kind], &mut clients, &queue, &spec, 0, &Stop::default()).unwrap()
+        ramp(&[kind], &mut clients, &queue, &spec, &Stop::default()).unwrap()
     }
 
     #[test]

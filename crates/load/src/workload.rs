@@ -1,17 +1,24 @@
 //! The seam of workloads, and their list.
 
 pub(crate) mod insert;
+mod measure;
+mod session;
 mod settle;
 pub(crate) mod sql;
+mod tpcc;
 mod worker;
 
 use std::sync::Arc;
 
 use drivers::Connector;
 use model::{
-    Check, Connection, Dialect, Engine, Nanos, OpenLoop, StepId, Subject, Version, WorkloadSpec,
+    Check, Connection, Dialect, Engine, Nanos, OpenLoop, StepId, Subject, TpccFacts, Version,
+    WorkloadSpec,
 };
 
+pub use self::tpcc::acknowledged::{
+    LoggedRun, Missing, Present, Survived, check_conditions, run_logged, survived,
+};
 use crate::StepError;
 use crate::engine::{Observer, Stop, Window};
 
@@ -62,6 +69,8 @@ pub struct StepResult {
     pub requested_rows: u64,
     /// What became of the arrivals, where operations arrived by themselves.
     pub open_loop: Option<OpenLoop>,
+    /// What the TPC-C-like workload found out.
+    pub tpcc: Option<TpccFacts>,
     /// Answers that were checked.
     pub checks: Vec<Check>,
     /// Facts worth keeping that are no metric.
@@ -100,6 +109,7 @@ pub fn loading(spec: &WorkloadSpec) -> Result<String, StepError> {
     match spec {
         WorkloadSpec::Insert(spec) => insert::loading(spec),
         WorkloadSpec::Sql(spec) => sql::loading(spec),
+        WorkloadSpec::Tpcc(spec) => tpcc::loading(spec),
     }
 }
 
@@ -108,5 +118,6 @@ pub fn workload(spec: &WorkloadSpec, seed: u64) -> Box<dyn Workload> {
     match spec {
         WorkloadSpec::Insert(spec) => Box::new(insert::Insert::new(spec.clone(), seed)),
         WorkloadSpec::Sql(spec) => Box::new(sql::Sql::new(spec.clone(), seed)),
+        WorkloadSpec::Tpcc(spec) => Box::new(tpcc::Tpcc::new(spec.clone(), seed)),
     }
 }

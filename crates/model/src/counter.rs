@@ -63,6 +63,8 @@ impl Counter {
     pub const CLIENT_RSS: &'static str = "client.rss_bytes";
     /// Busy time of all CPUs of the host (user, nice, system, irq, softirq), in nanoseconds.
     pub const HOST_CPU: &'static str = "host.cpu_ns";
+    /// CPUs that the host has; read at the edges of a step.
+    pub const HOST_CPUS: &'static str = "host.cpus";
     /// User time (with nice) of all CPUs, in nanoseconds.
     pub const HOST_USER: &'static str = "host.user_ns";
     /// System time (with irq and softirq) of all CPUs, in nanoseconds.

@@ -5,6 +5,7 @@
 //! each trial yields a [`StepRecord`] per step, records become [`Measurement`]s, measurements of
 //! two systems become a [`Comparison`] with a [`Verdict`].
 
+mod audit;
 mod comparison;
 mod counter;
 mod dbms;
@@ -20,10 +21,12 @@ mod run;
 mod sql;
 mod stream;
 mod system;
+mod tpcc;
 mod units;
 mod version;
 mod workload;
 
+pub use audit::{AUDIT, AUDIT_FROM, AuditRange};
 pub use comparison::{Comparison, Evidence, Magnitude, Reason, Verdict};
 pub use counter::{Counter, CounterId, CounterKind, Readings};
 pub use dbms::{Dbms, Dialect, Engine};
@@ -49,6 +52,11 @@ pub use sql::{
 };
 pub use stream::{IntervalNumbers, KindNumbers, StepPlace};
 pub use system::{Build, BuildSource, Config, Connection, Placement, Setting, System, Transport};
+pub use tpcc::{
+    DISTRICTS, Isolation, PaymentOrder, ROLLBACK, StockLevel, TpccAudit, TpccCardinality,
+    TpccFacts, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSchema,
+    TpccSpec, TpccTransaction,
+};
 pub use units::{Bytes, Nanos};
 pub use version::{Version, VersionError};
 pub use workload::{

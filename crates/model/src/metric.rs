@@ -1,9 +1,13 @@
 //! Metrics: what each is called, its unit, which direction is better, and how it is computed.
 //!
-//! A metric from an existing source is one row of `METRICS` or `KIND_METRICS`.
+//! A metric from an existing source is one row of `METRICS` or `KIND_METRICS`; those of the TPC-C-like
+//! workload alone are in `tpcc.rs`.
 //! Names such as `cpu/o` and `wKB/o` are those of the field's published tables; "o" is one of what
 //! the step is about: an inserted or indexed row in the load steps, a query in the query steps, a
-//! statement in the steps of SQL workloads, BEGIN and COMMIT among them.
+//! statement in the steps of SQL workloads, BEGIN and COMMIT among them, a completed New-Order in those
+//! of the TPC-C-like workload.
+
+mod tpcc;
 
 use std::fmt;
 
@@ -27,6 +31,14 @@ impl MetricId {
 
     /// The highest rate at which a limit on response time was kept.
     pub const HIGHEST_RATE: &'static str = "highest_rate";
+
+    /// Completed New-Orders per minute.
+    pub const TPMC: &'static str = "tpmc";
+
+    /// The share of the transactions of a kind that kept their limit on response time.
+    pub fn within_limit(kind: &str) -> Self {
+        Self(tpcc::WITHIN_LIMIT.replace("{kind}", kind))
+    }
 }
 
 impl fmt::Display for MetricId {
@@ -44,6 +56,18 @@ pub enum Unit {
     /// Rows per second.
     #[serde(rename = "rows/s")]
     RowsPerSecond,
+    /// Operations per minute.
+    #[serde(rename = "1/min")]
+    PerMinute,
+    /// Megabytes (1000 KB of 1024 bytes) per second, as `iostat` and the published tables have them.
+    #[serde(rename = "MB/s")]
+    MbPerSecond,
+    /// Kilobytes (1024 bytes) per second over operations per minute, as published tables have them.
+    #[serde(rename = "KB/s/tpmc")]
+    KbPerSecondPerTpmc,
+    /// Millionths of a per cent of all CPUs over operations per minute, as published tables have them.
+    #[serde(rename = "µ%/tpmc")]
+    MicroPercentPerTpmc,
     /// Microseconds.
     #[serde(rename = "µs")]
     Micros,
@@ -73,6 +97,10 @@ impl Unit {
         match self {
             Self::OpsPerSecond => "ops/s",
             Self::RowsPerSecond => "rows/s",
+            Self::PerMinute => "1/min",
+            Self::MbPerSecond => "MB/s",
+            Self::KbPerSecondPerTpmc => "KB/s/tpmc",
+            Self::MicroPercentPerTpmc => "µ%/tpmc",
             Self::Micros => "µs",
             Self::MicrosPerOp => "µs/op",
             Self::PerOp => "1/op",
@@ -85,9 +113,13 @@ impl Unit {
 
     /// The unit with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        const ALL: [Unit; 9] = [
+        const ALL: [Unit; 13] = [
             Unit::OpsPerSecond,
             Unit::RowsPerSecond,
+            Unit::PerMinute,
+            Unit::MbPerSecond,
+            Unit::KbPerSecondPerTpmc,
+            Unit::MicroPercentPerTpmc,
             Unit::Micros,
             Unit::MicrosPerOp,
             Unit::PerOp,
@@ -136,7 +168,8 @@ pub enum Group {
     Client,
     /// Sizes.
     Size,
-    /// Service-level agreement of the background writers.
+    /// What was agreed on: the rate of the background writers, limits on response time, what transactions
+    /// ask for.
     Sla,
 }
 
@@ -178,17 +211,20 @@ struct KindMetric {
     compute: fn(&KindTotals, &StepRecord) -> Option<f64>,
 }
 
-/// All measurements of a step. Whatever could not be computed is left out.
+/// All measurements of a step. Whatever could not be computed is left out, and so are kinds of which none was
+/// begun, unless the step is about them.
 pub fn measure(step: &StepRecord) -> Vec<Measurement> {
-    let plain = METRICS.iter().filter_map(|m| {
+    let plain = METRICS.iter().chain(tpcc::METRICS).filter_map(|m| {
         Some(Measurement {
             metric: MetricId::new(m.id),
             unit: (m.unit)(step),
             value: (m.compute)(step).filter(|v| v.is_finite())?,
         })
     });
-    let by_kind = step.kinds.iter().flat_map(|kind| {
-        KIND_METRICS.iter().filter_map(move |m| {
+    let told = |kind: &&KindTotals| kind.happened() || kind.spec.name == step.subject.kind;
+    let by_kind = step.kinds.iter().filter(told).flat_map(|kind| {
+        let metrics = KIND_METRICS.iter().chain(tpcc::KIND_METRICS);
+        metrics.filter_map(move |m| {
             Some(Measurement {
                 metric: MetricId(m.id.replace("{kind}", &kind.spec.name)),
                 unit: m.unit,
@@ -203,6 +239,7 @@ pub fn measure(step: &StepRecord) -> Vec<Measurement> {
 pub fn describe(id: &MetricId) -> Option<Described> {
     METRICS
         .iter()
+        .chain(tpcc::METRICS)
         .find(|m| m.id == id.0)
         .map(|m| m.is)
         .or_else(|| {
@@ -212,6 +249,7 @@ pub fn describe(id: &MetricId) -> Option<Described> {
         .or_else(|| {
             KIND_METRICS
                 .iter()
+                .chain(tpcc::KIND_METRICS)
                 .find(|m| is_of_family(&id.0, m.id))
                 .map(|m| m.is)
         })
@@ -761,11 +799,9 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_described() {
-        let mut ids: Vec<&str> = METRICS
-            .iter()
-            .map(|m| m.id)
-            .chain(KIND_METRICS.iter().map(|m| m.id))
-            .collect();
+        let of_steps = METRICS.iter().chain(tpcc::METRICS).map(|m| m.id);
+        let of_kinds = KIND_METRICS.iter().chain(tpcc::KIND_METRICS).map(|m| m.id);
+        let mut ids: Vec<&str> = of_steps.chain(of_kinds).collect();
         ids.sort_unstable();
         assert!(ids.windows(2).all(|w| w[0] != w[1]));
         for id in ids {
@@ -773,6 +809,14 @@ mod tests {
             assert!(describe(&id).is_some(), "{id}");
         }
         assert!(describe(&MetricId::new("service.query.p42")).is_none());
+    }
+
+    #[test]
+    fn units_are_found_by_the_name_that_is_stored() {
+        for m in METRICS.iter().chain(tpcc::METRICS) {
+            let unit = (m.unit)(&step());
+            assert_eq!(Unit::from_name(unit.name()), Some(unit), "{}", m.id);
+        }
     }
 
     /// A second of transactions of six statements each.
@@ -806,7 +850,9 @@ mod tests {
             seconds_on_target: None,
             requested_rows: 0,
             open_loop: None,
+            tpcc: None,
             counters: Readings::default(),
+            before: None,
             sizes: None,
             checks: Vec::new(),
             notes: Vec::new(),
@@ -829,6 +875,21 @@ mod tests {
         assert_eq!(value(&step, "cpu/o"), Some(2.0));
         // A plan that asks for no rows has no such rate.
         assert_eq!(value(&step, "compat.ips"), None);
+    }
+
+    #[test]
+    fn a_kind_of_which_none_was_begun_has_no_metrics() {
+        let mut step = step();
+        let mut announced = step.kinds[0].clone();
+        announced.spec.name = "commit".into();
+        announced.sums = KindInterval::default();
+        step.kinds.push(announced);
+        assert_eq!(value(&step, "errors.commit"), None);
+        step.kinds[1].sums.errors = 1;
+        assert_eq!(value(&step, "errors.commit"), Some(1.0));
+        // What a step is about is told even so.
+        step.kinds[0].sums = KindInterval::default();
+        assert_eq!(value(&step, "errors.write"), Some(0.0));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Latency, Nanos, Readings};
+use crate::{Bytes, Latency, Nanos, Readings, TpccFacts};
 
 /// The name of a step: `l.i0`, `qr100`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -171,6 +171,15 @@ pub struct KindTotals {
     pub late: u64,
 }
 
+impl KindTotals {
+    /// Was any such operation begun? Statements of a step that pipelines them are announced and never
+    /// recorded one by one.
+    pub fn happened(&self) -> bool {
+        let sums = &self.sums;
+        [sums.ops, sums.errors, sums.retries, self.late] != [0; 4]
+    }
+}
+
 /// An answer that was checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
@@ -250,8 +259,12 @@ pub struct StepRecord {
     pub requested_rows: u64,
     /// What became of the arrivals, where operations arrived by themselves.
     pub open_loop: Option<OpenLoop>,
+    /// What the TPC-C-like workload found out.
+    pub tpcc: Option<TpccFacts>,
     /// What the probes saw between the two edges.
     pub counters: Readings,
+    /// Sizes before the step: those after the step before it in the trial.
+    pub before: Option<Sizes>,
     /// Sizes after the step.
     pub sizes: Option<Sizes>,
     /// Answers that were checked.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{SqlSpec, StepId};
+use crate::{SqlSpec, StepId, TpccProfile, TpccSpec};
 
 /// A workload with its scale.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,6 +12,8 @@ pub enum WorkloadSpec {
     Insert(InsertSpec),
     /// Tables and statements that a workload file gives: the microbenchmarks, or a user's own.
     Sql(SqlSpec),
+    /// The TPC-C-like workload.
+    Tpcc(TpccSpec),
 }
 
 impl WorkloadSpec {
@@ -20,6 +22,7 @@ impl WorkloadSpec {
         match self {
             Self::Insert(_) => "insert",
             Self::Sql(spec) => &spec.name,
+            Self::Tpcc(_) => "tpcc",
         }
     }
 
@@ -28,6 +31,7 @@ impl WorkloadSpec {
         match self {
             Self::Insert(spec) => spec.compat,
             Self::Sql(spec) => spec.compat,
+            Self::Tpcc(spec) => matches!(spec.profile, TpccProfile::Percona),
         }
     }
 
@@ -36,6 +40,7 @@ impl WorkloadSpec {
         match self {
             Self::Insert(spec) => spec.clients,
             Self::Sql(spec) => spec.most_clients(),
+            Self::Tpcc(spec) => spec.clients,
         }
     }
 
@@ -44,13 +49,14 @@ impl WorkloadSpec {
         match self {
             Self::Insert(spec) => spec.statement_timeout,
             Self::Sql(spec) => spec.statement_timeout,
+            Self::Tpcc(spec) => spec.statement_timeout,
         }
     }
 
     /// The heading under which reports list a step; empty where the workload has none.
     pub fn group_of(&self, step: &StepId) -> &str {
         match self {
-            Self::Insert(_) => "",
+            Self::Insert(_) | Self::Tpcc(_) => "",
             Self::Sql(spec) => spec.step(step).map_or("", |step| &step.group),
         }
     }

@@ -10,7 +10,7 @@ use crate::catalog::Catalog;
 use crate::file::{CONTROL, Kind, PlanFile, SystemEntry, as_map};
 use crate::render::is_same_option;
 use crate::request::BuildRequest;
-use crate::{Place, PlanError, connection, insert, sql, template};
+use crate::{Place, PlanError, connection, insert, sql, template, tpcc};
 
 /// Finds the build that is asked for; the error says what was looked for and what to do.
 pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, String> + 'a;
@@ -26,6 +26,7 @@ pub fn expand(
     let workload = match file.kind {
         Kind::Insert => WorkloadSpec::Insert(insert::resolve(&file.workload, catalog)?),
         Kind::Micro | Kind::Sql => WorkloadSpec::Sql(sql::resolve(file, catalog, host)?),
+        Kind::Tpcc => WorkloadSpec::Tpcc(tpcc::resolve(&file.workload, sql::load_clients(host))?),
     };
     let maker = Maker {
         catalog,
@@ -67,19 +68,21 @@ impl Maker<'_> {
             cause,
         })?;
         request.check(&build, &entry.place, self.catalog)?;
+        let engine = entry
+            .engine
+            .as_ref()
+            .map_or(build.dbms.default_engine(), |(engine, _)| *engine);
         match self.workload {
             WorkloadSpec::Insert(spec) => check_partitions(spec, &build, &entry.place)?,
             WorkloadSpec::Sql(spec) => sql::check_for(spec, build.dbms, &entry.place)?,
+            WorkloadSpec::Tpcc(spec) => tpcc::check_for(spec, &build, engine, &entry.place)?,
         }
         if let Some((connection, place)) = &entry.connection {
             connection::check(*connection, &build, place)?;
         }
         let mut system = System {
             name: String::new(),
-            engine: entry
-                .engine
-                .as_ref()
-                .map_or(build.dbms.default_engine(), |(e, _)| *e),
+            engine,
             config: empty_config(),
             set: as_map(&entry.set),
             cpus: entry.cpus.clone(),

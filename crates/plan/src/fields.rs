@@ -77,6 +77,18 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// An error where more than one of `keys` is there.
+    pub(crate) fn only_one(&self, keys: &[&str]) -> Result<(), PlanError> {
+        let mut given = keys.iter().filter_map(|key| self.get(key));
+        match (given.next(), given.next()) {
+            (Some(one), Some(other)) => Err(other.conflict(format!(
+                "`{}` and `{}` exclude each other: leave one of them out",
+                one.key, other.key
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Where the first of `keys` that is there stands; else where the table begins.
     pub(crate) fn place_of(&self, keys: &[&str]) -> Place {
         keys.iter()

@@ -9,7 +9,7 @@ use crate::document::{self, Node, Value};
 use crate::fields::{Fields, Item};
 use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
-use crate::{Place, PlanError, connection, cpus, insert};
+use crate::{Place, PlanError, connection, cpus, insert, tpcc};
 
 const KEYS: [&str; 10] = [
     "name",
@@ -51,6 +51,8 @@ pub(crate) enum Kind {
     Micro,
     /// A workload file.
     Sql,
+    /// The TPC-C-like workload.
+    Tpcc,
 }
 
 /// What a plan file says.
@@ -195,6 +197,7 @@ fn check_workload(item: &Item<'_>) -> Result<Kind, PlanError> {
                 ("insert", Kind::Insert),
                 ("micro", Kind::Micro),
                 ("sql", Kind::Sql),
+                ("tpcc", Kind::Tpcc),
             ];
             kind.word("workload", &words)?
         }
@@ -202,6 +205,7 @@ fn check_workload(item: &Item<'_>) -> Result<Kind, PlanError> {
     match kind {
         Kind::Insert => insert::check_table(item.node)?,
         Kind::Micro | Kind::Sql => sql::check_table(item.node, kind)?,
+        Kind::Tpcc => tpcc::check_table(item.node)?,
     }
     Ok(kind)
 }

@@ -25,6 +25,7 @@ mod insert_check;
 mod insert_steps;
 mod parcel;
 mod recipe;
+mod remarks;
 mod render;
 mod request;
 mod resolve;
@@ -33,6 +34,7 @@ mod sql;
 mod template;
 #[cfg(test)]
 mod tests;
+mod tpcc;
 mod variables;
 
 pub use catalog::Catalog;
@@ -41,6 +43,7 @@ pub use error::{Choices, Place, PlanError};
 pub use estimate::{Estimate, Loading, estimate, step_times};
 pub use expand::{FindBuild, expand};
 pub use file::{PlanFile, read};
+pub use remarks::remarks;
 pub use request::BuildRequest;
 pub use sql::{WorkloadListing, WorkloadSet, statement_text};
 pub use variables::{

@@ -44,8 +44,8 @@ pub(crate) fn resolve(
 fn without_queries(workload: &WorkloadSpec) -> Option<String> {
     let spec = match workload {
         WorkloadSpec::Insert(spec) => spec,
-        // It has a test, which runs on the clone.
-        WorkloadSpec::Sql(_) => return None,
+        // They have a test, which runs on the clone.
+        WorkloadSpec::Sql(_) | WorkloadSpec::Tpcc(_) => return None,
     };
     (!spec.steps.iter().any(|step| is_query(&step.0))).then(|| {
         "`template = true` and no query step in `steps`: the data would be loaded and nothing \

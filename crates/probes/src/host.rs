@@ -16,7 +16,7 @@ impl Probe for HostProbe {
         "host"
     }
 
-    fn read(&mut self, _: Detail) -> Result<Readings, ProbeError> {
+    fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError> {
         let stat = text(PATH)?;
         let cpu = found(parse_cpu(&stat), PATH, "`cpu` line")?;
         let switches = found(parse_switches(&stat), PATH, "`ctxt` line")?;
@@ -30,8 +30,20 @@ impl Probe for HostProbe {
             readings.total(Counter::HOST_STEAL, nanos(steal));
         }
         readings.total(Counter::HOST_CS, switches);
+        if detail == Detail::Edge {
+            readings.level(Counter::HOST_CPUS, count_cpus(&stat));
+        }
         Ok(readings)
     }
+}
+
+/// The lines of single CPUs: `cpu0`, `cpu1`. Those that are offline have none.
+fn count_cpus(stat: &str) -> u64 {
+    let of_cpu = |line: &&str| {
+        let rest = line.strip_prefix("cpu");
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    stat.lines().filter(of_cpu).count() as u64
 }
 
 /// Time of all CPUs since boot, in ticks.
@@ -121,6 +133,7 @@ mod tests {
         assert_eq!(cpu.busy(), 11_789);
         assert_eq!(cpu.all(), 11_789 + 297_472 + 517 + 12);
         assert_eq!(parse_switches(WITH_GUEST), Some(406_698));
+        assert_eq!(count_cpus(WITH_GUEST), 1);
     }
 
     #[test]
@@ -143,7 +156,15 @@ mod tests {
 
     #[test]
     fn this_host_is_read() {
+        assert!(
+            HostProbe
+                .read(Detail::Edge)
+                .unwrap()
+                .get(Counter::HOST_CPUS)
+                > Some(0)
+        );
         let readings = HostProbe.read(Detail::Second).unwrap();
+        assert_eq!(readings.get(Counter::HOST_CPUS), None);
         assert!(readings.get(Counter::HOST_CPU) > Some(0));
         assert!(readings.get(Counter::HOST_CS) > Some(0));
         assert_eq!(

@@ -7,6 +7,7 @@ use model::{Outcome, RunState};
 
 use crate::format::{self, plural};
 use crate::open_loop;
+use crate::transactions::{self, Transactions};
 use crate::view::View;
 use crate::{Finding, Input};
 
@@ -35,6 +36,8 @@ pub(crate) fn view_findings(view: &View<'_>) -> Vec<Finding> {
         noted(view, "sent as text", "Not every statement was prepared"),
         noted(view, "not pipelined", "Not every operation was pipelined"),
         unsustained(view),
+        limits(view),
+        cardinality(view),
         client(view),
         steal(view),
     ];
@@ -183,6 +186,46 @@ fn unsustained(view: &View<'_>) -> Option<Finding> {
                 0 => String::new(),
                 more => format!("; and {more} more"),
             }
+        ),
+    })
+}
+
+/// Kinds of transactions that missed their limit on response time: the first few, and how many there are.
+fn limits(view: &View<'_>) -> Option<Finding> {
+    let run = Transactions::of(view)?;
+    let lines = run.steps.iter().flat_map(|step| {
+        view.systems.iter().filter_map(move |system| {
+            let missed = transactions::all_missed(view, system.name, step);
+            let line = || {
+                let (label, kinds) = (view.label(step), missed.join(", "));
+                format!("{label} of {}: {kinds}", system.name)
+            };
+            (!missed.is_empty()).then(line)
+        })
+    });
+    let missed: Vec<String> = lines.collect();
+    let more = missed.len().saturating_sub(MOST);
+    let shown: Vec<&str> = missed.iter().take(MOST).map(String::as_str).collect();
+    (!shown.is_empty()).then(|| Finding {
+        title: "A limit on response time was missed".to_owned(),
+        text: format!(
+            "{}{}. Fewer than nine in ten of these transactions kept their limit in at least one round; they count in throughput all the same.",
+            shown.join("; "),
+            match more {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            }
+        ),
+    })
+}
+
+/// A database that is smaller than the standard's is for tests.
+fn cardinality(view: &View<'_>) -> Option<Finding> {
+    let rows = transactions::other_cardinality(view)?;
+    Some(Finding {
+        title: "The tables do not have the standard's rows".to_owned(),
+        text: format!(
+            "There were {rows}. That is for tests; no other run can be compared with it."
         ),
     })
 }

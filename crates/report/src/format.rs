@@ -212,6 +212,10 @@ pub fn in_unit(value: f64, unit: Unit) -> String {
         Unit::Count if value.abs() < 1e15 => grouped(value),
         Unit::OpsPerSecond
         | Unit::RowsPerSecond
+        | Unit::PerMinute
+        | Unit::MbPerSecond
+        | Unit::KbPerSecondPerTpmc
+        | Unit::MicroPercentPerTpmc
         | Unit::MicrosPerOp
         | Unit::PerOp
         | Unit::KbPerOp
@@ -225,6 +229,10 @@ pub const fn header_unit(unit: Unit) -> &'static str {
         Unit::Micros | Unit::Gib => "",
         Unit::OpsPerSecond
         | Unit::RowsPerSecond
+        | Unit::PerMinute
+        | Unit::MbPerSecond
+        | Unit::KbPerSecondPerTpmc
+        | Unit::MicroPercentPerTpmc
         | Unit::MicrosPerOp
         | Unit::PerOp
         | Unit::KbPerOp

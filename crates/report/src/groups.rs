@@ -66,7 +66,7 @@ pub fn title(group: &str) -> String {
 /// The step of a SQL workload that this is.
 pub(crate) fn sql_step<'w>(workload: &'w WorkloadSpec, step: &StepInfo) -> Option<&'w SqlStep> {
     match workload {
-        WorkloadSpec::Insert(_) => None,
+        WorkloadSpec::Insert(_) | WorkloadSpec::Tpcc(_) => None,
         WorkloadSpec::Sql(spec) => spec.step(&step.step),
     }
 }

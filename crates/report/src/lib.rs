@@ -23,6 +23,7 @@ mod steps;
 mod sweep;
 mod table;
 pub mod tables;
+mod transactions;
 mod tsv;
 mod view;
 

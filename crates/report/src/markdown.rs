@@ -14,7 +14,8 @@ pub fn markdown(input: &Input<'_>) -> String {
     let view = View::new(input);
     let mut text = String::new();
     head(&mut text, &view);
-    let mut all = tables::view_ratios(&view);
+    let mut all = tables::view_transactions(&view, tables::Which::Ends);
+    all.extend(tables::view_ratios(&view));
     all.extend(tables::view_crossovers(&view));
     all.extend(tables::view_group_summary(&view));
     all.extend(tables::view_throughput(&view));

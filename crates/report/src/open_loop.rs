@@ -2,6 +2,7 @@
 
 use model::{MetricId, OpenLoop, StepInfo};
 
+use crate::transactions;
 use crate::view::View;
 
 /// What became of the arrivals in each round, as far as it was measured; empty where clients start the
@@ -42,7 +43,11 @@ pub(crate) fn unsustained(
     (!rounds.is_empty()).then_some((failed, rounds.len()))
 }
 
-/// Operations per second that were done, median over the rounds.
+/// Operations per second that were done, median over the rounds. Transactions arrive whatever their kind,
+/// and the step is about one of the kinds.
 pub(crate) fn achieved(view: &View<'_>, system: &str, step: &StepInfo) -> Option<f64> {
-    view.median(system, step, &format!("rate.{}", step.subject))
+    match transactions::spec(view) {
+        Some(_) => transactions::per_second(view, system, step),
+        None => view.median(system, step, &format!("rate.{}", step.subject)),
+    }
 }

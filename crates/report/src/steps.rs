@@ -1,15 +1,37 @@
 //! What the well-known steps do, for people who do not know their names.
 
-use model::{Counts, SqlPace, SqlRun, SqlStep, SqlWork, StepInfo, WorkloadSpec};
+use model::{
+    Counts, SqlPace, SqlRun, SqlStep, SqlWork, StepInfo, TpccSpec, TpccTransaction, WorkloadSpec,
+};
 
 use crate::format::{self, plural};
 use crate::groups::sql_step;
+use crate::transactions;
 
 /// A sentence or two on a step.
 pub(crate) fn describe(step: &StepInfo, workload: &WorkloadSpec) -> String {
-    match sql_step(workload, step) {
-        Some(sql) => of_sql(step, sql),
-        None => by_name(step),
+    match (sql_step(workload, step), workload) {
+        (Some(sql), _) => of_sql(step, sql),
+        (None, WorkloadSpec::Tpcc(spec)) => of_tpcc(step, spec),
+        (None, WorkloadSpec::Insert(_) | WorkloadSpec::Sql(_)) => by_name(step),
+    }
+}
+
+fn of_tpcc(step: &StepInfo, spec: &TpccSpec) -> String {
+    match step.step.0.as_str() {
+        "load" => format!(
+            "Makes the tables and loads {}.",
+            plural(spec.warehouses as usize, "warehouse")
+        ),
+        "index" if spec.schema.foreign_keys => {
+            "Builds the secondary indexes and adds the foreign keys.".to_owned()
+        }
+        "index" => "Builds the secondary indexes.".to_owned(),
+        _ if step.subject == TpccTransaction::NewOrder.name() => format!(
+            "Runs the five transactions on what the steps before left: {}. Throughput and costs count New-Orders, those rolled back on purpose included.",
+            transactions::pace(&spec.pace)
+        ),
+        _ => by_name(step),
     }
 }
 

@@ -21,6 +21,7 @@ pub fn tsv(input: &Input<'_>) -> String {
         tables::view_absolute(&view),
         tables::view_relative(&view),
     ];
+    all.extend(tables::view_transactions(&view, tables::Which::All));
     all.extend(tables::view_group_summary(&view));
     all.extend(tables::view_background(&view));
     all.extend(tables::view_open_loop(&view));

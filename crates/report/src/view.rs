@@ -8,6 +8,7 @@ use crate::Input;
 use crate::groups::{self, StepGroup};
 use crate::spread::median;
 use crate::sweep::Sweep;
+use crate::transactions::Transactions;
 
 /// A system as the report shows it.
 #[derive(Clone, Debug)]
@@ -95,9 +96,14 @@ impl<'a> View<'a> {
     /// of SQL statements have dozens of steps.
     pub(crate) fn is_by_step(&self) -> bool {
         match self.input.data.info.plan.workload {
-            WorkloadSpec::Insert(_) => false,
+            WorkloadSpec::Insert(_) | WorkloadSpec::Tpcc(_) => false,
             WorkloadSpec::Sql(_) => true,
         }
+    }
+
+    /// Did transactions of the TPC-C-like workload run?
+    pub(crate) fn has_transactions(&self) -> bool {
+        Transactions::of(self).is_some()
     }
 
     /// Does a metric of this step certainly differ for any candidate but the control?
@@ -188,14 +194,16 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The operation kinds of a step: what it is about first, the others by name.
+    /// The operation kinds of a step of which any ended: what it is about first, the others by name.
     pub(crate) fn kinds(&self, step: &StepInfo) -> Vec<String> {
         let data = self.input.data;
         let of_series = data
             .series
             .iter()
             .filter(|s| s.step == step.step)
-            .flat_map(|s| s.kinds.iter().map(|k| k.kind.as_str()));
+            .flat_map(|s| &s.kinds)
+            .filter(|k| k.ops.iter().any(|ops| *ops > 0))
+            .map(|k| k.kind.as_str());
         let of_histograms = data
             .histograms
             .iter()

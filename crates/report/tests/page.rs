@@ -6,6 +6,7 @@ mod common;
 
 use common::Shape;
 use common::micro::{self, Micro};
+use common::tpcc::{self, Tpcc};
 use model::{Comparison, RunData, Verdict};
 use report::{Finding, Input, html, html_brief};
 
@@ -334,4 +335,68 @@ fn absurd_numbers_never_reach_the_page() {
         series.kinds[0].ops.truncate(2);
     }
     assert_sound(&page(&data, &comparisons));
+}
+
+/// The whole page of a run of transactions, and the brief one.
+fn pages_of_transactions(tpcc: &Tpcc) -> [String; 2] {
+    let data = tpcc::run(tpcc);
+    let comparisons = common::comparisons(&data);
+    let input = Input {
+        data: &data,
+        comparisons: &comparisons,
+        differing: None,
+        generated: "",
+        findings: Vec::new(),
+    };
+    let pages = [html(&input), html_brief(&input)];
+    for page in &pages {
+        assert_sound(page);
+    }
+    pages
+}
+
+#[test]
+fn transactions_have_the_published_charts() {
+    let [whole, _] = pages_of_transactions(&Tpcc::usual());
+    for title in [
+        "Throughput",
+        "CPU per New-Order, client included",
+        "KB written per New-Order",
+        "Size",
+    ] {
+        let caption = format!("<figcaption>{title}</figcaption><div class=\"rows levels\">");
+        assert_eq!(whole.matches(&caption).count(), 1, "{title}");
+    }
+    assert!(whole.contains("from above: after load, after h3"));
+    assert!(whole.contains("<h3 class=\"table-title\">Run, h1</h3>"));
+    assert!(whole.contains("<summary>Run, h2</summary>"));
+    assert!(whole.contains("Run, h3"));
+    assert!(whole.contains("100 warehouses; the standard's work; transactions from decks"));
+    assert_eq!(whole.matches("each kind of transaction").count(), 2 * 3);
+}
+
+#[test]
+fn twelve_hours_of_transactions_stay_small() {
+    let systems = (0..6).map(|i| (format!("mysql-9.{i}.0/innodb/z12a"), 1.0));
+    let tpcc = Tpcc {
+        shape: Shape {
+            systems: systems.collect(),
+            seconds: 3600,
+            ..Tpcc::usual().shape
+        },
+        runs: 12,
+        ..Tpcc::usual()
+    };
+    let [whole, brief] = pages_of_transactions(&tpcc);
+    eprintln!("12 hours: {} bytes, brief {}", whole.len(), brief.len());
+    assert!(whole.len() < 2_000_000, "{} bytes", whole.len());
+    assert!(brief.len() < whole.len(), "{} bytes", brief.len());
+}
+
+#[test]
+fn other_pages_carry_nothing_of_transactions() {
+    let page = page_of(&Shape::usual());
+    for part in ["rect.level", "#transactions", "tpmc", "New-Order"] {
+        assert!(!page.contains(part), "{part}");
+    }
 }

@@ -363,6 +363,11 @@ impl ServerError {
         }
     }
 
+    /// Did an initialisation begin and not end well? Then its log explains it.
+    pub const fn is_of_initialisation(&self) -> bool {
+        matches!(self, Self::InitFailed { .. } | Self::InitTimeout { .. })
+    }
+
     /// Makes an I/O error of a path: `.map_err(ServerError::io("create", &path))`.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();

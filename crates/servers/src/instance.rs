@@ -99,7 +99,8 @@ impl Instance {
     /// Makes the directory and initialises it. Nothing is started yet.
     ///
     /// Errors: a build or setting that cannot be used and a directory that is in use or not ours are
-    /// found before anything is touched; a failed initialisation leaves its log in the directory.
+    /// found before anything is touched; an initialisation that failed or took too long leaves its log in
+    /// the directory, and any other error leaves nothing.
     pub fn create(spec: InstanceSpec) -> Result<Self, ServerError> {
         Self::create_where(spec, works_in_namespace)
     }
@@ -122,8 +123,7 @@ impl Instance {
         instance.prepare()?;
         let cloned = instance.adopt(data);
         if cloned.is_err() {
-            // The error tells why; half a clone only takes up the disk.
-            let _leftover = fs::remove_dir_all(&instance.layout.directory);
+            instance.clear();
         }
         cloned.map(|cloned| (instance, cloned))
     }
@@ -145,7 +145,11 @@ impl Instance {
                 cause,
             })?;
         instance.prepare()?;
-        instance.initialise(&init)?;
+        instance.initialise(&init).inspect_err(|error| {
+            if !error.is_of_initialisation() {
+                instance.clear();
+            }
+        })?;
         Ok(instance)
     }
 
@@ -293,10 +297,21 @@ impl Instance {
         }
     }
 
-    /// Ends the server and all its processes at once, as a crash would.
+    /// Ends the server and all its processes without waiting for what it still has to write. A family that
+    /// has a signal for that gets it first, so that it ends its own processes.
     pub fn kill(&mut self) {
+        self.end_with(Running::kill);
+    }
+
+    /// Ends the server and all its processes with SIGKILL, all at once, as a crash would: none of them gets
+    /// to do anything more. What they had given to the kernel stays.
+    pub fn crash(&mut self) {
+        self.end_with(Running::crash);
+    }
+
+    fn end_with(&mut self, end: impl FnOnce(&mut Running)) {
         if let Some(mut running) = self.running.take() {
-            running.kill();
+            end(&mut running);
             // The process is gone; what the record still says of it is harmless, because it is only ever
             // believed together with the start time.
             let _ = self.forget_server();
@@ -398,8 +413,19 @@ impl Instance {
 
     /// Takes the directory and puts the configuration file into it.
     fn prepare(&self) -> Result<(), ServerError> {
+        claim(&self.layout.directory)?;
+        self.furnish().inspect_err(|_| self.clear())
+    }
+
+    /// Removes what there is of an instance that cannot be made: the error tells why, and the rest would
+    /// only take up the disk.
+    fn clear(&self) {
+        let _leftover = fs::remove_dir_all(&self.layout.directory);
+    }
+
+    /// Puts what the server needs into the directory, which is ours.
+    fn furnish(&self) -> Result<(), ServerError> {
         let layout = &self.layout;
-        claim(&layout.directory)?;
         self.write_record(None)?;
         fs::create_dir(&self.temporary).map_err(ServerError::io("create", &self.temporary))?;
         let config = layout.config();

@@ -227,6 +227,22 @@ impl Running {
         self.kill_after(KILL_LIMIT);
     }
 
+    /// Ends it and all that it started at once, and waits for the end of all of them: nothing of it gets a
+    /// chance to tidy up, nor to go on for a moment without the rest.
+    pub(crate) fn crash(&mut self) {
+        if self.ended().is_some() {
+            return;
+        }
+        // A process that stands still starts no others while they are listed.
+        self.signal(Signal::STOP);
+        let children = self.identity.children();
+        kill_tree(&self.identity, &children);
+        self.wait(KILL_LIMIT);
+        for child in &children {
+            wait_for_stranger(child, KILL_LIMIT);
+        }
+    }
+
     /// Leaves it `limit` to end its own processes before all are killed.
     fn kill_after(&mut self, limit: Duration) {
         if self.ended().is_some() {
@@ -353,6 +369,29 @@ mod tests {
             wait_for_stranger(&grandchild, Duration::from_secs(5)),
             "it outlived its owner"
         );
+    }
+
+    #[test]
+    fn a_crash_leaves_no_time_to_tidy_up_and_nobody_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = directory.path().join("log");
+        let mut running = shell(
+            "trap 'echo tidied; exit 0' QUIT; setsid sleep 62 & echo $!; while :; do sleep 0.1; done",
+            &log,
+            Signal::QUIT,
+        );
+        let begin = Instant::now();
+        let said = || fs::read_to_string(&log).unwrap();
+        while !said().ends_with('\n') && begin.elapsed() < KILL_LIMIT {
+            thread::sleep(POLL);
+        }
+        // Its own session, as the processes of PostgreSQL have it.
+        let outside: u32 = said().trim().parse().unwrap();
+        let outside = Identity::of(outside).unwrap();
+        running.crash();
+        assert!(running.ended().is_some_and(|status| !status.success()));
+        assert!(!outside.is_alive(), "a process of it goes on");
+        assert!(!said().contains("tidied"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use model::{
     Check, ErrorCount, KindInterval, KindSpec, KindTotals, Latency, Nanos, OpenLoop, Readings,
-    Sizes, StepId, StepRecord, Subject,
+    Sizes, StepId, StepRecord, Subject, TpccFacts,
 };
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,11 @@ pub(crate) struct StoredRecord<'a> {
     requested_rows: u64,
     #[serde(default)]
     open_loop: Option<OpenLoop>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tpcc: Option<TpccFacts>,
     counters: Cow<'a, Readings>,
+    #[serde(default)]
+    before: Option<Sizes>,
     sizes: Option<Sizes>,
     checks: Cow<'a, [Check]>,
     pub(crate) notes: Cow<'a, [(String, String)]>,
@@ -64,7 +68,9 @@ impl<'a> StoredRecord<'a> {
             seconds_on_target,
             requested_rows,
             open_loop,
+            tpcc,
             counters,
+            before,
             sizes,
             checks,
             notes,
@@ -84,7 +90,9 @@ impl<'a> StoredRecord<'a> {
             seconds_on_target: *seconds_on_target,
             requested_rows: *requested_rows,
             open_loop: *open_loop,
+            tpcc: *tpcc,
             counters: Cow::Borrowed(counters),
+            before: *before,
             sizes: *sizes,
             checks: Cow::Borrowed(checks),
             notes: Cow::Borrowed(notes),
@@ -115,7 +123,9 @@ impl<'a> StoredRecord<'a> {
             seconds_on_target: self.seconds_on_target,
             requested_rows: self.requested_rows,
             open_loop: self.open_loop,
+            tpcc: self.tpcc,
             counters: self.counters.into_owned(),
+            before: self.before,
             sizes: self.sizes,
             checks: self.checks.into_owned(),
             notes: self.notes.into_owned(),

@@ -131,6 +131,9 @@ pub(crate) fn show(
         if let Some(groups) = report::tables::group_summary(&input) {
             table::print(printer, &groups);
         }
+        if let Some(transactions) = report::tables::relative_transactions(&input) {
+            table::print(printer, &transactions);
+        }
         printer.prose(&format!("\n{}", report::control(&input)));
     }
     if shown.decided_only && comparisons.iter().any(|c| !is_decided(c)) {

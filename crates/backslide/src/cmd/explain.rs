@@ -166,7 +166,8 @@ fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
     })
 }
 
-fn with_log(error: &SiteError) -> anyhow::Error {
+/// The error with the last lines of the server's log.
+pub(crate) fn with_log(error: &SiteError) -> anyhow::Error {
     let mut text = error.to_string();
     for line in &error.log_tail {
         text.push_str("\n  | ");

@@ -3,6 +3,7 @@
 pub(crate) mod add;
 pub(crate) mod builds;
 pub(crate) mod compare;
+pub(crate) mod crash_check;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod explain;

@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::{BuildSource, Bytes, Nanos, Plan, SqlSpec, SqlWork, Trial, WorkloadSpec};
+use model::{
+    BuildSource, Bytes, Host, Nanos, Plan, SqlSpec, SqlWork, StepId, TpccSpec, Trial, WorkloadSpec,
+};
+use plan::Estimate;
 use report::{Cell, Header, Table};
 use serde::Serialize;
 
@@ -37,6 +40,7 @@ struct Line<'a> {
     settings: Vec<String>,
     disk_bytes: u64,
     seconds: f64,
+    memory_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -60,31 +64,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
     match args.format {
         Format::Json => printer.result(&serde_json::to_string_pretty(&expanded(&plan))?),
         Format::Text => {
-            printer.result(&format!(
-                "plan {}: {} × {} rounds = {} trials, base {}, seed {}",
-                plan.name,
-                plan.systems.len(),
-                plan.rounds,
-                plan.trials().len(),
-                plan.base,
-                plan.seed
-            ));
-            printer.result(&format!(
-                "about {} and {} of disk; {} are free in {}",
-                estimate.time,
-                estimate.disk,
-                host.disk.free,
-                directory.display()
-            ));
-            if plan.template {
-                let disk: u64 = estimate.templates.iter().map(|t| t.disk.0).sum();
-                let time: u64 = estimate.templates.iter().map(|t| t.time.0).sum();
-                printer.result(&format!(
-                    "each system is loaded once, which takes about {}; the templates take about {}",
-                    Nanos(time),
-                    Bytes(disk)
-                ));
-            }
+            outline(&plan, &estimate, &host, directory, printer);
             for recipe in builds.take_wanted() {
                 printer.result(&format!(
                     "{} is not installed: `run` installs it first, {} to download",
@@ -94,8 +74,13 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
             if plan.rounds < super::run::ROUNDS_FOR_A_VERDICT {
                 printer.result(super::run::FEW_ROUNDS);
             }
-            if let WorkloadSpec::Sql(spec) = &plan.workload {
-                table::print(printer, &steps(&plan, spec));
+            for remark in plan::remarks(&plan) {
+                printer.result(&format!("note: {remark}"));
+            }
+            match &plan.workload {
+                WorkloadSpec::Insert(_) => {}
+                WorkloadSpec::Sql(spec) => table::print(printer, &steps(&plan, spec)),
+                WorkloadSpec::Tpcc(spec) => table::print(printer, &tpcc_steps(&plan, spec)),
             }
             table::print(printer, &order(&plan, &estimate.parts));
             if args.show_config {
@@ -105,6 +90,41 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
     }
     estimate.fits(host.disk.free, &directory.display().to_string())?;
     Ok(Exit::Fine)
+}
+
+/// How many trials, and what they need of time, disk and memory.
+fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer: Printer) {
+    printer.result(&format!(
+        "plan {}: {} × {} rounds = {} trials, base {}, seed {}",
+        plan.name,
+        plan.systems.len(),
+        plan.rounds,
+        plan.trials().len(),
+        plan.base,
+        plan.seed
+    ));
+    printer.result(&format!(
+        "about {} and {} of disk; {} are free in {}",
+        needs.time,
+        needs.disk,
+        host.disk.free,
+        directory.display()
+    ));
+    let memory = needs.memory.iter().map(|(_, memory)| memory.0).max();
+    printer.result(&format!(
+        "about {} of memory; the host has {}",
+        Bytes(memory.unwrap_or(0)),
+        host.shape.memory
+    ));
+    if plan.template {
+        let disk: u64 = needs.templates.iter().map(|t| t.disk.0).sum();
+        let time: u64 = needs.templates.iter().map(|t| t.time.0).sum();
+        printer.result(&format!(
+            "each system is loaded once, which takes about {}; the templates take about {}",
+            Nanos(time),
+            Bytes(disk)
+        ));
+    }
 }
 
 /// The steps of a trial: what is measured with how many clients for how long.
@@ -144,6 +164,49 @@ fn steps(plan: &Plan, spec: &SqlSpec) -> Table {
             Header::numbers("clients", ""),
             Header::numbers("time", ""),
             Header::words(""),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+/// The steps of a trial of the TPC-C-like workload; those with transactions in one line.
+fn tpcc_steps(plan: &Plan, spec: &TpccSpec) -> Table {
+    let times = plan::step_times(plan);
+    let is_run = |step: &StepId| step.0.starts_with('h');
+    let shown = times
+        .iter()
+        .filter(|(step, _)| !is_run(step) || step.0 == "h1");
+    let rows = shown.map(|(step, time)| {
+        let (name, clients) = match (is_run(step), spec.steps) {
+            (false, _) if step.0 == "settle" => (step.0.clone(), 1),
+            (false, _) => (step.0.clone(), spec.load.clients),
+            (true, 1) => (step.0.clone(), spec.clients),
+            (true, steps) => (format!("h1 … h{steps}, each"), spec.clients),
+        };
+        vec![
+            Cell::text(name),
+            Cell::text(clients.to_string()),
+            Cell::number(time.as_secs_f64(), time.to_string()),
+        ]
+    });
+    let total = times
+        .iter()
+        .fold(0, |sum: u64, (_, time)| sum.saturating_add(time.0));
+    let warehouses = match spec.warehouses {
+        1 => "1 warehouse".to_owned(),
+        warehouses => format!("{warehouses} warehouses"),
+    };
+    Table {
+        title: format!(
+            "{}, {warehouses}: the steps of a trial, about {} in all",
+            plan.workload.name(),
+            Nanos(total)
+        ),
+        note: String::new(),
+        headers: vec![
+            Header::words("step"),
+            Header::numbers("clients", ""),
+            Header::numbers("time", ""),
         ],
         rows: rows.collect(),
     }
@@ -213,6 +276,7 @@ fn show_config(plan: &Plan, root: &Path, printer: Printer) -> Result<()> {
 fn expanded(plan: &Plan) -> Expanded<'_> {
     let estimate = plan::estimate(plan);
     let disk = |name: &str| part(&estimate.systems, name).unwrap_or(Bytes(0)).0;
+    let memory = |name: &str| part(&estimate.memory, name).unwrap_or(Bytes(0)).0;
     let time = |name: &str| {
         part(&estimate.parts, name)
             .unwrap_or(Nanos(0))
@@ -244,6 +308,7 @@ fn expanded(plan: &Plan) -> Expanded<'_> {
                     .collect(),
                 disk_bytes: disk(&system.name),
                 seconds: time(&system.name),
+                memory_bytes: memory(&system.name),
             })
             .collect(),
         trials: plan

@@ -169,6 +169,6 @@ fn stop_on_signals(stop: Stop, run: RunId, printer: Printer) -> Result<()> {
     clippy::exit,
     reason = "the second ^C means now; nothing is left to tidy up in this process"
 )]
-fn leave_at_once() {
+pub(crate) fn leave_at_once() {
     std::process::exit(1);
 }

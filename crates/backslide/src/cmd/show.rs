@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use model::Outcome;
+use model::{Outcome, RunData};
 use report::Input;
 
 use crate::args::ShowArgs;
@@ -58,6 +58,15 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
     if let Some(open_loop) = report::tables::open_loop(&input) {
         table::print(printer, &open_loop);
     }
+    for transactions in report::tables::transactions(&input) {
+        table::print(printer, &transactions);
+    }
+    failures(&data, lab.root(), printer);
+    Ok(Exit::Fine)
+}
+
+/// Why trials failed, each with the end of its server's log.
+fn failures(data: &RunData, root: &Path, printer: Printer) {
     for trial in &data.trials {
         if let Outcome::Failed {
             step,
@@ -79,10 +88,9 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
             if log_tail.len() > LOG_LINES {
                 printer.result(&format!(
                     "  | … the rest is in {}",
-                    lab.root().join("logs").display()
+                    root.join("logs").display()
                 ));
             }
         }
     }
-    Ok(Exit::Fine)
 }

@@ -85,3 +85,40 @@ fn no_name_is_broken_in_the_middle_of_a_word() {
     assert!(longest <= Some(40), "{longest:?}\n{narrow}");
     assert_eq!(plain(120).lines().count(), 2);
 }
+
+#[test]
+fn columns_without_room_stand_below_after_the_names() {
+    let numbers = (1..=9).map(|n| Header::numbers(format!("number{n}"), ""));
+    let row = |name: &str| {
+        let cells = (1..=9).map(|n| Cell::text(format!("{n}00,000")));
+        std::iter::once(Cell::text(name)).chain(cells).collect()
+    };
+    let table = Table {
+        title: String::new(),
+        note: String::new(),
+        headers: std::iter::once(Header::words("system"))
+            .chain(numbers)
+            .collect(),
+        rows: vec![row("mysql-8.0.31/z12a"), row("sqlite")],
+    };
+    let plain = |width| anstream::adapter::strip_str(&text(&table, width)).to_string();
+    let narrow = plain(60);
+    insta::assert_snapshot!(narrow, @"
+    system             number1  number2  number3  number4 
+    mysql-8.0.31/z12a  100,000  200,000  300,000  400,000
+    sqlite             100,000  200,000  300,000  400,000
+
+    system             number5  number6  number7  number8 
+    mysql-8.0.31/z12a  500,000  600,000  700,000  800,000
+    sqlite             500,000  600,000  700,000  800,000
+
+    system             number9 
+    mysql-8.0.31/z12a  900,000
+    sqlite             900,000
+    ");
+    let longest = narrow.lines().map(wrap::length).max();
+    assert!(longest <= Some(60), "{longest:?}\n{narrow}");
+    assert_eq!(plain(120).lines().count(), 3);
+    // One column stays beside the names, however narrow the terminal is.
+    assert_eq!(plain(10).matches("sqlite").count(), 9);
+}

@@ -34,11 +34,18 @@ pub(super) fn postgres() -> Vec<u8> {
     said
 }
 
-/// A server that asks for a password, takes any, and has prepared a statement with two parameters.
-pub(super) fn mysql(is_compressed: bool) -> Vec<u8> {
+/// A server that asks for a password, takes any, and has prepared a statement with two parameters. With
+/// `known_columns` it is a MariaDB that need not describe columns again.
+pub(super) fn mysql(is_compressed: bool, known_columns: bool) -> Vec<u8> {
     let mut greeting = b"\x0a8.0.33\0\x2a\0\0\x00noncenon\0".to_vec();
     // All capabilities but TLS, utf8mb4, autocommit, and 21 bytes of nonce.
-    greeting.extend(b"\xff\xf7\x2d\x02\0\xff\xff\x15\0\0\0\0\0\0\0\0\0\0cenoncenonce\0");
+    let (low, more) = match known_columns {
+        true => (0xfe, 0x10),
+        false => (0xff, 0),
+    };
+    greeting.extend([low, 0xf7, 0x2d, 2, 0, 0xff, 0xff, 21, 0, 0, 0, 0, 0, 0]);
+    greeting.extend([more, 0, 0, 0]);
+    greeting.extend(b"cenoncenonce\0");
     greeting.extend(b"mysql_native_password\0");
     let mut said = packet(0, &greeting);
     said.extend(packet(2, b"\0\0\0\x02\0\0\0"));
@@ -106,8 +113,9 @@ mod tests {
         let mut session = postgres.session_over(stream).unwrap();
         assert_eq!(session.prepare("", &TYPES).unwrap(), StatementId(0));
 
-        for compression in [false, true] {
-            let (stream, _theirs) = connection(&super::mysql(compression)).unwrap();
+        for (compression, known_columns) in [(false, false), (false, true), (true, false)] {
+            let said = super::mysql(compression, known_columns);
+            let (stream, _theirs) = connection(&said).unwrap();
             let mysql = MysqlConnector::new(ServerEndpoint {
                 compression,
                 ..server.clone()

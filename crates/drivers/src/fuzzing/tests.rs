@@ -113,7 +113,8 @@ fn mysql_answers() -> impl Strategy<Value = Vec<u8>> {
 /// Options of all kinds, mostly such that the client is let in.
 fn options() -> impl Strategy<Value = u8> {
     prop_oneof![
-        3 => (0..CALLS).prop_map(|call| LET_IN | call),
+        2 => (0..CALLS).prop_map(|call| LET_IN | call),
+        1 => (0..CALLS).prop_map(|call| LET_IN | KNOWN_COLUMNS | call),
         1 => any::<u8>(),
     ]
 }

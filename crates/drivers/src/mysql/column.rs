@@ -99,14 +99,16 @@ impl Encoding {
     }
 }
 
-/// The columns of the last result of one statement. A server describes them again in every result;
-/// as long as it uses the same bytes, they are compared and not read.
+/// The columns of the last result of one statement. A server describes them again in every result, or
+/// says each time that they are known; as long as it uses the same bytes, they are compared and not read.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     encodings: Vec<Encoding>,
-    /// The packets that announced and described them, with headers; empty when there is nothing to
-    /// compare with.
+    /// The packets that announced them, and described them if any did, with headers; empty when there is
+    /// nothing to compare with.
     packets: Vec<u8>,
+    /// How many packets these are.
+    count: usize,
 }
 
 impl Columns {
@@ -118,7 +120,40 @@ impl Columns {
     /// Is the next result described as the last one was? Then its description is passed over.
     #[inline]
     pub(super) fn are_described_again(&self, packets: &mut Packets) -> bool {
-        packets.pass_over(&self.packets, self.encodings.len() + 1)
+        packets.pass_over(&self.packets, self.count)
+    }
+
+    /// Reads the definitions of the `count` columns of a statement that was prepared. Results may be
+    /// described otherwise, so that there is nothing to compare with yet.
+    pub(super) fn foresee(
+        &mut self,
+        packets: &mut Packets,
+        count: usize,
+    ) -> Result<(), SessionError> {
+        *self = Self::default();
+        for _ in 0..count {
+            self.add(receive_part(packets)?)?;
+        }
+        Ok(())
+    }
+
+    /// The server says in `packet`, given with its header, that it does not describe `count` columns again.
+    pub(super) fn stay(&mut self, packet: &[u8], count: usize) -> Result<(), SessionError> {
+        if count != self.encodings.len() {
+            return Err(malformed(
+                "result, whose columns are not those that were described",
+            ));
+        }
+        self.packets.clear();
+        self.packets.extend_from_slice(packet);
+        self.count = 1;
+        Ok(())
+    }
+
+    fn add(&mut self, definition: &[u8]) -> Result<(), SessionError> {
+        let encoding = Encoding::parse(definition).ok_or_else(|| malformed("column definition"))?;
+        self.encodings.push(encoding);
+        Ok(())
     }
 
     /// Reads the definitions of the `count` columns that the packet shown last has announced.
@@ -135,13 +170,11 @@ impl Columns {
                 kept.extend_from_slice(packet);
             }
             if left > 0 {
-                let encoding = Encoding::parse(receive_part(packets)?)
-                    .ok_or_else(|| malformed("column definition"))?;
-                self.encodings.push(encoding);
+                self.add(receive_part(packets)?)?;
             }
         }
         if comparable {
-            self.packets = kept;
+            (self.packets, self.count) = (kept, count + 1);
         }
         Ok(())
     }
@@ -235,6 +268,25 @@ pub(super) mod tests {
         ] {
             assert_eq!(read(&mut columns, &definitions), (again, expected));
         }
+    }
+
+    #[test]
+    fn columns_that_are_known_are_not_described() {
+        let (int, text) = (definition(3, 0, 0), definition(253, 0, 0));
+        let (four, bytes) = (Encoding::Signed(Width::Four), Encoding::Bytes);
+        let mut columns = Columns::default();
+        read(&mut columns, &[int, text.clone()]);
+        let announced = [2, 0, 0, 1, 2, 0];
+        columns.stay(&announced, 2).unwrap();
+        assert_eq!(
+            (columns.encodings(), columns.count),
+            (&[four, bytes][..], 1)
+        );
+        assert_eq!(columns.packets, announced);
+        let error = columns.stay(&announced, 3).unwrap_err().to_string();
+        assert!(error.contains("not those that were described"), "{error}");
+        // They are described after all.
+        assert_eq!(read(&mut columns, &[text]), (false, vec![bytes]));
     }
 
     #[test]

@@ -40,6 +40,10 @@ mod flag {
         | PLUGIN_AUTH;
     /// What every server has since 4.1, and without which nothing here works.
     pub(super) const NEEDED: u32 = PROTOCOL_41 | SECURE_CONNECTION;
+    /// The flags that MariaDB has beyond those of MySQL; it says by the lack of `LONG_PASSWORD` that it
+    /// has any. `MARIADB_CLIENT_CACHE_METADATA`, since 10.6: an execution describes its columns only where
+    /// they are not those that the client was told before.
+    pub(super) const KNOWN_COLUMNS: u32 = 1 << 4;
 }
 
 /// A character set of connections.
@@ -99,6 +103,8 @@ struct Greeting {
     version: String,
     connection: u32,
     flags: u32,
+    /// Those of MariaDB alone.
+    more_flags: u32,
     nonce: Nonce,
     /// `None` when the server names a method that this client does not speak, or none at all.
     method: Option<Method>,
@@ -112,6 +118,8 @@ pub(super) struct Agreed {
     pub(super) local_files: bool,
     /// The connection's character set, by its name in SQL.
     pub(super) character_set: &'static str,
+    /// Are columns that the client knows not described again?
+    pub(super) known_columns: bool,
 }
 
 /// Logs in on a fresh connection.
@@ -162,6 +170,7 @@ fn shake_hands(packets: &mut Packets, server: &ServerEndpoint) -> Result<Agreed,
     Ok(Agreed {
         local_files: flags & flag::LOCAL_FILES != 0,
         character_set: character_set(&greeting.version).name,
+        known_columns: greeting.more_flags & flag::KNOWN_COLUMNS != 0,
         info: SessionInfo {
             server_version: greeting.version,
             backend: Some(greeting.connection),
@@ -207,8 +216,10 @@ impl Greeting {
         // Character set and status.
         cursor.bytes(3)?;
         let flags_high = cursor.u16()?;
-        // Length of the nonce, which is 20 in both methods, and ten unused bytes.
-        cursor.bytes(11)?;
+        let flags = u32::from(flags_low) | u32::from(flags_high) << 16;
+        // Length of the nonce, which is 20 in both methods, and six unused bytes; four more in MySQL.
+        cursor.bytes(7)?;
+        let more_flags = cursor.u32()?;
         let nonce_end = cursor.bytes(12)?;
         // The nonce's own NUL.
         cursor.until_nul();
@@ -219,7 +230,11 @@ impl Greeting {
         Some(Self {
             version: plain_version(&version).to_owned(),
             connection,
-            flags: u32::from(flags_low) | u32::from(flags_high) << 16,
+            flags,
+            more_flags: match flags & flag::LONG_PASSWORD {
+                0 => more_flags,
+                _ => 0,
+            },
             nonce,
             method: Method::from_name(cursor.until_nul()),
         })
@@ -262,7 +277,9 @@ impl Greeting {
         out.extend_from_slice(&flags.to_le_bytes());
         out.extend_from_slice(&(MAX_MESSAGE as u32).to_le_bytes());
         out.push(character_set(&self.version).id);
-        out.extend_from_slice(&[0; 23]);
+        out.extend_from_slice(&[0; 19]);
+        let more_flags = self.more_flags & flag::KNOWN_COLUMNS;
+        out.extend_from_slice(&more_flags.to_le_bytes());
     }
 
     /// Appends the `HandshakeResponse41`.
@@ -443,6 +460,7 @@ pub(super) mod tests {
                 version: "8.0.33".to_owned(),
                 connection: 42,
                 flags: 0xdfff_ffff,
+                more_flags: 0,
                 nonce: *b"0123456789abcdefghij",
                 method: Some(Method::CachingSha2Password),
             }
@@ -456,6 +474,25 @@ pub(super) mod tests {
         assert_eq!(read.method, Some(Method::NativePassword));
         let read = Greeting::parse(&greeting("9.7.4", "sha256_password")).unwrap();
         assert_eq!(read.method, None);
+    }
+
+    #[test]
+    fn what_mariadb_has_besides_is_asked_for() {
+        let mut packet = greeting("10.11.18-MariaDB", "mysql_native_password");
+        let more = packet.len() - b"89abcdefghij\0mysql_native_password\0".len() - 4;
+        packet[more] = 0x1f;
+        let more_flags = |packet: &[u8]| {
+            let greeting = Greeting::parse(packet).unwrap();
+            let mut head = Vec::new();
+            greeting.put_head(&mut head, 0);
+            (greeting.more_flags, head[28..].to_vec())
+        };
+        // With LONG_PASSWORD it is MySQL, where these bytes mean nothing.
+        assert_eq!(more_flags(&packet), (0, vec![0; 4]));
+        let low = more - 6 - 8;
+        assert_eq!(packet[low], 0xff);
+        packet[low] = 0xfe;
+        assert_eq!(more_flags(&packet), (0x1f, vec![0x10, 0, 0, 0]));
     }
 
     #[test]

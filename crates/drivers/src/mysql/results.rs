@@ -12,13 +12,23 @@ use crate::{Done, SessionError};
 /// More columns than any server returns; a larger count is a broken reply.
 const MOST_COLUMNS: u64 = 1 << 16;
 
-/// Memory that is kept from result to result.
-#[derive(Debug, Default)]
+/// What is kept from result to result.
+#[derive(Debug)]
 pub(super) struct Results {
     decoder: Decoder,
+    /// Does a result say whether it describes its columns?
+    known_columns: bool,
 }
 
 impl Results {
+    /// Of a session in which results say whether they describe their columns, if `known_columns`.
+    pub(super) fn new(known_columns: bool) -> Self {
+        Self {
+            decoder: Decoder::default(),
+            known_columns,
+        }
+    }
+
     /// Reads the results of the statement that was sent, until the server says that no more follow: a
     /// procedure may return several. `columns` are those of the statement's last result.
     #[inline]
@@ -63,8 +73,13 @@ impl Results {
             }
             Some(&LOCAL_FILE) => Err(unasked_file()),
             _ => {
-                let count = column_count(packet)?;
-                columns.read(packets, count)?;
+                let announced = Announced::parse(packet, self.known_columns)
+                    .ok_or_else(|| malformed("column count"))?;
+                if announced.described {
+                    columns.read(packets, announced.count)?;
+                } else {
+                    columns.stay(packets.shown(), announced.count)?;
+                }
                 read_end(packets)?;
                 self.read_rows(packets, format, columns, &mut done.rows, visit)
             }
@@ -114,13 +129,25 @@ impl Results {
     }
 }
 
-/// Columns of the result that a packet announces.
-#[inline]
-fn column_count(packet: &[u8]) -> Result<usize, SessionError> {
-    let mut cursor = Cursor::new(packet);
-    match cursor.lenenc() {
-        Some(count @ 1..=MOST_COLUMNS) if cursor.is_empty() => Ok(count as usize),
-        _ => Err(malformed("column count")),
+/// The columns of a result, as its first packet announces them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Announced {
+    count: usize,
+    /// Do their definitions follow?
+    described: bool,
+}
+
+impl Announced {
+    /// `says_so`: does the packet say whether definitions follow? Else they do.
+    fn parse(packet: &[u8], says_so: bool) -> Option<Self> {
+        let mut cursor = Cursor::new(packet);
+        let count = cursor.lenenc()?;
+        let described = !says_so || cursor.u8()? != 0;
+        let is_possible = (1..=MOST_COLUMNS).contains(&count) && cursor.is_empty();
+        is_possible.then_some(Self {
+            count: count as usize,
+            described,
+        })
     }
 }
 
@@ -148,5 +175,28 @@ pub(super) fn read_end(packets: &mut Packets) -> Result<(), SessionError> {
 fn unasked_file() -> SessionError {
     SessionError::Protocol {
         what: "the server asks for a local file, which it was not offered".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_may_say_that_its_columns_are_known() {
+        let of = |packet: &[u8], says_so| {
+            Announced::parse(packet, says_so).map(|a| (a.count, a.described))
+        };
+        assert_eq!(of(&[3], false), Some((3, true)));
+        assert_eq!(of(&[3, 1], true), Some((3, true)));
+        assert_eq!(of(&[3, 0], true), Some((3, false)));
+        for (packet, says_so) in [
+            (&[3, 0][..], false),
+            (&[3], true),
+            (&[0, 1], true),
+            (&[3, 0, 0], true),
+        ] {
+            assert_eq!(of(packet, says_so), None, "{packet:?} {says_so}");
+        }
     }
 }

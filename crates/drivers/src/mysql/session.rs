@@ -44,9 +44,9 @@ impl MysqlSession {
     pub(super) fn over(packets: Packets, agreed: Agreed) -> Self {
         Self {
             packets,
-            agreed,
             statements: Vec::new(),
-            results: Results::default(),
+            results: Results::new(agreed.known_columns),
+            agreed,
             columns: Columns::default(),
         }
     }
@@ -59,18 +59,23 @@ impl MysqlSession {
         self.packets.send()
     }
 
-    fn read_prepared(&mut self) -> Result<Prepared, SessionError> {
-        let packet = receive_part(&mut self.packets)?;
+    /// Reads the reply to a prepare, and the columns that results will have.
+    fn read_prepared(&mut self) -> Result<(Prepared, Columns), SessionError> {
+        let packets = &mut self.packets;
+        let packet = receive_part(packets)?;
         let prepared = Prepared::parse(packet).ok_or_else(|| malformed("reply to a prepare"))?;
-        for definitions in [prepared.params, prepared.columns] {
-            if definitions > 0 {
-                for _ in 0..definitions {
-                    receive_part(&mut self.packets)?;
-                }
-                read_end(&mut self.packets)?;
+        if prepared.params > 0 {
+            for _ in 0..prepared.params {
+                receive_part(packets)?;
             }
+            read_end(packets)?;
         }
-        Ok(prepared)
+        let mut columns = Columns::default();
+        if prepared.columns > 0 {
+            columns.foresee(packets, prepared.columns.into())?;
+            read_end(packets)?;
+        }
+        Ok((prepared, columns))
     }
 }
 
@@ -111,7 +116,7 @@ impl Session for MysqlSession {
     fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId, SessionError> {
         self.command(COM_STMT_PREPARE, sql.as_bytes())
             .map_err(|error| error.about(sql))?;
-        let prepared = self
+        let (prepared, columns) = self
             .read_prepared()
             .map_err(|error| settle(&mut self.packets, error, sql))?;
         if usize::from(prepared.params) != types.len() {
@@ -128,7 +133,7 @@ impl Session for MysqlSession {
         }
         let id = StatementId(self.statements.len() as u32);
         self.statements
-            .push(Statement::new(prepared.id, sql, types));
+            .push(Statement::new(prepared.id, sql, types, columns));
         Ok(id)
     }
 

@@ -56,7 +56,8 @@ impl Prepared {
 }
 
 impl Statement {
-    pub(super) fn new(id: u32, sql: &str, types: &[ParamType]) -> Self {
+    /// `columns`: of its results, as far as the server has told.
+    pub(super) fn new(id: u32, sql: &str, types: &[ParamType], columns: Columns) -> Self {
         let mut later = vec![COM_STMT_EXECUTE];
         later.extend_from_slice(&id.to_le_bytes());
         // No cursor; one iteration.
@@ -91,7 +92,7 @@ impl Statement {
             later,
             integers,
             types_known: false,
-            columns: Columns::default(),
+            columns,
         }
     }
 
@@ -168,6 +169,10 @@ fn wire_type(kind: ParamType) -> u8 {
 mod tests {
     use super::*;
 
+    fn prepared(id: u32, sql: &str, types: &[ParamType]) -> Statement {
+        Statement::new(id, sql, types, Columns::default())
+    }
+
     fn encoded(statement: &Statement, params: &[Param<'_>]) -> Vec<u8> {
         let mut out = Vec::new();
         statement.put(&mut out, params).unwrap();
@@ -177,7 +182,7 @@ mod tests {
     #[test]
     fn the_first_execution_carries_the_types() {
         let types = [ParamType::Int, ParamType::Text, ParamType::DateTime];
-        let mut statement = Statement::new(7, "select ?, ?, ?", &types);
+        let mut statement = prepared(7, "select ?, ?, ?", &types);
         let params = [Param::Int(-2), Param::Text("ab"), Param::Text("2026")];
         let head = b"\x17\x07\0\0\0\0\x01\0\0\0\0";
         let values = b"\xfe\xff\xff\xff\xff\xff\xff\xff\x02ab\x042026";
@@ -194,7 +199,7 @@ mod tests {
 
     #[test]
     fn integers_are_written_into_the_packet_that_is_there() {
-        let mut statement = Statement::new(7, "select ?, ?", &[ParamType::Int; 2]);
+        let mut statement = prepared(7, "select ?, ?", &[ParamType::Int; 2]);
         let params = |one, two| [Param::Int(one), Param::Int(two)];
         assert_eq!(statement.whole_packet(&params(1, 2)), None);
         statement.types_known = true;
@@ -210,10 +215,10 @@ mod tests {
         assert_eq!(statement.whole_packet(&[Param::Int(1)]), None);
         let text = [Param::Int(1), Param::Text("2")];
         assert_eq!(statement.whole_packet(&text), None);
-        let mut statement = Statement::new(7, "select ?", &[ParamType::Text]);
+        let mut statement = prepared(7, "select ?", &[ParamType::Text]);
         statement.types_known = true;
         assert_eq!(statement.whole_packet(&[Param::Text("a")]), None);
-        let mut statement = Statement::new(1, "select 1", &[]);
+        let mut statement = prepared(1, "select 1", &[]);
         statement.types_known = true;
         assert_eq!(
             statement.whole_packet(&[]),
@@ -223,20 +228,20 @@ mod tests {
 
     #[test]
     fn without_parameters_there_is_no_bitmap() {
-        let statement = Statement::new(1, "select 1", &[]);
+        let statement = prepared(1, "select 1", &[]);
         assert_eq!(encoded(&statement, &[]), b"\x17\x01\0\0\0\0\x01\0\0\0");
     }
 
     #[test]
     fn nine_parameters_need_two_bytes_of_bitmap() {
-        let statement = Statement::new(1, "", &[ParamType::Int; 9]);
+        let statement = prepared(1, "", &[ParamType::Int; 9]);
         let out = encoded(&statement, &[Param::Int(0); 9]);
         assert_eq!(out.len(), 10 + 2 + 1 + 9 * 2 + 9 * 8);
     }
 
     #[test]
     fn a_decimal_is_sent_as_text_for_the_server_to_convert() {
-        let statement = Statement::new(1, "select ?", &[ParamType::Decimal]);
+        let statement = prepared(1, "select ?", &[ParamType::Decimal]);
         let out = encoded(&statement, &[Param::Text("-12.50")]);
         assert!(out.ends_with(b"\0\x01\xfe\0\x06-12.50"));
         let error = statement
@@ -250,7 +255,7 @@ mod tests {
 
     #[test]
     fn parameters_of_another_number_or_type_are_refused() {
-        let statement = Statement::new(1, "select ?", &[ParamType::Int]);
+        let statement = prepared(1, "select ?", &[ParamType::Int]);
         let error = |params: &[Param<'_>]| {
             statement
                 .put(&mut Vec::new(), params)

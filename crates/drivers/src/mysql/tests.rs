@@ -442,6 +442,47 @@ fn valid_result() -> Vec<u8> {
 }
 
 #[test]
+fn columns_that_are_known_are_not_described_again() {
+    let stream = |replies: &[u8]| {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        theirs.write_all(replies).unwrap();
+        (
+            Stream::over(ours.into(), true, Duration::from_secs(5)),
+            theirs,
+        )
+    };
+    // Prepared with a column, which three results do not describe again; a fourth does.
+    let prepared = framed(&[
+        b"\0\x05\0\0\0\x01\0\0\0\0\0\0".to_vec(),
+        definition(8, 0, 0),
+        END.to_vec(),
+    ]);
+    let row = |number: u8| vec![0, 0, number, 0, 0, 0, 0, 0, 0, 0];
+    let known = |number| framed(&[vec![1, 0], END.to_vec(), row(number), END.to_vec()]);
+    let described = framed(&[
+        vec![1, 1],
+        definition(1, 0, 0),
+        END.to_vec(),
+        vec![0, 0, 4],
+        END.to_vec(),
+    ]);
+    let said = [prepared, known(1), known(2), known(3), described].concat();
+    let (stream, _peer) = stream(&said);
+    let agreed = Agreed {
+        known_columns: true,
+        ..Agreed::default()
+    };
+    let mut session = MysqlSession::over(Packets::new(stream), agreed);
+    let id = session.prepare("select", &[]).unwrap();
+    for expected in 1..=4 {
+        let mut shown = None;
+        let mut each = |row: &dyn Row| shown = row.value(0).as_int();
+        session.execute_prepared(id, &[], &mut each).unwrap();
+        assert_eq!(shown, Some(expected));
+    }
+}
+
+#[test]
 fn the_valid_result_is_valid() {
     let prepared = framed(&[b"\0\x05\0\0\0\0\0\0\0\0\0\0".to_vec()]);
     let (mut session, _peer) = session_over(&[prepared, valid_result()].concat());

@@ -86,7 +86,7 @@ pub(crate) fn micro(rounds: u32, workload: &str) -> Plan {
 pub(crate) fn insert(plan: &mut Plan) -> &mut model::InsertSpec {
     match &mut plan.workload {
         WorkloadSpec::Insert(spec) => spec,
-        WorkloadSpec::Sql(_) => panic!("another workload"),
+        WorkloadSpec::Sql(_) | WorkloadSpec::Tpcc(_) => panic!("another workload"),
     }
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn insert(plan: &mut Plan) -> &mut model::InsertSpec {
 pub(crate) fn sql(plan: &mut Plan) -> &mut model::SqlSpec {
     match &mut plan.workload {
         WorkloadSpec::Sql(spec) => spec,
-        WorkloadSpec::Insert(_) => panic!("another workload"),
+        WorkloadSpec::Insert(_) | WorkloadSpec::Tpcc(_) => panic!("another workload"),
     }
 }
 

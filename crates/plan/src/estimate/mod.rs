@@ -5,7 +5,9 @@
 
 mod costs;
 mod insert;
+mod memory;
 mod sql;
+mod tpcc;
 
 use model::{Bytes, Nanos, Plan, StepId, System, WorkloadSpec};
 
@@ -19,6 +21,8 @@ pub struct Estimate {
     pub disk: Bytes,
     /// The instance of each system, in the plan's order.
     pub systems: Vec<(String, Bytes)>,
+    /// Memory of each system with its sessions and of backslide beside it, in the plan's order.
+    pub memory: Vec<(String, Bytes)>,
     /// What the results take in the store.
     pub store: Bytes,
     /// All trials, one after the other, and what comes before them.
@@ -57,9 +61,15 @@ impl Estimate {
 /// What the store keeps of a second of a trial: three operation kinds with compressed histograms
 /// and the probes' readings.
 const STORE_SECOND: u64 = 4_096;
+/// The same with the six kinds of the TPC-C-like workload.
+const STORE_TPCC_SECOND: u64 = 8_192;
 /// What the store keeps of a step besides: the server's variables and status before and after.
 const STORE_STEP: u64 = 256 << 10;
 
+/// To connect, to prepare, and to ask the server for its state before and after a step.
+const AROUND_STEP: Nanos = Nanos::from_millis(300);
+/// Attempts of a ramp: it doubles the rate some times, then halves the gap some times.
+const ATTEMPTS: u64 = 15;
 /// Bytes per second that are cloned where blocks cannot be shared.
 const CLONE_RATE: u64 = 200 << 20;
 /// Rows per second that are read before the queries of a trial on a clone.
@@ -71,6 +81,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
     let name = |system: &System| system.name.clone();
     let each = || plan.systems.iter();
     let systems: Vec<(String, Bytes)> = each().map(|s| (name(s), instance(workload, s))).collect();
+    let memory = each().map(|s| (name(s), memory::of(workload, s))).collect();
     let templates: Vec<Loading> = each()
         .filter(|_| plan.template)
         .map(|system| loading(workload, system))
@@ -94,6 +105,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
     Estimate {
         disk: Bytes(sum([largest, kept, store])),
         systems,
+        memory,
         store: Bytes(store),
         time,
         parts,
@@ -118,6 +130,7 @@ pub fn step_times(plan: &Plan) -> Vec<(StepId, Nanos)> {
             let time = |step| Nanos(sql::step(spec, step, &cost));
             steps.map(|step| (step.id.clone(), time(step))).collect()
         }
+        WorkloadSpec::Tpcc(spec) => tpcc::steps(spec, &cost),
     }
 }
 
@@ -126,6 +139,7 @@ fn instance(workload: &WorkloadSpec, system: &System) -> Bytes {
     match workload {
         WorkloadSpec::Insert(spec) => insert::instance(spec, system),
         WorkloadSpec::Sql(spec) => sql::instance(spec, system),
+        WorkloadSpec::Tpcc(spec) => tpcc::instance(spec, system),
     }
 }
 
@@ -134,6 +148,7 @@ fn loading(workload: &WorkloadSpec, system: &System) -> Loading {
     match workload {
         WorkloadSpec::Insert(spec) => insert::loading(spec, system),
         WorkloadSpec::Sql(spec) => sql::loading(spec, system),
+        WorkloadSpec::Tpcc(spec) => tpcc::loading(spec, system),
     }
 }
 
@@ -142,6 +157,7 @@ fn trial(workload: &WorkloadSpec, cost: &Costs) -> Nanos {
     match workload {
         WorkloadSpec::Insert(spec) => insert::trial(spec, cost),
         WorkloadSpec::Sql(spec) => sql::trial(spec, cost),
+        WorkloadSpec::Tpcc(spec) => tpcc::trial(spec, cost),
     }
 }
 
@@ -150,6 +166,7 @@ fn trial_on_clone(workload: &WorkloadSpec, cost: &Costs, data: Bytes) -> Nanos {
     let (read, steps) = match workload {
         WorkloadSpec::Insert(spec) => insert::on_clone(spec),
         WorkloadSpec::Sql(spec) => sql::on_clone(spec, cost),
+        WorkloadSpec::Tpcc(spec) => tpcc::on_clone(spec, cost),
     };
     Nanos(sum([
         steps,
@@ -161,17 +178,19 @@ fn trial_on_clone(workload: &WorkloadSpec, cost: &Costs, data: Bytes) -> Nanos {
 
 /// What the results take.
 fn store(plan: &Plan, time: Nanos) -> u64 {
-    let steps = match &plan.workload {
-        WorkloadSpec::Insert(spec) => spec.steps.len(),
-        WorkloadSpec::Sql(spec) => spec.steps.len(),
+    let (steps, second) = match &plan.workload {
+        WorkloadSpec::Insert(spec) => (spec.steps.len() as u64, STORE_SECOND),
+        WorkloadSpec::Sql(spec) => (spec.steps.len() as u64, STORE_SECOND),
+        WorkloadSpec::Tpcc(spec) => (
+            tpcc::STEPS_BESIDE + u64::from(spec.steps),
+            STORE_TPCC_SECOND,
+        ),
     };
     let trials = plan.systems.len() as u64 * u64::from(plan.rounds);
     let seconds = time.0 / Nanos::SECOND.0;
     sum([
-        seconds.saturating_mul(STORE_SECOND),
-        trials
-            .saturating_mul(steps as u64)
-            .saturating_mul(STORE_STEP),
+        seconds.saturating_mul(second),
+        trials.saturating_mul(steps).saturating_mul(STORE_STEP),
     ])
 }
 

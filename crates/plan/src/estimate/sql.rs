@@ -9,17 +9,13 @@ use model::{
 };
 
 use super::costs::{Costs, costs, logs};
-use super::{Loading, at_rate, sum, total};
+use super::{AROUND_STEP, ATTEMPTS, Loading, at_rate, sum, total};
 
 /// Statements per second that write, all clients together.
 const WRITE_RATE: u64 = 10_000;
 /// What a statement that writes adds to WAL or a binary log besides the row before and after it, page
 /// images among it.
 const LOGGED: u64 = 300;
-/// To connect, to prepare, and to ask the server for its state before and after a step.
-const AROUND_STEP: Nanos = Nanos::from_millis(300);
-/// Attempts of a ramp: it doubles the rate some times, then halves the gap some times.
-const ATTEMPTS: u64 = 15;
 
 /// Bytes of one instance at its largest.
 pub(super) fn instance(spec: &SqlSpec, system: &System) -> Bytes {

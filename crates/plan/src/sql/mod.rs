@@ -9,9 +9,9 @@ mod listing;
 mod literal;
 mod names;
 mod operation;
-mod options;
-mod pace;
-mod rules;
+pub(crate) mod options;
+pub(crate) mod pace;
+pub(crate) mod rules;
 mod scan;
 mod scope;
 mod select;
@@ -41,17 +41,22 @@ const MICRO: &str = "micro";
 /// Clients of a load where nobody says how many: one for each CPU, but not more than these.
 const MOST_LOAD_CLIENTS: u32 = 8;
 
+/// Clients of a load on this host where nobody says how many.
+pub(crate) fn load_clients(host: HostShape) -> u32 {
+    host.cpus.clamp(1, MOST_LOAD_CLIENTS)
+}
+
 /// Checks keys, types and ranges of a plan's workload, everything that needs no workload file.
 pub(crate) fn check_table(table: &Node, kind: Kind) -> Result<(), PlanError> {
     let fields = plan_fields(table)?;
     match (kind, fields.get("file")) {
         (Kind::Sql, _) => fields.need("file")?.text().map(drop)?,
-        (Kind::Micro | Kind::Insert, Some(item)) => {
+        (Kind::Micro | Kind::Insert | Kind::Tpcc, Some(item)) => {
             return Err(item.conflict(
                 "`file` and `kind = \"micro\"`: write `kind = \"sql\"` for a workload file of your own",
             ));
         }
-        (Kind::Micro | Kind::Insert, None) => {}
+        (Kind::Micro | Kind::Insert | Kind::Tpcc, None) => {}
     }
     Options::usual(1).apply(&fields)
 }
@@ -59,7 +64,7 @@ pub(crate) fn check_table(table: &Node, kind: Kind) -> Result<(), PlanError> {
 /// The workload file that a plan names and where: a path, or a name in the catalog.
 pub(crate) fn named(table: &Node, kind: Kind) -> Option<(&str, Place)> {
     match kind {
-        Kind::Insert => None,
+        Kind::Insert | Kind::Tpcc => None,
         Kind::Micro => Some((MICRO, table.place.clone())),
         Kind::Sql => {
             let item = plan_fields(table).ok()?.get("file")?;
@@ -93,5 +98,5 @@ pub(crate) fn resolve(
         }
         None => catalog.workload_file(name, &place.to_string())?,
     };
-    workload.resolve(Some(&fields), host.cpus.clamp(1, MOST_LOAD_CLIENTS))
+    workload.resolve(Some(&fields), load_clients(host))
 }

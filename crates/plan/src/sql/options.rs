@@ -107,12 +107,7 @@ const KEYS: [Key; 24] = [
     ("compat", |o, v| v.switch().map(|it| o.compat = it)),
     ("secondary", |o, v| v.switch().map(|it| o.secondary = it)),
     ("statements", |o, v| {
-        let words = [
-            ("prepared", Statements::Prepared),
-            ("text", Statements::Text),
-        ];
-        v.word("kind of statements", &words)
-            .map(|it| o.statements = it)
+        statements(v).map(|it| o.statements = it)
     }),
     ("distribution", |o, v| {
         distribution(&v).map(|it| o.distribution = it)
@@ -171,39 +166,21 @@ impl Options {
             arrivals: None,
             queue: None,
             errors: rules::usual(),
-            load: LoadSpec {
-                clients: load_clients,
-                method: LoadMethod::Fastest,
-                rows_per_commit: 10_000,
-                indexes_first: false,
-            },
+            load: usual_load(load_clients),
             statement_timeout: 600,
         }
     }
 
     /// Takes over all that the table says.
     pub(crate) fn apply(&mut self, fields: &Fields<'_>) -> Result<(), PlanError> {
-        for (one, other) in [("rate", "ramp"), ("set", "tests")] {
-            if let (Some(_), Some(item)) = (fields.get(one), fields.get(other)) {
-                return Err(item.conflict(format!(
-                    "`{one}` and `{other}` exclude each other: leave one of them out"
-                )));
-            }
-        }
+        fields.only_one(&["rate", "ramp"])?;
+        fields.only_one(&["set", "tests"])?;
         KEYS.iter()
             .try_for_each(|(key, set)| match fields.get(key) {
                 Some(value) => set(self, value),
                 None => Ok(()),
             })?;
-        let is_open = self.rate.is_some() || self.ramp.is_some();
-        match fields.get("arrivals").or_else(|| fields.get("queue")) {
-            Some(item) if !is_open => Err(item.conflict(format!(
-                "`{}` without `rate` or `ramp`: clients that send the next operation when they have \
-                 the answer to the last need none",
-                item.key
-            ))),
-            _ => Ok(()),
-        }
+        pace::check(fields, self.rate.is_some() || self.ramp.is_some())
     }
 
     /// When the operations of a test start.
@@ -253,7 +230,27 @@ fn clients(item: Item<'_>) -> Result<Vec<u32>, PlanError> {
     Ok(numbers)
 }
 
-fn load(item: Item<'_>, load: &mut LoadSpec) -> Result<(), PlanError> {
+/// Literal text or prepared.
+pub(crate) fn statements(item: Item<'_>) -> Result<Statements, PlanError> {
+    let words = [
+        ("prepared", Statements::Prepared),
+        ("text", Statements::Text),
+    ];
+    item.word("kind of statements", &words)
+}
+
+/// How tables are loaded where nobody says, with so many clients.
+pub(crate) fn usual_load(clients: u32) -> LoadSpec {
+    LoadSpec {
+        clients,
+        method: LoadMethod::Fastest,
+        rows_per_commit: 10_000,
+        indexes_first: false,
+    }
+}
+
+/// Takes over what a table such as `{ clients = 4, method = "bulk" }` says of the load.
+pub(crate) fn load(item: Item<'_>, load: &mut LoadSpec) -> Result<(), PlanError> {
     let keys = ["clients", "method", "rows_per_commit", "indexes_first"];
     let fields = Fields::new(item.node, "load", &keys)?;
     if let Some(clients) = fields.get("clients") {

@@ -6,10 +6,14 @@ use crate::PlanError;
 use crate::fields::{Fields, Item};
 
 const MAX_RATE: u64 = 10_000_000;
+/// How operations arrive where a plan does not say how.
+pub(crate) const ARRIVALS: Arrivals = Arrivals::Poisson;
 /// Operations that may wait where a plan does not say how many.
-const QUEUE: u32 = 100_000;
+pub(crate) const QUEUE: u32 = 100_000;
 /// Seconds of an attempt of a ramp where a plan does not say how many.
 const ATTEMPT_SECONDS: u32 = 10;
+/// Keys of a search for the highest rate that [`attempts`] reads.
+pub(crate) const ATTEMPTS: [&str; 2] = ["from", "attempt_seconds"];
 /// Percentiles that may have a limit, with their per mille.
 const PERCENTILES: [(&str, u32); 5] = [
     ("p50", 500),
@@ -46,10 +50,30 @@ pub(crate) fn queue(item: Item<'_>) -> Result<u32, PlanError> {
     item.small(1..=10_000_000)
 }
 
+/// An error where the table says how operations arrive or wait, and none arrives by itself.
+pub(crate) fn check(fields: &Fields<'_>, is_open: bool) -> Result<(), PlanError> {
+    match fields.get("arrivals").or_else(|| fields.get("queue")) {
+        Some(item) if !is_open => Err(item.conflict(format!(
+            "`{}` without `rate` or `ramp`: clients that send the next operation when they have \
+             the answer to the last need none",
+            item.key
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The first rate of a search, and the seconds of each attempt.
+pub(crate) fn attempts(fields: &Fields<'_>) -> Result<(u64, u32), PlanError> {
+    let from = rate(fields.need("from")?)?;
+    let seconds = fields.get("attempt_seconds");
+    let seconds = seconds.map_or(Ok(ATTEMPT_SECONDS), |s| s.small(1..=3_600))?;
+    Ok((from, seconds))
+}
+
 /// A search for the highest rate within a limit.
 pub(crate) fn ramp(item: Item<'_>) -> Result<Ramp, PlanError> {
     let percentiles = PERCENTILES.map(|(key, _)| key);
-    let keys = ["from", "attempt_seconds"].into_iter().chain(percentiles);
+    let keys = ATTEMPTS.into_iter().chain(percentiles);
     let fields = Fields::new(item.node, "ramp", &keys.collect::<Vec<_>>())?;
     let given = PERCENTILES.iter();
     let given: Vec<(Item<'_>, u32)> = given
@@ -60,32 +84,32 @@ pub(crate) fn ramp(item: Item<'_>) -> Result<Ramp, PlanError> {
             "`ramp` needs the limit of one percentile of response time, such as `p99 = \"10ms\"`",
         ));
     };
-    let seconds = fields.get("attempt_seconds");
+    let (from, attempt_seconds) = attempts(&fields)?;
     Ok(Ramp {
-        from: rate(fields.need("from")?)?,
+        from,
         permille: *permille,
-        limit_micros: micros(limit)?,
-        attempt_seconds: seconds.map_or(Ok(ATTEMPT_SECONDS), |s| s.small(1..=3_600))?,
+        limit_micros: limit_micros(limit)?,
+        attempt_seconds,
     })
 }
 
-/// A time such as `"500us"`, `"10ms"` or `"1s"`, in microseconds.
-fn micros(item: &Item<'_>) -> Result<u64, PlanError> {
-    let text = item.text()?;
+fn limit_micros(item: &Item<'_>) -> Result<u64, PlanError> {
+    micros(item.text()?)
+        .filter(|micros| (1..=MAX_LIMIT_MICROS).contains(micros))
+        .ok_or_else(|| item.wrong("a time up to a minute such as \"500us\", \"10ms\" or \"1s\""))
+}
+
+/// A time such as `500us`, `10ms` or `1s`, in microseconds.
+pub(crate) fn micros(text: &str) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     let micros = match unit.trim() {
-        "us" | "µs" => Some(1),
-        "ms" => Some(1_000),
-        "s" => Some(1_000_000),
-        _ => None,
+        "us" | "µs" => 1,
+        "ms" => 1_000,
+        "s" => 1_000_000,
+        _ => return None,
     };
-    let number: Option<u64> = number.parse().ok();
-    number
-        .zip(micros)
-        .and_then(|(number, micros)| number.checked_mul(micros))
-        .filter(|micros| (1..=MAX_LIMIT_MICROS).contains(micros))
-        .ok_or_else(|| item.wrong("a time up to a minute such as \"500us\", \"10ms\" or \"1s\""))
+    number.parse::<u64>().ok()?.checked_mul(micros)
 }
 
 /// What all of these come to.
@@ -95,7 +119,7 @@ pub(crate) fn pace(
     arrivals: Option<Arrivals>,
     queue: Option<u32>,
 ) -> SqlPace {
-    let arrivals = arrivals.unwrap_or(Arrivals::Poisson);
+    let arrivals = arrivals.unwrap_or(ARRIVALS);
     let queue = queue.unwrap_or(QUEUE);
     match (rate, ramp) {
         (_, Some(ramp)) => SqlPace::Ramp {

@@ -75,7 +75,11 @@ fn plans() {
             "mysql-5.6-to-9.7",
             "postgres-12-to-19",
             "postgres-mariadb",
-            "smoke"
+            "smoke",
+            "tpcc-isolation",
+            "tpcc-mysql-5.6-9.7",
+            "tpcc-postgres",
+            "tpcc-smoke"
         ]
     );
     assert_snapshot!(of_catalog("demo"), @r"

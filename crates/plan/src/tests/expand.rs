@@ -24,7 +24,7 @@ fn insert(keys: &str) -> model::InsertSpec {
     );
     match expand(&text).unwrap().workload {
         WorkloadSpec::Insert(spec) => spec,
-        WorkloadSpec::Sql(_) => panic!("it is the Insert Benchmark"),
+        WorkloadSpec::Sql(_) | WorkloadSpec::Tpcc(_) => panic!("it is another workload"),
     }
 }
 

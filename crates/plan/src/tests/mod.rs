@@ -7,6 +7,8 @@ mod configs_rules;
 mod errors;
 mod expand;
 mod micro;
+mod tpcc;
+mod tpcc_errors;
 mod workload_errors;
 mod workloads;
 
@@ -59,7 +61,7 @@ pub(super) fn build(request: &BuildRequest, version: &str) -> Build {
 pub(super) fn sql(plan: Plan) -> model::SqlSpec {
     match plan.workload {
         WorkloadSpec::Sql(spec) => spec,
-        WorkloadSpec::Insert(_) => panic!("it is the Insert Benchmark"),
+        WorkloadSpec::Insert(_) | WorkloadSpec::Tpcc(_) => panic!("it has no workload file"),
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod axis;
 pub(crate) mod dots;
 pub(crate) mod forest;
 pub(crate) mod interval;
+pub(crate) mod levels;
 pub(crate) mod line;
 pub(crate) mod quantile;
 pub(crate) mod scale;

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::table::folded;
 use crate::tables;
+use crate::transactions;
 use crate::view::View;
 
 pub(super) fn methods(view: &View<'_>) -> Markup {
@@ -35,6 +36,9 @@ pub(super) fn methods(view: &View<'_>) -> Markup {
                 }
                 @if view.sweep.is_some() {
                     li { "A system passes the base where it is certainly slower at one number of clients and certainly faster at a higher one. The place is found in each round, linearly in the logarithm of the clients; its interval comes from the rounds as every other. Scale-up compares a system with itself at the smallest number of clients, within each round." }
+                }
+                @if transactions::spec(view).is_some() {
+                    li { "tpmc counts every New-Order that was completed within the window, those that are rolled back on purpose included, as tpcc-mysql does; nopm leaves these out. Costs per operation are per completed New-Order and hold the other four kinds. The twelve consistency conditions and more were asked of the database after the load and after the last step; a trial that fails one is in no table." }
                 }
                 li { "Charts over time sum all clients; where a step is long, several seconds share a point." }
             }

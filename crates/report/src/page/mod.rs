@@ -12,6 +12,7 @@ mod shared;
 mod step;
 mod summary;
 mod table;
+mod transactions;
 mod trials;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
@@ -55,6 +56,7 @@ fn page(input: &Input<'_>, extent: Extent) -> String {
                 link rel="icon" href="data:,";
                 title { (title) " · backslide" }
                 style { (PreEscaped(STYLE)) }
+                @if view.has_transactions() { style { (PreEscaped(transactions::STYLE)) } }
             }
             body {
                 (shapes())
@@ -89,6 +91,7 @@ fn head(view: &View<'_>, sections: &Sections) -> Markup {
             nav aria-label="Contents" {
                 a href="#summary" { "What happened" }
                 a href="#matrix" { "Ratios" }
+                @if view.has_transactions() { a href="#transactions" { "Transactions" } }
                 a href="#tables" { "Tables" }
                 @if view.sweep.is_some() { a href="#sweep" { "Clients" } }
                 a href="#costs" { "Cost" }
@@ -122,6 +125,7 @@ fn body(view: &View<'_>, extent: Extent, sections: &Sections) -> Markup {
     markup! {
         (summary::summary(view))
         (matrix::matrix(view, sections))
+        (transactions::transactions(view))
         section #tables {
             h2 { "Throughput" }
             (throughput(view))

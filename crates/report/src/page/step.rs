@@ -73,8 +73,10 @@ pub(super) fn step(view: &View<'_>, place: usize, step: &StepInfo, detail: Detai
     let whole = detail.extent == Extent::Whole;
     // Of dozens of steps the statements of a transaction are told in a table.
     let is_one_of_dozens = view.is_by_step();
+    // The kinds of transactions have a table that holds them all.
+    let transactions = tables::view_transaction_kinds(view, step);
     let kinds: Vec<String> = match detail.extent {
-        Extent::Whole if !is_one_of_dozens => view.kinds(step),
+        Extent::Whole if !is_one_of_dozens && transactions.is_none() => view.kinds(step),
         Extent::Whole | Extent::Brief => vec![step.subject.clone()],
     };
     html! {
@@ -90,6 +92,7 @@ pub(super) fn step(view: &View<'_>, place: usize, step: &StepInfo, detail: Detai
             }
             (course(view, step, bins, whole || !is_one_of_dozens))
             @for kind in &kinds { (response(view, step, kind, detail)) }
+            @if let Some(transactions) = &transactions { (table(transactions)) }
             (others(view, step, &kinds, bins))
             (step_costs(view, step))
             @if whole {

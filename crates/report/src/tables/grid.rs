@@ -177,7 +177,7 @@ pub(super) fn absolute_cell(
 }
 
 /// A metric relative to the base: from the comparison; where there is none, from the medians.
-pub(super) fn relative_cell(
+pub(crate) fn relative_cell(
     view: &View<'_>,
     system: &Seen<'_>,
     step: &StepInfo,

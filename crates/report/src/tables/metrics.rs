@@ -39,6 +39,8 @@ pub(crate) fn metrics(view: &View<'_>) -> Table {
                     "per inserted or indexed row in the load steps and per query in the query steps",
                 WorkloadSpec::Sql(_) =>
                     "per statement, BEGIN and COMMIT among them, and per row where tables are loaded, indexed or scanned",
+                WorkloadSpec::Tpcc(_) =>
+                    "per completed New-Order where transactions run, and per row where tables are loaded or indexed",
             }
         ),
         headers: vec![
@@ -64,6 +66,7 @@ const fn better(direction: Direction) -> &'static str {
 fn family(id: &MetricId) -> String {
     let parts: Vec<&str> = id.0.split('.').collect();
     match parts.as_slice() {
+        [share] if share.starts_with("sla/") => "sla/<kind>".to_owned(),
         [clock @ ("service" | "response"), .., last] => format!("{clock}.<kind>.{last}"),
         [head @ ("rate" | "rows" | "errors" | "retries"), _, ..] => format!("{head}.<kind>"),
         _ => id.0.clone(),
@@ -80,6 +83,7 @@ mod tests {
         assert_eq!(of("service.query.p99"), "service.<kind>.p99");
         assert_eq!(of("rows.insert"), "rows.<kind>");
         assert_eq!(of("rate"), "rate");
+        assert_eq!(of("sla/stock-level"), "sla/<kind>");
         assert_eq!(of("server.cpu/o"), "server.cpu/o");
     }
 }

@@ -14,6 +14,7 @@ mod response;
 mod sizes;
 mod systems;
 mod throughput;
+mod transactions;
 mod trials;
 mod verdicts;
 
@@ -24,6 +25,7 @@ pub(crate) use costs::{
     step_costs as view_step_costs,
 };
 pub(crate) use errors::errors as view_errors;
+pub(crate) use grid::relative_cell as view_relative_cell;
 pub(crate) use group_summary::group_summary as view_group_summary;
 pub(crate) use metrics::metrics as view_metrics;
 pub(crate) use open_loop::open_loop as view_open_loop;
@@ -40,6 +42,11 @@ pub(crate) use systems::{differing as view_differing, settings as view_settings}
 pub(crate) use throughput::{
     absolute as view_absolute, background as view_background, relative as view_relative,
 };
+pub(crate) use transactions::{
+    Which, audit as view_audit, kinds as view_transaction_kinds, limits as view_limits,
+    relative as view_relative_transactions, runs as view_runs, sizes as view_grown,
+    transactions as view_transactions,
+};
 pub(crate) use trials::trials as view_trials;
 pub use verdicts::Shown;
 pub(crate) use verdicts::{
@@ -47,6 +54,7 @@ pub(crate) use verdicts::{
     verdicts as view_verdicts,
 };
 
+use crate::transactions::Transactions;
 use crate::view::View;
 use crate::{Input, Table};
 
@@ -170,6 +178,21 @@ pub fn group_summary(input: &Input<'_>) -> Option<Table> {
 /// What became of operations that arrive by themselves; `None` where there are none.
 pub fn open_loop(input: &Input<'_>) -> Option<Table> {
     view_open_loop(&View::new(input))
+}
+
+/// What the published report of the TPC-C-like workload has, for the first and the last step of
+/// transactions, and what proves it; none for other workloads.
+pub fn transactions(input: &Input<'_>) -> Vec<Table> {
+    view_transactions(&View::new(input), Which::Ends)
+}
+
+/// Throughput, CPU, writes and size of the TPC-C-like workload relative to the base; `None` for other
+/// workloads, and where there is nothing to compare.
+pub fn relative_transactions(input: &Input<'_>) -> Option<Table> {
+    let view = View::new(input);
+    let run = Transactions::of(&view)?;
+    view.has_candidates()
+        .then(|| view_relative_transactions(&view, &run))
 }
 
 /// Throughput relative to the base: systems × steps.

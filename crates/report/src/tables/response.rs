@@ -22,7 +22,8 @@ const BUCKETS: [(&str, u64); 9] = [
     ("16s", 16_000_000_000),
 ];
 
-const PERCENTILES: [(&str, &str); 7] = [
+/// How they are headed, and the last part of their metrics.
+pub(super) const PERCENTILES: [(&str, &str); 7] = [
     ("mean", "mean"),
     ("p50", "p50"),
     ("p90", "p90"),
@@ -137,7 +138,8 @@ pub(crate) fn other_kinds(view: &View<'_>, step: &StepInfo) -> Option<Table> {
     })
 }
 
-fn percentile(
+/// The median over the rounds, or the longest of all rounds.
+pub(super) fn percentile(
     view: &View<'_>,
     system: &Seen<'_>,
     step: &StepInfo,

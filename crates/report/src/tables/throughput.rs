@@ -37,6 +37,9 @@ pub(super) fn absolute_note(view: &View<'_>) -> &'static str {
         WorkloadSpec::Sql(_) => {
             "Median over the rounds. Operations are statements, BEGIN and COMMIT among them; where tables are loaded, indexed or scanned, rows are counted."
         }
+        WorkloadSpec::Tpcc(_) => {
+            "Median over the rounds of rows per second where tables are loaded and indexed, and of completed New-Orders per second (60 times that is tpmc) where transactions run."
+        }
     }
 }
 
@@ -126,6 +129,6 @@ fn missed_rounds(view: &View<'_>, system: &Seen<'_>, step: &StepInfo) -> Option<
 fn sla_percent(view: &View<'_>) -> Option<u32> {
     match &view.input.data.info.plan.workload {
         WorkloadSpec::Insert(spec) => Some(spec.sla_percent),
-        WorkloadSpec::Sql(_) => None,
+        WorkloadSpec::Sql(_) | WorkloadSpec::Tpcc(_) => None,
     }
 }

@@ -10,6 +10,7 @@
 )]
 
 pub mod micro;
+pub mod tpcc;
 
 use std::collections::{BTreeSet, HashMap};
 

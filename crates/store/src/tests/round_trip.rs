@@ -2,7 +2,7 @@
 
 use model::{
     Bytes, Capture, Check, Connection, Counter, CounterKind, ErrorCount, Moment, OpenLoop,
-    RunState, Sizes, StepId,
+    RunState, Sizes, StepId, TpccAudit, TpccFacts,
 };
 use proptest::prelude::*;
 
@@ -290,6 +290,7 @@ fn a_record_of_before_statements_were_counted_is_read() {
         let fields = stored.as_object_mut().unwrap();
         // As the first version wrote it.
         fields.remove("open_loop");
+        fields.remove("before");
         fields["subject"] = serde_json::json!({ "kind": "insert", "counts_rows": old });
         let changed = lab.store.connection.execute(
             "UPDATE step SET record = ?1 WHERE name = 'l.i0'",
@@ -448,17 +449,53 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn some_facts()(
+        limits_millis in any::<[u32; 5]>(),
+        counts in any::<[u64; 4]>(),
+        asked in any::<[u64; 9]>(),
+    ) -> TpccFacts {
+        let [skipped, backlog, committed, counted] = counts;
+        let [
+            new_orders,
+            rollbacks,
+            lines,
+            remote_lines,
+            payments,
+            remote_payments,
+            payments_by_name,
+            order_statuses,
+            order_statuses_by_name,
+        ] = asked;
+        let audit = TpccAudit {
+            new_orders,
+            rollbacks,
+            lines,
+            remote_lines,
+            payments,
+            remote_payments,
+            payments_by_name,
+            order_statuses,
+            order_statuses_by_name,
+        };
+        TpccFacts { limits_millis, skipped, backlog, committed, counted, audit }
+    }
+}
+
+prop_compose! {
     fn a_record()(
         (step, measured, clients) in (TEXT, any::<bool>(), any::<u32>()),
         (window, elapsed, requested_rows) in any::<(u64, u64, u64)>(),
         (kind, counts) in (TEXT, some_counts()),
         kinds in prop::collection::vec(a_total(), 0..4),
-        errors in prop::collection::vec(an_error(), 0..3),
+        (errors, checks) in (
+            prop::collection::vec(an_error(), 0..3),
+            prop::collection::vec(a_check(), 0..3),
+        ),
         (target_rate, seconds_on_target) in any::<(Option<u64>, Option<(u32, u32)>)>(),
         open_loop in prop::option::of(an_open_loop()),
+        tpcc in prop::option::of(some_facts()),
         counters in some_readings(),
-        sizes in prop::option::of(some_sizes()),
-        checks in prop::collection::vec(a_check(), 0..3),
+        (before, sizes) in (prop::option::of(some_sizes()), prop::option::of(some_sizes())),
         notes in prop::collection::vec((TEXT, TEXT), 0..3),
         compat in any::<bool>(),
     ) -> StepRecord {
@@ -476,7 +513,9 @@ prop_compose! {
             seconds_on_target,
             requested_rows,
             open_loop,
+            tpcc,
             counters,
+            before,
             sizes,
             checks,
             notes,

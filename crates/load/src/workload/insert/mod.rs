@@ -490,11 +490,8 @@ impl Workload for Insert {
             checks.push(check("rows inserted", requested_rows, inserted));
         }
         if let Some(expected) = expected_ops {
-            checks.push(check(
-                "indexes built",
-                expected,
-                window.kinds[kinds.index].sums.ops,
-            ));
+            let built = window.kinds[kinds.index].sums.ops;
+            checks.push(check("indexes built", expected, built));
         }
         if let Stage::Query { .. } = stage {
             checks.push(found_rows(&window.kinds[kinds.query].sums));
@@ -512,6 +509,7 @@ impl Workload for Insert {
             target_rate: paced,
             requested_rows,
             open_loop: None,
+            tpcc: None,
             checks,
             notes,
         })

@@ -17,14 +17,14 @@ const SAMPLED: u32 = 64;
 
 /// The wrong answers that all clients of a step got.
 #[derive(Debug, Default)]
-pub(super) struct Answers {
+pub(in crate::workload) struct Answers {
     wrong: AtomicU64,
     told: Mutex<Vec<String>>,
 }
 
 impl Answers {
     /// Were there none?
-    pub(super) fn check(&self) -> Check {
+    pub(in crate::workload) fn check(&self) -> Check {
         let wrong = self.wrong.load(Ordering::Relaxed);
         Check {
             what: "answers that were wrong".to_owned(),
@@ -35,14 +35,14 @@ impl Answers {
     }
 
     /// The first ones.
-    pub(super) fn told(&self) -> Vec<String> {
+    pub(in crate::workload) fn told(&self) -> Vec<String> {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.clone()
     }
 
     /// Counts one; it is put into words only while there are few.
     #[cold]
-    fn add(&self, tell: impl FnOnce() -> String) {
+    pub(in crate::workload) fn add(&self, tell: impl FnOnce() -> String) {
         self.wrong.fetch_add(1, Ordering::Relaxed);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.len() < TOLD {

@@ -9,7 +9,7 @@ use model::ColumnKind;
 
 /// The form into which the values of a column are brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(in crate::workload) enum Form {
     /// An integer of 64 bits.
     Integer,
     /// A decimal number without zeros at the end of its fraction.
@@ -22,7 +22,7 @@ pub(super) enum Form {
 
 impl Form {
     /// The form for a kind of column.
-    pub(super) const fn of(kind: ColumnKind) -> Self {
+    pub(in crate::workload) const fn of(kind: ColumnKind) -> Self {
         match kind {
             ColumnKind::Int | ColumnKind::Bigint => Self::Integer,
             ColumnKind::Decimal(..) => Self::Decimal,
@@ -34,28 +34,28 @@ impl Form {
 
 /// Rows, and the sum of their hashes, whatever their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sum {
+pub(in crate::workload) struct Sum {
     /// How many.
-    pub(super) rows: u64,
+    pub(in crate::workload) rows: u64,
     /// The sum modulo 2^64.
-    pub(super) hash: u64,
+    pub(in crate::workload) hash: u64,
 }
 
 impl Sum {
     /// Counts a row in.
-    pub(super) const fn add_row(&mut self, hash: u64) {
+    pub(in crate::workload) const fn add_row(&mut self, hash: u64) {
         self.rows += 1;
         self.hash = self.hash.wrapping_add(hash);
     }
 
     /// Counts other rows in.
-    pub(super) const fn add(&mut self, other: Self) {
+    pub(in crate::workload) const fn add(&mut self, other: Self) {
         self.rows += other.rows;
         self.hash = self.hash.wrapping_add(other.hash);
     }
 
     /// The sum of all rows that a query returns, whose columns have these forms.
-    pub(super) fn of_query(
+    pub(in crate::workload) fn of_query(
         session: &mut dyn Session,
         sql: &str,
         forms: &[Form],
@@ -77,38 +77,38 @@ impl Sum {
 /// A multiplication and a shift for each eight bytes. Both can be undone, so rows that differ in one word
 /// never have the same hash; for others the chance is that of 64 bits. It is no defence against forgery.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowHash(u64);
+pub(in crate::workload) struct RowHash(u64);
 
 /// Odd, with about as many ones as zeros: the golden ratio's fraction.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl RowHash {
     /// Of no value yet.
-    pub(super) const fn new() -> Self {
+    pub(in crate::workload) const fn new() -> Self {
         Self(0)
     }
 
     /// The hash of all values.
-    pub(super) const fn finish(self) -> u64 {
+    pub(in crate::workload) const fn finish(self) -> u64 {
         let mixed = (self.0 ^ (self.0 >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed ^ (mixed >> 32)
     }
 
     /// The next value, as a server returned it.
     #[inline]
-    pub(super) fn value(&mut self, form: Form, value: Value<'_>) {
+    pub(in crate::workload) fn value(&mut self, form: Form, value: Value<'_>) {
         match value {
             Value::Int(int) => self.int(form, int),
             Value::Bytes(text) => self.text(form, text),
             Value::Real(real) => self.text(form, real.to_string().as_bytes()),
-            // No loaded value is NULL: it must differ from the empty text and from zero.
+            // It must differ from the empty text and from zero; no loaded integer is -1.
             Value::Null => self.word(u64::MAX),
         }
     }
 
     /// The next value, an integer.
     #[inline]
-    pub(super) fn int(&mut self, form: Form, value: i64) {
+    pub(in crate::workload) fn int(&mut self, form: Form, value: i64) {
         match form {
             Form::Integer => self.word(value as u64),
             Form::Decimal | Form::Padded | Form::Exact => {
@@ -119,7 +119,7 @@ impl RowHash {
 
     /// The next value, a text.
     #[inline]
-    pub(super) fn text(&mut self, form: Form, text: &[u8]) {
+    pub(in crate::workload) fn text(&mut self, form: Form, text: &[u8]) {
         match form {
             Form::Integer => match Value::Bytes(text).as_int() {
                 Some(value) => self.word(value as u64),

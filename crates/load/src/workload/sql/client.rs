@@ -10,10 +10,11 @@ use super::answers::{Answers, Checker, Sent};
 use super::compile::{Operation, Params, Program, Sending, Statement};
 use super::drawn::Values;
 use super::ledger::Ledger;
-use super::statements::{Facts, Ids, Refused};
-use super::trouble::{Next, Outages};
+use super::statements::{Facts, Ids};
+use super::trouble::Next;
 use crate::arrivals::Queue;
 use crate::errors::Rules;
+use crate::workload::session::{Outages, Refused};
 use crate::{Client, ClientContext, StepError};
 
 /// What all clients of a step share.
@@ -405,7 +406,7 @@ impl Own {
 
 /// The memory of parameters that are no longer needed. Collecting into the same layout takes over the
 /// allocation, and nothing in it borrows any more.
-fn emptied(mut params: Vec<Param<'_>>) -> Vec<Param<'static>> {
+pub(in crate::workload) fn emptied(mut params: Vec<Param<'_>>) -> Vec<Param<'static>> {
     params.clear();
     params.into_iter().map(|_| Param::Int(0)).collect()
 }

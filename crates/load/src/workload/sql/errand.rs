@@ -121,6 +121,7 @@ impl Job<'_> {
             target_rate: None,
             requested_rows: self.requested_rows(),
             open_loop: None,
+            tpcc: None,
             checks,
             notes: notes.map(|text| (name.to_owned(), text)).collect(),
         })

@@ -116,7 +116,7 @@ impl Ledger {
 }
 
 /// A number against what it must be.
-pub(super) fn check(what: String, expected: u64, actual: u64) -> Check {
+pub(in crate::workload) fn check(what: String, expected: u64, actual: u64) -> Check {
     Check {
         what,
         expected: expected.to_string(),

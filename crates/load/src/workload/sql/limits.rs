@@ -7,9 +7,9 @@ use super::compile::compile;
 use super::kinds::Kinds;
 use crate::{StepError, Target};
 
-/// Sessions besides those of a step's clients: the one that looks at the server while they run, or counts
-/// rows when they are done.
-const BESIDES: u64 = 1;
+/// Sessions that a step holds besides its clients': the one that looks at the server while they run, or
+/// counts rows when they are done.
+pub(in crate::workload) const BESIDES: u64 = 1;
 
 /// What a server allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,12 +21,18 @@ struct Allowed {
 
 /// The most that a step needs, and which step that is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Most {
+pub(in crate::workload) struct Most {
     number: u64,
     step: String,
 }
 
 impl Most {
+    /// What the only step needs.
+    pub(in crate::workload) fn of(number: u64, step: &str) -> Self {
+        let step = step.to_owned();
+        Self { number, step }
+    }
+
     fn see(&mut self, number: u64, step: &str) {
         if number > self.number {
             step.clone_into(&mut self.step);
@@ -39,6 +45,16 @@ impl Most {
 /// prepared statements than the server allows, and when a step's operations make no sense here.
 pub(super) fn check(spec: &SqlSpec, target: &Target) -> Result<(), StepError> {
     let (connections, prepared) = needed(spec, target.dialect)?;
+    check_needs(&connections, &prepared, target)
+}
+
+/// Fails with a sentence that has the numbers when the server allows fewer connections, or prepared
+/// statements of all sessions together, than a step needs.
+pub(in crate::workload) fn check_needs(
+    connections: &Most,
+    prepared: &Most,
+    target: &Target,
+) -> Result<(), StepError> {
     let failed = |source| StepError::Session {
         client: "limits of the server".to_owned(),
         source,
@@ -48,7 +64,7 @@ pub(super) fn check(spec: &SqlSpec, target: &Target) -> Result<(), StepError> {
     };
     let mut session = target.connector.connect().map_err(failed)?;
     match allowed(question, &mut *session).map_err(failed)? {
-        Some(allowed) => compare(target.dialect, allowed, &connections, &prepared),
+        Some(allowed) => compare(target.dialect, allowed, connections, prepared),
         None => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use model::Dialect;
 
 /// How a value stands in a statement's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Literal {
+pub(in crate::workload) enum Literal {
     /// Digits, with a sign where it is negative.
     Number,
     /// In quotes.
@@ -14,7 +14,7 @@ pub(super) enum Literal {
 }
 
 /// Appends an integer.
-pub(super) fn push_int(sql: &mut String, value: i64) {
+pub(in crate::workload) fn push_int(sql: &mut String, value: i64) {
     // After a minus, the sign of a negative number would begin a comment.
     if value < 0 {
         sql.push(' ');
@@ -23,7 +23,12 @@ pub(super) fn push_int(sql: &mut String, value: i64) {
 }
 
 /// Appends a value that is given as text.
-pub(super) fn push_text(sql: &mut String, dialect: Dialect, literal: Literal, text: &str) {
+pub(in crate::workload) fn push_text(
+    sql: &mut String,
+    dialect: Dialect,
+    literal: Literal,
+    text: &str,
+) {
     match literal {
         Literal::Number => {
             if text.starts_with('-') {

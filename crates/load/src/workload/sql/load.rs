@@ -4,9 +4,9 @@
 //! takes. It is in its table whole or not at all, so a client that lost its connection looks whether
 //! the chunk under way is there and goes on; nothing that was loaded is loaded again.
 
-mod chunks;
-mod loader;
-mod local_files;
+pub(in crate::workload) mod chunks;
+pub(in crate::workload) mod loader;
+pub(in crate::workload) mod local_files;
 mod sender;
 
 use std::sync::Arc;
@@ -31,7 +31,7 @@ const STATEMENT: usize = 512 << 10;
 
 /// Rows of a prepared INSERT. With fewer the round trips show, with more nothing is gained, and a server
 /// that works on one has its caches full of the values of the next.
-const ROWS_AT_ONCE: usize = 100;
+pub(in crate::workload) const ROWS_AT_ONCE: usize = 100;
 
 /// Bytes of a number or a time, at most.
 const LONGEST_NUMBER: usize = 24;
@@ -69,7 +69,7 @@ pub(super) fn copies(tables: &[SqlTable]) -> Vec<TableCopy> {
 
 /// How a client sends rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Method {
+pub(in crate::workload) enum Method {
     /// `COPY` or `LOAD DATA`.
     Bulk,
     /// A prepared INSERT of several rows.
@@ -175,14 +175,7 @@ impl Load {
             rows_per_commit,
             ..
         } = spec.load;
-        let statement_size = match target.dialect {
-            // Servers before 5.6 take 1 MiB by default, and some are told to take less.
-            Dialect::Mysql => {
-                let packet = worker.number("SELECT @@max_allowed_packet")?;
-                STATEMENT.min(packet as usize / 2)
-            }
-            Dialect::Postgres | Dialect::Sqlite => STATEMENT,
-        };
+        let statement_size = statement_size(target.dialect, worker)?;
         let session = &mut *worker.session;
         let rows = spec.tables.iter().enumerate();
         let copies = copies(&spec.tables);
@@ -216,29 +209,46 @@ impl Load {
             notes: Arc::clone(notes),
         }))
     }
+}
 
-    /// How a session sends rows.
-    ///
-    /// The fastest for PostgreSQL is COPY. For the MySQL family it is not LOAD DATA, which takes its text
-    /// apart byte by byte: INSERTs of binary parameters cost MariaDB's server a quarter less and MySQL's
-    /// about the same, and need no leave to read local files. SQLite has no wire: what is left to save is
-    /// parsing and calls.
-    fn method(&self, session: &dyn Session) -> Result<Method, StepError> {
-        match (self.wanted, self.dialect) {
-            (LoadMethod::Insert, _) => Ok(Method::Text),
-            (LoadMethod::Fastest, Dialect::Mysql | Dialect::Sqlite) => Ok(Method::Prepared),
-            (LoadMethod::Fastest, Dialect::Postgres) if !session.can_load_rows() => {
-                Ok(Method::Prepared)
-            }
-            (LoadMethod::Fastest | LoadMethod::Bulk, _) if session.can_load_rows() => {
-                Ok(Method::Bulk)
-            }
-            (LoadMethod::Fastest | LoadMethod::Bulk, _) => Err(StepError::Unsupported(
-                "this database offers neither COPY nor LOAD DATA LOCAL: let the load's method be \
-                 `fastest` or `insert`"
-                    .to_owned(),
-            )),
+/// How a session sends rows.
+///
+/// The fastest for PostgreSQL is COPY. For the MySQL family it is not LOAD DATA, which takes its text
+/// apart byte by byte: INSERTs of binary parameters cost MariaDB's server a quarter less and MySQL's
+/// about the same, and need no leave to read local files. SQLite has no wire: what is left to save is
+/// parsing and calls.
+pub(in crate::workload) fn method(
+    wanted: LoadMethod,
+    dialect: Dialect,
+    session: &dyn Session,
+) -> Result<Method, StepError> {
+    match (wanted, dialect) {
+        (LoadMethod::Insert, _) => Ok(Method::Text),
+        (LoadMethod::Fastest, Dialect::Mysql | Dialect::Sqlite) => Ok(Method::Prepared),
+        (LoadMethod::Fastest, Dialect::Postgres) if !session.can_load_rows() => {
+            Ok(Method::Prepared)
         }
+        (LoadMethod::Fastest | LoadMethod::Bulk, _) if session.can_load_rows() => Ok(Method::Bulk),
+        (LoadMethod::Fastest | LoadMethod::Bulk, _) => Err(StepError::Unsupported(
+            "this database offers neither COPY nor LOAD DATA LOCAL: let the load's method be \
+             `fastest` or `insert`"
+                .to_owned(),
+        )),
+    }
+}
+
+/// An INSERT as text gets no more rows when it is so long; `worker` asks the server.
+pub(in crate::workload) fn statement_size(
+    dialect: Dialect,
+    worker: &mut Worker,
+) -> Result<usize, StepError> {
+    match dialect {
+        // Servers before 5.6 take 1 MiB by default, and some are told to take less.
+        Dialect::Mysql => {
+            let packet = worker.number("SELECT @@max_allowed_packet")?;
+            Ok(STATEMENT.min(packet as usize / 2))
+        }
+        Dialect::Postgres | Dialect::Sqlite => Ok(STATEMENT),
     }
 }
 

@@ -3,9 +3,9 @@
 //! Everything that such a workload does is data, see [`SqlSpec`]. Its tables are loaded by several
 //! clients; then the clients of each step run its operations, compiled once, in a closed or an open loop.
 
-mod answers;
-mod checksum;
-mod client;
+pub(super) mod answers;
+pub(super) mod checksum;
+pub(super) mod client;
 mod compile;
 mod distribution;
 mod drawn;
@@ -14,20 +14,20 @@ mod errand;
 mod fixture;
 mod index;
 mod kinds;
-mod ledger;
-mod limits;
-mod literal;
-mod load;
+pub(super) mod ledger;
+pub(super) mod limits;
+pub(super) mod literal;
+pub(super) mod load;
 mod reading;
 mod reset;
 mod rows;
 mod run;
-mod schema;
+pub(super) mod schema;
 mod settle;
 mod state;
 mod statements;
 mod trouble;
-mod values;
+pub(super) mod values;
 
 use std::sync::Arc;
 

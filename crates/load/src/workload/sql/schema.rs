@@ -197,7 +197,7 @@ pub(super) fn drop_table(name: &str) -> String {
 }
 
 /// Counts the tables with this name: one or none.
-pub(super) fn count_tables(dialect: Dialect, name: &str) -> String {
+pub(in crate::workload) fn count_tables(dialect: Dialect, name: &str) -> String {
     match dialect {
         Dialect::Mysql => format!(
             "SELECT COUNT(*) FROM information_schema.tables \
@@ -214,7 +214,7 @@ pub(super) fn count_tables(dialect: Dialect, name: &str) -> String {
 }
 
 /// Begins a transaction that writes.
-pub(super) fn begin(dialect: Dialect) -> &'static str {
+pub(in crate::workload) fn begin(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Mysql | Dialect::Postgres => "BEGIN",
         // The lock for writing at once: who reads first and then cannot have it must begin anew.
@@ -318,7 +318,7 @@ pub(super) fn read_index(
 }
 
 /// What a session is told before it reads tables and indexes back.
-pub(super) fn before_reading(dialect: Dialect) -> &'static [&'static str] {
+pub(in crate::workload) fn before_reading(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
         Dialect::Postgres => &["SET datestyle = ISO"],
         Dialect::Mysql | Dialect::Sqlite => &[],
@@ -326,7 +326,9 @@ pub(super) fn before_reading(dialect: Dialect) -> &'static [&'static str] {
 }
 
 /// What a session is told before and after it reads an index.
-pub(super) fn around_index(dialect: Dialect) -> (&'static [&'static str], &'static [&'static str]) {
+pub(in crate::workload) fn around_index(
+    dialect: Dialect,
+) -> (&'static [&'static str], &'static [&'static str]) {
     match dialect {
         Dialect::Postgres => (
             &["SET enable_seqscan = off", "SET enable_bitmapscan = off"],

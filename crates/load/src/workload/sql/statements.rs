@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use drivers::{Session, SessionError, StatementId};
+use drivers::{Session, StatementId};
 
 use super::compile::{Operation, Program, Statement};
-use crate::StepError;
+use crate::workload::session::Refused;
 
 /// Codes of servers that cannot prepare a statement which they would execute: MySQL's
 /// `ER_UNSUPPORTED_PS`, PostgreSQL's `feature_not_supported`.
@@ -37,24 +37,6 @@ impl Facts {
         notes
             .map(|(what, text)| ((*what).to_owned(), text.clone()))
             .collect()
-    }
-}
-
-/// A statement that could not be prepared.
-#[derive(Debug)]
-pub(super) struct Refused {
-    /// Its name.
-    statement: String,
-    pub(super) source: SessionError,
-}
-
-impl Refused {
-    /// As the failure of a client.
-    pub(super) fn of(self, client: &str) -> StepError {
-        StepError::Session {
-            client: format!("{client}, preparing `{}`", self.statement),
-            source: self.source,
-        }
     }
 }
 

@@ -1,45 +1,12 @@
 //! What a client does when an operation ends in an error: gives it up, repeats it, connects again.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
-
 use drivers::SessionError;
-use model::Nanos;
 
 use super::client::{Common, Ended, Own, Progress};
 use super::compile::Operation;
 use crate::errors::Reaction;
-use crate::reconnect::reconnect;
+use crate::workload::session::Replacing;
 use crate::{ClientContext, StepError};
-
-/// The pause before another attempt where the server lets a client in and cuts it off again.
-const PAUSE: Nanos = Nanos::from_millis(100);
-
-/// Connections that were lost and opened again.
-#[derive(Debug, Default)]
-pub(super) struct Outages(Mutex<Outage>);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Outage {
-    lost: u64,
-    longest: Nanos,
-}
-
-impl Outages {
-    /// One was, and another one is there after so long.
-    fn add(&self, gap: Nanos) {
-        let mut outage = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        outage.lost += 1;
-        outage.longest = outage.longest.max(gap);
-    }
-
-    /// What happened, in words; `None` where nothing did.
-    pub(super) fn told(&self) -> Option<String> {
-        let outage = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Outage { lost, longest } = outage;
-        (lost > 0).then(|| format!("{lost}; the longest was away for {longest}"))
-    }
-}
 
 /// What follows on an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,35 +111,20 @@ impl Own {
         common: &Common,
         context: &ClientContext<'_>,
     ) -> Result<bool, StepError> {
-        let clock = context.recorder.clock();
-        let lost_at = clock.now();
-        loop {
-            let gone = Duration::from(clock.now().saturating_sub(lost_at));
-            let left = common.reconnect_for.saturating_sub(gone);
-            let session = reconnect(&*common.connector, left, context).map_err(|source| {
-                let client = format!("{}, connecting again", self.name);
-                StepError::Session { client, source }
-            })?;
-            let Some(mut session) = session else {
-                common.outages.add(clock.now().saturating_sub(lost_at));
-                return Ok(false);
-            };
-            match common.prepare(self.number, &mut *session) {
-                Ok(ids) => {
-                    (self.session, self.ids) = (session, ids);
-                    common.outages.add(clock.now().saturating_sub(lost_at));
-                    return Ok(true);
-                }
-                // It went away once more.
-                Err(refused)
-                    if common.rules.reaction(&refused.source) == Reaction::Reconnect
-                        && !left.is_zero() =>
-                {
-                    context.wait_until(clock.now() + PAUSE);
-                }
-                Err(refused) => return Err(refused.of(&self.name)),
-            }
-        }
+        let replacing = Replacing {
+            connector: &*common.connector,
+            rules: &common.rules,
+            outages: &common.outages,
+            limit: common.reconnect_for,
+            client: &self.name,
+        };
+        let number = self.number;
+        let replaced = replacing.session(context, |session| common.prepare(number, session))?;
+        let Some((session, ids)) = replaced else {
+            return Ok(false);
+        };
+        (self.session, self.ids) = (session, ids);
+        Ok(true)
     }
 
     #[cold]

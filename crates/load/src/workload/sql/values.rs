@@ -103,7 +103,7 @@ const CHUNK: usize = 128;
 /// one, eleven letters or ten characters: their strings share its 2^64 values, 1844 or 1845 for each string
 /// of digits and more for the others, so that the chance of each is within 0.06 % of the right one; that
 /// of each single character is right to nine digits.
-struct Share(u64);
+pub(in crate::workload) struct Share(pub(in crate::workload) u64);
 
 const DIGITS_OF_SHARE: usize = 16;
 const LETTERS_OF_SHARE: usize = 11;
@@ -113,7 +113,7 @@ impl Share {
     /// A number below `bound`: the whole part of share × bound. What is behind the point is the share that
     /// is left.
     #[inline]
-    fn below(&mut self, bound: u64) -> usize {
+    pub(in crate::workload) fn below(&mut self, bound: u64) -> usize {
         let product = u128::from(self.0) * u128::from(bound);
         self.0 = product as u64;
         (product >> 64) as usize
@@ -233,7 +233,7 @@ fn write_text(length: usize, rng: &mut Rng, out: &mut String) {
 }
 
 /// Appends bytes that are text, as all here are: other bytes than the template's own are ASCII.
-fn push_utf8(bytes: &[u8], out: &mut String) {
+pub(in crate::workload) fn push_utf8(bytes: &[u8], out: &mut String) {
     out.push_str(std::str::from_utf8(bytes).unwrap_or_default());
 }
 

@@ -15,25 +15,25 @@ use std::sync::{Mutex, PoisonError};
 
 /// Consecutive rows of one copy that are loaded in one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Chunk {
+pub(in crate::workload) struct Chunk {
     /// Index of the copy among all copies of all tables.
-    pub(super) copy: usize,
+    pub(in crate::workload) copy: usize,
     /// Number of the first row.
-    pub(super) first: u64,
+    pub(in crate::workload) first: u64,
     /// Number of the last row.
-    pub(super) last: u64,
+    pub(in crate::workload) last: u64,
 }
 
 impl Chunk {
     /// How many rows.
-    pub(super) const fn rows(&self) -> u64 {
+    pub(in crate::workload) const fn rows(&self) -> u64 {
         self.last - self.first + 1
     }
 }
 
 /// Into how many ranges the rows of a copy are cut, each with its own ascending sequence of chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parts {
+pub(in crate::workload) enum Parts {
     /// One.
     Whole,
     /// As many as it takes for so many clients to have one each.
@@ -42,7 +42,7 @@ pub(super) enum Parts {
 
 /// What is not handed out yet.
 #[derive(Debug)]
-pub(super) struct Chunks {
+pub(in crate::workload) struct Chunks {
     /// Rows of a chunk.
     size: u64,
     parts: Mutex<Vec<Part>>,
@@ -67,7 +67,7 @@ impl Part {
 
 impl Chunks {
     /// Chunks of `size` rows of copies with so many rows each.
-    pub(super) fn new(rows_of_copies: &[u64], size: u32, parts: Parts) -> Self {
+    pub(in crate::workload) fn new(rows_of_copies: &[u64], size: u32, parts: Parts) -> Self {
         let size = u64::from(size.max(1));
         let parts = match parts {
             Parts::Whole => 1,
@@ -94,7 +94,7 @@ impl Chunks {
 
     /// The next chunk for a client that is at part `at`, which tells where it is then; `None` when
     /// nothing is left.
-    pub(super) fn take(&self, at: &mut Option<usize>) -> Option<Chunk> {
+    pub(in crate::workload) fn take(&self, at: &mut Option<usize>) -> Option<Chunk> {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         let current = at.and_then(|part| parts.get_mut(part));
         if let Some(current) = current

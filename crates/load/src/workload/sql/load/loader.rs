@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use drivers::SessionError;
 
-use super::Load;
 use super::chunks::Chunk;
 use super::sender::Sender;
+use super::{Load, method};
 use crate::errors::Reaction;
 use crate::reconnect::reconnect;
 use crate::workload::sql::schema;
@@ -25,8 +25,8 @@ pub(in crate::workload::sql) struct Loader {
     kind: usize,
 }
 
-/// Why a chunk was not loaded.
-enum Trouble {
+/// Why rows were not loaded.
+pub(in crate::workload) enum Trouble {
     /// What the session said.
     Session(SessionError),
     /// What was found in the table.
@@ -48,7 +48,7 @@ impl Loader {
     ) -> Result<Self, StepError> {
         let worker = Worker::connect(&*load.connector, format!("load {}", number + 1))?;
         Ok(Self {
-            sender: Sender::new(load, load.method(&*worker.session)?),
+            sender: Sender::new(load, method(load.wanted, load.dialect, &*worker.session)?),
             worker,
             load: Arc::clone(load),
             kind,
@@ -174,16 +174,21 @@ impl Loader {
     }
 
     fn failure(&self, source: SessionError) -> StepError {
-        if NO_LOCAL_FILES.contains(&source.code()) {
-            return StepError::Unsupported(format!(
-                "the server takes no local files: set local_infile = ON, or let the load's method be \
-                 `fastest` or `insert` ({source})"
-            ));
-        }
-        StepError::Session {
-            client: self.worker.name.clone(),
-            source,
-        }
+        failure(&self.worker.name, source)
+    }
+}
+
+/// An error that ends the load.
+pub(in crate::workload) fn failure(client: &str, source: SessionError) -> StepError {
+    if NO_LOCAL_FILES.contains(&source.code()) {
+        return StepError::Unsupported(format!(
+            "the server takes no local files: set local_infile = ON, or let the load's method be \
+             `fastest` or `insert` ({source})"
+        ));
+    }
+    StepError::Session {
+        client: client.to_owned(),
+        source,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::workload::settle::{Notes, note};
 
 /// What was done to the switch.
 #[derive(Debug)]
-pub(super) struct LocalFiles {
+pub(in crate::workload) struct LocalFiles {
     /// Was it off, and is it on now?
     switched: bool,
     /// Clients that still load.
@@ -20,7 +20,7 @@ pub(super) struct LocalFiles {
 impl LocalFiles {
     /// Switches it on for `clients` clients, where it is off, the server is ours and the method needs it.
     /// What cannot be done is noted; the server then refuses the files.
-    pub(super) fn allow(
+    pub(in crate::workload) fn allow(
         session: &mut dyn Session,
         target: &Target,
         method: LoadMethod,
@@ -47,7 +47,7 @@ impl LocalFiles {
     }
 
     /// Switches it on again: the server may have been restarted.
-    pub(super) fn allow_again(&self, session: &mut dyn Session) {
+    pub(in crate::workload) fn allow_again(&self, session: &mut dyn Session) {
         if self.switched {
             // A server that cannot refuses the files, which is told then.
             let _ = switch_on(session);
@@ -55,7 +55,7 @@ impl LocalFiles {
     }
 
     /// A client is done; the last one switches it back.
-    pub(super) fn done(&self, session: &mut dyn Session, notes: &Notes) {
+    pub(in crate::workload) fn done(&self, session: &mut dyn Session, notes: &Notes) {
         let is_last = self.left.fetch_sub(1, Ordering::Relaxed) == 1;
         if is_last
             && self.switched

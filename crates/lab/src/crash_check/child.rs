@@ -1,0 +1,238 @@
+//! The terminals of a database without a server: a process of their own, which is killed.
+
+use std::io::{Read, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use load::{LoggedRun, Stop};
+use model::{Nanos, System, TpccSpec};
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use serde::{Deserialize, Serialize};
+
+use super::moment::{self, BEGIN_LIMIT, Missed};
+use crate::embedded::Embedded;
+use crate::site::{Site, SiteError, statement_timeout};
+
+/// What the process is to do, as JSON on its standard input.
+#[derive(Debug, Serialize, Deserialize)]
+struct Request {
+    /// Who asks; the process ends with it.
+    parent: u32,
+    system: System,
+    directory: PathBuf,
+    log: PathBuf,
+    workload: TpccSpec,
+    number: u32,
+    seed: u64,
+    rows_seed: u64,
+}
+
+/// Runs the terminals that `request` describes until this process is killed.
+///
+/// # Errors
+/// The request cannot be read, or the terminals ended otherwise.
+pub fn run_terminals(request: impl Read) -> Result<(), SiteError> {
+    let request: Request = serde_json::from_reader(request)
+        .map_err(|error| SiteError::new(format!("no request of a crash check: {error}")))?;
+    end_with(request.parent)?;
+    let Request {
+        system,
+        directory,
+        log,
+        workload,
+        number,
+        seed,
+        rows_seed,
+        ..
+    } = request;
+    let timeout = statement_timeout(&model::WorkloadSpec::Tpcc(workload.clone()));
+    let file = Embedded::open_again(&system, &directory, timeout)?;
+    let run = LoggedRun {
+        spec: &workload,
+        number,
+        seed,
+        rows_seed,
+        log: &log,
+    };
+    load::run_logged(&run, &file.target(), &Stop::default())
+        .map_err(|error| SiteError::new(error.to_string()))
+}
+
+/// Lets the kernel kill this process when its parent ends.
+fn end_with(parent: u32) -> Result<(), SiteError> {
+    let parent = i32::try_from(parent).ok().and_then(Pid::from_raw);
+    let is_child = || parent.is_some() && getppid() == parent;
+    if is_child() {
+        set_parent_process_death_signal(Some(Signal::KILL))
+            .map_err(|error| SiteError::new(format!("cannot be ended with the parent: {error}")))?;
+    }
+    // If it ended in between, no signal comes any more.
+    if is_child() {
+        Ok(())
+    } else {
+        Err(SiteError::new(
+            "this is part of `backslide crash-check`, which starts it itself",
+        ))
+    }
+}
+
+/// A process that is killed when this is dropped, if not before.
+struct Terminals(Child);
+
+impl Terminals {
+    fn start(mut command: Command, request: &Request) -> Result<Self, String> {
+        let child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            // A terminal's ^C is for us alone.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| format!("cannot be started: {error}"))?;
+        let mut terminals = Self(child);
+        let text = serde_json::to_vec(request).map_err(|error| error.to_string())?;
+        let input = terminals.0.stdin.take();
+        let told = input.ok_or("no input")?.write_all(&text);
+        told.map_err(|error| match terminals.said() {
+            said if said.is_empty() => format!("cannot be told what to do: {error}"),
+            said => said,
+        })?;
+        Ok(terminals)
+    }
+
+    fn has_ended(&mut self) -> bool {
+        // What cannot be waited for has ended.
+        !matches!(self.0.try_wait(), Ok(None))
+    }
+
+    fn kill(&mut self) {
+        // Both fail only where the process has ended and was waited for.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+
+    /// What it said of its errors before it ended.
+    fn said(&mut self) -> String {
+        self.kill();
+        let mut text = String::new();
+        if let Some(mut errors) = self.0.stderr.take() {
+            let _ = errors.read_to_string(&mut text);
+        }
+        text.trim().to_owned()
+    }
+}
+
+impl Drop for Terminals {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Runs terminals on the file in `directory` in a process that `command` makes, and kills that so long
+/// `after` the first commit; when it had ended.
+pub(super) fn kill(
+    command: Command,
+    system: &System,
+    directory: &Path,
+    run: &LoggedRun<'_>,
+    after: Duration,
+    stop: &Stop,
+) -> Result<Nanos, SiteError> {
+    let request = Request {
+        parent: std::process::id(),
+        system: system.clone(),
+        directory: directory.to_owned(),
+        log: run.log.to_owned(),
+        workload: run.spec.clone(),
+        number: run.number,
+        seed: run.seed,
+        rows_seed: run.rows_seed,
+    };
+    let failed = |reason: String| SiteError::new(format!("the process of the terminals: {reason}"));
+    let mut terminals = Terminals::start(command, &request).map_err(failed)?;
+    let waited = moment::wait(run.log, after, stop, &mut || terminals.has_ended());
+    terminals.kill();
+    // Nothing is acknowledged any more.
+    let at = load::monotonic();
+    match waited {
+        Ok(()) => Ok(at),
+        Err(Missed::Stopped) => Err(SiteError::new(load::StepError::Interrupted.to_string())),
+        Err(Missed::Idle) => Err(failed(format!(
+            "no transaction was committed in {} seconds",
+            BEGIN_LIMIT.as_secs()
+        ))),
+        Err(Missed::Ended) => Err(failed(match terminals.said() {
+            said if said.is_empty() => "it ended before it was killed".to_owned(),
+            said => said,
+        })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Dbms;
+
+    use super::*;
+    use crate::crash_check::crash_workload;
+    use crate::fixture::system;
+
+    const MINUTE: Duration = Duration::from_mins(1);
+
+    /// How killing the process of this script ended; `LOG` in it is the log.
+    fn killed(script: &str, after: Duration) -> Result<Nanos, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let log = directory.path().join("log");
+        let workload = crash_workload(1, 1, MINUTE, model::TpccCardinality::STANDARD);
+        let run = LoggedRun {
+            spec: &workload,
+            number: 1,
+            seed: 1,
+            rows_seed: 1,
+            log: &log,
+        };
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &script.replace("LOG", &log.display().to_string())]);
+        let system = system(Dbms::Sqlite);
+        kill(
+            command,
+            &system,
+            directory.path(),
+            &run,
+            after,
+            &Stop::default(),
+        )
+        .map_err(|error| error.reason)
+    }
+
+    #[test]
+    fn a_process_that_writes_its_log_is_killed_in_time() {
+        let before = load::monotonic();
+        let at = killed(
+            "cat > /dev/null; echo 1 0 order 1 1 1 > LOG; exec sleep 60",
+            Duration::from_millis(50),
+        )
+        .unwrap();
+        assert!(at > before && load::monotonic() - at < Nanos::from(MINUTE));
+    }
+
+    #[test]
+    fn a_process_that_ends_by_itself_says_why() {
+        let error = killed("cat > /dev/null; echo disk full >&2; exit 1", MINUTE).unwrap_err();
+        assert_eq!(error, "the process of the terminals: disk full");
+        let error = killed("cat > /dev/null; echo 1 > LOG", MINUTE).unwrap_err();
+        assert_eq!(
+            error,
+            "the process of the terminals: it ended before it was killed"
+        );
+    }
+
+    #[test]
+    fn nobody_else_is_obeyed() {
+        let error = run_terminals(&b"{}"[..]).unwrap_err();
+        assert!(error.reason.starts_with("no request of a crash check: "));
+        let error = end_with(u32::MAX).unwrap_err();
+        assert!(error.reason.contains("`backslide crash-check`"));
+    }
+}

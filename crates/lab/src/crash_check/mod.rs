@@ -1,0 +1,258 @@
+//! The crash check: a system is killed with SIGKILL under load, started again on the same data, and all
+//! that it had acknowledged is looked for.
+//!
+//! [`CrashCheck::begin`] makes the system ready and loads a small TPC-C-like database. Then, as often as is
+//! wanted: [`CrashCheck::kill`], [`CrashCheck::recover`], [`CrashCheck::verify`]. [`CrashCheck::end`] removes
+//! it. Terminals run in this process, which outlives the server; those of SQLite, which has no server, in
+//! a process of their own, which is killed instead ([`run_terminals`]).
+//!
+//! SIGKILL takes from a server what it held itself. What it had given to the kernel is kept, so nothing
+//! here tells what a crash of the machine would leave.
+
+mod child;
+mod moment;
+mod server;
+mod victim;
+mod workload;
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use load::{LoggedRun, Present, StepError, Stop, Survived, Target};
+use model::{Check, Nanos, Rng, System, TpccSpec, WorkloadSpec, mix};
+
+pub use self::child::run_terminals;
+use self::victim::Victim;
+pub use self::workload::crash_workload;
+use crate::capacity;
+use crate::directory::{CRASHED, Claim};
+use crate::kept::{self, Ending, Kept};
+use crate::site::{SiteError, statement_timeout};
+use crate::variables::Told;
+
+/// Nothing is killed earlier after the first commit.
+pub const LEAST_LOAD: Duration = Duration::from_secs(1);
+/// The log of the acknowledged commits, in the directory of the instance.
+const LOG: &str = "acknowledged.log";
+
+/// What is to be killed, and under which load.
+#[derive(Clone, Copy)]
+pub struct CrashSpec<'a> {
+    /// The system: a server of ours, or SQLite.
+    pub system: &'a System,
+    /// What it is loaded with, and what its terminals do: [`crash_workload`].
+    pub workload: &'a TpccSpec,
+    /// The seed of rows, transactions and moments.
+    pub seed: u64,
+    /// The kill comes at a random moment so long after the first commit, and no earlier than
+    /// [`LEAST_LOAD`].
+    pub within: Duration,
+    /// Makes a command that calls [`run_terminals`] with its standard input.
+    pub terminals: &'a dyn Fn() -> Command,
+}
+
+/// A system that is being killed again and again.
+pub struct CrashCheck<'a> {
+    spec: CrashSpec<'a>,
+    claim: &'a Claim,
+    /// The instance.
+    name: String,
+    victim: Victim,
+    log: PathBuf,
+}
+
+/// A system that was killed.
+#[derive(Debug)]
+pub struct Killed {
+    /// Which time it was, from 1.
+    round: u32,
+    /// What was there before its terminals began.
+    before: Present,
+    /// From the first commit to the kill.
+    after: Nanos,
+    /// When its last process had ended, on the clock of [`load::monotonic`].
+    at: Nanos,
+}
+
+/// What a crash left.
+#[derive(Clone, Debug)]
+pub struct Crash {
+    /// Which it was, from 1.
+    pub round: u32,
+    /// From the first commit to the kill.
+    pub after: Nanos,
+    /// From the start until the system answered again.
+    pub recovery: Nanos,
+    /// What became of the commits that were acknowledged.
+    pub survived: Survived,
+    /// How long before the kill the oldest of the missing commits was acknowledged.
+    pub oldest: Option<Nanos>,
+    /// The conditions that must hold in any database of the workload.
+    pub conditions: Vec<Check>,
+}
+
+impl Crash {
+    /// The conditions that do not hold.
+    pub fn broken(&self) -> impl Iterator<Item = &Check> {
+        self.conditions.iter().filter(|condition| !condition.holds)
+    }
+}
+
+impl<'a> CrashCheck<'a> {
+    /// Makes the system ready and loads its database. Of what fails, the log and cores are kept; the error
+    /// says where.
+    pub fn begin(spec: CrashSpec<'a>, claim: &'a Claim, stop: &Stop) -> Result<Self, SiteError> {
+        let workload = WorkloadSpec::Tpcc(spec.workload.clone());
+        capacity::raise_open_files(&workload).map_err(|error| SiteError::new(error.to_string()))?;
+        let (name, directory) = claim.instance(CRASHED, "");
+        let opened = Victim::open(spec.system, &directory, statement_timeout(&workload));
+        let victim = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;
+        let check = Self {
+            log: directory.join(LOG),
+            spec,
+            claim,
+            name,
+            victim,
+        };
+        match workload::load(&workload, spec.seed, &check.target(), stop) {
+            Ok(()) => Ok(check),
+            Err(reason) => {
+                let error = check.failed(reason);
+                kept::end_after(
+                    check.victim.into_site(),
+                    &claim.logs,
+                    &check.name,
+                    Err(error),
+                )
+            }
+        }
+    }
+
+    /// What the system says of itself.
+    pub fn told(&mut self) -> Told {
+        let site = self.victim.site_mut();
+        let (captures, missing) = site.captures();
+        Told {
+            captures,
+            provenance: site.provenance(),
+            missing,
+        }
+    }
+
+    /// Where its database is.
+    pub fn target(&self) -> Target {
+        self.victim.site().target()
+    }
+
+    /// Runs terminals and kills the system under them, for the `round`-th time.
+    pub fn kill(&mut self, round: u32, stop: &Stop) -> Result<Killed, SiteError> {
+        let before = Present::read(&self.target()).map_err(|error| self.step_failed(&error))?;
+        match fs::remove_file(&self.log) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                let log = self.log.display();
+                return Err(SiteError::new(format!("cannot remove {log}: {error}")));
+            }
+            Ok(()) | Err(_) => {}
+        }
+        let after = self.moment(round);
+        let CrashSpec { workload, seed, .. } = self.spec;
+        let run = LoggedRun {
+            spec: workload,
+            number: round,
+            seed: mix(seed, &[u64::from(round)]),
+            rows_seed: seed,
+            log: &self.log,
+        };
+        let at = match &mut self.victim {
+            Victim::Server(own) => server::kill(own, &run, after, stop)?,
+            Victim::File(file) => {
+                let command = (self.spec.terminals)();
+                child::kill(
+                    command,
+                    self.spec.system,
+                    file.directory(),
+                    &run,
+                    after,
+                    stop,
+                )?
+            }
+        };
+        Ok(Killed {
+            round,
+            before,
+            after: after.into(),
+            at,
+        })
+    }
+
+    /// Starts the system again on the data that the kill left; how long it took until it answered.
+    pub fn recover(&mut self) -> Result<Nanos, SiteError> {
+        let workload = WorkloadSpec::Tpcc(self.spec.workload.clone());
+        self.victim
+            .recover(self.spec.system, statement_timeout(&workload))
+    }
+
+    /// Looks for all that was acknowledged, and proves the conditions.
+    pub fn verify(&self, killed: Killed, recovery: Nanos, stop: &Stop) -> Result<Crash, SiteError> {
+        let target = self.target();
+        let CrashSpec { workload, seed, .. } = self.spec;
+        let survived = load::survived(&self.log, killed.before, &target)
+            .map_err(|error| self.step_failed(&error))?;
+        let conditions = load::check_conditions(workload, seed, &target, stop)
+            .map_err(|error| self.step_failed(&error))?;
+        Ok(Crash {
+            round: killed.round,
+            after: killed.after,
+            recovery,
+            oldest: survived.oldest.map(|at| killed.at.saturating_sub(at)),
+            survived,
+            conditions,
+        })
+    }
+
+    /// Ends the system and removes it. `found` is what is wrong with it, if anything is: then its whole log,
+    /// cores and the log of the acknowledged commits are kept, and `found` is returned with their places.
+    pub fn end(self, found: Option<String>) -> Result<Option<String>, SiteError> {
+        let (logs, name) = (&self.claim.logs, &self.name);
+        let commits = if found.is_some() && self.log.is_file() {
+            Kept::of(logs, name, std::slice::from_ref(&self.log))
+        } else {
+            Kept::default()
+        };
+        let Ending { trouble, kept } =
+            kept::end(self.victim.into_site(), logs, name, found.is_some());
+        match (found, trouble) {
+            (None, None) => Ok(None),
+            (None, Some(error)) => Err(SiteError {
+                reason: kept.told_in(&error.reason),
+                ..error
+            }),
+            (Some(found), trouble) => {
+                let text = match trouble {
+                    Some(error) => format!("{found}; {}", error.reason),
+                    None => found,
+                };
+                Ok(Some(kept.told_in(&commits.told_in(&text))))
+            }
+        }
+    }
+
+    /// How long after the first commit the kill comes.
+    fn moment(&self, round: u32) -> Duration {
+        const SALT: u64 = u32::from_be_bytes(*b"kill") as u64;
+        let mut rng = Rng::new(mix(self.spec.seed, &[SALT, u64::from(round)]));
+        let span = Nanos::from(self.spec.within.saturating_sub(LEAST_LOAD));
+        LEAST_LOAD + Duration::from_nanos(rng.below(span.0.max(1)))
+    }
+
+    fn step_failed(&self, error: &StepError) -> SiteError {
+        self.failed(error.to_string())
+    }
+
+    fn failed(&self, reason: String) -> SiteError {
+        SiteError::with_log(reason, self.victim.site().log_tail())
+    }
+}

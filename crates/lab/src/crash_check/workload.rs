@@ -1,0 +1,105 @@
+//! What a system that is to crash is loaded with, and what its terminals do.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use load::{Observer, Stop, Target};
+use model::{
+    Edge, ErrorRules, Interval, LoadMethod, LoadSpec, PaymentOrder, Settle, Statements, StockLevel,
+    TpccCardinality, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSchema,
+    TpccSpec, WorkloadSpec,
+};
+
+use super::moment::BEGIN_LIMIT;
+
+/// Sessions that load, and that prove the conditions.
+const LOADERS: u32 = 2;
+/// Seconds after which a statement counts as hung.
+const STATEMENT_TIMEOUT: u32 = 600;
+/// How much longer terminals could go on than until the latest kill: what killing takes at the most.
+const SPARE: Duration = Duration::from_mins(1);
+
+/// The workload of a crash check: the transactions of the standard without waits, statement by statement,
+/// by `clients` terminals on `warehouses`, killed `within` that time after the first commit. A lost
+/// connection ends it.
+pub fn crash_workload(
+    warehouses: u32,
+    clients: u32,
+    within: Duration,
+    cardinality: TpccCardinality,
+) -> TpccSpec {
+    let longest = (BEGIN_LIMIT + within + SPARE).as_secs();
+    TpccSpec {
+        warehouses,
+        profile: TpccProfile::Standard,
+        cardinality,
+        schema: TpccSchema {
+            foreign_keys: false,
+            indexes: TpccIndexes::Minimum,
+            history_key: false,
+            partitions: 0,
+        },
+        load: LoadSpec {
+            clients: LOADERS,
+            method: LoadMethod::Fastest,
+            rows_per_commit: 10_000,
+            indexes_first: true,
+        },
+        settle: Settle::Seconds(0),
+        clients,
+        homes: TpccHomes::Random,
+        pace: TpccPace::NoWait,
+        mix: TpccMix::Deck,
+        form: TpccForm::Single,
+        statements: Statements::Prepared,
+        isolation: None,
+        stock_level: StockLevel::Join,
+        payment_order: PaymentOrder::Warehouse,
+        delivery_by_district: false,
+        steps: 1,
+        seconds: u32::try_from(longest).unwrap_or(u32::MAX),
+        warmup_seconds: 0,
+        limits_millis: [5_000, 5_000, 5_000, 80_000, 20_000],
+        errors: ErrorRules {
+            ignore: Vec::new(),
+            retry: Vec::new(),
+            fatal: Vec::new(),
+            tries: 10_000,
+            reconnect_seconds: 0,
+        },
+        statement_timeout: STATEMENT_TIMEOUT,
+    }
+}
+
+/// Loads the database and proves what was loaded; the error says what is wrong.
+pub(super) fn load(
+    workload: &WorkloadSpec,
+    seed: u64,
+    target: &Target,
+    stop: &Stop,
+) -> Result<(), String> {
+    let mut workload = load::workload(workload, seed);
+    for index in 0..workload.loading_steps() {
+        let result = workload
+            .run(index, target, stop, &mut Unwatched)
+            .map_err(|error| error.to_string())?;
+        if let Some(wrong) = result.checks.iter().find(|check| !check.holds) {
+            return Err(format!(
+                "wrong after the load: {}: expected {}, found {}",
+                wrong.what, wrong.expected, wrong.actual
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Nobody watches the load.
+struct Unwatched;
+
+impl Observer for Unwatched {
+    fn edge(&mut self, _: Edge) {}
+
+    fn interval(&mut self, _: Interval) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}

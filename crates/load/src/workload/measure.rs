@@ -1,0 +1,337 @@
+//! Windows in which clients run operations: warmed up, then measured, in a closed or an open loop.
+
+use model::{Arrivals, Check, KindSpec, Nanos, OpenLoop};
+
+use super::settle::Clients;
+use crate::arrivals::Queue;
+use crate::engine::{Blind, End, Observer, StepSetup, Stop, pass, run};
+use crate::ramp::{Attempt, RampSpec, Ramped, ramp};
+use crate::{StepError, Window};
+
+/// The clients of a step, connected, and what they count.
+pub(super) struct Crew {
+    pub(super) kinds: Vec<KindSpec>,
+    pub(super) clients: Clients,
+}
+
+/// The windows of a step.
+pub(super) struct Windows<'a> {
+    /// Length of the warm-up; zero for none.
+    pub(super) warmup: Nanos,
+    /// When the measured window closes.
+    pub(super) end: End,
+    /// When operations start.
+    pub(super) drive: Drive<'a>,
+    /// The kinds that count all operations together.
+    pub(super) counted: &'a [usize],
+    /// Called when all windows before the measured one are over.
+    pub(super) opens: &'a dyn Fn(),
+}
+
+/// When operations start.
+pub(super) enum Drive<'a> {
+    /// Clients themselves decide.
+    Closed,
+    /// They arrive.
+    Rate {
+        queue: &'a Queue,
+        /// Operations per second.
+        per_second: u64,
+    },
+    /// They arrive, at the highest rate that keeps the limits; at the first where none does.
+    Ramp { queue: &'a Queue, spec: RampSpec },
+}
+
+/// A window that was measured, and what was found out before it.
+pub(super) struct Measured {
+    pub(super) window: Window,
+    pub(super) open_loop: Option<OpenLoop>,
+    pub(super) notes: Vec<(String, String)>,
+}
+
+/// How operations arrive: each second of all clients together, how they are spread, and how many may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stream {
+    pub(super) per_second: u64,
+    pub(super) arrivals: Arrivals,
+    pub(super) queue: u32,
+}
+
+impl Stream {
+    /// Their queue; `seed` decides random times.
+    pub(super) fn queue(&self, seed: u64) -> Queue {
+        Queue::new(self.per_second, self.arrivals, self.queue, seed)
+    }
+}
+
+impl Windows<'_> {
+    /// Runs the windows one after the other; the observer sees the measured one. Errors as of [`run`].
+    pub(super) fn measure(
+        &self,
+        mut crew: Crew,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Measured, StepError> {
+        match &self.drive {
+            Drive::Closed => {
+                self.warm_up(&mut crew, None, stop)?;
+                Ok(Measured {
+                    window: self.run(crew, None, stop, observer)?,
+                    open_loop: None,
+                    notes: Vec::new(),
+                })
+            }
+            Drive::Rate { queue, per_second } => {
+                let flow = (*queue, *per_second);
+                self.warm_up(&mut crew, Some(flow), stop)?;
+                self.at_rate(crew, flow, stop, observer)
+            }
+            Drive::Ramp { queue, spec } => self.measure_ramp(crew, queue, spec, stop, observer),
+        }
+    }
+
+    /// Looks for the highest rate that keeps the limits and measures there.
+    fn measure_ramp(
+        &self,
+        mut crew: Crew,
+        queue: &Queue,
+        spec: &RampSpec,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Measured, StepError> {
+        self.warm_up(&mut crew, Some((queue, spec.from)), stop)?;
+        let ramped = ramp(&crew.kinds, &mut crew.clients, queue, spec, stop)?;
+        let mut notes = ramp_notes(&ramped, spec, &crew.kinds);
+        let rate = ramped.highest.unwrap_or(spec.from);
+        let measured = self.at_rate(crew, (queue, rate), stop, observer)?;
+        notes.extend(measured.notes);
+        let highest_rate = Some(ramped.highest.unwrap_or(0));
+        Ok(Measured {
+            open_loop: measured.open_loop.map(|open_loop| OpenLoop {
+                highest_rate,
+                ..open_loop
+            }),
+            notes,
+            ..measured
+        })
+    }
+
+    fn warm_up(
+        &self,
+        crew: &mut Crew,
+        flow: Option<(&Queue, u64)>,
+        stop: &Stop,
+    ) -> Result<(), StepError> {
+        let length = self.warmup;
+        if length.0 > 0 {
+            begin(flow, length);
+            let (kinds, clients) = (&crew.kinds, &mut crew.clients);
+            pass(kinds, clients, None, End::After(length), stop, &mut Blind)?;
+        }
+        Ok(())
+    }
+
+    fn at_rate(
+        &self,
+        crew: Crew,
+        flow: (&Queue, u64),
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Measured, StepError> {
+        let window = self.run(crew, Some(flow), stop, observer)?;
+        let (queue, _) = flow;
+        let open_loop = queue.outcome(window.length);
+        Ok(Measured {
+            notes: not_sustained(&open_loop, &window, self.counted),
+            window,
+            open_loop: Some(open_loop),
+        })
+    }
+
+    /// Runs the measured window.
+    fn run(
+        &self,
+        crew: Crew,
+        flow: Option<(&Queue, u64)>,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Window, StepError> {
+        (self.opens)();
+        if let End::After(length) = self.end {
+            begin(flow, length);
+        }
+        let setup = StepSetup {
+            kinds: crew.kinds,
+            clients: crew.clients,
+            pace: None,
+            end: self.end,
+            warmup: Nanos(0),
+        };
+        run(setup, stop, observer)
+    }
+}
+
+/// Lets operations arrive anew for a window of this length.
+fn begin(flow: Option<(&Queue, u64)>, length: Nanos) {
+    if let Some((queue, per_second)) = flow {
+        queue.restart(per_second);
+        queue.close_at(length);
+    }
+}
+
+/// A step in which nothing of its kind ended has no rate.
+pub(super) fn ended(window: &Window, kind: &str) -> Check {
+    let found = window.kinds.iter().find(|totals| totals.spec.name == kind);
+    let (ops, actual) = found.map_or((0, "none".to_owned()), |totals| {
+        let sums = &totals.sums;
+        let actual = match sums.ops {
+            0 => format!("none; {} failed, {} late", sums.errors, totals.late),
+            ops => ops.to_string(),
+        };
+        (sums.ops, actual)
+    });
+    Check {
+        what: format!("`{kind}` that ended within the window"),
+        expected: "at least 1".to_owned(),
+        actual,
+        holds: ops > 0,
+    }
+}
+
+/// A note where the arrivals were more than was done.
+fn not_sustained(
+    open_loop: &OpenLoop,
+    window: &Window,
+    counted: &[usize],
+) -> Vec<(String, String)> {
+    if open_loop.is_sustained() {
+        return Vec::new();
+    }
+    let kinds = counted.iter().filter_map(|kind| window.kinds.get(*kind));
+    let done: u64 = kinds.map(|kind| kind.sums.ops).sum();
+    let per_second = done as f64 / window.length.as_secs_f64().max(1e-9);
+    let text = format!(
+        "{}/s asked, {}/s done, {} shed, {} waiting",
+        grouped(open_loop.per_second),
+        grouped(per_second.round() as u64),
+        grouped(open_loop.shed),
+        grouped(open_loop.waiting)
+    );
+    vec![("rate not sustained".to_owned(), text)]
+}
+
+/// A note for each rate that was tried, in the order of the tries.
+fn ramp_notes(ramped: &Ramped, spec: &RampSpec, kinds: &[KindSpec]) -> Vec<(String, String)> {
+    let attempts = ramped.attempts.iter().map(|attempt| {
+        let rate = grouped(attempt.per_second);
+        let text = format!("{rate}/s: {}", judged(attempt, spec, kinds));
+        ("ramp".to_owned(), text)
+    });
+    attempts.collect()
+}
+
+/// What was measured of one rate and what came of it. The kinds are named where several have limits.
+fn judged(attempt: &Attempt, spec: &RampSpec, kinds: &[KindSpec]) -> String {
+    let percentile = f64::from(spec.permille) / 10.0;
+    let (mut found, mut over) = (Vec::new(), Vec::new());
+    for (limit, at) in spec.limits.iter().zip(&attempt.at) {
+        let name = match kinds.get(limit.kind) {
+            Some(kind) if spec.limits.len() > 1 => format!("{} ", kind.name),
+            Some(_) | None => String::new(),
+        };
+        let told = at.map_or("unknown".to_owned(), |at| at.to_string());
+        found.push(format!("{name}p{percentile} {told}"));
+        if at.is_some_and(|at| at > limit.at_most) {
+            over.push(format!("{name}over {}", limit.at_most));
+        }
+    }
+    let verdict = match (attempt.kept, spec.limits.as_slice()) {
+        (true, [only]) => format!("within {}", only.at_most),
+        (true, _) => "all within their limits".to_owned(),
+        (false, _) if attempt.at.iter().all(Option::is_none) => "nothing ended".to_owned(),
+        (false, _) if over.is_empty() => "rate not sustained".to_owned(),
+        (false, _) => over.join(", "),
+    };
+    format!("{}, {verdict}", found.join(", "))
+}
+
+/// A number with a comma between thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ramp::Limit;
+
+    #[test]
+    fn thousands_are_grouped() {
+        let of = [0, 999, 1_000, 12_345, 1_234_567].map(grouped);
+        assert_eq!(of, ["0", "999", "1,000", "12,345", "1,234,567"]);
+    }
+
+    fn told(limits: &[u64], at: &[Option<u64>], kept: bool) -> String {
+        let kinds = ["order", "payment"].map(|name| KindSpec {
+            name: name.to_owned(),
+            scheduled: true,
+        });
+        let limits = limits.iter().enumerate();
+        let spec = RampSpec {
+            from: 1,
+            permille: 990,
+            limits: limits
+                .map(|(kind, millis)| Limit {
+                    kind,
+                    at_most: Nanos::from_millis(*millis),
+                })
+                .collect(),
+            attempt: Nanos::SECOND,
+        };
+        let ramped = Ramped {
+            highest: None,
+            attempts: vec![Attempt {
+                per_second: 1_500,
+                at: at.iter().map(|at| at.map(Nanos::from_millis)).collect(),
+                kept,
+            }],
+        };
+        ramp_notes(&ramped, &spec, &kinds)[0].1.clone()
+    }
+
+    #[test]
+    fn each_rate_is_told_with_what_came_of_it() {
+        assert_eq!(
+            told(&[20], &[Some(12)], true),
+            "1,500/s: p99 12.0ms, within 20.0ms"
+        );
+        assert_eq!(
+            told(&[20], &[Some(12)], false),
+            "1,500/s: p99 12.0ms, rate not sustained"
+        );
+        assert_eq!(
+            told(&[20], &[Some(32)], false),
+            "1,500/s: p99 32.0ms, over 20.0ms"
+        );
+        assert_eq!(
+            told(&[20], &[None], false),
+            "1,500/s: p99 unknown, nothing ended"
+        );
+        assert_eq!(
+            told(&[20, 80], &[Some(12), Some(50)], true),
+            "1,500/s: order p99 12.0ms, payment p99 50.0ms, all within their limits"
+        );
+        assert_eq!(
+            told(&[20, 80], &[Some(12), Some(90)], false),
+            "1,500/s: order p99 12.0ms, payment p99 90.0ms, payment over 80.0ms"
+        );
+    }
+}

@@ -1,0 +1,270 @@
+//! Proves what is in the database: each condition, warehouse by warehouse, by several clients at once.
+
+mod findings;
+mod jobs;
+mod proof;
+mod quantities;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use drivers::{Session, SessionError};
+use model::{Dialect, KindSpec, TpccProfile, TpccSpec};
+
+use self::findings::{Findings, Found};
+use self::jobs::{Job, jobs};
+use self::proof::Proof;
+use super::conditions::Circumstances;
+use super::load::Errand;
+use super::meta;
+use super::population::Population;
+use super::reading;
+use super::scale::Scale;
+use super::tables::Table;
+use crate::engine::{Observer, Stop};
+use crate::workload::settle::{Clients, Notes, bounded};
+use crate::workload::worker::Worker;
+use crate::{Client, ClientContext, StepClock, StepError, StepResult, Target};
+
+/// What happened to the data that is to be proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// It was loaded.
+    Loaded,
+    /// Transactions ran on it since.
+    Used,
+}
+
+/// Under which name it is noted how long each condition took.
+const NOTES: &str = "conditions";
+
+/// The operation kind: a query that looks for what offends a condition. Its rows are what it found.
+pub(super) fn kinds() -> Vec<KindSpec> {
+    vec![KindSpec {
+        name: "check".to_owned(),
+        scheduled: false,
+    }]
+}
+
+/// Asks for everything that offends a condition, by as many clients as load; after the load all rows are
+/// compared with what was to be loaded besides. A check for each condition that holds there and then; what is
+/// not asked is noted.
+pub(super) fn run(
+    spec: &TpccSpec,
+    when: When,
+    rows_seed: u64,
+    target: &Target,
+    stop: &Stop,
+    observer: &mut dyn Observer,
+) -> Result<StepResult, StepError> {
+    let clock = StepClock::start();
+    let notes = Notes::default();
+    let checking = Arc::new(Checking::new(spec, when, rows_seed));
+    let errand = Errand {
+        kinds: kinds(),
+        clients: connect(&checking, spec, rows_seed, target)?,
+        clock,
+        notes: (NOTES, &notes),
+    };
+    let mut result = errand.run(stop, observer)?;
+    result.notes.extend(checking.notes(spec.profile));
+    result.checks = checking.findings.checks(&checking.proofs);
+    if when == When::Loaded {
+        let rows = reading::checks(spec, rows_seed, target, stop)?;
+        result.checks.extend(rows);
+    }
+    Ok(result)
+}
+
+/// What all clients share.
+struct Checking {
+    circumstances: Circumstances,
+    population: Population,
+    proofs: Vec<Proof>,
+    left_out: Vec<Proof>,
+    jobs: Vec<Job>,
+    /// The next job that nobody does.
+    next: AtomicUsize,
+    findings: Findings,
+}
+
+impl Checking {
+    fn new(spec: &TpccSpec, when: When, rows_seed: u64) -> Self {
+        let (proofs, left_out) = Proof::of(spec.profile, when);
+        let jobs = jobs(&proofs, spec.warehouses, spec.load.clients.max(1));
+        let scale = Scale::of(spec);
+        Self {
+            circumstances: Circumstances { scale, when },
+            population: Population::new(scale, rows_seed),
+            left_out,
+            next: AtomicUsize::new(0),
+            findings: Findings::new(proofs.len()),
+            proofs,
+            jobs,
+        }
+    }
+
+    /// How long each condition took, and what was not asked because nobody keeps it up to date.
+    fn notes(&self, profile: TpccProfile) -> Vec<(String, String)> {
+        let mut notes = vec![(NOTES.to_owned(), self.findings.took(&self.proofs))];
+        let names: Vec<&str> = self.left_out.iter().map(|proof| proof.name()).collect();
+        if self.circumstances.when == When::Used && !names.is_empty() {
+            let why = match profile {
+                TpccProfile::Standard => "they say nothing of this data",
+                TpccProfile::Percona => {
+                    "this profile leaves c_ytd_payment, c_payment_cnt, s_ytd, s_order_cnt and \
+                     s_remote_cnt as they were loaded"
+                }
+            };
+            notes.push((
+                "not applicable".to_owned(),
+                format!("{}: {why}", names.join(", ")),
+            ));
+        }
+        notes
+    }
+}
+
+/// Connects the clients. The first looks whether the database is the one that is meant, and has the server
+/// count what its tables hold: right after a load it believes them to be small, and reads all of them where it
+/// should look for a few rows.
+fn connect(
+    checking: &Arc<Checking>,
+    spec: &TpccSpec,
+    rows_seed: u64,
+    target: &Target,
+) -> Result<Clients, StepError> {
+    let clients = (1..=spec.load.clients.max(1)).map(|number| {
+        let name = format!("check {number}");
+        let mut worker = Worker::connect(&*target.patient, name.clone())?;
+        if number == 1 {
+            meta::refuse_other(&mut *worker.session, spec, rows_seed)?;
+            for sql in analyze(target.dialect) {
+                worker.run(&sql)?;
+            }
+        }
+        let checking = Arc::clone(checking);
+        Ok(bounded(name, Checker { worker, checking }))
+    });
+    clients.collect()
+}
+
+/// The statements that let the server know what its tables hold. SQLite does without.
+fn analyze(dialect: Dialect) -> Vec<String> {
+    let command = match dialect {
+        Dialect::Mysql => "ANALYZE TABLE",
+        Dialect::Postgres => "ANALYZE",
+        Dialect::Sqlite => return Vec::new(),
+    };
+    let tables = Table::ALL.into_iter();
+    tables
+        .map(|table| format!("{command} {}", table.name()))
+        .collect()
+}
+
+/// A client that looks for what offends.
+struct Checker {
+    worker: Worker,
+    checking: Arc<Checking>,
+}
+
+impl Client for Checker {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let checking = Arc::clone(&self.checking);
+        while !context.is_over() {
+            let place = checking.next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = checking.jobs.get(place) else {
+                break;
+            };
+            let clock = *context.recorder.clock();
+            let started = clock.now();
+            // `None`: the step was over before it ended.
+            if let Some(found) = self.look(&checking, job, context)? {
+                let took = clock.now().saturating_sub(started);
+                checking.findings.add(job.proof, place, found, took);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Checker {
+    fn look(
+        &mut self,
+        checking: &Checking,
+        job: &Job,
+        context: &mut ClientContext<'_>,
+    ) -> Result<Option<Found>, StepError> {
+        match checking.proofs[job.proof] {
+            Proof::Condition(condition) => {
+                let sql = condition.sql(&checking.circumstances, job.warehouses);
+                self.operate(context, |session, found| {
+                    session.query(&sql, &mut |row| found.add(condition.columns, row))?;
+                    Ok(())
+                })
+            }
+            Proof::Quantities => self.operate(context, |session, found| {
+                let warehouse = job.warehouses.first;
+                quantities::compare(session, &checking.population, warehouse, found)
+            }),
+        }
+    }
+
+    /// An operation that looks for what offends.
+    fn operate(
+        &mut self,
+        context: &mut ClientContext<'_>,
+        look: impl Fn(&mut dyn Session, &mut Found) -> Result<(), SessionError>,
+    ) -> Result<Option<Found>, StepError> {
+        let mut found = Found::default();
+        let ended = self.worker.operate(context, 0, None, |session| {
+            found = Found::default();
+            look(session, &mut found)?;
+            Ok(found.count())
+        })?;
+        Ok(ended.map(|_| found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scale::tests::spec;
+    use super::*;
+
+    fn names(proofs: &[Proof]) -> Vec<&'static str> {
+        proofs.iter().map(|proof| proof.name()).collect()
+    }
+
+    #[test]
+    fn everything_is_proved_of_the_standard_after_use() {
+        let (proofs, left_out) = Proof::of(TpccProfile::Standard, When::Used);
+        assert!(left_out.is_empty());
+        let names = names(&proofs);
+        assert_eq!(names[..2], ["condition 1", "condition 2"]);
+        assert_eq!(names.last(), Some(&quantities::NAME));
+        let mut once = names.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), names.len());
+    }
+
+    #[test]
+    fn what_a_profile_does_not_keep_is_noted() {
+        let mut spec = spec();
+        spec.profile = TpccProfile::Percona;
+        let checking = Checking::new(&spec, When::Used, 1);
+        let notes = checking.notes(spec.profile);
+        assert_eq!(notes[1].0, "not applicable");
+        assert!(
+            notes[1].1.starts_with(
+                "condition 12, payments, stock sums, stock quantities: this profile leaves c_ytd_payment"
+            ),
+            "{}",
+            notes[1].1
+        );
+        for spec in [spec, super::super::scale::tests::spec()] {
+            let checking = Checking::new(&spec, When::Loaded, 1);
+            assert_eq!(checking.notes(spec.profile).len(), 1);
+        }
+    }
+}

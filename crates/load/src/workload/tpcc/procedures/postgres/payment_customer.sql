@@ -1,0 +1,19 @@
+{find customer}
+  SELECT CONCAT_WS(' ', c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip,
+      c_phone, c_credit_lim, c_discount, c_since), c_credit, c_balance
+    INTO r_who, r_credit, r_balance
+    FROM customer WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = v_c FOR UPDATE;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'the customer is missing';
+  END IF;
+  r_balance := r_balance - p_amount;
+  IF r_credit = 'BC' THEN
+    SELECT c_data INTO v_data
+      FROM customer WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = v_c;
+    v_data := LEFT(CONCAT_WS(' ', v_c, p_c_d, p_c_w, p_d, p_w, p_amount, v_data), 500);
+    UPDATE customer SET c_balance = r_balance{counted}, c_data = v_data
+      WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = v_c;
+  ELSE
+    UPDATE customer SET c_balance = r_balance{counted}
+      WHERE c_w_id = p_c_w AND c_d_id = p_c_d AND c_id = v_c;
+  END IF;

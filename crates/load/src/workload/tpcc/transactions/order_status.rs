@@ -1,0 +1,54 @@
+//! Order-Status: reads a customer's newest order.
+
+use std::hint::black_box;
+
+use drivers::{Row, Value};
+use model::TpccProfile;
+
+use super::clerk::{Halt, Memory, Talk, cents, int, number, shown};
+use super::{Outcome, customer};
+use crate::workload::tpcc::input::{FEWEST_LINES, MOST_LINES, OrderStatus};
+use crate::workload::tpcc::statements::Ask;
+
+pub(super) fn run(
+    talk: &mut Talk<'_>,
+    memory: &mut Memory,
+    status: &OrderStatus,
+) -> Result<Outcome, Halt> {
+    talk.begin_reading()?;
+    let place = (status.warehouse, status.district);
+    let (id, balance) = customer::balance(talk, memory, place, &status.customer)?;
+    let (warehouse, district, id) = (int(status.warehouse), int(status.district), int(id));
+    let newest = |row: &dyn Row| {
+        let order = number(row, 0)?;
+        shown(row, 1..2)?;
+        Some((order, row.value(2) != Value::Null))
+    };
+    let key = [warehouse, district, id, warehouse, district, id];
+    let key = match talk.manner.profile {
+        TpccProfile::Standard => &key[..3],
+        // It asks for the largest number first.
+        TpccProfile::Percona => &key[..],
+    };
+    let (order, is_delivered) = talk.one(Ask::NewestOrder, key, newest)?;
+    read_lines(talk, [status.warehouse, status.district, order])?;
+    talk.commit()?;
+    // A terminal shows it.
+    black_box((balance, is_delivered));
+    Ok(Outcome::default())
+}
+
+fn read_lines(talk: &mut Talk<'_>, order: [u32; 3]) -> Result<(), Halt> {
+    let dialect = talk.dialect();
+    let key = order.map(int);
+    let found = talk.all(Ask::Lines.place(), &key, |row| {
+        shown(row, 0..3)?;
+        black_box((cents(row, 3, dialect)?, row.value(4)));
+        Some(())
+    })?;
+    if (FEWEST_LINES..=MOST_LINES).contains(&(found as usize)) {
+        Ok(())
+    } else {
+        Err(talk.unlike("5 to 15", found, Ask::Lines.place(), &key))
+    }
+}

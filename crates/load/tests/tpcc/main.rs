@@ -1,0 +1,47 @@
+//! The TPC-C-like workload proves its answers: on SQLite, and on the MariaDB and PostgreSQL of this machine.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "the helpers of a test fail like the test, and say why it was skipped"
+)]
+
+mod backend;
+mod mistakes;
+mod proofs;
+mod spec;
+mod spoiled;
+mod storms;
+mod trial;
+
+use model::Dbms;
+
+use self::backend::Backend;
+
+#[test]
+fn everything_holds_on_sqlite() {
+    proofs::on(&Backend::sqlite());
+}
+
+#[test]
+fn every_mistake_is_caught_on_sqlite() {
+    mistakes::on(&Backend::sqlite());
+}
+
+#[test]
+fn everything_holds_and_every_mistake_is_caught_on_mariadb() {
+    server(Dbms::Mariadb);
+}
+
+#[test]
+fn everything_holds_and_every_mistake_is_caught_on_postgres() {
+    server(Dbms::Postgres);
+}
+
+/// A server takes seconds to make: it is made once.
+fn server(dbms: Dbms) {
+    if let Some(backend) = Backend::server(dbms) {
+        proofs::on(&backend);
+        mistakes::on(&backend);
+        storms::on(&backend);
+    }
+}

@@ -1,0 +1,217 @@
+//! What the TPC-C-like workload needs.
+//!
+//! Steps run for a time, so how many orders they enter depends on the server: what is assumed is on the fast
+//! side, unless the plan itself says how many transactions there can be.
+
+use model::{
+    Bytes, DISTRICTS, Nanos, Settle, StepId, System, TpccIndexes, TpccMix, TpccPace, TpccSpec,
+};
+
+use super::costs::{Costs, costs, logs};
+use super::{AROUND_STEP, ATTEMPTS, Loading, WARM_RATE, at_rate, sum, total};
+
+/// Bytes of the columns of an item, of a stock row, and of a warehouse with its districts.
+const ITEM: u64 = 82;
+const STOCK: u64 = 306;
+const WAREHOUSE: u64 = 1_040;
+/// Bytes of the columns of a customer with his row of history, and his order with its ten lines.
+const CUSTOMER: u64 = 1_267;
+/// Rows of ten customers: each has one of history and an order with ten lines, and three of them wait for
+/// delivery.
+const ROWS_OF_TEN: u64 = 133;
+/// Lines of an order, on average.
+const LINES: u64 = 10;
+
+/// What a New-Order with all that comes with it adds to tables and indexes: 2,060 bytes were published for
+/// InnoDB, less for others.
+const ORDER: u64 = 2_100;
+/// Rows that come with it: an order, its lines, a row of history.
+const ORDER_ROWS: u64 = 12;
+/// What it adds to the binary log: rows of stock and customers before and after, and the new ones.
+const BINLOG_ORDER: u64 = 12_000;
+/// The same of WAL, page images among it.
+const WAL_ORDER: u64 = 25_000;
+
+/// Steps besides those with transactions: load, index, two checks, settle.
+pub(super) const STEPS_BESIDE: u64 = 5;
+/// How often the conditions read every row.
+const CHECK_PASSES: u64 = 8;
+
+/// Cards of a deck, in the order of the transactions.
+const DECK: [u32; 5] = [10, 10, 1, 1, 1];
+/// Seconds of keying and thinking of each transaction.
+const WAITS: [u32; 5] = [30, 15, 12, 7, 7];
+
+/// Bytes of one instance at its largest.
+pub(super) fn instance(spec: &TpccSpec, system: &System) -> Bytes {
+    let cost = costs(system.build.dbms);
+    let loaded = loaded(spec, &cost);
+    let orders = new_orders(spec, &cost);
+    let percent = if orders > 0 {
+        cost.written_percent
+    } else {
+        100
+    };
+    let logged = |order: u64| sum([columns(spec), orders.saturating_mul(order)]);
+    Bytes(sum([
+        cost.empty_mib << 20,
+        loaded.saturating_mul(percent) / 100,
+        orders.saturating_mul(ORDER),
+        logs(system, logged(BINLOG_ORDER), logged(WAL_ORDER)),
+    ]))
+}
+
+/// The template of a system: an instance that has done the steps before the first with transactions.
+pub(super) fn loading(spec: &TpccSpec, system: &System) -> Loading {
+    let cost = costs(system.build.dbms);
+    let mut load = spec.clone();
+    load.steps = 0;
+    let before = loading_steps(spec, &cost);
+    Loading {
+        system: system.name.clone(),
+        disk: instance(&load, system),
+        time: Nanos(sum([
+            total(before.iter().map(|(_, time)| time.0)),
+            cost.around.0,
+        ])),
+    }
+}
+
+/// Time of one trial.
+pub(super) fn trial(spec: &TpccSpec, cost: &Costs) -> Nanos {
+    let steps = steps(spec, cost);
+    let steps = steps.iter().map(|(_, time)| time.0);
+    Nanos(sum([total(steps), cost.around.0]))
+}
+
+/// Rows that a trial on a clone reads first, and nanoseconds of its steps.
+pub(super) fn on_clone(spec: &TpccSpec, cost: &Costs) -> (u64, u64) {
+    let steps = steps(spec, cost);
+    let left = steps.iter().skip(loading_steps(spec, cost).len());
+    let read = sum([rows(spec), entries(spec)]);
+    (read, total(left.map(|(_, time)| time.0)))
+}
+
+/// All steps of a trial that loads, each with its time and what is around it.
+pub(super) fn steps(spec: &TpccSpec, cost: &Costs) -> Vec<(StepId, Nanos)> {
+    let mut steps = loading_steps(spec, cost);
+    let run = around(Nanos::from_secs(seconds(spec)).0);
+    steps.extend((1..=spec.steps).map(|number| (StepId(format!("h{number}")), run)));
+    let added = new_orders(spec, cost).saturating_mul(ORDER_ROWS);
+    steps.push((StepId::new("check"), check(sum([rows(spec), added]))));
+    steps
+}
+
+/// Those that a template has behind it.
+fn loading_steps(spec: &TpccSpec, cost: &Costs) -> Vec<(StepId, Nanos)> {
+    let rows_first = at_rate(columns(spec), cost.load_rate);
+    let indexes = at_rate(entries(spec), cost.lx_rate);
+    let (load, index) = if spec.load.indexes_first {
+        (sum([rows_first, indexes]), None)
+    } else {
+        (rows_first, Some(indexes))
+    };
+    // Each row is read to see whether its foreign keys hold.
+    let keys = spec
+        .schema
+        .foreign_keys
+        .then(|| at_rate(rows(spec), WARM_RATE));
+    let mut steps = vec![(StepId::new("load"), around(load))];
+    if index.is_some() || keys.is_some() {
+        let time = sum([index.unwrap_or(0), keys.unwrap_or(0)]);
+        steps.push((StepId::new("index"), around(time)));
+    }
+    steps.push((StepId::new("check.load"), check(rows(spec))));
+    steps.push((StepId::new("settle"), around(settle(spec))));
+    steps
+}
+
+fn around(time: u64) -> Nanos {
+    Nanos(sum([time, AROUND_STEP.0]))
+}
+
+fn check(rows: u64) -> Nanos {
+    around(at_rate(rows.saturating_mul(CHECK_PASSES), WARM_RATE))
+}
+
+/// min(1200, 60 + loaded rows / 10^6) seconds, or what the plan says.
+fn settle(spec: &TpccSpec) -> u64 {
+    let seconds = match spec.settle {
+        Settle::Seconds(seconds) => u64::from(seconds),
+        Settle::Formula => (60 + rows(spec) / 1_000_000).min(1200),
+    };
+    Nanos::from_secs(seconds).0
+}
+
+/// Seconds of a step with transactions: attempts and warm-up, then what is measured.
+fn seconds(spec: &TpccSpec) -> u64 {
+    let attempts = match spec.pace {
+        TpccPace::Ramp {
+            attempt_seconds, ..
+        } => ATTEMPTS * u64::from(attempt_seconds),
+        TpccPace::NoWait | TpccPace::Wait { .. } | TpccPace::Rate { .. } => 0,
+    };
+    attempts + u64::from(spec.warmup_seconds) + u64::from(spec.seconds)
+}
+
+/// New-Orders of all steps together.
+fn new_orders(spec: &TpccSpec, cost: &Costs) -> u64 {
+    let weights = match spec.mix {
+        TpccMix::Deck => DECK,
+        TpccMix::Weights(weights) => weights,
+    };
+    let seconds = u128::from(seconds(spec)) * u128::from(spec.steps);
+    let cards = weights.iter().map(|weight| u128::from(*weight));
+    let cards: u128 = cards.sum::<u128>().max(1);
+    let share = |transactions: u128| transactions * u128::from(weights[0]) / cards;
+    let at_once = u128::from(spec.clients.min(cost.at_once));
+    let fastest = at_once * u128::from(cost.transactions) * seconds;
+    let asked = match spec.pace {
+        TpccPace::NoWait | TpccPace::Ramp { .. } => fastest,
+        TpccPace::Rate { per_second, .. } => u128::from(per_second) * seconds,
+        TpccPace::Wait { percent } => {
+            let waits = weights.iter().zip(WAITS);
+            let waits = waits.map(|(weight, wait)| u128::from(*weight) * u128::from(wait));
+            // One client starts so many transactions in so many seconds, at the standard's times.
+            let deck = waits.sum::<u128>() * u128::from(percent);
+            u128::from(spec.clients) * cards * 100 * seconds / deck.max(1)
+        }
+    };
+    u64::try_from(share(asked.min(fastest))).unwrap_or(u64::MAX)
+}
+
+/// Bytes of all columns of the loaded rows.
+fn columns(spec: &TpccSpec) -> u64 {
+    let items = u64::from(spec.cardinality.items);
+    let customers = u64::from(spec.cardinality.customers) * u64::from(DISTRICTS);
+    let warehouse = sum([WAREHOUSE, items * STOCK, customers * CUSTOMER]);
+    sum([
+        items * ITEM,
+        u64::from(spec.warehouses).saturating_mul(warehouse),
+    ])
+}
+
+/// Bytes of all tables and indexes once they are loaded.
+fn loaded(spec: &TpccSpec, cost: &Costs) -> u64 {
+    columns(spec).saturating_mul(cost.warehouse_percent) / 100
+}
+
+/// Rows of all tables once they are loaded.
+fn rows(spec: &TpccSpec) -> u64 {
+    let items = u64::from(spec.cardinality.items);
+    let customers = u64::from(spec.cardinality.customers) * u64::from(DISTRICTS);
+    let warehouse = items + customers * ROWS_OF_TEN / 10 + u64::from(DISTRICTS) + 1;
+    sum([items, u64::from(spec.warehouses).saturating_mul(warehouse)])
+}
+
+/// Entries of all secondary indexes once they are built.
+fn entries(spec: &TpccSpec) -> u64 {
+    let customers = u64::from(spec.cardinality.customers) * u64::from(DISTRICTS);
+    // Of customers by name, and of orders by customer.
+    let minimum = customers * 2;
+    let more = match spec.schema.indexes {
+        TpccIndexes::Minimum => 0,
+        TpccIndexes::Percona => u64::from(spec.cardinality.items) + customers * LINES,
+    };
+    u64::from(spec.warehouses).saturating_mul(minimum + more)
+}

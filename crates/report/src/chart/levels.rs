@@ -1,0 +1,200 @@
+//! Ratios to the base as bars from zero: a row a system, a bar for each moment.
+
+use maud::{Markup, html};
+
+use super::axis::{Axis, Frame, vertical};
+use super::nothing;
+use super::scale::Scale;
+use super::style::Style;
+use super::svg::{percent, px};
+use crate::format;
+
+/// One bar.
+#[derive(Clone, Debug)]
+pub(crate) struct Level {
+    /// When: `h1`, `after load`.
+    pub(crate) label: String,
+    /// The ratio; `None` where there is none.
+    pub(crate) value: Option<f64>,
+    /// Lower and upper end of its interval, where there is one.
+    pub(crate) ends: Option<(f64, f64)>,
+    /// What is written beside it.
+    pub(crate) text: String,
+    /// The class of that text's colour; empty for none.
+    pub(crate) tone: &'static str,
+}
+
+/// One row.
+#[derive(Clone, Debug)]
+pub(crate) struct LevelRow {
+    /// Its look.
+    pub(crate) style: Style,
+    /// Its letter.
+    pub(crate) key: String,
+    /// Its full name.
+    pub(crate) name: String,
+    /// Its bars, from above; every row has the same moments.
+    pub(crate) levels: Vec<Level>,
+}
+
+const BAR: f64 = 10.0;
+const GAP: f64 = 3.0;
+
+/// The chart, or a sentence when there is no ratio.
+pub(crate) fn levels(rows: &[LevelRow], base: &str) -> Markup {
+    let all = || rows.iter().flat_map(|row| &row.levels);
+    if all().all(|level| level.value.is_none()) {
+        return nothing("There is no ratio to the base.");
+    }
+    let parts = all().flat_map(|level| [level.value, level.ends.map(|(_, high)| high)]);
+    // The base is in every chart, so its 1 is.
+    let Some(scale) = Scale::from_zero(parts.flatten().chain([1.0])) else {
+        return nothing("There is no ratio to the base.");
+    };
+    let axis = Axis {
+        scale,
+        name: format!("ratio to {base}"),
+        text: format::tick,
+    };
+    let frame = Frame {
+        width: 100.0,
+        top: 0.0,
+        bottom: 1.0,
+    };
+    html! {
+        div.rows.levels {
+            @for row in rows { (level_row(row, scale)) }
+            div.axis-row {
+                svg.strip height="20" aria-hidden="true" { (vertical(&axis, frame, 4)) }
+            }
+        }
+        p.axis-name.below { (axis.described()) (order(rows)) "; thin line: 95 % interval" }
+    }
+}
+
+/// Which bar is which, where there are several.
+fn order(rows: &[LevelRow]) -> String {
+    let levels = rows.first().map_or(&[][..], |row| row.levels.as_slice());
+    match levels {
+        [] | [_] => String::new(),
+        several => {
+            let labels: Vec<&str> = several.iter().map(|level| level.label.as_str()).collect();
+            format!("; from above: {}", labels.join(", "))
+        }
+    }
+}
+
+fn level_row(row: &LevelRow, scale: Scale) -> Markup {
+    let height = GAP + (BAR + GAP) * row.levels.len() as f64;
+    let texts = row
+        .levels
+        .iter()
+        .map(|level| format!("{} {}", level.label, level.text));
+    let texts: Vec<String> = texts.collect();
+    let at = |value: f64| {
+        scale
+            .place(value)
+            .map(|place| 100.0 * place.clamp(0.0, 1.0))
+    };
+    html! {
+        div.row data-system=(row.key) {
+            span.row-name { span.chip.(row.style.class()) { (row.key) } " " (row.name) }
+            span.row-value {
+                @for (place, level) in row.levels.iter().enumerate() {
+                    @if place > 0 { " · " }
+                    (level.label) " " span class={ "verdict " (level.tone) } { (level.text) }
+                }
+            }
+            svg.strip height=(px(height)) role="img" aria-label={ (row.name) ": " (texts.join(", ")) } {
+                @for (place, level) in row.levels.iter().enumerate() {
+                    @let top = GAP + (BAR + GAP) * place as f64;
+                    @let is_early = place + 1 < row.levels.len();
+                    @if let Some(end) = level.value.and_then(at) {
+                        rect.level.(row.style.class()).early[is_early] x="0" y=(px(top)) width=(percent(end)) height=(px(BAR)) {
+                            title { (level.label) ": " (level.text) }
+                        }
+                    }
+                    @if let Some((from, to)) = level.ends.and_then(|(low, high)| Some((at(low)?, at(high)?))) {
+                        @let middle = px(top + BAR / 2.0);
+                        line.interval x1=(percent(from)) x2=(percent(to)) y1=(middle) y2=(middle) {}
+                    }
+                }
+                @if let Some(one) = at(1.0) {
+                    line.one x1=(percent(one)) x2=(percent(one)) y1="0" y2=(px(height)) {}
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(label: &str, value: Option<f64>, ends: Option<(f64, f64)>) -> Level {
+        Level {
+            label: label.into(),
+            value,
+            ends,
+            text: value.map_or(format::ABSENT.to_owned(), format::ratio),
+            tone: "regressed",
+        }
+    }
+
+    fn row(levels: Vec<Level>) -> LevelRow {
+        LevelRow {
+            style: Style(1),
+            key: "B".into(),
+            name: "<b>".into(),
+            levels,
+        }
+    }
+
+    #[test]
+    fn bars_begin_at_zero_and_one_is_marked() {
+        let levels = vec![
+            level("h1", Some(2.0), Some((1.5, 2.5))),
+            level("h12", Some(0.5), None),
+        ];
+        let svg = levels_of(levels);
+        // The scale ends 4 % above the highest end of an interval, 2.5.
+        for part in [
+            r#"<rect class="level k1 early" x="0" y="3" width="76.92%" height="10">"#,
+            r#"<rect class="level k1" x="0" y="16" width="19.23%" height="10">"#,
+            r#"<line class="interval" x1="57.69%" x2="96.15%" y1="8" y2="8">"#,
+            r#"<line class="one" x1="38.46%" x2="38.46%" y1="0" y2="29">"#,
+            r#"aria-label="&lt;b&gt;: h1 2.00, h12 0.50""#,
+            "ratio to a, from zero; from above: h1, h12; thin line",
+        ] {
+            assert!(svg.contains(part), "{part} in {svg}");
+        }
+    }
+
+    #[test]
+    fn a_single_moment_needs_no_order() {
+        let svg = levels_of(vec![level("h1", Some(0.8), None)]);
+        assert!(
+            !svg.contains("from above") && !svg.contains("early"),
+            "{svg}"
+        );
+    }
+
+    #[test]
+    fn without_a_ratio_there_is_a_sentence() {
+        for levels in [Vec::new(), vec![level("h1", None, None)]] {
+            assert!(levels_of(levels).contains("There is no ratio"));
+        }
+    }
+
+    #[test]
+    fn absurd_ratios_stay_within_the_chart() {
+        let absurd = [f64::NAN, f64::INFINITY, -1.0, 1e300];
+        let levels = absurd.map(|value| level("h1", Some(value), Some((value, value))));
+        let svg = levels_of(levels.into());
+        assert!(!svg.contains("NaN%") && !svg.contains("inf%"), "{svg}");
+    }
+
+    fn levels_of(of_row: Vec<Level>) -> String {
+        levels(&[row(of_row)], "a").0
+    }
+}
