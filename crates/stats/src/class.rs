@@ -27,6 +27,8 @@ impl Class {
                 Some(SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset)
                 | None => Self::Load,
             },
+            WorkloadSpec::Tpcc(_) if step.0.starts_with('h') => Self::Write,
+            WorkloadSpec::Tpcc(_) => Self::Load,
         }
     }
 }

@@ -145,6 +145,11 @@ const fn unit_name(unit: Unit) -> &'static str {
     match unit {
         Unit::OpsPerSecond => "operations_per_second",
         Unit::RowsPerSecond => "rows_per_second",
+        Unit::PerMinute => "operations_per_second",
+        Unit::MbPerSecond => "bytes_per_second",
+        // Figures of published tables, as these have them.
+        Unit::KbPerSecondPerTpmc => "kilobytes_per_second_per_tpmc",
+        Unit::MicroPercentPerTpmc => "micropercent_per_tpmc",
         Unit::Micros => "seconds",
         Unit::MicrosPerOp => "seconds_per_operation",
         Unit::PerOp => "per_operation",
@@ -159,9 +164,16 @@ fn in_base_unit(value: f64, unit: Unit) -> f64 {
     match unit {
         Unit::Micros | Unit::MicrosPerOp => value / 1e6,
         Unit::KbPerOp => value * 1024.0,
+        Unit::PerMinute => value / 60.0,
+        Unit::MbPerSecond => value * 1024.0 * 1000.0,
         Unit::Gib => value * (1u64 << 30) as f64,
         Unit::Percent => value / 100.0,
-        Unit::OpsPerSecond | Unit::RowsPerSecond | Unit::PerOp | Unit::Count => value,
+        Unit::OpsPerSecond
+        | Unit::RowsPerSecond
+        | Unit::KbPerSecondPerTpmc
+        | Unit::MicroPercentPerTpmc
+        | Unit::PerOp
+        | Unit::Count => value,
     }
 }
 

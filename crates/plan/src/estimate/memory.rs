@@ -36,7 +36,7 @@ pub(super) fn of(workload: &WorkloadSpec, system: &System) -> Bytes {
     let sessions = u64::from(sessions(workload));
     let dbms = system.build.dbms;
     let server = match system.build.source {
-        BuildSource::Connect(_) => 0,
+        BuildSource::Connect(_) | BuildSource::Imported(_) => 0,
         BuildSource::Embedded | BuildSource::Path(_) | BuildSource::Installed { .. } => sum([
             empty(dbms),
             sessions.saturating_mul(session(dbms)),
