@@ -26,7 +26,7 @@ pub(crate) use costs::{
 pub(crate) use errors::errors as view_errors;
 pub(crate) use group_summary::group_summary as view_group_summary;
 pub(crate) use metrics::metrics as view_metrics;
-pub(crate) use open_loop::open_loop as view_open_loop;
+pub(crate) use open_loop::{open_loop as view_open_loop, tried as view_tried};
 pub(crate) use over_clients::{
     absolute_of_test as view_absolute_of_test, crossovers as view_crossovers,
     relative_of_test as view_relative_of_test, relative_over_clients as view_relative_over_clients,
@@ -95,7 +95,7 @@ pub(crate) fn view_throughput(view: &View<'_>) -> Vec<Table> {
 /// Throughput relative to the base likewise; in a sweep a table for each candidate.
 pub(crate) fn view_ratios(view: &View<'_>) -> Vec<Table> {
     let Some(sweep) = &view.sweep else {
-        return vec![view_relative(view)];
+        return with_rows(view_relative(view)).into_iter().collect();
     };
     let others = throughput::relative_of(view, |step| !sweep.holds(step));
     let swept = view.systems.iter();
@@ -145,6 +145,11 @@ pub fn group_summary(input: &Input<'_>) -> Option<Table> {
 /// What became of operations that arrive by themselves; `None` where there are none.
 pub fn open_loop(input: &Input<'_>) -> Option<Table> {
     view_open_loop(&View::new(input))
+}
+
+/// The rates that were tried where the highest was looked for; `None` where none was.
+pub fn tried(input: &Input<'_>) -> Option<Table> {
+    view_tried(&View::new(input))
 }
 
 /// Throughput relative to the base: systems × steps.

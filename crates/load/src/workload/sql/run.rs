@@ -15,7 +15,7 @@ use super::trouble::Outages;
 use crate::arrivals::Queue;
 use crate::engine::{Blind, End, Observer, Role, StepSetup, Stop, pass, run};
 use crate::errors::Rules;
-use crate::ramp::{RampSpec, Ramped, ramp};
+use crate::ramp::{RampSpec, Ramped, percentile, ramp};
 use crate::{Client, StepClock, StepError, StepResult, Target, Window};
 
 /// A step that runs operations, about to be run.
@@ -243,6 +243,9 @@ impl RunStep<'_> {
         let rate = ramped.highest.unwrap_or(spec.from);
         let (window, open_loop) = self.at_rate(crew, queue, rate, stop, observer)?;
         let mut notes = ramp_notes(&ramped, spec);
+        if ramped.highest.is_some() {
+            notes.extend(limit_not_kept(&window, kind, rate, spec));
+        }
         notes.extend(not_sustained(&open_loop, &window, kind));
         Ok(Measured {
             window,
@@ -358,7 +361,7 @@ fn ramp_notes(ramped: &Ramped, spec: &RampSpec) -> Vec<(String, String)> {
     let attempts = ramped.attempts.iter().map(|attempt| {
         let at = attempt.at.map_or("unknown".to_owned(), |at| at.to_string());
         let judged = match (attempt.kept, attempt.at) {
-            (true, _) => format!("within {}", spec.limit),
+            (true, _) => "kept".to_owned(),
             (false, None) => "nothing ended".to_owned(),
             (false, Some(at)) if at <= spec.limit => "rate not sustained".to_owned(),
             (false, Some(_)) => format!("over {}", spec.limit),
@@ -372,8 +375,28 @@ fn ramp_notes(ramped: &Ramped, spec: &RampSpec) -> Vec<(String, String)> {
     attempts.collect()
 }
 
+/// A note where the rate that kept the limit while it was looked for does not keep it in the measured window,
+/// which is longer.
+fn limit_not_kept(
+    window: &Window,
+    kind: usize,
+    rate: u64,
+    spec: &RampSpec,
+) -> Option<(String, String)> {
+    let at = percentile(window.kinds.get(kind)?, spec.permille)?;
+    (at > spec.limit).then(|| {
+        let text = format!(
+            "p{} {at} at {}/s, the limit is {}",
+            f64::from(spec.permille) / 10.0,
+            grouped(rate),
+            spec.limit
+        );
+        ("limit not kept".to_owned(), text)
+    })
+}
+
 /// A number with a comma between thousands.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -387,7 +410,57 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::{KindInterval, KindSpec, KindTotals, Latency};
+
     use super::*;
+
+    /// A window of a hundred operations that took so long from their arrival, whose service was quick.
+    fn window(response: Nanos) -> Window {
+        let latency = |nanos| {
+            let mut latency = Latency::new();
+            (0..100).for_each(|_| latency.record(nanos));
+            latency
+        };
+        let sums = KindInterval {
+            ops: 100,
+            service: latency(Nanos(1_000)),
+            response: Some(latency(response)),
+            ..KindInterval::default()
+        };
+        Window {
+            length: Nanos::SECOND,
+            kinds: vec![KindTotals {
+                spec: KindSpec {
+                    name: "point".to_owned(),
+                    scheduled: true,
+                },
+                sums,
+                late: 0,
+            }],
+            errors: Vec::new(),
+            on_target: None,
+            cut_short: false,
+        }
+    }
+
+    #[test]
+    fn a_limit_that_the_measured_window_does_not_keep_is_noted() {
+        let spec = RampSpec {
+            from: 100,
+            permille: 990,
+            limit: Nanos::from_millis(5),
+            attempt: Nanos::SECOND,
+        };
+        let noted = |millis| limit_not_kept(&window(Nanos::from_millis(millis)), 0, 1_200, &spec);
+        let (what, text) = noted(18).unwrap();
+        assert_eq!(what, "limit not kept");
+        assert!(text.starts_with("p99 18"), "{text}");
+        assert!(
+            text.ends_with("ms at 1,200/s, the limit is 5.00ms"),
+            "{text}"
+        );
+        assert_eq!(noted(4), None);
+    }
 
     #[test]
     fn thousands_are_grouped() {
