@@ -1,9 +1,11 @@
 //! `backslide plan`: what would run; starts nothing.
 
+mod steps;
+
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::{BuildSource, Bytes, Nanos, Plan, SqlSpec, SqlWork, Trial, WorkloadSpec};
+use model::{BuildSource, Bytes, Nanos, Plan, Trial, WorkloadSpec};
 use report::{Cell, Header, Table};
 use serde::Serialize;
 
@@ -95,7 +97,8 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
                 printer.result(super::run::FEW_ROUNDS);
             }
             if let WorkloadSpec::Sql(spec) = &plan.workload {
-                table::print(printer, &steps(&plan, spec));
+                table::print(printer, &steps::steps(&plan, spec));
+                printer.prose(&steps::where_time_goes(&plan, spec));
             }
             table::print(printer, &order(&plan, &estimate.parts));
             if args.show_config {
@@ -105,48 +108,6 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
     }
     estimate.fits(host.disk.free, &directory.display().to_string())?;
     Ok(Exit::Fine)
-}
-
-/// The steps of a trial: what is measured with how many clients for how long.
-fn steps(plan: &Plan, spec: &SqlSpec) -> Table {
-    let times = plan::step_times(plan);
-    let rows = spec.steps.iter().zip(&times).map(|(step, (_, time))| {
-        let (what, exact) = match &step.work {
-            SqlWork::Run(run) if run.measured => ("", Some(run.seconds)),
-            SqlWork::Run(run) => ("warms caches", Some(run.seconds)),
-            SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => ("", None),
-        };
-        let seconds = match exact {
-            Some(seconds) => Nanos::from_secs(u64::from(seconds)),
-            None => *time,
-        };
-        vec![
-            Cell::text(&step.id.0),
-            Cell::text(&step.group),
-            Cell::text(step.clients.to_string()),
-            Cell::number(seconds.as_secs_f64(), seconds.to_string()),
-            Cell::text(what),
-        ]
-    });
-    let total = times
-        .iter()
-        .fold(0, |sum: u64, (_, time)| sum.saturating_add(time.0));
-    Table {
-        title: format!(
-            "{}: the steps of a trial, about {} in all",
-            spec.name,
-            Nanos(total)
-        ),
-        note: String::new(),
-        headers: vec![
-            Header::words("step"),
-            Header::words("group"),
-            Header::numbers("clients", ""),
-            Header::numbers("time", ""),
-            Header::words(""),
-        ],
-        rows: rows.collect(),
-    }
 }
 
 fn order(plan: &Plan, times: &[(String, Nanos)]) -> Table {

@@ -39,9 +39,10 @@ pub(super) fn postgres() -> Vec<u8> {
 pub(super) fn mysql(is_compressed: bool, known_columns: bool) -> Vec<u8> {
     let mut greeting = b"\x0a8.0.33\0\x2a\0\0\x00noncenon\0".to_vec();
     // All capabilities but TLS, utf8mb4, autocommit, and 21 bytes of nonce.
-    let (low, more) = match known_columns {
-        true => (0xfe, 0x10),
-        false => (0xff, 0),
+    let (low, more) = if known_columns {
+        (0xfe, 0x10)
+    } else {
+        (0xff, 0)
     };
     greeting.extend([low, 0xf7, 0x2d, 2, 0, 0xff, 0xff, 21, 0, 0, 0, 0, 0, 0]);
     greeting.extend([more, 0, 0, 0]);

@@ -85,7 +85,7 @@ fn micros(item: &Item<'_>) -> Result<u64, PlanError> {
         .zip(micros)
         .and_then(|(number, micros)| number.checked_mul(micros))
         .filter(|micros| (1..=MAX_LIMIT_MICROS).contains(micros))
-        .ok_or_else(|| item.wrong("a time up to a minute such as \"500us\", \"10ms\" or \"1s\""))
+        .ok_or_else(|| item.wrong("a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\""))
 }
 
 /// What all of these come to.
