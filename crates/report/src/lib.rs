@@ -5,6 +5,7 @@
 
 mod chart;
 mod csv;
+mod deciding;
 mod findings;
 pub mod format;
 mod groups;
@@ -31,6 +32,7 @@ pub use groups::title as group_title;
 pub use input::{Differing, Finding, Input};
 pub use json::json;
 pub use markdown::markdown;
+pub use open_loop::unsustained;
 pub use page::{html, html_brief};
 pub use sentence::{Sentence, control, sentences};
 pub use sweep::{Crossover, crossovers};

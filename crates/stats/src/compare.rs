@@ -7,6 +7,7 @@ use model::{Cell, Comparison, Direction, MetricId, Reason, RunData, StepId, Verd
 use crate::fdr::adjust;
 use crate::options::{CompareError, Options};
 use crate::paired::Paired;
+use crate::selected::Steps;
 use crate::verdict::{
     CONFIDENCE, Evidence, FEWEST_ROUNDS, higher_is_better, judge, log_margin, magnitude,
 };
@@ -21,7 +22,7 @@ use crate::verdict::{
 ///   incomparable. Where both are zero in every complete round (no errors here, none there; no
 ///   reads here, none there) nothing happened that could be compared, and the cell is left out;
 /// - false discoveries are controlled over the steps of one metric for one candidate, counting
-///   the cells that a verdict is due for.
+///   the cells that a verdict is due for; the metrics that decide their steps count as one.
 ///
 /// # Errors
 /// When the base, a metric or a limit of `options` makes no sense for this run.
@@ -45,14 +46,16 @@ fn against_base(
         .values()
         .filter_map(|row| draft(row, base, candidate, options))
         .collect();
-    let mut families: HashMap<MetricId, Vec<Judged<'_>>> = HashMap::new();
+    let mut families: HashMap<Option<MetricId>, Vec<Judged<'_>>> = HashMap::new();
     for Draft {
         comparison,
         evidence,
     } in &mut drafts
     {
         if let Some(evidence) = *evidence {
-            let family = families.entry(comparison.metric.clone()).or_default();
+            let decides = grid.steps.decides(comparison.ordinal, &comparison.metric);
+            let family = (!decides).then(|| comparison.metric.clone());
+            let family = families.entry(family).or_default();
             family.push((comparison, evidence));
         }
     }
@@ -65,7 +68,7 @@ fn against_base(
 /// A comparison that a verdict is due for, and what it is judged by.
 type Judged<'a> = (&'a mut Comparison, Evidence);
 
-/// Gives their verdicts to the steps of one metric.
+/// Gives their verdicts to the steps of one metric, or to all steps in the metrics that decide them.
 fn judge_family(family: Vec<Judged<'_>>, q_limit: f64) {
     let p_values: Vec<f64> = family.iter().map(|(_, evidence)| evidence.p).collect();
     for ((comparison, evidence), q_value) in family.into_iter().zip(adjust(&p_values)) {
@@ -179,6 +182,7 @@ fn complete_rounds(
 
 /// All values of the run, by step and metric.
 struct Grid<'a> {
+    steps: Steps<'a>,
     /// Ordered by step, then by the place at which the run first has the metric.
     rows: BTreeMap<(u32, &'a StepId, usize), Row<'a>>,
 }
@@ -194,7 +198,8 @@ impl<'a> Grid<'a> {
     fn of(data: &'a RunData, options: &Options) -> Self {
         let mut places: HashMap<&MetricId, usize> = HashMap::new();
         let mut rows: BTreeMap<(u32, &StepId, usize), Row<'a>> = BTreeMap::new();
-        let selected = |cell: &&Cell| options.metrics.contains(&cell.metric);
+        let steps = Steps::of(data);
+        let selected = |cell: &&Cell| steps.selects(&options.metrics, cell);
         for cell in data.cells.iter().filter(selected) {
             let next = places.len();
             let place = *places.entry(&cell.metric).or_insert(next);
@@ -206,7 +211,7 @@ impl<'a> Grid<'a> {
             let rounds = row.values.entry(&cell.system).or_default();
             rounds.insert(cell.round, cell.value);
         }
-        Self { rows }
+        Self { steps, rows }
     }
 }
 

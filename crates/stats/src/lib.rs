@@ -11,6 +11,7 @@ mod group;
 mod options;
 mod paired;
 mod power;
+mod selected;
 mod student;
 mod summary;
 mod sweep;
