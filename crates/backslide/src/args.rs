@@ -278,7 +278,7 @@ Examples:
   backslide workloads micro --step read-only_range=100
                                           the SQL of a step, and where its values come from")]
 pub(crate) struct WorkloadsArgs {
-    /// Which workload [default: all, a line each]
+    /// Which workload: a name of the catalog, or the path of a file [default: all, a line each]
     pub(crate) workload: Option<String>,
     /// Show the SQL of this step
     #[arg(long, value_name = "STEP", requires = "workload")]
@@ -364,8 +364,8 @@ pub(crate) struct CompareArgs {
     /// the name that only it has
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) base: Option<String>,
-    /// Metrics to compare; `all` for every one
-    #[arg(long, value_name = "METRIC", default_value = "rate")]
+    /// Metrics to compare, such as `cpu/o` or `response.p99`; `all` for every one [default: what decides each step]
+    #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Vec<String>,
     /// Smallest effect worth calling, in per cent, instead of each metric's own
     #[arg(long, value_name = "PERCENT")]

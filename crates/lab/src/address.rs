@@ -71,7 +71,15 @@ impl ForeignAddress {
     /// Where the server listens.
     pub(crate) fn address(&self, dialect: Dialect) -> Result<Address, String> {
         if self.address.starts_with('/') {
-            return Ok(Address::Socket(PathBuf::from(&self.address)));
+            let path = PathBuf::from(&self.address);
+            if path.is_dir() {
+                return Err(format!(
+                    "{} is a directory: give the path of the socket in it, such as {}",
+                    path.display(),
+                    path.join(usual_socket(dialect)).display()
+                ));
+            }
+            return Ok(Address::Socket(path));
         }
         let usual = match dialect {
             Dialect::Mysql => 3306,
@@ -112,6 +120,14 @@ impl ForeignAddress {
     }
 }
 
+/// What servers call their socket, unless they are told otherwise.
+const fn usual_socket(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Mysql | Dialect::Sqlite => "mysqld.sock",
+        Dialect::Postgres => ".s.PGSQL.5432",
+    }
+}
+
 impl std::fmt::Display for ForeignAddress {
     /// Without the password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -141,6 +157,18 @@ mod tests {
         let mut secrets = Secrets::default();
         secrets.keep(&address);
         assert!(!format!("{secrets:?}").contains("p@ss"));
+    }
+
+    #[test]
+    fn the_directory_of_a_socket_is_no_socket() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().display().to_string();
+        let told = |dialect| {
+            let address = ForeignAddress::parse(&format!("me@{path}")).unwrap();
+            address.address(dialect).unwrap_err().replace(&path, "DIR")
+        };
+        insta::assert_snapshot!(told(Dialect::Postgres), @"DIR is a directory: give the path of the socket in it, such as DIR/.s.PGSQL.5432");
+        insta::assert_snapshot!(told(Dialect::Mysql), @"DIR is a directory: give the path of the socket in it, such as DIR/mysqld.sock");
     }
 
     #[test]

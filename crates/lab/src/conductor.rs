@@ -179,14 +179,19 @@ struct Conductor<'a> {
 const DIED: &str = "the server's process has ended";
 
 /// Notes of a step that are said at once: its numbers are not what the plan asked for.
-const SAID_AT_ONCE: [&str; 6] = [
+const SAID_AT_ONCE: [&str; 8] = [
     "cut short",
     "settle",
     "rate not sustained",
+    "limit not kept",
     "connections lost",
     "rows not counted",
     "sent as text",
+    "no rows found",
 ];
+
+/// What a note is called that tells one of the first wrong answers of a step.
+const WRONG_ANSWER: &str = "wrong answer";
 
 /// Why a trial has no completed outcome.
 enum Broken {
@@ -385,12 +390,7 @@ impl Conductor<'_> {
         record.counters = counters;
         record.sizes = site.sizes();
         record.before = std::mem::replace(&mut self.sizes, record.sizes);
-        let wrong: Vec<String> = record
-            .checks
-            .iter()
-            .filter(|check| !check.holds)
-            .map(|c| format!("{}: expected {}, found {}", c.what, c.expected, c.actual))
-            .collect();
+        let wrong = wrong(&record);
         for (what, text) in &record.notes {
             if SAID_AT_ONCE.contains(&what.as_str()) {
                 let text = if *what == outline.step.0 {
@@ -517,6 +517,19 @@ impl Conductor<'_> {
             (self.listen)(&Event::Warning { text });
         }
     }
+}
+
+/// What was wrong in a step: the first wrong answer with its statement, and each check that does not hold.
+fn wrong(record: &StepRecord) -> Vec<String> {
+    let failed = record.checks.iter().filter(|check| !check.holds);
+    let mut wrong: Vec<String> = failed
+        .map(|c| format!("{}: expected {}, found {}", c.what, c.expected, c.actual))
+        .collect();
+    let first = record.notes.iter().find(|(what, _)| what == WRONG_ANSWER);
+    if let (Some((_, text)), false) = (first, wrong.is_empty()) {
+        wrong.insert(0, text.clone());
+    }
+    wrong
 }
 
 /// The outcome with what became of the server, and of its files.

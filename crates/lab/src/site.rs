@@ -91,6 +91,19 @@ impl SiteError {
         Self::with_log(reason, Vec::new())
     }
 
+    /// The reason, and the last lines of the log below it; the reason of a server that died has the telling
+    /// ones already.
+    pub fn with_lines(&self) -> String {
+        let mut text = self.reason.clone();
+        if !text.contains('\n') {
+            for line in &self.log_tail {
+                text.push_str("\n  | ");
+                text.push_str(line);
+            }
+        }
+        text
+    }
+
     /// An error of a site that stays, with the last lines of its log.
     pub fn with_log(reason: impl Into<String>, log_tail: Vec<String>) -> Self {
         Self {
@@ -235,3 +248,21 @@ pub(crate) fn statement_timeout(workload: &WorkloadSpec) -> Duration {
 
 /// Index builds, vacuum and the like may take this many times longer.
 pub(crate) const PATIENCE: u32 = 24;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_of_a_log_are_told_once() {
+        let lines = |reason: &str| {
+            let log = vec!["starting".to_owned(), "no room".to_owned()];
+            SiteError::with_log(reason, log).with_lines()
+        };
+        assert_eq!(
+            lines("cannot connect"),
+            "cannot connect\n  | starting\n  | no room"
+        );
+        assert_eq!(lines("it died\n  | no room"), "it died\n  | no room");
+    }
+}

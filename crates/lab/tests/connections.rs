@@ -198,18 +198,21 @@ fn a_server_of_ours_that_is_killed_fails_its_trial_at_once() {
         let run = bench.begin(&plan);
         let instances = bench.lab.instances();
         let mut killed = None;
+        let mut is_measured = false;
         let ended = bench.listen(
             &run,
             &Providers::default(),
             &Stop::default(),
-            &mut |event| {
-                if let Event::IntervalClosed { interval } = event
-                    && interval.index == 1
-                    && killed.is_none()
+            &mut |event| match event {
+                // What comes before may take seconds, too.
+                Event::StepStarted { measured, .. } => is_measured = *measured,
+                Event::IntervalClosed { interval }
+                    if is_measured && interval.index == 1 && killed.is_none() =>
                 {
                     kill_server(&instances);
                     killed = Some(Instant::now());
                 }
+                _ => {}
             },
         );
         assert_eq!(ended.unwrap(), Ended::Finished { failed: 1 });

@@ -110,7 +110,9 @@ fn a_wrong_answer_fails_the_trial() {
     };
     let told = failure_of(fault, POINTS);
     assert!(
-        told.starts_with("point-query: wrong answers: ") && told.contains("found 1"),
+        told.starts_with(
+            "point-query: wrong answers: `select`: returned 0 rows, expected 1 (`SELECT c FROM sbtest"
+        ) && told.contains("; answers that were wrong: expected 0, found 1"),
         "{told}"
     );
 }

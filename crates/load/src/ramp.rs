@@ -93,7 +93,7 @@ pub(crate) fn ramp(
 }
 
 /// The percentile of response time; of service time where the kind has no schedule.
-fn percentile(kind: &KindTotals, permille: u32) -> Option<Nanos> {
+pub(crate) fn percentile(kind: &KindTotals, permille: u32) -> Option<Nanos> {
     let latency = kind.sums.response.as_ref().unwrap_or(&kind.sums.service);
     latency.quantile(f64::from(permille) / 1000.0)
 }

@@ -39,6 +39,15 @@ impl MetricId {
     pub fn within_limit(kind: &str) -> Self {
         Self(tpcc::WITHIN_LIMIT.replace("{kind}", kind))
     }
+
+    /// What a short form such as `response.p99` or `errors` means in a step that is about the kind `subject`:
+    /// the metric of that kind; `None` where this is no short form.
+    pub fn of_subject(&self, subject: &str) -> Option<Self> {
+        let is_whole = METRICS.iter().any(|m| m.id == self.0);
+        let mut families = KIND_METRICS.iter().chain(tpcc::KIND_METRICS);
+        let family = families.find(|m| m.id.replace(".{kind}", "") == self.0)?;
+        (!is_whole).then(|| Self(family.id.replace("{kind}", subject)))
+    }
 }
 
 impl fmt::Display for MetricId {
@@ -816,6 +825,17 @@ mod tests {
         for m in METRICS.iter().chain(tpcc::METRICS) {
             let unit = (m.unit)(&step());
             assert_eq!(Unit::from_name(unit.name()), Some(unit), "{}", m.id);
+        }
+    }
+
+    #[test]
+    fn short_forms_are_of_what_a_step_is_about() {
+        let meant = |short: &str| MetricId::new(short).of_subject("query").map(|id| id.0);
+        assert_eq!(meant("response.p99").as_deref(), Some("response.query.p99"));
+        assert_eq!(meant("errors").as_deref(), Some("errors.query"));
+        // Throughput is a metric of its own, and not that of a kind.
+        for other in ["rate", "cpu/o", "p99", "response.p42", "response.query.p99"] {
+            assert_eq!(meant(other), None, "{other}");
         }
     }
 

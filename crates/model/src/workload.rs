@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{SqlSpec, StepId, TpccProfile, TpccSpec};
+use crate::{
+    MetricId, SqlPace, SqlSpec, SqlWork, StepId, StepInfo, TpccPace, TpccProfile, TpccSpec,
+    TpccTransaction,
+};
 
 /// A workload with its scale.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +61,40 @@ impl WorkloadSpec {
         match self {
             Self::Insert(_) | Self::Tpcc(_) => "",
             Self::Sql(spec) => spec.step(step).map_or("", |step| &step.group),
+        }
+    }
+
+    /// When the operations of a step start; `None` for a step that runs no statements of a workload file.
+    pub fn pace_of(&self, step: &StepId) -> Option<&SqlPace> {
+        let Self::Sql(spec) = self else {
+            return None;
+        };
+        match &spec.step(step)?.work {
+            SqlWork::Run(run) => Some(&run.pace),
+            SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => None,
+        }
+    }
+
+    /// The metric that decides a step, which is what systems are judged by unless something else is asked
+    /// for: throughput; where the plan says the rate, the 99th percentile of response time of what the step
+    /// is about; where it looks for the highest rate, that.
+    pub fn deciding_metric(&self, step: &StepInfo) -> MetricId {
+        let response = || MetricId(format!("response.{}.p99", step.subject));
+        let highest = || MetricId::new(MetricId::HIGHEST_RATE);
+        let rate = || MetricId::new(MetricId::RATE);
+        match self {
+            Self::Insert(_) => rate(),
+            Self::Sql(_) => match self.pace_of(&step.step) {
+                Some(SqlPace::Rate { .. }) => response(),
+                Some(SqlPace::Ramp { .. }) => highest(),
+                Some(SqlPace::Unlimited) | None => rate(),
+            },
+            Self::Tpcc(_) if step.subject != TpccTransaction::NewOrder.name() => rate(),
+            Self::Tpcc(spec) => match spec.pace {
+                TpccPace::Rate { .. } => response(),
+                TpccPace::Ramp { .. } => highest(),
+                TpccPace::NoWait | TpccPace::Wait { .. } => rate(),
+            },
         }
     }
 }

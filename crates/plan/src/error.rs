@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use model::{Bytes, Dbms};
 
+use crate::fields::grouped;
+
 /// A line of a file, as errors name it: `my.toml:12`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -16,6 +18,13 @@ impl Place {
     /// Line `line` (from 1) of the file that people know as `origin`.
     pub(crate) const fn new(origin: Arc<str>, line: usize) -> Self {
         Self { origin, line }
+    }
+}
+
+impl Place {
+    /// The file, as people know it.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
     }
 }
 
@@ -37,8 +46,16 @@ pub struct Choices {
     nearest: Option<usize>,
     /// The ones to list: all, unless there are too many to read.
     all: Vec<String>,
-    /// How many there are.
+    /// Those that are not among them.
+    left_out: Option<Box<LeftOut>>,
+}
+
+/// Names that are too many to list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LeftOut {
     count: usize,
+    /// The command that lists all of them, where there is one.
+    listed_by: Option<String>,
 }
 
 impl Choices {
@@ -59,18 +76,38 @@ impl Choices {
             return Self {
                 nearest,
                 all,
-                count,
+                left_out: None,
             };
         }
         let nearest = nearest.map(|at| all[at].clone());
         let mut closest = all;
-        closest.sort_by_key(|name| strsim::damerau_levenshtein(written, name));
+        // The beginning of a name is how people look for one of many.
+        closest.sort_by_key(|name| {
+            let distance = strsim::damerau_levenshtein(written, name);
+            (
+                !name.starts_with(written),
+                !name.contains(written),
+                distance,
+            )
+        });
         closest.truncate(LISTED_OF_MANY);
         Self {
             nearest: nearest.and_then(|name| closest.iter().position(|other| *other == name)),
+            left_out: Some(Box::new(LeftOut {
+                count: count - closest.len(),
+                listed_by: None,
+            })),
             all: closest,
-            count,
         }
+    }
+
+    /// The same, with the command that lists all of them.
+    #[must_use]
+    pub fn listed_by(mut self, command: String) -> Self {
+        if let Some(left_out) = &mut self.left_out {
+            left_out.listed_by = Some(command);
+        }
+        self
     }
 
     /// The nearest one, if any is near.
@@ -79,16 +116,15 @@ impl Choices {
     }
 
     fn list(&self) -> String {
-        if self.all.is_empty() {
-            "none".to_owned()
-        } else if self.count > self.all.len() {
-            format!(
-                "{} and {} more",
-                self.all.join(", "),
-                self.count - self.all.len()
-            )
-        } else {
-            self.all.join(", ")
+        let listed = self.all.join(", ");
+        match self.left_out.as_deref() {
+            None if self.all.is_empty() => "none".to_owned(),
+            None => listed,
+            Some(LeftOut { count, listed_by }) => {
+                let command = listed_by.as_ref();
+                let command = command.map_or_else(String::new, |by| format!(" (`{by}`)"));
+                format!("{listed} and {count} more{command}")
+            }
         }
     }
 }
@@ -172,6 +208,16 @@ pub enum PlanError {
         /// Both, why not, and what to do.
         message: String,
     },
+    /// Tests that need more rows than there are.
+    #[error("{place}: {message}: raise `rows`{}, or choose other `tests`", to(*enough))]
+    TooFewRows {
+        /// Where the plan says how many rows there are.
+        place: Place,
+        /// Which step, and why.
+        message: String,
+        /// The fewest that all tests of the plan take, once they are known.
+        enough: Option<u64>,
+    },
     /// A build could not be had.
     #[error("{place}: no build `{name}`: {cause}")]
     MissingBuild {
@@ -180,6 +226,16 @@ pub enum PlanError {
         /// As the plan names it.
         name: String,
         /// What was looked for, and what to do.
+        cause: String,
+    },
+    /// A server that is not ours could not be used.
+    #[error("{place}: the `{name}` server that `connect` names: {cause}")]
+    NoServer {
+        /// Where it was asked for.
+        place: Place,
+        /// Which build it was to be.
+        name: String,
+        /// What was tried, and what to do.
         cause: String,
     },
     /// What was found is not what was asked for.
@@ -246,6 +302,10 @@ pub enum PlanError {
         /// Its path within the catalog.
         path: String,
     },
+}
+
+fn to(rows: Option<u64>) -> String {
+    rows.map_or_else(String::new, |rows| format!(" to {}", grouped(rows)))
 }
 
 fn hint(choices: &Choices) -> String {

@@ -62,10 +62,12 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn system(&self, entry: &SystemEntry) -> Result<Named, PlanError> {
         let request = &entry.request;
-        let build = (self.builds)(request).map_err(|cause| PlanError::MissingBuild {
-            place: entry.place.clone(),
-            name: request.name.clone(),
-            cause,
+        let build = (self.builds)(request).map_err(|cause| {
+            let (place, name) = (entry.place.clone(), request.name.clone());
+            match request.connect {
+                Some(_) => PlanError::NoServer { place, name, cause },
+                None => PlanError::MissingBuild { place, name, cause },
+            }
         })?;
         request.check(&build, &entry.place, self.catalog)?;
         let engine = entry

@@ -6,6 +6,9 @@ use crate::document::{Entry, Node, Value};
 use crate::error::Choices;
 use crate::{Place, PlanError};
 
+/// Whole numbers of a `Float` up to here are the ones that were written.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// A table that has no keys besides the ones it may have.
 pub(crate) struct Fields<'a> {
     context: &'static str,
@@ -120,6 +123,27 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// The same where a whole number was expected: one in another form is told how to write it.
+    pub(crate) fn no_whole_number(&self, expected: &str) -> PlanError {
+        match (&self.node.value, self.wrong(expected)) {
+            (
+                Value::Float(number),
+                PlanError::BadValue {
+                    place,
+                    key,
+                    expected,
+                    ..
+                },
+            ) if number.fract() == 0.0 && number.abs() < MAX_EXACT => PlanError::BadValue {
+                place,
+                key,
+                expected,
+                found: format!("{number:.1}: write {number:.0}"),
+            },
+            (_, error) => error,
+        }
+    }
+
     fn found(&self) -> String {
         match &self.node.value {
             Value::Text(text) => format!("{text:?}"),
@@ -157,7 +181,7 @@ impl<'a> Item<'a> {
         };
         number.filter(|n| range.contains(n)).ok_or_else(|| {
             let (low, high) = (grouped(*range.start()), grouped(*range.end()));
-            self.wrong(&format!("a whole number from {low} to {high}"))
+            self.no_whole_number(&format!("a whole number from {low} to {high}"))
         })
     }
 

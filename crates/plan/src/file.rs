@@ -36,6 +36,16 @@ const SYSTEM_KEYS: [&str; 11] = [
     "preload",
     "huge_pages",
 ];
+/// Keys of the plan that are easily taken for the workload's, which has none of these names.
+const NOT_OF_WORKLOADS: [&str; 7] = [
+    "rounds",
+    "base",
+    "seed",
+    "control",
+    "placement",
+    "connection",
+    "template",
+];
 const MAX_ROUNDS: u32 = 1_000;
 const MAX_NAME: usize = 100;
 
@@ -185,6 +195,23 @@ fn check_workload(item: &Item<'_>) -> Result<Kind, PlanError> {
     let Value::Table(entries) = &item.node.value else {
         return Err(item.wrong("a table such as { kind = \"insert\", scale = \"small\" }"));
     };
+    if let Some(entry) = entries
+        .iter()
+        .find(|e| NOT_OF_WORKLOADS.contains(&e.key.as_str()))
+    {
+        let or_system = if SYSTEM_KEYS.contains(&entry.key.as_str()) {
+            ", or to a `[[system]]`"
+        } else {
+            ""
+        };
+        return Err(PlanError::Conflict {
+            place: entry.place.clone(),
+            message: format!(
+                "`{}` is no key of the workload: it belongs to the plan, above its first table{or_system}",
+                entry.key
+            ),
+        });
+    }
     // The kind decides which keys there are, so it is looked at before they are.
     let kind = match entries.iter().find(|entry| entry.key == "kind") {
         None => Kind::Insert,

@@ -45,7 +45,9 @@ pub use expand::{FindBuild, expand};
 pub use file::{PlanFile, read};
 pub use remarks::remarks;
 pub use request::BuildRequest;
-pub use sql::{WorkloadListing, WorkloadSet, statement_text};
+pub use sql::{
+    WorkloadListing, WorkloadSet, is_path as is_workload_path, read_workload, statement_text,
+};
 pub use variables::{
     Implied, Pattern, Renamed, SameValues, VariableGroup, VariableNote, VariableRules,
     VariableUnit, any_fits,

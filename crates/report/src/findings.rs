@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use explain::Warning;
-use model::{Outcome, RunState};
+use model::{Outcome, RunState, StepInfo};
 
 use crate::format::{self, plural};
 use crate::open_loop;
@@ -35,6 +35,12 @@ pub(crate) fn view_findings(view: &View<'_>) -> Vec<Finding> {
         noted(view, "connections lost", "Connections were lost"),
         noted(view, "sent as text", "Not every statement was prepared"),
         noted(view, "not pipelined", "Not every operation was pipelined"),
+        noted(view, "no rows found", "Statements changed nothing"),
+        noted(
+            view,
+            "limit not kept",
+            "The limit on response time was not kept in the measured window",
+        ),
         unsustained(view),
         limits(view),
         cardinality(view),
@@ -116,7 +122,7 @@ fn failed(view: &View<'_>) -> Option<Finding> {
     })
 }
 
-/// Notes that are told by one heading at most, and offered rates; what is more is counted.
+/// Notes that are told by one heading at most; what is more is counted.
 const MOST: usize = 5;
 
 /// What the steps noted under one heading, each text once with the first step that has it.
@@ -149,43 +155,22 @@ fn noted(view: &View<'_>, what: &str, title: &str) -> Option<Finding> {
     })
 }
 
-/// Offered rates that were not sustained: the worst few, and how many there are.
+/// In how many steps an offered rate was not sustained, and what that means for response times; of which systems
+/// and how far, their sentences say.
 fn unsustained(view: &View<'_>) -> Option<Finding> {
-    let failed = view.steps.iter().flat_map(|step| {
-        view.systems.iter().filter_map(move |system| {
-            let (failed, all) = open_loop::unsustained(view, system.name, step)?;
-            let offered = view.median(system.name, step, "offered")?;
-            let achieved = open_loop::achieved(view, system.name, step)?;
-            (failed > 0).then(|| {
-                let line = format!(
-                    "{} of {}: {} of {} operations/s, not sustained in {failed} of {}",
-                    view.label(step),
-                    system.name,
-                    format::number(achieved),
-                    format::number(offered),
-                    plural(all, "round")
-                );
-                (achieved / offered.max(1.0), line)
-            })
+    let failed = |step: &&StepInfo| {
+        let mut systems = view.systems.iter();
+        systems.any(|system| {
+            let rounds = open_loop::failed_rounds(view, system.name, step);
+            rounds.is_some_and(|(failed, _)| failed > 0)
         })
-    });
-    let mut failed: Vec<(f64, String)> = failed.collect();
-    failed.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let more = failed.len().saturating_sub(MOST);
-    let worst: Vec<String> = failed
-        .into_iter()
-        .take(MOST)
-        .map(|(_, line)| line)
-        .collect();
-    (!worst.is_empty()).then(|| Finding {
+    };
+    let count = view.steps.iter().filter(failed).count();
+    (count > 0).then(|| Finding {
         title: "An offered rate was not sustained".to_owned(),
         text: format!(
-            "{}{}. Arrivals were shed, or waited longer and longer: response times there say how long the step was, not how fast the system is.",
-            worst.join("; "),
-            match more {
-                0 => String::new(),
-                more => format!("; and {more} more"),
-            }
+            "In {} arrivals were shed, or waited longer and longer: response times there say how long the step was, not how fast the system is.",
+            plural(count, "step")
         ),
     })
 }

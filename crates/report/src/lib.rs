@@ -5,6 +5,7 @@
 
 mod chart;
 mod comment;
+mod deciding;
 mod findings;
 pub mod format;
 mod groups;
@@ -35,6 +36,7 @@ pub use input::{Differing, Finding, Input};
 pub use json::json;
 pub use junit::junit;
 pub use markdown::markdown;
+pub use open_loop::unsustained;
 pub use page::{html, html_brief};
 pub use sentence::{Sentence, control, sentences};
 pub use sweep::{Crossover, crossovers};

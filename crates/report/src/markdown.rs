@@ -21,10 +21,11 @@ pub fn markdown(input: &Input<'_>) -> String {
     all.extend(tables::view_throughput(&view));
     all.extend(tables::view_background(&view));
     all.extend(tables::view_open_loop(&view));
+    all.extend(tables::view_tried(&view));
     if let Some(sweep) = &view.sweep {
         all.extend(tables::view_scale_up(&view, &sweep.tests));
     }
-    all.push(tables::view_verdicts(&view, &tables::Shown::rates()));
+    all.push(tables::view_verdicts(&view, &tables::Shown::decisions()));
     // Where a table has dozens of rows, the first metric of each group stands for it.
     let most = if view.is_by_step() { 1 } else { usize::MAX };
     for group in [Group::Server, Group::Host, Group::Client] {

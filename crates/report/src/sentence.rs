@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
-use model::{Comparison, Group, MetricId, Reason, Verdict, describe};
+use model::{Comparison, Group, Reason, Verdict, describe};
 
 use crate::Input;
+use crate::deciding;
 use crate::format::{self, plural};
+use crate::open_loop::view_unsustained;
 use crate::table::Tone;
 use crate::view::{Seen, View, is_certain};
 
@@ -20,7 +22,8 @@ pub struct Sentence {
     pub tone: Tone,
 }
 
-/// A sentence for each system but the base and its control, from the verdicts on throughput.
+/// A sentence for each system but the base and its control, from the verdicts that decide the steps; one for the
+/// base too where it did not sustain an offered rate.
 pub fn sentences(input: &Input<'_>) -> Vec<Sentence> {
     view_sentences(&View::new(input))
 }
@@ -32,7 +35,18 @@ pub fn control(input: &Input<'_>) -> String {
 
 pub(crate) fn view_sentences(view: &View<'_>) -> Vec<Sentence> {
     let judged = view.candidates().filter(|s| !s.is_control);
-    judged.map(|system| sentence(view, system)).collect()
+    let judged = judged.map(|system| sentence(view, system));
+    of_base(view).into_iter().chain(judged).collect()
+}
+
+/// Of the base only what is no comparison.
+fn of_base(view: &View<'_>) -> Option<Sentence> {
+    let text = view_unsustained(view, view.base)?;
+    Some(Sentence {
+        system: view.base.to_owned(),
+        text: format!("{text}."),
+        tone: Tone::Plain,
+    })
 }
 
 /// Comparisons of one system by verdict.
@@ -60,7 +74,7 @@ fn sort<'a>(rates: &[&'a Comparison]) -> Sorted<'a> {
 }
 
 fn sentence(view: &View<'_>, system: &Seen<'_>) -> Sentence {
-    let rates = view.rates(system.name);
+    let rates = view.decisions(system.name);
     let Sorted {
         regressed,
         improved,
@@ -117,7 +131,10 @@ fn sentence(view: &View<'_>, system: &Seen<'_>) -> Sentence {
     }
     Sentence {
         system: system.name.to_owned(),
-        text: format!("{}.", parts.join("; ")),
+        text: match view_unsustained(view, system.name) {
+            None => format!("{}.", parts.join("; ")),
+            Some(unsustained) => format!("{}. It {unsustained}.", parts.join("; ")),
+        },
         tone: if !regressed.is_empty() {
             Tone::Regressed
         } else if !improved.is_empty() {
@@ -129,24 +146,25 @@ fn sentence(view: &View<'_>, system: &Seen<'_>) -> Sentence {
 }
 
 fn slowest(list: &[&Comparison]) -> Option<String> {
-    let worst = list.iter().min_by(|a, b| by_ratio(a, b))?;
+    let worst = list.iter().min_by(|a, b| by_gain(a, b))?;
     Some(format!(", worst {}", named(worst)))
 }
 
 fn fastest(list: &[&Comparison]) -> Option<String> {
-    let best = list.iter().max_by(|a, b| by_ratio(a, b))?;
+    let best = list.iter().max_by(|a, b| by_gain(a, b))?;
     Some(format!(", best {}", named(best)))
 }
 
-fn by_ratio(a: &Comparison, b: &Comparison) -> std::cmp::Ordering {
-    let ratio = |c: &Comparison| c.ratio.unwrap_or(1.0);
-    ratio(a).total_cmp(&ratio(b))
+fn by_gain(a: &Comparison, b: &Comparison) -> std::cmp::Ordering {
+    deciding::gain(a).total_cmp(&deciding::gain(b))
 }
 
 fn named(comparison: &Comparison) -> String {
+    let metric = deciding::word(&comparison.metric);
     format!(
-        "{}: {}",
+        "{}{}: {}",
         comparison.step,
+        metric.map_or(String::new(), |metric| format!(", {metric}")),
         format::ratio_and_interval(comparison)
     )
 }
@@ -162,7 +180,7 @@ pub(crate) fn view_control(view: &View<'_>) -> String {
     let Some(control) = view.candidates().find(|s| s.is_control) else {
         return "This plan had no control, a second copy of the base: how much two runs of the same system differ here is not known.".to_owned();
     };
-    let rates = view.rates(control.name);
+    let rates = view.decisions(control.name);
     if rates.is_empty() {
         return format!(
             "The control ({}) was not compared: it has no complete round.",
@@ -204,7 +222,7 @@ pub(crate) fn view_control(view: &View<'_>) -> String {
     text
 }
 
-/// Comparisons of judged metrics other than throughput: called different, and all.
+/// Comparisons of judged metrics that do not decide their step: called different, and all.
 fn false_alarms(view: &View<'_>, control: &Seen<'_>) -> (usize, usize) {
     let judged = |c: &&Comparison| match c.verdict {
         Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => true,
@@ -213,7 +231,7 @@ fn false_alarms(view: &View<'_>, control: &Seen<'_>) -> (usize, usize) {
     };
     let of_control = view.input.comparisons.iter();
     let others: Vec<&Comparison> = of_control
-        .filter(|c| c.system == control.name && c.metric.0 != MetricId::RATE)
+        .filter(|c| c.system == control.name && !view.decides(c))
         .filter(judged)
         .collect();
     let called = others.iter().filter(|c| is_certain(&c.verdict)).count();

@@ -1,6 +1,6 @@
 //! Seconds and histograms, reduced to what a chart can show.
 
-use model::{Counts, KindSeries, Latency, MetricId, Nanos, StepInfo, StepSeries};
+use model::{Counts, KindSeries, Latency, Nanos, StepInfo, StepSeries};
 
 use crate::spread::{median, range};
 use crate::tables::Clock;
@@ -158,9 +158,9 @@ pub(crate) const fn subject_quantity(step: &StepInfo) -> Quantity {
     }
 }
 
-/// Every round's throughput of one system: (round, value).
+/// What decides a step, in every round of one system: (round, value).
 pub(crate) fn rounds(view: &View<'_>, system: &Seen<'_>, step: &StepInfo) -> Vec<(u32, f64)> {
-    view.values(system.name, step, MetricId::RATE)
+    view.values(system.name, step, &view.deciding(step).0)
         .map(|v| v.rounds.clone())
         .unwrap_or_default()
 }

@@ -33,11 +33,14 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    /// The sweep of a run; `None` where each test has one client count.
+    /// The sweep of a run; `None` where each test has one client count. Where operations arrive by themselves,
+    /// throughput over the client counts says nothing: such steps are in no sweep.
     pub(crate) fn of(steps: &[StepInfo], workload: &WorkloadSpec) -> Option<Self> {
         let mut tests: Vec<Test> = Vec::new();
         for (place, step) in steps.iter().enumerate() {
-            let Some(sql) = sql_step(workload, step) else {
+            let sql = sql_step(workload, step);
+            let Some(sql) = sql.filter(|_| workload.deciding_metric(step).0 == MetricId::RATE)
+            else {
                 continue;
             };
             let group = title(&sql.group);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use model::{Comparison, MetricId, StepInfo, StepSeries, Unit, Verdict, WorkloadSpec};
+use model::{Comparison, Counts, MetricId, StepInfo, StepSeries, Unit, Verdict, WorkloadSpec};
 
 use crate::Input;
 use crate::groups::{self, StepGroup};
@@ -152,12 +152,35 @@ impl<'a> View<'a> {
         self.comparisons.get(&key).copied()
     }
 
-    /// Comparisons of throughput of one system, in the order of the steps.
-    pub(crate) fn rates(&self, system: &str) -> Vec<&'a Comparison> {
+    /// The metric that decides a step: throughput, unless the plan says its rate or looks for the highest.
+    pub(crate) fn deciding(&self, step: &StepInfo) -> MetricId {
+        self.input.data.info.plan.workload.deciding_metric(step)
+    }
+
+    /// Is a step decided by its throughput?
+    pub(crate) fn is_of_throughput(&self, step: &StepInfo) -> bool {
+        self.deciding(step).0 == MetricId::RATE
+    }
+
+    /// The comparison of a system with the base in the metric that decides a step.
+    pub(crate) fn decision(&self, system: &str, step: &StepInfo) -> Option<&'a Comparison> {
+        self.comparison(system, step, &self.deciding(step).0)
+    }
+
+    /// Those of one system, in the order of the steps.
+    pub(crate) fn decisions(&self, system: &str) -> Vec<&'a Comparison> {
         self.steps
             .iter()
-            .filter_map(|step| self.comparison(system, step, MetricId::RATE))
+            .filter_map(|step| self.decision(system, step))
             .collect()
+    }
+
+    /// Does a comparison decide its step?
+    pub(crate) fn decides(&self, comparison: &Comparison) -> bool {
+        let of_step =
+            |step: &&StepInfo| step.step == comparison.step && step.clients == comparison.clients;
+        let step = self.steps.iter().find(of_step);
+        step.is_some_and(|step| self.deciding(step) == comparison.metric)
     }
 
     /// The unit of a metric in a step, from the first system that has it.
@@ -183,6 +206,14 @@ impl<'a> View<'a> {
             } else {
                 Unit::OpsPerSecond
             })
+    }
+
+    /// The same as people read it: what transactions of several statements do is counted in statements.
+    pub(crate) fn rate_unit_name(&self, step: &StepInfo) -> &'static str {
+        match step.counts {
+            Counts::Statements(_) => "statements/s",
+            Counts::Rows | Counts::Operations => self.rate_unit(step).name(),
+        }
     }
 
     /// A step's name; with its clients where the workload has the step several times.

@@ -194,15 +194,125 @@ fn rates_that_were_not_sustained_are_told() {
     assert!(with(&Micro::usual(), tables::open_loop).is_none());
 }
 
-#[test]
-fn the_highest_rate_has_a_verdict_of_its_own() {
-    let micro = Micro {
+/// Few tests, one with a ramp and some at a rate.
+fn open_loops() -> Micro {
+    Micro {
         arrivals: true,
+        tests: 18,
         ..Micro::usual()
+    }
+}
+
+#[test]
+fn a_step_is_judged_by_what_decides_it() {
+    let shown = Shown {
+        system: Some("mysql-9.7.4/z12a".into()),
+        ..Shown::default()
     };
-    let table = with(&micro, |input| tables::verdicts(input, &Shown::default()));
-    let labels: Vec<&str> = table.rows.iter().map(|row| row[1].text.as_str()).collect();
-    assert!(labels.contains(&"point-query") && labels.contains(&"point-query, highest rate"));
+    let (verdicts, relative) = with(&open_loops(), |input| {
+        (tables::verdicts(input, &shown), tables::relative(input))
+    });
+    let labels: Vec<&str> = verdicts.rows.iter().map(|r| r[0].text.as_str()).collect();
+    let has = |label: &str| labels.contains(&label);
+    assert!(has("point-query, highest rate"), "{labels:?}");
+    assert!(has("update-index, p99 response time"), "{labels:?}");
+    assert!(has("scan") && has("load"), "{labels:?}");
+    assert!(!has("point-query") && !has("update-index"), "{labels:?}");
+    // The plan says the rate of these: it is no merit of a system.
+    let steps: Vec<&str> = relative.rows.iter().map(|r| r[0].text.as_str()).collect();
+    assert!(steps.contains(&"scan"), "{steps:?}");
+    assert!(!steps.contains(&"update-index"), "{steps:?}");
+    assert!(!steps.contains(&"point-query"), "{steps:?}");
+}
+
+#[test]
+fn programs_get_the_metric_that_decides_each_step() {
+    let data = micro::run(&open_loops());
+    let asked = |metrics| {
+        let options = stats::Options {
+            metrics,
+            ..stats::Options::default()
+        };
+        stats::compare(&data, &options).unwrap()
+    };
+    let deciding = asked(stats::Selection::Deciding);
+    let all = asked(stats::Selection::All);
+    for one in &deciding {
+        assert!(all.contains(one), "judged in another way: {one:?}");
+    }
+    let of = |step: &str| -> Vec<&str> {
+        let of_step = deciding.iter().filter(|c| c.step.0 == step);
+        let of_step = of_step.filter(|c| c.system != "control");
+        of_step.map(|c| c.metric.0.as_str()).collect()
+    };
+    assert_eq!(of("scan"), ["rate"]);
+    assert_eq!(of("point-query"), ["highest_rate"]);
+    assert_eq!(of("update-index"), ["response.update-index.p99"]);
+    let short = vec![model::MetricId::new("response.p99")];
+    let short = asked(stats::Selection::Only(short));
+    assert!(
+        short
+            .iter()
+            .any(|c| c.metric.0 == "response.update-index.p99")
+    );
+    assert!(short.iter().all(|c| c.metric.0.starts_with("response.")));
+}
+
+#[test]
+fn sentences_tell_which_rates_were_not_sustained_and_of_whom() {
+    let mut data = micro::run(&open_loops());
+    let said = |data: &RunData| {
+        let comparisons = common::comparisons(data);
+        let input = input(data, &comparisons);
+        let sentences = report::sentences(&input);
+        let lines = sentences.iter().map(|s| format!("{} {}", s.system, s.text));
+        (lines.collect::<Vec<_>>(), report::unsustained(&input))
+    };
+    let (lines, unsustained) = said(&data);
+    insta::assert_snapshot!(lines.join("\n"), @"mysql-9.7.4/z12a is slower than mysql-5.6.24/z12a in 18 of 19 steps, worst update-index, p99 response time: 420 [412, 428]; inconclusive in 1 (about 3 more rounds). It did 8,935 of 10,080 operations/s in update-nonindex: the rate was not sustained in 4 of 4 rounds; nor in 7 other steps.");
+    assert_eq!(unsustained.len(), 1);
+    assert!(lines[0].ends_with(&unsustained[0].replace("mysql-9.7.4/z12a", "It")));
+    // A base that does not keep up is told too, though it is compared with nothing.
+    for cell in &mut data.cells {
+        let is_base = cell.system == "mysql-5.6.24/z12a" && cell.step.0 == "update-index";
+        match cell.metric.0.as_str() {
+            "shed" if is_base && cell.round > 1 => cell.value = 9_000.0,
+            "rate.update-index" if is_base => cell.value = 48.0,
+            _ => {}
+        }
+    }
+    let (lines, _) = said(&data);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!(
+        lines[0],
+        "mysql-5.6.24/z12a did 48.0 of 7,020 operations/s in update-index: the rate was not sustained in 3 of 4 rounds."
+    );
+}
+
+#[test]
+fn all_formats_have_response_times_and_attempts_of_open_loops() {
+    let micro = Micro {
+        tests: 18,
+        ..open_loops()
+    };
+    let [markdown, tsv, html] = with(&micro, |input| {
+        [
+            report::markdown(input),
+            report::tsv(input),
+            report::html(input),
+        ]
+    });
+    assert!(markdown.contains("| achieved (ops/s) |"), "{markdown}");
+    assert!(markdown.contains("| p50 | p99 | limit |"), "{markdown}");
+    assert!(markdown.contains("## Rates that were tried"), "{markdown}");
+    assert!(
+        markdown.contains("; 99999/s: p99 61ms, over 5ms |"),
+        "{markdown}"
+    );
+    assert!(tsv.contains("\tsustained\tp50\tp99\tlimit\t"), "{tsv}");
+    assert!(html.contains("p99 response time"));
+    assert!(html.contains("over 5.00ms in 2 of 4"));
+    assert!(html.contains("Relative to the base"));
 }
 
 #[test]

@@ -31,7 +31,7 @@ use crate::verdict::{
 ///   reads here, none there) nothing happened that could be compared, and the cell is left out;
 /// - the variance of a cell is steadied by those of its family: one metric, one class of steps;
 /// - false discoveries are controlled over the steps of one metric for one candidate, counting
-///   the cells that a verdict is due for.
+///   the cells that a verdict is due for; the metrics that decide their steps count as one.
 ///
 /// # Errors
 /// When the base, a metric or a limit of `options` makes no sense for this run.
@@ -101,14 +101,17 @@ impl Question<'_> {
                 self.draft(row, candidate, prior, differs.as_ref())
             })
             .collect();
-        let mut families: HashMap<MetricId, Vec<Judged<'_>>> = HashMap::new();
+        let mut families: HashMap<Option<MetricId>, Vec<Judged<'_>>> = HashMap::new();
         for Draft {
             comparison,
             evidence,
         } in &mut drafts
         {
             if let Some(evidence) = *evidence {
-                let family = families.entry(comparison.metric.clone()).or_default();
+                let steps = &self.grid.steps;
+                let decides = steps.decides(comparison.ordinal, &comparison.metric);
+                let family = (!decides).then(|| comparison.metric.clone());
+                let family = families.entry(family).or_default();
                 family.push((comparison, evidence));
             }
         }
@@ -239,7 +242,7 @@ fn slice_pairs(rounds: &[Round]) -> Option<SlicePairs> {
     SlicePairs::of(&pairs)
 }
 
-/// Gives their verdicts to the steps of one metric.
+/// Gives their verdicts to the steps of one metric, or to all steps in the metrics that decide them.
 fn judge_family(family: Vec<Judged<'_>>, rule: &Rule<'_>) {
     let p_values: Vec<f64> = family.iter().map(|(_, evidence)| evidence.p).collect();
     for ((comparison, evidence), q_value) in family.into_iter().zip(adjust(&p_values)) {

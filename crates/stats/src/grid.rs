@@ -6,6 +6,7 @@ use model::{Cell, MetricId, RunData, StepId};
 
 use crate::options::Options;
 use crate::paired::log_ratio;
+use crate::selected::Steps;
 use crate::slices::SliceValue;
 use crate::summary::mean;
 
@@ -20,6 +21,7 @@ type Slices = BTreeMap<u32, BTreeMap<u32, f64>>;
 
 /// All values of the run, by step and metric.
 pub(crate) struct Grid<'a> {
+    pub(crate) steps: Steps<'a>,
     /// In the order in which comparisons are listed.
     pub(crate) rows: BTreeMap<Place<'a>, Row<'a>>,
 }
@@ -53,7 +55,8 @@ impl<'a> Grid<'a> {
         let mut places: HashMap<&MetricId, usize> = HashMap::new();
         let mut found: HashMap<(&StepId, &MetricId), Place<'_>> = HashMap::new();
         let mut rows: BTreeMap<Place<'_>, Row<'_>> = BTreeMap::new();
-        let selected = |cell: &&Cell| options.metrics.contains(&cell.metric);
+        let steps = Steps::of(data);
+        let selected = |cell: &&Cell| steps.selects(&options.metrics, cell);
         for cell in data.cells.iter().filter(selected) {
             let next = places.len();
             let place = *places.entry(&cell.metric).or_insert(next);
@@ -75,7 +78,7 @@ impl<'a> Grid<'a> {
                 pairs.insert(slice.pair, slice.value);
             }
         }
-        Self { rows }
+        Self { steps, rows }
     }
 }
 

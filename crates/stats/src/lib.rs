@@ -21,6 +21,7 @@ mod options;
 mod paired;
 mod power;
 mod robust;
+mod selected;
 mod slices;
 mod student;
 mod summary;

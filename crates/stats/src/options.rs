@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::{MetricId, RunData, describe};
 
 use crate::looks::Looks;
+use crate::selected::Steps;
 
 /// Which metrics are compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,17 +13,10 @@ pub enum Selection {
     /// Every metric that was measured.
     #[default]
     All,
-    /// Only these.
+    /// The one that decides each step ([`model::WorkloadSpec::deciding_metric`]).
+    Deciding,
+    /// Only these; `response.p99` and the like mean that of what each step is about.
     Only(Vec<MetricId>),
-}
-
-impl Selection {
-    pub(crate) fn contains(&self, metric: &MetricId) -> bool {
-        match self {
-            Self::All => true,
-            Self::Only(metrics) => metrics.contains(metric),
-        }
-    }
 }
 
 /// What is compared with what, and when a difference is called one.
@@ -69,12 +63,12 @@ pub enum CompareError {
         systems: Vec<String>,
     },
     /// A metric that does not exist and that the run does not have either.
-    #[error("there is no metric `{metric}`; this run has {}", .known.join(", "))]
+    #[error("there is no metric `{metric}`; nearest {}; `all` is every metric of the run", quoted(.nearest))]
     UnknownMetric {
         /// The id that was asked for.
         metric: MetricId,
-        /// The ids that the run has.
-        known: Vec<String>,
+        /// What may have been meant, the likeliest first.
+        nearest: Vec<String>,
     },
     /// The margin is negative or not a number.
     #[error("the smallest effect worth calling must be a fraction of at least 0, not {0}")]
@@ -127,26 +121,51 @@ impl Options {
 }
 
 fn known(metric: &MetricId, data: &RunData) -> Result<(), CompareError> {
-    if describe(metric).is_some() || data.cells.iter().any(|cell| cell.metric == *metric) {
+    let is_short = || {
+        let mut steps = data.steps.iter();
+        steps.any(|step| metric.of_subject(&step.subject).is_some())
+    };
+    let is_measured = || data.cells.iter().any(|cell| cell.metric == *metric);
+    if describe(metric).is_some() || is_short() || is_measured() {
         return Ok(());
     }
-    let mut known: Vec<String> = data
-        .cells
-        .iter()
-        .map(|cell| cell.metric.0.clone())
-        .collect();
-    known.sort_unstable();
-    known.dedup();
     Err(CompareError::UnknownMetric {
         metric: metric.clone(),
-        known,
+        nearest: nearest(&metric.0, data),
     })
+}
+
+/// Names that are offered at most for one that does not exist.
+const MOST_NAMES: usize = 4;
+
+/// The metrics of a run that `asked` may mean: those that have it in their name, the shortest first, then
+/// those that are spelt most alike. Of what each step is about the short forms are offered.
+fn nearest(asked: &str, data: &RunData) -> Vec<String> {
+    let steps = Steps::of(data);
+    let mut known: Vec<String> = data.cells.iter().map(|cell| steps.short_of(cell)).collect();
+    known.sort_unstable();
+    known.dedup();
+    let far = |name: &String| {
+        let is_part = !asked.is_empty() && name.contains(asked);
+        let length = if is_part { name.len() } else { 0 };
+        (!is_part, length, strsim::damerau_levenshtein(asked, name))
+    };
+    known.sort_by_cached_key(far);
+    known.truncate(MOST_NAMES);
+    known
+}
+
+fn quoted(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
 }
 
 #[cfg(test)]
 mod tests {
+    use model::{Counts, StepId, StepInfo};
+
     use super::*;
-    use crate::fixture::run_of;
+    use crate::fixture::{cell, run_of};
 
     #[test]
     fn a_wrong_question_says_what_would_be_right() {
@@ -164,7 +183,7 @@ mod tests {
                 metrics: Selection::Only(vec![MetricId::new("qps")]),
                 ..Options::default()
             }),
-            "there is no metric `qps`; this run has rate"
+            "there is no metric `qps`; nearest `rate`; `all` is every metric of the run"
         );
         for margin in [-0.1, f64::NAN, f64::INFINITY] {
             assert!(
@@ -191,6 +210,49 @@ mod tests {
                 .contains("between 0 and 1")
             );
         }
+    }
+
+    #[test]
+    fn what_may_have_been_meant_is_offered() {
+        let mut data = run_of(&["a", "b"], "rate", &[[1.0, 2.0]]);
+        for metric in [
+            "response.get.p99",
+            "service.get.p99",
+            "service.get.p50",
+            "service.begin.p99",
+            "server.cpu/o",
+        ] {
+            data.cells.push(cell(1, "a", "s0", metric, 1.0));
+        }
+        data.steps.push(StepInfo {
+            step: StepId::new("s0"),
+            ordinal: 0,
+            clients: 1,
+            subject: "get".into(),
+            counts: Counts::Operations,
+            target_rate: None,
+        });
+        let asked = |metric: &str| {
+            let metric = MetricId::new(metric);
+            let options = Options {
+                metrics: Selection::Only(vec![metric]),
+                ..Options::default()
+            };
+            options.resolve(&data).err().map(|error| error.to_string())
+        };
+        assert_eq!(
+            asked("p99").unwrap(),
+            "there is no metric `p99`; nearest `service.p99`, `response.p99`, `service.begin.p99`, `rate`; `all` is every metric of the run"
+        );
+        assert!(asked("cpu").unwrap().contains("nearest `server.cpu/o`, "));
+        assert_eq!(asked("response.p99"), None);
+        let short = Options {
+            metrics: Selection::Only(vec![MetricId::new("response.p99")]),
+            ..Options::default()
+        };
+        let found = crate::compare(&data, &short).unwrap();
+        let found: Vec<&str> = found.iter().map(|c| c.metric.0.as_str()).collect();
+        assert_eq!(found, ["response.get.p99"]);
     }
 
     #[test]

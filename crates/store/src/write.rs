@@ -209,6 +209,19 @@ impl Store {
             Ok(())
         })
     }
+
+    /// Removes a run of which no trial was begun; any other stays. Was it removed?
+    pub fn discard_run(&mut self, run: &RunId) -> Result<bool, StoreError> {
+        let path = self.path.clone();
+        self.write("removing a run that did not begin", |change| {
+            let row = row_of(change, run, &path)?;
+            let removed = change.execute(
+                "DELETE FROM run WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM trial WHERE run = ?1)",
+                [row],
+            )?;
+            Ok(removed > 0)
+        })
+    }
 }
 
 fn forget_half_done(

@@ -23,11 +23,21 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
         }
         percent => percent.map(|percent| percent / 100.0),
     };
-    let selection = if args.metric.iter().any(|metric| metric == "all") {
+    let is_usual = args.metric.is_empty();
+    let selection = if is_usual {
+        Selection::Deciding
+    } else if args.metric.iter().any(|metric| metric == "all") {
         Selection::All
     } else {
         Selection::Only(args.metric.iter().map(MetricId::new).collect())
     };
+    if let (Format::Text, Some(only)) = (&args.format, only_system(&data)) {
+        printer.prose(&format!(
+            "run {0} has one system, {only}: nothing to compare it with; name a second system in the plan, or `backslide show {0}`",
+            data.info.id
+        ));
+        return Ok(Exit::Inconclusive);
+    }
     let base = runs::base(&data, args.base.as_deref())?;
     let comparisons = runs::compare(&data, base, selection, min_effect)?;
     let judged = comparisons.iter().filter(|one| !is_control(&data, one));
@@ -48,14 +58,13 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
             printer.raw(text.as_bytes())?;
         }
         CompareFormat::Text => {
-            let only_rate = args.metric == [MetricId::RATE];
             let shown = Shown {
                 system: None,
-                all_metrics: !only_rate,
+                all_metrics: !is_usual,
                 decided_only: !args.all,
             };
             let every;
-            let compared: &[Comparison] = if only_rate {
+            let compared: &[Comparison] = if is_usual {
                 every = all()?;
                 &every
             } else {
@@ -102,7 +111,7 @@ fn input_of<'a>(
 
 /// Prints a sentence and a table for each system, in a sweep tests × client counts, and what the control
 /// shows. `comparisons` are in
-/// every metric, so that a change of throughput can name the cost that moved with it.
+/// every metric, so that a change can name the cost that moved with it.
 pub(crate) fn show(
     lab: &Lab,
     base: &str,
@@ -115,7 +124,7 @@ pub(crate) fn show(
     if comparisons.is_empty() {
         printer.result("nothing to compare: zero in every round, or not measured in this run");
     }
-    // The sentences are about throughput.
+    // The sentences are about what decides the steps.
     if !shown.all_metrics {
         for sentence in report::sentences(&input) {
             printer.prose(&format!("{} {}", sentence.system, sentence.text));
@@ -172,6 +181,14 @@ const fn is_decided(comparison: &Comparison) -> bool {
         comparison.verdict,
         Verdict::Regressed | Verdict::Improved | Verdict::Unchanged
     )
+}
+
+/// The name of the only system of a run; `None` where it has several.
+fn only_system(data: &RunData) -> Option<&str> {
+    match data.info.plan.systems.as_slice() {
+        [only] => Some(&only.name),
+        _ => None,
+    }
 }
 
 /// Is there a round that completed for two systems besides a control?

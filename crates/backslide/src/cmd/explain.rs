@@ -6,7 +6,7 @@ use std::path::Path;
 use anstyle::Style;
 use anyhow::{Context, Result, bail};
 use explain::{Explanation, Facts, Line, Warning};
-use lab::{Builds, Lab, Providers, SiteError};
+use lab::{Builds, Lab, Providers};
 use model::{Engine, RunData, System};
 use plan::Catalog;
 use serde::Serialize;
@@ -149,7 +149,7 @@ fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
     let read = |system: &System, letter: &str| {
         printer.note(&format!("starting {}", system.name));
         let told = lab::read_variables(&provider, system, &plan.workload, &claim, letter)
-            .map_err(|error| with_log(&error))
+            .map_err(|error| anyhow::anyhow!(error.with_lines()))
             .with_context(|| format!("cannot ask {}", system.name))?;
         Facts::new(system, &told.captures, &told.provenance).with_context(|| {
             let missing = told.missing.join("; ");
@@ -164,16 +164,6 @@ fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
         b: read(b, "b")?,
         from: "servers started for this".to_owned(),
     })
-}
-
-/// The error with the last lines of the server's log.
-pub(crate) fn with_log(error: &SiteError) -> anyhow::Error {
-    let mut text = error.to_string();
-    for line in &error.log_tail {
-        text.push_str("\n  | ");
-        text.push_str(line);
-    }
-    anyhow::anyhow!(text)
 }
 
 /// A plan of two systems, each written `BUILD[/ENGINE][/CONFIG]`.

@@ -1,11 +1,12 @@
 //! `backslide plan`: what would run; starts nothing.
 
+mod steps;
+mod transactions;
+
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::{
-    BuildSource, Bytes, Host, Nanos, Plan, SqlSpec, SqlWork, StepId, TpccSpec, Trial, WorkloadSpec,
-};
+use model::{BuildSource, Bytes, Host, Nanos, Plan, Trial, WorkloadSpec};
 use plan::Estimate;
 use report::{Cell, Header, Table};
 use serde::Serialize;
@@ -79,8 +80,13 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
             }
             match &plan.workload {
                 WorkloadSpec::Insert(_) => {}
-                WorkloadSpec::Sql(spec) => table::print(printer, &steps(&plan, spec)),
-                WorkloadSpec::Tpcc(spec) => table::print(printer, &tpcc_steps(&plan, spec)),
+                WorkloadSpec::Sql(spec) => {
+                    table::print(printer, &steps::steps(&plan, spec));
+                    printer.prose(&steps::where_time_goes(&plan, spec));
+                }
+                WorkloadSpec::Tpcc(spec) => {
+                    table::print(printer, &transactions::steps(&plan, spec));
+                }
             }
             table::print(printer, &order(&plan, &estimate.parts));
             if args.show_config {
@@ -124,91 +130,6 @@ fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer
             Nanos(time),
             Bytes(disk)
         ));
-    }
-}
-
-/// The steps of a trial: what is measured with how many clients for how long.
-fn steps(plan: &Plan, spec: &SqlSpec) -> Table {
-    let times = plan::step_times(plan);
-    let rows = spec.steps.iter().zip(&times).map(|(step, (_, time))| {
-        let (what, exact) = match &step.work {
-            SqlWork::Run(run) if run.measured => ("", Some(run.seconds)),
-            SqlWork::Run(run) => ("warms caches", Some(run.seconds)),
-            SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => ("", None),
-        };
-        let seconds = match exact {
-            Some(seconds) => Nanos::from_secs(u64::from(seconds)),
-            None => *time,
-        };
-        vec![
-            Cell::text(&step.id.0),
-            Cell::text(&step.group),
-            Cell::text(step.clients.to_string()),
-            Cell::number(seconds.as_secs_f64(), seconds.to_string()),
-            Cell::text(what),
-        ]
-    });
-    let total = times
-        .iter()
-        .fold(0, |sum: u64, (_, time)| sum.saturating_add(time.0));
-    Table {
-        title: format!(
-            "{}: the steps of a trial, about {} in all",
-            spec.name,
-            Nanos(total)
-        ),
-        note: String::new(),
-        headers: vec![
-            Header::words("step"),
-            Header::words("group"),
-            Header::numbers("clients", ""),
-            Header::numbers("time", ""),
-            Header::words(""),
-        ],
-        rows: rows.collect(),
-    }
-}
-
-/// The steps of a trial of the TPC-C-like workload; those with transactions in one line.
-fn tpcc_steps(plan: &Plan, spec: &TpccSpec) -> Table {
-    let times = plan::step_times(plan);
-    let is_run = |step: &StepId| step.0.starts_with('h');
-    let shown = times
-        .iter()
-        .filter(|(step, _)| !is_run(step) || step.0 == "h1");
-    let rows = shown.map(|(step, time)| {
-        let (name, clients) = match (is_run(step), spec.steps) {
-            (false, _) if step.0 == "settle" => (step.0.clone(), 1),
-            (false, _) => (step.0.clone(), spec.load.clients),
-            (true, 1) => (step.0.clone(), spec.clients),
-            (true, steps) => (format!("h1 … h{steps}, each"), spec.clients),
-        };
-        vec![
-            Cell::text(name),
-            Cell::text(clients.to_string()),
-            Cell::number(time.as_secs_f64(), time.to_string()),
-        ]
-    });
-    let total = times
-        .iter()
-        .fold(0, |sum: u64, (_, time)| sum.saturating_add(time.0));
-    let warehouses = match spec.warehouses {
-        1 => "1 warehouse".to_owned(),
-        warehouses => format!("{warehouses} warehouses"),
-    };
-    Table {
-        title: format!(
-            "{}, {warehouses}: the steps of a trial, about {} in all",
-            plan.workload.name(),
-            Nanos(total)
-        ),
-        note: String::new(),
-        headers: vec![
-            Header::words("step"),
-            Header::numbers("clients", ""),
-            Header::numbers("time", ""),
-        ],
-        rows: rows.collect(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use anyhow::{Context, Result};
 use lab::{Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
-use model::{HostShape, Plan, RunId};
+use model::{Event, HostShape, Plan, RunId};
 use plan::{BuildRequest, PlanFile};
 
 use crate::args::RunArgs;
@@ -35,14 +35,29 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
         lab.limit_templates(budget);
     }
     let exit = carry_out(&mut lab, &run, secrets, printer);
-    if let Ok(ended) = &exit {
-        let look = format!("`backslide compare {run}` · `backslide report {run} -o {run}.html`");
-        if *ended != Exit::Failed {
-            printer.note(&look);
+    match &exit {
+        Ok(ended) => {
+            if *ended != Exit::Failed {
+                printer.note(&how_to_look(&lab, &run)?);
+            }
+            printer.result(&run.to_string());
         }
-        printer.result(&run.to_string());
+        // Refused before anything was measured: there is nothing to resume.
+        Err(_) if args.resume.is_none() => {
+            lab.store.discard_run(&run)?;
+        }
+        Err(_) => {}
     }
     exit
+}
+
+/// What shows the results of a run; one system has nothing to be compared with.
+fn how_to_look(lab: &Lab, run: &RunId) -> Result<String> {
+    let systems = lab.store.run_info(run)?.plan.systems.len();
+    let verb = if systems > 1 { "compare" } else { "show" };
+    Ok(format!(
+        "`backslide {verb} {run}` · `backslide report {run} -o {run}.html`"
+    ))
 }
 
 /// Rounds from which on a verdict is possible.
@@ -109,9 +124,11 @@ pub(crate) fn carry_out(
     let mut progress = Progress::new(printer, &info.plan, done);
     let provider = Providers { secrets };
     let root = lab.root().display().to_string();
+    let mut announced = false;
     let mut begun = false;
     let ended = lab.carry_out(run, &provider, &stop, &mut |event| {
-        if !std::mem::replace(&mut begun, true) {
+        begun |= matches!(event, Event::TrialStarted { .. });
+        if !std::mem::replace(&mut announced, true) {
             printer.note(&format!(
                 "run {run}: plan {}, {} × {}, in {root}",
                 info.plan.name,

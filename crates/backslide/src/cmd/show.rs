@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
-use model::{Outcome, RunData};
+use lab::Lab;
+use model::{Outcome, TrialRecord};
 use report::Input;
 
 use crate::args::ShowArgs;
@@ -55,42 +56,49 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
     for throughput in report::tables::throughput(&input) {
         table::print(printer, &throughput);
     }
-    if let Some(open_loop) = report::tables::open_loop(&input) {
-        table::print(printer, &open_loop);
+    let arrivals = [
+        report::tables::open_loop(&input),
+        report::tables::tried(&input),
+    ];
+    for one in arrivals.into_iter().flatten() {
+        table::print(printer, &one);
+    }
+    for line in report::unsustained(&input) {
+        printer.prose(&line);
     }
     for transactions in report::tables::transactions(&input) {
         table::print(printer, &transactions);
     }
-    failures(&data, lab.root(), printer);
+    for trial in &data.trials {
+        failed(&lab, trial, printer);
+    }
     Ok(Exit::Fine)
 }
 
-/// Why trials failed, each with the end of its server's log.
-fn failures(data: &RunData, root: &Path, printer: Printer) {
-    for trial in &data.trials {
-        if let Outcome::Failed {
-            step,
-            reason,
-            log_tail,
-        } = &trial.outcome
-        {
-            let at = step
-                .as_ref()
-                .map_or(String::new(), |step| format!(" in {step}"));
-            printer.prose(&format!(
-                "\nround {}, {} failed{at}: {reason}",
-                trial.round, trial.system
-            ));
-            // The telling lines come first.
-            for line in log_tail.iter().take(LOG_LINES) {
-                printer.result(&format!("  | {line}"));
-            }
-            if log_tail.len() > LOG_LINES {
-                printer.result(&format!(
-                    "  | … the rest is in {}",
-                    root.join("logs").display()
-                ));
-            }
-        }
+/// Why a trial failed, with the server's last lines.
+fn failed(lab: &Lab, trial: &TrialRecord, printer: Printer) {
+    let Outcome::Failed {
+        step,
+        reason,
+        log_tail,
+    } = &trial.outcome
+    else {
+        return;
+    };
+    let at = step
+        .as_ref()
+        .map_or(String::new(), |step| format!(" in {step}"));
+    printer.prose(&format!(
+        "\nround {}, {} failed{at}: {reason}",
+        trial.round, trial.system
+    ));
+    // Where the reason has the telling lines already, they are not repeated; else they come first.
+    let most = if reason.contains('\n') { 0 } else { LOG_LINES };
+    for line in log_tail.iter().take(most) {
+        printer.result(&format!("  | {line}"));
+    }
+    if log_tail.len() > most {
+        let logs = lab.root().join("logs");
+        printer.result(&format!("  | … the rest is in {}", logs.display()));
     }
 }

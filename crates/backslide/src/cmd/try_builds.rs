@@ -61,14 +61,8 @@ fn one(
 ) -> Result<(System, Tryout)> {
     let plan = expand(args, name, builds, lab, printer)?;
     let system = plan.systems.into_iter().next().context("no system")?;
-    let tried = lab::try_out(&system, claim).map_err(|error| {
-        let mut text = error.to_string();
-        for line in &error.log_tail {
-            text.push_str("\n  | ");
-            text.push_str(line);
-        }
-        anyhow::anyhow!(text)
-    })?;
+    let tried = lab::try_out(&system, claim);
+    let tried = tried.map_err(|error| anyhow::anyhow!(error.with_lines()))?;
     Ok((system, tried))
 }
 

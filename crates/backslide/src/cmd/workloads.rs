@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 use model::{Dialect, SqlOperation, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork};
-use plan::{Catalog, WorkloadListing};
+use plan::{Catalog, Choices, PlanError, WorkloadListing};
 use report::{Cell, Header, Table, Tone, statements};
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &WorkloadsArgs, printer: Printer) -> Result<Exit> {
         list(&catalog, args.format, printer)?;
         return Ok(Exit::Fine);
     };
-    let mut listing = catalog.workload(name)?;
+    let mut listing = named(&catalog, name)?;
     if let Some(step) = &args.step {
         listing.spec.steps = vec![only(&listing, step)?];
     }
@@ -33,26 +33,32 @@ pub(crate) fn run(args: &WorkloadsArgs, printer: Printer) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
+/// The workload that a person named: one of the catalog, or a file by its path.
+fn named(catalog: &Catalog, name: &str) -> Result<WorkloadListing> {
+    if !plan::is_workload_path(name) {
+        return Ok(catalog.workload(name)?);
+    }
+    let text = std::fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
+    Ok(plan::read_workload(&text, name)?)
+}
+
 /// The step with this name.
 fn only(listing: &WorkloadListing, name: &str) -> Result<SqlStep> {
     let steps = &listing.spec.steps;
     if let Some(step) = steps.iter().find(|step| step.test == name) {
         return Ok(step.clone());
     }
-    let near = steps.iter().filter(|step| step.test.contains(name));
-    let near: Vec<&str> = near.map(|step| step.test.as_str()).collect();
-    if near.is_empty() {
-        bail!(
-            "{} has no step `{name}`; `backslide workloads {}` lists its steps",
-            listing.name,
-            listing.name
-        );
+    let tests = steps
+        .iter()
+        .filter(|step| run_of(step).is_none_or(|run| run.measured));
+    let choices = Choices::new(name, tests.map(|step| step.test.as_str()));
+    Err(PlanError::UnknownName {
+        place: format!("workload {}", listing.name),
+        what: "step".to_owned(),
+        name: name.to_owned(),
+        choices: choices.listed_by(format!("backslide workloads {}", listing.name)),
     }
-    bail!(
-        "{} has no step `{name}`; there are {}",
-        listing.name,
-        near.join(", ")
-    )
+    .into())
 }
 
 /// A workload as programs see it.
@@ -172,7 +178,7 @@ fn list(catalog: &Catalog, format: Format, printer: Printer) -> Result<()> {
         Format::Text => {
             table::print(printer, &overview(&all));
             printer.note(&printer.wrapped(
-                "`backslide workloads NAME` lists the steps of one; a workload file of your own is named by its path in a plan",
+                "`backslide workloads NAME` lists the steps of one; a workload file of your own is named by its path, here and in a plan",
             ));
         }
     }
@@ -222,8 +228,19 @@ fn show(listing: &WorkloadListing, printer: Printer) {
         ));
     }
     table::print(printer, &steps(&listing.spec));
+    let groups = listing
+        .spec
+        .steps
+        .iter()
+        .find(|step| !step.group.is_empty());
+    let groups = groups.map_or_else(String::new, |step| {
+        format!(
+            "; `tests = [\"group:{}\"]` in a plan runs a group",
+            step.group
+        )
+    });
     printer.note(&printer.wrapped(&format!(
-        "`backslide workloads {} --step STEP` shows what one sends",
+        "`backslide workloads {} --step STEP` shows what one sends{groups}",
         listing.name
     )));
 }
@@ -246,7 +263,7 @@ fn steps(spec: &SqlSpec) -> Table {
         };
         let cells = vec![
             Cell::text(&step.test),
-            Cell::text(report::group_title(&step.group)),
+            Cell::text(&step.group),
             Cell::text(kind),
             number(run.map(|run| {
                 run.operations

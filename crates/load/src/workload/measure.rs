@@ -5,7 +5,7 @@ use model::{Arrivals, Check, KindSpec, Nanos, OpenLoop};
 use super::settle::Clients;
 use crate::arrivals::Queue;
 use crate::engine::{Blind, End, Observer, StepSetup, Stop, pass, run};
-use crate::ramp::{Attempt, RampSpec, Ramped, ramp};
+use crate::ramp::{Attempt, RampSpec, Ramped, percentile, ramp};
 use crate::{StepError, Window};
 
 /// The clients of a step, connected, and what they count.
@@ -104,6 +104,9 @@ impl Windows<'_> {
         let mut notes = ramp_notes(&ramped, spec, &crew.kinds);
         let rate = ramped.highest.unwrap_or(spec.from);
         let measured = self.at_rate(crew, (queue, rate), stop, observer)?;
+        if ramped.highest.is_some() {
+            notes.extend(limits_not_kept(&measured.window, rate, spec));
+        }
         notes.extend(measured.notes);
         let highest_rate = Some(ramped.highest.unwrap_or(0));
         Ok(Measured {
@@ -245,14 +248,37 @@ fn judged(attempt: &Attempt, spec: &RampSpec, kinds: &[KindSpec]) -> String {
             over.push(format!("{name}over {}", limit.at_most));
         }
     }
-    let verdict = match (attempt.kept, spec.limits.as_slice()) {
-        (true, [only]) => format!("within {}", only.at_most),
-        (true, _) => "all within their limits".to_owned(),
-        (false, _) if attempt.at.iter().all(Option::is_none) => "nothing ended".to_owned(),
-        (false, _) if over.is_empty() => "rate not sustained".to_owned(),
-        (false, _) => over.join(", "),
+    let verdict = if attempt.kept {
+        "kept".to_owned()
+    } else if attempt.at.iter().all(Option::is_none) {
+        "nothing ended".to_owned()
+    } else if over.is_empty() {
+        "rate not sustained".to_owned()
+    } else {
+        over.join(", ")
     };
     format!("{}, {verdict}", found.join(", "))
+}
+
+/// A note for each limit that the rate kept while it was looked for and does not keep in the measured window,
+/// which is longer.
+fn limits_not_kept(window: &Window, rate: u64, spec: &RampSpec) -> Vec<(String, String)> {
+    let broken = spec.limits.iter().filter_map(|limit| {
+        let kind = window.kinds.get(limit.kind)?;
+        let at = percentile(kind, spec.permille).filter(|at| *at > limit.at_most)?;
+        let name = match spec.limits.len() {
+            1 => String::new(),
+            _ => format!("{} ", kind.spec.name),
+        };
+        let text = format!(
+            "{name}p{} {at} at {}/s, the limit is {}",
+            f64::from(spec.permille) / 10.0,
+            grouped(rate),
+            limit.at_most
+        );
+        Some(("limit not kept".to_owned(), text))
+    });
+    broken.collect()
 }
 
 /// A number with a comma between thousands.
@@ -270,8 +296,71 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::{KindInterval, KindTotals, Latency};
+
     use super::*;
     use crate::ramp::Limit;
+
+    /// A window of a hundred operations that took so long from their arrival, whose service was quick.
+    fn window(response: Nanos) -> Window {
+        let latency = |nanos| {
+            let mut latency = Latency::new();
+            (0..100).for_each(|_| latency.record(nanos));
+            latency
+        };
+        let sums = KindInterval {
+            ops: 100,
+            service: latency(Nanos(1_000)),
+            response: Some(latency(response)),
+            ..KindInterval::default()
+        };
+        let totals = |name: &str| KindTotals {
+            spec: KindSpec {
+                name: name.to_owned(),
+                scheduled: true,
+            },
+            sums: sums.clone(),
+            late: 0,
+        };
+        Window {
+            length: Nanos::SECOND,
+            kinds: ["order", "payment"].map(totals).to_vec(),
+            errors: Vec::new(),
+            on_target: None,
+            cut_short: false,
+        }
+    }
+
+    #[test]
+    fn a_limit_that_the_measured_window_does_not_keep_is_noted() {
+        let limit = |(kind, millis)| Limit {
+            kind,
+            at_most: Nanos::from_millis(millis),
+        };
+        let noted = |millis, limits: &[(usize, u64)]| {
+            let spec = RampSpec {
+                from: 100,
+                permille: 990,
+                limits: limits.iter().copied().map(limit).collect(),
+                attempt: Nanos::SECOND,
+            };
+            limits_not_kept(&window(Nanos::from_millis(millis)), 1_200, &spec)
+        };
+        let [(what, text)] = &noted(18, &[(0, 5)])[..] else {
+            panic!("one note")
+        };
+        assert_eq!(what, "limit not kept");
+        assert!(text.starts_with("p99 18"), "{text}");
+        assert!(
+            text.ends_with("ms at 1,200/s, the limit is 5.00ms"),
+            "{text}"
+        );
+        assert_eq!(noted(4, &[(0, 5)]), []);
+        let [(_, text)] = &noted(18, &[(0, 20), (1, 5)])[..] else {
+            panic!("one note")
+        };
+        assert!(text.starts_with("payment p99 18"), "{text}");
+    }
 
     #[test]
     fn thousands_are_grouped() {
@@ -309,10 +398,7 @@ mod tests {
 
     #[test]
     fn each_rate_is_told_with_what_came_of_it() {
-        assert_eq!(
-            told(&[20], &[Some(12)], true),
-            "1,500/s: p99 12.0ms, within 20.0ms"
-        );
+        assert_eq!(told(&[20], &[Some(12)], true), "1,500/s: p99 12.0ms, kept");
         assert_eq!(
             told(&[20], &[Some(12)], false),
             "1,500/s: p99 12.0ms, rate not sustained"
@@ -327,7 +413,7 @@ mod tests {
         );
         assert_eq!(
             told(&[20, 80], &[Some(12), Some(50)], true),
-            "1,500/s: order p99 12.0ms, payment p99 50.0ms, all within their limits"
+            "1,500/s: order p99 12.0ms, payment p99 50.0ms, kept"
         );
         assert_eq!(
             told(&[20, 80], &[Some(12), Some(90)], false),

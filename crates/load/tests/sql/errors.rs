@@ -204,7 +204,8 @@ fn wrong_answers_are_counted_and_the_first_are_told() {
     assert_eq!(failed[0].actual, (faulty.log().len() / 10).to_string());
     let told = done.notes("wrong answer");
     assert_eq!(told.len(), 5);
-    let table = |n| format!("rows expected: 1, found: 0 (`SELECT c FROM sbtest{n} WHERE id = 17`)");
+    let table =
+        |n| format!("returned 0 rows, expected 1 (`SELECT c FROM sbtest{n} WHERE id = 17`)");
     assert!(
         told.iter()
             .all(|text| text.ends_with(&table(1)) || text.ends_with(&table(2)))

@@ -273,6 +273,30 @@ fn rows_are_not_checked_after_a_statement_that_cannot_be_accounted_for() {
 }
 
 #[test]
+fn deletes_of_an_emptied_table_are_noted() {
+    let empty = change(Verb::Delete, "empty", "DELETE FROM {}", Expect::Any);
+    let every = vec![draw("id", 1, int(1, 1))];
+    let spec = spec(vec![
+        step("add", 1, run(vec![single(add_one(), key())])),
+        step("empty", 1, run(vec![single(empty, every)])),
+        step("delete", 1, run(vec![single(delete_key(), key())])),
+    ]);
+    let database = Database::new();
+    let mut trial = Trial::loaded(&spec, &database);
+    let target = database.target();
+    let noted = |done: &trial::Done| done.notes("no rows found").join("; ");
+    assert_eq!(noted(&trial.step(&target)), "");
+    trial.step(&target);
+    let done = trial.step(&target);
+    assert_eq!(done.sums("delete").1, 0);
+    let begins = format!(
+        "of {} `delete` at most 0.0 % changed a row",
+        done.ops("delete")
+    );
+    assert!(noted(&done).starts_with(&begins), "{}", noted(&done));
+}
+
+#[test]
 fn reads_that_change_nothing_count_no_rows() {
     let spec = spec(vec![
         step("point", 1, run(vec![single(point(), key())])),

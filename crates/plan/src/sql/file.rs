@@ -6,7 +6,7 @@ use model::{SqlSpec, SqlStep};
 
 use super::names::{check_new, label};
 use super::operation::Parts;
-use super::options::{Options, default_fields};
+use super::options::{MAX_ROWS, Options, default_fields};
 use super::scope::Scope;
 use super::select::{Selection, Tests};
 use super::steps::{self, Draft};
@@ -115,7 +115,41 @@ impl WorkloadFile {
         plan: Option<&Fields<'_>>,
         load_clients: u32,
     ) -> Result<SqlSpec, PlanError> {
-        self.spec(&self.options(plan, load_clients)?, plan)
+        let options = self.options(plan, load_clients)?;
+        match self.spec(&options, plan) {
+            Err(PlanError::TooFewRows { place, message, .. }) => Err(PlanError::TooFewRows {
+                place,
+                message,
+                enough: self.enough_rows(&options, plan),
+            }),
+            other => other,
+        }
+    }
+
+    /// The fewest `rows` that all tests take, more than the options say; `None` where no number helps.
+    fn enough_rows(&self, options: &Options, plan: Option<&Fields<'_>>) -> Option<u64> {
+        let with = |rows| {
+            let options = Options {
+                rows: Some(rows),
+                ..options.clone()
+            };
+            self.spec(&options, plan)
+        };
+        let is_few = |rows| matches!(with(rows), Err(PlanError::TooFewRows { .. }));
+        let (mut few, mut enough) = (options.rows?, options.rows?);
+        while is_few(enough) {
+            few = enough;
+            enough = enough.checked_mul(2).filter(|rows| *rows <= MAX_ROWS)?;
+        }
+        while enough - few > 1 {
+            let middle = few.midpoint(enough);
+            if is_few(middle) {
+                few = middle;
+            } else {
+                enough = middle;
+            }
+        }
+        with(enough).is_ok().then_some(enough)
     }
 
     /// All of its tests, each with one number of clients.
@@ -233,7 +267,17 @@ impl WorkloadFile {
 
     fn tests(&self) -> Result<Tests, PlanError> {
         let fields = self.fields()?;
-        Tests::new(&self.drafts()?, fields.get("sets"))
+        Tests::new(self.known_as(), &self.drafts()?, fields.get("sets"))
+    }
+
+    /// What `backslide workloads` takes for it: the path of a user's file, the name of one of the catalog.
+    fn known_as(&self) -> &str {
+        let origin = self.root.place.origin();
+        if origin.starts_with("catalog/") {
+            &self.name
+        } else {
+            origin
+        }
     }
 
     fn spec(&self, options: &Options, plan: Option<&Fields<'_>>) -> Result<SqlSpec, PlanError> {

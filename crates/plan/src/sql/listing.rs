@@ -1,14 +1,14 @@
-//! Workload files of the catalog as people look at them.
+//! Workload files as people look at them.
 
 use model::SqlSpec;
 
 use super::file::WorkloadFile;
 use crate::PlanError;
 
-/// A workload file of the catalog, as people look at it.
+/// A workload file, as people look at it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadListing {
-    /// Its name in plans: `micro`.
+    /// Its name in plans: `micro`, or the path of a user's own.
     pub name: String,
     /// What it is, in a sentence.
     pub summary: String,
@@ -26,6 +26,11 @@ pub struct WorkloadSet {
     /// Names of its tests, in the order in which they run. What only warms caches is in no set and runs
     /// with all of them.
     pub tests: Vec<String>,
+}
+
+/// A user's own workload file, which people know as `origin`: its path.
+pub fn read_workload(text: &str, origin: &str) -> Result<WorkloadListing, PlanError> {
+    listing(origin, &WorkloadFile::parse(text, origin)?)
 }
 
 /// The workload file that the catalog has under `name`.

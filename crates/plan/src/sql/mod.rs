@@ -31,7 +31,7 @@ use crate::{Place, PlanError};
 pub(crate) use check::check_for;
 pub(crate) use file::WorkloadFile;
 pub(crate) use listing::listing;
-pub use listing::{WorkloadListing, WorkloadSet};
+pub use listing::{WorkloadListing, WorkloadSet, read_workload};
 pub use statement::statement_text;
 
 use options::{Options, plan_fields};
@@ -73,8 +73,8 @@ pub(crate) fn named(table: &Node, kind: Kind) -> Option<(&str, Place)> {
     }
 }
 
-/// Is it a path? Names of the catalog have neither a slash nor an ending.
-pub(crate) fn is_path(named: &str) -> bool {
+/// Does it name a workload file by its path? Names of the catalog have neither a slash nor an ending.
+pub fn is_path(named: &str) -> bool {
     let ending = Path::new(named).extension();
     named.contains('/') || ending.is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
 }

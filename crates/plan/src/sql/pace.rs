@@ -96,7 +96,7 @@ pub(crate) fn ramp(item: Item<'_>) -> Result<Ramp, PlanError> {
 fn limit_micros(item: &Item<'_>) -> Result<u64, PlanError> {
     micros(item.text()?)
         .filter(|micros| (1..=MAX_LIMIT_MICROS).contains(micros))
-        .ok_or_else(|| item.wrong("a time up to a minute such as \"500us\", \"10ms\" or \"1s\""))
+        .ok_or_else(|| item.wrong("a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\""))
 }
 
 /// A time such as `500us`, `10ms` or `1s`, in microseconds.

@@ -104,12 +104,10 @@ impl Scope {
 
     /// The error for too few rows: it stands where the plan says how many there are, if it does.
     pub(crate) fn too_small(&self, item: Item<'_>, what: &str) -> PlanError {
-        PlanError::Conflict {
+        PlanError::TooFewRows {
             place: self.rows_place.clone().unwrap_or_else(|| item.place()),
-            message: format!(
-                "{} {what}: raise `rows`, or choose other `tests`",
-                self.owner
-            ),
+            message: format!("{} {what}", self.owner),
+            enough: None,
         }
     }
 
@@ -119,7 +117,7 @@ impl Scope {
         let text = match &item.node.value {
             Value::Integer(number) => return Ok(*number),
             Value::Text(text) => text,
-            _ => return Err(item.wrong(EXPECTED)),
+            _ => return Err(item.no_whole_number(EXPECTED)),
         };
         evaluate(text, &|name| self.get(name)).map_err(|fault| match fault {
             Fault::Syntax => item.wrong(EXPECTED),

@@ -17,8 +17,10 @@ const ALL: &str = "all";
 
 /// The tests of a workload and the sets that its file makes of them.
 pub(crate) struct Tests {
-    tests: Vec<Test>,
+    each: Vec<Test>,
     sets: Vec<(String, Vec<Mention>)>,
+    /// The command that lists them.
+    listed_by: String,
 }
 
 /// A step that runs operations.
@@ -30,8 +32,12 @@ struct Test {
 }
 
 impl Tests {
-    /// Of the steps of a file and its `[sets]`.
-    pub(crate) fn new(drafts: &[Draft<'_>], sets: Option<Item<'_>>) -> Result<Self, PlanError> {
+    /// Of the steps of a file and its `[sets]`. People know the workload as `workload`.
+    pub(crate) fn new(
+        workload: &str,
+        drafts: &[Draft<'_>],
+        sets: Option<Item<'_>>,
+    ) -> Result<Self, PlanError> {
         let tests = drafts.iter().filter_map(|draft| {
             Some(Test {
                 name: draft.name()?.to_owned(),
@@ -54,8 +60,9 @@ impl Tests {
             ))
         });
         Ok(Self {
-            tests: tests.collect(),
+            each: tests.collect(),
             sets: sets.collect::<Result<_, _>>()?,
+            listed_by: format!("backslide workloads {workload}"),
         })
     }
 
@@ -78,7 +85,7 @@ impl Tests {
             sets.push((ALL.to_owned(), self.all()));
         }
         let names = |chosen: BTreeSet<usize>| {
-            let chosen = chosen.into_iter().map(|at| self.tests[at].name.clone());
+            let chosen = chosen.into_iter().map(|at| self.each[at].name.clone());
             chosen.collect()
         };
         Ok(sets
@@ -92,7 +99,7 @@ impl Tests {
     }
 
     fn matching(&self, wanted: impl Fn(&Test) -> bool) -> BTreeSet<usize> {
-        let tests = self.tests.iter().enumerate();
+        let tests = self.each.iter().enumerate();
         let tests = tests.filter(|(_, test)| wanted(test));
         tests.map(|(at, _)| at).collect()
     }
@@ -100,7 +107,7 @@ impl Tests {
     /// What a plan chooses; one result at least must be among it.
     fn chosen(&self, entries: &[Mention]) -> Result<BTreeSet<usize>, PlanError> {
         let chosen = self.expand(entries, &mut Vec::new())?;
-        let is_result = |at: &usize| self.tests[*at].measured;
+        let is_result = |at: &usize| self.each[*at].measured;
         match entries.first() {
             Some(entry) if !chosen.iter().any(is_result) => Err(PlanError::Conflict {
                 place: entry.place.clone(),
@@ -114,7 +121,7 @@ impl Tests {
     pub(crate) fn check_before(&self, draft: &Draft<'_>) -> Result<(), PlanError> {
         match draft.before().iter().find(|entry| {
             let is_it = |test: &Test| test.measured && test.name == entry.name;
-            !self.tests.iter().any(is_it)
+            !self.each.iter().any(is_it)
         }) {
             None => Ok(()),
             Some(entry) => Err(self.unknown(entry)),
@@ -172,7 +179,7 @@ impl Tests {
     /// The groups, in the order in which they begin.
     fn groups(&self) -> Vec<&str> {
         let mut groups: Vec<&str> = Vec::new();
-        for test in self.tests.iter().filter(|test| !test.group.is_empty()) {
+        for test in self.each.iter().filter(|test| !test.group.is_empty()) {
             if !groups.contains(&test.group.as_str()) {
                 groups.push(&test.group);
             }
@@ -188,14 +195,15 @@ impl Tests {
         } else if let Some(group) = name.strip_prefix(GROUP) {
             ("group", group, self.groups())
         } else {
-            let tests = self.tests.iter().map(|test| test.name.as_str());
+            let tests = self.each.iter().filter(|test| test.measured);
+            let tests = tests.map(|test| test.name.as_str());
             ("test", name, tests.collect())
         };
         PlanError::UnknownName {
             place: entry.place.to_string(),
             what: what.to_owned(),
             name: name.to_owned(),
-            choices: Choices::new(name, names),
+            choices: Choices::new(name, names).listed_by(self.listed_by.clone()),
         }
     }
 }
@@ -212,7 +220,7 @@ impl Selection {
             None => tests.all(),
             Some(entries) => tests.chosen(entries)?,
         };
-        let names = chosen.into_iter().map(|at| tests.tests[at].name.clone());
+        let names = chosen.into_iter().map(|at| tests.each[at].name.clone());
         Ok(Self {
             names: names.collect(),
             warm_ups: options.warm_ups,

@@ -118,6 +118,7 @@ fn systems_that_cannot_be() {
 
 #[test]
 fn builds_that_are_not_there() {
+    assert_snapshot!(system("build = \"mysql-8.0\"\nconnect = \"a@db1\""), @"my.toml:6: the `mysql-8.0` server that `connect` names: no mysqld in PATH; give its `path`");
     assert_snapshot!(system("build = \"mysql-8.0\""), @"my.toml:6: no build `mysql-8.0`: no mysqld in PATH; give its `path`");
     assert_snapshot!(system("build = \"mariadb-10.5\""), @"my.toml:6: `mariadb-10.5` is asked for and mariadb-10.11.18 is what was found: an unsupported version here; install the one that is meant, or give its `path`");
     assert_snapshot!(system("build = \"postgres-15.1\""), @"my.toml:6: `postgres-15.1` is asked for and postgres-15.18 is what was found: an unsupported version here; install the one that is meant, or give its `path`");

@@ -483,8 +483,8 @@ fn too_few_rows_for_a_range() {
         );
         expand(&text).unwrap_err().to_string()
     };
-    assert_snapshot!(error("rows = 1_000"), @"my.toml:3: step `read-only_range=10000` draws integers from 1 to -8_999, with rows = 1_000, range = 10_000, of which there is none: raise `rows`, or choose other `tests`");
-    assert_snapshot!(error("rows = 150, tests = [\"hot-points_range=100\"]"), @"my.toml:3: step `hot-points_range=100` needs at least 200 rows in `sbtest`, with range = 100, and there are 150: raise `rows`, or choose other `tests`");
+    assert_snapshot!(error("rows = 1_000"), @"my.toml:3: step `read-only_range=10000` draws integers from 1 to -8_999, with rows = 1_000, range = 10_000, of which there is none: raise `rows` to 10_000, or choose other `tests`");
+    assert_snapshot!(error("rows = 150, tests = [\"hot-points_range=100\"]"), @"my.toml:3: step `hot-points_range=100` needs at least 200 rows in `sbtest`, with range = 100, and there are 150: raise `rows` to 200, or choose other `tests`");
     assert_eq!(
         ids(&micro(
             ", rows = 1, tests = [\"point-query\", \"random-points_range=1000\"]"

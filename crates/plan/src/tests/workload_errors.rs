@@ -242,7 +242,7 @@ fn steps() {
     assert_snapshot!(end("[[step]]\nname = \"x\"\noperation = \"get\"\nseconds = 0"), @"w.toml:21: `seconds` must be a whole number from 1 to 604_800, not 0");
     assert_snapshot!(end("[[step]]\nname = \"x\"\noperation = \"get\"\nclients = \"tables\""), @"w.toml:21: no variable `tables`; there are: rows, read_seconds, write_seconds, scan_seconds, warmup_seconds");
     assert_snapshot!(end("[[step]]\nname = \"x\"\noperation = \"get\"\nbefore = [\"get\"]"), @"w.toml:21: `before` is for steps that only warm caches: write `measured = false`, or leave it out");
-    assert_snapshot!(end("[[step]]\nname = \"x\"\noperation = \"get\"\nmeasured = false\nbefore = [\"gte\"]"), @"w.toml:22: no test `gte`; nearest `get`; there are: get, x");
+    assert_snapshot!(end("[[step]]\nname = \"x\"\noperation = \"get\"\nmeasured = false\nbefore = [\"gte\"]"), @"w.toml:22: no test `gte`; nearest `get`; there are: get");
     assert_snapshot!(file(&format!("{HEAD}{TABLE}{OPERATION}{STEP}measured = false\n")), @"w.toml:15: no step that runs is measured: there would be no result");
     assert_snapshot!(end("[sets]\na = [\"gett\"]"), @"w.toml:19: no test `gett`; nearest `get`; there are: get");
     assert_snapshot!(end("[sets]\na = [\"set:b\"]\nb = [\"set:a\"]"), @"w.toml:20: set `a` is part of itself: a, b");
@@ -251,7 +251,7 @@ fn steps() {
 
 #[test]
 fn what_a_plan_asks() {
-    assert_snapshot!(micro("tests = [\"point-qury\"]"), @"my.toml:3: no test `point-qury`; nearest `point-query`; there are: point-query, point-query.pre, point-query.warm, insert, scan.warm, update-one, update-zipf, scan and 43 more");
+    assert_snapshot!(micro("tests = [\"point-qury\"]"), @"my.toml:3: no test `point-qury`; nearest `point-query`; there are: point-query, point-query.pre, insert, update-one, update-zipf, scan, delete, update-index and 39 more (`backslide workloads micro`)");
     assert_snapshot!(micro("tests = [\"group:points\"]"), @"my.toml:3: no group `points`; nearest `point`; there are: point, range-aggregate, range, write");
     assert_snapshot!(micro("set = \"33\""), @"my.toml:3: no set `33`; nearest `32`; there are: 32, 27, 42, all");
     assert_snapshot!(micro("set = \"27\", tests = [\"scan\"]"), @"my.toml:3: `set` and `tests` exclude each other: leave one of them out");
@@ -263,7 +263,11 @@ fn what_a_plan_asks() {
     assert_snapshot!(micro("rows = 100_000_000_000, tables = 100"), @"my.toml:3: all tables together have 10_000_000_000_000 rows, more than 1_000_000_000_000");
     assert_snapshot!(micro("rate = 5, ramp = { from = 5, p99 = \"1ms\" }"), @"my.toml:3: `rate` and `ramp` exclude each other: leave one of them out");
     assert_snapshot!(micro("ramp = { from = 5 }"), @r#"my.toml:3: `ramp` needs the limit of one percentile of response time, such as `p99 = "10ms"`"#);
-    assert_snapshot!(micro("ramp = { from = 5, p99 = \"10\" }"), @r#"my.toml:3: `p99` must be a time up to a minute such as "500us", "10ms" or "1s", not "10""#);
+    assert_snapshot!(micro("ramp = { from = 5, p99 = \"10\" }"), @r#"my.toml:3: `p99` must be a whole number of us, ms or s, up to a minute, such as "500us", "10ms" or "1s", not "10""#);
+    assert_snapshot!(micro("ramp = { from = 5, p99 = \"0.001ms\" }"), @r#"my.toml:3: `p99` must be a whole number of us, ms or s, up to a minute, such as "500us", "10ms" or "1s", not "0.001ms""#);
+    assert_snapshot!(micro("rows = 1e6"), @"my.toml:3: `rows` must be a whole number from 1 to 100_000_000_000, not 1000000.0: write 1000000");
+    assert_snapshot!(micro("rows = 0.5"), @"my.toml:3: `rows` must be a whole number from 1 to 100_000_000_000, not 0.5");
+    assert_snapshot!(micro("connection = { pipeline = true }"), @"my.toml:3: `connection` is no key of the workload: it belongs to the plan, above its first table, or to a `[[system]]`");
     assert_snapshot!(micro("queue = 5"), @"my.toml:3: `queue` without `rate` or `ramp`: clients that send the next operation when they have the answer to the last need none");
     assert_snapshot!(micro("errors = { retry = [1213] }"), @r#"my.toml:3: `retry` must be a list of codes in quotes such as "1213", "40P01" or "08*", not 1213"#);
     assert_snapshot!(micro("errors = { retry = [\"1213\"], fatal = [\"1213\"] }"), @"my.toml:3: `errors` has the code `1213` twice");
@@ -277,6 +281,19 @@ fn what_a_plan_asks() {
     let catalog = PLAN.replace("w.toml", "account");
     assert_snapshot!(expand(&catalog).unwrap_err(), @"my.toml:3: no workload `account`; nearest `accounts`; there are: accounts, micro, orders, timeseries");
     assert_snapshot!(expand(&PLAN.replace(", file = \"w.toml\"", "")).unwrap_err(), @"my.toml:3: workload needs the key `file`");
+}
+
+#[test]
+fn the_beginning_of_a_test_is_told_the_tests_that_begin_so() {
+    let told = micro("tests = [\"read-only\"]");
+    let (_, listed) = told.split_once("there are: ").unwrap();
+    let (listed, more) = listed.split_once(" and ").unwrap();
+    assert_eq!(listed.split(", ").count(), 8, "{told}");
+    assert!(
+        listed.split(", ").all(|name| name.starts_with("read-only")),
+        "{told}"
+    );
+    assert_eq!(more, "39 more (`backslide workloads micro`)");
 }
 
 #[test]

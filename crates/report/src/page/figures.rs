@@ -1,7 +1,7 @@
 //! The charts of a step.
 
 use maud::{Markup, html};
-use model::{Latency, MetricId, StepInfo};
+use model::{Latency, StepInfo, Unit};
 
 use super::matrix::{ratio, word};
 use super::table::tone;
@@ -12,6 +12,7 @@ use crate::chart::line::{Line, LineChart};
 use crate::chart::quantile::{self, quantile};
 use crate::chart::scale::Scale;
 use crate::chart::style::Style;
+use crate::deciding;
 use crate::format;
 use crate::series::{self, Bins, Quantity};
 use crate::tables::{self, Clock};
@@ -25,7 +26,7 @@ pub(super) fn figure(title: &str, chart: &Markup) -> Markup {
     html! { figure { figcaption { (title) } (chart) } }
 }
 
-/// Throughput of every round.
+/// What decides the step, of every round.
 pub(super) fn rounds(view: &View<'_>, step: &StepInfo) -> Markup {
     let rows: Vec<DotRow> = view
         .systems
@@ -37,7 +38,15 @@ pub(super) fn rounds(view: &View<'_>, step: &StepInfo) -> Markup {
             rounds: series::rounds(view, system, step),
         })
         .collect();
-    figure("Every round", &dots(&rows, view.rate_unit(step).name()))
+    let metric = view.deciding(step);
+    let unit = match deciding::word(&metric) {
+        None => view.rate_unit_name(step).to_owned(),
+        Some(word) => {
+            let unit = view.unit(step, &metric.0).map_or("", Unit::name);
+            format!("{unit}, {word}")
+        }
+    };
+    figure("Every round", &dots(&rows, &unit))
 }
 
 /// Ratios to the base with their intervals.
@@ -45,7 +54,7 @@ pub(super) fn ratios(view: &View<'_>, step: &StepInfo) -> Markup {
     let rows: Vec<ForestRow> = view
         .candidates()
         .filter_map(|system| {
-            let comparison = view.comparison(system.name, step, MetricId::RATE)?;
+            let comparison = view.decision(system.name, step)?;
             Some(ForestRow {
                 style: Style(system.index),
                 key: system.key.clone(),
@@ -58,7 +67,11 @@ pub(super) fn ratios(view: &View<'_>, step: &StepInfo) -> Markup {
             })
         })
         .collect();
-    figure("Against the base", &forest(&rows, view.base))
+    let title = match deciding::word(&view.deciding(step)) {
+        None => "Against the base".to_owned(),
+        Some(word) => format!("Against the base: {word}"),
+    };
+    figure(&title, &forest(&rows, view.base))
 }
 
 /// What a chart over time shows.

@@ -7,16 +7,22 @@ use super::sections::{Link, Sections};
 use super::{legend, over_clients, table};
 use crate::chart::interval::{Ratio, interval, shared_scale};
 use crate::chart::scale::Scale;
+use crate::deciding;
 use crate::format;
 use crate::tables;
 use crate::view::{Seen, View};
 
 pub(super) fn matrix(view: &View<'_>, sections: &Sections) -> Markup {
-    let rates = view.candidates().flat_map(|s| view.rates(s.name));
+    let rates = view.candidates().flat_map(|s| view.decisions(s.name));
     let scale = shared_scale(rates.filter_map(ratio));
+    let title = if view.steps.iter().all(|step| view.is_of_throughput(step)) {
+        "Relative throughput"
+    } else {
+        "Relative to the base"
+    };
     html! {
         section #matrix {
-            h2 { "Relative throughput" }
+            h2 { (title) }
             @if let Some(sweep) = &view.sweep {
                 (over_clients::matrices(view, sweep))
             } @else {
@@ -25,14 +31,14 @@ pub(super) fn matrix(view: &View<'_>, sections: &Sections) -> Markup {
                     (format::ratio(scale.low())) " to " (format::ratio(scale.high()))
                     "; the line is 1, shaded is what is too small to matter. Orange is slower, blue is faster; without colour nothing is certain. A cell leads to its step."
                 }
-                div.scroll tabindex="0" role="region" aria-label="Relative throughput" {
+                div.scroll tabindex="0" role="region" aria-label=(title) {
                     @if view.is_by_step() { (by_step(view, sections, scale)) } @else { (by_system(view, sections, scale)) }
                 }
             }
             @if let Some(groups) = tables::view_group_summary(view) { (table::table(&groups)) }
             @let has_room = !(view.differing_only && view.sweep.is_some());
             @if !view.input.comparisons.is_empty() && has_room {
-                @let shown = tables::Shown { decided_only: view.differing_only, ..tables::Shown::rates() };
+                @let shown = tables::Shown { decided_only: view.differing_only, ..tables::Shown::decisions() };
                 (table::folded(&tables::view_verdicts(view, &shown)))
             }
         }
@@ -96,7 +102,7 @@ fn cell(view: &View<'_>, system: &Seen<'_>, step: &StepInfo, link: &Link, scale:
     if system.is_base {
         return base_cell(view, step, link, key);
     }
-    let Some(comparison) = view.comparison(system.name, step, MetricId::RATE) else {
+    let Some(comparison) = view.decision(system.name, step) else {
         return html! { td.muted data-system=[key] { (format::ABSENT) } };
     };
     let why = comparison.verdict.reason();
@@ -106,19 +112,27 @@ fn cell(view: &View<'_>, system: &Seen<'_>, step: &StepInfo, link: &Link, scale:
                 span.ratio { (comparison.ratio.map_or(format::ABSENT.to_owned(), format::ratio)) }
                 @if let Some(ratio) = ratio(comparison) { (interval(ratio, scale)) }
                 span.verdict { (word(&comparison.verdict)) }
+                (what(&comparison.metric))
             }))
         }
     }
 }
 
 fn base_cell(view: &View<'_>, step: &StepInfo, link: &Link, key: Option<&String>) -> Markup {
-    let rate = view.median(view.base, step, MetricId::RATE);
+    let metric = view.deciding(step);
+    let value = view.median(view.base, step, &metric.0);
+    let value = value.and_then(|value| Some((value, view.unit(step, &metric.0)?)));
+    let unit_name = |unit| match deciding::word(&metric) {
+        None => view.rate_unit_name(step),
+        Some(_) => format::header_unit(unit),
+    };
     html! {
         td.muted data-system=[key] {
             (link.around(&html! {
-                @if let Some(rate) = rate {
-                    span.ratio { (format::number(rate)) }
-                    span.verdict { (view.rate_unit(step)) }
+                @if let Some((value, unit)) = value {
+                    span.ratio { (format::in_unit(value, unit)) }
+                    span.verdict { (unit_name(unit)) }
+                    (what(&metric))
                 } @else {
                     span.ratio { (format::ABSENT) }
                 }
@@ -127,7 +141,12 @@ fn base_cell(view: &View<'_>, step: &StepInfo, link: &Link, key: Option<&String>
     }
 }
 
-/// A verdict on throughput in a word.
+/// What a cell is about, where it is not throughput.
+fn what(metric: &MetricId) -> Markup {
+    html! { @if let Some(word) = deciding::word(metric) { span.verdict { " " (word) } } }
+}
+
+/// A verdict on what decides a step, in a word.
 pub(super) const fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Regressed => "slower",

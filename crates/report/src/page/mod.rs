@@ -152,7 +152,9 @@ fn throughput(view: &View<'_>) -> Markup {
         }
         @if view.has_candidates() && view.sweep.is_none() {
             @let relative = tables::view_relative(view);
-            @if view.is_by_step() { (table::folded(&relative)) } @else { (table::table(&relative)) }
+            @if !relative.has_rows() {
+                // All steps are decided by something else.
+            } @else if view.is_by_step() { (table::folded(&relative)) } @else { (table::table(&relative)) }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which steps have a section of their own.
 
 use maud::{Markup, html};
-use model::{MetricId, StepInfo};
+use model::StepInfo;
 
 use super::step::Extent;
 use crate::format::plural;
@@ -20,8 +20,10 @@ const MOST_BRIEF: usize = 12;
 pub(super) struct Sections {
     /// By the step's place.
     shown: Vec<bool>,
-    /// Steps in which throughput certainly differs.
+    /// Steps in which what decides them certainly differs.
     differing: usize,
+    /// What it is, at the start of a sentence.
+    what: &'static str,
 }
 
 impl Sections {
@@ -48,7 +50,16 @@ impl Sections {
                 shown[place] = true;
             }
         }
-        Self { shown, differing }
+        let what = if view.steps.iter().all(|step| view.is_of_throughput(step)) {
+            "Throughput"
+        } else {
+            "What decides a step"
+        };
+        Self {
+            shown,
+            differing,
+            what,
+        }
     }
 
     /// Has this step a section?
@@ -67,7 +78,7 @@ impl Sections {
         html! {
             @if shown < self.shown.len() {
                 p.note {
-                    "Throughput certainly differs in " (self.differing) " of "
+                    (self.what) " certainly differs in " (self.differing) " of "
                     (plural(self.shown.len(), "step")) ". "
                     @if shown == 0 { "None is shown by itself" }
                     @else if shown < self.differing { "The " (shown) " in which it differs most are shown one by one below" }
@@ -79,13 +90,13 @@ impl Sections {
     }
 }
 
-/// How far throughput is from 1 in the step, for the candidate that certainly differs most; `None` where
+/// How far the ratio that decides the step is from 1, for the candidate that certainly differs most; `None` where
 /// none does.
 fn change(view: &View<'_>, step: &StepInfo) -> Option<f64> {
     let certain = view
         .candidates()
         .filter(|s| !s.is_control)
-        .filter_map(|s| view.comparison(s.name, step, MetricId::RATE))
+        .filter_map(|s| view.decision(s.name, step))
         .filter(|c| crate::view::is_certain(&c.verdict));
     let sizes = certain.map(|c| {
         let ratio = c.ratio.filter(|r| r.is_finite() && *r > 0.0);

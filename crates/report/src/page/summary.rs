@@ -11,7 +11,7 @@ pub(super) fn summary(view: &View<'_>) -> Markup {
     html! {
         section #summary {
             h2 { "What happened" }
-            @if sentences.is_empty() {
+            @if !view.has_candidates() {
                 p.lead { "Only one system was measured: there is nothing to compare it with." }
             }
             @for one in &sentences {
@@ -21,7 +21,7 @@ pub(super) fn summary(view: &View<'_>) -> Markup {
             }
             @if let Some(rounds) = rounds {
                 p.note {
-                    "Ratios are of throughput, over " (format::plural(rounds as usize, "round"))
+                    "Ratios are of throughput" (elsewhere(view)) ", over " (format::plural(rounds as usize, "round"))
                     " that each held every system; in brackets their 95 % intervals. A change is called only where it is both certain and large enough to matter."
                 }
             }
@@ -31,6 +31,15 @@ pub(super) fn summary(view: &View<'_>) -> Markup {
                 aside.finding { strong { (finding.title) "." } " " (finding.text) }
             }
         }
+    }
+}
+
+/// What ratios are of where throughput does not decide a step.
+fn elsewhere(view: &View<'_>) -> &'static str {
+    if view.steps.iter().all(|step| view.is_of_throughput(step)) {
+        ""
+    } else {
+        " (where operations arrive by themselves: of the 99th percentile of response time, where the rate was given, or of the highest rate, where it was looked for)"
     }
 }
 

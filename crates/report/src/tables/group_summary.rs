@@ -56,6 +56,7 @@ fn rows_of(view: &View<'_>, group: &StepGroup, counts: &[Option<u32>]) -> Vec<Ve
             let steps = steps.filter_map(|place| view.steps.get(place));
             let compared: Vec<&Comparison> = steps
                 .filter(|step: &&StepInfo| count.is_none_or(|count| step.clients == count))
+                .filter(|step| view.is_of_throughput(step))
                 .filter_map(|step| view.comparison(system.name, step, MetricId::RATE))
                 .collect();
             let Some(summary) = summarise(&compared) else {

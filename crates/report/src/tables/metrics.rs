@@ -18,7 +18,7 @@ pub(crate) fn metrics(view: &View<'_>) -> Table {
     }
     let rows = families.into_iter().map(|((_, id), (unit, is))| {
         let unit = if id == MetricId::RATE {
-            "rows/s or ops/s"
+            "rows/s, ops/s or statements/s"
         } else {
             unit.name()
         };
@@ -38,7 +38,7 @@ pub(crate) fn metrics(view: &View<'_>) -> Table {
                 WorkloadSpec::Insert(_) =>
                     "per inserted or indexed row in the load steps and per query in the query steps",
                 WorkloadSpec::Sql(_) =>
-                    "per statement, BEGIN and COMMIT among them, and per row where tables are loaded, indexed or scanned",
+                    "per statement, BEGIN and COMMIT among them, in steps of one operation, per whole operation in steps that mix several, and per row where tables are loaded, indexed or scanned",
                 WorkloadSpec::Tpcc(_) =>
                     "per completed New-Order where transactions run, and per row where tables are loaded or indexed",
             }

@@ -28,7 +28,7 @@ pub(crate) use errors::errors as view_errors;
 pub(crate) use grid::relative_cell as view_relative_cell;
 pub(crate) use group_summary::group_summary as view_group_summary;
 pub(crate) use metrics::metrics as view_metrics;
-pub(crate) use open_loop::open_loop as view_open_loop;
+pub(crate) use open_loop::{open_loop as view_open_loop, tried as view_tried};
 pub(crate) use over_clients::{
     absolute_of_test as view_absolute_of_test, crossovers as view_crossovers,
     relative_of_test as view_relative_of_test, relative_over_clients as view_relative_over_clients,
@@ -119,7 +119,7 @@ pub(crate) fn view_throughput(view: &View<'_>) -> Vec<Table> {
 /// Throughput relative to the base likewise; in a sweep a table for each candidate.
 pub(crate) fn view_ratios(view: &View<'_>) -> Vec<Table> {
     let Some(sweep) = &view.sweep else {
-        return vec![view_relative(view)];
+        return with_rows(view_relative(view)).into_iter().collect();
     };
     let others = throughput::relative_of(view, |step| !sweep.holds(step));
     let swept = view.systems.iter();
@@ -193,6 +193,11 @@ pub fn relative_transactions(input: &Input<'_>) -> Option<Table> {
     let run = Transactions::of(&view)?;
     view.has_candidates()
         .then(|| view_relative_transactions(&view, &run))
+}
+
+/// The rates that were tried where the highest was looked for; `None` where none was.
+pub fn tried(input: &Input<'_>) -> Option<Table> {
+    view_tried(&View::new(input))
 }
 
 /// Throughput relative to the base: systems × steps.

@@ -28,7 +28,7 @@ pub(crate) fn relative_over_clients(view: &View<'_>, system: &Seen<'_>) -> Optio
 pub(crate) fn absolute_over_clients(view: &View<'_>, system: &Seen<'_>) -> Option<Table> {
     let sweep = view.sweep.as_ref()?;
     let cell = |step: &StepInfo| rate_cell(view, system, step);
-    let unit = |step: &StepInfo| format::header_unit(view.rate_unit(step));
+    let unit = |step: &StepInfo| view.rate_unit_name(step);
     let mut table = tests(view, sweep, cell, unit);
     table.title = format!("Throughput of {}, by number of clients", system.name);
     absolute_note(view).clone_into(&mut table.note);
@@ -116,7 +116,7 @@ pub(crate) fn relative_of_test(view: &View<'_>, test: &Test) -> Table {
 /// Systems × client counts of one test: throughput.
 pub(crate) fn absolute_of_test(view: &View<'_>, test: &Test) -> Table {
     let unit = test.steps(view).next();
-    let unit = unit.map_or("", |step| format::header_unit(view.rate_unit(step)));
+    let unit = unit.map_or("", |step| view.rate_unit_name(step));
     systems(
         view,
         test,

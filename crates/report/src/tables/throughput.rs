@@ -4,7 +4,7 @@ use model::{MetricId, StepInfo, WorkloadSpec};
 
 use super::grid::{Grid, absolute_cell, grid, relative_cell};
 use crate::format;
-use crate::open_loop::unsustained;
+use crate::open_loop::failed_rounds;
 use crate::table::{Cell, Table, Tone};
 use crate::view::{Seen, View};
 
@@ -23,7 +23,7 @@ pub(crate) fn absolute_of(view: &View<'_>, has: impl Fn(&StepInfo) -> bool) -> T
         view,
         what,
         has,
-        |step| format::header_unit(view.rate_unit(step)),
+        |step| view.rate_unit_name(step),
         |system, step| rate_cell(view, system, step),
     )
 }
@@ -35,7 +35,7 @@ pub(super) fn absolute_note(view: &View<'_>) -> &'static str {
             "Median over the rounds of inserted or indexed rows per second (l.*) and queries per second (q*)."
         }
         WorkloadSpec::Sql(_) => {
-            "Median over the rounds. Operations are statements, BEGIN and COMMIT among them; where tables are loaded, indexed or scanned, rows are counted."
+            "Median over the rounds. In steps of one operation its statements are counted, BEGIN and COMMIT among them; in steps that mix several, whole operations; where tables are loaded, indexed or scanned, rows."
         }
         WorkloadSpec::Tpcc(_) => {
             "Median over the rounds of rows per second where tables are loaded and indexed, and of completed New-Orders per second (60 times that is tpmc) where transactions run."
@@ -48,7 +48,7 @@ pub(super) fn rate_cell(view: &View<'_>, system: &Seen<'_>, step: &StepInfo) -> 
     let cell = absolute_cell(view, system, step, MetricId::RATE);
     if missed_rounds(view, system, step).is_some_and(|(missed, _)| missed > 0) {
         cell.marked(Tone::Missed, "SLA missed")
-    } else if unsustained(view, system.name, step).is_some_and(|(failed, _)| failed > 0) {
+    } else if failed_rounds(view, system.name, step).is_some_and(|(failed, _)| failed > 0) {
         cell.marked(Tone::Missed, "not sustained")
     } else {
         cell
@@ -59,7 +59,8 @@ pub(crate) fn relative(view: &View<'_>) -> Table {
     relative_of(view, |_| true)
 }
 
-/// Of the steps for which `has` says yes.
+/// Of the steps for which `has` says yes, as far as throughput decides them: where operations arrive by
+/// themselves, it is the plan's.
 pub(crate) fn relative_of(view: &View<'_>, has: impl Fn(&StepInfo) -> bool) -> Table {
     let what = Grid {
         title: format!("Throughput relative to {}", view.base),
@@ -69,7 +70,7 @@ pub(crate) fn relative_of(view: &View<'_>, has: impl Fn(&StepInfo) -> bool) -> T
     grid(
         view,
         what,
-        has,
+        |step| has(step) && view.is_of_throughput(step),
         |_| "",
         |system, step| relative_cell(view, system, step, MetricId::RATE),
     )

@@ -2,6 +2,7 @@
 
 use model::{Comparison, MetricId, StepInfo, Verdict};
 
+use crate::deciding;
 use crate::format;
 use crate::table::{Cell, Header, Table, Tone};
 use crate::view::{Seen, View, is_certain};
@@ -23,29 +24,25 @@ const COSTS: [&str; 8] = [
 pub struct Shown {
     /// One system, which is then named in the title; all when `None`.
     pub system: Option<String>,
-    /// Every metric, or throughput only, the highest rate of a step that looks for it included.
+    /// Every metric, or only that which decides each step.
     pub all_metrics: bool,
     /// Leave out what is unchanged or not decided.
     pub decided_only: bool,
 }
 
 impl Shown {
-    /// All steps of all systems, throughput only.
-    pub(crate) fn rates() -> Self {
+    /// All steps of all systems, each in the metric that decides it.
+    pub(crate) fn decisions() -> Self {
         Self::default()
     }
 
-    fn shows(&self, comparison: &Comparison) -> bool {
+    /// `deciding` is the metric that decides the step of the comparison.
+    fn shows(&self, deciding: &MetricId, comparison: &Comparison) -> bool {
         let system = self.system.as_ref();
         system.is_none_or(|system| *system == comparison.system)
-            && (self.all_metrics || is_rate(&comparison.metric))
+            && (self.all_metrics || comparison.metric == *deciding)
             && (!self.decided_only || is_certain(&comparison.verdict))
     }
-}
-
-/// Throughput, or the highest rate of a step that looks for it.
-fn is_rate(metric: &MetricId) -> bool {
-    metric.0 == MetricId::RATE || metric.0 == MetricId::HIGHEST_RATE
 }
 
 pub(crate) fn verdicts(view: &View<'_>, shown: &Shown) -> Table {
@@ -97,9 +94,10 @@ fn rows(view: &View<'_>, system: &Seen<'_>, step: &StepInfo, shown: &Shown) -> V
     let of_step = |c: &&Comparison| {
         c.system == system.name && c.step == step.step && c.clients == step.clients
     };
+    let deciding = view.deciding(step);
     let comparisons = view.input.comparisons.iter().filter(of_step);
     comparisons
-        .filter(|c| shown.shows(c))
+        .filter(|c| shown.shows(&deciding, c))
         .map(|c| row(view, step, c, shown))
         .collect()
 }
@@ -113,10 +111,12 @@ fn row(view: &View<'_>, step: &StepInfo, comparison: &Comparison, shown: &Shown)
     if shown.all_metrics {
         cells.push(Cell::text(label));
         cells.push(Cell::text(comparison.metric.0.clone()));
-    } else if comparison.metric.0 == MetricId::HIGHEST_RATE {
-        cells.push(Cell::text(format!("{label}, highest rate")));
     } else {
-        cells.push(Cell::text(label));
+        let metric = deciding::word(&comparison.metric);
+        cells.push(Cell::text(match metric {
+            None => label,
+            Some(metric) => format!("{label}, {metric}"),
+        }));
     }
     let reason = comparison.verdict.reason();
     let why = if reason.is_empty() {
@@ -152,13 +152,13 @@ pub(crate) const fn tone(verdict: &Verdict) -> Tone {
     }
 }
 
-/// Where throughput certainly changed: the cost that certainly changed most, `server.cpu/o ×1.42`.
+/// Where what decides a step certainly changed: the cost that certainly changed most, `server.cpu/o ×1.42`.
 pub(crate) fn moved_with(
     view: &View<'_>,
     step: &StepInfo,
     comparison: &Comparison,
 ) -> Option<String> {
-    if comparison.metric.0 != MetricId::RATE || !is_certain(&comparison.verdict) {
+    if comparison.metric != view.deciding(step) || !is_certain(&comparison.verdict) {
         return None;
     }
     COSTS
@@ -170,11 +170,11 @@ pub(crate) fn moved_with(
         .map(|(cost, ratio)| format!("{} ×{}", cost.metric, format::ratio(ratio)))
 }
 
-/// The evidence behind a step's throughput ratios: systems × rounds; `None` without any pair.
+/// The evidence behind the ratios that decide a step: systems × rounds; `None` without any pair.
 pub(crate) fn pairs(view: &View<'_>, step: &StepInfo) -> Option<Table> {
     let evidence: Vec<&Comparison> = view
         .candidates()
-        .filter_map(|s| view.comparison(s.name, step, MetricId::RATE))
+        .filter_map(|s| view.decision(s.name, step))
         .collect();
     let mut rounds: Vec<u32> = evidence
         .iter()

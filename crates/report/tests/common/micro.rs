@@ -4,7 +4,7 @@ use model::{
     Arrivals, Cell, Counts, Distribution, Draw, ErrorRules, Expect, KindSeries, LoadMethod,
     LoadSpec, MetricId, Nanos, Rng, RunData, SqlBlock, SqlColumn, SqlDraw, SqlOperation, SqlPace,
     SqlPiece, SqlRun, SqlSpec, SqlStatement, SqlStep, SqlTable, SqlTexts, SqlWork, Statements,
-    StepHistogram, StepId, StepInfo, StepSeries, TableChoice, TrialRecord, Unit, Verb,
+    StepHistogram, StepId, StepInfo, StepNote, StepSeries, TableChoice, TrialRecord, Unit, Verb,
     WorkloadSpec, mix,
 };
 
@@ -396,10 +396,29 @@ impl Making<'_> {
         self.put("shed", Unit::Count, (lost * 9.0).floor());
         let waiting = if lost > 0.0 { 1000.0 } else { 2.0 };
         self.put("waiting", Unit::Count, waiting);
-        if self.step.subject == "point-query" {
-            self.put("highest_rate", Unit::OpsPerSecond, (able * 0.97).floor());
+        // Who loses some waits behind a full queue.
+        let slowest = if lost > 0.0 { 1e9 } else { 3e6 } / able;
+        let subject = self.step.subject.clone();
+        for (part, micros) in [("p50", slowest / 5.0), ("p99", slowest)] {
+            self.put(&format!("response.{subject}.{part}"), Unit::Micros, micros);
+        }
+        if subject == "point-query" {
+            let highest = (able * 0.97).floor();
+            self.put("highest_rate", Unit::OpsPerSecond, highest);
+            self.tried(&format!("{highest}/s: p99 4.2ms, kept"));
+            self.tried("99999/s: p99 61ms, over 5ms");
         }
         offered - lost
+    }
+
+    fn tried(&mut self, text: &str) {
+        self.data.notes.push(StepNote {
+            round: self.record.round,
+            system: self.record.system.clone(),
+            step: self.step.step.clone(),
+            what: "ramp".to_owned(),
+            text: text.to_owned(),
+        });
     }
 
     fn kind(&mut self, kind: &str, ops: f64) {

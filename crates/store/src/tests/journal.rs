@@ -23,6 +23,22 @@ fn ids_count_up_and_are_never_used_again() {
 }
 
 #[test]
+fn only_a_run_without_trials_is_discarded() {
+    let mut lab = Lab::new();
+    let begun = lab.run(&["a"], 1);
+    lab.store
+        .begin_trial(&begun, &key(1, "a"), STARTED)
+        .unwrap();
+    assert!(!lab.store.discard_run(&begun).unwrap());
+    let refused = lab.run(&["a"], 1);
+    assert!(lab.store.discard_run(&refused).unwrap());
+    assert_eq!(lab.store.latest_run().unwrap(), Some(begun));
+    assert!(lab.store.discard_run(&refused).is_err());
+    // Its id stays its own.
+    assert_eq!(lab.run(&["a"], 1).0, "r3");
+}
+
+#[test]
 fn an_unknown_run_is_said_to_be_unknown() {
     let mut lab = Lab::new();
     let known = lab.run(&["a"], 1);

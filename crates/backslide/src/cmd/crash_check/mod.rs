@@ -17,7 +17,6 @@ use model::{Plan, TpccCardinality, WorkloadSpec, mix};
 
 use self::output::Outcome;
 use self::verdict::{Terms, Verdict};
-use super::explain::with_log;
 use crate::args::CrashCheckArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -59,7 +58,7 @@ pub(crate) fn run(args: &CrashCheckArgs, root: &Path, printer: Printer) -> Resul
         terminals: &terminals,
     };
     printer.note(&output::beginning(system, workload));
-    let mut check = CrashCheck::begin(spec, &claim, &stop).map_err(|error| with_log(&error))?;
+    let mut check = CrashCheck::begin(spec, &claim, &stop).map_err(|error| told(&error))?;
     let told = check.told();
     let facts = Facts::new(system, &told.captures, &told.provenance);
     let terms = Terms {
@@ -127,19 +126,24 @@ fn end(
                 .flat_map(|crash| terms.found(crash))
                 .collect();
             let found = (!found.is_empty()).then(|| found.join("; "));
-            let kept = check.end(found).map_err(|error| with_log(&error))?;
+            let kept = check.end(found).map_err(|error| told(&error))?;
             Ok((crashes, kept))
         }
         Err(error) => {
             // Of what the user ended there is nothing to explain.
             let found = (!stop.is_asked()).then(|| error.reason.clone());
             let reason = check.end(found).ok().flatten();
-            Err(with_log(&SiteError {
+            Err(told(&SiteError {
                 reason: reason.unwrap_or_else(|| error.reason.clone()),
                 ..error
             }))
         }
     }
+}
+
+/// The error with the last lines of the server's log.
+fn told(error: &SiteError) -> anyhow::Error {
+    anyhow::anyhow!(error.with_lines())
 }
 
 /// The one system that the arguments describe, as a plan would have it, with the workload.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::Check;
+use model::{Check, Verb};
 
 use super::compile::{Answer, Sending, Statement};
 use super::drawn::{Place, Values};
@@ -123,8 +123,13 @@ impl Sent<'_> {
             sql.truncate(end);
             sql.push('…');
         }
+        let did = match self.statement.verb {
+            Verb::Select => "returned",
+            Verb::Insert | Verb::Update | Verb::Delete | Verb::Other => "changed",
+        };
+        let rows = if found == 1 { "row" } else { "rows" };
         format!(
-            "`{}`: rows expected: {expected}, found: {found} (`{sql}`)",
+            "`{}`: {did} {found} {rows}, expected {expected} (`{sql}`)",
             self.statement.name
         )
     }

@@ -18,6 +18,7 @@ pub(super) mod ledger;
 pub(super) mod limits;
 pub(super) mod literal;
 pub(super) mod load;
+mod misses;
 mod reading;
 mod reset;
 mod rows;
@@ -178,7 +179,9 @@ impl Workload for Sql {
                     target,
                     ledger: &self.ledger,
                 };
-                step.run(stop, observer)
+                let mut result = step.run(stop, observer)?;
+                result.notes.extend(misses::notes(run, &result.window));
+                Ok(result)
             }
         }
     }
