@@ -244,12 +244,17 @@ fn arrivals_are_transactions_of_all_types() {
         .iter()
         .filter(|cell| cell.metric.0 == "tpmc")
         .flat_map(|cell| {
-            [("offered", 345.0), ("shed", 0.0), ("waiting", 2.0)].map(|(metric, value)| {
-                model::Cell {
-                    metric: model::MetricId::new(metric),
-                    value,
-                    ..cell.clone()
-                }
+            [
+                ("offered", 345.0),
+                ("shed", 0.0),
+                ("waiting", 2.0),
+                ("response.new-order.p50", 20_000.0),
+                ("response.new-order.p99", 40_000.0),
+            ]
+            .map(|(metric, value)| model::Cell {
+                metric: model::MetricId::new(metric),
+                value,
+                ..cell.clone()
             })
         })
         .collect();
@@ -258,7 +263,7 @@ fn arrivals_are_transactions_of_all_types() {
     assert_eq!(
         text(&rates)[2],
         // 150 New-Orders, 150 Payments and a tenth of each other kind.
-        format!("{BASE} | 345 | 345 | 0 | 2 | yes")
+        format!("{BASE} | 345 | 345 | 0 | 2 | yes | 20.0ms | 40.0ms | 1.00")
     );
 }
 
