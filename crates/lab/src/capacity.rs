@@ -172,10 +172,8 @@ pub(crate) fn raise_open_files(workload: &WorkloadSpec) -> Result<(), LabError> 
 #[cfg(test)]
 mod tests {
     use model::{
-        ErrorRules, InsertScale, LoadMethod, LoadSpec, Pacing, PaymentOrder, QueryKind, Setting,
-        Settle, SqlPace, SqlRun, SqlStep, SqlTable, Statements, StepId, StockLevel,
-        TpccCardinality, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile,
-        TpccSchema,
+        ErrorRules, InsertScale, LoadMethod, LoadSpec, Pacing, QueryKind, Setting, Settle, SqlPace,
+        SqlRun, SqlStep, SqlTable, Statements, StepId,
     };
 
     use super::*;
@@ -239,33 +237,10 @@ mod tests {
     /// One warehouse, loaded by 2 clients, then so many terminals.
     fn terminals(clients: u32) -> WorkloadSpec {
         WorkloadSpec::Tpcc(TpccSpec {
-            warehouses: 1,
-            profile: TpccProfile::Standard,
-            cardinality: TpccCardinality::STANDARD,
-            schema: TpccSchema {
-                foreign_keys: false,
-                indexes: TpccIndexes::Minimum,
-                history_key: false,
-                partitions: 0,
-            },
-            load: by_two(),
-            settle: Settle::Seconds(0),
             clients,
-            homes: TpccHomes::Random,
-            pace: TpccPace::NoWait,
-            mix: TpccMix::Deck,
-            form: TpccForm::Single,
-            statements: Statements::Prepared,
-            isolation: None,
-            stock_level: StockLevel::Join,
-            payment_order: PaymentOrder::Warehouse,
-            delivery_by_district: false,
+            settle: Settle::Seconds(0),
             steps: 1,
-            seconds: 1,
-            warmup_seconds: 0,
-            limits_millis: [1; 5],
-            errors: one_try(),
-            statement_timeout: 1,
+            ..TpccSpec::usual(1, by_two()).with_few_indexes()
         })
     }
 

@@ -9,9 +9,8 @@ use std::time::Duration;
 use drivers::{Connector, Endpoint};
 use load::{LoggedRun, Observer, Present, Stop, Survived, Target};
 use model::{
-    Connection, Dialect, Edge, Engine, ErrorRules, Interval, LoadMethod, LoadSpec, PaymentOrder,
-    Settle, Statements, StockLevel, TpccCardinality, TpccForm, TpccHomes, TpccIndexes, TpccMix,
-    TpccPace, TpccProfile, TpccSchema, TpccSpec, WorkloadSpec,
+    Connection, Dialect, Edge, Engine, Interval, LoadSpec, Settle, TpccCardinality, TpccSpec,
+    WorkloadSpec,
 };
 use tempfile::TempDir;
 
@@ -19,48 +18,24 @@ const SEED: u64 = 20_261_122;
 
 /// Two small warehouses, four terminals for a second.
 fn spec() -> TpccSpec {
+    let load = LoadSpec {
+        rows_per_commit: 1_000,
+        indexes_first: true,
+        ..LoadSpec::usual(1)
+    };
+    let usual = TpccSpec::usual(2, load).with_few_indexes();
     TpccSpec {
-        warehouses: 2,
-        profile: TpccProfile::Standard,
         cardinality: TpccCardinality {
             items: 200,
             customers: 30,
         },
-        schema: TpccSchema {
-            foreign_keys: false,
-            indexes: TpccIndexes::Minimum,
-            history_key: false,
-            partitions: 0,
-        },
-        load: LoadSpec {
-            clients: 1,
-            method: LoadMethod::Fastest,
-            rows_per_commit: 1_000,
-            indexes_first: true,
-        },
         settle: Settle::Seconds(0),
         clients: 4,
-        homes: TpccHomes::Random,
-        pace: TpccPace::NoWait,
-        mix: TpccMix::Deck,
-        form: TpccForm::Single,
-        statements: Statements::Prepared,
-        isolation: None,
-        stock_level: StockLevel::Join,
-        payment_order: PaymentOrder::Warehouse,
-        delivery_by_district: false,
         steps: 1,
         seconds: 1,
         warmup_seconds: 0,
-        limits_millis: [5_000; 5],
-        errors: ErrorRules {
-            ignore: Vec::new(),
-            retry: Vec::new(),
-            fatal: Vec::new(),
-            tries: 1_000,
-            reconnect_seconds: 0,
-        },
         statement_timeout: 60,
+        ..usual
     }
 }
 

@@ -127,6 +127,18 @@ pub struct LoadSpec {
     pub indexes_first: bool,
 }
 
+impl LoadSpec {
+    /// What is usual: the fastest way, by so many sessions, in transactions of 10,000 rows.
+    pub const fn usual(clients: u32) -> Self {
+        Self {
+            clients,
+            method: LoadMethod::Fastest,
+            rows_per_commit: 10_000,
+            indexes_first: false,
+        }
+    }
+}
+
 /// Statements that load rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -494,4 +506,17 @@ pub struct ErrorRules {
     /// Seconds in which a client whose connection was lost tries to connect again; zero for none, then
     /// the trial fails.
     pub reconnect_seconds: u32,
+}
+
+impl ErrorRules {
+    /// What is usual: nothing besides what every Dbms asks for, and a lost connection fails the trial.
+    pub const fn usual() -> Self {
+        Self {
+            ignore: Vec::new(),
+            retry: Vec::new(),
+            fatal: Vec::new(),
+            tries: 1_000,
+            reconnect_seconds: 0,
+        }
+    }
 }

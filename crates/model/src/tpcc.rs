@@ -264,6 +264,49 @@ pub struct TpccSpec {
     pub statement_timeout: u32,
 }
 
+impl TpccSpec {
+    /// What is usual for so many warehouses: the standard's rows, transactions and limits, one terminal that
+    /// does not wait, statement by statement, for twelve hours.
+    pub const fn usual(warehouses: u32, load: LoadSpec) -> Self {
+        Self {
+            warehouses,
+            profile: TpccProfile::Standard,
+            cardinality: TpccCardinality::STANDARD,
+            schema: TpccSchema {
+                foreign_keys: false,
+                indexes: TpccIndexes::Percona,
+                history_key: false,
+                partitions: 0,
+            },
+            load,
+            settle: Settle::Formula,
+            clients: 1,
+            homes: TpccHomes::Random,
+            pace: TpccPace::NoWait,
+            mix: TpccMix::Deck,
+            form: TpccForm::Single,
+            statements: Statements::Prepared,
+            isolation: None,
+            stock_level: StockLevel::Join,
+            payment_order: PaymentOrder::Warehouse,
+            delivery_by_district: false,
+            steps: 12,
+            seconds: 3_600,
+            warmup_seconds: 5,
+            limits_millis: [5_000, 5_000, 5_000, 80_000, 20_000],
+            errors: ErrorRules::usual(),
+            statement_timeout: 600,
+        }
+    }
+
+    /// The same with no more secondary indexes than transactions need.
+    #[must_use]
+    pub const fn with_few_indexes(mut self) -> Self {
+        self.schema.indexes = TpccIndexes::Minimum;
+        self
+    }
+}
+
 /// What a step of the TPC-C-like workload finds out besides what its operation kinds count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccFacts {

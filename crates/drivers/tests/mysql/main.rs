@@ -50,6 +50,7 @@ fn all(server: &Server) {
     basics::decimals(&mut *session);
     basics::every_kind_of_value(&mut *session);
     basics::columns_that_change(&mut *session);
+    wire::known_columns(&mut *session);
     basics::errors_have_codes(server, &mut *session);
     basics::several_results(&mut *session);
     basics::long_messages(&mut *session);

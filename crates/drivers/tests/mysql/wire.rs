@@ -90,6 +90,24 @@ fn carries_all(session: &mut dyn Session) {
     long_messages(session);
 }
 
+/// MariaDB describes no column that the client knows, since 10.6.
+pub(crate) fn known_columns(session: &mut dyn Session) {
+    let version = session.info().server_version.clone();
+    let mut numbers = version.split('.').map(|n| n.parse::<u32>().unwrap_or(0));
+    let version_of = (numbers.next(), numbers.next());
+    let knows = version.contains("MariaDB") && version_of >= (Some(10), Some(6));
+    let name = "n".repeat(60);
+    let sql = format!("select id as {name} from t where id = ?");
+    let point = session.prepare(&sql, &[ParamType::Int]).unwrap();
+    let sent = |session: &mut dyn Session| status(session, "Bytes_sent").parse::<u64>().unwrap();
+    let before = sent(session);
+    for _ in 0..100 {
+        assert_eq!(row_texts(session, point, 40), [Some("40".to_owned())]);
+    }
+    let each = (sent(session) - before) / 100;
+    assert_eq!(each < 60, knows, "{version}: {each} bytes");
+}
+
 pub(crate) fn compression(server: &Server) {
     let mut session = open(ServerEndpoint {
         compression: true,

@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use load::{Observer, Stop, Target};
 use model::{
-    Edge, ErrorRules, Interval, LoadMethod, LoadSpec, PaymentOrder, Settle, Statements, StockLevel,
-    TpccCardinality, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSchema,
-    TpccSpec, WorkloadSpec,
+    Edge, ErrorRules, Interval, LoadSpec, Settle, TpccCardinality, TpccSpec, WorkloadSpec,
 };
 
 use super::moment::BEGIN_LIMIT;
@@ -29,45 +27,23 @@ pub fn crash_workload(
     cardinality: TpccCardinality,
 ) -> TpccSpec {
     let longest = (BEGIN_LIMIT + within + SPARE).as_secs();
+    let load = LoadSpec {
+        indexes_first: true,
+        ..LoadSpec::usual(LOADERS)
+    };
+    let usual = TpccSpec::usual(warehouses, load).with_few_indexes();
     TpccSpec {
-        warehouses,
-        profile: TpccProfile::Standard,
         cardinality,
-        schema: TpccSchema {
-            foreign_keys: false,
-            indexes: TpccIndexes::Minimum,
-            history_key: false,
-            partitions: 0,
-        },
-        load: LoadSpec {
-            clients: LOADERS,
-            method: LoadMethod::Fastest,
-            rows_per_commit: 10_000,
-            indexes_first: true,
-        },
         settle: Settle::Seconds(0),
         clients,
-        homes: TpccHomes::Random,
-        pace: TpccPace::NoWait,
-        mix: TpccMix::Deck,
-        form: TpccForm::Single,
-        statements: Statements::Prepared,
-        isolation: None,
-        stock_level: StockLevel::Join,
-        payment_order: PaymentOrder::Warehouse,
-        delivery_by_district: false,
         steps: 1,
         seconds: u32::try_from(longest).unwrap_or(u32::MAX),
         warmup_seconds: 0,
-        limits_millis: [5_000, 5_000, 5_000, 80_000, 20_000],
         errors: ErrorRules {
-            ignore: Vec::new(),
-            retry: Vec::new(),
-            fatal: Vec::new(),
             tries: 10_000,
-            reconnect_seconds: 0,
+            ..ErrorRules::usual()
         },
-        statement_timeout: STATEMENT_TIMEOUT,
+        ..usual
     }
 }
 

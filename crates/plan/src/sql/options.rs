@@ -165,8 +165,8 @@ impl Options {
             ramp: None,
             arrivals: None,
             queue: None,
-            errors: rules::usual(),
-            load: usual_load(load_clients),
+            errors: ErrorRules::usual(),
+            load: LoadSpec::usual(load_clients),
             statement_timeout: 600,
         }
     }
@@ -237,16 +237,6 @@ pub(crate) fn statements(item: Item<'_>) -> Result<Statements, PlanError> {
         ("text", Statements::Text),
     ];
     item.word("kind of statements", &words)
-}
-
-/// How tables are loaded where nobody says, with so many clients.
-pub(crate) fn usual_load(clients: u32) -> LoadSpec {
-    LoadSpec {
-        clients,
-        method: LoadMethod::Fastest,
-        rows_per_commit: 10_000,
-        indexes_first: false,
-    }
 }
 
 /// Takes over what a table such as `{ clients = 4, method = "bulk" }` says of the load.

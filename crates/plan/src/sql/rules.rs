@@ -9,17 +9,6 @@ const LISTS: [&str; 3] = ["ignore", "retry", "fatal"];
 /// Codes are short in every Dbms: `1213`, `40P01`, `SQLITE_BUSY_SNAPSHOT`.
 const MAX_CODE: usize = 40;
 
-/// What is usual: nothing besides what every Dbms asks for, and a lost connection fails the trial.
-pub(crate) fn usual() -> ErrorRules {
-    ErrorRules {
-        ignore: Vec::new(),
-        retry: Vec::new(),
-        fatal: Vec::new(),
-        tries: 1_000,
-        reconnect_seconds: 0,
-    }
-}
-
 /// Takes over what the table says.
 pub(crate) fn read(item: Item<'_>, rules: &mut ErrorRules) -> Result<(), PlanError> {
     let keys = LISTS.into_iter().chain(["tries", "reconnect_seconds"]);

@@ -2,14 +2,13 @@
 
 use insta::assert_snapshot;
 use model::{
-    Arrivals, Bytes, Isolation, LoadMethod, LoadSpec, Nanos, PaymentOrder, Plan, Settle,
-    Statements, StockLevel, TpccCardinality, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace,
-    TpccProfile, TpccSchema, TpccSpec, WorkloadSpec,
+    Arrivals, Bytes, ErrorRules, Isolation, LoadMethod, LoadSpec, Nanos, PaymentOrder, Plan,
+    Settle, Statements, StockLevel, TpccCardinality, TpccForm, TpccHomes, TpccIndexes, TpccMix,
+    TpccPace, TpccProfile, TpccSchema, TpccSpec, WorkloadSpec,
 };
 use proptest::prelude::*;
 
 use super::expand;
-use crate::sql::rules;
 use crate::{Estimate, PlanError, estimate, remarks, step_times};
 
 /// The plan with this workload on a system of this build.
@@ -64,7 +63,7 @@ fn usual() -> TpccSpec {
         seconds: 3_600,
         warmup_seconds: 5,
         limits_millis: [5_000, 5_000, 5_000, 80_000, 20_000],
-        errors: rules::usual(),
+        errors: ErrorRules::usual(),
         statement_timeout: 600,
     }
 }

@@ -1,8 +1,8 @@
 //! Every key of the table: its range, its default, and what it changes.
 
 use model::{
-    Isolation, PaymentOrder, Settle, Statements, StockLevel, TpccCardinality, TpccForm, TpccHomes,
-    TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSchema, TpccSpec, TpccTransaction,
+    Isolation, LoadSpec, PaymentOrder, StockLevel, TpccCardinality, TpccForm, TpccHomes,
+    TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSpec, TpccTransaction,
 };
 
 use super::{check, pace};
@@ -10,7 +10,7 @@ use crate::PlanError;
 use crate::document::{Node, Value};
 use crate::fields::{Fields, Item};
 use crate::insert::settle;
-use crate::sql::options::{MAX_CLIENTS, MAX_SECONDS, load, statements, usual_load};
+use crate::sql::options::{MAX_CLIENTS, MAX_SECONDS, load, statements};
 use crate::sql::pace::micros;
 use crate::sql::rules;
 
@@ -152,33 +152,10 @@ fn usual(warehouses: u32, pace: TpccPace, load_clients: u32) -> TpccSpec {
         TpccPace::NoWait | TpccPace::Rate { .. } | TpccPace::Ramp { .. } => (1, TpccHomes::Random),
     };
     TpccSpec {
-        warehouses,
-        profile: TpccProfile::Standard,
-        cardinality: TpccCardinality::STANDARD,
-        schema: TpccSchema {
-            foreign_keys: false,
-            indexes: TpccIndexes::Percona,
-            history_key: false,
-            partitions: 0,
-        },
-        load: usual_load(load_clients),
-        settle: Settle::Formula,
         clients,
         homes,
         pace,
-        mix: TpccMix::Deck,
-        form: TpccForm::Single,
-        statements: Statements::Prepared,
-        isolation: None,
-        stock_level: StockLevel::Join,
-        payment_order: PaymentOrder::Warehouse,
-        delivery_by_district: false,
-        steps: 12,
-        seconds: 3_600,
-        warmup_seconds: 5,
-        limits_millis: [5_000, 5_000, 5_000, 80_000, 20_000],
-        errors: rules::usual(),
-        statement_timeout: 600,
+        ..TpccSpec::usual(warehouses, LoadSpec::usual(load_clients))
     }
 }
 

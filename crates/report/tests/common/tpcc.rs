@@ -3,10 +3,9 @@
 
 use model::{
     Bytes, Cell, Counter, Counts, Engine, ErrorRules, KindInterval, KindSpec, KindTotals, Latency,
-    LoadMethod, LoadSpec, Nanos, ROLLBACK, Readings, Rng, RunData, Settle, Sizes, Statements,
-    StepHistogram, StepId, StepInfo, StepRecord, StockLevel, Subject, TpccAudit, TpccCardinality,
-    TpccFacts, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSchema,
-    TpccSpec, TpccTransaction, TrialRecord, WorkloadSpec, measure,
+    LoadSpec, Nanos, ROLLBACK, Readings, Rng, RunData, Settle, Sizes, StepHistogram, StepId,
+    StepInfo, StepRecord, Subject, TpccAudit, TpccFacts, TpccSpec, TpccTransaction, TrialRecord,
+    WorkloadSpec, measure,
 };
 
 use super::{Shape, info, plan, series, trial};
@@ -310,44 +309,21 @@ fn keep(data: &mut RunData, tpcc: &Tpcc, record: &TrialRecord, step: &StepRecord
 }
 
 pub fn spec() -> TpccSpec {
+    let load = LoadSpec {
+        indexes_first: true,
+        ..LoadSpec::usual(2)
+    };
     TpccSpec {
-        warehouses: 100,
-        profile: TpccProfile::Standard,
-        cardinality: TpccCardinality::STANDARD,
-        schema: TpccSchema {
-            foreign_keys: false,
-            indexes: TpccIndexes::Percona,
-            history_key: false,
-            partitions: 0,
-        },
-        load: LoadSpec {
-            clients: 2,
-            method: LoadMethod::Fastest,
-            rows_per_commit: 10_000,
-            indexes_first: true,
-        },
         settle: Settle::Seconds(60),
-        clients: 1,
-        homes: TpccHomes::Random,
-        pace: TpccPace::NoWait,
-        mix: TpccMix::Deck,
-        form: TpccForm::Single,
-        statements: Statements::Prepared,
-        isolation: None,
-        stock_level: StockLevel::Join,
-        payment_order: model::PaymentOrder::Warehouse,
         delivery_by_district: true,
         steps: 3,
         seconds: 60,
         warmup_seconds: 10,
         limits_millis: [1000; 5],
         errors: ErrorRules {
-            ignore: Vec::new(),
-            retry: Vec::new(),
-            fatal: Vec::new(),
             tries: 2000,
-            reconnect_seconds: 0,
+            ..ErrorRules::usual()
         },
-        statement_timeout: 600,
+        ..TpccSpec::usual(100, load)
     }
 }

@@ -87,58 +87,33 @@ impl Scale {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use model::{
-        ErrorRules, LoadMethod, LoadSpec, PaymentOrder, Settle, Statements, StockLevel,
-        TpccCardinality, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile,
-        TpccSchema,
-    };
+    use model::{ErrorRules, LoadSpec, Settle, TpccCardinality};
 
     use super::*;
 
     /// Two small warehouses, and the usual for all else.
     pub(in crate::workload::tpcc) fn spec() -> TpccSpec {
+        let load = LoadSpec {
+            rows_per_commit: 100,
+            ..LoadSpec::usual(2)
+        };
+        let usual = TpccSpec::usual(2, load).with_few_indexes();
         TpccSpec {
-            warehouses: 2,
-            profile: TpccProfile::Standard,
             cardinality: TpccCardinality {
                 items: 50,
                 customers: 30,
             },
-            schema: TpccSchema {
-                foreign_keys: false,
-                indexes: TpccIndexes::Minimum,
-                history_key: false,
-                partitions: 0,
-            },
-            load: LoadSpec {
-                clients: 2,
-                method: LoadMethod::Fastest,
-                rows_per_commit: 100,
-                indexes_first: false,
-            },
             settle: Settle::Seconds(0),
             clients: 2,
-            homes: TpccHomes::Random,
-            pace: TpccPace::NoWait,
-            mix: TpccMix::Deck,
-            form: TpccForm::Single,
-            statements: Statements::Prepared,
-            isolation: None,
-            stock_level: StockLevel::Join,
-            payment_order: PaymentOrder::Warehouse,
-            delivery_by_district: false,
             steps: 2,
             seconds: 1,
             warmup_seconds: 0,
-            limits_millis: [5000, 5000, 5000, 80_000, 20_000],
             errors: ErrorRules {
-                ignore: Vec::new(),
-                retry: Vec::new(),
-                fatal: Vec::new(),
                 tries: 10,
-                reconnect_seconds: 0,
+                ..ErrorRules::usual()
             },
             statement_timeout: 10,
+            ..usual
         }
     }
 
