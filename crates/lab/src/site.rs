@@ -239,7 +239,8 @@ impl Provider for Providers {
 pub(crate) const NOT_OURS: &str = "a server that is not ours cannot be given a clone of its data";
 
 /// Nothing of it is here: an import that was interrupted is begun again, not resumed.
-const MEASURED_ELSEWHERE: &str = "it was measured by another tool and imported; import it again";
+pub(crate) const MEASURED_ELSEWHERE: &str =
+    "it was measured by another tool and imported; import it again";
 
 /// The longest wait for the answer to a statement of the workload.
 pub(crate) fn statement_timeout(workload: &WorkloadSpec) -> Duration {

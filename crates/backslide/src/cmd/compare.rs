@@ -31,7 +31,7 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     } else {
         Selection::Only(args.metric.iter().map(MetricId::new).collect())
     };
-    if let (Format::Text, Some(only)) = (&args.format, only_system(&data)) {
+    if let (CompareFormat::Text, Some(only)) = (&args.format, only_system(&data)) {
         printer.prose(&format!(
             "run {0} has one system, {only}: nothing to compare it with; name a second system in the plan, or `backslide show {0}`",
             data.info.id

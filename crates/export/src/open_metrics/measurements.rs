@@ -143,9 +143,8 @@ fn family_name(metric: &MetricId, unit: Unit) -> String {
 
 const fn unit_name(unit: Unit) -> &'static str {
     match unit {
-        Unit::OpsPerSecond => "operations_per_second",
+        Unit::OpsPerSecond | Unit::PerMinute => "operations_per_second",
         Unit::RowsPerSecond => "rows_per_second",
-        Unit::PerMinute => "operations_per_second",
         Unit::MbPerSecond => "bytes_per_second",
         // Figures of published tables, as these have them.
         Unit::KbPerSecondPerTpmc => "kilobytes_per_second_per_tpmc",

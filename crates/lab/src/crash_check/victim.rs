@@ -7,7 +7,7 @@ use model::{BuildSource, Nanos, System};
 
 use crate::embedded::Embedded;
 use crate::own::Own;
-use crate::site::{Site, SiteError};
+use crate::site::{MEASURED_ELSEWHERE, Site, SiteError};
 
 /// How long a server may take to bring its data in order and to answer.
 const RECOVERY_LIMIT: Duration = Duration::from_mins(15);
@@ -39,6 +39,7 @@ impl Victim {
             BuildSource::Connect(_) => Err(SiteError::new(
                 "a server that is not ours is not killed: name a build",
             )),
+            BuildSource::Imported(_) => Err(SiteError::new(MEASURED_ELSEWHERE)),
         }
     }
 

@@ -9,6 +9,7 @@ use super::question::{HistoryError, HistoryOptions};
 use super::{Change, Found, Series, analyse};
 use crate::conditions::of_runs;
 use crate::options::Selection;
+use crate::selected::Steps;
 use crate::student::Quantiles;
 use crate::verdict::{CONFIDENCE, FEWEST_ROUNDS, log_margin};
 
@@ -119,10 +120,15 @@ fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryErro
     let Selection::Only(metrics) = &options.metrics else {
         return Ok(());
     };
-    match metrics
-        .iter()
-        .find(|m| !all().any(|cell| cell.metric == **m))
-    {
+    let is_measured = |metric: &MetricId| {
+        let asked = Selection::Only(vec![metric.clone()]);
+        parts.iter().any(|part| {
+            let steps = Steps::of(part.data);
+            let mut cells = part.data.cells.iter();
+            cells.any(|cell| steps.selects(&asked, cell))
+        })
+    };
+    match metrics.iter().find(|metric| !is_measured(metric)) {
         None => Ok(()),
         Some(metric) => Err(HistoryError::UnknownMetric {
             metric: metric.clone(),
@@ -144,8 +150,9 @@ fn rows<'a>(
 ) -> BTreeMap<(u32, u32, &'a StepId, &'a MetricId), Row<'a>> {
     let mut rows: BTreeMap<(u32, u32, &StepId, &MetricId), Row<'_>> = BTreeMap::new();
     for (number, part) in parts.iter().enumerate() {
+        let steps = Steps::of(part.data);
         let asked = |cell: &&Cell| {
-            options.metrics.contains(&cell.metric)
+            steps.selects(&options.metrics, cell)
                 && options.step.as_ref().is_none_or(|step| *step == cell.step)
                 && part.systems.contains(&cell.system.as_str())
         };
