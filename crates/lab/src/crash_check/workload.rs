@@ -12,8 +12,6 @@ use super::moment::BEGIN_LIMIT;
 
 /// Sessions that load, and that prove the conditions.
 const LOADERS: u32 = 2;
-/// Seconds after which a statement counts as hung.
-const STATEMENT_TIMEOUT: u32 = 600;
 /// How much longer terminals could go on than until the latest kill: what killing takes at the most.
 const SPARE: Duration = Duration::from_mins(1);
 
