@@ -3,6 +3,7 @@
 //! Each bench is a program of its own in `benches/`, so that its memory and CPU time are its own.
 //! None asserts a time: they print what they measured beside the goal.
 
+mod ask;
 mod cost;
 mod place;
 mod print;
@@ -11,6 +12,7 @@ mod spread;
 
 use model::Dbms;
 
+pub use ask::{Measurement, arguments_of, is_asked_for, measure};
 pub use cost::{forget_peak, peak_memory, process_cpu, resident, thread_cpu};
 pub use place::{Place, Unobserved};
 pub use print::{Table, heading, note, number_after, within};
@@ -34,14 +36,4 @@ pub fn servers() -> Vec<String> {
         }
     }
     found
-}
-
-/// Was the bench asked for? `cargo bench` says so; `cargo test --all-targets`, which starts the
-/// benches too, does not.
-pub fn is_asked_for() -> bool {
-    let asked = std::env::args().any(|argument| argument == "--bench");
-    if !asked {
-        note("not run: this is a bench; use bench/run.sh");
-    }
-    asked
 }

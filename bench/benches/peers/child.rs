@@ -17,20 +17,20 @@ pub(crate) const DONE: &str = "operations done: ";
 /// The line in which it says how much memory it had at most, in bytes.
 pub(crate) const PEAK: &str = "peak memory: ";
 
-/// Does the work of one client process: which client, which work, clients, seconds, and the place.
+/// Does the work of one client process: which client, which work, clients, seconds, seed, and the place.
 #[expect(
     clippy::print_stdout,
     reason = "a client's result, for the process that started it"
 )]
 pub(crate) fn work(arguments: &[String]) -> Result<()> {
-    let [who, work, clients, seconds, place @ ..] = arguments else {
+    let [who, work, clients, seconds, seed, place @ ..] = arguments else {
         bail!("too few arguments");
     };
     let task = Task::from_name(work).with_context(|| format!("no such work: {work}"))?;
     let (clients, seconds) = (clients.parse()?, seconds.parse()?);
     let place = Place::from_arguments(place)?;
     let done = match who.as_str() {
-        "backslide" => backslide(task, clients, seconds, &place)?,
+        "backslide" => backslide(task, clients, seconds, seed.parse()?, &place)?,
         "floor" => floor::run(seconds, &place)?,
         other => bail!("no such client: {other}"),
     };
@@ -40,12 +40,12 @@ pub(crate) fn work(arguments: &[String]) -> Result<()> {
 }
 
 /// Runs the step as `backslide run` does, without a lab around it; operations that it did.
-fn backslide(task: Task, clients: u32, seconds: u32, place: &Place) -> Result<u64> {
+fn backslide(task: Task, clients: u32, seconds: u32, seed: u64, place: &Place) -> Result<u64> {
     let spec = match task {
         Task::Work(work) => WorkloadSpec::Sql(spec(ROWS, 1, work, clients, seconds)),
         Task::Test(test) => same::workload(test, clients, seconds)?,
     };
-    let mut workload = load::workload(&spec, 7);
+    let mut workload = load::workload(&spec, seed);
     let steps = workload.steps();
     let step = steps.iter().position(|step| step.step.0 == task.name());
     let step = step.context("the workload has no such step")?;

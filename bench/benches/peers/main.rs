@@ -22,37 +22,21 @@ use bench::note;
 const REPEATS: usize = 5;
 
 fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [mode, rest @ ..] = arguments.as_slice()
-        && mode == child::MODE
-    {
-        return child::work(rest);
+    if let Some(arguments) = bench::arguments_of(child::MODE) {
+        return child::work(&arguments);
     }
     if !bench::is_asked_for() {
         return Ok(());
     }
-    let wanted = |what: &str| {
-        let named: Vec<&String> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
-        named.is_empty() || named.iter().any(|name| *name == what)
-    };
     if !peers::are_there() {
         note("skipped: sysbench or pgbench is missing; bench/peers installs them");
         return Ok(());
     }
-    if wanted("instructions") {
-        instructions::measure()?;
-    }
-    if wanted("cpu") {
-        select::measure()?;
-    }
-    if wanted("same") {
-        same::measure()?;
-    }
-    if wanted("clients") {
-        clients::measure()?;
-    }
-    if wanted("load") {
-        load::measure()?;
-    }
-    Ok(())
+    bench::measure(&[
+        ("instructions", instructions::measure),
+        ("cpu", select::measure),
+        ("same", same::measure),
+        ("clients", clients::measure),
+        ("load", load::measure),
+    ])
 }

@@ -14,30 +14,16 @@ mod ten;
 use anyhow::Result;
 
 fn main() -> Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [mode, rest @ ..] = arguments.as_slice()
-        && mode == child::MODE
-    {
-        return child::work(rest);
+    if let Some(arguments) = bench::arguments_of(child::MODE) {
+        return child::work(&arguments);
     }
     if !bench::is_asked_for() {
         return Ok(());
     }
-    let wanted = |what: &str| {
-        let named: Vec<&String> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
-        named.is_empty() || named.iter().any(|name| *name == what)
-    };
-    if wanted("instructions") {
-        instructions::measure()?;
-    }
-    if wanted("load") {
-        load::measure()?;
-    }
-    if wanted("ten") {
-        ten::measure()?;
-    }
-    if wanted("share") {
-        share::measure()?;
-    }
-    Ok(())
+    bench::measure(&[
+        ("instructions", instructions::measure),
+        ("load", load::measure),
+        ("ten", ten::measure),
+        ("share", share::measure),
+    ])
 }

@@ -1,5 +1,7 @@
 //! The seam of workloads, and their list.
 
+mod arrival;
+mod batches;
 pub(crate) mod insert;
 mod measure;
 mod session;

@@ -14,6 +14,7 @@ use super::statements::{Facts, Ids};
 use super::trouble::Next;
 use crate::arrivals::Queue;
 use crate::errors::Rules;
+use crate::workload::arrival::Arrival;
 use crate::workload::session::{Outages, Refused};
 use crate::{Client, ClientContext, StepError};
 
@@ -190,17 +191,10 @@ impl Own {
         context: &mut ClientContext<'_>,
     ) -> Result<(), StepError> {
         let mut now = context.recorder.clock().now();
-        while !context.is_over() {
-            let due = queue.take(now);
-            if due > now {
-                let woken = context.wait_from(now, due);
-                let Some(woken) = woken.filter(|woken| !queue.is_closed(*woken)) else {
-                    queue.give_back(due);
-                    break;
-                };
-                now = woken;
-            }
-            let started = context.recorder.begin_after(now);
+        while !context.is_over()
+            && let Some(arrival) = Arrival::next(queue, now, context)
+        {
+            let Arrival { due, started } = arrival;
             let operation = common.program.choose(&mut self.rng);
             now = match self.operate(common, operation, context, started, Some(due))? {
                 Ended::Done(end) => end,

@@ -5,12 +5,11 @@
 //! the chunk under way is there and goes on; nothing that was loaded is loaded again.
 
 pub(in crate::workload) mod chunks;
-pub(in crate::workload) mod loader;
+mod loader;
 pub(in crate::workload) mod local_files;
 mod sender;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use drivers::{Connector, Session};
 use model::{Dialect, LoadMethod, LoadSpec, SqlColumn, SqlSpec, SqlTable};
@@ -21,7 +20,7 @@ use self::local_files::LocalFiles;
 use super::ledger::Ledger;
 use super::rows::Rows;
 use super::schema;
-use crate::errors::Rules;
+use crate::workload::batches::Recovery;
 use crate::workload::settle::{Clients, Notes, bounded};
 use crate::workload::worker::Worker;
 use crate::{StepError, Target};
@@ -91,10 +90,7 @@ pub(super) struct Load {
     statement_size: usize,
     /// Rows of a prepared INSERT, by table.
     rows_at_once: Vec<u64>,
-    rules: Rules,
-    /// How long a client that lost its connection tries to connect again.
-    patience: Duration,
-    connector: Arc<dyn Connector>,
+    recovery: Recovery,
     local_files: LocalFiles,
     notes: Notes,
 }
@@ -202,9 +198,7 @@ impl Load {
                 .iter()
                 .map(|t| rows_at_once(t, statement_size))
                 .collect(),
-            rules: Rules::new(&spec.errors, target.dialect),
-            patience: Duration::from_secs(u64::from(spec.errors.reconnect_seconds)),
-            connector: Arc::clone(connector),
+            recovery: Recovery::new(&spec.errors, target.dialect, connector),
             local_files: LocalFiles::allow(session, target, method, clients.max(1), notes),
             notes: Arc::clone(notes),
         }))

@@ -11,6 +11,7 @@ mod mysql;
 mod postgres;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use drivers::{ParamType, SessionError};
 use model::{Dialect, TpccSpec, TpccTransaction};
@@ -25,12 +26,6 @@ pub(super) fn create(spec: &TpccSpec, dialect: Dialect) -> Vec<String> {
         Dialect::Postgres => postgres::create(spec),
         Dialect::Sqlite => Vec::new(),
     }
-}
-
-/// A text with parts of it replaced, one after the other: what one brings in, a later one may replace.
-fn fill(text: &str, parts: &[(&str, &str)]) -> String {
-    let replaced = |text: String, (name, part): &(&str, &str)| text.replace(name, part);
-    parts.iter().fold(text.to_owned(), replaced)
 }
 
 /// The procedure of a transaction.

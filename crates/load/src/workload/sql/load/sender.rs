@@ -4,38 +4,28 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use drivers::{Done, Param, Session, SessionError, StatementId};
-use model::{Dialect, Nanos};
+use model::Dialect;
 
 use super::chunks::Chunk;
 use super::{Load, Method, TableCopy};
-use crate::ClientContext;
+use crate::workload::batches::{SendBatch, Sent};
 use crate::workload::sql::rows::Cell;
 use crate::workload::sql::schema;
+use crate::{ClientContext, StepError};
 
 /// Text that is made before some of it is sent by a bulk load.
 const BLOCK: usize = 32 << 10;
 
-/// What one session sends. Statements are recorded when their chunk is committed: what was rolled back is
-/// in no number.
+/// Sends chunks in one session.
 pub(super) struct Sender {
     load: Arc<Load>,
     method: Method,
     /// The INSERTs that the session has prepared, by copy and number of rows.
     prepared: HashMap<(usize, u64), StatementId>,
-    /// Statements of the chunk under way.
-    sent: Vec<Sent>,
     /// The text that is being made; reused.
     text: String,
     /// The values of the rows of a statement, by table; reused.
     cells: Vec<Vec<Cell>>,
-}
-
-/// A statement that succeeded.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    started: Nanos,
-    ended: Nanos,
-    rows: u64,
 }
 
 impl Sender {
@@ -44,59 +34,9 @@ impl Sender {
             load: Arc::clone(load),
             method,
             prepared: HashMap::new(),
-            sent: Vec::new(),
             text: String::new(),
             cells: vec![Vec::new(); load.tables.len()],
         }
-    }
-
-    /// Sends a chunk and commits it; how many rows were added, as the server counts.
-    pub(super) fn send(
-        &mut self,
-        session: &mut dyn Session,
-        chunk: Chunk,
-        context: &ClientContext<'_>,
-    ) -> Result<u64, SessionError> {
-        match self.method {
-            Method::Bulk => self.send_bulk(session, chunk, context),
-            Method::Prepared => self.send_prepared(session, chunk, context),
-            Method::Text => self.send_text(session, chunk, context),
-        }
-    }
-
-    /// The chunk was in its table already: its statements count as one.
-    pub(super) fn found(&mut self, chunk: Chunk, started: Nanos, context: &ClientContext<'_>) {
-        self.sent(started, context, chunk.rows());
-    }
-
-    /// The chunk under way was not committed.
-    pub(super) fn give_up(&mut self) {
-        self.sent.clear();
-    }
-
-    /// The session is another one now.
-    pub(super) fn begin_anew(&mut self) {
-        self.prepared.clear();
-    }
-
-    /// Records the statements of a chunk that is committed.
-    pub(super) fn record(&mut self, kind: usize, context: &mut ClientContext<'_>) {
-        for sent in self.sent.drain(..) {
-            let Sent {
-                started,
-                ended,
-                rows,
-            } = sent;
-            context.recorder.record(kind, started, None, ended, rows);
-        }
-    }
-
-    fn sent(&mut self, started: Nanos, context: &ClientContext<'_>, rows: u64) {
-        self.sent.push(Sent {
-            started,
-            ended: context.recorder.clock().now(),
-            rows,
-        });
     }
 
     /// One statement.
@@ -104,6 +44,7 @@ impl Sender {
         &mut self,
         session: &mut dyn Session,
         chunk: Chunk,
+        sent: &mut Sent,
         context: &ClientContext<'_>,
     ) -> Result<u64, SessionError> {
         let (load, text) = (&*self.load, &mut self.text);
@@ -122,7 +63,7 @@ impl Sender {
             !text.is_empty()
         };
         let added = session.load_rows(&copy.name, &columns, &mut next)?;
-        self.sent(started, context, added);
+        sent.add(started, context, added);
         Ok(added)
     }
 
@@ -131,6 +72,7 @@ impl Sender {
         &mut self,
         session: &mut dyn Session,
         chunk: Chunk,
+        sent: &mut Sent,
         context: &ClientContext<'_>,
     ) -> Result<u64, SessionError> {
         let load = Arc::clone(&self.load);
@@ -147,7 +89,7 @@ impl Sender {
             let affected = in_transaction(session, load.dialect, place, |session| {
                 session.count_prepared(statement, &params)
             })?;
-            self.sent(started, context, affected);
+            sent.add(started, context, affected);
             added += affected;
             first = last + 1;
         }
@@ -178,6 +120,7 @@ impl Sender {
         &mut self,
         session: &mut dyn Session,
         chunk: Chunk,
+        sent: &mut Sent,
         context: &ClientContext<'_>,
     ) -> Result<u64, SessionError> {
         let load = Arc::clone(&self.load);
@@ -202,10 +145,60 @@ impl Sender {
             let affected = in_transaction(session, load.dialect, place, |session| {
                 session.execute(&self.text)
             })?;
-            self.sent(started, context, affected);
+            sent.add(started, context, affected);
             added += affected;
         }
         Ok(added)
+    }
+}
+
+impl SendBatch for Sender {
+    type Batch = Chunk;
+
+    fn rows(&self, chunk: &Chunk) -> u64 {
+        chunk.rows()
+    }
+
+    fn named(&self, chunk: &Chunk) -> String {
+        let Chunk { first, last, .. } = chunk;
+        format!(
+            "rows {first} to {last} of {}",
+            self.load.copies[chunk.copy].name
+        )
+    }
+
+    fn count(&self, chunk: &Chunk) -> Result<String, StepError> {
+        let TableCopy { table, name, .. } = &self.load.copies[chunk.copy];
+        let Chunk { first, last, .. } = chunk;
+        let Some(column) = schema::number_column(&self.load.tables[*table]) else {
+            return Err(StepError::Load(format!(
+                "the connection was lost while {} were loaded, and no column has their numbers to tell \
+                 whether they are there; load with one that has, or begin anew",
+                self.named(chunk)
+            )));
+        };
+        Ok(format!(
+            "SELECT COUNT(*) FROM {name} WHERE {column} BETWEEN {first} AND {last}"
+        ))
+    }
+
+    fn send(
+        &mut self,
+        session: &mut dyn Session,
+        chunk: &Chunk,
+        sent: &mut Sent,
+        context: &ClientContext<'_>,
+    ) -> Result<u64, SessionError> {
+        match self.method {
+            Method::Bulk => self.send_bulk(session, *chunk, sent, context),
+            Method::Prepared => self.send_prepared(session, *chunk, sent, context),
+            Method::Text => self.send_text(session, *chunk, sent, context),
+        }
+    }
+
+    fn begin_anew(&mut self, session: &mut dyn Session) {
+        self.prepared.clear();
+        self.load.local_files.allow_again(session);
     }
 }
 

@@ -11,9 +11,7 @@ mod shares;
 mod tally;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use drivers::Connector;
 use model::{Dialect, KindSpec, LoadMethod, TpccForm, TpccSpec};
 
 pub(super) use self::errand::Errand;
@@ -25,7 +23,7 @@ use super::scale::Scale;
 use super::tables::{self, Table};
 use super::{meta, procedures};
 use crate::engine::{Observer, Stop};
-use crate::errors::Rules;
+use crate::workload::batches::Recovery;
 use crate::workload::settle::{Clients, Notes, bounded, note};
 use crate::workload::sql::load::local_files::LocalFiles;
 use crate::workload::sql::load::{ROWS_AT_ONCE, statement_size};
@@ -47,10 +45,7 @@ struct Load {
     statement_size: usize,
     /// Rows of a prepared INSERT.
     rows_at_once: usize,
-    rules: Rules,
-    /// How long a client that lost its connection tries to connect again.
-    patience: Duration,
-    connector: Arc<dyn Connector>,
+    recovery: Recovery,
     local_files: LocalFiles,
     notes: Notes,
     tally: Tally,
@@ -183,9 +178,7 @@ impl Load {
             wanted,
             statement_size,
             rows_at_once: ROWS_AT_ONCE.min(statement_size / LONGEST_ROW).max(1),
-            rules: Rules::new(&spec.errors, target.dialect),
-            patience: Duration::from_secs(u64::from(spec.errors.reconnect_seconds)),
-            connector: Arc::clone(&target.connector),
+            recovery: Recovery::new(&spec.errors, target.dialect, &target.connector),
             local_files: LocalFiles::allow(session, target, wanted, clients, notes),
             notes: Arc::clone(notes),
             tally: Tally::new(clients),

@@ -4,27 +4,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use drivers::{Session, SessionError, StatementId};
-use model::Nanos;
 
 use super::Load;
-use crate::ClientContext;
+use crate::workload::batches::{SendBatch, Sent};
 use crate::workload::sql::load::Method;
 use crate::workload::sql::schema;
 use crate::workload::tpcc::population::{Cells, Lines, Tuples, Unit};
 use crate::workload::tpcc::tables::{self, Table};
+use crate::{ClientContext, StepError};
 
 /// Text that is made before some of it is sent by a bulk load.
 const BLOCK: usize = 32 << 10;
 
-/// What one session sends. Statements are recorded when their unit is committed: what was rolled back is
-/// in no number.
+/// Sends units in one session.
 pub(super) struct Sender {
     load: Arc<Load>,
     method: Method,
     /// The INSERTs that the session has prepared.
     prepared: HashMap<Insert, StatementId>,
-    /// Statements of the unit under way.
-    sent: Vec<Sent>,
     /// The text that is being made; reused.
     text: String,
     /// The values of the rows of a statement; reused.
@@ -39,84 +36,15 @@ struct Insert {
     rows: usize,
 }
 
-/// A statement that succeeded.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    started: Nanos,
-    ended: Nanos,
-    rows: u64,
-}
-
 impl Sender {
     pub(super) fn new(load: &Arc<Load>, method: Method) -> Self {
         Self {
             load: Arc::clone(load),
             method,
             prepared: HashMap::new(),
-            sent: Vec::new(),
             text: String::new(),
             cells: Cells::new(load.dialect),
         }
-    }
-
-    /// Sends a unit and commits it; how many rows were added, as the server counts. BEGIN counts into the
-    /// time of the first statement, COMMIT into that of the last.
-    pub(super) fn send(
-        &mut self,
-        session: &mut dyn Session,
-        unit: &Unit,
-        context: &ClientContext<'_>,
-    ) -> Result<u64, SessionError> {
-        let started = context.recorder.begin();
-        let added = match self.method {
-            Method::Bulk => self.send_bulk(session, unit, context),
-            Method::Prepared => self.send_prepared(session, unit, context),
-            Method::Text => self.send_text(session, unit, context),
-        }?;
-        if let Some(first) = self.sent.first_mut() {
-            first.started = started;
-        }
-        if let Some(last) = self.sent.last_mut() {
-            last.ended = context.recorder.clock().now();
-        }
-        Ok(added)
-    }
-
-    /// The unit was in its table already: its statements count as one.
-    pub(super) fn found(&mut self, rows: u64, started: Nanos, context: &ClientContext<'_>) {
-        self.sent(started, context, rows);
-    }
-
-    /// The unit under way was not committed.
-    pub(super) fn give_up(&mut self) {
-        self.sent.clear();
-    }
-
-    /// The session is another one now.
-    pub(super) fn begin_anew(&mut self) {
-        self.prepared.clear();
-    }
-
-    /// Records the statements of a unit that is committed.
-    pub(super) fn record(&mut self, unit: &Unit, context: &mut ClientContext<'_>) {
-        for sent in self.sent.drain(..) {
-            let Sent {
-                started,
-                ended,
-                rows,
-            } = sent;
-            let took = ended.saturating_sub(started);
-            self.load.tally.add(unit.table, rows, took);
-            context.recorder.record(0, started, None, ended, rows);
-        }
-    }
-
-    fn sent(&mut self, started: Nanos, context: &ClientContext<'_>, rows: u64) {
-        self.sent.push(Sent {
-            started,
-            ended: context.recorder.clock().now(),
-            rows,
-        });
     }
 
     /// One statement.
@@ -124,6 +52,7 @@ impl Sender {
         &mut self,
         session: &mut dyn Session,
         unit: &Unit,
+        sent: &mut Sent,
         context: &ClientContext<'_>,
     ) -> Result<u64, SessionError> {
         let text = &mut self.text;
@@ -138,7 +67,7 @@ impl Sender {
         };
         let (name, columns) = (unit.table.name(), unit.table.column_names());
         let added = session.load_rows(name, &columns, &mut next)?;
-        self.sent(started, context, added);
+        sent.add(started, context, added);
         Ok(added)
     }
 
@@ -147,6 +76,7 @@ impl Sender {
         &mut self,
         session: &mut dyn Session,
         unit: &Unit,
+        sent: &mut Sent,
         context: &ClientContext<'_>,
     ) -> Result<u64, SessionError> {
         let load = Arc::clone(&self.load);
@@ -167,7 +97,7 @@ impl Sender {
                 nulls,
                 rows: count,
             };
-            added += self.insert(session, insert, context)?;
+            added += self.insert(session, insert, sent, context)?;
         }
         session.execute("COMMIT")?;
         Ok(added)
@@ -180,6 +110,7 @@ impl Sender {
         &mut self,
         session: &mut dyn Session,
         insert: Insert,
+        sent: &mut Sent,
         context: &ClientContext<'_>,
     ) -> Result<u64, SessionError> {
         let values_of_row = self.cells.len() / insert.rows.max(1);
@@ -196,7 +127,7 @@ impl Sender {
             let params = self.cells.params(first, count);
             let started = context.recorder.begin();
             let answer = session.execute_prepared(statement, &params, &mut |_| ())?;
-            self.sent(started, context, answer.affected);
+            sent.add(started, context, answer.affected);
             added += answer.affected;
             done += rows;
         }
@@ -223,6 +154,7 @@ impl Sender {
         &mut self,
         session: &mut dyn Session,
         unit: &Unit,
+        sent: &mut Sent,
         context: &ClientContext<'_>,
     ) -> Result<u64, SessionError> {
         let load = Arc::clone(&self.load);
@@ -237,10 +169,50 @@ impl Sender {
             while rows.put(&mut tuples) && tuples.len() < load.statement_size {}
             let started = context.recorder.begin();
             let affected = session.execute(&self.text)?.affected;
-            self.sent(started, context, affected);
+            sent.add(started, context, affected);
             added += affected;
         }
         session.execute("COMMIT")?;
         Ok(added)
+    }
+}
+
+impl SendBatch for Sender {
+    type Batch = Unit;
+
+    fn rows(&self, unit: &Unit) -> u64 {
+        self.load.population.count(unit)
+    }
+
+    fn named(&self, unit: &Unit) -> String {
+        format!("rows of {unit}")
+    }
+
+    fn count(&self, unit: &Unit) -> Result<String, StepError> {
+        let (name, condition) = (unit.table.name(), unit.condition());
+        Ok(format!("SELECT COUNT(*) FROM {name} WHERE {condition}"))
+    }
+
+    /// BEGIN counts into the time of the first statement, COMMIT into that of the last.
+    fn send(
+        &mut self,
+        session: &mut dyn Session,
+        unit: &Unit,
+        sent: &mut Sent,
+        context: &ClientContext<'_>,
+    ) -> Result<u64, SessionError> {
+        let began = context.recorder.begin();
+        let added = match self.method {
+            Method::Bulk => self.send_bulk(session, unit, sent, context),
+            Method::Prepared => self.send_prepared(session, unit, sent, context),
+            Method::Text => self.send_text(session, unit, sent, context),
+        }?;
+        sent.enclose(began, context);
+        Ok(added)
+    }
+
+    fn begin_anew(&mut self, session: &mut dyn Session) {
+        self.prepared.clear();
+        self.load.local_files.allow_again(session);
     }
 }

@@ -1,7 +1,9 @@
 use std::sync::Mutex;
+use std::time::Duration;
 
 use drivers::{
-    Done, Endpoint, Param, ParamType, Row, Session, SessionError, SessionInfo, StatementId,
+    Connector, Done, Endpoint, Param, ParamType, Row, Session, SessionError, SessionInfo,
+    StatementId,
 };
 use model::{Connection, Engine, TpccIndexes};
 use tempfile::TempDir;

@@ -4,9 +4,9 @@
 //! open. What must be there and is not is signalled, which ends in the same handler. Where a SELECT finds
 //! nothing, its variables keep the NULL that they had.
 
-use model::{PaymentOrder, StockLevel, TpccProfile, TpccSpec};
+use model::{StockLevel, TpccProfile, TpccSpec};
 
-use super::fill;
+use super::texts::{PaymentTexts, fill, order_status, payment};
 
 /// As text is in the tables: a variable in another character set would make the server convert the column,
 /// and no index serves that.
@@ -18,12 +18,25 @@ const HANDLER: &str = "DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RES
 /// Who is meant by a number, or by a last name.
 const FIND_CUSTOMER: &str = include_str!("mysql/find_customer.sql");
 
+const ORDER_STATUS: &str = include_str!("mysql/order_status.sql");
+
+const PAYMENT: PaymentTexts = PaymentTexts {
+    whole: include_str!("mysql/payment.sql"),
+    warehouse: include_str!("mysql/payment_warehouse.sql"),
+    district: include_str!("mysql/payment_district.sql"),
+    customer: include_str!("mysql/payment_customer.sql"),
+    find_customer: FIND_CUSTOMER,
+};
+
 /// One statement that makes each procedure, after one that removes an older one.
 pub(super) fn create(spec: &TpccSpec) -> Vec<String> {
     let procedures = [
         ("tpcc_new_order", new_order(spec.profile)),
-        ("tpcc_payment", payment(spec.profile, spec.payment_order)),
-        ("tpcc_order_status", order_status()),
+        ("tpcc_payment", payment(&PAYMENT, spec)),
+        (
+            "tpcc_order_status",
+            order_status(ORDER_STATUS, FIND_CUSTOMER),
+        ),
         (
             "tpcc_delivery",
             include_str!("mysql/delivery.sql").to_owned(),
@@ -57,44 +70,6 @@ fn new_order(profile: TpccProfile) -> String {
             ("{amount}", amount),
             ("{counted}", counted),
             ("{total}", total),
-        ],
-    )
-}
-
-fn payment(profile: TpccProfile, order: PaymentOrder) -> String {
-    let counted = match profile {
-        TpccProfile::Standard => {
-            ", c_ytd_payment = c_ytd_payment + p_amount, c_payment_cnt = c_payment_cnt + 1"
-        }
-        TpccProfile::Percona => "",
-    };
-    let (warehouse, district, customer) = (
-        include_str!("mysql/payment_warehouse.sql"),
-        include_str!("mysql/payment_district.sql"),
-        include_str!("mysql/payment_customer.sql"),
-    );
-    let work = match order {
-        PaymentOrder::Warehouse => [warehouse, district, customer],
-        PaymentOrder::District => [district, customer, warehouse],
-    };
-    fill(
-        include_str!("mysql/payment.sql"),
-        &[
-            ("{work}", &work.concat()),
-            ("{find customer}", FIND_CUSTOMER),
-            ("{counted}", counted),
-        ],
-    )
-}
-
-fn order_status() -> String {
-    fill(
-        include_str!("mysql/order_status.sql"),
-        &[
-            ("{find customer}", FIND_CUSTOMER),
-            // The customer is one of the terminal's own warehouse.
-            ("p_c_w", "p_w"),
-            ("p_c_d", "p_d"),
         ],
     )
 }

@@ -4,19 +4,29 @@
 //! one: a New-Order that is rolled back on purpose tells so, and who called it does that. Parameters come as
 //! 64-bit integers; those of a function are the tables' own, so calls convert them.
 
-use model::{PaymentOrder, StockLevel, TpccProfile, TpccSpec};
+use model::{StockLevel, TpccProfile, TpccSpec};
 
-use super::fill;
+use super::texts::{PaymentTexts, fill, order_status, payment};
 
 /// Who is meant by a number, or by a last name.
 const FIND_CUSTOMER: &str = include_str!("postgres/find_customer.sql");
+
+const ORDER_STATUS: &str = include_str!("postgres/order_status.sql");
+
+const PAYMENT: PaymentTexts = PaymentTexts {
+    whole: include_str!("postgres/payment.sql"),
+    warehouse: include_str!("postgres/payment_warehouse.sql"),
+    district: include_str!("postgres/payment_district.sql"),
+    customer: include_str!("postgres/payment_customer.sql"),
+    find_customer: FIND_CUSTOMER,
+};
 
 /// One statement that makes each function, in place of an older one.
 pub(super) fn create(spec: &TpccSpec) -> Vec<String> {
     vec![
         new_order(spec.profile),
-        payment(spec.profile, spec.payment_order),
-        order_status(),
+        payment(&PAYMENT, spec),
+        order_status(ORDER_STATUS, FIND_CUSTOMER),
         include_str!("postgres/delivery.sql").to_owned(),
         stock_level(spec.stock_level),
     ]
@@ -42,44 +52,6 @@ fn new_order(profile: TpccProfile) -> String {
             ("{amount}", amount),
             ("{counted}", counted),
             ("{total}", total),
-        ],
-    )
-}
-
-fn payment(profile: TpccProfile, order: PaymentOrder) -> String {
-    let counted = match profile {
-        TpccProfile::Standard => {
-            ", c_ytd_payment = c_ytd_payment + p_amount, c_payment_cnt = c_payment_cnt + 1"
-        }
-        TpccProfile::Percona => "",
-    };
-    let (warehouse, district, customer) = (
-        include_str!("postgres/payment_warehouse.sql"),
-        include_str!("postgres/payment_district.sql"),
-        include_str!("postgres/payment_customer.sql"),
-    );
-    let work = match order {
-        PaymentOrder::Warehouse => [warehouse, district, customer],
-        PaymentOrder::District => [district, customer, warehouse],
-    };
-    fill(
-        include_str!("postgres/payment.sql"),
-        &[
-            ("{work}", &work.concat()),
-            ("{find customer}", FIND_CUSTOMER),
-            ("{counted}", counted),
-        ],
-    )
-}
-
-fn order_status() -> String {
-    fill(
-        include_str!("postgres/order_status.sql"),
-        &[
-            ("{find customer}", FIND_CUSTOMER),
-            // The customer is one of the terminal's own warehouse.
-            ("p_c_w", "p_w"),
-            ("p_c_d", "p_d"),
         ],
     )
 }

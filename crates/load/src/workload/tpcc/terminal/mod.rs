@@ -24,6 +24,7 @@ use super::statements::Book;
 use super::transactions::{Committed, Outcome, Progress, Runner};
 use crate::arrivals::Queue;
 use crate::errors::Rules;
+use crate::workload::arrival::Arrival;
 use crate::workload::session::{Outages, Refused};
 use crate::workload::sql::answers::Answers;
 use crate::{Client, ClientContext, StepError};
@@ -221,17 +222,10 @@ impl Own {
         context: &mut ClientContext<'_>,
     ) -> Result<(), StepError> {
         while !context.is_over() {
-            let mut now = context.recorder.clock().now();
-            let due = queue.take(now);
-            if due > now {
-                let woken = context.wait_from(now, due);
-                let Some(woken) = woken.filter(|woken| !queue.is_closed(*woken)) else {
-                    queue.give_back(due);
-                    break;
-                };
-                now = woken;
-            }
-            let started = context.recorder.begin_after(now);
+            let now = context.recorder.clock().now();
+            let Some(Arrival { due, started }) = Arrival::next(queue, now, context) else {
+                break;
+            };
             if self.operate(common, context, started, Some(due))? == Ended::Over {
                 break;
             }
