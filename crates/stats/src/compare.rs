@@ -94,7 +94,7 @@ impl Question<'_> {
     /// The comparisons of one candidate.
     fn answer(&self, candidate: &str) -> Vec<Comparison> {
         let differs = conditions::of_systems(self.data, self.base, candidate);
-        let rows = self.grid.rows.iter();
+        let rows = self.grid.rows.iter().filter(|(_, row)| row.is_asked);
         let mut drafts: Vec<Draft> = rows
             .filter_map(|(place, row)| {
                 let prior = self.priors.of_row(place, self.data);

@@ -1,6 +1,6 @@
 //! The values of a run, put where they can be compared.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::{Cell, MetricId, RunData, StepId};
 
@@ -30,6 +30,8 @@ pub(crate) struct Grid<'a> {
 pub(crate) struct Row<'a> {
     /// The first of them, for what they share.
     pub(crate) first: &'a Cell,
+    /// Is it asked for? Others only tell how much the metric scatters.
+    pub(crate) is_asked: bool,
     /// By system.
     values: HashMap<&'a str, Rounds>,
     /// By system; empty for steps without slices.
@@ -50,20 +52,25 @@ pub(crate) struct Round {
 }
 
 impl<'a> Grid<'a> {
-    /// The values of the metrics that are asked for.
+    /// The values of the metrics that are asked for, of all steps: what one of them scatters tells something
+    /// of the others, whether these are asked for or not, and verdicts do not depend on the question.
     pub(crate) fn of(data: &'a RunData, slices: &'a [SliceValue], options: &Options) -> Self {
         let mut places: HashMap<&MetricId, usize> = HashMap::new();
         let mut found: HashMap<(&StepId, &MetricId), Place<'_>> = HashMap::new();
         let mut rows: BTreeMap<Place<'_>, Row<'_>> = BTreeMap::new();
         let steps = Steps::of(data);
-        let selected = |cell: &&Cell| steps.selects(&options.metrics, cell);
-        for cell in data.cells.iter().filter(selected) {
+        let is_asked = |cell: &Cell| steps.selects(&options.metrics, cell);
+        let asked = data.cells.iter().filter(|cell| is_asked(cell));
+        let asked: HashSet<&MetricId> = asked.map(|cell| &cell.metric).collect();
+        let of_asked = |cell: &&Cell| asked.contains(&cell.metric);
+        for cell in data.cells.iter().filter(of_asked) {
             let next = places.len();
             let place = *places.entry(&cell.metric).or_insert(next);
             let place = (cell.ordinal, &cell.step, place);
             found.insert((&cell.step, &cell.metric), place);
             let row = rows.entry(place).or_insert_with(|| Row {
                 first: cell,
+                is_asked: is_asked(cell),
                 values: HashMap::new(),
                 slices: HashMap::new(),
             });
