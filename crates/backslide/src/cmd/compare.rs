@@ -31,12 +31,8 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     } else {
         Selection::Only(args.metric.iter().map(MetricId::new).collect())
     };
-    if let (Format::Text, Some(only)) = (&args.format, only_system(&data)) {
-        printer.prose(&format!(
-            "run {0} has one system, {only}: nothing to compare it with; name a second system in the plan, or `backslide show {0}`",
-            data.info.id
-        ));
-        return Ok(Exit::Inconclusive);
+    if args.format == Format::Text && data.info.plan.systems.len() == 1 {
+        return Ok(nothing_to_judge(&data, args.format, printer));
     }
     let base = runs::base(&data, args.base.as_deref())?;
     let comparisons = runs::compare(&data, base, selection, min_effect)?;
@@ -60,16 +56,7 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
         }
     }
     if !has_a_pair(&data) {
-        printer.result("no round has both the base and another system: `backslide show` says why");
-        let failed = data
-            .trials
-            .iter()
-            .any(|trial| !trial.outcome.is_completed());
-        return Ok(if failed {
-            Exit::TrialFailed
-        } else {
-            Exit::Inconclusive
-        });
+        return Ok(nothing_to_judge(&data, args.format, printer));
     }
     let judged = comparisons
         .iter()
@@ -172,11 +159,37 @@ const fn is_decided(comparison: &Comparison) -> bool {
     )
 }
 
-/// The name of the only system of a run; `None` where it has several.
-fn only_system(data: &RunData) -> Option<&str> {
-    match data.info.plan.systems.as_slice() {
-        [only] => Some(&only.name),
-        _ => None,
+/// Says why no system can be judged: to people among the results, to those who read JSON beside it.
+fn nothing_to_judge(data: &RunData, format: Format, printer: Printer) -> Exit {
+    let why = why_nothing(data);
+    match format {
+        Format::Text => printer.prose(&why),
+        Format::Json => printer.note(&why),
+    }
+    let mut trials = data.trials.iter();
+    if trials.any(|trial| !trial.outcome.is_completed()) {
+        Exit::TrialFailed
+    } else {
+        Exit::Inconclusive
+    }
+}
+
+/// Why no round has the base and another system that is judged.
+fn why_nothing(data: &RunData) -> String {
+    let (run, systems) = (&data.info.id, &data.info.plan.systems);
+    let judged = systems.iter().filter(|system| !system.control).count();
+    match systems.as_slice() {
+        [only] => format!(
+            "run {run} has one system, {}: nothing to compare it with; name a second system in the plan, or \
+             `backslide show {run}`",
+            only.name
+        ),
+        _ if judged == 1 => format!(
+            "run {run} has one system and its control, which shows the noise: there is nothing to judge"
+        ),
+        _ => format!(
+            "no round has both the base and another system: `backslide show {run}` says why"
+        ),
     }
 }
 
@@ -197,4 +210,29 @@ fn is_control(data: &RunData, comparison: &Comparison) -> bool {
         .plan
         .system(&comparison.system)
         .is_some_and(|system| system.control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::{self, micro::Micro};
+
+    /// Why nothing is judged in a run of these systems, of which `control` is a second copy of the first.
+    fn why(names: &[&str]) -> String {
+        let mut micro = Micro::usual();
+        micro.shape.systems = names.iter().map(|n| ((*n).to_owned(), 1.0)).collect();
+        micro.tests = 0;
+        let mut data = made_up::micro::run(&micro);
+        for system in &mut data.info.plan.systems {
+            system.control = system.name == "control";
+        }
+        why_nothing(&data)
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_told_with_the_reason() {
+        insta::assert_snapshot!(why(&["a"]), @"run r7 has one system, a: nothing to compare it with; name a second system in the plan, or `backslide show r7`");
+        insta::assert_snapshot!(why(&["a", "control"]), @"run r7 has one system and its control, which shows the noise: there is nothing to judge");
+        insta::assert_snapshot!(why(&["a", "b", "control"]), @"no round has both the base and another system: `backslide show r7` says why");
+    }
 }
