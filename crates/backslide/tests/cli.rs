@@ -259,6 +259,35 @@ fn a_plan_too_large_for_the_disk_starts_nothing() {
 }
 
 #[test]
+fn more_sessions_than_files_are_refused_with_the_numbers_before_anything_starts() {
+    let bench = Bench::new();
+    let workload =
+        r#"kind = "micro", rows = 1_000, tables = 1, clients = 900, tests = ["point-query"]"#;
+    bench.write("my.toml", &plan(workload, 1, &[WAL]));
+    let run = bench.command(&["run", "my.toml"]);
+    let environment = run.get_envs();
+    let limited = Command::new("sh")
+        .args(["-c", "ulimit -n 200 && exec \"$@\"", "sh"])
+        .arg(run.get_program())
+        .args(run.get_args())
+        .current_dir(bench.directory.path())
+        .env_clear()
+        .envs(environment.filter_map(|(name, value)| Some((name, value?))))
+        .output()
+        .unwrap();
+    let error = String::from_utf8(limited.stderr).unwrap();
+    assert_eq!(limited.status.code(), Some(1), "{error}");
+    assert_eq!(
+        error,
+        "error: for 900 sessions this process needs 1156 open files, and it may have 200: raise the limit \
+         (ulimit -n 1156), or use fewer clients\n"
+    );
+    assert!(limited.stdout.is_empty() && bench.instances().is_empty());
+    let runs = bench.run(&["list", "--format", "json"]).json();
+    assert_eq!(runs, Value::Array(vec![]));
+}
+
+#[test]
 fn a_plan_that_cannot_be_read() {
     let bench = Bench::new();
     let told = |arguments: &[&str]| {

@@ -101,4 +101,10 @@ fn a_ramp_shows_the_rates_that_it_tried() {
             .contains("run r1 has one system, sqlite/wal: nothing to compare it with"),
         "{alone:?}"
     );
+    // Programs find nothing but JSON.
+    let alone = bench.run(&["compare", "--format", "json"]);
+    assert_eq!(alone.code(), 11, "{alone:?}");
+    let comparisons: serde_json::Value = serde_json::from_str(&alone.stdout).unwrap();
+    assert_eq!(comparisons, serde_json::json!([]));
+    assert!(alone.stderr.contains("run r1 has one system"), "{alone:?}");
 }

@@ -243,7 +243,7 @@ impl Builds {
             .map_or_else(String::new, |nearest| format!("; nearest `{nearest}`"));
         format!(
             "there is no such build{nearest}; `backslide builds` lists what can be had, `backslide \
-             add` adds one of your own, `path = \"…\"` says where one is"
+             add` adds one of your own, in a plan `path = \"…\"` says where one is"
         )
     }
 }

@@ -69,9 +69,9 @@ pub enum LabError {
         /// Its instance.
         directory: PathBuf,
     },
-    /// This process cannot open as many sessions as the plan asks for. Nothing was started.
+    /// This process cannot open as many sessions as the workload has. Nothing was started.
     #[error(
-        "the plan opens {sessions} sessions, for which this process needs {needed} open files, and it may have {limit}: raise the limit (ulimit -n {needed}), or use fewer clients"
+        "for {sessions} sessions this process needs {needed} open files, and it may have {limit}: raise the limit (ulimit -n {needed}), or use fewer clients"
     )]
     OpenFiles {
         /// Sessions at the same time.

@@ -51,7 +51,7 @@ impl Sessions {
         let way = Way::of(instance, system, &*admin)?;
         let workload = way.connector(timeout);
         let opened = workload.connect().map_err(|error| {
-            let reason = format!("cannot open a session as the plan wants it: {error}");
+            let reason = format!("cannot open a session for the workload: {error}");
             SiteError::with_log(reason, instance.log_tail(LOG_LINES))
         });
         Ok(Self {

@@ -257,7 +257,7 @@ fn what_cannot_be_had_is_told_before_the_first_round() {
     assert!(
         refused
             .to_string()
-            .contains("cannot open a session as the plan wants it"),
+            .contains("cannot open a session for the workload"),
         "{refused}"
     );
     assert_eq!(trials, 0);

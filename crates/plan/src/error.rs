@@ -1,36 +1,66 @@
 //! What can be wrong with a plan or the catalog, and where.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use model::{Bytes, Dbms};
 
 use crate::fields::grouped;
 
-/// A line of a file, as errors name it: `my.toml:12`.
+/// Where something was said, as errors name it: a line of a file (`my.toml:12`), or an argument of a
+/// command (`--config`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     origin: Arc<str>,
-    line: usize,
+    /// From 1; `None` for an argument.
+    line: Option<NonZeroUsize>,
 }
 
 impl Place {
     /// Line `line` (from 1) of the file that people know as `origin`.
     pub(crate) const fn new(origin: Arc<str>, line: usize) -> Self {
-        Self { origin, line }
+        Self {
+            origin,
+            line: NonZeroUsize::new(line),
+        }
     }
-}
 
-impl Place {
+    /// The argument of a command that people know as `name`.
+    pub(crate) fn argument(name: &str) -> Self {
+        Self {
+            origin: name.into(),
+            line: None,
+        }
+    }
+
+    /// Is it an argument? There is no file then that could say more.
+    pub(crate) const fn is_argument(&self) -> bool {
+        self.line.is_none()
+    }
+
     /// The file, as people know it.
     pub(crate) fn origin(&self) -> &str {
         &self.origin
+    }
+
+    /// The place and the `key` there; of an argument its name alone, which stands for both.
+    fn of_key(&self, key: &str) -> String {
+        if self.is_argument() {
+            format!("`{self}`")
+        } else {
+            format!("{self}: `{key}`")
+        }
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.origin, self.line)
+        f.write_str(&self.origin)?;
+        match self.line {
+            Some(line) => write!(f, ":{line}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -163,7 +193,7 @@ pub enum PlanError {
         context: &'static str,
     },
     /// A value of the wrong type or out of range.
-    #[error("{place}: `{key}` must be {expected}, not {found}")]
+    #[error("{} must be {expected}, not {found}", place.of_key(key))]
     BadValue {
         /// Where it stands.
         place: Place,
@@ -241,7 +271,8 @@ pub enum PlanError {
     /// What was found is not what was asked for.
     #[error(
         "{place}: `{name}` is asked for and {found} is what was found: an unsupported version here; \
-         install the one that is meant, or give its `path`"
+         install the one that is meant, or {}",
+        elsewhere(place)
     )]
     WrongVersion {
         /// Where it was asked for.
@@ -302,6 +333,15 @@ pub enum PlanError {
         /// Its path within the catalog.
         path: String,
     },
+}
+
+/// How to say where a build is that is not installed.
+fn elsewhere(place: &Place) -> &'static str {
+    if place.is_argument() {
+        "add it under another name (`backslide add`)"
+    } else {
+        "give its `path`"
+    }
 }
 
 fn to(rows: Option<u64>) -> String {

@@ -1,8 +1,8 @@
 //! Plan file + catalog + builds + host → plan.
 
 use model::{
-    Build, BuildSource, Config, Connection, Dbms, HostShape, InsertSpec, Plan, Setting, System,
-    WorkloadSpec,
+    Build, BuildSource, Config, Connection, Dbms, Engine, HostShape, InsertSpec, Plan, Setting,
+    System, WorkloadSpec,
 };
 
 use crate::base::{self, Named};
@@ -120,8 +120,8 @@ impl Maker<'_> {
         };
         let file = self.catalog.config_for(dbms, name, &place.to_string())?;
         let mut config = file.render(&system.build.version, system.engine, self.host)?;
-        for setting in &entry.set {
-            self.check_option(setting, entry, system)?;
+        for (setting, place) in &entry.set {
+            self.check_option(setting, place, system)?;
             put(&mut config.settings, setting, dbms);
         }
         Ok(config)
@@ -132,18 +132,18 @@ impl Maker<'_> {
     fn check_option(
         &self,
         setting: &Setting,
-        entry: &SystemEntry,
+        place: &Place,
         system: &System,
     ) -> Result<(), PlanError> {
         let (dbms, version) = (system.build.dbms, &system.build.version);
         match self.catalog.range_without(dbms, &setting.name, version) {
             None => Ok(()),
             Some(range) => Err(PlanError::UnknownOption {
-                place: entry.place.clone(),
+                place: place.clone(),
                 option: setting.name.clone(),
                 build: format!("{dbms} {version}"),
                 range,
-                help: "leave it out of `set`",
+                help: "leave it out",
             }),
         }
     }
@@ -194,13 +194,17 @@ fn check_engine(entry: &SystemEntry, system: &System) -> Result<(), PlanError> {
         Some((engine, place)) if !engine.fits(dbms) => Err(PlanError::Conflict {
             place: place.clone(),
             message: format!(
-                "`engine = \"{engine}\"` and `build = \"{}\"`: {dbms} has no such engine; leave \
-                 `engine` out",
-                entry.request.name
+                "{dbms} has no engine `{engine}`, but {}: name one of these, or none",
+                engines_of(dbms).join(", ")
             ),
         }),
         _ => Ok(()),
     }
+}
+
+fn engines_of(dbms: Dbms) -> Vec<&'static str> {
+    let fit = Engine::ALL.into_iter().filter(|engine| engine.fits(dbms));
+    fit.map(Engine::name).collect()
 }
 
 /// Range partitions of a table with a primary key came to PostgreSQL with 11; SQLite has none.
@@ -229,15 +233,21 @@ fn check_unique(named: &[Named]) -> Result<(), PlanError> {
         if seen.contains(&one.system.name.as_str()) {
             return Err(PlanError::Conflict {
                 place: one.place.clone(),
-                message: format!(
-                    "a second system with the name `{}`: give one of them another `label`",
-                    one.system.name
-                ),
+                message: named_twice(one),
             });
         }
         seen.push(&one.system.name);
     }
     Ok(())
+}
+
+fn named_twice(one: &Named) -> String {
+    let name = &one.system.name;
+    if one.place.is_argument() {
+        format!("`{name}` twice: name two systems that differ")
+    } else {
+        format!("a second system with the name `{name}`: give one of them another `label`")
+    }
 }
 
 /// Marks the control, or adds it where the plan asks for one, and puts it last.

@@ -92,7 +92,8 @@ pub(crate) struct SystemEntry {
     pub(crate) engine: Option<(Engine, Place)>,
     pub(crate) config: Option<(String, Place)>,
     pub(crate) label: Option<String>,
-    pub(crate) set: Vec<Setting>,
+    /// Settings on top of the config, and where each stands.
+    pub(crate) set: Vec<(Setting, Place)>,
     pub(crate) cpus: Placement,
     /// How clients talk to it, and where the plan says so.
     pub(crate) connection: Option<(Connection, Place)>,
@@ -102,8 +103,12 @@ pub(crate) struct SystemEntry {
 
 /// Reads a plan. `origin` is what people know the text as, its file name: errors begin with it.
 pub fn read(text: &str, origin: &str) -> Result<PlanFile, PlanError> {
-    let root = document::parse(text, origin)?;
-    let fields = Fields::new(&root, "the plan", &KEYS)?;
+    from_document(&document::parse(text, origin)?, text)
+}
+
+/// Reads the plan that a document holds, which was made from the text `source`.
+pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile, PlanError> {
+    let fields = Fields::new(root, "the plan", &KEYS)?;
     let name = name(&fields.need("name")?)?;
     let workload = fields.need("workload")?;
     let kind = check_workload(&workload)?;
@@ -135,7 +140,7 @@ pub fn read(text: &str, origin: &str) -> Result<PlanFile, PlanError> {
         base,
         control,
         template,
-        source: without_passwords(text, &systems),
+        source: without_passwords(source, &systems),
         systems,
         kind,
         workload: workload.node.clone(),
@@ -341,7 +346,7 @@ fn system_cpus(
 
 /// `set = { option = value }`. `skip-…` and `disable-…` options take no value: they are written
 /// `skip-log-bin = true`.
-fn settings(item: &Item<'_>) -> Result<Vec<Setting>, PlanError> {
+fn settings(item: &Item<'_>) -> Result<Vec<(Setting, Place)>, PlanError> {
     let Value::Table(entries) = &item.node.value else {
         return Err(item.wrong("a table such as { option = \"value\" }"));
     };
@@ -358,17 +363,18 @@ fn settings(item: &Item<'_>) -> Result<Vec<Setting>, PlanError> {
             (true, Value::Switch(false)) => return Err(value.wrong("true, or left out")),
             _ => Some(scalar(&value)?),
         };
-        Ok(Setting {
+        let setting = Setting {
             name: entry.key.clone(),
             value,
-        })
+        };
+        Ok((setting, entry.place.clone()))
     });
     settings.collect()
 }
 
 /// The settings of the plan as the model keeps them.
-pub(crate) fn as_map(set: &[Setting]) -> BTreeMap<String, String> {
+pub(crate) fn as_map(set: &[(Setting, Place)]) -> BTreeMap<String, String> {
     set.iter()
-        .map(|s| (s.name.clone(), s.value.clone().unwrap_or_default()))
+        .map(|(s, _)| (s.name.clone(), s.value.clone().unwrap_or_default()))
         .collect()
 }

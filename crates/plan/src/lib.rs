@@ -1,7 +1,7 @@
 //! Plan file and catalog in, fully expanded plan out; pure.
 //!
-//! [`read`] checks a plan file by itself. [`PlanFile::requests`] says which builds it needs; the
-//! caller finds them. [`expand`] makes the [`Plan`](model::Plan) from the file, the [`Catalog`],
+//! [`read`] checks a plan file by itself; [`of_arguments`] makes one of what a command was given.
+//! [`PlanFile::requests`] says which builds it needs; the caller finds them. [`expand`] makes the [`Plan`](model::Plan) from the file, the [`Catalog`],
 //! the builds and the host. [`estimate`] says what disk and time it needs.
 //!
 //! A workload of SQL statements is a file of the catalog, or one of the user's that the caller reads:
@@ -9,6 +9,7 @@
 //!
 //! A new setting, version, scale, workload or plan is a change of the catalog, not of this crate.
 
+mod arguments;
 mod base;
 mod catalog;
 mod config;
@@ -37,6 +38,7 @@ mod tests;
 mod tpcc;
 mod variables;
 
+pub use arguments::{Argument, SystemArguments, of_arguments};
 pub use catalog::Catalog;
 pub use config::{ConfigFile, size as parse_size};
 pub use error::{Choices, Place, PlanError};

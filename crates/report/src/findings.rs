@@ -100,7 +100,7 @@ fn unfinished(view: &View<'_>) -> Option<Finding> {
         RunState::Unfinished => Some(Finding {
             title: "The run is not finished".to_owned(),
             text: format!(
-                "{} of {} have an outcome. `backslide run --resume {}` goes on.",
+                "{} of {} ended so far. `backslide run --resume {}` goes on.",
                 data.trials.len(),
                 plural(planned, "trial"),
                 data.info.id
@@ -118,7 +118,10 @@ fn failed(view: &View<'_>) -> Option<Finding> {
     let count = failed.count();
     (count > 0).then(|| Finding {
         title: format!("{} failed", plural(count, "trial")),
-        text: "Nothing measured in a failed trial is in any table; reasons and the server's last lines are under “Failed trials”.".to_owned(),
+        text: format!(
+            "Nothing measured in a failed trial is in any table; `backslide show {}` has the reasons and the server's last lines.",
+            view.input.data.info.id
+        ),
     })
 }
 

@@ -25,7 +25,8 @@ pub fn markdown(input: &Input<'_>) -> String {
     if let Some(sweep) = &view.sweep {
         all.extend(tables::view_scale_up(&view, &sweep.tests));
     }
-    all.push(tables::view_verdicts(&view, &tables::Shown::decisions()));
+    let verdicts = tables::view_verdicts(&view, &tables::Shown::decisions());
+    all.extend(Some(verdicts).filter(Table::has_rows));
     // Where a table has dozens of rows, the first metric of each group stands for it.
     let most = if view.is_by_step() { 1 } else { usize::MAX };
     for group in [Group::Server, Group::Host, Group::Client] {

@@ -31,12 +31,8 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     } else {
         Selection::Only(args.metric.iter().map(MetricId::new).collect())
     };
-    if let (CompareFormat::Text, Some(only)) = (&args.format, only_system(&data)) {
-        printer.prose(&format!(
-            "run {0} has one system, {only}: nothing to compare it with; name a second system in the plan, or `backslide show {0}`",
-            data.info.id
-        ));
-        return Ok(Exit::Inconclusive);
+    if args.format == CompareFormat::Text && data.info.plan.systems.len() == 1 {
+        return Ok(nothing_to_judge(&data, args.format, printer));
     }
     let base = runs::base(&data, args.base.as_deref())?;
     let comparisons = runs::compare(&data, base, selection, min_effect)?;
@@ -73,25 +69,10 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
             show(&lab, base_name, &data, compared, &shown, printer)?;
         }
     }
-    Ok(exit(&data, &judged, args.format, printer))
-}
-
-/// What the comparisons say to a script.
-fn exit(data: &RunData, judged: &[&Comparison], format: CompareFormat, printer: Printer) -> Exit {
-    if has_a_pair(data) {
-        return Exit::of(judged.iter().copied());
+    if !has_a_pair(&data) {
+        return Ok(nothing_to_judge(&data, args.format, printer));
     }
-    let said = "no round has both the base and another system: `backslide show` says why";
-    match format {
-        CompareFormat::Text => printer.result(said),
-        CompareFormat::Json | CompareFormat::Junit | CompareFormat::Markdown => printer.note(said),
-    }
-    let mut trials = data.trials.iter();
-    if trials.any(|trial| !trial.outcome.is_completed()) {
-        Exit::TrialFailed
-    } else {
-        Exit::Inconclusive
-    }
+    Ok(Exit::of(judged.into_iter()))
 }
 
 fn input_of<'a>(
@@ -183,11 +164,37 @@ const fn is_decided(comparison: &Comparison) -> bool {
     )
 }
 
-/// The name of the only system of a run; `None` where it has several.
-fn only_system(data: &RunData) -> Option<&str> {
-    match data.info.plan.systems.as_slice() {
-        [only] => Some(&only.name),
-        _ => None,
+/// Says why no system can be judged: to people among the results, to programs beside them.
+fn nothing_to_judge(data: &RunData, format: CompareFormat, printer: Printer) -> Exit {
+    let why = why_nothing(data);
+    match format {
+        CompareFormat::Text => printer.prose(&why),
+        CompareFormat::Json | CompareFormat::Junit | CompareFormat::Markdown => printer.note(&why),
+    }
+    let mut trials = data.trials.iter();
+    if trials.any(|trial| !trial.outcome.is_completed()) {
+        Exit::TrialFailed
+    } else {
+        Exit::Inconclusive
+    }
+}
+
+/// Why no round has the base and another system that is judged.
+fn why_nothing(data: &RunData) -> String {
+    let (run, systems) = (&data.info.id, &data.info.plan.systems);
+    let judged = systems.iter().filter(|system| !system.control).count();
+    match systems.as_slice() {
+        [only] => format!(
+            "run {run} has one system, {}: nothing to compare it with; name a second system in the plan, or \
+             `backslide show {run}`",
+            only.name
+        ),
+        _ if judged == 1 => format!(
+            "run {run} has one system and its control, which shows the noise: there is nothing to judge"
+        ),
+        _ => format!(
+            "no round has both the base and another system: `backslide show {run}` says why"
+        ),
     }
 }
 
@@ -208,4 +215,29 @@ fn is_control(data: &RunData, comparison: &Comparison) -> bool {
         .plan
         .system(&comparison.system)
         .is_some_and(|system| system.control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::{self, micro::Micro};
+
+    /// Why nothing is judged in a run of these systems, of which `control` is a second copy of the first.
+    fn why(names: &[&str]) -> String {
+        let mut micro = Micro::usual();
+        micro.shape.systems = names.iter().map(|n| ((*n).to_owned(), 1.0)).collect();
+        micro.tests = 0;
+        let mut data = made_up::micro::run(&micro);
+        for system in &mut data.info.plan.systems {
+            system.control = system.name == "control";
+        }
+        why_nothing(&data)
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_told_with_the_reason() {
+        insta::assert_snapshot!(why(&["a"]), @"run r7 has one system, a: nothing to compare it with; name a second system in the plan, or `backslide show r7`");
+        insta::assert_snapshot!(why(&["a", "control"]), @"run r7 has one system and its control, which shows the noise: there is nothing to judge");
+        insta::assert_snapshot!(why(&["a", "b", "control"]), @"no round has both the base and another system: `backslide show r7` says why");
+    }
 }

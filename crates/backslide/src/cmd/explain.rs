@@ -1,6 +1,5 @@
 //! `backslide explain`: what differs between two systems at run time.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::Style;
@@ -8,13 +7,16 @@ use anyhow::{Context, Result, bail};
 use explain::{Explanation, Facts, Line, Warning};
 use lab::{Builds, Lab, Providers};
 use model::{Engine, RunData, System};
-use plan::Catalog;
+use plan::{Argument, Catalog, SystemArguments};
 use serde::Serialize;
 
 use crate::args::{ExplainArgs, Format};
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::{input, runs};
+
+/// The argument that names the systems.
+const VARIABLES: &str = "--variables";
 
 pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let [a, b] = args.variables.as_slice() else {
@@ -134,10 +136,9 @@ fn system<'a>(data: &'a RunData, name: &str) -> Result<&'a System> {
 
 /// Both systems, started one after the other for this.
 fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
-    let text = plan_text(pair)?;
+    let file = plan::of_arguments(&arguments(pair)?)?;
     let lab = Lab::open(root)?;
     let builds = Builds::of_user()?;
-    let file = plan::read(&text, "--variables")?;
     let plan = super::run::expand_with(&file, &builds, lab.host()?.shape, printer)?;
     let claim = lab.claim_instances()?;
     for text in claim.swept() {
@@ -166,21 +167,19 @@ fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
     })
 }
 
-/// A plan of two systems, each written `BUILD[/ENGINE][/CONFIG]`.
-fn plan_text(pair: [&str; 2]) -> Result<String> {
+/// Two systems, each written `BUILD[/ENGINE][/CONFIG]`.
+fn arguments(pair: [&str; 2]) -> Result<[SystemArguments<'_>; 2]> {
     if pair[0] == pair[1] {
         bail!("`{}` twice: name two systems that differ", pair[0]);
     }
-    let mut text = "name = \"explain\"\nrounds = 1\n\
-                    workload = { kind = \"insert\", scale = \"tiny\" }\n"
-        .to_owned();
-    for name in pair {
-        text.push_str(&system_text(name)?);
-    }
-    Ok(text)
+    Ok([system_of(pair[0])?, system_of(pair[1])?])
 }
 
-fn system_text(name: &str) -> Result<String> {
+fn system_of(name: &str) -> Result<SystemArguments<'_>> {
+    let argument = |text| Argument {
+        name: VARIABLES,
+        text,
+    };
     let usual = |c: char| c.is_ascii_alphanumeric() || "-_.+~/".contains(c);
     let mut parts = name.split('/');
     let build = parts.next().unwrap_or_default();
@@ -193,21 +192,19 @@ fn system_text(name: &str) -> Result<String> {
              mysql-{build}"
         );
     }
-    let mut text = format!("[[system]]\nbuild = \"{build}\"\n");
-    let (mut engine, mut config) = (None, None);
+    let mut system = SystemArguments::of(argument(build));
     for part in parts {
         let is_engine = Engine::ALL.iter().any(|engine| engine.name() == part);
-        let place = if is_engine { &mut engine } else { &mut config };
-        if place.replace(part).is_some() {
+        let place = if is_engine {
+            &mut system.engine
+        } else {
+            &mut system.config
+        };
+        if place.replace(argument(part)).is_some() {
             bail!("`{name}` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
         }
     }
-    for (key, value) in [("engine", engine), ("config", config)] {
-        if let Some(value) = value {
-            let _infallible = writeln!(text, "{key} = \"{value}\"");
-        }
-    }
-    Ok(text)
+    Ok(system)
 }
 
 #[cfg(test)]
@@ -216,13 +213,18 @@ mod tests {
 
     #[test]
     fn a_system_is_a_build_with_an_engine_and_a_config() {
-        let shown = |name: &str| match system_text(name) {
-            Ok(text) => text.replace('\n', " ").replace("[[system]] ", ""),
+        let shown = |name: &str| match system_of(name) {
+            Ok(system) => {
+                let text =
+                    |part: Option<Argument<'_>>| part.map_or("-", |part| part.text).to_owned();
+                let parts = [Some(system.build), system.engine, system.config].map(text);
+                parts.join(" ")
+            }
             Err(error) => error.to_string(),
         };
-        insta::assert_snapshot!(shown("mysql-8.0.33"), @r#"build = "mysql-8.0.33" "#);
-        insta::assert_snapshot!(shown("postgres-18/x10a"), @r#"build = "postgres-18" config = "x10a" "#);
-        insta::assert_snapshot!(shown("mariadb-11.8/myrocks/z12a"), @r#"build = "mariadb-11.8" engine = "myrocks" config = "z12a" "#);
+        insta::assert_snapshot!(shown("mysql-8.0.33"), @"mysql-8.0.33 - -");
+        insta::assert_snapshot!(shown("postgres-18/x10a"), @"postgres-18 - x10a");
+        insta::assert_snapshot!(shown("mariadb-11.8/myrocks/z12a"), @"mariadb-11.8 myrocks z12a");
         insta::assert_snapshot!(shown("8.0.33"), @"no run here has a system `8.0.33` that only it can mean; to start one, write the Dbms, too: mysql-8.0.33");
         insta::assert_snapshot!(shown("mysql/a/b"), @"`mysql/a/b` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
         insta::assert_snapshot!(shown("my\"sql"), @"`my\"sql` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
@@ -231,7 +233,7 @@ mod tests {
 
     #[test]
     fn two_systems_differ() {
-        assert!(plan_text(["a", "a"]).is_err());
-        assert!(plan::read(&plan_text(["sqlite/wal", "sqlite/rollback"]).unwrap(), "x").is_ok());
+        assert!(arguments(["a", "a"]).is_err());
+        assert!(plan::of_arguments(&arguments(["sqlite/wal", "sqlite/rollback"]).unwrap()).is_ok());
     }
 }

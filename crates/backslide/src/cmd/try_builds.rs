@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use lab::{Builds, Claim, Lab, TRYOUT_ROWS, Tryout};
 use model::{Plan, System};
+use plan::{Argument, SystemArguments};
 use report::{Cell, Header, Table};
 
 use crate::args::TryArgs;
@@ -74,16 +75,14 @@ fn expand(
     lab: &Lab,
     printer: Printer,
 ) -> Result<Plan> {
-    let engine = args
-        .engine
-        .as_ref()
-        .map_or(String::new(), |engine| format!("engine = \"{engine}\"\n"));
-    let text = format!(
-        "name = \"try\"\nrounds = 1\nworkload = {{ kind = \"insert\", scale = \"tiny\" }}\n\
-         [[system]]\nbuild = \"{name}\"\nconfig = \"{}\"\n{engine}",
-        args.config
-    );
-    let file = plan::read(&text, "try")?;
+    let argument = |name, text| Argument { name, text };
+    let engine = args.engine.as_deref();
+    let system = SystemArguments {
+        engine: engine.map(|engine| argument("--engine", engine)),
+        config: Some(argument("--config", &args.config)),
+        ..SystemArguments::of(argument("BUILD", name))
+    };
+    let file = plan::of_arguments(&[system])?;
     super::run::expand_with(&file, builds, lab.host()?.shape, printer)
 }
 

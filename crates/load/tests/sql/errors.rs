@@ -120,6 +120,22 @@ fn an_operation_that_never_succeeds_fails_the_step() {
 }
 
 #[test]
+fn a_client_that_fails_ends_its_transaction_so_that_nobody_waits_for_its_locks() {
+    let both = operation("both", true, key(), vec![add_one(), point()]);
+    let mut spec = one_step(vec![both]);
+    spec.errors.tries = 1;
+    for error in [deadlock, || server("1146", "no table")] {
+        let (database, mut trial) = loaded(&spec);
+        let (faulty, target) = faulty(&database, each_nth(10, "SELECT c", error));
+        let began = Instant::now();
+        trial.attempt(&target).unwrap_err();
+        // A session waits a minute for a lock.
+        assert!(began.elapsed() < Duration::from_secs(30));
+        assert!(faulty.log().iter().any(|sql| sql == "ROLLBACK"));
+    }
+}
+
+#[test]
 fn duplicate_keys_are_counted_and_the_rows_are_still_right() {
     // Half of the keys are there already, more and more of the others too.
     let any = vec![draw("id", 1, int(1, 2 * ROWS as i64))];
@@ -444,6 +460,23 @@ fn any_other_error_names_client_code_and_statement() {
         said.contains(", at `point`: error 1146: no table"),
         "{said}"
     );
+}
+
+#[test]
+fn a_malformed_reply_fails_the_step_though_clients_reconnect() {
+    let mut spec = one_step(vec![single(point(), key())]);
+    spec.errors.reconnect_seconds = 30;
+    let (database, mut trial) = loaded(&spec);
+    let malformed = || SessionError::Protocol {
+        what: "a row is cut".to_owned(),
+    };
+    let (faulty, target) = faulty(&database, each_nth(30, "SELECT", malformed));
+    let said = trial.attempt(&target).unwrap_err().to_string();
+    assert!(
+        said.starts_with("client ") && said.ends_with(", at `point`: protocol error: a row is cut"),
+        "{said}"
+    );
+    assert_eq!(faulty.sessions(), 2, "nobody connected again");
 }
 
 #[test]

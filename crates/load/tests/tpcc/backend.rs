@@ -1,6 +1,6 @@
 //! Where the workload runs: SQLite files, and servers that a test starts.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +12,8 @@ use servers::{Instance, InstanceSpec, discover};
 use tempfile::TempDir;
 
 const TIMEOUT: Duration = Duration::from_mins(1);
+/// A server takes no longer to start or to stop.
+const LIMIT: Duration = Duration::from_mins(2);
 
 /// A Dbms that gives each test a database of its own.
 pub(crate) struct Backend {
@@ -23,7 +25,7 @@ pub(crate) struct Backend {
 enum Kind {
     Sqlite,
     Server {
-        instance: Box<Instance>,
+        instance: Box<RefCell<Instance>>,
         build: Box<Build>,
     },
 }
@@ -56,12 +58,10 @@ impl Backend {
             tls: false,
         })
         .unwrap();
-        let login = connector(&instance, dbms.dialect(), instance.first_database());
-        let mut ready = || login.connect().map(drop).map_err(|error| error.to_string());
-        instance.start(&mut ready, Duration::from_mins(2)).unwrap();
+        start(&mut instance, dbms.dialect());
         Some(Self {
             kind: Kind::Server {
-                instance: Box::new(instance),
+                instance: Box::new(RefCell::new(instance)),
                 build: Box::new(build),
             },
             databases: Cell::new(0),
@@ -72,6 +72,16 @@ impl Backend {
     /// Has it sessions that wait for each other's rows, and procedures?
     pub(crate) fn is_server(&self) -> bool {
         matches!(self.kind, Kind::Server { .. })
+    }
+
+    /// Stops the server and starts it again on the same data.
+    pub(crate) fn restart(&self) {
+        let Kind::Server { instance, build } = &self.kind else {
+            unreachable!("it has no server");
+        };
+        let mut instance = instance.borrow_mut();
+        instance.stop(LIMIT).unwrap();
+        start(&mut instance, build.dbms.dialect());
     }
 
     /// An empty database.
@@ -87,15 +97,22 @@ impl Backend {
             }
             Kind::Server { instance, build } => {
                 let dialect = build.dbms.dialect();
-                let admin = connector(instance, dialect, instance.first_database());
+                let instance = instance.borrow();
+                let admin = connector(&instance, dialect, instance.first_database());
                 let mut admin = admin.connect().unwrap();
                 admin.execute(&format!("CREATE DATABASE {name}")).unwrap();
-                let connector = connector(instance, dialect, &name);
+                let connector = connector(&instance, dialect, &name);
                 let engine = build.dbms.default_engine();
                 target(dialect, engine, build.version.clone(), connector)
             }
         }
     }
+}
+
+fn start(instance: &mut Instance, dialect: Dialect) {
+    let login = connector(instance, dialect, instance.first_database());
+    let mut ready = || login.connect().map(drop).map_err(|error| error.to_string());
+    instance.start(&mut ready, LIMIT).unwrap();
 }
 
 fn sqlite(path: PathBuf) -> Arc<dyn Connector> {

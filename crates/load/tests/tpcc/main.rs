@@ -6,11 +6,16 @@
 )]
 
 mod backend;
+mod beginning;
+mod full;
+mod locks;
 mod mistakes;
+mod outages;
 mod proofs;
 mod spec;
 mod spoiled;
 mod storms;
+mod strangers;
 mod trial;
 
 use model::Dbms;
@@ -25,6 +30,21 @@ fn everything_holds_on_sqlite() {
 #[test]
 fn every_mistake_is_caught_on_sqlite() {
     mistakes::on(&Backend::sqlite());
+}
+
+#[test]
+fn locks_that_somebody_keeps_are_waited_for_on_sqlite() {
+    locks::on(&Backend::sqlite());
+}
+
+#[test]
+fn a_full_disk_fails_the_step_and_spoils_nothing_on_sqlite() {
+    full::on(&Backend::sqlite());
+}
+
+#[test]
+fn a_database_of_another_plan_is_refused_on_sqlite() {
+    strangers::on(&Backend::sqlite());
 }
 
 #[test]
@@ -43,5 +63,7 @@ fn server(dbms: Dbms) {
         proofs::on(&backend);
         mistakes::on(&backend);
         storms::on(&backend);
+        locks::on(&backend);
+        outages::on(&backend);
     }
 }

@@ -49,10 +49,22 @@ impl Trial {
         self.workload.steps()[self.next].step.0.clone()
     }
 
+    /// One that goes on where another one has loaded.
+    pub(crate) fn after_loading(spec: &TpccSpec) -> Self {
+        let trial = Self::new(spec);
+        let next = trial.workload.loading_steps();
+        Self { next, ..trial }
+    }
+
     /// Runs the next step, whose answers must be right.
     pub(crate) fn step(&mut self, target: &Target) -> StepResult {
+        self.watched(target, &mut Seen)
+    }
+
+    /// The same before the eyes of somebody who may interfere.
+    pub(crate) fn watched(&mut self, target: &Target, observer: &mut dyn Observer) -> StepResult {
         let name = self.name();
-        let result = self.attempt(target).unwrap();
+        let result = self.run(target, observer).unwrap();
         let failed = failed(&result);
         assert!(failed.is_empty(), "{name}: {failed:?} {:?}", result.notes);
         result
@@ -60,10 +72,18 @@ impl Trial {
 
     /// Runs the next step.
     pub(crate) fn attempt(&mut self, target: &Target) -> Result<StepResult, StepError> {
+        self.run(target, &mut Seen)
+    }
+
+    fn run(
+        &mut self,
+        target: &Target,
+        observer: &mut dyn Observer,
+    ) -> Result<StepResult, StepError> {
         let next = self.next;
         self.next += 1;
         let stop = Stop::default();
-        self.workload.run(next, target, &stop, &mut Seen)
+        self.workload.run(next, target, &stop, observer)
     }
 }
 

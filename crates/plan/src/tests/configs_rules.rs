@@ -156,8 +156,8 @@ fn a_set_option_must_be_known() {
             |request: &BuildRequest| -> Result<Build, String> { Ok(build(request, version)) };
         crate::expand(&file, &CATALOG, &find, HOST)
     };
-    assert_snapshot!(expand("mysql", "8.0.15", "innodb-redo-log-capacity = \"1G\"").unwrap_err(), @"my.toml:5: mysql 8.0.15 does not know `innodb-redo-log-capacity`: it is there since 8.0.30; leave it out of `set`");
-    assert_snapshot!(expand("postgres", "17.11", "io_method = \"sync\"").unwrap_err(), @"my.toml:5: postgres 17.11 does not know `io_method`: it is there since 18; leave it out of `set`");
+    assert_snapshot!(expand("mysql", "8.0.15", "innodb-redo-log-capacity = \"1G\"").unwrap_err(), @"my.toml:6: mysql 8.0.15 does not know `innodb-redo-log-capacity`: it is there since 8.0.30; leave it out");
+    assert_snapshot!(expand("postgres", "17.11", "io_method = \"sync\"").unwrap_err(), @"my.toml:6: postgres 17.11 does not know `io_method`: it is there since 18; leave it out");
     // Known, though no config uses it there any more.
     assert!(expand("mysql", "8.0.33", "innodb_log_file_size = \"1G\"").is_ok());
     assert!(expand("mariadb", "11.8.9", "innodb_flush_method = \"fsync\"").is_ok());

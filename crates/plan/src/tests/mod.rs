@@ -1,5 +1,6 @@
 //! Tests of the whole crate: text in, plan or error out. Here: a host and the builds that are found on it.
 
+mod arguments;
 mod builds;
 mod catalog;
 mod configs;

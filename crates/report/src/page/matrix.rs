@@ -23,7 +23,9 @@ pub(super) fn matrix(view: &View<'_>, sections: &Sections) -> Markup {
     html! {
         section #matrix {
             h2 { (title) }
-            @if let Some(sweep) = &view.sweep {
+            @if !view.has_candidates() {
+                p.nothing { "There is one system, and nothing to compare it with." }
+            } @else if let Some(sweep) = &view.sweep {
                 (over_clients::matrices(view, sweep))
             } @else {
                 p.note {

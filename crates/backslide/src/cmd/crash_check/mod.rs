@@ -3,7 +3,6 @@
 mod output;
 mod verdict;
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +12,8 @@ use anyhow::{Context, Result, anyhow};
 use explain::Facts;
 use lab::{Builds, Crash, CrashCheck, CrashSpec, Lab, SiteError};
 use load::Stop;
-use model::{Plan, TpccCardinality, WorkloadSpec, mix};
+use model::{Bytes, Plan, TpccCardinality, WorkloadSpec, mix};
+use plan::{Argument, PlanError, SystemArguments};
 
 use self::output::Outcome;
 use self::verdict::{Terms, Verdict};
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &CrashCheckArgs, root: &Path, printer: Printer) -> Resul
         return Err(anyhow!("no system"));
     };
     let free = lab.host()?.disk.free;
-    plan::estimate(&plan).fits(free, &lab.root().display().to_string())?;
+    check_disk(&plan, free, &lab.root().display().to_string())?;
     let stop = Stop::default();
     stop_on_signals(stop.clone(), printer)?;
     // Another process may not remove a build under a server that runs.
@@ -148,8 +148,13 @@ fn told(error: &SiteError) -> anyhow::Error {
 
 /// The one system that the arguments describe, as a plan would have it, with the workload.
 fn expand(args: &CrashCheckArgs, builds: &Builds, lab: &Lab, printer: Printer) -> Result<Plan> {
-    let file = plan::read(&plan_text(args), "crash-check")?;
+    let file = plan::of_arguments(&[system(args)])?;
     let plan = super::run::expand_with(&file, builds, lab.host()?.shape, printer)?;
+    Ok(with_workload(plan, args))
+}
+
+/// The plan with the workload of a crash check.
+fn with_workload(plan: Plan, args: &CrashCheckArgs) -> Plan {
     let cardinality = if args.standard {
         TpccCardinality::STANDARD
     } else {
@@ -160,49 +165,36 @@ fn expand(args: &CrashCheckArgs, builds: &Builds, lab: &Lab, printer: Printer) -
     };
     let within = Duration::from_secs(u64::from(args.seconds));
     let workload = lab::crash_workload(args.warehouses, args.clients, within, cardinality);
-    Ok(Plan {
+    Plan {
         workload: WorkloadSpec::Tpcc(workload),
         ..plan
-    })
+    }
 }
 
-/// A plan of that system. Its workload only stands for one.
-fn plan_text(args: &CrashCheckArgs) -> String {
-    let mut text = format!(
-        "name = \"crash-check\"\nrounds = 1\nworkload = {{ kind = \"insert\", scale = \"tiny\" }}\n\
-         [[system]]\nbuild = {}\nconfig = {}\n",
-        quoted(&args.build),
-        quoted(&args.config)
-    );
-    if let Some(engine) = &args.engine {
-        let _infallible = writeln!(text, "engine = {}", quoted(engine));
+/// That system, by the arguments that describe it.
+fn system(args: &CrashCheckArgs) -> SystemArguments<'_> {
+    let argument = |name, text| Argument { name, text };
+    let engine = args.engine.as_deref();
+    let set = args.set.iter();
+    let set = set.map(|setting| (argument("--set", &setting.name), setting.value.as_deref()));
+    SystemArguments {
+        build: argument("BUILD", &args.build),
+        engine: engine.map(|engine| argument("--engine", engine)),
+        config: Some(argument("--config", &args.config)),
+        set: set.collect(),
     }
-    if !args.set.is_empty() {
-        let settings = args.set.iter().map(|setting| {
-            let value = setting.value.as_deref().map(quoted);
-            let value = value.unwrap_or_else(|| "true".to_owned());
-            format!("{} = {value}", quoted(&setting.name))
-        });
-        let settings: Vec<String> = settings.collect();
-        let _infallible = writeln!(text, "set = {{ {} }}", settings.join(", "));
-    }
-    text
 }
 
-/// The text as TOML has it.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => {
-                let _infallible = write!(quoted, "\\u{:04X}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
+/// Does the database fit into the `free` space of `place`? The error says which arguments decide its size.
+fn check_disk(plan: &Plan, free: Bytes, place: &str) -> Result<()> {
+    match plan::estimate(plan).fits(free, place) {
+        Ok(()) => Ok(()),
+        Err(PlanError::TooLarge { need, place, free }) => Err(anyhow!(
+            "the check needs about {need} of disk, {place} has {free} free; use fewer --warehouses, leave \
+             --standard out, or give --lab elsewhere"
+        )),
+        Err(other) => Err(other.into()),
     }
-    quoted.push('"');
-    quoted
 }
 
 /// Another one each time: the moments of the kills are to differ.
@@ -229,6 +221,7 @@ fn stop_on_signals(stop: Stop, printer: Printer) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use clap::Parser as _;
+    use model::HostShape;
 
     use super::*;
     use crate::args::{Args, Verb};
@@ -241,9 +234,24 @@ mod tests {
         }
     }
 
+    /// The plan of a system that is always here, with the workload of these arguments.
+    fn planned(arguments: &[&str]) -> Plan {
+        let args = args(&[&["sqlite"], arguments].concat());
+        let builds = Builds::of_user().unwrap();
+        let host = HostShape {
+            cpus: 2,
+            memory: Bytes(8 << 30),
+        };
+        let file = plan::of_arguments(&[system(&args)]).unwrap();
+        with_workload(
+            super::super::run::expand(&file, &builds, host).unwrap(),
+            &args,
+        )
+    }
+
     #[test]
-    fn the_system_is_one_of_a_plan() {
-        let text = plan_text(&args(&[
+    fn the_arguments_describe_one_system() {
+        let args = args(&[
             "mysql-8.0.33",
             "--engine",
             "innodb",
@@ -254,15 +262,41 @@ mod tests {
             "--set",
             "skip-log-bin",
             "--set",
-            "init_connect=SET @a = \"\\x\"",
-        ]));
-        let system = text.split_once("[[system]]\n").unwrap().1;
-        let expected = "build = \"mysql-8.0.33\"\nconfig = \"z12a\"\nengine = \"innodb\"\n\
-                        set = { \"sync_binlog\" = \"1\", \"skip-log-bin\" = true, \
-                        \"init_connect\" = \"SET @a = \\\"\\\\x\\\"\" }\n";
-        assert_eq!(system, expected);
-        assert!(plan::read(&text, "x").is_ok());
-        assert!(plan::read(&plan_text(&args(&["sqlite"])), "x").is_ok());
+            "init_connect=SET @a = 1",
+        ]);
+        let argument = |name, text| Argument { name, text };
+        let set = [
+            ("sync_binlog", Some("1")),
+            ("skip-log-bin", None),
+            ("init_connect", Some("SET @a = 1")),
+        ];
+        let wanted = SystemArguments {
+            build: argument("BUILD", "mysql-8.0.33"),
+            engine: Some(argument("--engine", "innodb")),
+            config: Some(argument("--config", "z12a")),
+            set: set
+                .map(|(option, value)| (argument("--set", option), value))
+                .to_vec(),
+        };
+        assert_eq!(system(&args), wanted);
+        assert!(plan::of_arguments(&[wanted]).is_ok());
+    }
+
+    #[test]
+    fn a_database_that_does_not_fit_is_told_with_the_arguments_that_decide_its_size() {
+        let small = planned(&["--warehouses", "1"]);
+        assert!(check_disk(&small, Bytes(1 << 40), "/var/lab").is_ok());
+        let large = planned(&["--warehouses", "1000", "--standard"]);
+        let error = check_disk(&large, Bytes(1 << 30), "/var/lab").unwrap_err();
+        let error = error.to_string();
+        assert!(error.starts_with("the check needs about "), "{error}");
+        assert!(
+            error.ends_with(
+                "/var/lab has 1.00 GiB free; use fewer --warehouses, leave --standard out, or give --lab \
+                 elsewhere"
+            ),
+            "{error}"
+        );
     }
 
     #[test]
@@ -279,10 +313,5 @@ mod tests {
             let arguments = ["backslide", "crash-check"].iter().chain(wrong);
             assert!(Args::try_parse_from(arguments).is_err(), "{wrong:?}");
         }
-    }
-
-    #[test]
-    fn text_is_quoted_for_toml() {
-        assert_eq!(quoted("a\"b\\c\nd"), "\"a\\\"b\\\\c\\u000Ad\"");
     }
 }

@@ -35,6 +35,7 @@ impl Own {
             .recorder
             .failed(operation.kind, error.code(), is_retried);
         if is_retried && progress.tries >= common.rules.tries() {
+            self.let_go(operation);
             return Err(StepError::TooManyRetries {
                 client: self.at(common, operation, progress.next),
                 tries: progress.tries,
@@ -42,7 +43,10 @@ impl Own {
             });
         }
         match reaction {
-            Reaction::Fail => Err(self.failure(common, operation, progress.next, error)),
+            Reaction::Fail => {
+                self.let_go(operation);
+                Err(self.failure(common, operation, progress.next, error))
+            }
             Reaction::Reconnect => {
                 // Nobody knows whether the server still did what it was sent last.
                 if operation.writes {
@@ -86,6 +90,15 @@ impl Own {
                 self.reconnect(common, context)
             }
             Err(error) => Err(self.failure(common, operation, progress.next, error)),
+        }
+    }
+
+    /// Ends the transaction in which this client fails: sessions are closed when all clients have ended, and
+    /// the others would wait for its locks until then.
+    fn let_go(&mut self, operation: &Operation) {
+        if operation.transaction {
+            // Where this fails the session is lost, and the transaction with it.
+            let _ = self.session.execute("ROLLBACK");
         }
     }
 

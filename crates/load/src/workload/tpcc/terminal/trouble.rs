@@ -34,6 +34,7 @@ impl Own {
         let place = kind(input.transaction());
         context.recorder.failed(place, error.code(), is_retried);
         if is_retried && tries >= common.rules.tries() {
+            self.let_go();
             return Err(StepError::TooManyRetries {
                 client: self.at(input),
                 tries,
@@ -41,7 +42,10 @@ impl Own {
             });
         }
         match reaction {
-            Reaction::Fail => Err(self.failure(input, error)),
+            Reaction::Fail => {
+                self.let_go();
+                Err(self.failure(input, error))
+            }
             Reaction::Reconnect => {
                 self.note_unknown(input);
                 let goes_on = self.reconnect(common, context)?;
@@ -81,6 +85,13 @@ impl Own {
             }
             Err(error) => Err(self.failure(input, error)),
         }
+    }
+
+    /// Ends the transaction in which this terminal fails: sessions are closed when all terminals have ended,
+    /// and the others would wait for its locks until then.
+    fn let_go(&mut self) {
+        // Where this fails the session is lost, and the transaction with it.
+        let _ = self.session.execute("ROLLBACK");
     }
 
     /// Opens another session in place of one that was lost. False when the step was over before.

@@ -1,0 +1,57 @@
+//! Verbs that are given a system as arguments, and no plan: what is wrong with it is told of the arguments.
+
+mod common;
+
+use common::Bench;
+use insta::assert_snapshot;
+
+/// What a verb that must fail prints for people.
+fn error(bench: &Bench, arguments: &[&str]) -> String {
+    let ran = bench.run(arguments);
+    assert_eq!(ran.code(), 1, "{ran:?}");
+    assert_eq!(ran.stdout, "");
+    assert!(bench.instances().is_empty());
+    ran.stderr.trim_end().to_owned()
+}
+
+#[test]
+fn of_a_crash_check() {
+    let bench = Bench::new();
+    let error = |arguments: &[&str]| error(&bench, &[&["crash-check"], arguments].concat());
+    assert_snapshot!(error(&["no-such"]), @"error: BUILD: no build `no-such`: there is no such build; `backslide builds` lists what can be had, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
+    assert_snapshot!(error(&[""]), @r#"error: `BUILD` must be text, not """#);
+    assert_snapshot!(error(&["sqlite", "--config", "waal"]), @"error: --config: no sqlite config `waal`; nearest `wal`; there are: default, rollback, wal");
+    assert_snapshot!(error(&["sqlite", "--config", "a\"b"]), @"error: --config: no sqlite config `a\"b`; there are: default, rollback, wal");
+    assert_snapshot!(error(&["sqlite", "--engine", "innodb"]), @"error: --engine: sqlite has no engine `innodb`, but btree: name one of these, or none");
+    assert_snapshot!(error(&["sqlite", "--set", "synchronous=off", "--set", "synchronous=full"]), @"error: --set: `synchronous` is there twice: leave one of them out");
+}
+
+#[test]
+fn of_a_try() {
+    let bench = Bench::new();
+    let error = |arguments: &[&str]| error(&bench, &[&["try"], arguments].concat());
+    assert_snapshot!(error(&["sqlite", "--config", "x\"y"]), @"
+    error: sqlite does not work here
+      because --config: no sqlite config `x\"y`; there are: default, rollback, wal
+    ");
+    assert_snapshot!(error(&["sqlite", "--engine", "heap"]), @"
+    error: sqlite does not work here
+      because --engine: sqlite has no engine `heap`, but btree: name one of these, or none
+    ");
+    assert_snapshot!(error(&["no-such\nbuild"]), @"
+    error: no-such
+    build does not work here
+      because BUILD: no build `no-such
+    build`: there is no such build; `backslide builds` lists what can be had, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is
+    ");
+}
+
+#[test]
+fn of_an_explanation() {
+    let bench = Bench::new();
+    let error = |a: &str, b: &str| error(&bench, &["explain", "--variables", a, b]);
+    assert_snapshot!(error("sqlite/wal", "sqlite/waal"), @"error: --variables: no sqlite config `waal`; nearest `wal`; there are: default, rollback, wal");
+    assert_snapshot!(error("sqlite/wal", "no-such"), @"error: --variables: no build `no-such`: there is no such build; `backslide builds` lists what can be had, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
+    assert_snapshot!(error("sqlite/heap", "sqlite"), @"error: --variables: sqlite has no engine `heap`, but btree: name one of these, or none");
+    assert_snapshot!(error("sqlite", "sqlite/default"), @"error: --variables: `sqlite/default` twice: name two systems that differ");
+}
