@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use bench::{Spread, Table, heading, note, servers, within};
 
 use crate::REPEATS;
@@ -28,10 +28,8 @@ fn settings(name: &str) -> &'static str {
 const GOAL: f64 = 3.0;
 
 pub(crate) fn measure() -> Result<()> {
-    let rows: u64 = match std::env::var("BACKSLIDE_BENCH_ROWS") {
-        Ok(rows) => rows.parse()?,
-        Err(_) => 10_000_000,
-    };
+    let rows = told("BACKSLIDE_BENCH_ROWS", 10_000_000)?;
+    let repeats = told("BACKSLIDE_BENCH_LOADS", REPEATS as u64)?;
     heading(&format!("Load of {rows} rows"), MEASURES)?;
     let mut table = Table::new([
         "server",
@@ -43,8 +41,8 @@ pub(crate) fn measure() -> Result<()> {
     for name in servers() {
         let server = Server::start(&name, On::AllCpus, 0, settings(&name))?;
         let (mut ours, mut theirs) = (Spread::default(), Spread::default());
-        for repeat in 1..=REPEATS {
-            note(&format!("{name}, load: {repeat} of {REPEATS}"));
+        for repeat in 1..=repeats {
+            note(&format!("{name}, load: {repeat} of {repeats}"));
             drop_table(&server)?;
             let workload = spec(rows, 2, Work::Point, 1, 1);
             ours.add(rows as f64 / load(&server.target(), &workload)?);
@@ -63,6 +61,14 @@ pub(crate) fn measure() -> Result<()> {
     }
     table.print("");
     Ok(())
+}
+
+/// What the environment says, or what is usual.
+fn told(name: &str, usual: u64) -> Result<u64> {
+    match std::env::var(name) {
+        Ok(number) => number.parse().with_context(|| format!("{name}={number}")),
+        Err(_) => Ok(usual),
+    }
 }
 
 fn drop_table(server: &Server) -> Result<()> {
