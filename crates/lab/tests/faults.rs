@@ -32,18 +32,22 @@ fn failure_of(fault: Fault, workload: &str) -> String {
     };
     assert!(outcome("good").is_completed());
     assert!(data.cells.iter().all(|cell| cell.system == "good"));
-    check_comparisons(&data);
+    check_comparisons(&data, outcome("bad"));
     check_report(&data, outcome("bad"));
     redact(&told(outcome("bad")))
 }
 
-fn check_comparisons(data: &RunData) {
+fn check_comparisons(data: &RunData, outcome: &Outcome) {
+    let Outcome::Failed { reason, .. } = outcome else {
+        panic!("it did not fail");
+    };
     let comparisons = compare(data);
     assert!(!comparisons.is_empty());
     for comparison in comparisons {
         let verdict = comparison.verdict;
         assert!(matches!(verdict, Verdict::Incomparable(_)), "{verdict:?}");
-        assert_eq!(verdict.reason(), "no complete round with bad");
+        let why = format!("no complete round: bad failed: {reason}");
+        assert_eq!(verdict.reason(), why);
     }
 }
 
