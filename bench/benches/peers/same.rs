@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use bench::{Scratch, Spread, Table, expand, heading, note, servers, within};
-use model::{Nanos, WorkloadSpec};
+use model::WorkloadSpec;
 
 use crate::REPEATS;
 use crate::peers::{Client, Job, Task};
@@ -71,9 +71,9 @@ impl Runs {
             clients: CLIENTS,
             seconds: SECONDS,
         };
-        let before = cpu_busy(server.cpu)?;
+        let before = probes::cpu_busy(server.cpu)?;
         let spent = client.run(job, &server.place, other)?;
-        let served = cpu_busy(server.cpu)? - before;
+        let served = probes::cpu_busy(server.cpu)? - before;
         let operations = spent.operations as f64;
         self.rate.add(operations / f64::from(SECONDS));
         self.server.add(served.as_micros_f64() / operations);
@@ -87,12 +87,15 @@ fn row(server: &Server, test: &'static str) -> Result<[String; 9]> {
     let (mut ours, mut theirs) = (Runs::default(), Runs::default());
     for repeat in 1..=REPEATS {
         note(&format!("{}, {test}: {repeat} of {REPEATS}", server.name));
-        if repeat % 2 == 1 {
-            ours.add(Client::Backslide, test, server)?;
-            theirs.add(Client::Sysbench, test, server)?;
-        } else {
-            theirs.add(Client::Sysbench, test, server)?;
-            ours.add(Client::Backslide, test, server)?;
+        let mut turns = [
+            (&mut ours, Client::Backslide),
+            (&mut theirs, Client::Sysbench),
+        ];
+        if repeat % 2 == 0 {
+            turns.reverse();
+        }
+        for (runs, client) in turns {
+            runs.add(client, test, server)?;
         }
     }
     let ratio = ours.rate.over(&theirs.rate);
@@ -107,21 +110,6 @@ fn row(server: &Server, test: &'static str) -> Result<[String; 9]> {
         format!("{:.0}", ours.busy.median()),
         format!("{:.0}", theirs.busy.median()),
     ])
-}
-
-/// How long a CPU was busy since the system's start: the sum of user, nice, system, irq and softirq of its line
-/// in `/proc/stat`, in ticks of 10 ms.
-fn cpu_busy(cpu: usize) -> Result<Nanos> {
-    const TICK: u64 = 10_000_000;
-    let stat = std::fs::read_to_string("/proc/stat")?;
-    let mark = format!("cpu{cpu} ");
-    let line = stat.lines().find_map(|line| line.strip_prefix(&mark));
-    let line = line.with_context(|| format!("/proc/stat has no CPU {cpu}"))?;
-    let fields: Vec<u64> = line.split_whitespace().flat_map(str::parse).collect();
-    let [user, nice, system, _idle, _iowait, irq, softirq, ..] = fields.as_slice() else {
-        anyhow::bail!("/proc/stat has too few columns: {line}");
-    };
-    Ok(Nanos((user + nice + system + irq + softirq) * TICK))
 }
 
 /// The script of sysbench that sends what this test sends.

@@ -1,6 +1,6 @@
 //! What all CPUs of the host did.
 
-use model::{Counter, Readings};
+use model::{Counter, Nanos, Readings};
 use rustix::param::clock_ticks_per_second;
 
 use crate::read::{found, text};
@@ -20,7 +20,6 @@ impl Probe for HostProbe {
         let stat = text(PATH)?;
         let cpu = found(parse_cpu(&stat), PATH, "`cpu` line")?;
         let switches = found(parse_switches(&stat), PATH, "`ctxt` line")?;
-        let nanos = |ticks: u64| ticks.saturating_mul(1_000_000_000 / clock_ticks_per_second());
         let mut readings = Readings::default();
         readings.total(Counter::HOST_CPU, nanos(cpu.busy()));
         readings.total(Counter::HOST_USER, nanos(cpu.user));
@@ -37,6 +36,20 @@ impl Probe for HostProbe {
     }
 }
 
+/// How long one CPU has worked since boot, whoever for: `cpu0` is 0.
+///
+/// # Errors
+/// When the kernel does not tell, or has no such CPU online.
+pub fn cpu_busy(cpu: usize) -> Result<Nanos, ProbeError> {
+    let ticks = parse_line(&text(PATH)?, &format!("cpu{cpu}"));
+    let ticks = found(ticks, PATH, "line of that CPU")?;
+    Ok(Nanos(nanos(ticks.busy())))
+}
+
+fn nanos(ticks: u64) -> u64 {
+    ticks.saturating_mul(1_000_000_000 / clock_ticks_per_second())
+}
+
 /// The lines of single CPUs: `cpu0`, `cpu1`. Those that are offline have none.
 fn count_cpus(stat: &str) -> u64 {
     let of_cpu = |line: &&str| {
@@ -46,7 +59,7 @@ fn count_cpus(stat: &str) -> u64 {
     stat.lines().filter(of_cpu).count() as u64
 }
 
-/// Time of all CPUs since boot, in ticks.
+/// Time of all CPUs, or of one, since boot, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CpuTicks {
     /// With nice, and with the time of guests, which the kernel counts there too.
@@ -71,11 +84,17 @@ impl CpuTicks {
     }
 }
 
-/// `cpu user nice system idle iowait irq softirq steal guest guest_nice`. Guest times are left
-/// out: they are within user and nice.
+/// The line of all CPUs.
 pub(crate) fn parse_cpu(stat: &str) -> Option<CpuTicks> {
-    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let ticks: Vec<u64> = line
+    parse_line(stat, "cpu")
+}
+
+/// `name user nice system idle iowait irq softirq steal guest guest_nice`. Guest times are left
+/// out: they are within user and nice.
+fn parse_line(stat: &str, name: &str) -> Option<CpuTicks> {
+    let mut lines = stat.lines().filter_map(|line| line.strip_prefix(name));
+    let ticks: Vec<u64> = lines
+        .find(|rest| rest.starts_with(' '))?
         .split_ascii_whitespace()
         .map(str::parse)
         .collect::<Result<_, _>>()
@@ -132,6 +151,9 @@ mod tests {
         );
         assert_eq!(cpu.busy(), 11_789);
         assert_eq!(cpu.all(), 11_789 + 297_472 + 517 + 12);
+        let first = parse_line(WITH_GUEST, "cpu0").unwrap();
+        assert_eq!(first.busy(), 4648 + 957 + 34);
+        assert_eq!(parse_line(WITH_GUEST, "cpu1"), None);
         assert_eq!(parse_switches(WITH_GUEST), Some(406_698));
         assert_eq!(count_cpus(WITH_GUEST), 1);
     }

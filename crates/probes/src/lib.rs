@@ -25,6 +25,7 @@ mod tree;
 pub use affinity::{allowed, pin_self};
 pub use doctor::{Finding, Noise, Status, examine, noise};
 pub use error::ProbeError;
+pub use host::cpu_busy;
 pub use identify::identify;
 pub use sizes::measure;
 
