@@ -51,6 +51,8 @@ install_what_is_missing() {
     command -v cc >/dev/null || missing+=(build-essential)
     has_mariadb >/dev/null || missing+=(mariadb-server)
     has_postgres >/dev/null || missing+=(postgresql)
+    # Pictures of charts need some font.
+    compgen -G '/usr/share/fonts/*/*' >/dev/null || missing+=(fonts-dejavu-core)
     # The clients that builds come through.
     command -v mvn >/dev/null || missing+=(maven)
     command -v npm >/dev/null || missing+=(npm)

@@ -417,7 +417,9 @@ impl ReportFormat {
 #[command(after_help = "\
 Examples:
   backslide report -o report.html         the latest run
-  backslide report r7 -o report.md        the format follows the name")]
+  backslide report r7 -o report.md        the format follows the name
+  backslide report r7 -o post.md --charts charts
+                                          each chart as SVG and PNG, shown in post.md")]
 pub(crate) struct ReportArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
@@ -435,6 +437,9 @@ pub(crate) struct ReportArgs {
     /// that differ
     #[arg(long)]
     pub(crate) brief: bool,
+    /// Write each chart into this directory too, as SVG and as PNG; a Markdown report shows them
+    #[arg(long, value_name = "DIR")]
+    pub(crate) charts: Option<PathBuf>,
 }
 
 /// What a history is printed as.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{Counts, Event, Nanos, Outcome, Plan};
+use model::{Counts, Event, Interval, Nanos, Outcome, Plan, TrialKey};
 
 use crate::printer::Printer;
 
@@ -14,17 +14,32 @@ pub(crate) struct Progress {
     /// Expected length of the whole run.
     expected: Duration,
     begun: Instant,
+    /// What has its turn: a trial, or the loading of a template.
     trial: String,
+    /// The trials that are under way: one, or all of a round that is run in slices.
+    under_way: Vec<UnderWay>,
+    /// When the last of them began.
     trial_begun: Instant,
-    /// Trials done in this session, and all that this session began with.
+    /// Trials done in this session, those done before it, and all that there may be.
     done: u32,
-    left_at_start: u32,
+    done_before: u32,
+    of: u32,
+    /// May the run end before it has all of them?
+    ends_early: bool,
     step: String,
     /// What the last step came to.
     last: String,
     /// Index of the operation kind that the step is about.
     subject: usize,
     counts: Counts,
+}
+
+/// A trial that is under way.
+struct UnderWay {
+    key: TrialKey,
+    /// Its number in the run.
+    number: String,
+    begun: Instant,
 }
 
 impl Progress {
@@ -44,9 +59,12 @@ impl Progress {
             expected,
             begun: Instant::now(),
             trial: String::new(),
+            under_way: Vec::new(),
             trial_begun: Instant::now(),
             done: 0,
-            left_at_start: left,
+            done_before: trials_done,
+            of: total,
+            ends_early: plan.course.first_look.is_some(),
             step: String::new(),
             last: String::new(),
             subject: 0,
@@ -67,11 +85,19 @@ impl Progress {
                 self.templates_done();
             }
             Event::TrialStarted { trial, index, of } => {
-                self.trial = format!("round {} · {}", trial.round, trial.system);
                 self.trial_begun = Instant::now();
-                self.bar.set_prefix(format!("[{index}/{of}]"));
+                self.under_way.push(UnderWay {
+                    key: trial.clone(),
+                    number: format!("[{index}/{of}]"),
+                    begun: self.trial_begun,
+                });
+                self.turn_to(trial);
+                // Rounds that are run again are more than were planned.
+                self.of = self.of.max(*of);
+                self.bar.set_length(u64::from(self.of));
                 self.show("starting");
             }
+            Event::Turn { trial } => self.turn_to(trial),
             Event::StepStarted {
                 step,
                 kinds,
@@ -84,12 +110,22 @@ impl Progress {
                 self.counts = subject.counts;
                 self.show(&format!("… {}", self.last));
             }
-            Event::IntervalClosed { interval } if interval.length >= Nanos::SECOND => {
-                let kind = &interval.kinds[self.subject.min(interval.kinds.len() - 1)];
-                let count = self.counts.count(kind.ops, kind.rows);
-                self.show(&self.rate(count as f64));
-            }
-            Event::TrialFinished { outcome, .. } => self.trial_finished(outcome),
+            Event::IntervalClosed { interval } => self.interval(interval),
+            Event::TrialFinished { trial, outcome } => self.trial_finished(trial, outcome),
+            Event::Looked {
+                rounds,
+                most,
+                undecided,
+                goes_on,
+            } => self.say(&looked(*rounds, *most, *undecided, *goes_on)),
+            Event::RoundAgain {
+                round,
+                disturbed,
+                times,
+                most,
+            } => self.say(&format!(
+                "round {disturbed} was disturbed: round {round} takes its place (time {times} of at most {most})"
+            )),
             Event::Warning { text } => self.say(&format!("warning: {text}")),
             Event::StepFinished { record } if record.measured => {
                 let seconds = record.window.as_secs_f64().max(1e-9);
@@ -97,8 +133,8 @@ impl Progress {
                 self.last = format!("(after {}: {})", record.step, self.rate(rate));
             }
             Event::ServerReady { .. }
-            | Event::IntervalClosed { .. }
             | Event::Captured { .. }
+            | Event::Sliced { .. }
             | Event::StepFinished { .. } => {}
         }
     }
@@ -116,17 +152,43 @@ impl Progress {
         }
     }
 
-    fn trial_finished(&mut self, outcome: &Outcome) {
+    /// What follows is of this trial.
+    fn turn_to(&mut self, trial: &TrialKey) {
+        self.trial = name_of(trial);
+        if let Some(under_way) = self.under_way.iter().find(|one| one.key == *trial) {
+            self.bar.set_prefix(under_way.number.clone());
+        }
+    }
+
+    /// Shows the rate, unless this is the little that is left of a window.
+    fn interval(&self, interval: &Interval) {
+        let last = interval.kinds.len().saturating_sub(1);
+        if let Some(kind) = interval.kinds.get(self.subject.min(last))
+            && interval.length >= SHORTEST
+        {
+            let count = self.counts.count(kind.ops, kind.rows);
+            self.show(&self.rate(count as f64 / interval.length.as_secs_f64()));
+        }
+    }
+
+    fn trial_finished(&mut self, trial: &TrialKey, outcome: &Outcome) {
         self.done += 1;
-        let took = Nanos::from(self.trial_begun.elapsed());
-        let prefix = self.bar.prefix();
+        let place = self.under_way.iter().position(|one| one.key == *trial);
+        let Some(UnderWay { number, begun, .. }) = place.map(|at| self.under_way.remove(at)) else {
+            return;
+        };
+        let took = Nanos::from(begun.elapsed());
+        let (prefix, name) = (number, name_of(trial));
         match outcome {
-            Outcome::Completed => self.say(&format!("{prefix} {}: done in {took}", self.trial)),
+            Outcome::Completed => self.say(&format!("{prefix} {name}: done in {took}")),
+            Outcome::Quarantined { reason } => {
+                self.say(&format!("{prefix} {name}: quarantined: {reason}"));
+            }
             Outcome::Failed { step, reason, .. } => {
                 let at = step
                     .as_ref()
                     .map_or(String::new(), |step| format!(" in {step}"));
-                self.say(&format!("{prefix} {}: FAILED{at}: {reason}", self.trial));
+                self.say(&format!("{prefix} {name}: FAILED{at}: {reason}"));
             }
         }
         self.bar.inc(1);
@@ -147,8 +209,13 @@ impl Progress {
 
     fn show(&self, what: &str) {
         let left = Nanos::from(self.time_left());
+        let about = if self.ends_early {
+            "at most about"
+        } else {
+            "about"
+        };
         self.bar.set_message(format!(
-            "{} · {} · {what} · about {left} left",
+            "{} · {} · {what} · {about} {left} left",
             self.trial, self.step
         ));
     }
@@ -159,9 +226,28 @@ impl Progress {
         if self.done == 0 {
             return self.expected.saturating_sub(gone);
         }
-        let whole = self.trial_begun.duration_since(self.begun) / self.done * self.left_at_start;
+        let all = self.of.saturating_sub(self.done_before);
+        let whole = self.trial_begun.duration_since(self.begun) / self.done * all;
         whole.saturating_sub(gone)
     }
+}
+
+/// The shortest interval whose rate is shown; slices are longer.
+const SHORTEST: Nanos = Nanos::from_millis(50);
+
+/// What a look at the run found.
+fn looked(rounds: u32, most: u32, undecided: u32, goes_on: bool) -> String {
+    let comparisons = report::format::plural(undecided as usize, "comparison");
+    let found = match (undecided, goes_on) {
+        (_, true) => format!("{comparisons} not decided yet"),
+        (0, false) => "all is decided".to_owned(),
+        (_, false) => format!("{comparisons} not decided, and no round left"),
+    };
+    format!("{rounds} of at most {most} rounds: {found}")
+}
+
+fn name_of(trial: &TrialKey) -> String {
+    format!("round {} · {}", trial.round, trial.system)
 }
 
 fn target(printer: Printer) -> ProgressDrawTarget {
@@ -169,5 +255,26 @@ fn target(printer: Printer) -> ProgressDrawTarget {
         ProgressDrawTarget::hidden()
     } else {
         ProgressDrawTarget::stderr()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_says_what_it_found_and_whether_it_goes_on() {
+        assert_eq!(
+            looked(3, 12, 5, true),
+            "3 of at most 12 rounds: 5 comparisons not decided yet"
+        );
+        assert_eq!(
+            looked(4, 12, 0, false),
+            "4 of at most 12 rounds: all is decided"
+        );
+        assert_eq!(
+            looked(12, 12, 1, false),
+            "12 of at most 12 rounds: 1 comparison not decided, and no round left"
+        );
     }
 }

@@ -118,8 +118,22 @@ fn the_demo_plan_for_programs() {
             "disk_bytes",
             "seconds",
             "systems",
-            "trials"
+            "trials",
+            "first_look",
+            "shortest_seconds",
+            "interleave",
+            "slice_ms",
+            "quarantine",
+            "memory_bytes"
         ])
+    );
+    assert_eq!(
+        (
+            &plan["first_look"],
+            &plan["interleave"],
+            &plan["quarantine"]
+        ),
+        (&Value::Null, &"trials".into(), &Value::Null)
     );
     let systems = list(&plan["systems"]);
     assert_eq!(systems.len(), 3);
@@ -131,6 +145,7 @@ fn the_demo_plan_for_programs() {
             "engine",
             "config",
             "control",
+            "placement",
             "settings",
             "disk_bytes",
             "seconds",
@@ -196,7 +211,7 @@ fn an_unknown_key_is_told_the_nearest() {
 #[test]
 fn an_unknown_config_is_told_which_there_are() {
     let system = "build = \"sqlite\"\nconfig = \"wall\"";
-    insta::assert_snapshot!(plan_error(WORKLOAD, system), @"error: my.toml:6: no sqlite config `wall`; nearest `wal`; there are: default, rollback, wal");
+    insta::assert_snapshot!(plan_error(WORKLOAD, system), @"error: my.toml:7: no sqlite config `wall`; nearest `wal`; there are: default, rollback, wal");
 }
 
 #[test]
@@ -295,7 +310,7 @@ fn a_plan_that_cannot_be_read() {
         assert_eq!(ran.code(), 1);
         ran.stderr
     };
-    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; there are: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, postgres-12-to-19, postgres-mariadb, smoke, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke");
+    insta::assert_snapshot!(told(&["plan", "demmo"]), @"error: catalog: no plan `demmo`; nearest `demo`; there are: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-mysql-5.6-9.7-control, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, mysql-5.6-to-9.7-control, postgres-12-to-19, postgres-mariadb, smoke, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke");
     insta::assert_snapshot!(told(&["run", "nowhere.toml"]), @"
     error: cannot read nowhere.toml
       because No such file or directory (os error 2)
@@ -555,7 +570,8 @@ fn lists_it(bench: &Bench) {
             "rounds",
             "trials",
             "completed",
-            "failed"
+            "failed",
+            "quarantined"
         ])
     );
     assert_eq!(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use model::{
     Bytes, DiskFacts, ErrorRules, Host, HostShape, LoadMethod, LoadSpec, Measurement, Nanos, Plan,
     Readings, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork, Statements, StepId, StepRecord, TrialKey,
-    WorkloadSpec,
+    WarmUpEnd, WorkloadSpec,
 };
 
 use crate::file::{Line, quote};
@@ -77,6 +77,7 @@ pub fn run(rows: &[Row], about: &About, options: &Options) -> Result<ImportedRun
         seed: 0,
         base,
         systems,
+        course: model::Course::default(),
         template: false,
         source: about.source.clone(),
     };
@@ -192,6 +193,7 @@ fn workload(name: &str, steps: &[(Step<'_>, StepId, &Row)], mode: Mode) -> SqlSp
             measured: true,
             seconds: (row.window.0 / Nanos::SECOND.0) as u32,
             warmup_seconds: 0,
+            warmup_end: WarmUpEnd::Fixed,
             writes: true,
             whole: false,
             pace: SqlPace::Unlimited,

@@ -145,10 +145,11 @@ fn largest(steps: impl Iterator<Item = Most>) -> Most {
     })
 }
 
-/// Lets this process open as many files as the sessions of a workload need. The servers that it starts
-/// have the same limit.
-pub(crate) fn raise_open_files(workload: &WorkloadSpec) -> Result<(), LabError> {
-    let sessions = most_sessions(workload).sessions;
+/// Lets this process open as many files as the sessions of a workload need, on so many systems at once. The
+/// servers that it starts have the same limit.
+pub(crate) fn raise_open_files(workload: &WorkloadSpec, systems: usize) -> Result<(), LabError> {
+    let systems = u32::try_from(systems).unwrap_or(u32::MAX);
+    let sessions = most_sessions(workload).sessions.saturating_mul(systems);
     let needed = u64::from(sessions) + OTHER_FILES;
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_none_or(|current| current >= needed) {
@@ -173,7 +174,7 @@ pub(crate) fn raise_open_files(workload: &WorkloadSpec) -> Result<(), LabError> 
 mod tests {
     use model::{
         ErrorRules, InsertScale, LoadMethod, LoadSpec, Pacing, QueryKind, Setting, Settle, SqlPace,
-        SqlRun, SqlStep, SqlTable, Statements, StepId,
+        SqlRun, SqlStep, SqlTable, Statements, StepId, WarmUpEnd,
     };
 
     use super::*;
@@ -205,6 +206,7 @@ mod tests {
             measured: true,
             seconds: 1,
             warmup_seconds: 0,
+            warmup_end: WarmUpEnd::Fixed,
             writes: false,
             whole: false,
             pace: SqlPace::Unlimited,
@@ -366,10 +368,10 @@ mod tests {
 
     #[test]
     fn files_for_a_few_sessions_can_be_had_and_for_a_billion_cannot() {
-        raise_open_files(&workload(2_000)).unwrap();
+        raise_open_files(&workload(1_000), 2).unwrap();
         let current = getrlimit(Resource::Nofile).current;
         assert!(current.is_none_or(|current| current >= 2_000 + OTHER_FILES));
-        let error = raise_open_files(&workload(u32::MAX))
+        let error = raise_open_files(&workload(u32::MAX), 1)
             .unwrap_err()
             .to_string();
         assert!(error.contains("ulimit -n 4294967551"), "{error}");

@@ -1,16 +1,27 @@
 //! The store as a consumer of events.
 
-use model::{Event, RunId};
-use store::{StepRowId, Store, StoreError, TrialId};
+use std::time::Instant;
+
+use model::{Event, Nanos, Outcome, RunData, RunId, TrialKey};
+use store::{StepRowId, Store, StoreError, TrialId, Want};
 
 use crate::directory::now;
-use std::time::Instant;
 
 /// Writes each event of a run into the store.
 pub(crate) struct Keeper<'a> {
     store: &'a mut Store,
     run: RunId,
-    trial: Option<(TrialId, Instant)>,
+    /// The trials that are under way: one, or all of a round that is run in slices.
+    under_way: Vec<UnderWay>,
+    /// Of which of them events are.
+    turn: Option<TrialKey>,
+}
+
+/// A trial without an outcome.
+struct UnderWay {
+    key: TrialKey,
+    row: TrialId,
+    since: Instant,
     step: Option<StepRowId>,
 }
 
@@ -19,28 +30,27 @@ impl<'a> Keeper<'a> {
         Self {
             store,
             run,
-            trial: None,
-            step: None,
+            under_way: Vec::new(),
+            turn: None,
         }
     }
 
     pub(crate) fn keep(&mut self, event: &Event) -> Result<(), StoreError> {
         match event {
             Event::TrialStarted { trial, .. } => {
-                let id = self.store.begin_trial(&self.run, trial, &now())?;
-                self.trial = Some((id, Instant::now()));
-                self.step = None;
+                let row = self.store.begin_trial(&self.run, trial, &now())?;
+                self.under_way.push(UnderWay {
+                    key: trial.clone(),
+                    row,
+                    since: Instant::now(),
+                    step: None,
+                });
+                self.turn = Some(trial.clone());
             }
-            Event::TrialFinished { outcome, .. } => {
-                // It may have failed in the middle of one.
-                self.step = None;
-                if let Some((trial, since)) = self.trial.take() {
-                    self.store
-                        .finish_trial(trial, outcome, since.elapsed().into())?;
-                }
-            }
+            Event::Turn { trial } => self.turn = Some(trial.clone()),
+            Event::TrialFinished { trial, outcome } => self.finish_trials(&[(trial, outcome)])?,
             Event::ServerReady { provenance } => {
-                if let Some((trial, _)) = self.trial {
+                if let Some(trial) = self.trial() {
                     self.store.set_provenance(trial, provenance)?;
                 }
             }
@@ -51,18 +61,15 @@ impl<'a> Keeper<'a> {
                 measured,
                 ..
             } => {
-                self.step = match self.trial {
-                    Some((trial, _)) => {
-                        let row = self
-                            .store
-                            .begin_step(trial, step, *ordinal, kinds, *measured)?;
-                        Some(row)
-                    }
-                    None => None,
-                };
+                if let Some(trial) = self.trial() {
+                    let row = self
+                        .store
+                        .begin_step(trial, step, *ordinal, kinds, *measured)?;
+                    self.set_step(Some(row));
+                }
             }
             Event::IntervalClosed { interval } => {
-                if let Some(step) = self.step {
+                if let Some(step) = self.step() {
                     self.store.add_interval(step, interval)?;
                 }
             }
@@ -71,24 +78,77 @@ impl<'a> Keeper<'a> {
                 moment,
                 capture,
             } => {
-                if let Some((trial, _)) = self.trial {
+                if let Some(trial) = self.trial() {
                     self.store.add_capture(trial, step, *moment, capture)?;
                 }
             }
+            Event::Sliced { series } => {
+                if let Some(step) = self.step() {
+                    self.store.add_slices(step, series)?;
+                }
+            }
             Event::StepFinished { record } => {
-                if let Some(step) = self.step.take() {
+                if let Some(step) = self.step() {
                     self.store
                         .finish_step(step, record, &model::measure(record))?;
                 }
+                self.set_step(None);
             }
             // What is loaded for a template belongs to no trial.
-            Event::Warning { .. } | Event::TemplateStarted { .. } | Event::TemplateReady { .. } => {
-            }
+            Event::TemplateStarted { .. }
+            | Event::TemplateReady { .. }
+            | Event::Looked { .. }
+            | Event::RoundAgain { .. }
+            | Event::Warning { .. } => {}
         }
         Ok(())
     }
 
+    /// Gives trials their outcomes: all of these, or none.
+    pub(crate) fn finish_trials(
+        &mut self,
+        ended: &[(&TrialKey, &Outcome)],
+    ) -> Result<(), StoreError> {
+        let rows = ended.iter().filter_map(|(key, outcome)| {
+            let trial = self.under_way.iter().find(|trial| trial.key == **key)?;
+            let took = Nanos::from(trial.since.elapsed());
+            Some((trial.row, *outcome, took))
+        });
+        let rows: Vec<(TrialId, &Outcome, Nanos)> = rows.collect();
+        self.store.finish_trials(&rows)?;
+        let is_over = |trial: &UnderWay| ended.iter().any(|(key, _)| trial.key == **key);
+        self.under_way.retain(|trial| !is_over(trial));
+        Ok(())
+    }
+
+    /// The run as far as it is kept.
+    pub(crate) fn load(&self) -> Result<RunData, StoreError> {
+        self.store.load(&self.run, Want::default())
+    }
+
     pub(crate) fn finish(&mut self) -> Result<(), StoreError> {
         self.store.finish_run(&self.run)
+    }
+
+    /// The trial whose turn it is; `None` between trials.
+    fn current(&self) -> Option<&UnderWay> {
+        let turn = self.turn.as_ref()?;
+        self.under_way.iter().find(|trial| trial.key == *turn)
+    }
+
+    fn trial(&self) -> Option<TrialId> {
+        Some(self.current()?.row)
+    }
+
+    fn step(&self) -> Option<StepRowId> {
+        self.current()?.step
+    }
+
+    fn set_step(&mut self, step: Option<StepRowId>) {
+        let turn = self.turn.as_ref();
+        let mut under_way = self.under_way.iter_mut();
+        if let Some(trial) = under_way.find(|trial| Some(&trial.key) == turn) {
+            trial.step = step;
+        }
     }
 }

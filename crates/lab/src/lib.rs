@@ -14,6 +14,7 @@ mod capacity;
 mod conductor;
 mod crash_check;
 mod directory;
+mod disturbance;
 mod embedded;
 mod error;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use load::Target;
 use model::{BuildSource, Capture, Sizes, System, WorkloadSpec};
+use probes::Probe;
 
 use crate::address::{ForeignAddress, PASSWORD, Secrets};
 use crate::builds::embedded as embedded_build;
@@ -29,6 +30,11 @@ pub trait Site {
     /// How much of what it uses can be watched from here.
     fn watched(&self) -> Watched {
         Watched::HostAndDisk
+    }
+
+    /// What reads counters beside those of its process and its host; of the same name they take their place.
+    fn probes(&self) -> Vec<Box<dyn Probe>> {
+        Vec::new()
     }
 
     /// Has its server ended, though nobody asked it to? Asked every second while a step runs.

@@ -28,7 +28,7 @@ fn of(build: &Build) -> String {
 /// A plan of one round of microbenchmarks; each system is a label and the rest of its table.
 fn plan_of(workload: &str, systems: &[(&str, String)]) -> model::Plan {
     let mut text = format!(
-        "name = \"ways\"\nrounds = 1\nworkload = {{ kind = \"micro\", tables = 2, rows = 1_000, \
+        "name = \"ways\"\nrounds = 1\nquarantine = false\nworkload = {{ kind = \"micro\", tables = 2, rows = 1_000, \
          read_seconds = 1, write_seconds = 1, scan_seconds = 1, warmup_seconds = 0, \
          settle = 0, warm_ups = false, statement_timeout = 30, {workload} }}\n"
     );

@@ -75,6 +75,7 @@ fn plan(build: &str, set: &str) -> Plan {
         name = "counters"
         workload = {{ kind = "micro", set = "all", tables = 1, rows = 10_000, clients = 1, read_seconds = 1, write_seconds = 1, scan_seconds = 1, warmup_seconds = 0, settle = 0 }}
         rounds = 1
+        quarantine = false
         [[system]]
         build = "{build}"
         {set}

@@ -142,6 +142,14 @@ fn line(event: &Event) -> String {
         Event::TrialFinished { trial, outcome } => {
             format!("trial finished: {}, {outcome:?}", trial.system)
         }
+        Event::Turn { trial } => format!("turn of {}", trial.system),
+        Event::Sliced { .. } => "slices stored".to_owned(),
+        Event::Looked {
+            rounds, goes_on, ..
+        } => format!("looked after {rounds}, goes on: {goes_on}"),
+        Event::RoundAgain {
+            round, disturbed, ..
+        } => format!("round {round} in place of {disturbed}"),
         Event::Warning { text } => format!("warning: {text}"),
     }
 }

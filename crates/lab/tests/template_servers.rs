@@ -26,6 +26,7 @@ fn plan() -> Option<Plan> {
         name = "templates"
         workload = { kind = "insert", scale = "tiny", clients = 2, rows = 3_000, i1_rows = 400, i2_rows = 100, rates = [100], queries = ["range"], settle = 0 }
         rounds = 2
+        quarantine = false
         template = true
     "#
     .to_owned();

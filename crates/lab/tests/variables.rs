@@ -10,6 +10,7 @@ use plan::Catalog;
 const PLAN: &str = r#"
 name = "ask"
 rounds = 1
+quarantine = false
 workload = { kind = "insert", scale = "tiny" }
 [[system]]
 build = "sqlite"

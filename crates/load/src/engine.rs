@@ -2,6 +2,7 @@
 
 mod collector;
 mod threads;
+mod window;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,10 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use model::{Edge, ErrorCount, Interval, KindSpec, KindTotals, Nanos};
+use model::{Edge, Interval, KindSpec, Nanos};
 
 use self::collector::{Collector, Cut};
 use self::threads::{ClientThread, Crew, Shared, sleep};
+pub use self::window::Window;
 use crate::recorder::{MOST_KINDS, Recorder};
 use crate::{ClientRecorder, StepClock, StepError};
 
@@ -44,7 +46,7 @@ pub trait Client: Send {
     /// Both return early when that is so. Every operation is recorded. An error fails the step.
     ///
     /// Called once in each window: twice where the step has a warm-up, more often where it looks for a
-    /// rate. Times of [`ClientContext`] count from the opening of that window.
+    /// rate or is measured in slices. Times of [`ClientContext`] count from the opening of that window.
     fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError>;
 }
 
@@ -64,6 +66,8 @@ pub struct ClientContext<'a> {
     pub recorder: ClientRecorder,
     /// Does the window close when this client and others are done?
     closes: bool,
+    /// When it closes at the latest.
+    until: Nanos,
     shared: &'a Shared,
     stop: &'a Stop,
 }
@@ -72,6 +76,13 @@ impl ClientContext<'_> {
     /// Is the window closed, or is the step to be given up?
     pub fn is_over(&self) -> bool {
         self.shared.is_over() || self.stop.is_asked()
+    }
+
+    /// As [`ClientContext::is_over`], for a client that has just read the clock, `now`: it need not be told
+    /// that the time of the window is over, and so does nothing more in the moment until somebody is awake
+    /// to tell it. What it did then would be in no rate, but in what the probes say.
+    pub fn is_over_at(&self, now: Nanos) -> bool {
+        now >= self.until || self.is_over()
     }
 
     /// Does the window wait for this client's end? Else it closes at its own time, whoever is done.
@@ -160,21 +171,6 @@ impl End {
     }
 }
 
-/// What a step's window held.
-#[derive(Clone, Debug)]
-pub struct Window {
-    /// Its length.
-    pub length: Nanos,
-    /// Totals of each operation kind.
-    pub kinds: Vec<KindTotals>,
-    /// Errors by code.
-    pub errors: Vec<ErrorCount>,
-    /// Seconds on target and seconds in all, where there was a pace.
-    pub on_target: Option<(u32, u32)>,
-    /// Was the window closed by the limit?
-    pub cut_short: bool,
-}
-
 /// Is told what happens in a step: `Open`, each interval, `Close`, the last intervals. Called on the
 /// thread that runs the step, never by clients.
 pub trait Observer {
@@ -252,6 +248,7 @@ pub(crate) fn pass(
                 index,
                 role,
                 closes: closes(role),
+                until: end.at_latest(),
                 recorder: &recorder,
                 shared: &shared,
                 stop,

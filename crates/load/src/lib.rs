@@ -23,6 +23,6 @@ pub use error::StepError;
 pub use recorder::{ClientRecorder, Recorder};
 pub use schedule::Schedule;
 pub use workload::{
-    LoggedRun, Missing, Present, StepOutline, StepResult, Survived, Target, Workload,
+    LoggedRun, Missing, Present, SlicedStep, StepOutline, StepResult, Survived, Target, Workload,
     check_conditions, loading, run_logged, survived, workload,
 };

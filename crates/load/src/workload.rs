@@ -2,12 +2,15 @@
 
 mod arrival;
 mod batches;
+mod drain;
 pub(crate) mod insert;
 mod measure;
 mod session;
 mod settle;
+mod slices;
 pub(crate) mod sql;
 mod tpcc;
+mod warm;
 mod worker;
 
 use std::sync::Arc;
@@ -18,6 +21,7 @@ use model::{
     WorkloadSpec,
 };
 
+pub use self::slices::SlicedStep;
 pub use self::tpcc::acknowledged::{
     LoggedRun, Missing, Present, Survived, check_conditions, run_logged, survived,
 };
@@ -79,6 +83,9 @@ pub struct StepResult {
     pub notes: Vec<(String, String)>,
 }
 
+/// Why a step is not measured in slices.
+pub(crate) const NOT_SLICEABLE: &str = "this step cannot be measured in slices";
+
 /// A workload in one trial: knows its steps and remembers between them what must be in the tables.
 pub trait Workload: Send {
     /// All steps in order, settle phases included.
@@ -92,6 +99,22 @@ pub trait Workload: Send {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepResult, StepError>;
+
+    /// How long the window of step `index` is, where it can be measured in slices that alternate with those of
+    /// other databases: it is a result, changes no data, and its clients work for a time as fast as they can.
+    fn sliceable(&self, _index: usize) -> Option<Nanos> {
+        None
+    }
+
+    /// Connects the clients of such a step and warms up, instead of [`Workload::run`]; its slices follow.
+    fn open_slices<'a>(
+        &'a mut self,
+        _index: usize,
+        _target: &'a Target,
+        _stop: &Stop,
+    ) -> Result<Box<dyn SlicedStep + 'a>, StepError> {
+        Err(StepError::Unsupported(NOT_SLICEABLE.to_owned()))
+    }
 
     /// How many of the first steps only load. What they leave can be kept, and be where the rest begins
     /// in another database; zero where nothing would be left to do.

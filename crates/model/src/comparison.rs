@@ -71,6 +71,13 @@ pub enum Reason {
         /// Why the first of them failed.
         why: String,
     },
+    /// Trials of this system were disturbed and set aside, so that no round is complete.
+    QuarantinedTrials {
+        /// Which.
+        system: String,
+        /// What disturbed the first of them.
+        why: String,
+    },
     /// The two were not measured under the same conditions.
     Different {
         /// In what: `TLS`, `scale`, `host`.
@@ -105,6 +112,9 @@ impl fmt::Display for Reason {
             Self::MissingTrials { system } => write!(f, "no complete round with {system}"),
             Self::FailedTrials { system, why } => {
                 write!(f, "no complete round: {system} failed: {why}")
+            }
+            Self::QuarantinedTrials { system, why } => {
+                write!(f, "no complete round: {system} was quarantined: {why}")
             }
             Self::Different {
                 what,

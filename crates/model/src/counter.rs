@@ -73,6 +73,13 @@ impl Counter {
     pub const HOST_IOWAIT: &'static str = "host.iowait_ns";
     /// Time that the hypervisor gave to others, in nanoseconds.
     pub const HOST_STEAL: &'static str = "host.steal_ns";
+    /// CPU time that was neither the server's nor the client's, in nanoseconds; of whole steps only.
+    pub const HOST_FOREIGN: &'static str = "host.foreign_ns";
+    /// Time in which the control group of this process, or one above it, had used up its quota of CPU time,
+    /// in nanoseconds; read at the edges of a step.
+    pub const HOST_THROTTLED: &'static str = "host.throttled_ns";
+    /// Pages of memory written to the swap device or read from it; read at the edges of a step.
+    pub const HOST_SWAPPED: &'static str = "host.swapped_pages";
     /// Context switches of the host.
     pub const HOST_CS: &'static str = "host.switches";
     /// Reads completed by the device of the instances.
@@ -142,6 +149,22 @@ impl Readings {
         });
         Self(pairs.collect())
     }
+
+    /// What happened in this stretch of time and in a `later` one, as if that had followed at once. Counters
+    /// missing from either are left out: a sum without one of its parts is no sum.
+    #[must_use]
+    pub fn plus(&self, later: &Self) -> Self {
+        let pairs = later.0.iter().filter_map(|(id, second)| {
+            let first = self.0.get(id)?;
+            let value = match second.kind {
+                CounterKind::Total => first.value.saturating_add(second.value),
+                CounterKind::Level => second.value,
+                CounterKind::Peak => first.value.max(second.value),
+            };
+            Some((id.clone(), Counter { value, ..*second }))
+        });
+        Self(pairs.collect())
+    }
 }
 
 #[cfg(test)]
@@ -164,5 +187,21 @@ mod tests {
         assert_eq!(d.get("l"), Some(3));
         assert_eq!(d.get("p"), Some(9));
         assert_eq!(d.get("gone"), None);
+    }
+
+    #[test]
+    fn two_stretches_of_time_make_one() {
+        let stretch = |total, level, peak| {
+            let mut readings = Readings::default();
+            readings.total("t", total);
+            readings.level("l", level);
+            readings.peak("p", peak);
+            readings
+        };
+        let mut first = stretch(10, 5, 9);
+        first.total("gone", 1);
+        let mut later = stretch(17, 3, 7);
+        later.total("new", 1);
+        assert_eq!(first.plus(&later), stretch(27, 3, 9));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Capture, Interval, Moment, Outcome, StepId, StepRecord, Subject};
+use crate::{Capture, Interval, Moment, Outcome, SliceSeries, StepId, StepRecord, Subject};
 
 /// Which trial of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +48,12 @@ pub enum Event {
         /// Trials in the run.
         of: u32,
     },
+    /// What follows is of this trial, which began before: where a round is run in slices, several trials are
+    /// under way. A trial that begins has its turn at once.
+    Turn {
+        /// Which.
+        trial: TrialKey,
+    },
     /// The server answers; what it said of itself.
     ServerReady {
         /// Version, TLS, authentication, and what else was asked.
@@ -80,6 +86,11 @@ pub enum Event {
         /// What.
         capture: Capture,
     },
+    /// The step, which is about to finish, was measured in slices.
+    Sliced {
+        /// What came of each.
+        series: Vec<SliceSeries>,
+    },
     /// The step is over.
     StepFinished {
         /// Everything measured.
@@ -91,6 +102,28 @@ pub enum Event {
         trial: TrialKey,
         /// How it ended.
         outcome: Outcome,
+    },
+    /// The run was looked at, to see whether more rounds are needed.
+    Looked {
+        /// Rounds that are done and were not disturbed.
+        rounds: u32,
+        /// The most there may be.
+        most: u32,
+        /// Comparisons that are not decided yet.
+        undecided: u32,
+        /// Is there to be another round?
+        goes_on: bool,
+    },
+    /// A round was disturbed and is run again; its trials follow.
+    RoundAgain {
+        /// The number of the round that takes its place.
+        round: u32,
+        /// The planned round that was disturbed.
+        disturbed: u32,
+        /// How often that has been run again, this time counted.
+        times: u32,
+        /// How often it may be.
+        most: u32,
     },
     /// Something that the user should know and that stops nothing.
     Warning {

@@ -8,12 +8,14 @@
 mod audit;
 mod comparison;
 mod counter;
+mod course;
 mod dbms;
 mod event;
 mod host;
 mod latency;
 mod metric;
 mod plan;
+mod quarantine;
 mod recipe;
 mod record;
 mod rng;
@@ -29,12 +31,14 @@ mod workload;
 pub use audit::{AUDIT, AUDIT_FROM, AuditRange};
 pub use comparison::{Comparison, Evidence, Magnitude, Reason, Verdict};
 pub use counter::{Counter, CounterId, CounterKind, Readings};
+pub use course::{Course, Interleave};
 pub use dbms::{Dbms, Dialect, Engine};
 pub use event::{Edge, Event, TrialKey};
 pub use host::{DiskFacts, Host, HostShape};
 pub use latency::{Latency, LatencyError};
 pub use metric::{Described, Direction, Group, Measurement, MetricId, Unit, describe, measure};
 pub use plan::{Plan, Trial};
+pub use quarantine::Quarantine;
 pub use recipe::{BuildFacts, Helper, ObtainEvent, Origin, Parcel, Placing, Recipe};
 pub use record::{
     Capture, Check, Counts, ErrorCount, Interval, KindInterval, KindSpec, KindTotals, Moment,
@@ -42,13 +46,13 @@ pub use record::{
 };
 pub use rng::{Rng, mix};
 pub use run::{
-    Cell, KindSeries, Outcome, RunData, RunId, RunInfo, RunState, StepHistogram, StepInfo,
-    StepNote, StepSeries, TrialRecord,
+    Cell, KindSeries, Outcome, RunData, RunId, RunInfo, RunState, SliceSeries, SliceValue,
+    StepHistogram, StepInfo, StepNote, StepSeries, TrialRecord,
 };
 pub use sql::{
     Arrivals, ColumnKind, Distribution, Draw, ErrorRules, Expect, LoadMethod, LoadSpec, SqlBlock,
     SqlColumn, SqlDraw, SqlIndex, SqlOperation, SqlPace, SqlPiece, SqlRun, SqlSpec, SqlStatement,
-    SqlStep, SqlTable, SqlTexts, SqlWork, TableChoice, Verb,
+    SqlStep, SqlTable, SqlTexts, SqlWork, TableChoice, Verb, WarmUpEnd,
 };
 pub use stream::{IntervalNumbers, KindNumbers, StepPlace};
 pub use system::{Build, BuildSource, Config, Connection, Placement, Setting, System, Transport};

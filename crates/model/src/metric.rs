@@ -543,6 +543,17 @@ const METRICS: &[Metric] = &[
         compute: |s| share_of_core(s, Counter::HOST_STEAL),
     },
     Metric {
+        id: "foreign",
+        unit: |_| Unit::Percent,
+        is: is(
+            Neither,
+            Group::Host,
+            0.05,
+            "CPU time of what is neither server nor client, of one CPU",
+        ),
+        compute: |s| share_of_core(s, Counter::HOST_FOREIGN),
+    },
+    Metric {
         id: "client.cpu/o",
         unit: |_| Unit::MicrosPerOp,
         is: is(Neither, Group::Client, 0.02, "client CPU per operation"),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Rng, System, WorkloadSpec, mix};
+use crate::{Course, Rng, System, WorkloadSpec, mix};
 
 /// Systems × workload × rounds. Deterministic from the plan file, the seed and the builds found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,8 +11,11 @@ pub struct Plan {
     pub name: String,
     /// What each trial does.
     pub workload: WorkloadSpec,
-    /// How often every system is measured.
+    /// How often every system is measured; at most, where the course says when to look.
     pub rounds: u32,
+    /// How the rounds are carried out.
+    #[serde(default)]
+    pub course: Course,
     /// The seed of order and data.
     pub seed: u64,
     /// Name of the system that the others are compared with.
@@ -40,22 +43,42 @@ pub struct Trial {
 }
 
 impl Plan {
-    /// All trials in the order in which they run: each round holds every system once, shuffled.
+    /// All planned trials in the order in which they run: each round holds every system once, shuffled.
     pub fn trials(&self) -> Vec<Trial> {
-        let mut rng = Rng::new(mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]));
-        let mut trials = Vec::with_capacity(self.systems.len() * self.rounds as usize);
-        for round in 1..=self.rounds {
-            let mut order: Vec<usize> = (0..self.systems.len()).collect();
-            rng.shuffle(&mut order);
-            let seed = mix(self.seed, &[u64::from(round)]);
-            trials.extend(order.into_iter().zip(1..).map(|(system, position)| Trial {
-                round,
-                position,
-                system,
-                seed,
-            }));
+        let mut rng = self.order();
+        let rounds = 1..=self.rounds;
+        rounds
+            .flat_map(|round| self.round(round, &mut rng))
+            .collect()
+    }
+
+    /// The trials of one round. Those after the planned ones are what is run again for rounds that were
+    /// disturbed: the order goes on, and each has a seed of its own.
+    pub fn trials_of(&self, round: u32) -> Vec<Trial> {
+        let mut rng = self.order();
+        for earlier in 1..round {
+            self.round(earlier, &mut rng);
         }
-        trials
+        self.round(round, &mut rng)
+    }
+
+    /// Where the order of all rounds comes from.
+    fn order(&self) -> Rng {
+        Rng::new(mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]))
+    }
+
+    /// A round, once those before it have been drawn.
+    fn round(&self, round: u32, rng: &mut Rng) -> Vec<Trial> {
+        let mut order: Vec<usize> = (0..self.systems.len()).collect();
+        rng.shuffle(&mut order);
+        let seed = mix(self.seed, &[u64::from(round)]);
+        let trials = order.into_iter().zip(1..).map(|(system, position)| Trial {
+            round,
+            position,
+            system,
+            seed,
+        });
+        trials.collect()
     }
 
     /// The system with this name.

@@ -130,12 +130,13 @@ impl KindInterval {
     }
 }
 
-/// One second of one step; the last one may be shorter.
+/// One second of one step; the last one may be shorter. Of a step that is measured in slices, a slice: no
+/// interval reaches over the end of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
     /// Counts from zero.
     pub index: u32,
-    /// Where it starts, since the window's opening edge.
+    /// Where it starts, since the window's opening edge; the time between slices is no part of the window.
     pub start: Nanos,
     /// How long it is.
     pub length: Nanos,
@@ -241,9 +242,10 @@ pub struct StepRecord {
     pub measured: bool,
     /// Clients.
     pub clients: u32,
-    /// Length of the window between the two edges.
+    /// Length of the window between the two edges; of all slices together where it was measured in slices.
     pub window: Nanos,
-    /// From before the first connect to after the last close; what other tools divide by.
+    /// From before the first connect to after the last close, without the turns of other systems where it
+    /// was measured in slices; what other tools divide by.
     pub elapsed: Nanos,
     /// What the step is about.
     pub subject: Subject,

@@ -23,7 +23,7 @@ impl fmt::Display for RunId {
 pub enum RunState {
     /// Trials are left: it runs now, or was interrupted and can be resumed.
     Unfinished,
-    /// Every trial has an outcome.
+    /// Every trial that it was to have has an outcome.
     Finished,
 }
 
@@ -43,6 +43,12 @@ impl RunState {
 pub enum Outcome {
     /// Every step done, every check holds.
     Completed,
+    /// Every step done, every check holds, and something else disturbed it by more than the plan allows:
+    /// it is kept and listed, and in no comparison.
+    Quarantined {
+        /// What disturbed it, and how much.
+        reason: String,
+    },
     /// It did not, or its answers were wrong.
     Failed {
         /// The step it failed in, if it got that far.
@@ -58,6 +64,16 @@ impl Outcome {
     /// Did it complete?
     pub const fn is_completed(&self) -> bool {
         matches!(self, Self::Completed)
+    }
+
+    /// Was it set aside, because something else disturbed it?
+    pub const fn is_quarantined(&self) -> bool {
+        matches!(self, Self::Quarantined { .. })
+    }
+
+    /// Did it fail? One that was quarantined did not.
+    pub const fn is_failed(&self) -> bool {
+        matches!(self, Self::Failed { .. })
     }
 }
 
@@ -177,6 +193,33 @@ pub struct StepHistogram {
     pub latency: Latency,
 }
 
+/// The values of a metric in the slices of a step of a trial, in the order of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SliceSeries {
+    /// Which metric.
+    pub metric: MetricId,
+    /// One a slice; finite and above zero.
+    pub values: Vec<f64>,
+}
+
+/// The value of a metric in one slice of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SliceValue {
+    /// From 1.
+    pub round: u32,
+    /// Name of the system.
+    pub system: String,
+    /// Which step.
+    pub step: StepId,
+    /// Which metric.
+    pub metric: MetricId,
+    /// The slices of a round that have the same number ran beside each other and are compared;
+    /// rising with time.
+    pub pair: u32,
+    /// The value.
+    pub value: f64,
+}
+
 /// What a step is, as a report needs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepInfo {
@@ -227,4 +270,6 @@ pub struct RunData {
     pub series: Vec<StepSeries>,
     /// Histograms; empty where they were not asked for.
     pub histograms: Vec<StepHistogram>,
+    /// The slices of steps that were measured in slices, of completed trials.
+    pub slices: Vec<SliceValue>,
 }

@@ -190,8 +190,12 @@ pub struct SqlRun {
     pub measured: bool,
     /// Seconds that are measured.
     pub seconds: u32,
-    /// Seconds before these in which the same clients run and nothing is recorded.
+    /// Seconds before these in which the same clients run and nothing is recorded; at most, where the rate
+    /// ends them.
     pub warmup_seconds: u32,
+    /// What ends these.
+    #[serde(default)]
+    pub warmup_end: WarmUpEnd,
     /// May it change the data?
     pub writes: bool,
     /// Does every client end with a whole operation, and the window with the last of them? For
@@ -201,6 +205,30 @@ pub struct SqlRun {
     pub pace: SqlPace,
     /// What they are, with weights; seldom more than one.
     pub operations: Vec<SqlOperation>,
+}
+
+/// What ends a warm-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WarmUpEnd {
+    /// Its time.
+    #[default]
+    Fixed,
+    /// A rate that is steady, or its time, whichever comes first.
+    Steady,
+}
+
+impl WarmUpEnd {
+    /// Seconds that it takes at least to see that a rate is steady.
+    pub const LEAST_SECONDS: u32 = 13;
+
+    /// The word for it in plans.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::Steady => "steady",
+        }
+    }
 }
 
 /// When operations start.

@@ -1,6 +1,6 @@
 //! Builds, configs and systems: what is compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -103,6 +103,49 @@ pub struct Placement {
     pub client: String,
 }
 
+/// No machine has a CPU with a higher number; a stored list that says otherwise is not walked.
+const HIGHEST_CPU: u32 = 8_191;
+
+impl Placement {
+    /// In words: `free`, `together on CPU 1`, `apart: server 0, client 1`.
+    pub fn words(&self) -> String {
+        let Self { server, client } = self;
+        match (server.is_empty(), client.is_empty()) {
+            (true, true) => "free".to_owned(),
+            (true, false) => format!("server free, client {client}"),
+            (false, true) => format!("server {server}, client free"),
+            (false, false) => {
+                let (of_server, of_client) = (numbers(server), numbers(client));
+                if of_server == of_client {
+                    format!("together on {}", counted(client))
+                } else if of_server.is_disjoint(&of_client) {
+                    format!("apart: server {server}, client {client}")
+                } else {
+                    format!("server {server}, client {client}")
+                }
+            }
+        }
+    }
+}
+
+/// `CPU 1`, `CPUs 0-3`.
+fn counted(list: &str) -> String {
+    match numbers(list).len() {
+        1 => format!("CPU {list}"),
+        _ => format!("CPUs {list}"),
+    }
+}
+
+/// The CPUs of a list such as `0-3,8`.
+fn numbers(list: &str) -> BTreeSet<u32> {
+    let number = |text: &str| text.trim().parse::<u32>().ok();
+    let ranges = list.split(',').filter_map(|part| {
+        let (low, high) = part.split_once('-').unwrap_or((part, part));
+        Some(number(low)?..=number(high)?.min(HIGHEST_CPU))
+    });
+    ranges.flatten().collect()
+}
+
 /// How clients talk to the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -159,4 +202,116 @@ pub struct System {
     pub huge_pages: bool,
     /// Is this the second copy of the base, measured only to see the noise?
     pub control: bool,
+}
+
+impl System {
+    /// On which CPUs it was measured, in words. Where there is no server of ours, only the client can be placed.
+    pub fn placement(&self) -> String {
+        match &self.build.source {
+            BuildSource::Path(_) | BuildSource::Installed { .. } => self.cpus.words(),
+            BuildSource::Embedded | BuildSource::Connect(_) if self.cpus.client.is_empty() => {
+                "free".to_owned()
+            }
+            BuildSource::Embedded | BuildSource::Connect(_) => {
+                format!("client on {}", counted(&self.cpus.client))
+            }
+            BuildSource::Imported(_) => "not known".to_owned(),
+        }
+    }
+
+    /// Is everything that can be placed of both on the same CPUs?
+    pub fn is_placed_as(&self, other: &Self) -> bool {
+        let both_serve = self.has_server() && other.has_server();
+        numbers(&self.cpus.client) == numbers(&other.cpus.client)
+            && (!both_serve || numbers(&self.cpus.server) == numbers(&other.cpus.server))
+    }
+
+    /// Has it a server process that we start?
+    const fn has_server(&self) -> bool {
+        match &self.build.source {
+            BuildSource::Path(_) | BuildSource::Installed { .. } => true,
+            BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(server: &str, client: &str) -> Placement {
+        Placement {
+            server: server.to_owned(),
+            client: client.to_owned(),
+        }
+    }
+
+    fn system(source: BuildSource, server: &str, client: &str) -> System {
+        System {
+            name: "a".to_owned(),
+            build: Build {
+                dbms: Dbms::Mariadb,
+                version: "10.11.18".parse().unwrap(),
+                source,
+                version_line: String::new(),
+                name: None,
+                facts: BuildFacts::default(),
+            },
+            engine: Engine::Innodb,
+            config: Config {
+                name: String::new(),
+                summary: String::new(),
+                settings: Vec::new(),
+                left_out: Vec::new(),
+            },
+            set: BTreeMap::new(),
+            cpus: placed(server, client),
+            connection: Connection::default(),
+            preload: String::new(),
+            huge_pages: false,
+            control: false,
+        }
+    }
+
+    #[test]
+    fn placements_have_words() {
+        let words = |server, client| placed(server, client).words();
+        assert_eq!(words("", ""), "free");
+        assert_eq!(words("1", "1"), "together on CPU 1");
+        assert_eq!(words("0,1", "0-1"), "together on CPUs 0-1");
+        assert_eq!(words("0-2", "3"), "apart: server 0-2, client 3");
+        assert_eq!(words("0-2", "2-3"), "server 0-2, client 2-3");
+        assert_eq!(words("0-2", ""), "server 0-2, client free");
+        assert_eq!(words("", "3"), "server free, client 3");
+    }
+
+    #[test]
+    fn where_there_is_no_server_of_ours_only_the_client_is_placed() {
+        let words = |source: BuildSource, client| system(source, "", client).placement();
+        let there = || BuildSource::Connect("db1".to_owned());
+        assert_eq!(words(BuildSource::Embedded, ""), "free");
+        assert_eq!(words(BuildSource::Embedded, "1"), "client on CPU 1");
+        assert_eq!(words(there(), "2-3"), "client on CPUs 2-3");
+        let ours = BuildSource::Path("/opt/server".to_owned());
+        assert_eq!(words(ours, ""), "free");
+        let imported = BuildSource::Imported("a.csv".to_owned());
+        assert_eq!(words(imported, ""), "not known");
+    }
+
+    #[test]
+    fn placements_are_compared_as_far_as_both_have_them() {
+        let ours =
+            |server, client| system(BuildSource::Path("/opt/server".to_owned()), server, client);
+        let embedded = |client| system(BuildSource::Embedded, "", client);
+        assert!(ours("0,1", "2").is_placed_as(&ours("0-1", "2")));
+        assert!(!ours("0", "1").is_placed_as(&ours("1", "1")));
+        assert!(ours("0", "1").is_placed_as(&embedded("1")));
+        assert!(!ours("0", "1").is_placed_as(&embedded("0")));
+    }
+
+    #[test]
+    fn a_list_that_makes_no_sense_is_not_walked() {
+        assert!(numbers("x,3-1").is_empty());
+        assert_eq!(numbers("8190-4294967295").len(), 2);
+    }
 }

@@ -4,8 +4,8 @@ use crate::document::{self, Entry, Node, Value};
 use crate::file::{self, PlanFile};
 use crate::{Place, PlanError};
 
-/// What no argument says: one round of a workload that only stands for one.
-const REST: &str = "name = \"arguments\"\nrounds = 1\n\
+/// What no argument says: one round of a workload that only stands for one, and is not measured.
+const REST: &str = "name = \"arguments\"\nrounds = 1\nquarantine = false\n\
                     workload = { kind = \"insert\", scale = \"tiny\" }\n";
 
 /// A part of what a command was given.

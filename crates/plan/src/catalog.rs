@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use include_dir::{Dir, include_dir};
-use model::{Dbms, Helper, Recipe, Version};
+use model::{Dbms, Helper, Quarantine, Recipe, Version};
 
 use crate::PlanError;
 use crate::config::ConfigFile;
+use crate::course;
 use crate::document::{self, Node, Value};
 use crate::error::Choices;
 use crate::fields::Fields;
@@ -25,6 +26,7 @@ pub struct Catalog {
     plans: BTreeMap<String, String>,
     workloads: BTreeMap<String, WorkloadFile>,
     scales: BTreeMap<String, Node>,
+    noise: Option<Quarantine>,
     supported: BTreeMap<Dbms, Version>,
     recipes: Vec<Recipe>,
     helpers: Vec<Helper>,
@@ -63,6 +65,7 @@ impl Catalog {
         let dbms = |name| Dbms::from_name(name).ok_or_else(stray);
         match stem.split('/').collect::<Vec<_>>().as_slice() {
             ["scales"] => self.scales = scales(text, &origin)?,
+            ["noise"] => self.noise = Some(course::noise(text, &origin)?),
             ["plans", name] => {
                 self.plans.insert((*name).to_owned(), text.to_owned());
             }
@@ -182,6 +185,11 @@ impl Catalog {
     /// The sizes of a scale of the Insert Benchmark.
     pub(crate) fn scale(&self, name: &str) -> Option<&Node> {
         self.scales.get(name)
+    }
+
+    /// The noise that trials may meet where a plan does not say.
+    pub(crate) const fn noise(&self) -> Option<Quarantine> {
+        self.noise
     }
 
     /// The builds that can be had, by family, the oldest version first.

@@ -2,14 +2,128 @@
 
 use model::Placement;
 
-use crate::PlanError;
+use crate::document::Value;
 use crate::fields::{Fields, Item};
+use crate::{Place, PlanError};
 
 /// More than any machine has; keeps a slip of the pen from becoming a huge mask.
 const MAX_CPU: u32 = 8_191;
 
-/// Reads `{ server = "0-3", client = "4" }`; a side that is left out uses all CPUs.
-pub(crate) fn placement(item: &Item<'_>) -> Result<Placement, PlanError> {
+/// What a plan says of CPUs. A word stands for CPUs of the host that the plan is expanded for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Cpus {
+    /// These; all where a list is empty.
+    Lists(Placement),
+    /// The server and the client together on the last CPU.
+    Together(Place),
+    /// The client on the last CPU, the server on all others.
+    Apart(Place),
+    /// There is no server of ours: the client on the last CPU.
+    ClientOnly(Place),
+}
+
+impl Default for Cpus {
+    fn default() -> Self {
+        Self::Lists(Placement::default())
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Word {
+    Free,
+    Together,
+    Apart,
+}
+
+const WORDS: [(&str, Word); 3] = [
+    ("free", Word::Free),
+    ("together", Word::Together),
+    ("apart", Word::Apart),
+];
+
+/// Reads a word, or `{ server = "0-3", client = "4" }`; a side that is left out uses all CPUs.
+pub(crate) fn read(item: &Item<'_>) -> Result<Cpus, PlanError> {
+    match &item.node.value {
+        Value::Text(_) => Ok(match item.word("placement", &WORDS)? {
+            Word::Free => Cpus::default(),
+            Word::Together => Cpus::Together(item.place()),
+            Word::Apart => Cpus::Apart(item.place()),
+        }),
+        Value::Table(_) => lists(item).map(Cpus::Lists),
+        Value::Integer(_)
+        | Value::Float(_)
+        | Value::Switch(_)
+        | Value::List(_)
+        | Value::Other(_) => Err(item.wrong(
+            "\"free\", \"together\", \"apart\", or a table such as { server = \"0-3\", client = \"4\" }",
+        )),
+    }
+}
+
+impl Cpus {
+    /// The same where there is no server of ours, which cannot be placed.
+    pub(crate) fn without_server(self) -> Self {
+        match self {
+            Self::Lists(lists) => Self::Lists(Placement {
+                server: String::new(),
+                client: lists.client,
+            }),
+            Self::Together(place) | Self::Apart(place) | Self::ClientOnly(place) => {
+                Self::ClientOnly(place)
+            }
+        }
+    }
+
+    /// The lists that it comes to where there are these CPUs, in rising order. The last one is chosen where
+    /// one is enough: the first gets the interrupts of the machine.
+    pub(crate) fn placement(&self, cpus: &[u32]) -> Result<Placement, PlanError> {
+        match (self, cpus) {
+            (Self::Lists(placement), _) => Ok(placement.clone()),
+            (Self::Together(_), [.., last]) => Ok(Placement {
+                server: last.to_string(),
+                client: last.to_string(),
+            }),
+            (Self::ClientOnly(_), [.., last]) => Ok(Placement {
+                server: String::new(),
+                client: last.to_string(),
+            }),
+            (Self::Apart(_), [others @ .., last]) if !others.is_empty() => Ok(Placement {
+                server: ranges(others),
+                client: last.to_string(),
+            }),
+            (Self::Apart(place), _) => Err(PlanError::Conflict {
+                place: place.clone(),
+                message: "`apart` on one CPU: the server and the client need one each; write \"together\" or \"free\"".to_owned(),
+            }),
+            (Self::Together(place) | Self::ClientOnly(place), []) => Err(PlanError::Conflict {
+                place: place.clone(),
+                message: "no CPU of this host is known: write \"free\", or say which in a table"
+                    .to_owned(),
+            }),
+        }
+    }
+}
+
+/// `0-3,8`, for numbers that rise.
+fn ranges(cpus: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &cpu in cpus {
+        match runs.last_mut() {
+            Some((_, high)) if *high + 1 == cpu => *high = cpu,
+            Some(_) | None => runs.push((cpu, cpu)),
+        }
+    }
+    let texts = runs.iter().map(|(low, high)| {
+        if low == high {
+            low.to_string()
+        } else {
+            format!("{low}-{high}")
+        }
+    });
+    texts.collect::<Vec<_>>().join(",")
+}
+
+fn lists(item: &Item<'_>) -> Result<Placement, PlanError> {
     let fields = Fields::new(item.node, "cpus", &["server", "client"])?;
     let side = |key| fields.get(key).map(|item| list(&item)).transpose();
     Ok(Placement {
@@ -50,5 +164,45 @@ mod tests {
         for bad in ["", "-", "3-1", "a", "1-", "0-99999", "1-2-3"] {
             assert!(!is_range(bad), "{bad}");
         }
+    }
+
+    #[test]
+    fn runs_of_numbers_are_written_as_ranges() {
+        assert_eq!(ranges(&[]), "");
+        assert_eq!(ranges(&[3]), "3");
+        assert_eq!(ranges(&[0, 1, 2, 4, 6, 7]), "0-2,4,6-7");
+    }
+
+    fn both(cpus: &Cpus, of: &[u32]) -> (String, String) {
+        let Placement { server, client } = cpus.placement(of).unwrap();
+        (server, client)
+    }
+
+    fn pair(server: &str, client: &str) -> (String, String) {
+        (server.to_owned(), client.to_owned())
+    }
+
+    #[test]
+    fn a_word_takes_the_last_cpu_and_leaves_the_first_alone() {
+        let place = || Place::argument("--placement");
+        let (together, apart) = (Cpus::Together(place()), Cpus::Apart(place()));
+        assert_eq!(both(&Cpus::default(), &[0, 1]), pair("", ""));
+        assert_eq!(both(&together, &[0, 1]), pair("1", "1"));
+        assert_eq!(both(&together, &[0]), pair("0", "0"));
+        assert_eq!(both(&apart, &[0, 1]), pair("0", "1"));
+        // Those that this process may use.
+        assert_eq!(both(&apart, &[4, 5, 6, 9]), pair("4-6", "9"));
+        assert_eq!(both(&together, &[4, 5, 6, 9]), pair("9", "9"));
+        for word in [together, apart] {
+            assert_eq!(both(&word.without_server(), &[0, 1]), pair("", "1"));
+        }
+    }
+
+    #[test]
+    fn apart_needs_two_cpus_where_there_is_a_server() {
+        let apart = Cpus::Apart(Place::argument("--placement"));
+        assert!(apart.placement(&[0]).is_err());
+        assert!(apart.placement(&[]).is_err());
+        assert_eq!(both(&apart.without_server(), &[0]), pair("", "0"));
     }
 }

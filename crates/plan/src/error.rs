@@ -327,7 +327,7 @@ pub enum PlanError {
     #[error(
         "{path}: not a file of the catalog, which has configs/<dbms>/<name>.toml, \
          configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, builds/<dbms>.toml, \
-         builds/helpers.toml, variables/<dbms>.toml and scales.toml"
+         builds/helpers.toml, variables/<dbms>.toml, scales.toml and noise.toml"
     )]
     StrayFile {
         /// Its path within the catalog.

@@ -10,7 +10,7 @@ use crate::catalog::Catalog;
 use crate::file::{CONTROL, Kind, PlanFile, SystemEntry, as_map};
 use crate::render::is_same_option;
 use crate::request::BuildRequest;
-use crate::{Place, PlanError, connection, insert, sql, template, tpcc};
+use crate::{Place, PlanError, connection, course, insert, sql, template, tpcc};
 
 /// Finds the build that is asked for; the error says what was looked for and what to do.
 pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, String> + 'a;
@@ -32,6 +32,7 @@ pub fn expand(
         catalog,
         builds,
         host,
+        cpus: file.cpus(host),
         workload: &workload,
     };
     let named = file.systems.iter().map(|entry| maker.system(entry));
@@ -40,13 +41,15 @@ pub fn expand(
     let base = base::find(file, &named)?.clone();
     let systems: Vec<System> = named.into_iter().map(|named| named.system).collect();
     let template = template::resolve(file, &workload, &systems)?;
+    let systems = with_control(file, systems, &base)?;
     Ok(Plan {
         name: file.name.clone(),
         base: base.name.clone(),
         workload,
-        rounds: file.rounds,
+        rounds: file.course.rounds,
+        course: course::resolve(&file.course, catalog, &systems)?,
         seed: file.seed,
-        systems: with_control(file, systems, &base)?,
+        systems,
         source: file.source.clone(),
         template,
     })
@@ -56,6 +59,8 @@ struct Maker<'a> {
     catalog: &'a Catalog,
     builds: &'a FindBuild<'a>,
     host: HostShape,
+    /// The CPUs that words of placement choose from.
+    cpus: Vec<u32>,
     workload: &'a WorkloadSpec,
 }
 
@@ -87,7 +92,7 @@ impl Maker<'_> {
             engine,
             config: empty_config(),
             set: as_map(&entry.set),
-            cpus: entry.cpus.clone(),
+            cpus: entry.cpus.placement(&self.cpus)?,
             connection: entry
                 .connection
                 .as_ref()

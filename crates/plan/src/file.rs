@@ -2,19 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use model::{Connection, Dbms, Engine, Placement, Setting, mix};
+use model::{Connection, Dbms, Engine, HostShape, Setting, mix};
 
 use crate::config::{engine, scalar};
+use crate::course::{self, CourseEntry};
+use crate::cpus::{self, Cpus};
 use crate::document::{self, Node, Value};
 use crate::fields::{Fields, Item};
 use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
-use crate::{Place, PlanError, connection, cpus, insert, tpcc};
+use crate::{Place, PlanError, connection, insert, tpcc};
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 13] = [
     "name",
     "workload",
     "rounds",
+    "interleave",
+    "slice_ms",
+    "quarantine",
     "base",
     "seed",
     "control",
@@ -37,8 +42,11 @@ const SYSTEM_KEYS: [&str; 11] = [
     "huge_pages",
 ];
 /// Keys of the plan that are easily taken for the workload's, which has none of these names.
-const NOT_OF_WORKLOADS: [&str; 7] = [
+const NOT_OF_WORKLOADS: [&str; 10] = [
     "rounds",
+    "interleave",
+    "slice_ms",
+    "quarantine",
     "base",
     "seed",
     "control",
@@ -46,7 +54,6 @@ const NOT_OF_WORKLOADS: [&str; 7] = [
     "connection",
     "template",
 ];
-const MAX_ROUNDS: u32 = 1_000;
 const MAX_NAME: usize = 100;
 
 /// The name of a system that is a second copy of the base.
@@ -69,7 +76,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanFile {
     pub(crate) name: String,
-    pub(crate) rounds: u32,
+    pub(crate) course: CourseEntry,
     pub(crate) seed: u64,
     pub(crate) base: Option<(String, Place)>,
     /// Where `control = true` stands, if it does.
@@ -81,6 +88,8 @@ pub struct PlanFile {
     pub(crate) workload: Node,
     /// The user's own workload file, once it has been read.
     pub(crate) workload_file: Option<WorkloadFile>,
+    /// The CPUs that words of placement choose from; empty where nobody said which.
+    cpus: Vec<u32>,
     pub(crate) source: String,
 }
 
@@ -94,7 +103,7 @@ pub(crate) struct SystemEntry {
     pub(crate) label: Option<String>,
     /// Settings on top of the config, and where each stands.
     pub(crate) set: Vec<(Setting, Place)>,
-    pub(crate) cpus: Placement,
+    pub(crate) cpus: Cpus,
     /// How clients talk to it, and where the plan says so.
     pub(crate) connection: Option<(Connection, Place)>,
     pub(crate) preload: String,
@@ -112,7 +121,7 @@ pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile, PlanE
     let name = name(&fields.need("name")?)?;
     let workload = fields.need("workload")?;
     let kind = check_workload(&workload)?;
-    let placement = fields.get("placement").map(|item| cpus::placement(&item));
+    let placement = fields.get("placement").map(|item| cpus::read(&item));
     let placement = placement.transpose()?.unwrap_or_default();
     let systems = fields.need("system")?.list()?;
     let connection = fields.get("connection");
@@ -134,7 +143,7 @@ pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile, PlanE
     let template = switched_on("template")?;
     let systems: Vec<SystemEntry> = systems.collect::<Result<_, _>>()?;
     Ok(PlanFile {
-        rounds: fields.need("rounds")?.small(1..=MAX_ROUNDS)?,
+        course: course::course(&fields, kind)?,
         seed: seed.transpose()?.unwrap_or_else(|| seed_of(&name)),
         name,
         base,
@@ -145,6 +154,7 @@ pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile, PlanE
         kind,
         workload: workload.node.clone(),
         workload_file: None,
+        cpus: Vec::new(),
     })
 }
 
@@ -168,6 +178,21 @@ impl PlanFile {
             workload_file: Some(WorkloadFile::parse(text, origin)?),
             ..self
         })
+    }
+
+    /// The plan for a process that may use these CPUs, in rising order: words of placement choose from them.
+    #[must_use]
+    pub fn with_cpus(self, cpus: Vec<u32>) -> Self {
+        Self { cpus, ..self }
+    }
+
+    /// The CPUs that words of placement choose from: those that were given, else as many as the host has.
+    pub(crate) fn cpus(&self, host: HostShape) -> Vec<u32> {
+        if self.cpus.is_empty() {
+            (0..host.cpus).collect()
+        } else {
+            self.cpus.clone()
+        }
     }
 
     /// The builds that it needs, each once, in the order of the file.
@@ -260,7 +285,7 @@ fn without_passwords(text: &str, systems: &[SystemEntry]) -> String {
 
 fn system(
     item: &Item<'_>,
-    placement: &Placement,
+    placement: &Cpus,
     connection: Option<Item<'_>>,
 ) -> Result<SystemEntry, PlanError> {
     let fields = Fields::new(item.node, "system", &SYSTEM_KEYS)?;
@@ -322,26 +347,25 @@ fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<(), Plan
 fn system_cpus(
     fields: &Fields<'_>,
     request: &BuildRequest,
-    default: &Placement,
-) -> Result<Placement, PlanError> {
-    let has_server = request.connect.is_none() && !request.dbms.is_some_and(Dbms::is_embedded);
-    match fields.get("cpus") {
-        None if has_server => Ok(default.clone()),
-        None => Ok(Placement {
-            server: String::new(),
-            client: default.client.clone(),
-        }),
-        Some(item) => {
-            let cpus = cpus::placement(&item)?;
-            if !has_server && !cpus.server.is_empty() {
-                return Err(item.conflict(format!(
-                    "`cpus.server` and `build = \"{}\"`: there is no server process of ours to place",
-                    request.name
-                )));
-            }
-            Ok(cpus)
-        }
+    default: &Cpus,
+) -> Result<Cpus, PlanError> {
+    let own = fields.get("cpus");
+    let cpus = match &own {
+        None => default.clone(),
+        Some(item) => cpus::read(item)?,
+    };
+    if request.connect.is_none() && !request.dbms.is_some_and(Dbms::is_embedded) {
+        return Ok(cpus);
     }
+    if let (Some(item), Cpus::Lists(lists)) = (own, &cpus)
+        && !lists.server.is_empty()
+    {
+        return Err(item.conflict(format!(
+            "`cpus.server` and `build = \"{}\"`: there is no server process of ours to place",
+            request.name
+        )));
+    }
+    Ok(cpus.without_server())
 }
 
 /// `set = { option = value }`. `skip-…` and `disable-…` options take no value: they are written

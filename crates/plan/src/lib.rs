@@ -14,6 +14,7 @@ mod base;
 mod catalog;
 mod config;
 mod connection;
+mod course;
 mod cpus;
 mod document;
 mod error;

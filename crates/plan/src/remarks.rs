@@ -2,12 +2,14 @@
 
 use model::{Plan, WorkloadSpec};
 
-use crate::tpcc;
+use crate::{course, tpcc};
 
 /// One sentence each, for people who look at the plan; most plans have none.
 pub fn remarks(plan: &Plan) -> Vec<String> {
+    let mut remarks = course::remarks(plan);
     match &plan.workload {
-        WorkloadSpec::Insert(_) | WorkloadSpec::Sql(_) => Vec::new(),
-        WorkloadSpec::Tpcc(spec) => tpcc::remarks(spec),
+        WorkloadSpec::Insert(_) | WorkloadSpec::Sql(_) => {}
+        WorkloadSpec::Tpcc(spec) => remarks.extend(tpcc::remarks(spec)),
     }
+    remarks
 }

@@ -3,6 +3,7 @@
 use model::{Counter, Nanos, Readings};
 use rustix::param::clock_ticks_per_second;
 
+use crate::pressure;
 use crate::read::{found, text};
 use crate::{Detail, Probe, ProbeError};
 
@@ -31,6 +32,7 @@ impl Probe for HostProbe {
         readings.total(Counter::HOST_CS, switches);
         if detail == Detail::Edge {
             readings.level(Counter::HOST_CPUS, count_cpus(&stat));
+            readings.extend(pressure::read());
         }
         Ok(readings)
     }

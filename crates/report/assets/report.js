@@ -1,129 +1,178 @@
 "use strict";
-// Only additions: the page is complete without this file.
+// What is shown and hidden, and the evidence behind a cell. Only additions: the page is complete without.
+{
+  const page = JSON.parse(document.getElementById("page-data").textContent);
+  const make = (name, content, ...children) => {
+    const made = document.createElement(name);
+    if (content !== undefined) made.textContent = content;
+    made.append(...children);
+    return made;
+  };
 
-// Sorting: a click on a column's head sorts by it, a second click turns the order around.
-const units = { ns: 1e-9, "µs": 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
-const number = (cell) => {
-  // `48,211`, `18.3µs`, `3m12s`, `2.05 MiB`, `<0.001`: every part is a number with its unit.
-  const text = (cell.firstChild?.textContent ?? "").trim().replaceAll(",", "").replace(/^</, "");
-  if (!/^-?[0-9.]+(e-?[0-9]+)?\s*[a-zA-Zµ0-9]*$/.test(text)) return null;
-  const parts = [...text.matchAll(/(-?[0-9.]+(?:e-?[0-9]+)?)\s*([a-zA-Zµ]*)/g)];
-  return parts.reduce((sum, [, digits, unit]) => sum + Number(digits) * (units[unit] ?? 1), 0);
-};
-const compare = (a, b) => {
-  const [x, y] = [number(a), number(b)];
-  if (x !== null && y !== null) return x - y;
-  if (x !== null) return -1;
-  if (y !== null) return 1;
-  return a.textContent.localeCompare(b.textContent, undefined, { numeric: true });
-};
-for (const table of document.querySelectorAll("table.data")) {
-  const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, column) => {
-    const button = document.createElement("button");
-    button.append(...head.childNodes);
-    head.append(button);
-    button.addEventListener("click", () => {
-      const down = head.getAttribute("aria-sort") === "ascending";
-      heads.forEach((other) => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      for (const body of table.tBodies) {
-        // A heading stays above the rows of its body.
-        const rows = [...body.rows].filter((row) => !row.classList.contains("group"));
-        rows.sort((a, b) => (down ? -1 : 1) * compare(a.cells[column], b.cells[column]));
-        body.append(...rows);
+  // Rows and columns of tables, and rows of charts, belong to a system or a step by their names.
+  const systems = new Map(page.systems.map(([key, name]) => [name, key]));
+  const steps = new Map(page.names.map((name, place) => [name, place]));
+  const own = (part) => [...part.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)
+    .map((node) => node.textContent).join("").trim().replace(/ \((base|control)\)$/, "");
+  const tag = (part, name) => {
+    if (systems.has(name)) part.dataset.system ??= systems.get(name);
+    else if (steps.has(name)) part.dataset.step ??= steps.get(name);
+  };
+  for (const table of document.querySelectorAll("table.data, table.matrix")) {
+    const rows = [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.classList.contains("group"));
+    for (const row of rows) {
+      tag(row, own(row.cells[0]));
+      const cell = table.classList.contains("data") && row.querySelector("a[data-cell]");
+      if (cell) row.dataset.step = cell.dataset.cell.match(/\d+$/)[0];
+    }
+    for (const head of table.tHead.rows[0].cells) {
+      tag(head, own(head));
+      if (head.dataset.system ?? head.dataset.step) {
+        for (const row of rows) Object.assign(row.cells[head.cellIndex]?.dataset ?? {}, head.dataset);
       }
-    });
-  });
-}
+    }
+  }
+  // The rows of a forest belong to a system and to a step.
+  for (const name of document.querySelectorAll("#forest .row-name")) {
+    if (steps.has(own(name))) name.closest(".row").dataset.step = steps.get(own(name));
+  }
 
-// Toggles: a box for each system hides it in every chart, legend and in the matrix.
-const legend = document.querySelector(".legend");
-const main = document.querySelector("main");
-if (legend && legend.children.length > 1) {
-  const tools = document.createElement("div");
+  // Menus with a box for each system, and for each group of steps or step.
+  const menu = (title, items) => {
+    const summary = make("summary");
+    const boxes = items.map(({ label, hide }) => {
+      const box = make("input");
+      box.type = "checkbox";
+      box.checked = true;
+      box.addEventListener("change", () => { hide(!box.checked); say(); });
+      label.prepend(box);
+      return box;
+    });
+    const say = () => {
+      const on = boxes.filter((box) => box.checked).length;
+      summary.textContent = `${title}: ${on === boxes.length ? "all" : `${on} of ${boxes.length}`}`;
+    };
+    const all = make("button", "all or none");
+    all.type = "button";
+    all.addEventListener("click", () => {
+      const on = !boxes.every((box) => box.checked);
+      boxes.forEach((box, place) => { box.checked = on; items[place].hide(!on); });
+      say();
+    });
+    say();
+    const panel = make("div", undefined, ...items.map(({ label }) => label), all);
+    panel.className = "boxes";
+    return make("details", undefined, summary, panel);
+  };
+  const hider = (attribute, keys, mark) => (off) => {
+    for (const key of keys) {
+      for (const part of document.querySelectorAll(`[${attribute}="${key}"]`)) part.toggleAttribute(mark, off);
+    }
+  };
+  const tools = make("div");
   tools.className = "tools";
   tools.setAttribute("role", "group");
-  tools.setAttribute("aria-label", "Systems shown");
-  for (const item of legend.children) {
-    const label = document.createElement("label");
-    const box = document.createElement("input");
-    box.type = "checkbox";
-    box.checked = true;
-    box.addEventListener("change", () => {
-      for (const part of document.querySelectorAll(`[data-system="${item.dataset.system}"]`)) {
-        part.toggleAttribute("data-off", !box.checked);
-      }
-    });
-    const chip = item.querySelector(".chip").cloneNode(true);
-    const name = document.createElement("span");
-    name.textContent = [...item.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE).map((n) => n.textContent).join("").trim();
-    label.append(box, chip, name);
-    tools.append(label);
+  tools.setAttribute("aria-label", "What is shown");
+  if (page.systems.length > 1) {
+    tools.append(menu("Systems", page.systems.map(([key, name, colour]) => {
+      const chip = make("span", key);
+      chip.className = `chip ${colour}`;
+      return { label: make("label", undefined, chip, make("span", name)), hide: hider("data-system", [key], "data-off") };
+    })));
   }
-  document.querySelector("#sweep, h2.group, section.step")?.before(tools);
-}
+  if (page.steps.length > 1) {
+    tools.append(menu("Steps", page.steps.map(([name, places]) => (
+      { label: make("label", undefined, make("span", name)), hide: hider("data-step", places, "data-away") }))));
+  }
+  if (tools.children.length) document.querySelector("#matrix").before(tools);
 
-// Values under the pointer: read back from the lines themselves.
-const scale = (text) => {
-  const [kind, low, high] = text.split(" ");
-  const [a, b] = [Number(low), Number(high)];
-  if (kind === "log") return (t) => a * (b / a) ** t;
-  if (kind === "nines") return (t) => 1 - 10 ** (-b * t);
-  return (t) => a + (b - a) * t;
-};
-const short = (value, decimals = 3) => {
-  const size = Math.abs(value);
-  if (size >= 1000) return Math.round(value).toLocaleString("en-US");
-  return String(Number(value.toPrecision(decimals)));
-};
-const time = (s) => (s >= 1 ? `${short(s)} s` : s >= 1e-3 ? `${short(s * 1e3)} ms` : `${short(s * 1e6)} µs`);
-const points = (path) => path.getAttribute("d").slice(1).split("L").map((p) => p.split(" ").map(Number));
-for (const chart of document.querySelectorAll("svg.hover")) {
-  const figure = chart.closest("figure");
-  const [top, bottom, width] = chart.dataset.frame.split(" ").map(Number);
-  const [x, y] = [scale(chart.dataset.x), scale(chart.dataset.y)];
-  const isTime = chart.dataset.y.startsWith("log");
-  const isShare = chart.dataset.x.startsWith("nines");
-  let lines = null, tip = null, cross = null;
-  const hide = () => { tip?.remove(); cross?.remove(); tip = cross = null; };
-  chart.addEventListener("pointerleave", hide);
-  chart.addEventListener("pointermove", (event) => {
-    lines ??= [...chart.querySelectorAll("path.line")].map((path) => ({ path, at: points(path) }));
-    const box = chart.getBoundingClientRect();
-    const across = (event.clientX - box.left) / (box.width * width / 100);
-    if (across < 0 || across > 1.02) return hide();
-    const rows = lines.filter(({ path }) => !path.hasAttribute("data-off")).map(({ path, at }) => {
-      const near = at.reduce((best, p) => (Math.abs(p[0] - across * 1000) < Math.abs(best[0] - across * 1000) ? p : best));
-      const value = y((bottom - near[1]) / (bottom - top));
-      return { key: path.dataset.system, name: path.dataset.name, value, x: near[0] };
-    });
-    if (!rows.length) return hide();
-    if (!tip) {
-      tip = document.createElement("div");
-      tip.className = "tip";
-      figure.append(tip);
-      cross = document.createElementNS(chart.namespaceURI, "line");
-      cross.setAttribute("class", "cross");
-      chart.append(cross);
+  // Evidence: what the verdict of a cell rests on.
+  const dialog = make("dialog");
+  dialog.setAttribute("aria-labelledby", "evidence-title");
+  document.body.append(dialog);
+
+  // The bar of the cell with each round on it.
+  const bar = (link, cell) => {
+    const drawn = link.querySelector("svg.bar")?.cloneNode(true);
+    const ends = link.closest("table").dataset.scale?.split(" ").map(Number);
+    if (!drawn || !ends) return [];
+    for (const [, ratio] of cell.rounds) {
+      const place = Math.log(Number(ratio) / ends[0]) / Math.log(ends[1] / ends[0]);
+      if (!Number.isFinite(place)) continue;
+      const dot = document.createElementNS(drawn.namespaceURI, "circle");
+      const at = { class: "pair", cx: `${100 * Math.max(0, Math.min(1, place))}%`, cy: 8, r: 3 };
+      for (const [key, value] of Object.entries(at)) dot.setAttribute(key, value);
+      drawn.append(dot);
     }
-    const at = x(rows[0].x / 1000);
-    const head = document.createElement("b");
-    head.textContent = isShare ? `p${short(at * 100, 5)}` : `${short(at)} s`;
-    const list = rows.sort((a, b) => b.value - a.value).slice(0, 12).map((row) => {
-      const line = document.createElement("div");
-      line.textContent = `${row.key} ${isTime ? time(row.value) : short(row.value)}`;
-      return line;
+    return [drawn];
+  };
+  const rounds = (cell) => {
+    if (!cell.rounds.length) return [];
+    const head = make("tr"), row = make("tr");
+    for (const [round, ratio] of cell.rounds) {
+      const name = make("th", `round ${round}`), isOutlying = cell.outlying?.includes(round);
+      name.scope = "col";
+      head.append(name);
+      row.append(make("td", isOutlying ? `${ratio} outlying` : ratio));
+    }
+    const table = make("table", undefined, make("caption", "Ratio to the base in each round"), make("thead", undefined, head), make("tbody", undefined, row));
+    const box = make("div", undefined, table);
+    box.className = "scroll";
+    box.tabIndex = 0;
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", "Ratio to the base in each round");
+    return [box];
+  };
+  const facts = (cell) => {
+    const list = make("dl");
+    list.className = "facts";
+    page.facts.forEach((name, place) => {
+      const fact = cell.facts[place];
+      if (fact) list.append(make("div", undefined, make("dt", name), make("dd", fact)));
     });
-    tip.replaceChildren(head, ...list);
-    const left = event.clientX - figure.getBoundingClientRect().left;
-    const room = figure.clientWidth - tip.offsetWidth;
-    tip.style.left = `${Math.max(0, Math.min(room, left + 16 > room ? left - tip.offsetWidth - 12 : left + 16))}px`;
-    tip.style.top = `${box.top - figure.getBoundingClientRect().top + 6}px`;
-    const where = `${rows[0].x / 1000 * width}%`;
-    for (const [name, value] of [["x1", where], ["x2", where], ["y1", top], ["y2", bottom]]) cross.setAttribute(name, value);
+    return list;
+  };
+  const moved = (cell) => {
+    const costs = cell.moved ?? [];
+    if (!costs.length) return [make("p", "No cost per operation certainly changed with it.")];
+    const items = costs.map(([metric, ratio]) => make("li", undefined, make("code", metric), ` ×${ratio}`));
+    return [make("p", "What certainly changed with it:"), make("ul", undefined, ...items)];
+  };
+  const open = (link, key) => {
+    const cell = page.cells[key];
+    const [, letters, place] = key.match(/^([A-Z]+)(\d+)$/);
+    const [, name] = page.systems.find(([known]) => known === letters);
+    const title = make("h2", `${name} in ${page.names[place]}`);
+    title.id = "evidence-title";
+    const said = make("p", undefined, make("strong", cell.said), cell.why ? `: ${cell.why}` : "");
+    said.className = "said";
+    const step = make("a", "Its charts and tables");
+    step.href = link.getAttribute("href");
+    step.addEventListener("click", () => dialog.close());
+    const close = make("button", "Close");
+    close.type = "button";
+    close.addEventListener("click", () => dialog.close());
+    const foot = make("p", undefined, step, close);
+    foot.className = "foot";
+    dialog.className = `evidence ${link.closest("td").className}`;
+    dialog.replaceChildren(title, said, ...bar(link, cell), ...rounds(cell), facts(cell), ...moved(cell), foot);
+    dialog.showModal();
+  };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[data-cell]");
+    const wantsPage = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+    if (!link || wantsPage || !Object.hasOwn(page.cells, link.dataset.cell)) return;
+    event.preventDefault();
+    open(link, link.dataset.cell);
   });
-}
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  for (const link of document.querySelectorAll("a[data-cell]")) link.setAttribute("aria-haspopup", "dialog");
 
-// On paper nothing can be opened.
-addEventListener("beforeprint", () => { for (const part of document.querySelectorAll("details")) part.open = true; });
+  // On paper nothing can be opened.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("main details:not([open], .zoom, .tools *)")];
+    for (const part of opened) part.open = true;
+  });
+  addEventListener("afterprint", () => { for (const part of opened) part.open = false; });
+}

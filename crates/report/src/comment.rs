@@ -5,6 +5,7 @@ use std::fmt::Write;
 use model::{Comparison, MetricId, Verdict};
 
 use crate::markdown::{escape, grid};
+use crate::rounds::rounds;
 use crate::table::{Cell, Header, Table};
 use crate::tables::{verdict_tone, view_moved_with};
 use crate::view::{View, is_certain};
@@ -39,7 +40,7 @@ pub fn comment(input: &Input<'_>, compared: &[&Comparison]) -> String {
         escape(&info.id.0),
         escape(&info.plan.name),
         escape(&info.started),
-        format::plural(info.plan.rounds as usize, "round"),
+        rounds(input.data),
         escape(&info.host.cpu_model),
         escape(&info.backslide)
     );

@@ -7,6 +7,7 @@ use model::{Outcome, RunState, StepInfo};
 
 use crate::format::{self, plural};
 use crate::open_loop;
+use crate::rounds;
 use crate::transactions::{self, Transactions};
 use crate::view::View;
 use crate::{Finding, Input};
@@ -29,9 +30,21 @@ pub(crate) fn view_findings(view: &View<'_>) -> Vec<Finding> {
         imported(view),
         unfinished(view),
         failed(view),
+        quarantined(view),
         costs(view),
         noted(view, "cut short", "A step was given up"),
+        placements(view),
         noted(view, "settle", "The settle phase could not do all"),
+        noted(
+            view,
+            "not drained",
+            "What writes left to do went on beneath the steps after",
+        ),
+        noted(
+            view,
+            "not steady",
+            "A rate was not steady when its measured window opened",
+        ),
         noted(view, "connections lost", "Connections were lost"),
         noted(view, "sent as text", "Not every statement was prepared"),
         noted(view, "not pipelined", "Not every operation was pipelined"),
@@ -92,17 +105,41 @@ fn costs(view: &View<'_>) -> Option<Finding> {
     })
 }
 
+/// Systems that had other CPUs than the first: what differs may be that.
+fn placements(view: &View<'_>) -> Option<Finding> {
+    let systems = &view.input.data.info.plan.systems;
+    let first = systems.first()?;
+    if systems.iter().all(|system| system.is_placed_as(first)) {
+        return None;
+    }
+    let each = systems
+        .iter()
+        .map(|system| format!("{}: {}", system.name, system.placement()));
+    Some(Finding {
+        title: "The systems have different placements".to_owned(),
+        text: format!(
+            "{}. What differs between them may be that.",
+            each.collect::<Vec<_>>().join("; ")
+        ),
+    })
+}
+
 fn unfinished(view: &View<'_>) -> Option<Finding> {
     let data = view.input.data;
-    let planned = data.info.plan.systems.len() * data.info.plan.rounds as usize;
+    let plan = &data.info.plan;
+    let rounds = plan.rounds as usize + rounds::again(data);
+    let planned = plural(plan.systems.len() * rounds, "trial");
+    let planned = match plan.course.first_look {
+        None => planned,
+        Some(_) => format!("at most {planned}"),
+    };
     match data.info.state {
         RunState::Finished => None,
         RunState::Unfinished => Some(Finding {
             title: "The run is not finished".to_owned(),
             text: format!(
-                "{} of {} ended so far. `backslide run --resume {}` goes on.",
+                "{} of {planned} ended so far. `backslide run --resume {}` goes on.",
                 data.trials.len(),
-                plural(planned, "trial"),
                 data.info.id
             ),
         }),
@@ -111,16 +148,38 @@ fn unfinished(view: &View<'_>) -> Option<Finding> {
 
 fn failed(view: &View<'_>) -> Option<Finding> {
     let trials = &view.input.data.trials;
-    let failed = trials.iter().filter(|t| match t.outcome {
-        Outcome::Failed { .. } => true,
-        Outcome::Completed => false,
-    });
+    let failed = trials.iter().filter(|trial| trial.outcome.is_failed());
     let count = failed.count();
     (count > 0).then(|| Finding {
         title: format!("{} failed", plural(count, "trial")),
         text: format!(
             "Nothing measured in a failed trial is in any table; `backslide show {}` has the reasons and the server's last lines.",
             view.input.data.info.id
+        ),
+    })
+}
+
+/// Trials that something else disturbed by more than the plan allows: the first few, and how many there are.
+fn quarantined(view: &View<'_>) -> Option<Finding> {
+    let trials = view.input.data.trials.iter();
+    let lines = trials.filter_map(|trial| match &trial.outcome {
+        Outcome::Quarantined { reason } => Some(format!(
+            "{}, round {}: {reason}.",
+            trial.system, trial.round
+        )),
+        Outcome::Completed | Outcome::Failed { .. } => None,
+    });
+    let lines: Vec<String> = lines.collect();
+    let shown: Vec<&str> = lines.iter().take(MOST).map(String::as_str).collect();
+    let more = match lines.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" And {more} more."),
+    };
+    (!lines.is_empty()).then(|| Finding {
+        title: format!("Quarantined: {}", plural(lines.len(), "trial")),
+        text: format!(
+            "Something else disturbed the host by more than the plan allows. What was measured meanwhile is in no table, and the round is run again, as often as the plan allows. {}{more}",
+            shown.join(" ")
         ),
     })
 }

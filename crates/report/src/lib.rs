@@ -4,6 +4,7 @@
 //! built once as a [`Table`] (see [`tables`]) or as a [`Sentence`]; each output only sets it.
 
 mod chart;
+mod charts;
 mod comment;
 mod deciding;
 mod findings;
@@ -16,6 +17,7 @@ mod junit;
 mod markdown;
 mod open_loop;
 mod page;
+mod rounds;
 mod sentence;
 mod series;
 mod spread;
@@ -28,6 +30,7 @@ mod transactions;
 mod tsv;
 mod view;
 
+pub use charts::{ChartFile, chart_links, charts};
 pub use comment::comment;
 pub use findings::{findings, unequal};
 pub use groups::title as group_title;
@@ -38,6 +41,7 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use open_loop::unsustained;
 pub use page::{html, html_brief};
+pub use rounds::{planned_rounds, rounds};
 pub use sentence::{Sentence, control, sentences};
 pub use sweep::{Crossover, crossovers};
 pub use table::{Align, Cell, Header, Table, Tone};

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use model::{Group, Outcome, RunInfo};
 
+use crate::rounds::rounds;
 use crate::table::Align;
 use crate::view::View;
 use crate::{Input, Table, findings, format, sentence, tables};
@@ -85,15 +86,18 @@ fn head(text: &mut String, view: &View<'_>) {
 
 fn failed(text: &mut String, view: &View<'_>) {
     for trial in &view.input.data.trials {
-        if let Outcome::Failed { reason, .. } = &trial.outcome {
-            let _infallible = writeln!(
-                text,
-                "- **failed**: {}, round {}: {}",
-                escape(&trial.system),
-                trial.round,
-                escape(reason)
-            );
-        }
+        let (word, reason) = match &trial.outcome {
+            Outcome::Completed => continue,
+            Outcome::Failed { reason, .. } => ("failed", reason),
+            Outcome::Quarantined { reason } => ("quarantined", reason),
+        };
+        let _infallible = writeln!(
+            text,
+            "- **{word}**: {}, round {}: {}",
+            escape(&trial.system),
+            trial.round,
+            escape(reason)
+        );
     }
 }
 
@@ -101,15 +105,31 @@ fn provenance(text: &mut String, view: &View<'_>) {
     let info = &view.input.data.info;
     let _infallible = write!(
         text,
-        "\nRun {} of {}, {}, seed {}, on {}, by backslide {}. Report of {}.\n",
+        "\nRun {} of {}, {}, seed {}, on {}, by backslide {}.{} Report of {}.\n",
         escape(&info.id.0),
         escape(&info.started),
-        format::plural(info.plan.rounds as usize, "round"),
+        rounds(view.input.data),
         info.plan.seed,
         escape(&host(info)),
         escape(&info.backslide),
+        escape(&placement(info)),
         escape(view.input.generated),
     );
+}
+
+/// ` Placement: together on CPU 1.`; nothing for an imported run, of which it is not known.
+fn placement(info: &RunInfo) -> String {
+    let systems = &info.plan.systems;
+    match tables::shared_placement(systems) {
+        _ if info.is_imported() => String::new(),
+        Some(words) => format!(" Placement: {words}."),
+        None => {
+            let each = systems
+                .iter()
+                .map(|system| format!("{}: {}", system.name, system.placement()));
+            format!(" Placement: {}.", each.collect::<Vec<_>>().join("; "))
+        }
+    }
 }
 
 /// `name (CPU model, 8 CPUs, 32 GiB, system, kernel)`; of an imported run no more than the CPUs.

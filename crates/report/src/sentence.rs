@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use model::{Comparison, Group, Reason, Verdict, describe};
+use model::{Comparison, Reason, Verdict};
+use stats::rates_of_control;
 
 use crate::Input;
 use crate::deciding;
@@ -205,11 +206,13 @@ pub(crate) fn view_control(view: &View<'_>) -> String {
         view.base,
         plural(rates.len(), "step")
     );
-    let (others, all) = false_alarms(view, control);
-    if all > 0 {
+    let all = rates_of_control(view.input.comparisons, control.name);
+    if all.cells > 0 {
         let _infallible = write!(
             text,
-            ", and in {others} of {all} comparisons of other metrics"
+            "; of its {} over all metrics {} say changed",
+            plural(all.cells as usize, "cell"),
+            all.regressed + all.improved
         );
     }
     text.push('.');
@@ -220,30 +223,6 @@ pub(crate) fn view_control(view: &View<'_>) -> String {
         text.push_str(" As nothing differs there, believe no effect of that size in this run.");
     }
     text
-}
-
-/// Comparisons of judged metrics that do not decide their step: called different, and all.
-fn false_alarms(view: &View<'_>, control: &Seen<'_>) -> (usize, usize) {
-    let judged = |c: &&Comparison| match c.verdict {
-        Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => true,
-        Verdict::Inconclusive(_) => is_cost(c),
-        Verdict::Incomparable(_) => false,
-    };
-    let of_control = view.input.comparisons.iter();
-    let others: Vec<&Comparison> = of_control
-        .filter(|c| c.system == control.name && !view.decides(c))
-        .filter(judged)
-        .collect();
-    let called = others.iter().filter(|c| is_certain(&c.verdict)).count();
-    (called, others.len())
-}
-
-fn is_cost(comparison: &Comparison) -> bool {
-    let group = describe(&comparison.metric).map(|d| d.group);
-    matches!(
-        group,
-        Some(Group::Server | Group::Host | Group::Latency | Group::Size)
-    )
 }
 
 fn largest_deviation(rates: &[&Comparison]) -> Option<String> {

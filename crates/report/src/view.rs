@@ -87,6 +87,12 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The same of only some of its systems, by their places: tables and charts leave the others out.
+    pub(crate) fn only(mut self, kept: &BTreeSet<usize>) -> Self {
+        self.systems.retain(|system| kept.contains(&system.index));
+        self
+    }
+
     /// Systems other than the base.
     pub(crate) fn candidates(&self) -> impl Iterator<Item = &Seen<'a>> {
         self.systems.iter().filter(|s| !s.is_base)
@@ -173,14 +179,6 @@ impl<'a> View<'a> {
             .iter()
             .filter_map(|step| self.decision(system, step))
             .collect()
-    }
-
-    /// Does a comparison decide its step?
-    pub(crate) fn decides(&self, comparison: &Comparison) -> bool {
-        let of_step =
-            |step: &&StepInfo| step.step == comparison.step && step.clients == comparison.clients;
-        let step = self.steps.iter().find(of_step);
-        step.is_some_and(|step| self.deciding(step) == comparison.metric)
     }
 
     /// The unit of a metric in a step, from the first system that has it.

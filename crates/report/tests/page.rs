@@ -106,20 +106,43 @@ fn the_usual_page_is_sound_and_loads_nothing() {
         assert!(!page.contains(forbidden), "{forbidden}");
     }
     let order = [
-        "#summary",
-        "#matrix",
-        "#tables",
-        "#costs",
-        "#step-0",
-        "#sizes",
-        "#provenance",
-        "#methods",
+        "summary",
+        "matrix",
+        "tables",
+        "costs",
+        "sizes",
+        "errors",
+        "forest",
+        "verdicts",
+        "step-0",
+        "step-9",
+        "methods",
+        "noise",
+        "failed",
+        "provenance",
     ];
-    let places: Vec<usize> = order
-        .iter()
-        .map(|id| page.find(&format!("id=\"{}\"", &id[1..])).expect(id))
-        .collect();
+    assert_order(&page, &order);
+}
+
+/// These ids come in this order.
+fn assert_order(page: &str, ids: &[&str]) {
+    let place = |id: &&str| page.find(&format!(" id=\"{id}\"")).expect(id);
+    let places: Vec<usize> = ids.iter().map(place).collect();
     assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn groups_come_before_the_plots_and_a_sweep_after_them() {
+    let [whole, _] = pages_of(&Micro {
+        tests: 18,
+        ..Micro::sweep(&[1, 8])
+    });
+    assert_order(
+        &whole,
+        &[
+            "matrix", "tables", "costs", "groups", "forest", "sweep", "group-4", "methods",
+        ],
+    );
 }
 
 #[test]
@@ -131,10 +154,13 @@ fn ids_are_unique_and_links_lead_somewhere() {
     for target in targets {
         assert!(ids.contains(&target), "{target}");
     }
-    let all = ids.len();
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), all);
+    assert_unique(&mut ids);
+}
+
+fn assert_unique(names: &mut [&str]) {
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+    assert!(twice.is_none(), "{twice:?}");
 }
 
 fn attributes<'a>(page: &'a str, head: &str) -> Vec<&'a str> {
@@ -166,6 +192,10 @@ fn names_are_escaped_everywhere() {
     data.steps[2].step.0 = "<i>step".into();
     let page = page(&data, &common::comparisons(&data));
     assert_sound(&page);
+    let told = data_of(&page);
+    assert_eq!(told["systems"][0][1], "<script>alert(1)</script>");
+    assert_eq!(told["systems"][1][1], "\"><img/onerror='x'>&amp;");
+    assert_eq!(told["names"][2], "<i>step");
     assert!(!page.contains("<script>alert") && !page.contains("<img") && !page.contains("<b>plan"));
     assert!(
         !page.contains("</pre><script>")
@@ -206,12 +236,261 @@ fn pages_of(micro: &Micro) -> [String; 2] {
     let pages = [html(&input), html_brief(&input)];
     for page in &pages {
         assert_sound(page);
-        let ids = attributes(page, " id=\"");
+        assert_landmarks(page);
+        let mut ids = attributes(page, " id=\"");
         for target in attributes(page, "href=\"#") {
             assert!(ids.contains(&target), "{target}");
         }
+        assert_unique(&mut ids);
     }
     pages
+}
+
+/// Every part that people can jump to has a name of its own.
+fn assert_landmarks(page: &str) {
+    for other in ["<aside", "role=\"region\"", "role=\"complementary\""] {
+        assert!(!page.contains(other), "{other}");
+    }
+    let mut names = Vec::new();
+    for tag in ["<section", "<nav"] {
+        for part in page.split(tag).skip(1) {
+            let attributes = part.split('>').next().unwrap();
+            let value = |name: &str| {
+                let (_, rest) = attributes.split_once(&format!(" {name}=\""))?;
+                rest.split('"').next()
+            };
+            let heading = |id: &str| {
+                let (_, rest) = page.split_once(&format!(" id=\"{id}\">")).expect(id);
+                rest.split('<').next().unwrap()
+            };
+            let name = value("aria-label").or_else(|| value("aria-labelledby").map(heading));
+            names.push(name.unwrap_or_else(|| panic!("{tag}{attributes}> has no name")));
+        }
+    }
+    assert!(names.len() > 8, "{names:?}");
+    assert_unique(&mut names);
+}
+
+#[test]
+fn landmarks_have_names_of_their_own() {
+    assert_landmarks(&page_of(&Shape::usual()));
+    let [whole, brief] = pages_of_transactions(&Tpcc::usual());
+    assert_landmarks(&whole);
+    assert_landmarks(&brief);
+}
+
+/// What the page tells its scripts.
+fn data_of(page: &str) -> serde_json::Value {
+    let (_, rest) = page.split_once(" id=\"page-data\"").unwrap();
+    let (_, rest) = rest.split_once('>').unwrap();
+    let (json, _) = rest.split_once("</script>").unwrap();
+    for forbidden in ['<', '>', '&'] {
+        assert!(!json.contains(forbidden), "{forbidden} in {json}");
+    }
+    serde_json::from_str(json).unwrap()
+}
+
+#[test]
+fn each_cell_opens_its_evidence_and_leads_to_its_step_without_scripts() {
+    let data = common::run(&Shape::usual());
+    let options = stats::Options {
+        metrics: stats::Selection::All,
+        ..stats::Options::default()
+    };
+    let comparisons = stats::compare(&data, &options).unwrap();
+    let page = page(&data, &comparisons);
+    let told = data_of(&page);
+    let (_, matrix) = page.split_once("<table class=\"matrix\"").unwrap();
+    let (matrix, _) = matrix.split_once("</table>").unwrap();
+    let links: Vec<&str> = matrix.split("<a ").skip(1).collect();
+    // The base's cells lead to their steps and have nothing to open.
+    assert_eq!(links.len(), 3 * 10);
+    assert!(links.iter().all(|link| link.starts_with("href=\"#step-")));
+    let cells = attributes(matrix, "data-cell=\"");
+    assert_eq!(cells.len(), 2 * 10);
+    for cell in &cells {
+        assert!(told["cells"][cell].is_object(), "{cell}");
+    }
+    assert_eq!(told["systems"][1][1], "sqlite/rollback");
+    assert_eq!(told["names"][3], "l.i2");
+    let is_meant = |c: &&Comparison| {
+        c.system == "sqlite/rollback" && c.step.0 == "l.i2" && c.metric.0 == "rate"
+    };
+    let comparison = comparisons.iter().find(is_meant).unwrap();
+    let cell = &told["cells"]["B3"];
+    assert_eq!(cell["said"], "slower, large");
+    assert_eq!(cell["rounds"].as_array().unwrap().len(), 4);
+    let fact = |name: &str| {
+        let names = told["facts"].as_array().unwrap();
+        let place = names.iter().position(|known| known == name).expect(name);
+        cell["facts"][place].as_str().unwrap().to_owned()
+    };
+    assert_eq!(fact("what is compared"), "throughput, rows/s");
+    assert_eq!(
+        fact("ratio to the base, 95 % interval"),
+        report::format::ratio_and_interval(comparison)
+    );
+    assert_eq!(fact("smallest change that matters"), "2.0 %");
+    assert_eq!(fact("complete rounds"), "4");
+    for name in [
+        "standard deviation of a round",
+        "degrees of freedom",
+        "p",
+        "q, adjusted over the steps",
+        "Hodges and Lehmann's estimate",
+        "outlying rounds",
+    ] {
+        assert!(!fact(name).is_empty(), "{name}");
+    }
+    let moved = cell["moved"].as_array().unwrap();
+    assert!(moved.iter().any(|cost| cost[0] == "server.cpu/o"), "{cell}");
+    // The rows of the table of verdicts open the same.
+    let (_, verdicts) = page.split_once("id=\"verdicts\"").unwrap();
+    let (verdicts, _) = verdicts.split_once("</table>").unwrap();
+    assert_eq!(attributes(verdicts, "data-cell=\""), cells);
+    assert!(verdicts.contains("data-cell=\"B3\">l.i2</a>"));
+}
+
+#[test]
+fn cells_of_a_sweep_open_their_evidence() {
+    let micro = Micro {
+        tests: 18,
+        ..Micro::sweep(&[1, 8])
+    };
+    for page in &pages_of(&micro) {
+        let told = data_of(page);
+        let cells = attributes(page, "data-cell=\"");
+        assert!(cells.len() >= 18 * 2 * 2, "{}", cells.len());
+        for cell in cells {
+            assert!(told["cells"][cell].is_object(), "{cell}");
+        }
+    }
+}
+
+#[test]
+fn the_control_is_told_in_cells() {
+    let page = page_of(&Shape::usual());
+    let (_, noise) = page.split_once("id=\"noise\"").unwrap();
+    let (noise, _) = noise.split_once("</section>").unwrap();
+    assert!(noise.contains(" cells of the control "), "{noise}");
+    assert!(noise.contains("The plan set no limits"), "{noise}");
+    let (_, summary) = page.split_once("id=\"summary\"").unwrap();
+    let (summary, _) = summary.split_once("</section>").unwrap();
+    assert!(summary.contains("cells over all metrics"), "{summary}");
+}
+
+#[test]
+fn each_step_has_the_commands_that_repeat_it() {
+    let page = page_of(&Shape::usual());
+    let (_, step) = page.split_once("id=\"step-3\"").unwrap();
+    let (step, _) = step.split_once("</section>").unwrap();
+    for line in [
+        "backslide run wal-or-rollback.toml",
+        "backslide compare r7 --all",
+        "backslide history r7 --step l.i2 --metric rate",
+        "backslide explain r7 --variables sqlite/wal sqlite/rollback",
+    ] {
+        assert!(step.contains(line), "{line}");
+    }
+    assert!(step.contains("2 server variables"));
+}
+
+#[test]
+fn hundreds_of_systems_stay_small() {
+    let name = |i: u32| format!("mysql-9.{i}.0/innodb/z12a");
+    let systems = (0..200).map(|i| (name(i), 1.0 - 0.002 * f64::from(i)));
+    let data = common::run(&Shape {
+        systems: systems.collect(),
+        rounds: 2,
+        seconds: 5,
+        steps: 10,
+        failed: None,
+    });
+    let comparisons = common::comparisons(&data);
+    let input = Input {
+        data: &data,
+        comparisons: &comparisons,
+        differing: None,
+        generated: "",
+        findings: Vec::new(),
+    };
+    for (page, most) in [(html(&input), 2_000_000), (html_brief(&input), 800_000)] {
+        eprintln!("200 systems: {} bytes", page.len());
+        assert_sound(&page);
+        assert_landmarks(&page);
+        assert!(page.len() < most, "{} bytes", page.len());
+        // The matrix has all of them.
+        assert_eq!(page.matches("<tr data-system=").count(), 200);
+        assert!(page.contains("What follows has no room for 200 systems"));
+        data_of(&page);
+    }
+}
+
+#[test]
+fn five_systems_and_dozens_of_steps_stay_small() {
+    let names = [
+        "mysql-5.6.24",
+        "mysql-5.7.22",
+        "mysql-8.0.31",
+        "mysql-9.7.4",
+    ];
+    let mut micro = Micro::usual();
+    micro.shape.seconds = 60;
+    micro.shape.systems = names
+        .iter()
+        .zip([1.0, 0.95, 0.8, 0.7])
+        .map(|(name, effect)| (format!("{name}/innodb/z12a"), effect))
+        .chain([("control".to_owned(), 1.0)])
+        .collect();
+    let [whole, brief] = pages_of(&micro);
+    eprintln!(
+        "5 systems × 33 steps: {} bytes, brief {}",
+        whole.len(),
+        brief.len()
+    );
+    assert!(whole.len() < 2_000_000, "{} bytes", whole.len());
+    assert!(brief.len() < 600_000, "{} bytes", brief.len());
+    assert_eq!(whole.matches("<section class=\"step\"").count(), 33);
+    assert!(!whole.contains("has no room") && !brief.contains("has no room"));
+}
+
+#[test]
+fn fifty_steps_stay_small() {
+    let mut micro = Micro::usual();
+    micro.shape.systems.truncate(2);
+    let mut data = micro::run(&micro);
+    // Half of the tests once more, under other names.
+    let again = |name: &str| format!("{name}-again");
+    let doubled: Vec<_> = data.steps.iter().skip(1).take(18).cloned().collect();
+    let is_doubled = |step: &model::StepId| doubled.iter().any(|one| one.step == *step);
+    let all = data.steps.len() as u32;
+    for (step, ordinal) in doubled.iter().zip(all..) {
+        let mut step = step.clone();
+        step.step.0 = again(&step.step.0);
+        step.ordinal = ordinal;
+        data.steps.push(step);
+    }
+    let cells = data.cells.iter().filter(|cell| is_doubled(&cell.step));
+    let mut cells: Vec<_> = cells.cloned().collect();
+    for cell in &mut cells {
+        cell.step.0 = again(&cell.step.0);
+        cell.ordinal += all;
+    }
+    data.cells.extend(cells);
+    let comparisons = common::comparisons(&data);
+    let input = Input {
+        data: &data,
+        comparisons: &comparisons,
+        differing: None,
+        generated: "",
+        findings: Vec::new(),
+    };
+    assert_eq!(data.steps.len(), 51);
+    let [whole, brief] = [html(&input), html_brief(&input)];
+    eprintln!("51 steps: {} bytes, brief {}", whole.len(), brief.len());
+    assert_sound(&whole);
+    assert!(whole.len() < 2_000_000, "{} bytes", whole.len());
+    assert!(brief.len() < 500_000, "{} bytes", brief.len());
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::moderate::Prior;
 use crate::options::{CompareError, Options};
 use crate::paired::{Paired, ratio_of};
 use crate::robust::{hodges_lehmann, outlying, sign_flip};
-use crate::slices::{SlicePairs, SliceValue};
+use crate::slices::SlicePairs;
 use crate::student::Quantiles;
 use crate::verdict::{
     Evidence, FEWEST_ROUNDS, LEVEL, Rule, higher_is_better, judge, log_margin, magnitude,
@@ -29,6 +29,9 @@ use crate::verdict::{
 /// - two values of which either is zero, negative or not a number have no ratio, and the cell is
 ///   incomparable. Where both are zero in every complete round (no errors here, none there; no
 ///   reads here, none there) nothing happened that could be compared, and the cell is left out;
+/// - where both systems have slices in a round, its log ratio is the mean over the pairs, and the
+///   standard error is what the rounds say or what the pairs say, whichever is larger;
+/// - a run that its plan has looked at after each round is judged by those looks;
 /// - the variance of a cell is steadied by those of its family: one metric, one class of steps;
 /// - false discoveries are controlled over the steps of one metric for one candidate, counting
 ///   the cells that a verdict is due for; the metrics that decide their steps count as one.
@@ -36,22 +39,8 @@ use crate::verdict::{
 /// # Errors
 /// When the base, a metric or a limit of `options` makes no sense for this run.
 pub fn compare(data: &RunData, options: &Options) -> Result<Vec<Comparison>, CompareError> {
-    compare_slices(data, &[], options)
-}
-
-/// The same for a run with steps that were measured in alternating slices: where both systems have
-/// slices in a round, its log ratio is the mean over the pairs, and the standard error is what the
-/// rounds say or what the pairs say, whichever is larger.
-///
-/// # Errors
-/// As [`compare`].
-pub fn compare_slices(
-    data: &RunData,
-    slices: &[SliceValue],
-    options: &Options,
-) -> Result<Vec<Comparison>, CompareError> {
     let base = options.resolve(data)?;
-    let grid = Grid::of(data, slices, options);
+    let grid = Grid::of(data, options);
     let quantiles = Quantiles::default();
     let question = Question {
         data,
@@ -61,7 +50,7 @@ pub fn compare_slices(
         grid,
         rule: Rule {
             q_limit: options.q,
-            looks: options.looks,
+            looks: options.looks_at(data),
             quantiles: &quantiles,
         },
     };
@@ -169,20 +158,23 @@ impl Question<'_> {
 
     /// Why a system has no value in any complete round.
     fn why_missing(&self, system: &str) -> Reason {
-        let trials = self.data.trials.iter();
-        let failed = trials
-            .filter(|trial| trial.system == system)
-            .find_map(|trial| match &trial.outcome {
-                Outcome::Completed => None,
-                Outcome::Failed { reason, .. } => Some(reason),
-            });
+        let of_system = || {
+            let trials = self.data.trials.iter();
+            trials.filter(move |trial| trial.system == system)
+        };
+        let failed = of_system().find_map(|trial| match &trial.outcome {
+            Outcome::Failed { reason, .. } => Some(reason.clone()),
+            Outcome::Completed | Outcome::Quarantined { .. } => None,
+        });
+        let quarantined = of_system().find_map(|trial| match &trial.outcome {
+            Outcome::Quarantined { reason } => Some(reason.clone()),
+            Outcome::Completed | Outcome::Failed { .. } => None,
+        });
         let system = system.to_owned();
-        match failed {
-            None => Reason::MissingTrials { system },
-            Some(why) => Reason::FailedTrials {
-                system,
-                why: why.clone(),
-            },
+        match (failed, quarantined) {
+            (Some(why), _) => Reason::FailedTrials { system, why },
+            (None, Some(why)) => Reason::QuarantinedTrials { system, why },
+            (None, None) => Reason::MissingTrials { system },
         }
     }
 

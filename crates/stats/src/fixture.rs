@@ -12,6 +12,7 @@ pub(crate) fn empty_run(systems: &[&str]) -> RunData {
         info: RunInfo {
             id: RunId("r1".into()),
             plan: Plan {
+                course: model::Course::default(),
                 template: false,
                 name: "test".into(),
                 workload: WorkloadSpec::Insert(workload()),
@@ -32,6 +33,7 @@ pub(crate) fn empty_run(systems: &[&str]) -> RunData {
         notes: Vec::new(),
         series: Vec::new(),
         histograms: Vec::new(),
+        slices: Vec::new(),
     }
 }
 

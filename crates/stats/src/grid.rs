@@ -7,7 +7,6 @@ use model::{Cell, MetricId, RunData, StepId};
 use crate::options::Options;
 use crate::paired::log_ratio;
 use crate::selected::Steps;
-use crate::slices::SliceValue;
 use crate::summary::mean;
 
 /// Where a row stands: by step, then by the place at which the run first has the metric.
@@ -54,7 +53,7 @@ pub(crate) struct Round {
 impl<'a> Grid<'a> {
     /// The values of the metrics that are asked for, of all steps: what one of them scatters tells something
     /// of the others, whether these are asked for or not, and verdicts do not depend on the question.
-    pub(crate) fn of(data: &'a RunData, slices: &'a [SliceValue], options: &Options) -> Self {
+    pub(crate) fn of(data: &'a RunData, options: &Options) -> Self {
         let mut places: HashMap<&MetricId, usize> = HashMap::new();
         let mut found: HashMap<(&StepId, &MetricId), Place<'_>> = HashMap::new();
         let mut rows: BTreeMap<Place<'_>, Row<'_>> = BTreeMap::new();
@@ -77,7 +76,7 @@ impl<'a> Grid<'a> {
             let rounds = row.values.entry(&cell.system).or_default();
             rounds.insert(cell.round, cell.value);
         }
-        for slice in slices {
+        for slice in &data.slices {
             let place = found.get(&(&slice.step, &slice.metric));
             if let Some(row) = place.and_then(|place| rows.get_mut(place)) {
                 let rounds = row.slices.entry(&slice.system).or_default();

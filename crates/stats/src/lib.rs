@@ -33,7 +33,7 @@ mod fixture;
 #[cfg(test)]
 mod simulation;
 
-pub use compare::{compare, compare_slices};
+pub use compare::compare;
 pub use conditions::of_runs as difference_of_runs;
 pub use control::{ControlSummary, rates_of_control};
 pub use fdr::adjust;
@@ -47,6 +47,6 @@ pub use options::{CompareError, Options, Selection};
 pub use paired::Paired;
 pub use power::{Situation, further_rounds};
 pub use robust::{hodges_lehmann, sign_flip};
-pub use slices::{SlicePairs, SliceValue};
+pub use slices::SlicePairs;
 pub use summary::{geometric_mean, max, mean, median, min};
 pub use sweep::{Crossing, Place, ScaleUp, Side, SweepPoint, crossings, scale_up};

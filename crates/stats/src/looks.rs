@@ -1,6 +1,6 @@
 //! Looking at a run after each of its rounds: what that costs, and when to stop.
 
-use model::{Comparison, Reason, Verdict};
+use model::{Comparison, Plan, Reason, Verdict};
 
 use crate::options::CompareError;
 use crate::student::{z_critical, z_tail};
@@ -50,6 +50,11 @@ impl Looks {
             return Err(CompareError::BadLooks { min, max });
         }
         Ok(Self { min, max })
+    }
+
+    /// The looks that a plan asks for; `None` where its number of rounds is fixed.
+    pub fn of(plan: &Plan) -> Option<Self> {
+        Self::new(plan.course.first_look?, plan.rounds).ok()
     }
 
     /// The rounds after which the first look is taken.

@@ -33,8 +33,8 @@ pub struct Options {
     pub margins: BTreeMap<MetricId, f64>,
     /// The largest q-value that counts as certain, between 0 and 1.
     pub q: f64,
-    /// Whether the run is looked at after each round, to end it when all is decided; `None` for a
-    /// number of rounds that was fixed before.
+    /// Whether the run is looked at after each round, to end it when all is decided; `None` for what
+    /// its plan says. So whoever asks later judges a run by the looks that decided about its length.
     pub looks: Option<Looks>,
 }
 
@@ -111,6 +111,11 @@ impl Options {
                 systems: plan.systems.iter().map(|s| s.name.clone()).collect(),
             })
         }
+    }
+
+    /// The looks that a run is judged by; `None` where its number of rounds was fixed before.
+    pub(crate) fn looks_at(&self, data: &RunData) -> Option<Looks> {
+        self.looks.or_else(|| Looks::of(&data.info.plan))
     }
 
     /// The margin of a metric whose own is `usual`.

@@ -1,26 +1,6 @@
 //! Steps that were measured in alternating slices: many pairs in a round, none of them by itself.
 
-use model::{MetricId, StepId};
-
 use crate::paired::{Paired, sum};
-
-/// The value of a metric in one slice of a step.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SliceValue {
-    /// From 1.
-    pub round: u32,
-    /// Name of the system.
-    pub system: String,
-    /// Which step.
-    pub step: StepId,
-    /// Which metric.
-    pub metric: MetricId,
-    /// The slices of a round that have the same number ran beside each other and are compared;
-    /// rising with time.
-    pub pair: u32,
-    /// The value.
-    pub value: f64,
-}
 
 /// What slice pairs are worth, by themselves.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,23 +9,20 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::time::Instant;
 
-use model::{
-    Counter, Counts, Interval, KindInterval, KindSpec, KindTotals, Nanos, Outcome, Plan, Readings,
-    Rng, RunId, StepId, StepRecord, Subject, TrialKey, measure,
-};
+use model::{Interval, KindInterval, Nanos, Outcome, Plan, Rng, RunId, StepId, TrialKey, measure};
 use store::{Store, TrialId, Want};
 
 #[path = "../src/fixture.rs"]
 mod fixture;
+mod made_up;
+
+use made_up::{Kind, STEPS};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const SYSTEMS: [&str; 4] = ["base", "faster", "slower", "control"];
-const STEPS: [&str; 10] = [
-    "l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000",
-];
-/// The operation kinds of every step, and whether they follow a schedule.
-const KINDS: [(&str, bool); 3] = [("insert", true), ("delete", true), ("query", false)];
+/// The operation kinds of every step.
+const KINDS: [Kind; 3] = [("insert", true), ("delete", true), ("query", false)];
 /// Latencies recorded in each second for each kind.
 const SAMPLES: u64 = 50;
 /// Different seconds made for each step; the others repeat them.
@@ -122,7 +119,7 @@ fn write_step(
     let kinds = KINDS.map(|(name, _)| name.to_owned());
     let row = store.begin_step(trial, &StepId::new(step), ordinal, &kinds, true)?;
     let mut some: Vec<Interval> = (0..VARIETY.min(seconds))
-        .map(|_| some_second(slowness, rng))
+        .map(|_| made_up::second(&KINDS, SAMPLES, slowness, rng))
         .collect();
     let mut totals: Vec<KindInterval> = KINDS.map(|_| KindInterval::default()).into();
     for index in 0..seconds {
@@ -135,102 +132,7 @@ fn write_step(
         }
         store.add_interval(row, interval)?;
     }
-    let record = record(step, ordinal, seconds, totals);
+    let record = made_up::record(step, ordinal, seconds, &KINDS, totals);
     store.finish_step(row, &record, &measure(&record))?;
     Ok(())
-}
-
-/// A second whose latencies lie around half a millisecond, with a long tail.
-fn some_second(slowness: f64, rng: &mut Rng) -> Interval {
-    let kinds = KINDS.map(|(_, scheduled)| {
-        let ops = (1000.0 / slowness * (0.9 + 0.2 * rng.unit())) as u64;
-        let mut kind = KindInterval {
-            ops,
-            rows: ops * 10,
-            ..KindInterval::default()
-        };
-        for _ in 0..SAMPLES {
-            let micros = 500.0 * slowness * (0.1 + rng.unit()) / (1.001 - rng.unit()).sqrt();
-            let service = Nanos((micros * 1e3) as u64);
-            kind.service.record(service);
-            if scheduled {
-                let response = kind.response.get_or_insert_default();
-                response.record(service + Nanos(rng.below(50_000)));
-            }
-        }
-        kind
-    });
-    Interval {
-        index: 0,
-        start: Nanos(0),
-        length: Nanos::SECOND,
-        kinds: kinds.into(),
-        stalled: Nanos(0),
-        readings: readings(rng, 1),
-    }
-}
-
-fn readings(rng: &mut Rng, seconds: u64) -> Readings {
-    let mut readings = Readings::default();
-    for id in [
-        Counter::SERVER_CPU,
-        Counter::SERVER_CS,
-        Counter::SERVER_WRITTEN,
-        Counter::CLIENT_CPU,
-        Counter::HOST_CPU,
-        Counter::HOST_CS,
-        Counter::HOST_STEAL,
-        Counter::DISK_READS,
-        Counter::DISK_READ,
-        Counter::DISK_WRITES,
-        Counter::DISK_WRITTEN,
-    ] {
-        readings.total(id, seconds * (400_000_000 + rng.below(50_000_000)));
-    }
-    readings.level(Counter::SERVER_RSS, (1 << 30) + rng.below(1 << 20));
-    readings
-}
-
-fn record(step: &str, ordinal: u32, seconds: u32, totals: Vec<KindInterval>) -> StepRecord {
-    let about_rows = step.starts_with('l');
-    let subject = if about_rows { "insert" } else { "query" };
-    let kinds = KINDS.into_iter().zip(totals);
-    StepRecord {
-        step: StepId::new(step),
-        ordinal,
-        measured: true,
-        clients: 4,
-        window: Nanos::from_secs(seconds.into()),
-        elapsed: Nanos::from_secs(u64::from(seconds) + 1),
-        subject: Subject {
-            kind: subject.into(),
-            counts: if about_rows {
-                Counts::Rows
-            } else {
-                Counts::Operations
-            },
-        },
-        kinds: kinds
-            .map(|((name, scheduled), sums)| KindTotals {
-                spec: KindSpec {
-                    name: name.into(),
-                    scheduled,
-                },
-                sums,
-                late: 0,
-            })
-            .collect(),
-        errors: Vec::new(),
-        target_rate: (!about_rows).then_some(10_000),
-        seconds_on_target: (!about_rows).then_some((seconds, seconds)),
-        requested_rows: 10_000 * u64::from(seconds),
-        open_loop: None,
-        tpcc: None,
-        counters: readings(&mut Rng::new(u64::from(ordinal)), u64::from(seconds)),
-        before: None,
-        sizes: None,
-        checks: Vec::new(),
-        notes: Vec::new(),
-        compat: false,
-    }
 }

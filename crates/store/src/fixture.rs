@@ -19,6 +19,7 @@ pub(crate) fn plan(systems: &[&str], rounds: u32) -> Result<Plan, VersionError> 
         base: systems.first().copied().unwrap_or_default().into(),
         systems: systems.iter().map(|name| system(name, &version)).collect(),
         source: "name = \"test\"\n".into(),
+        course: model::Course::default(),
         template: false,
     })
 }

@@ -6,7 +6,7 @@
 //! up to a recent commit; a trial without an outcome is done again.
 //!
 //! [`Store`] writes in `write.rs` and reads in `read.rs`; [`Store::load`] (`load.rs`) reads a
-//! whole run for comparison and report.
+//! whole run for comparison and report; `slices.rs` does both for slices.
 
 mod error;
 mod interval;
@@ -15,6 +15,7 @@ mod migrate;
 mod pack;
 mod read;
 mod record;
+mod slices;
 mod whole;
 mod write;
 

@@ -16,6 +16,7 @@ use crate::interval::{Damage, Reader};
 use crate::pack::from_json;
 use crate::read::{describe_step, row_of, run_info, wrong_type};
 use crate::record::StoredRecord;
+use crate::slices::slices;
 
 /// Which of the large parts of a run are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl Store {
     /// A whole run.
     ///
     /// Trials come in the order in which they ran, everything below them by step, then as the
-    /// step has it. Cells, series and histograms are those of measured steps of trials that
+    /// step has it. Cells, slices, series and histograms are those of measured steps of trials that
     /// completed; a step that only failed trials reached is listed all the same.
     pub fn load(&self, run: &RunId, want: Want) -> Result<RunData, StoreError> {
         self.read("reading a run", |state| {
@@ -53,9 +54,11 @@ impl Store {
                 notes,
                 series: Vec::new(),
                 histograms: Vec::new(),
+                slices: Vec::new(),
             };
             for step in finished.iter().filter(|step| step.trial_completed) {
                 cells(state, step, &mut data.cells)?;
+                slices(state, step, &mut data.slices)?;
                 if want.series {
                     data.series.push(series(state, step)?);
                 }
@@ -69,20 +72,20 @@ impl Store {
 }
 
 /// A step that has a record, in a trial that has an outcome.
-struct FinishedStep {
-    id: i64,
-    round: u32,
+pub(crate) struct FinishedStep {
+    pub(crate) id: i64,
+    pub(crate) round: u32,
     position: u32,
-    system: String,
+    pub(crate) system: String,
     trial_completed: bool,
-    name: StepId,
+    pub(crate) name: StepId,
     /// Names of the kinds, in the order of every interval.
     kinds: Vec<String>,
     record: StoredRecord<'static>,
 }
 
 impl FinishedStep {
-    fn damaged(&self, what: &str, cause: &impl ToString) -> Fault {
+    pub(crate) fn damaged(&self, what: &str, cause: &impl ToString) -> Fault {
         let step = describe_step(&self.name, &self.system, self.round);
         Fault::damaged(format!("{what} {step}"), cause)
     }

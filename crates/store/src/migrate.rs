@@ -9,7 +9,11 @@ use crate::in_transaction;
 
 /// Every change of the schema, oldest first; `PRAGMA user_version` counts those that a file has.
 /// Append only: what stands here has been applied to files that exist.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("schema-2.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("schema.sql"),
+    include_str!("schema-2.sql"),
+    include_str!("schema-3.sql"),
+];
 
 /// The `application_id` that the first migration gives to a file: "bksl".
 const OURS: i64 = 0x626b_736c;
@@ -123,7 +127,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             message(&path),
-            @"LAB was written by backslide 7.1.0 (schema 99, this one knows 2); use that version or another lab directory"
+            @"LAB was written by backslide 7.1.0 (schema 99, this one knows 3); use that version or another lab directory"
         );
         change(&path, "DROP TABLE lab");
         assert!(message(&path).contains("unknown version"));

@@ -23,9 +23,18 @@ pub struct RunSummary {
     pub completed: u32,
     /// Trials that failed.
     pub failed: u32,
-    /// Trials that the plan asks for.
+    /// Trials that were disturbed and set aside.
+    pub quarantined: u32,
+    /// Trials that it has, and those that the plan asks for beside them, at most; of a run that ended early
+    /// those that it has.
     pub total: u32,
 }
+
+/// How outcomes are counted: all, completed, quarantined; what is left has failed. An outcome is its JSON,
+/// which begins with the word for it.
+const OUTCOMES: &str = "SELECT run.id, count(completed), count(*) FILTER (WHERE completed = 1),
+        count(*) FILTER (WHERE outcome LIKE '{\"outcome\":\"quarantined\"%')
+     FROM run LEFT JOIN trial ON trial.run = run.id GROUP BY run.id ORDER BY run.id";
 
 /// A step of a run, as people name it.
 struct StepName<'a> {
@@ -57,22 +66,19 @@ impl Store {
     /// All runs, oldest first.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
         self.read("listing the runs", |state| {
-            let mut query = state.prepare(
-                "SELECT run.id, count(*) FILTER (WHERE completed = 1),
-                        count(*) FILTER (WHERE completed = 0)
-                 FROM run LEFT JOIN trial ON trial.run = run.id GROUP BY run.id ORDER BY run.id",
-            )?;
-            let counts = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            let mut query = state.prepare(OUTCOMES)?;
+            let mut rows = query.query([])?;
             let mut runs = Vec::new();
-            for count in counts {
-                let (row, completed, failed) = count?;
-                let info = run_info(state, row)?;
-                let total = info.plan.systems.len() as u32 * info.plan.rounds;
+            while let Some(row) = rows.next()? {
+                let (ended, completed): (u32, u32) = (row.get(1)?, row.get(2)?);
+                let quarantined: u32 = row.get(3)?;
+                let info = run_info(state, row.get(0)?)?;
                 runs.push(RunSummary {
+                    total: total(&info, ended),
+                    failed: ended.saturating_sub(completed + quarantined),
                     info,
                     completed,
-                    failed,
-                    total,
+                    quarantined,
                 });
             }
             Ok(runs)
@@ -264,6 +270,17 @@ pub(crate) fn run_info(state: &Connection, row: i64) -> Result<RunInfo, Fault> {
         state,
         id,
     })
+}
+
+/// Trials of a run of which so many have an outcome.
+fn total(info: &RunInfo, ended: u32) -> u32 {
+    let ended_early = info.plan.course.first_look.is_some() && info.state == RunState::Finished;
+    let planned = info.plan.systems.len() as u32 * info.plan.rounds;
+    if ended_early {
+        ended
+    } else {
+        ended.max(planned)
+    }
 }
 
 fn interval(row: &Row<'_>, name: &StepName<'_>) -> Result<Interval, Fault> {

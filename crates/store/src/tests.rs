@@ -3,6 +3,7 @@
 mod journal;
 mod kill;
 mod round_trip;
+mod slices;
 mod streaming;
 mod trouble;
 

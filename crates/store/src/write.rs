@@ -186,17 +186,28 @@ impl Store {
         outcome: &Outcome,
         duration: Nanos,
     ) -> Result<(), StoreError> {
+        self.finish_trials(&[(trial, outcome, duration)])
+    }
+
+    /// Gives each trial its outcome and how long it took: all of them, or none.
+    pub fn finish_trials(
+        &mut self,
+        ended: &[(TrialId, &Outcome, Nanos)],
+    ) -> Result<(), StoreError> {
         self.write("saving the outcome of a trial", |change| {
-            let changed = change.execute(
-                "UPDATE trial SET completed = ?2, outcome = ?3, duration_ns = ?4 WHERE id = ?1",
-                params![
-                    trial.0,
-                    outcome.is_completed(),
-                    to_json(outcome)?,
-                    duration.0 as i64
-                ],
-            )?;
-            still_there(changed, "trial")
+            for (trial, outcome, duration) in ended {
+                let changed = change.execute(
+                    "UPDATE trial SET completed = ?2, outcome = ?3, duration_ns = ?4 WHERE id = ?1",
+                    params![
+                        trial.0,
+                        outcome.is_completed(),
+                        to_json(outcome)?,
+                        duration.0 as i64
+                    ],
+                )?;
+                still_there(changed, "trial")?;
+            }
+            Ok(())
         })
     }
 
@@ -309,7 +320,7 @@ fn exists(change: &Connection, trial: TrialId) -> Result<(), Fault> {
     still_there(usize::from(found), "trial")
 }
 
-fn still_there(rows: usize, what: &'static str) -> Result<(), Fault> {
+pub(crate) fn still_there(rows: usize, what: &'static str) -> Result<(), Fault> {
     if rows == 1 {
         Ok(())
     } else {

@@ -21,6 +21,12 @@ pub enum Fault {
     LeavesCore,
     /// A clone of its data has a row less, in a file of the same length.
     ClonesBadly,
+    /// In these rounds the hypervisor gives all CPU time to others, and in no other round any, for no system of
+    /// the provider.
+    Disturbed {
+        /// From 1.
+        rounds: &'static [u32],
+    },
     /// Trouble with some statements: those that begin with `prefix`, from number `from` (from 1)
     /// of them on, `times` of them.
     Statements {

@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use lab::{Provider, Site, SiteError, Template};
 use load::Target;
-use model::{Bytes, Capture, Dialect, Engine, Sizes, System, Version, WorkloadSpec};
+use model::{
+    Bytes, Capture, Counter, Dialect, Engine, Nanos, Readings, Sizes, System, Version, WorkloadSpec,
+};
+use probes::{Detail, Probe, ProbeError};
 
 use crate::dbms::FakeDbms;
 use crate::diary::Diary;
@@ -122,6 +125,25 @@ impl FakeProvider {
         Ok(faults)
     }
 
+    /// What steals from a system; `None` where no test is about that, so that the host's own is read.
+    fn thief(&self, faults: &[Fault], directory: &Path) -> Option<Thief> {
+        let orders = |fault: &Fault| matches!(fault, Fault::Disturbed { .. });
+        if !self.faults.iter().any(|(_, fault)| orders(fault)) {
+            return None;
+        }
+        let round = round_of(directory);
+        let is_robbed = |fault: &Fault| {
+            let of_round = |rounds: &[u32]| round.is_some_and(|round| rounds.contains(&round));
+            matches!(fault, Fault::Disturbed { rounds } if of_round(rounds))
+        };
+        // An hour is more than any host has in the time of a test.
+        let hours = u64::from(faults.iter().any(is_robbed));
+        Some(Thief {
+            takes: Nanos::from_secs(hours * 3600).0,
+            taken: 0,
+        })
+    }
+
     fn site(
         &self,
         system: &System,
@@ -130,6 +152,7 @@ impl FakeProvider {
         directory: &Path,
     ) -> Box<dyn Site> {
         Box::new(FakeSite {
+            thief: self.thief(faults, directory),
             dbms,
             system: system.name.clone(),
             version: system.build.version.clone(),
@@ -141,6 +164,33 @@ impl FakeProvider {
             diary: self.diary.clone(),
             held: Arc::clone(&self.held),
         })
+    }
+}
+
+/// The round that an instance is of: `r1-3-2` is of round 3.
+fn round_of(directory: &Path) -> Option<u32> {
+    let name = directory.file_name()?.to_str()?;
+    name.split('-').nth(1)?.parse().ok()
+}
+
+/// Stolen CPU time as a test orders it, in place of the host's.
+#[derive(Clone, Copy, Debug)]
+struct Thief {
+    /// Nanoseconds from one reading to the next.
+    takes: u64,
+    taken: u64,
+}
+
+impl Probe for Thief {
+    fn name(&self) -> &'static str {
+        "thief"
+    }
+
+    fn read(&mut self, _: Detail) -> Result<Readings, ProbeError> {
+        self.taken += self.takes;
+        let mut readings = Readings::default();
+        readings.total(Counter::HOST_STEAL, self.taken);
+        Ok(readings)
     }
 }
 
@@ -168,6 +218,8 @@ fn left_in(directory: &Path, error: SiteError) -> SiteError {
 }
 
 struct FakeSite {
+    /// Takes CPU time away, or keeps others from that.
+    thief: Option<Thief>,
     dbms: FakeDbms,
     system: String,
     version: Version,
@@ -200,6 +252,11 @@ impl Site for FakeSite {
 
     fn pid(&self) -> Option<u32> {
         None
+    }
+
+    fn probes(&self) -> Vec<Box<dyn Probe>> {
+        let thief = self.thief.map(|thief| Box::new(thief) as Box<dyn Probe>);
+        thief.into_iter().collect()
     }
 
     fn has_died(&self) -> bool {

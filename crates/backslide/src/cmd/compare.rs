@@ -172,7 +172,7 @@ fn nothing_to_judge(data: &RunData, format: CompareFormat, printer: Printer) -> 
         CompareFormat::Json | CompareFormat::Junit | CompareFormat::Markdown => printer.note(&why),
     }
     let mut trials = data.trials.iter();
-    if trials.any(|trial| !trial.outcome.is_completed()) {
+    if trials.any(|trial| trial.outcome.is_failed()) {
         Exit::TrialFailed
     } else {
         Exit::Inconclusive
@@ -204,10 +204,11 @@ fn has_a_pair(data: &RunData) -> bool {
         let system = data.info.plan.system(&trial.system);
         trial.outcome.is_completed() && system.is_some_and(|system| !system.control)
     };
-    (1..=data.info.plan.rounds).any(|round| {
-        let trials = data.trials.iter().filter(completed);
-        trials.filter(|trial| trial.round == round).count() > 1
-    })
+    let trials = data.trials.iter().filter(completed);
+    let mut rounds: Vec<u32> = trials.map(|trial| trial.round).collect();
+    rounds.sort_unstable();
+    let mut by_round = rounds.chunk_by(|a, b| a == b);
+    by_round.any(|round| round.len() > 1)
 }
 
 fn is_control(data: &RunData, comparison: &Comparison) -> bool {

@@ -25,6 +25,7 @@ struct Line<'a> {
     trials: u32,
     completed: u32,
     failed: u32,
+    quarantined: u32,
 }
 
 pub(crate) fn run(args: &ListArgs, root: &Path, printer: Printer) -> Result<Exit> {
@@ -54,6 +55,7 @@ pub(crate) fn run(args: &ListArgs, root: &Path, printer: Printer) -> Result<Exit
             trials: summary.total,
             completed: summary.completed,
             failed: summary.failed,
+            quarantined: summary.quarantined,
         })
         .collect();
     match args.format {
@@ -68,10 +70,11 @@ pub(crate) fn run(args: &ListArgs, root: &Path, printer: Printer) -> Result<Exit
 
 fn as_table(lines: &[Line<'_>]) -> Table {
     let rows = lines.iter().map(|line| {
-        let trials = match line.failed {
-            0 => format!("{}/{}", line.completed, line.trials),
-            failed => format!("{}/{}, {failed} failed", line.completed, line.trials),
-        };
+        let others = [(line.failed, "failed"), (line.quarantined, "quarantined")];
+        let others = others.into_iter().filter(|(count, _)| *count > 0);
+        let others = others.map(|(count, word)| format!(", {count} {word}"));
+        let others = others.collect::<Vec<String>>().concat();
+        let trials = format!("{}/{}{others}", line.completed, line.trials);
         vec![
             Cell::text(line.run),
             Cell::text(line.plan),

@@ -1,57 +1,20 @@
 //! `backslide plan`: what would run; starts nothing.
 
+mod json;
 mod steps;
 mod transactions;
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::{BuildSource, Bytes, Host, Nanos, Plan, Trial, WorkloadSpec};
+use model::{BuildSource, Bytes, Host, Interleave, Nanos, Plan, WorkloadSpec};
 use plan::Estimate;
 use report::{Cell, Header, Table};
-use serde::Serialize;
 
 use crate::args::{Format, PlanArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::table;
-
-/// An expanded plan as programs see it.
-#[derive(Serialize)]
-struct Expanded<'a> {
-    name: &'a str,
-    workload: &'a WorkloadSpec,
-    rounds: u32,
-    seed: u64,
-    base: &'a str,
-    template: bool,
-    disk_bytes: u64,
-    seconds: f64,
-    systems: Vec<Line<'a>>,
-    trials: Vec<Turn<'a>>,
-}
-
-#[derive(Serialize)]
-struct Line<'a> {
-    system: &'a str,
-    build: String,
-    engine: &'static str,
-    config: &'a str,
-    control: bool,
-    settings: Vec<String>,
-    disk_bytes: u64,
-    seconds: f64,
-    memory_bytes: u64,
-}
-
-#[derive(Serialize)]
-struct Turn<'a> {
-    index: usize,
-    round: u32,
-    position: u32,
-    system: &'a str,
-    seed: u64,
-}
 
 pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let directory = root
@@ -63,7 +26,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
     let plan = super::run::expand(&file, &builds, host.shape)?;
     let estimate = plan::estimate(&plan);
     match args.format {
-        Format::Json => printer.result(&serde_json::to_string_pretty(&expanded(&plan))?),
+        Format::Json => printer.result(&serde_json::to_string_pretty(&json::expanded(&plan))?),
         Format::Text => {
             outline(&plan, &estimate, &host, directory, printer);
             for recipe in builds.take_wanted() {
@@ -100,28 +63,39 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
 
 /// How many trials, and what they need of time, disk and memory.
 fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer: Printer) {
+    let at_most = if plan.course.first_look.is_some() {
+        "at most "
+    } else {
+        ""
+    };
     printer.result(&format!(
-        "plan {}: {} × {} rounds = {} trials, base {}, seed {}",
+        "plan {}: {} × {} = {at_most}{} trials, base {}, seed {}",
         plan.name,
         plan.systems.len(),
-        plan.rounds,
+        report::planned_rounds(plan),
         plan.trials().len(),
         plan.base,
         plan.seed
     ));
+    let shortest = needs.shortest.map(|time| format!("{time} to "));
     printer.result(&format!(
-        "about {} and {} of disk; {} are free in {}",
+        "about {}{} and {} of disk; {} are free in {}",
+        shortest.unwrap_or_default(),
         needs.time,
         needs.disk,
         host.disk.free,
         directory.display()
     ));
-    let memory = needs.memory.iter().map(|(_, memory)| memory.0).max();
     printer.result(&format!(
         "about {} of memory; the host has {}",
-        Bytes(memory.unwrap_or(0)),
-        host.shape.memory
+        needs.peak_memory, host.shape.memory
     ));
+    for line in course(plan) {
+        printer.result(&line);
+    }
+    for line in report::tables::placement_lines(&plan.systems) {
+        printer.result(&line);
+    }
     if plan.template {
         let disk: u64 = needs.templates.iter().map(|t| t.disk.0).sum();
         let time: u64 = needs.templates.iter().map(|t| t.time.0).sum();
@@ -131,6 +105,24 @@ fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer
             Bytes(disk)
         ));
     }
+}
+
+/// How the rounds are carried out, where the plan asks for more than a number of them.
+fn course(plan: &Plan) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(first) = plan.course.first_look {
+        lines.push(format!(
+            "looked at after {} and after each further one; ends as soon as all is decided",
+            report::format::plural(first as usize, "round")
+        ));
+    }
+    match plan.course.interleave {
+        Interleave::Trials => {}
+        Interleave::Slices(length) => lines.push(format!(
+            "in slices of {length}, where a step changes no data: all systems of a round are up at once"
+        )),
+    }
+    lines
 }
 
 fn order(plan: &Plan, times: &[(String, Nanos)]) -> Table {
@@ -192,68 +184,4 @@ fn show_config(plan: &Plan, root: &Path, printer: Printer) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn expanded(plan: &Plan) -> Expanded<'_> {
-    let estimate = plan::estimate(plan);
-    let disk = |name: &str| part(&estimate.systems, name).unwrap_or(Bytes(0)).0;
-    let memory = |name: &str| part(&estimate.memory, name).unwrap_or(Bytes(0)).0;
-    let time = |name: &str| {
-        part(&estimate.parts, name)
-            .unwrap_or(Nanos(0))
-            .as_secs_f64()
-    };
-    Expanded {
-        name: &plan.name,
-        workload: &plan.workload,
-        rounds: plan.rounds,
-        seed: plan.seed,
-        base: &plan.base,
-        template: plan.template,
-        disk_bytes: estimate.disk.0,
-        seconds: estimate.time.as_secs_f64(),
-        systems: plan
-            .systems
-            .iter()
-            .map(|system| Line {
-                system: &system.name,
-                build: system.build.id(),
-                engine: system.engine.name(),
-                config: &system.config.name,
-                control: system.control,
-                settings: system
-                    .config
-                    .settings
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect(),
-                disk_bytes: disk(&system.name),
-                seconds: time(&system.name),
-                memory_bytes: memory(&system.name),
-            })
-            .collect(),
-        trials: plan
-            .trials()
-            .into_iter()
-            .zip(1..)
-            .map(|(t, index)| turn(plan, &t, index))
-            .collect(),
-    }
-}
-
-fn turn<'a>(plan: &'a Plan, trial: &Trial, index: usize) -> Turn<'a> {
-    Turn {
-        index,
-        round: trial.round,
-        position: trial.position,
-        system: &plan.systems[trial.system].name,
-        seed: trial.seed,
-    }
-}
-
-fn part<T: Copy>(parts: &[(String, T)], name: &str) -> Option<T> {
-    parts
-        .iter()
-        .find(|(part, _)| part == name)
-        .map(|(_, value)| *value)
 }

@@ -11,6 +11,7 @@ use model::{Comparison, RunData, RunId};
 use report::Input;
 
 use crate::args::{ReportArgs, ReportFormat};
+use crate::charts::{self, Written};
 use crate::exit::Exit;
 use crate::output::{self, Output};
 use crate::printer::Printer;
@@ -22,9 +23,15 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
     let data = lab.store.load(&run, runs::EVERYTHING)?;
     let comparisons = runs::compare_all(&data, args.base.as_deref())?;
     let output = destination(&lab, &run, args.output.as_deref())?;
+    let format = format_of(&output, args.format)?;
+    let charts = match args.charts.as_deref() {
+        Some(directory) => write_charts(&data, &comparisons, directory, printer)?,
+        None => None,
+    };
     let form = Form {
-        format: args.format,
+        format: Some(format),
         brief: args.brief,
+        charts: charts.as_ref(),
     };
     write(&lab, &data, &comparisons, &output, form)?;
     if output != Path::new("-") {
@@ -35,11 +42,46 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
 
 /// How a report is written.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Form {
+pub(crate) struct Form<'a> {
     /// What was asked for; else what the file's name says.
     format: Option<ReportFormat>,
     /// Less of each step?
     brief: bool,
+    /// What Markdown shows at its end.
+    charts: Option<&'a Written>,
+}
+
+/// Writes the charts, and says how many; `None` where there are none.
+fn write_charts(
+    data: &RunData,
+    comparisons: &[Comparison],
+    directory: &Path,
+    printer: Printer,
+) -> Result<Option<Written>> {
+    let files = report::charts(&Input {
+        data,
+        comparisons,
+        differing: None,
+        generated: "",
+        findings: Vec::new(),
+    });
+    if files.is_empty() {
+        let run = &data.info.id;
+        printer.note(&format!(
+            "run {run} has no charts: none of what they show was measured"
+        ));
+        return Ok(None);
+    }
+    let written = charts::write(files, directory)?;
+    if !written.has_png() {
+        printer.note(charts::NO_FONT);
+    }
+    printer.note(&format!(
+        "{} in {}",
+        report::format::plural(written.count(), "chart"),
+        directory.display()
+    ));
+    Ok(Some(written))
 }
 
 /// Where a report goes that was not told where.
@@ -59,7 +101,7 @@ pub(crate) fn write(
     data: &RunData,
     comparisons: &[Comparison],
     output: &Path,
-    form: Form,
+    form: Form<'_>,
 ) -> Result<()> {
     let generated = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string();
     let base = comparisons
@@ -77,7 +119,10 @@ pub(crate) fn write(
         ReportFormat::Csv => return output::write(output, |out| csv(data, out)),
         ReportFormat::Html if form.brief => report::html_brief(&input),
         ReportFormat::Html => report::html(&input),
-        ReportFormat::Md => report::markdown(&input),
+        ReportFormat::Md => {
+            let links = form.charts.map(|charts| charts.links(output));
+            report::markdown(&input) + &links.transpose()?.unwrap_or_default()
+        }
         ReportFormat::Tsv => report::tsv(&input),
         ReportFormat::Json => report::json(comparisons),
     };

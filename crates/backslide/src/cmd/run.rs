@@ -80,7 +80,8 @@ pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
         builds.catalog().plan(named)?.to_owned()
     };
     let file = input::with_workload_file(plan::read(&text, named)?, path)?;
-    Ok((file, builds))
+    let cpus = probes::allowed().into_iter().map(|cpu| cpu as u32);
+    Ok((file.with_cpus(cpus.collect()), builds))
 }
 
 /// Resolves everything in a plan. Builds of the catalog that are not installed stand in it as they would
@@ -133,7 +134,7 @@ pub(crate) fn carry_out(
                 "run {run}: plan {}, {} × {}, in {root}",
                 info.plan.name,
                 report::format::plural(info.plan.systems.len(), "system"),
-                report::format::plural(info.plan.rounds as usize, "round"),
+                report::planned_rounds(&info.plan),
             ));
         }
         progress.see(event);
@@ -145,7 +146,11 @@ pub(crate) fn carry_out(
         ));
         printer.result(&run.to_string());
     }
-    Ok(match ended? {
+    let ended = ended?;
+    if ended != Ended::Interrupted {
+        tell_quarantined(lab, run, printer)?;
+    }
+    Ok(match ended {
         Ended::Finished { failed: 0 } => Exit::Fine,
         Ended::Finished { failed } => {
             let trials = if failed == 1 {
@@ -163,6 +168,22 @@ pub(crate) fn carry_out(
             Exit::Failed
         }
     })
+}
+
+/// Says how many trials were set aside; that is no failure.
+fn tell_quarantined(lab: &Lab, run: &RunId, printer: Printer) -> Result<()> {
+    let journal = lab.store.journal(run)?;
+    let quarantined = journal
+        .iter()
+        .filter(|(_, outcome)| outcome.is_quarantined());
+    let count = quarantined.count();
+    if count > 0 {
+        printer.note(&format!(
+            "{} quarantined, because something else disturbed the host: `backslide show {run}` says what",
+            report::format::plural(count, "trial")
+        ));
+    }
+    Ok(())
 }
 
 /// The first ^C (or SIGTERM) asks to stop cleanly, the second ends the process at once: the kernel

@@ -20,12 +20,13 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
     let data = runs::load(&lab, args.run.as_deref(), runs::NUMBERS)?;
     let info = &data.info;
     printer.result(&format!(
-        "run {} · plan {} · {} · started {} · {} · seed {} · backslide {}",
+        "run {} · plan {} · {} · started {} · {}, {} · seed {} · backslide {}",
         info.id,
         info.plan.name,
         info.plan.workload.name(),
         info.started,
         info.state.word(),
+        report::rounds(&data),
         info.plan.seed,
         info.backslide,
     ));
@@ -41,6 +42,11 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
             "  {}{role}: {}",
             system.name, system.build.version_line
         ));
+    }
+    if !info.is_imported() {
+        for line in report::tables::placement_lines(&info.plan.systems) {
+            printer.result(&format!("  {line}"));
+        }
     }
     let input = Input {
         data: &data,
@@ -70,7 +76,14 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
         table::print(printer, &transactions);
     }
     for trial in &data.trials {
-        failed(&lab, trial, printer);
+        match &trial.outcome {
+            Outcome::Completed => {}
+            Outcome::Quarantined { reason } => printer.prose(&format!(
+                "\nround {}, {} was quarantined: {reason}",
+                trial.round, trial.system
+            )),
+            Outcome::Failed { .. } => failed(&lab, trial, printer),
+        }
     }
     Ok(Exit::Fine)
 }

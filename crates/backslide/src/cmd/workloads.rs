@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result};
-use model::{Dialect, SqlOperation, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork};
+use model::{Dialect, SqlOperation, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork, WarmUpEnd};
 use plan::{Catalog, Choices, PlanError, WorkloadListing};
 use report::{Cell, Header, Table, Tone, statements};
 use serde::Serialize;
@@ -85,6 +85,7 @@ struct Stage<'a> {
     measured: bool,
     writes: bool,
     seconds: Option<u32>,
+    warmup: Option<&'static str>,
     warmup_seconds: Option<u32>,
     operations: Vec<Sent<'a>>,
 }
@@ -142,6 +143,7 @@ fn step<'a>(spec: &SqlSpec, step: &'a SqlStep) -> Stage<'a> {
         },
         writes: run.is_none_or(|run| run.writes),
         seconds: run.map(|run| run.seconds),
+        warmup: run.map(|run| run.warmup_end.word()),
         warmup_seconds: run.map(|run| run.warmup_seconds),
         operations: operations.collect(),
     }
@@ -363,11 +365,18 @@ fn about(step: &SqlStep) -> String {
             report::group_title(&step.group).to_lowercase()
         );
     }
-    let _infallible = write!(
-        text,
-        ", {} s after {} s of warm-up",
-        run.seconds, run.warmup_seconds
-    );
+    let _infallible = match run.warmup_end {
+        WarmUpEnd::Fixed => write!(
+            text,
+            ", {} s after {} s of warm-up",
+            run.seconds, run.warmup_seconds
+        ),
+        WarmUpEnd::Steady => write!(
+            text,
+            ", {} s once the rate is steady, after {} s at most",
+            run.seconds, run.warmup_seconds
+        ),
+    };
     match &run.pace {
         SqlPace::Unlimited => {}
         SqlPace::Rate { per_second, .. } => {

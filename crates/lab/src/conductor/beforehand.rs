@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{BuildSource, Plan, System};
+use model::{BuildSource, Interleave, Plan, System};
 
 use crate::LabError;
 use crate::capacity::raise_open_files;
@@ -25,7 +25,11 @@ pub(super) fn check(plan: &Plan, left: &[usize], provider: &dyn Provider) -> Res
             });
         checked.map_err(|cause| refused(system, cause))?;
     }
-    raise_open_files(&plan.workload)
+    let at_once = match plan.course.interleave {
+        Interleave::Trials => 1,
+        Interleave::Slices(_) => plan.systems.len(),
+    };
+    raise_open_files(&plan.workload, at_once)
 }
 
 /// Sessions over TCP, encrypted or compressed are tried on a server of ours that is started for it: whether

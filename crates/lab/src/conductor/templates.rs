@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use model::{Bytes, Event, Outcome, Plan, RunData, System};
 
+use super::step::OpenSite;
 use super::{Broken, Conductor, failed, place_client};
 use crate::LabError;
 use crate::directory::now;
-use crate::site::Site;
 use crate::template::{
     FORMAT, Figure, Found, Inventory, Record, Shelf, Template, data_of, keys, loading_seed, remove,
 };
@@ -189,16 +189,17 @@ impl Conductor<'_> {
             .map_err(Broken::Lab)?;
         // Where trials have their round, which counts from 1.
         let name = format!("{}-0-{}", self.run, index + 1);
-        let mut site = self.open(system, &name, None)?;
-        let (loading, state) = match self.load_on(system, &mut *site) {
+        let mut open = self.open(system, &name, None)?;
+        let (loading, state) = match self.load_on(system, &mut open) {
             Ok(loaded) => loaded,
-            Err(broken) => return self.end(system, &name, site, Err(broken)),
+            Err(broken) => return self.end(system, &name, open, Err(broken)),
         };
         let staged = templates.shelf.stage(key).map_err(Broken::Lab)?;
         let data = data_of(&staged);
+        let site = &mut open.site;
         let moved = site.stop().and_then(|()| site.move_data(&data));
         let moved = moved.map_err(|error| failed(None, error.reason, error.log_tail));
-        if let Err(broken) = self.end(system, &name, site, moved) {
+        if let Err(broken) = self.end(system, &name, open, moved) {
             remove(&staged).map_err(Broken::Lab)?;
             return Err(broken);
         }
@@ -229,18 +230,18 @@ impl Conductor<'_> {
     fn load_on(
         &mut self,
         system: &System,
-        site: &mut dyn Site,
+        open: &mut OpenSite,
     ) -> Result<(Vec<Figure>, String), Broken> {
         place_client(system, &system.cpus.client).map_err(Broken::Lab)?;
         let mut workload = load::workload(&self.plan.workload, loading_seed(self.plan));
         let outlines = workload.steps().into_iter().take(workload.loading_steps());
         let mut figures = Vec::new();
         for (ordinal, outline) in (0..).zip(outlines) {
-            figures.extend(self.step(&mut *workload, ordinal, &outline, site)?);
+            figures.extend(self.step(&mut *workload, ordinal, &outline, open)?);
         }
-        match workload.state(&site.target()) {
+        match workload.state(&open.site.target()) {
             Ok(state) => Ok((figures, state)),
-            Err(error) => Err(failed(None, error.to_string(), site.log_tail())),
+            Err(error) => Err(failed(None, error.to_string(), open.site.log_tail())),
         }
     }
 }
@@ -248,7 +249,7 @@ impl Conductor<'_> {
 /// How a trial ends whose template could not be made.
 fn of_template(outcome: Outcome) -> Outcome {
     match outcome {
-        Outcome::Completed => Outcome::Completed,
+        whole @ (Outcome::Completed | Outcome::Quarantined { .. }) => whole,
         Outcome::Failed {
             step,
             reason,

@@ -165,6 +165,7 @@ mod tests {
             seed: 7,
             base: "a".to_owned(),
             systems,
+            course: model::Course::default(),
             template: true,
             source: String::new(),
         }

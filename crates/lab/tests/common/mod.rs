@@ -27,6 +27,7 @@ pub(crate) fn plan(rounds: u32, workload: &str) -> Plan {
         workload = {{ kind = "insert", scale = "tiny", rows = 2_000, i1_rows = 400, i2_rows = 100,
                      rates = [100], statement_timeout = 1{workload} }}
         rounds = {rounds}
+        quarantine = false
         seed = 7
         base = "good"
         [[system]]
@@ -68,6 +69,7 @@ pub(crate) fn micro(rounds: u32, workload: &str) -> Plan {
         name = "tiny"
         workload = {{ kind = "micro", tables = 2, rows = 1_000, read_seconds = 1, write_seconds = 1, scan_seconds = 1, warmup_seconds = 0, settle = 0, statement_timeout = 5, {workload} }}
         rounds = {rounds}
+        quarantine = false
         seed = 7
         base = "good"
         [[system]]
@@ -189,6 +191,7 @@ pub(crate) fn to_report<'a>(data: &'a RunData, comparisons: &'a [Comparison]) ->
 pub(crate) fn told(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Completed => "completed".to_owned(),
+        Outcome::Quarantined { reason } => format!("quarantined: {reason}"),
         Outcome::Failed {
             step,
             reason,

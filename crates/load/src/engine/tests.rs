@@ -92,6 +92,18 @@ impl Client for Punctual {
     }
 }
 
+/// Asks whether the step is over at times of its own, long before.
+struct Farsighted(Nanos);
+
+impl Client for Farsighted {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let Self(end) = *self;
+        assert!(!context.is_over_at(end.saturating_sub(Nanos(1))));
+        assert!(context.is_over_at(end));
+        Ok(())
+    }
+}
+
 #[derive(Default)]
 struct Seen {
     edges: Vec<Edge>,
@@ -323,6 +335,16 @@ fn waiting_tells_when_it_ended_unless_the_step_is_over() {
     let setup = StepSetup {
         end: End::After(Nanos::from_millis(300)),
         ..setup(vec![client("a", false, Punctual)])
+    };
+    run(setup, &Stop::default(), &mut Seen::default()).unwrap();
+}
+
+#[test]
+fn a_client_that_reads_the_clock_need_not_be_told_that_the_time_is_over() {
+    let limit = Nanos::from_secs(3_600);
+    let setup = StepSetup {
+        end: End::AllDone { limit: Some(limit) },
+        ..setup(vec![client("a", true, Farsighted(limit))])
     };
     run(setup, &Stop::default(), &mut Seen::default()).unwrap();
 }

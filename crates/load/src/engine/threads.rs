@@ -12,6 +12,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuar
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use model::Nanos;
+
 use super::{Client, ClientContext, NAP, Role, Stop};
 use crate::recorder::Recorder;
 use crate::{StepClock, StepError};
@@ -199,6 +201,8 @@ pub(super) struct ClientThread<'a> {
     pub(super) role: &'a Role,
     /// Is the client's end awaited by the window?
     pub(super) closes: bool,
+    /// When the window closes at the latest.
+    pub(super) until: Nanos,
     pub(super) recorder: &'a Recorder,
     pub(super) shared: &'a Shared,
     pub(super) stop: &'a Stop,
@@ -219,6 +223,7 @@ impl ClientThread<'_> {
         let mut context = ClientContext {
             recorder: self.recorder.client(self.index, clock),
             closes: self.closes,
+            until: self.until,
             shared: self.shared,
             stop: self.stop,
         };

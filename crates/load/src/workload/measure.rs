@@ -1,12 +1,13 @@
 //! Windows in which clients run operations: warmed up, then measured, in a closed or an open loop.
 
-use model::{Arrivals, Check, KindSpec, Nanos, OpenLoop};
+use model::{Arrivals, Check, KindSpec, KindTotals, Nanos, OpenLoop};
 
 use super::settle::Clients;
+use super::warm::{Rates, WINDOW, WarmUp};
 use crate::arrivals::Queue;
 use crate::engine::{Blind, End, Observer, StepSetup, Stop, pass, run};
 use crate::ramp::{Attempt, RampSpec, Ramped, percentile, ramp};
-use crate::{StepError, Window};
+use crate::{StepClock, StepError, Window};
 
 /// The clients of a step, connected, and what they count.
 pub(super) struct Crew {
@@ -16,8 +17,8 @@ pub(super) struct Crew {
 
 /// The windows of a step.
 pub(super) struct Windows<'a> {
-    /// Length of the warm-up; zero for none.
-    pub(super) warmup: Nanos,
+    /// How long clients run before.
+    pub(super) warmup: WarmUp,
     /// When the measured window closes.
     pub(super) end: End,
     /// When operations start.
@@ -74,17 +75,19 @@ impl Windows<'_> {
     ) -> Result<Measured, StepError> {
         match &self.drive {
             Drive::Closed => {
-                self.warm_up(&mut crew, None, stop)?;
+                let notes = self.warm_up(&mut crew, None, stop)?;
                 Ok(Measured {
                     window: self.run(crew, None, stop, observer)?,
                     open_loop: None,
-                    notes: Vec::new(),
+                    notes,
                 })
             }
             Drive::Rate { queue, per_second } => {
                 let flow = (*queue, *per_second);
-                self.warm_up(&mut crew, Some(flow), stop)?;
-                self.at_rate(crew, flow, stop, observer)
+                let mut notes = self.warm_up(&mut crew, Some(flow), stop)?;
+                let measured = self.at_rate(crew, flow, stop, observer)?;
+                notes.extend(measured.notes);
+                Ok(Measured { notes, ..measured })
             }
             Drive::Ramp { queue, spec } => self.measure_ramp(crew, queue, spec, stop, observer),
         }
@@ -99,9 +102,9 @@ impl Windows<'_> {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Measured, StepError> {
-        self.warm_up(&mut crew, Some((queue, spec.from)), stop)?;
+        let mut notes = self.warm_up(&mut crew, Some((queue, spec.from)), stop)?;
         let ramped = ramp(&crew.kinds, &mut crew.clients, queue, spec, stop)?;
-        let mut notes = ramp_notes(&ramped, spec, &crew.kinds);
+        notes.extend(ramp_notes(&ramped, spec, &crew.kinds));
         let rate = ramped.highest.unwrap_or(spec.from);
         let measured = self.at_rate(crew, (queue, rate), stop, observer)?;
         if ramped.highest.is_some() {
@@ -119,19 +122,49 @@ impl Windows<'_> {
         })
     }
 
-    fn warm_up(
+    /// Lets the clients run before what is measured; what came of it, where that was open.
+    pub(super) fn warm_up(
         &self,
         crew: &mut Crew,
         flow: Option<(&Queue, u64)>,
         stop: &Stop,
-    ) -> Result<(), StepError> {
-        let length = self.warmup;
-        if length.0 > 0 {
-            begin(flow, length);
-            let (kinds, clients) = (&crew.kinds, &mut crew.clients);
-            pass(kinds, clients, None, End::After(length), stop, &mut Blind)?;
+    ) -> Result<Vec<(String, String)>, StepError> {
+        match self.warmup {
+            WarmUp::None => Ok(Vec::new()),
+            WarmUp::Fixed(length) => {
+                unseen(crew, flow, length, stop)?;
+                Ok(Vec::new())
+            }
+            WarmUp::Steady { at_most } => {
+                let told = self.until_steady(crew, flow, at_most, stop)?;
+                Ok(vec![told])
+            }
         }
-        Ok(())
+    }
+
+    /// Lets the clients run in windows until their rate is steady, or for so long.
+    fn until_steady(
+        &self,
+        crew: &mut Crew,
+        flow: Option<(&Queue, u64)>,
+        at_most: Nanos,
+        stop: &Stop,
+    ) -> Result<(String, String), StepError> {
+        let clock = StepClock::start();
+        let (mut rates, mut operations) = (Rates::default(), 0);
+        loop {
+            let began = clock.now();
+            let window = unseen(crew, flow, WINDOW, stop)?;
+            let now = clock.now();
+            // What is under way when a window closes is awaited, and may be all there is where operations
+            // take seconds.
+            let done = done(&window, self.counted, |kind| kind.sums.ops + kind.late);
+            operations += done;
+            let seconds = now.saturating_sub(began).as_secs_f64().max(1e-9);
+            if rates.add(done as f64 / seconds) || now >= at_most {
+                return Ok(rates.told(now, operations));
+            }
+        }
     }
 
     fn at_rate(
@@ -174,6 +207,24 @@ impl Windows<'_> {
     }
 }
 
+/// Runs the clients for a window of this length that nobody sees.
+fn unseen(
+    crew: &mut Crew,
+    flow: Option<(&Queue, u64)>,
+    length: Nanos,
+    stop: &Stop,
+) -> Result<Window, StepError> {
+    begin(flow, length);
+    let Crew { kinds, clients } = crew;
+    pass(kinds, clients, None, End::After(length), stop, &mut Blind)
+}
+
+/// A number of each of these kinds, summed.
+fn done(window: &Window, counted: &[usize], number: impl Fn(&KindTotals) -> u64) -> u64 {
+    let kinds = counted.iter().filter_map(|kind| window.kinds.get(*kind));
+    kinds.map(number).sum()
+}
+
 /// Lets operations arrive anew for a window of this length.
 fn begin(flow: Option<(&Queue, u64)>, length: Nanos) {
     if let Some((queue, per_second)) = flow {
@@ -210,8 +261,7 @@ fn not_sustained(
     if open_loop.is_sustained() {
         return Vec::new();
     }
-    let kinds = counted.iter().filter_map(|kind| window.kinds.get(*kind));
-    let done: u64 = kinds.map(|kind| kind.sums.ops).sum();
+    let done = done(window, counted, |kind| kind.sums.ops);
     let per_second = done as f64 / window.length.as_secs_f64().max(1e-9);
     let text = format!(
         "{}/s asked, {}/s done, {} shed, {} waiting",
@@ -282,7 +332,7 @@ fn limits_not_kept(window: &Window, rate: u64, spec: &RampSpec) -> Vec<(String, 
 }
 
 /// A number with a comma between thousands.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -296,7 +346,7 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{KindInterval, KindTotals, Latency};
+    use model::{KindInterval, Latency};
 
     use super::*;
     use crate::ramp::Limit;

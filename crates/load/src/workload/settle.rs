@@ -1,5 +1,5 @@
-//! The settle phase: the work that a load leaves behind is done, dirty pages are written back, and a
-//! time passes, so that what follows starts alike everywhere.
+//! The settle phase: the work that a load leaves behind is done, dirty pages are written back, a time passes
+//! and what the server does by itself ends, so that what follows starts alike everywhere.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use model::{Dialect, Engine, Nanos, Settle, Version};
 
 use super::Target;
+use super::drain::{self, Backlog};
 use super::worker::Worker;
 use crate::engine::{NAP, Role};
 use crate::{Client, ClientContext, StepError};
@@ -15,14 +16,24 @@ use crate::{Client, ClientContext, StepError};
 /// Clients of a step, with what they are to it.
 pub(super) type Clients = Vec<(Role, Box<dyn Client>)>;
 
-/// Facts worth keeping that clients come across.
-pub(super) type Notes = Arc<Mutex<Vec<String>>>;
+/// Facts worth keeping that clients come across, each with the name that it stands under where that is not
+/// its step's.
+pub(super) type Notes = Arc<Mutex<Vec<(Option<&'static str>, String)>>>;
 
-/// Leaves a note.
+/// Leaves a note under the name of the step's notes.
 pub(super) fn note(notes: &Notes, text: String) {
     if let Ok(mut notes) = notes.lock() {
-        notes.push(text);
+        notes.push((None, text));
     }
+}
+
+/// All notes, which are taken; `name` is that of the step's.
+pub(super) fn taken(notes: &Notes, name: &str) -> Vec<(String, String)> {
+    let notes = notes.lock().map(|mut notes| std::mem::take(&mut *notes));
+    let notes = notes.unwrap_or_default().into_iter();
+    notes
+        .map(|(own, text)| (own.unwrap_or(name).to_owned(), text))
+        .collect()
 }
 
 /// What the settle phase does.
@@ -123,6 +134,11 @@ pub(super) fn clients(
         work,
         left,
         may_change_settings: target.ours,
+        backlog: Backlog {
+            dialect: target.dialect,
+            engine: target.engine,
+            ours: target.ours,
+        },
         at_least,
         notes: Arc::clone(notes),
     };
@@ -161,7 +177,7 @@ impl Client for TableSettler {
 /// MySQL's code for a system variable that there is not.
 const UNKNOWN_VARIABLE: &str = "1193";
 
-/// Leads the settle phase: settings, the tables, the final work, the wait, the settings back.
+/// Leads the settle phase: settings, the tables, the final work, the waits, the settings back.
 struct SettleLead {
     worker: Worker,
     work: SettleWork,
@@ -169,6 +185,8 @@ struct SettleLead {
     left: Arc<AtomicUsize>,
     /// Is the server ours, so that its global settings may be changed for a while?
     may_change_settings: bool,
+    /// What the server may have left to do.
+    backlog: Backlog,
     /// The least length of the phase.
     at_least: Nanos,
     /// What could not be done, for the record.
@@ -189,7 +207,13 @@ impl Client for SettleLead {
                 Ok(session.execute(sql)?.affected)
             })?;
         }
+        let worked = context.recorder.clock().now();
         context.wait_until(self.at_least);
+        let session = &mut *self.worker.session;
+        let told = self.backlog.drain(session, context, worked, drain::LONGEST);
+        if let (Some((name, text)), Ok(mut notes)) = (told, self.notes.lock()) {
+            notes.push((Some(name), text));
+        }
         self.restore(saved);
         Ok(())
     }

@@ -7,6 +7,7 @@ mod errors;
 mod faulty;
 mod limits;
 mod pace;
+mod phases;
 mod spec;
 mod trial;
 

@@ -3,7 +3,7 @@
 use model::{
     ColumnKind, Distribution, Draw, ErrorRules, Expect, LoadMethod, LoadSpec, Settle, SqlBlock,
     SqlColumn, SqlDraw, SqlIndex, SqlOperation, SqlPace, SqlPiece, SqlRun, SqlSpec, SqlStatement,
-    SqlStep, SqlTable, SqlTexts, SqlWork, Statements, StepId, TableChoice, Verb,
+    SqlStep, SqlTable, SqlTexts, SqlWork, Statements, StepId, TableChoice, Verb, WarmUpEnd,
 };
 
 /// Rows of each copy of the table.
@@ -101,6 +101,7 @@ pub(crate) fn run(operations: Vec<SqlOperation>) -> SqlRun {
         measured: true,
         seconds: 1,
         warmup_seconds: 0,
+        warmup_end: WarmUpEnd::Fixed,
         writes: true,
         whole: true,
         pace: SqlPace::Unlimited,

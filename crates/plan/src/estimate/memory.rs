@@ -1,8 +1,8 @@
 //! What a plan needs of memory: the caches that a config asks for, and what each session takes.
 
-use model::{BuildSource, Bytes, Dbms, Engine, System, WorkloadSpec};
+use model::{BuildSource, Bytes, Dbms, Engine, Interleave, System, WorkloadSpec};
 
-use super::sum;
+use super::{sum, total};
 use crate::config::size;
 
 /// What backslide takes by itself: the store, the probes, what is not yet written of results.
@@ -44,6 +44,19 @@ pub(super) fn of(workload: &WorkloadSpec, system: &System) -> Bytes {
         ]),
     };
     Bytes(sum([OURS, sessions.saturating_mul(CLIENT), server]))
+}
+
+/// The most at the same time, of what each system takes with backslide beside it.
+pub(super) fn peak(interleave: Interleave, systems: &[(String, Bytes)]) -> Bytes {
+    let each = systems.iter().map(|(_, memory)| memory.0);
+    Bytes(match interleave {
+        Interleave::Trials => each.max().unwrap_or(0),
+        // There is one backslide beside all of them.
+        Interleave::Slices(_) => {
+            let servers = each.map(|memory| memory.saturating_sub(OURS));
+            sum([OURS, total(servers)])
+        }
+    })
 }
 
 /// The most sessions at the same time.

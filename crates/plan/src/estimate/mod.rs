@@ -9,7 +9,7 @@ mod memory;
 mod sql;
 mod tpcc;
 
-use model::{Bytes, Nanos, Plan, StepId, System, WorkloadSpec};
+use model::{Bytes, Interleave, Nanos, Plan, StepId, System, WorkloadSpec};
 
 use crate::PlanError;
 use costs::{Costs, costs};
@@ -17,16 +17,21 @@ use costs::{Costs, costs};
 /// What a plan needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// Peak disk: the largest instance, because one at a time exists, all templates, and the results.
+    /// Peak disk: the largest instance, because one at a time exists (in slices all of them), all templates,
+    /// and the results.
     pub disk: Bytes,
     /// The instance of each system, in the plan's order.
     pub systems: Vec<(String, Bytes)>,
     /// Memory of each system with its sessions and of backslide beside it, in the plan's order.
     pub memory: Vec<(String, Bytes)>,
+    /// Peak memory: of the system that needs most, in slices of all of them.
+    pub peak_memory: Bytes,
     /// What the results take in the store.
     pub store: Bytes,
-    /// All trials, one after the other, and what comes before them.
+    /// All trials, one after the other, and what comes before them; none of them run again.
     pub time: Nanos,
+    /// The same if the run ends at its first look; `None` where nobody looks.
+    pub shortest: Option<Nanos>,
     /// One trial of each system, in the plan's order.
     pub parts: Vec<(String, Nanos)>,
     /// The template of each system, in the plan's order; none where the plan asks for none.
@@ -81,7 +86,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
     let name = |system: &System| system.name.clone();
     let each = || plan.systems.iter();
     let systems: Vec<(String, Bytes)> = each().map(|s| (name(s), instance(workload, s))).collect();
-    let memory = each().map(|s| (name(s), memory::of(workload, s))).collect();
+    let memory: Vec<(String, Bytes)> = each().map(|s| (name(s), memory::of(workload, s))).collect();
     let templates: Vec<Loading> = each()
         .filter(|_| plan.template)
         .map(|system| loading(workload, system))
@@ -95,21 +100,31 @@ pub fn estimate(plan: &Plan) -> Estimate {
         }
     };
     let parts: Vec<(String, Nanos)> = each().map(|s| (name(s), part(s))).collect();
-    let rounds = u64::from(plan.rounds);
     let a_round = total(parts.iter().map(|(_, time)| time.0));
     let loading = total(templates.iter().map(|template| template.time.0));
-    let time = Nanos(sum([a_round.saturating_mul(rounds), loading]));
+    let of_rounds = |rounds: u32| Nanos(sum([a_round.saturating_mul(u64::from(rounds)), loading]));
+    let time = of_rounds(plan.rounds);
     let store = store(plan, time);
-    let largest = systems.iter().map(|(_, disk)| disk.0).max().unwrap_or(0);
     let kept = total(templates.iter().map(|template| template.disk.0));
     Estimate {
-        disk: Bytes(sum([largest, kept, store])),
+        disk: Bytes(sum([instances(plan, &systems), kept, store])),
         systems,
+        peak_memory: memory::peak(plan.course.interleave, &memory),
         memory,
         store: Bytes(store),
         time,
+        shortest: plan.course.first_look.map(of_rounds),
         parts,
         templates,
+    }
+}
+
+/// Bytes of all instances that exist at the same time.
+fn instances(plan: &Plan, systems: &[(String, Bytes)]) -> u64 {
+    let sizes = systems.iter().map(|(_, disk)| disk.0);
+    match plan.course.interleave {
+        Interleave::Trials => sizes.max().unwrap_or(0),
+        Interleave::Slices(_) => total(sizes),
     }
 }
 

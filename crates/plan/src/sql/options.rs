@@ -2,6 +2,7 @@
 
 use model::{
     Arrivals, Distribution, ErrorRules, LoadMethod, LoadSpec, Settle, SqlPace, Statements,
+    WarmUpEnd,
 };
 
 use super::distribution::distribution;
@@ -22,6 +23,10 @@ pub(crate) const MAX_ROWS: u64 = 100_000_000_000;
 pub(crate) const MAX_COPIES: u32 = 10_000;
 /// Each makes a step of every test.
 const MAX_SWEEP: usize = 50;
+/// Seconds of a warm-up that ends with its time.
+const WARMUP_SECONDS: u32 = 5;
+/// The most seconds of one that ends when the rate is steady.
+const STEADY_SECONDS: u32 = 60;
 
 /// What a plan may say of a workload of SQL statements, with the usual values where it says nothing.
 #[expect(
@@ -44,6 +49,7 @@ pub(crate) struct Options {
     pub(crate) write_seconds: u32,
     pub(crate) scan_seconds: u32,
     pub(crate) warmup_seconds: u32,
+    pub(crate) warmup_end: WarmUpEnd,
     pub(crate) settle: Settle,
     /// Do tests that write begin with the data of the first?
     pub(crate) fresh: bool,
@@ -69,7 +75,7 @@ type Key = (
     fn(&mut Options, Item<'_>) -> Result<(), PlanError>,
 );
 
-const KEYS: [Key; 24] = [
+const KEYS: [Key; 25] = [
     ("set", |o, v| {
         let name = v.text()?;
         o.tests = Some(vec![mention(&v, &format!("set:{name}"))]);
@@ -98,6 +104,8 @@ const KEYS: [Key; 24] = [
     ("scan_seconds", |o, v| {
         v.small(1..=MAX_SECONDS).map(|it| o.scan_seconds = it)
     }),
+    // Before its seconds, of which it decides how many are usual.
+    ("warmup", |o, v| warmup(v).map(|it| o.warm_up_to(it))),
     ("warmup_seconds", |o, v| {
         v.small(0..=MAX_SECONDS).map(|it| o.warmup_seconds = it)
     }),
@@ -153,7 +161,8 @@ impl Options {
             read_seconds: 60,
             write_seconds: 60,
             scan_seconds: 60,
-            warmup_seconds: 5,
+            warmup_seconds: WARMUP_SECONDS,
+            warmup_end: WarmUpEnd::Fixed,
             settle: Settle::Formula,
             fresh: false,
             warm_ups: true,
@@ -180,7 +189,34 @@ impl Options {
                 Some(value) => set(self, value),
                 None => Ok(()),
             })?;
+        self.check_warmup(fields)?;
         pace::check(fields, self.rate.is_some() || self.ramp.is_some())
+    }
+
+    /// Another end of the warm-up brings its usual seconds along.
+    fn warm_up_to(&mut self, end: WarmUpEnd) {
+        if self.warmup_end != end {
+            self.warmup_end = end;
+            self.warmup_seconds = match end {
+                WarmUpEnd::Fixed => WARMUP_SECONDS,
+                WarmUpEnd::Steady => STEADY_SECONDS,
+            };
+        }
+    }
+
+    /// An error where no rate could be called steady in time.
+    fn check_warmup(&self, fields: &Fields<'_>) -> Result<(), PlanError> {
+        let (seconds, least) = (self.warmup_seconds, WarmUpEnd::LEAST_SECONDS);
+        if let Some(item) = fields.get("warmup_seconds")
+            && self.warmup_end == WarmUpEnd::Steady
+            && seconds < least
+        {
+            return Err(item.conflict(format!(
+                "`warmup_seconds` ({seconds}) is the most that `warmup = \"steady\"` may take: it takes \
+                 {least} seconds at least to see that a rate is steady"
+            )));
+        }
+        Ok(())
     }
 
     /// When the operations of a test start.
@@ -228,6 +264,12 @@ fn clients(item: Item<'_>) -> Result<Vec<u32>, PlanError> {
         numbers.push(number);
     }
     Ok(numbers)
+}
+
+/// What ends a warm-up.
+fn warmup(item: Item<'_>) -> Result<WarmUpEnd, PlanError> {
+    let words = [WarmUpEnd::Fixed, WarmUpEnd::Steady].map(|end| (end.word(), end));
+    item.word("end of a warm-up", &words)
 }
 
 /// Literal text or prepared.

@@ -1,6 +1,6 @@
 //! The steps of a workload in their order: loading first, then what the file lists and the plan asks for.
 
-use model::{SqlOperation, SqlPace, SqlRun, SqlStep, SqlWork, StepId, Verb};
+use model::{SqlOperation, SqlPace, SqlRun, SqlStep, SqlWork, StepId, Verb, WarmUpEnd};
 
 use super::names::{label, mention};
 use super::operation::{self, Parts};
@@ -291,6 +291,11 @@ fn run(
             options.warmup_seconds
         } else {
             0
+        },
+        warmup_end: if draft.measured {
+            options.warmup_end
+        } else {
+            WarmUpEnd::Fixed
         },
         writes,
         whole,

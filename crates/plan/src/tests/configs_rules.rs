@@ -117,7 +117,7 @@ fn files_that_lead_nowhere() {
     assert_snapshot!(error(&[("m", "extends = \"z10a\"\ndrop = [\"sync_binlog\", \"sync_binlgo\"]")]), @"catalog/configs/mysql/m.toml:3: `drop`: `z10a` has no setting of the topic `sync_binlgo`");
     assert_snapshot!(error(&[("m", "drop = [\"sync_binlog\"]")]), @"catalog/configs/mysql/m.toml:2: `drop` without `extends`: there is nothing that could be dropped");
     assert_snapshot!(error(&[("modifiers/m", "extends = \"z10a\"")]), @"catalog/configs/mysql/modifiers/m.toml:2: unknown key `extends` in modifier, which has: summary, drop, setting");
-    assert_snapshot!(error(&[("modifiers/a_b", "")]), @"configs/mysql/modifiers/a_b.toml: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, builds/<dbms>.toml, builds/helpers.toml, variables/<dbms>.toml and scales.toml");
+    assert_snapshot!(error(&[("modifiers/a_b", "")]), @"configs/mysql/modifiers/a_b.toml: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, builds/<dbms>.toml, builds/helpers.toml, variables/<dbms>.toml, scales.toml and noise.toml");
 }
 
 #[test]

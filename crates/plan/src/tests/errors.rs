@@ -43,7 +43,7 @@ fn unknown_keys_name_the_nearest() {
     assert_snapshot!(plan("bsae = \"x\"", SQLITE), @"my.toml:4: unknown key `bsae` in the plan, did you mean `base`?");
     assert_snapshot!(system("biuld = \"sqlite\""), @"my.toml:6: unknown key `biuld` in system, did you mean `build`?");
     assert_snapshot!(system("build = \"mariadb\"\ncpus = { sever = \"0\" }"), @"my.toml:7: unknown key `sever` in cpus, did you mean `server`?");
-    assert_snapshot!(plan("compression = true", SQLITE), @"my.toml:4: unknown key `compression` in the plan, which has: name, workload, rounds, base, seed, control, placement, connection, template, system");
+    assert_snapshot!(plan("compression = true", SQLITE), @"my.toml:4: unknown key `compression` in the plan, which has: name, workload, rounds, interleave, slice_ms, quarantine, base, seed, control, placement, connection, template, system");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn unknown_names_list_the_choices() {
     assert_snapshot!(error(&format!("{scale}{SQLITE}")), @"my.toml:3: no scale `smal`; nearest `small`; there are: tiny, small, medium, seeds");
     let kind = "name = \"p\"\nrounds = 1\nworkload = { kind = \"inserts\", scale = \"small\" }";
     assert_snapshot!(error(&format!("{kind}{SQLITE}")), @"my.toml:3: no workload `inserts`; nearest `insert`; there are: insert, micro, sql, tpcc");
-    assert_snapshot!(Catalog::embedded().unwrap().plan("dmeo").unwrap_err(), @"catalog: no plan `dmeo`; nearest `demo`; there are: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, postgres-12-to-19, postgres-mariadb, smoke, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke");
+    assert_snapshot!(Catalog::embedded().unwrap().plan("dmeo").unwrap_err(), @"catalog: no plan `dmeo`; nearest `demo`; there are: demo, mariadb-innodb-myrocks, micro-mariadb-10.5-11.8, micro-mysql-5.6-9.7, micro-mysql-5.6-9.7-control, micro-postgres-12-18, micro-smoke, micro-sqlite, micro-sweep, mysql-5.6-to-9.7, mysql-5.6-to-9.7-control, postgres-12-to-19, postgres-mariadb, smoke, tpcc-isolation, tpcc-mysql-5.6-9.7, tpcc-postgres, tpcc-smoke");
 }
 
 #[test]
@@ -159,8 +159,8 @@ fn files_that_are_no_catalog() {
             .unwrap_err()
             .to_string()
     };
-    assert_snapshot!(add("configs/oracle/x.toml", ""), @"configs/oracle/x.toml: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, builds/<dbms>.toml, builds/helpers.toml, variables/<dbms>.toml and scales.toml");
-    assert_snapshot!(add("notes.txt", ""), @"notes.txt: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, builds/<dbms>.toml, builds/helpers.toml, variables/<dbms>.toml and scales.toml");
+    assert_snapshot!(add("configs/oracle/x.toml", ""), @"configs/oracle/x.toml: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, builds/<dbms>.toml, builds/helpers.toml, variables/<dbms>.toml, scales.toml and noise.toml");
+    assert_snapshot!(add("notes.txt", ""), @"notes.txt: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, builds/<dbms>.toml, builds/helpers.toml, variables/<dbms>.toml, scales.toml and noise.toml");
     assert_snapshot!(add("configs/mariadb/mine.toml", "sumary = \"x\""), @"catalog/configs/mariadb/mine.toml:1: unknown key `sumary` in config, did you mean `summary`?");
     assert_snapshot!(add("scales.toml", "[tiny]\nrows = 1"), @"catalog/scales.toml:1: scale needs the key `i1_rows`");
 }

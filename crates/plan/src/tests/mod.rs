@@ -5,11 +5,14 @@ mod builds;
 mod catalog;
 mod configs;
 mod configs_rules;
+mod course;
 mod errors;
 mod expand;
 mod micro;
+mod placement;
 mod tpcc;
 mod tpcc_errors;
+mod warm_up;
 mod workload_errors;
 mod workloads;
 

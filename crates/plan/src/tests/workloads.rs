@@ -68,6 +68,12 @@ fn every_plan_of_the_catalog_expands() {
             "tpcc-mysql-5.6-9.7" => assert!((80.0..=100.0).contains(&minutes), "{minutes}"),
             "tpcc-postgres" => assert!((50.0..=70.0).contains(&minutes), "{minutes}"),
             "tpcc-isolation" => assert!((30.0..=45.0).contains(&minutes), "{minutes}"),
+            "mysql-5.6-to-9.7-control" => {
+                assert!((40.0..=60.0).contains(&minutes), "{minutes}");
+            }
+            "micro-mysql-5.6-9.7-control" => {
+                assert!((45.0..=90.0).contains(&minutes), "{minutes}");
+            }
             _ if name.starts_with("micro-") => {
                 assert!((15.0..=31.0).contains(&minutes), "{name}: {minutes}");
                 let parts = estimate(&plan).parts;

@@ -11,6 +11,7 @@ use model::{Bytes, DiskFacts};
 use rustix::process::{Resource, getrlimit};
 
 use super::Fact;
+use crate::control_group;
 use crate::identify::{self, chosen, disk_of, existing};
 use crate::read::{number, text};
 
@@ -119,37 +120,11 @@ pub(super) fn memory() -> Fact<Memory> {
 pub(super) fn memory_limit() -> Fact<Option<Bytes>> {
     let total = kib(&meminfo()?, "MemTotal")?;
     let groups = text("/proc/self/cgroup").map_err(|error| error.to_string())?;
-    let limits = limit_files(&groups)
+    let files = control_group::files(&groups, "memory", "memory.max", "memory.limit_in_bytes");
+    let limits = files
         .into_iter()
         .filter_map(|path| text(path).ok()?.trim().parse().ok().map(Bytes));
     Ok(limits.min().filter(|limit| *limit < total))
-}
-
-/// The files that may hold a memory limit: of version 2 (`0::/path`) and of version 1
-/// (`n:memory:/path`), of the group itself and of all above it. In a container the group's path may not
-/// exist below the mount; the mount's own files are then its limits.
-fn limit_files(groups: &str) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for line in groups.lines() {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else {
-            continue;
-        };
-        let (mount, file) = if controllers.is_empty() {
-            ("/sys/fs/cgroup", "memory.max")
-        } else if controllers.split(',').any(|name| name == "memory") {
-            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
-        } else {
-            continue;
-        };
-        let below = Path::new(path.trim_start_matches('/'));
-        files.extend(
-            below
-                .ancestors()
-                .map(|group| Path::new(mount).join(group).join(file)),
-        );
-    }
-    files
 }
 
 pub(super) fn virtualization() -> Fact<Option<String>> {
@@ -254,34 +229,6 @@ fn kib(meminfo: &str, key: &str) -> Fact<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn paths(groups: &str) -> Vec<String> {
-        limit_files(groups)
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect()
-    }
-
-    #[test]
-    fn limits_of_both_versions_are_looked_for_up_to_the_mount() {
-        assert_eq!(
-            paths("0::/user.slice/me\n"),
-            [
-                "/sys/fs/cgroup/user.slice/me/memory.max",
-                "/sys/fs/cgroup/user.slice/memory.max",
-                "/sys/fs/cgroup/memory.max"
-            ]
-        );
-        assert_eq!(
-            paths("9:name=systemd:/\n4:cpu,memory:/docker/ab:c\n1:cpu:/x\nrubbish\n"),
-            [
-                "/sys/fs/cgroup/memory/docker/ab:c/memory.limit_in_bytes",
-                "/sys/fs/cgroup/memory/docker/memory.limit_in_bytes",
-                "/sys/fs/cgroup/memory/memory.limit_in_bytes"
-            ]
-        );
-        assert_eq!(paths("0::/\n"), ["/sys/fs/cgroup/memory.max"]);
-    }
 
     #[test]
     fn the_median_is_in_the_middle() {

@@ -24,7 +24,7 @@ impl Axis {
             Scale::Linear { low: 0.0, .. } => format!("{}, from zero", self.name),
             Scale::Linear { .. } => format!("{}, not from zero", self.name),
             Scale::Log { .. } => format!("{}, log scale", self.name),
-            Scale::Nines { .. } => self.name.clone(),
+            Scale::Nines { .. } => format!("{}, log scale towards 100 %", self.name),
         }
     }
 }
@@ -78,16 +78,17 @@ pub(crate) fn grid_labels(axis: &Axis, frame: Frame) -> Markup {
     }
 }
 
-/// Ticks below the plot, the first and the last turned inwards.
+/// Ticks below the plot, turned inwards at the ends of the chart.
 pub(crate) fn vertical(axis: &Axis, frame: Frame, wanted: usize) -> Markup {
     let ticks = axis.scale.ticks(wanted);
     html! {
         line.axis x1="0" x2=(percent(frame.width)) y1=(px(frame.bottom)) y2=(px(frame.bottom)) {}
         @for tick in &ticks {
             @if let Some(place) = axis.scale.place(*tick) {
-                @let x = percent(frame.x(place));
+                @let across = frame.x(place);
+                @let x = percent(across);
                 line.axis x1=(x) x2=(x) y1=(px(frame.bottom)) y2=(px(frame.bottom + 4.0)) {}
-                text.tick x=(x) y=(px(frame.bottom + 16.0)) text-anchor=(anchor(place)) {
+                text.tick x=(x) y=(px(frame.bottom + 16.0)) text-anchor=(anchor(across)) {
                     ((axis.text)(*tick))
                 }
             }
@@ -95,11 +96,11 @@ pub(crate) fn vertical(axis: &Axis, frame: Frame, wanted: usize) -> Markup {
     }
 }
 
-/// Keeps a label inside the chart.
-pub(crate) fn anchor(place: f64) -> &'static str {
-    if place < 0.06 {
+/// Keeps a label inside the chart that stands so many per cent across it.
+pub(crate) fn anchor(across: f64) -> &'static str {
+    if across < 6.0 {
         "start"
-    } else if place > 0.94 {
+    } else if across > 94.0 {
         "end"
     } else {
         "middle"

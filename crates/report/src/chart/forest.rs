@@ -2,9 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::axis::{Axis, Frame, vertical};
+use super::Chart;
+use super::axis::Axis;
 use super::interval::{Ratio, marks, shared_scale};
-use super::nothing;
+use super::rows::{Row, Rows, Said};
+use super::scale::Scale;
 use super::style::Style;
 use super::svg::{percent, px};
 use crate::format;
@@ -33,7 +35,7 @@ pub(crate) struct ForestRow {
 const ROW: f64 = 26.0;
 
 /// The chart, or a sentence when there is no ratio.
-pub(crate) fn forest(rows: &[ForestRow], base: &str) -> Markup {
+pub(crate) fn forest(rows: &[ForestRow], base: &str) -> Chart {
     let pairs = rows.iter().flat_map(|r| {
         r.pairs.iter().map(|(_, ratio)| Ratio {
             value: *ratio,
@@ -42,49 +44,55 @@ pub(crate) fn forest(rows: &[ForestRow], base: &str) -> Markup {
         })
     });
     if rows.iter().all(|r| r.ratio.is_none()) {
-        return nothing("There is no ratio to the base.");
+        return Chart::Nothing("There is no ratio to the base.");
     }
     let scale = shared_scale(rows.iter().filter_map(|r| r.ratio).chain(pairs));
-    let axis = Axis {
-        scale,
-        name: format!("ratio to {base}"),
-        text: format::ratio,
-    };
-    let frame = Frame {
-        width: 100.0,
-        top: 0.0,
-        bottom: 1.0,
-    };
+    Chart::Rows(Rows {
+        lines: rows.iter().map(|row| forest_row(row, scale)).collect(),
+        axis: Axis {
+            scale,
+            name: format!("ratio to {base}"),
+            text: format::ratio,
+        },
+        note: "; bar: 95 % interval, faint dots: rounds, shaded: too small to matter".to_owned(),
+        class: "",
+    })
+}
+
+fn forest_row(row: &ForestRow, scale: Scale) -> Row {
+    Row {
+        style: row.style,
+        key: row.key.clone(),
+        name: row.name.clone(),
+        said: vec![Said {
+            plain: row.text.clone(),
+            verdict: row.verdict.clone(),
+            tone: row.tone,
+        }],
+        label: format!("{}: {} {}", row.name, row.text, row.verdict),
+        tone: row.tone,
+        height: ROW,
+        strip: strip(row, scale),
+    }
+}
+
+fn strip(row: &ForestRow, scale: Scale) -> Markup {
     html! {
-        div.rows {
-            @for row in rows {
-                div.row data-system=(row.key) {
-                    span.row-name { span.chip.(row.style.class()) { (row.key) } " " (row.name) }
-                    span.row-value { (row.text) " " span class={ "verdict " (row.tone) } { (row.verdict) } }
-                    svg class={ "strip " (row.tone) } height=(px(ROW)) role="img"
-                        aria-label={ (row.name) ": " (row.text) " " (row.verdict) } {
-                        @for (round, ratio) in &row.pairs {
-                            @if let Some(place) = scale.place(*ratio) {
-                                circle.pair cx=(percent(100.0 * place.clamp(0.0, 1.0))) cy=(px(ROW / 2.0)) r="4" {
-                                    title { "round " (round) ": " (format::ratio(*ratio)) }
-                                }
-                            }
-                        }
-                        @if let Some(ratio) = row.ratio { (marks(ratio, scale, ROW)) }
-                    }
+        @for (round, ratio) in &row.pairs {
+            @if let Some(place) = scale.place(*ratio) {
+                circle.pair cx=(percent(100.0 * place.clamp(0.0, 1.0))) cy=(px(ROW / 2.0)) r="4" {
+                    title { "round " (round) ": " (format::ratio(*ratio)) }
                 }
             }
-            div.axis-row {
-                svg.strip height="20" aria-hidden="true" { (vertical(&axis, frame, 4)) }
-            }
         }
-        p.axis-name.below { (axis.described()) "; bar: 95 % interval, faint dots: rounds, shaded: too small to matter" }
+        @if let Some(ratio) = row.ratio { (marks(ratio, scale, ROW)) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use maud::Render;
 
     #[test]
     fn snapshot() {
@@ -102,7 +110,8 @@ mod tests {
             verdict: "slower".into(),
             tone: "regressed",
         };
-        insta::assert_snapshot!(forest(&[row], "a").0.replace("><", ">\n<"));
-        assert!(forest(&[], "a").0.contains("There is no ratio"));
+        let page = forest(&[row], "a").render();
+        insta::assert_snapshot!(page.0.replace("><", ">\n<"));
+        assert!(forest(&[], "a").render().0.contains("There is no ratio"));
     }
 }

@@ -45,7 +45,9 @@ pub(crate) fn interval(ratio: Ratio, scale: Scale) -> Markup {
 pub(crate) fn marks(ratio: Ratio, scale: Scale, height: f64) -> Markup {
     let at = |value: f64| scale.place(value).map(|p| 100.0 * p.clamp(0.0, 1.0));
     let middle = px(height / 2.0);
-    let margin = (at(1.0 - ratio.margin), at(1.0 + ratio.margin));
+    // A factor up or down, as for the verdict.
+    let factor = 1.0 + ratio.margin;
+    let margin = (at(1.0 / factor), at(factor));
     html! {
         @if let (Some(from), Some(to)) = margin {
             rect.margin x=(percent(from)) y="0" width=(percent(to - from)) height=(px(height)) {}

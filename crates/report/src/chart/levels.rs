@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::axis::{Axis, Frame, vertical};
-use super::nothing;
+use super::Chart;
+use super::axis::Axis;
+use super::rows::{Row, Rows, Said};
 use super::scale::Scale;
 use super::style::Style;
 use super::svg::{percent, px};
@@ -41,35 +42,26 @@ const BAR: f64 = 10.0;
 const GAP: f64 = 3.0;
 
 /// The chart, or a sentence when there is no ratio.
-pub(crate) fn levels(rows: &[LevelRow], base: &str) -> Markup {
+pub(crate) fn levels(rows: &[LevelRow], base: &str) -> Chart {
     let all = || rows.iter().flat_map(|row| &row.levels);
     if all().all(|level| level.value.is_none()) {
-        return nothing("There is no ratio to the base.");
+        return Chart::Nothing("There is no ratio to the base.");
     }
     let parts = all().flat_map(|level| [level.value, level.ends.map(|(_, high)| high)]);
     // The base is in every chart, so its 1 is.
     let Some(scale) = Scale::from_zero(parts.flatten().chain([1.0])) else {
-        return nothing("There is no ratio to the base.");
+        return Chart::Nothing("There is no ratio to the base.");
     };
-    let axis = Axis {
-        scale,
-        name: format!("ratio to {base}"),
-        text: format::tick,
-    };
-    let frame = Frame {
-        width: 100.0,
-        top: 0.0,
-        bottom: 1.0,
-    };
-    html! {
-        div.rows.levels {
-            @for row in rows { (level_row(row, scale)) }
-            div.axis-row {
-                svg.strip height="20" aria-hidden="true" { (vertical(&axis, frame, 4)) }
-            }
-        }
-        p.axis-name.below { (axis.described()) (order(rows)) "; thin line: 95 % interval" }
-    }
+    Chart::Rows(Rows {
+        lines: rows.iter().map(|row| level_row(row, scale)).collect(),
+        axis: Axis {
+            scale,
+            name: format!("ratio to {base}"),
+            text: format::tick,
+        },
+        note: format!("{}; thin line: 95 % interval", order(rows)),
+        class: "levels",
+    })
 }
 
 /// Which bar is which, where there are several.
@@ -84,45 +76,52 @@ fn order(rows: &[LevelRow]) -> String {
     }
 }
 
-fn level_row(row: &LevelRow, scale: Scale) -> Markup {
-    let height = GAP + (BAR + GAP) * row.levels.len() as f64;
+fn level_row(row: &LevelRow, scale: Scale) -> Row {
     let texts = row
         .levels
         .iter()
         .map(|level| format!("{} {}", level.label, level.text));
     let texts: Vec<String> = texts.collect();
+    let said = row.levels.iter().map(|level| Said {
+        plain: level.label.clone(),
+        verdict: level.text.clone(),
+        tone: level.tone,
+    });
+    let height = GAP + (BAR + GAP) * row.levels.len() as f64;
+    Row {
+        style: row.style,
+        key: row.key.clone(),
+        name: row.name.clone(),
+        said: said.collect(),
+        label: format!("{}: {}", row.name, texts.join(", ")),
+        tone: "",
+        height,
+        strip: strip(row, scale, height),
+    }
+}
+
+fn strip(row: &LevelRow, scale: Scale, height: f64) -> Markup {
     let at = |value: f64| {
         scale
             .place(value)
             .map(|place| 100.0 * place.clamp(0.0, 1.0))
     };
     html! {
-        div.row data-system=(row.key) {
-            span.row-name { span.chip.(row.style.class()) { (row.key) } " " (row.name) }
-            span.row-value {
-                @for (place, level) in row.levels.iter().enumerate() {
-                    @if place > 0 { " · " }
-                    (level.label) " " span class={ "verdict " (level.tone) } { (level.text) }
+        @for (place, level) in row.levels.iter().enumerate() {
+            @let top = GAP + (BAR + GAP) * place as f64;
+            @let is_early = place + 1 < row.levels.len();
+            @if let Some(end) = level.value.and_then(at) {
+                rect.level.(row.style.class()).early[is_early] x="0" y=(px(top)) width=(percent(end)) height=(px(BAR)) {
+                    title { (level.label) ": " (level.text) }
                 }
             }
-            svg.strip height=(px(height)) role="img" aria-label={ (row.name) ": " (texts.join(", ")) } {
-                @for (place, level) in row.levels.iter().enumerate() {
-                    @let top = GAP + (BAR + GAP) * place as f64;
-                    @let is_early = place + 1 < row.levels.len();
-                    @if let Some(end) = level.value.and_then(at) {
-                        rect.level.(row.style.class()).early[is_early] x="0" y=(px(top)) width=(percent(end)) height=(px(BAR)) {
-                            title { (level.label) ": " (level.text) }
-                        }
-                    }
-                    @if let Some((from, to)) = level.ends.and_then(|(low, high)| Some((at(low)?, at(high)?))) {
-                        @let middle = px(top + BAR / 2.0);
-                        line.interval x1=(percent(from)) x2=(percent(to)) y1=(middle) y2=(middle) {}
-                    }
-                }
-                @if let Some(one) = at(1.0) {
-                    line.one x1=(percent(one)) x2=(percent(one)) y1="0" y2=(px(height)) {}
-                }
+            @if let Some((from, to)) = level.ends.and_then(|(low, high)| Some((at(low)?, at(high)?))) {
+                @let middle = px(top + BAR / 2.0);
+                line.interval x1=(percent(from)) x2=(percent(to)) y1=(middle) y2=(middle) {}
             }
+        }
+        @if let Some(one) = at(1.0) {
+            line.one x1=(percent(one)) x2=(percent(one)) y1="0" y2=(px(height)) {}
         }
     }
 }
@@ -130,6 +129,7 @@ fn level_row(row: &LevelRow, scale: Scale) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use maud::Render;
 
     fn level(label: &str, value: Option<f64>, ends: Option<(f64, f64)>) -> Level {
         Level {
@@ -195,6 +195,6 @@ mod tests {
     }
 
     fn levels_of(of_row: Vec<Level>) -> String {
-        levels(&[row(of_row)], "a").0
+        levels(&[row(of_row)], "a").render().0
     }
 }

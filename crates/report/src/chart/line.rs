@@ -2,11 +2,12 @@
 
 use maud::{Markup, html};
 
+use super::Chart;
 use super::axis::{Axis, Frame, grid_labels, gridlines, vertical};
-use super::nothing;
+use super::column::{Column, Look};
 use super::scale::Scale;
 use super::style::Style;
-use super::svg::{ACROSS, attribute, path, percent, px};
+use super::svg::{Across, attribute, path, percent, px};
 
 /// One line.
 #[derive(Clone, Debug)]
@@ -52,35 +53,61 @@ const MANY_LINES: usize = 9;
 
 impl LineChart {
     /// The chart, or a sentence when no line has a point.
-    pub(crate) fn render(&self) -> Markup {
+    pub(crate) fn chart(self) -> Chart {
         if self.lines.iter().all(|line| line.points.is_empty()) {
-            return nothing("Nothing was recorded for this chart.");
+            return Chart::Nothing("Nothing was recorded for this chart.");
         }
-        let frame = Frame {
-            width: 92.0,
-            top: 20.0,
-            bottom: self.height - 22.0,
-        };
+        Chart::Lines(self)
+    }
+
+    /// In the page.
+    pub(crate) fn page(&self) -> Markup {
+        let frame = self.frame();
         html! {
             p.axis-name { (self.y.described()) }
             svg.chart.hover height=(px(self.height)) role="img" aria-label=(self.label)
                 data-x=(ends(self.x.scale)) data-y=(ends(self.y.scale))
                 data-frame={ (px(frame.top)) " " (px(frame.bottom)) " " (frame.width) } {
-                (gridlines(&self.y, frame))
-                (vertical(&self.x, frame, 6))
-                @if let Some((level, name)) = &self.reference {
-                    (self.reference(*level, name, frame))
-                }
-                svg width=(percent(frame.width)) height=(px(self.height)) viewBox={ "0 0 " (ACROSS) " " (px(self.height)) }
-                    preserveAspectRatio="none" overflow="visible" {
-                    @for line in &self.lines { (self.band(line, frame)) }
-                    @for line in &self.lines { (self.line(line, frame)) }
-                }
-                @for line in &self.lines { (self.marks(line, frame)) }
-                (grid_labels(&self.y, frame))
-                (self.keys(frame))
+                (self.plot(frame, Across::PAGE))
             }
-            p.axis-name.below { (self.x.name) }
+            p.axis-name.below { (self.x.described()) }
+        }
+    }
+
+    /// In a picture.
+    pub(crate) fn set_in(&self, column: &mut Column) {
+        let frame = self.frame();
+        let across = Across::pixels(column.width() * frame.width / 100.0);
+        column.text(Look::Note, &self.y.described());
+        column.drawing("chart", self.height, &self.plot(frame, across));
+        column.text(Look::Note, &self.x.described());
+    }
+
+    fn frame(&self) -> Frame {
+        Frame {
+            width: 92.0,
+            top: 20.0,
+            bottom: self.height - 22.0,
+        }
+    }
+
+    /// All but the names of the axes.
+    fn plot(&self, frame: Frame, across: Across) -> Markup {
+        html! {
+            (gridlines(&self.y, frame))
+            // Scripts set other ticks where a part of the axis is looked at.
+            g.across { (vertical(&self.x, frame, 6)) }
+            @if let Some((level, name)) = &self.reference {
+                (self.reference(*level, name, frame))
+            }
+            svg width=(percent(frame.width)) height=(px(self.height)) viewBox=(across.view_box(self.height))
+                preserveAspectRatio="none" overflow="visible" {
+                @for line in &self.lines { (self.band(line, frame, across)) }
+                @for line in &self.lines { (self.line(line, frame, across)) }
+            }
+            @for line in &self.lines { (self.marks(line, frame)) }
+            (grid_labels(&self.y, frame))
+            (self.keys(frame))
         }
     }
 
@@ -89,14 +116,14 @@ impl LineChart {
         Some((across, frame.y(self.y.scale.place(y)?)))
     }
 
-    fn band(&self, line: &Line, frame: Frame) -> Markup {
+    fn band(&self, line: &Line, frame: Frame, across: Across) -> Markup {
         let upper = line
             .band
             .iter()
             .filter_map(|(x, _, high)| self.at(*x, *high, frame));
         let lower = line.band.iter().rev();
         let lower = lower.filter_map(|(x, low, _)| self.at(*x, *low, frame));
-        let outline = path(upper.chain(lower));
+        let outline = path(upper.chain(lower), across);
         html! {
             @if !outline.is_empty() {
                 path.band.(line.style.class()) data-system=(line.key) d={ (outline) "Z" } {}
@@ -104,12 +131,9 @@ impl LineChart {
         }
     }
 
-    fn line(&self, line: &Line, frame: Frame) -> Markup {
-        let d = path(
-            line.points
-                .iter()
-                .filter_map(|(x, y)| self.at(*x, *y, frame)),
-        );
+    fn line(&self, line: &Line, frame: Frame, across: Across) -> Markup {
+        let points = line.points.iter();
+        let d = path(points.filter_map(|(x, y)| self.at(*x, *y, frame)), across);
         let dash = Some(line.style.dash()).filter(|d| !d.is_empty());
         html! {
             @if !d.is_empty() {
@@ -203,6 +227,7 @@ fn ends(scale: Scale) -> String {
 mod tests {
     use super::*;
     use crate::format;
+    use maud::Render;
 
     fn chart(lines: Vec<Line>) -> LineChart {
         LineChart {
@@ -245,18 +270,30 @@ mod tests {
             line(0, vec![(0.0, 50.0), (5.0, 60.0), (10.0, 40.0)]),
             line(1, vec![(0.0, 52.0), (5.0, f64::NAN), (10.0, 41.0)]),
         ];
-        insta::assert_snapshot!(chart(lines).render().0.replace("><", ">\n<"));
+        insta::assert_snapshot!(chart(lines).page().0.replace("><", ">\n<"));
     }
 
     #[test]
     fn one_point_has_a_marker_and_none_a_sentence() {
-        let one = chart(vec![line(0, vec![(3.0, 50.0)])]).render().0;
+        let one = chart(vec![line(0, vec![(3.0, 50.0)])]).page().0;
         assert!(one.contains("class=\"mark k0\" href=\"#mark0\""), "{one}");
-        let none = chart(vec![line(0, Vec::new())]).render().0;
+        let none = chart(vec![line(0, Vec::new())]).chart().render().0;
         assert_eq!(
             none,
             r#"<p class="nothing">Nothing was recorded for this chart.</p>"#
         );
+    }
+
+    #[test]
+    fn in_a_picture_outlines_are_as_wide_as_their_place() {
+        let mut column = Column::new(400.0);
+        chart(vec![line(0, vec![(0.0, 50.0), (10.0, 40.0)])]).set_in(&mut column);
+        let drawn = column.drawn().0;
+        assert!(drawn.contains(r#"viewBox="0 0 368 120""#), "{drawn}");
+        assert!(drawn.contains(r#"d="M0.0 59L368.0 66.8""#), "{drawn}");
+        for name in ["rows/s, from zero", "seconds, from zero"] {
+            assert!(drawn.contains(name), "{drawn}");
+        }
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! How response times are distributed: latency over the share of operations that are at most that
 //! slow. Both axes favour the slow end, where databases differ.
 
-use maud::Markup;
-
+use super::Chart;
 use super::axis::Axis;
 use super::line::{Line, LineChart};
-use super::nothing;
 use super::scale::Scale;
 use crate::format;
 
@@ -13,10 +11,10 @@ use crate::format;
 pub(crate) const MOST_NINES: f64 = 5.0;
 
 /// Lines hold (share of the operations, seconds).
-pub(crate) fn quantile(label: String, lines: Vec<Line>) -> Markup {
+pub(crate) fn quantile(label: String, lines: Vec<Line>) -> Chart {
     let all = || lines.iter().flat_map(|l| l.points.iter());
     let Some(y) = Scale::log(all().map(|(_, seconds)| *seconds)) else {
-        return nothing("No operation was recorded.");
+        return Chart::Nothing("No operation was recorded.");
     };
     let last = all().map(|(share, _)| *share).fold(0.0, f64::max);
     let most = (-(1.0 - last).log10()).clamp(1.0, MOST_NINES);
@@ -36,7 +34,7 @@ pub(crate) fn quantile(label: String, lines: Vec<Line>) -> Markup {
         lines,
         reference: None,
     };
-    chart.render()
+    chart.chart()
 }
 
 fn share(value: f64) -> String {
@@ -53,6 +51,7 @@ fn share(value: f64) -> String {
 mod tests {
     use super::*;
     use crate::chart::style::Style;
+    use maud::Render;
 
     #[test]
     fn snapshot() {
@@ -70,7 +69,7 @@ mod tests {
             points,
             band: Vec::new(),
         };
-        let svg = quantile("latency".into(), vec![line]).0;
+        let svg = quantile("latency".into(), vec![line]).render().0;
         insta::assert_snapshot!(svg.replace("><", ">\n<"));
     }
 
@@ -78,10 +77,7 @@ mod tests {
     fn shares_read_as_percentiles() {
         let shares: Vec<String> = [0.5, 0.9, 0.99, 0.999, 0.99999].map(share).into();
         assert_eq!(shares, ["p50", "p90", "p99", "p99.9", "p99.999"]);
-        assert!(
-            quantile(String::new(), Vec::new())
-                .0
-                .contains("No operation")
-        );
+        let none = quantile(String::new(), Vec::new()).render();
+        assert!(none.0.contains("No operation"));
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::scale::Scale;
-use super::svg::{ACROSS, path, percent, px};
+use super::svg::{Across, path, percent, px};
 use crate::spread::range;
 
 /// What is drawn. Places count builds from zero.
@@ -59,9 +59,9 @@ pub(crate) fn sparkline(spark: &Spark) -> Markup {
                         y1=(px(y)) y2=(px(y)) {}
                 }
             }
-            svg width="100%" height=(px(HEIGHT)) viewBox={ "0 0 " (ACROSS) " " (px(HEIGHT)) }
+            svg width="100%" height=(px(HEIGHT)) viewBox=(Across::PAGE.view_box(HEIGHT))
                 preserveAspectRatio="none" {
-                path.line d=(path(line)) {}
+                path.line d=(path(line, Across::PAGE)) {}
             }
             @for (build, said) in &spark.apart {
                 @if let Some((x, y)) = at(*build) {

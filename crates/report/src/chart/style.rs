@@ -19,14 +19,17 @@ const MARKERS: [&str; 6] = [
     "M-4.2-1.4h2.8v-2.8h2.8v2.8h2.8v2.8h-2.8v2.8h-2.8v-2.8h-2.8z",
 ];
 
-/// The shapes that [`Style::marker`] refers to. They must stand once in whatever holds the charts.
+/// The shapes that [`Style::marker`] refers to, for a page. They must stand once in whatever holds the charts.
 pub(crate) fn shapes() -> Markup {
+    html! { svg.shapes width="0" height="0" aria-hidden="true" { (markers()) } }
+}
+
+/// The same for a picture.
+pub(crate) fn markers() -> Markup {
     html! {
-        svg.shapes width="0" height="0" aria-hidden="true" {
-            defs {
-                @for (place, shape) in MARKERS.iter().enumerate() {
-                    path id={ "mark" (place) } d=(shape) {}
-                }
+        defs {
+            @for (place, shape) in MARKERS.iter().enumerate() {
+                path id={ "mark" (place) } d=(shape) {}
             }
         }
     }

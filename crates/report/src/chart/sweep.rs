@@ -3,13 +3,14 @@
 
 use maud::{Markup, html};
 
+use super::Chart;
 use super::axis::{Axis, Frame, anchor, grid_labels, gridlines};
+use super::column::{Column, Look};
 use super::interval::Ratio;
 use super::line::{KEY_HEIGHT, apart};
-use super::nothing;
 use super::scale::Scale;
 use super::style::Style;
-use super::svg::{ACROSS, path, percent, px};
+use super::svg::{Across, path, percent, px};
 use crate::format;
 
 /// One system.
@@ -36,6 +37,21 @@ pub(crate) struct SweepMark {
     pub(crate) tone: &'static str,
 }
 
+/// A chart of such lines.
+#[derive(Clone, Debug)]
+pub(crate) struct SweepChart {
+    /// What it shows, for people who do not see it.
+    label: String,
+    /// One a system.
+    pub(crate) lines: Vec<SweepLine>,
+    /// Every client count.
+    clients: Vec<u32>,
+    /// Client counts across.
+    x: Scale,
+    /// Ratios up.
+    y: Axis,
+}
+
 const HEIGHT: f64 = 170.0;
 
 const FRAME: Frame = Frame {
@@ -49,30 +65,61 @@ const FRAME: Frame = Frame {
 const DIGIT: f64 = 0.023;
 const SPACE: f64 = 0.012;
 
+/// The name of the horizontal axis.
+const CLIENTS: &str = "clients, log scale";
+
 /// The chart, or a sentence when there is no ratio. `label` says what it shows to those who do not see it.
-pub(crate) fn sweep(lines: &[SweepLine], clients: &[u32], label: &str) -> Markup {
-    let (Some(x), Some(y)) = (across(clients), up(lines)) else {
-        return nothing("There is no ratio to the base.");
+pub(crate) fn sweep(lines: Vec<SweepLine>, clients: &[u32], base: &str, label: String) -> Chart {
+    let (Some(x), Some(y)) = (across(clients), up(&lines)) else {
+        return Chart::Nothing("There is no ratio to the base.");
     };
-    let axis = Axis {
-        scale: y,
-        name: String::new(),
-        text: format::ratio,
-    };
-    html! {
-        svg.chart height=(px(HEIGHT)) role="img" aria-label=(label) {
-            (gridlines(&axis, FRAME))
-            (ticks(clients, x))
+    Chart::Sweep(SweepChart {
+        label,
+        lines,
+        clients: clients.to_vec(),
+        x,
+        y: Axis {
+            scale: y,
+            name: format!("ratio to {base}"),
+            text: format::ratio,
+        },
+    })
+}
+
+impl SweepChart {
+    /// In the page.
+    pub(crate) fn page(&self) -> Markup {
+        html! {
+            p.axis-name { (self.y.described()) }
+            svg.chart height=(px(HEIGHT)) role="img" aria-label=(self.label) { (self.plot(Across::PAGE)) }
+            p.axis-name.below { (CLIENTS) }
+        }
+    }
+
+    /// In a picture.
+    pub(crate) fn set_in(&self, column: &mut Column) {
+        let across = Across::pixels(column.width() * FRAME.width / 100.0);
+        column.text(Look::Note, &self.y.described());
+        column.drawing("chart", HEIGHT, &self.plot(across));
+        column.text(Look::Note, CLIENTS);
+    }
+
+    /// All but the names of the axes.
+    fn plot(&self, across: Across) -> Markup {
+        let (x, y) = (self.x, self.y.scale);
+        html! {
+            (gridlines(&self.y, FRAME))
+            (ticks(&self.clients, x))
             (one(y))
-            svg width=(percent(FRAME.width)) height=(px(HEIGHT)) viewBox={ "0 0 " (ACROSS) " " (px(HEIGHT)) }
+            svg width=(percent(FRAME.width)) height=(px(HEIGHT)) viewBox=(across.view_box(HEIGHT))
                 preserveAspectRatio="none" overflow="visible" {
-                @for line in lines { (outline(line, x, y)) }
+                @for line in &self.lines { (outline(line, x, y, across)) }
             }
-            @for line in lines {
+            @for line in &self.lines {
                 g data-system=(line.key) { @for mark in &line.marks { (mark_of(mark, x, y)) } }
             }
-            (grid_labels(&axis, FRAME))
-            (keys(lines, x, y))
+            (grid_labels(&self.y, FRAME))
+            (keys(&self.lines, x, y))
         }
     }
 }
@@ -130,7 +177,7 @@ fn ticks(clients: &[u32], x: Scale) -> Markup {
             @let at = percent(FRAME.x(place));
             line.axis x1=(at) x2=(at) y1=(px(FRAME.bottom)) y2=(px(FRAME.bottom + 4.0)) {}
             @if has_room {
-                text.tick x=(at) y=(px(FRAME.bottom + 16.0)) text-anchor=(anchor(place)) { (count) }
+                text.tick x=(at) y=(px(FRAME.bottom + 16.0)) text-anchor=(anchor(FRAME.x(place))) { (count) }
             }
         }
     }
@@ -146,9 +193,9 @@ fn one(y: Scale) -> Markup {
     }
 }
 
-fn outline(line: &SweepLine, x: Scale, y: Scale) -> Markup {
+fn outline(line: &SweepLine, x: Scale, y: Scale, across: Across) -> Markup {
     let points = line.marks.iter().filter_map(|m| position(m, x, y));
-    let d = path(points);
+    let d = path(points, across);
     let dash = Some(line.style.dash()).filter(|d| !d.is_empty());
     html! {
         @if !d.is_empty() {
@@ -207,6 +254,11 @@ fn keys(lines: &[SweepLine], x: Scale, y: Scale) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use maud::Render;
+
+    fn page(lines: Vec<SweepLine>, clients: &[u32]) -> String {
+        sweep(lines, clients, "a", "label".to_owned()).render().0
+    }
 
     fn mark(clients: u32, value: f64, tone: &'static str) -> SweepMark {
         SweepMark {
@@ -231,36 +283,37 @@ mod tests {
 
     #[test]
     fn snapshot() {
-        let lines = [line(vec![
+        let lines = vec![line(vec![
             mark(1, 0.9, "regressed"),
             mark(20, 1.0, ""),
             mark(24, 1.2, "improved"),
         ])];
-        insta::assert_snapshot!(sweep(&lines, &[1, 20, 24], "a").0.replace("><", ">\n<"));
+        insta::assert_snapshot!(page(lines, &[1, 20, 24]).replace("><", ">\n<"));
     }
 
     #[test]
     fn absurd_ratios_leave_a_chart_or_a_sentence() {
         for value in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
-            let alone = sweep(&[line(vec![mark(4, value, "")])], &[4], "a").0;
+            let alone = page(vec![line(vec![mark(4, value, "")])], &[4]);
             assert!(alone.contains("There is no ratio"), "{alone}");
-            let beside = [line(vec![mark(4, value, ""), mark(8, 1.1, "")])];
-            let beside = sweep(&beside, &[4, 8], "a").0;
+            let beside = vec![line(vec![mark(4, value, ""), mark(8, 1.1, "")])];
+            let beside = page(beside, &[4, 8]);
             assert!(
                 !beside.contains("NaN") && !beside.contains("inf"),
                 "{beside}"
             );
             assert_eq!(beside.matches("circle").count(), 2, "{beside}");
         }
-        assert!(sweep(&[], &[1, 2], "a").0.contains("There is no ratio"));
-        assert!(sweep(&[], &[0, 2], "a").0.contains("There is no ratio"));
+        for clients in [[1, 2], [0, 2]] {
+            assert!(page(Vec::new(), &clients).contains("There is no ratio"));
+        }
     }
 
     #[test]
     fn labels_keep_their_distance() {
         let clients = [1, 2, 4, 8, 12, 16, 20, 24, 32, 40, 48];
-        let lines = [line(clients.iter().map(|n| mark(*n, 1.1, "")).collect())];
-        let chart = sweep(&lines, &clients, "a").0;
+        let lines = vec![line(clients.iter().map(|n| mark(*n, 1.1, "")).collect())];
+        let chart = page(lines, &clients);
         let labels = chart.matches("text-anchor").count();
         assert!((8..11).contains(&labels), "{labels}");
     }

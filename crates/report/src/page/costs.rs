@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use model::Group;
 
+use super::part::part;
 use super::table::{bare, folded, table};
 use crate::tables;
 use crate::view::View;
@@ -14,18 +15,21 @@ const GROUPS: [(Group, &str); 3] = [
 ];
 
 pub(super) fn costs(view: &View<'_>) -> Markup {
-    html! {
-        section #costs {
-            h2 { "Cost per operation" }
-            p.note { "Throughput says that something changed, cost per operation often says why: it usually varies less from run to run than throughput does." }
-            @if view.differing_only { p.note { "Only the steps in which a cost certainly differs are listed here; the whole report has all." } }
-            @for (group, name) in GROUPS { (cost_group(view, group, name)) }
+    let content = html! {
+        p.note { "Throughput says that something changed, cost per operation often says why: it usually varies less from run to run than throughput does." }
+        @if view.is_brief {
+            p.note {
+                "The main costs" @if view.differing_only { ", and of the steps those in which one certainly differs" }
+                "; the whole report has all."
+            }
         }
-    }
+        @for (group, name) in GROUPS { (cost_group(view, group, name)) }
+    };
+    part("costs", "Cost per operation", &content)
 }
 
-/// Of a sweep, whose every table has hundreds of rows, only these are shown; a step's own section has all
-/// of them.
+/// Of a sweep, whose every table has hundreds of rows, and in a page that is made to be short only these are
+/// shown; a step's own section has all of them.
 const MAIN: [&str; 6] = [
     "server.cpu/o",
     "server.cs/o",
@@ -39,7 +43,8 @@ const MAIN: [&str; 6] = [
 /// of steps only what is relative stands open, in a sweep nothing.
 fn cost_group(view: &View<'_>, group: Group, name: &str) -> Markup {
     let metrics = tables::view_cost_metrics(view, group);
-    let has_room = |metric: &&str| view.sweep.is_none() || MAIN.contains(metric);
+    let has_all = view.sweep.is_none() && !view.is_brief;
+    let has_room = |metric: &&str| has_all || MAIN.contains(metric);
     let most = match (view.differing_only, &view.sweep) {
         (true, Some(_)) => 1,
         (true, None) | (false, _) => usize::MAX,
@@ -75,22 +80,25 @@ fn cost_group(view: &View<'_>, group: Group, name: &str) -> Markup {
     }
 }
 
-pub(super) fn sizes_and_errors(view: &View<'_>) -> Markup {
+pub(super) fn sizes(view: &View<'_>) -> Markup {
     let sizes = tables::view_sizes(view);
-    html! {
-        section #sizes {
-            h2 { "Sizes" }
-            @if sizes.is_empty() {
-                p.nothing { (if view.differing_only { "Nothing certainly differs." } else { "Not measured in this run." }) }
-            }
-            @for (place, one) in sizes.iter().enumerate() {
-                @if place == 0 { (table(one)) } @else { (folded(one)) }
-            }
-            h2 #errors { "Errors" }
-            @match tables::view_errors(view) {
-                Some(errors) => { (table(&errors)) }
-                None => { p.nothing { "No operation failed and none was repeated." } }
-            }
+    let content = html! {
+        @if sizes.is_empty() {
+            p.nothing { (if view.differing_only { "Nothing certainly differs." } else { "Not measured in this run." }) }
         }
-    }
+        @for (place, one) in sizes.iter().enumerate() {
+            @if place == 0 { (table(one)) } @else { (folded(one)) }
+        }
+    };
+    part("sizes", "Sizes", &content)
+}
+
+pub(super) fn errors(view: &View<'_>) -> Markup {
+    let content = html! {
+        @match tables::view_errors(view) {
+            Some(errors) => { (table(&errors)) }
+            None => { p.nothing { "No operation failed and none was repeated." } }
+        }
+    };
+    part("errors", "Errors", &content)
 }

@@ -1,10 +1,11 @@
 //! The charts of a step.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use model::{Latency, StepInfo, Unit};
 
 use super::matrix::{ratio, word};
 use super::table::tone;
+use crate::chart::Chart;
 use crate::chart::axis::Axis;
 use crate::chart::dots::{DotRow, dots};
 use crate::chart::forest::{ForestRow, forest};
@@ -22,12 +23,26 @@ use crate::view::{Seen, View};
 const MOST_BANDS: usize = 5;
 
 /// A chart under its title.
-pub(super) fn figure(title: &str, chart: &Markup) -> Markup {
-    html! { figure { figcaption { (title) } (chart) } }
+pub(crate) struct Figure {
+    /// What it shows.
+    pub(crate) title: String,
+    /// The chart.
+    pub(crate) chart: Chart,
+}
+
+impl Render for Figure {
+    fn render(&self) -> Markup {
+        figure(&self.title, &self.chart)
+    }
+}
+
+/// Anything under a title.
+pub(super) fn figure(title: &str, content: &impl Render) -> Markup {
+    html! { figure { figcaption { (title) } (content) } }
 }
 
 /// What decides the step, of every round.
-pub(super) fn rounds(view: &View<'_>, step: &StepInfo) -> Markup {
+pub(super) fn rounds(view: &View<'_>, step: &StepInfo) -> Figure {
     let rows: Vec<DotRow> = view
         .systems
         .iter()
@@ -46,32 +61,77 @@ pub(super) fn rounds(view: &View<'_>, step: &StepInfo) -> Markup {
             format!("{unit}, {word}")
         }
     };
-    figure("Every round", &dots(&rows, &unit))
+    Figure {
+        title: "Every round".to_owned(),
+        chart: dots(&rows, &unit),
+    }
 }
 
 /// Ratios to the base with their intervals.
-pub(super) fn ratios(view: &View<'_>, step: &StepInfo) -> Markup {
+pub(super) fn ratios(view: &View<'_>, step: &StepInfo) -> Figure {
     let rows: Vec<ForestRow> = view
         .candidates()
-        .filter_map(|system| {
-            let comparison = view.decision(system.name, step)?;
-            Some(ForestRow {
-                style: Style(system.index),
-                key: system.key.clone(),
-                name: system.name.to_owned(),
-                ratio: ratio(comparison),
-                pairs: comparison.pairs.clone(),
-                text: format::ratio_and_interval(comparison),
-                verdict: word(&comparison.verdict).to_owned(),
-                tone: tone(tables::verdict_tone(&comparison.verdict)).unwrap_or_default(),
-            })
-        })
+        .filter_map(|system| forest_row(view, system, step, system.name.to_owned()))
         .collect();
     let title = match deciding::word(&view.deciding(step)) {
         None => "Against the base".to_owned(),
         Some(word) => format!("Against the base: {word}"),
     };
-    figure(&title, &forest(&rows, view.base))
+    Figure {
+        title,
+        chart: forest(&rows, view.base),
+    }
+}
+
+/// What decides the steps, of one system against the base: a row a step. In a sweep the steps that are no
+/// part of it, which has charts of its own.
+pub(super) fn all_ratios(view: &View<'_>, system: &Seen<'_>) -> Figure {
+    let steps = view.steps.iter();
+    ratios_of(view, system, steps.filter(|step| !is_swept(view, step)))
+}
+
+/// Is this step part of a sweep, whose tests have charts of their own?
+pub(super) fn is_swept(view: &View<'_>, step: &StepInfo) -> bool {
+    view.sweep.as_ref().is_some_and(|sweep| sweep.holds(step))
+}
+
+/// The same of these steps.
+pub(super) fn ratios_of<'s>(
+    view: &View<'_>,
+    system: &Seen<'_>,
+    steps: impl Iterator<Item = &'s StepInfo>,
+) -> Figure {
+    let rows: Vec<ForestRow> = steps
+        .filter_map(|step| {
+            let what = deciding::word(&view.deciding(step));
+            let what = what.map_or_else(String::new, |word| format!(", {word}"));
+            let name = format!("{}{what}", view.label(step));
+            forest_row(view, system, step, name)
+        })
+        .collect();
+    Figure {
+        title: format!("{} against {}", system.name, view.base),
+        chart: forest(&rows, view.base),
+    }
+}
+
+fn forest_row(
+    view: &View<'_>,
+    system: &Seen<'_>,
+    step: &StepInfo,
+    name: String,
+) -> Option<ForestRow> {
+    let comparison = view.decision(system.name, step)?;
+    Some(ForestRow {
+        style: Style(system.index),
+        key: system.key.clone(),
+        name,
+        ratio: ratio(comparison),
+        pairs: comparison.pairs.clone(),
+        text: format::ratio_and_interval(comparison),
+        verdict: word(&comparison.verdict).to_owned(),
+        tone: tone(tables::verdict_tone(&comparison.verdict)).unwrap_or_default(),
+    })
 }
 
 /// What a chart over time shows.
@@ -88,29 +148,70 @@ pub(super) struct OverTime<'a> {
     pub(super) target: Option<u64>,
 }
 
+impl<'a> OverTime<'a> {
+    /// The throughput of a step.
+    pub(super) fn throughput(step: &'a StepInfo) -> Self {
+        Self {
+            kind: &step.subject,
+            quantity: series::subject_quantity(step),
+            title: "Throughput over time: median round, shaded from the lowest to the highest",
+            height: 260.0,
+            target: None,
+        }
+    }
+
+    /// The two latencies of what a step is about.
+    pub(super) fn latencies(step: &'a StepInfo) -> [Self; 2] {
+        let of = |quantity, title| Self {
+            kind: &step.subject,
+            quantity,
+            title,
+            height: 180.0,
+            target: None,
+        };
+        [
+            of(Quantity::P99, "99th percentile of each second"),
+            of(Quantity::Longest, "Longest of each second"),
+        ]
+    }
+
+    /// Another operation of the step, with the target of the background writers.
+    pub(super) fn other(step: &StepInfo, kind: &'a str) -> Self {
+        Self {
+            kind,
+            quantity: Quantity::Rows,
+            title: kind,
+            height: 180.0,
+            target: step.target_rate,
+        }
+    }
+}
+
 /// All systems over time, all clients together.
 pub(super) fn over_time(
     view: &View<'_>,
     step: &StepInfo,
     bins: Option<Bins>,
     what: &OverTime<'_>,
-) -> Markup {
-    let Some(bins) = bins else {
-        return figure(
-            what.title,
-            &crate::chart::nothing("No series was recorded for this step."),
-        );
+) -> Figure {
+    let chart = match bins {
+        Some(bins) => lines_over_time(view, step, bins, what),
+        None => Chart::Nothing("No series was recorded for this step."),
     };
+    Figure {
+        title: what.title.to_owned(),
+        chart,
+    }
+}
+
+fn lines_over_time(view: &View<'_>, step: &StepInfo, bins: Bins, what: &OverTime<'_>) -> Chart {
     let lines: Vec<Line> = view
         .systems
         .iter()
         .map(|system| line(view, system, step, bins, what))
         .collect();
     let Some(y) = vertical_axis(&lines, what) else {
-        return figure(
-            what.title,
-            &crate::chart::nothing("Nothing was counted in this step."),
-        );
+        return Chart::Nothing("Nothing was counted in this step.");
     };
     let chart = LineChart {
         label: format!(
@@ -133,7 +234,7 @@ pub(super) fn over_time(
             .target
             .map(|t| (t as f64, format!("target {}", format::count(t)))),
     };
-    figure(what.title, &chart.render())
+    chart.chart()
 }
 
 fn seconds_name(bins: Bins) -> String {
@@ -202,7 +303,7 @@ pub(super) fn distribution(
     kind: &str,
     merged: &[Option<Latency>],
     (clock, points): (Clock, usize),
-) -> Markup {
+) -> Figure {
     let lines: Vec<Line> = view
         .systems
         .iter()
@@ -226,5 +327,8 @@ pub(super) fn distribution(
         Clock::Service => format!("Service time of {kind}"),
         Clock::Response => format!("Response time of {kind}, from the intended start"),
     };
-    figure(&title, &quantile(label, lines))
+    Figure {
+        title,
+        chart: quantile(label, lines),
+    }
 }

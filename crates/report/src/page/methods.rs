@@ -1,48 +1,95 @@
 //! How the numbers were made, in short.
 
 use maud::{Markup, html};
+use model::Interleave;
 
+use super::part::part;
 use super::table::folded;
+use crate::format::{self, plural};
 use crate::tables;
 use crate::transactions;
 use crate::view::View;
 
 pub(super) fn methods(view: &View<'_>) -> Markup {
     let is_imported = view.input.data.info.is_imported();
-    html! {
-        section #methods {
-            h2 { "Methods" }
-            ul.prose {
-                @if is_imported {
-                    li { "The numbers were measured by another tool and imported. In which order, and what else went on, is not known; the first value of a step of each system makes the first round, and so on, unless the files number their rounds." }
-                } @else {
-                    li { "A round holds every system once, in random order. Systems are compared within a round, so that what disturbs a whole round disturbs both sides." }
-                }
-                @if view.input.data.info.plan.template {
-                    li { "Each system was loaded once; every trial began with a clone of that data, read through once before its first step. The loads are no results: the trials' provenance has their figures." }
-                }
-                li { "A ratio is the geometric mean of the rounds' ratios of candidate to base. Its interval covers the true ratio with 95 % probability, from the spread between rounds; seconds within a round are not replicates." }
-                li { "Regressed and improved: the interval excludes 1, the adjusted p-value (q) is small, and the change is larger than the metric's margin. Unchanged: the whole interval lies within the margin. Everything else is inconclusive, with what would decide it." }
-                li { "q is adjusted for false discoveries over all steps of a metric and system." }
-                li { "Absolute values are medians over the rounds. Only completed trials count." }
-                @if is_imported {
-                    li { "Costs are those of the files: of the whole host, the client's among them." }
-                } @else {
-                    li { "Costs are differences of counters at the two edges of a step's measured window, divided by the operations in it. The server's and the client's are never mixed; the host's holds both." }
-                }
-                li { "Service time runs from sending to the complete reply. Response time runs from the moment at which a schedule wanted the operation to start, so that waiting behind a stall counts." }
-                @if view.groups.iter().any(|group| !group.title.is_empty()) {
-                    li { "Steps are listed by group, and within the groups of the published microbenchmarks as those list them. The interval of a group's geometric mean comes from the rounds: it says how well the mean of these tests is known." }
-                }
-                @if view.sweep.is_some() {
-                    li { "A system passes the base where it is certainly slower at one number of clients and certainly faster at a higher one. The place is found in each round, linearly in the logarithm of the clients; its interval comes from the rounds as every other. Scale-up compares a system with itself at the smallest number of clients, within each round." }
-                }
-                @if transactions::spec(view).is_some() {
-                    li { "tpmc counts every New-Order that was completed within the window, those that are rolled back on purpose included, as tpcc-mysql does; nopm leaves these out. Costs per operation are per completed New-Order and hold the other four kinds. The twelve consistency conditions and more were asked of the database after the load and after the last step; a trial that fails one is in no table." }
-                }
-                li { "Charts over time sum all clients; where a step is long, several seconds share a point." }
+    let content = html! {
+        ul.prose {
+            @if is_imported {
+                li { "The numbers were measured by another tool and imported. In which order, and what else went on, is not known; the first value of a step of each system makes the first round, and so on, unless the files number their rounds." }
+            } @else {
+                li { "A round holds every system once, in random order. Systems are compared within a round, so that what disturbs a whole round disturbs both sides." }
             }
-            (folded(&tables::view_metrics(view)))
+            @for text in course(view) { li { (text) } }
+            @if !is_imported { li { (placement(view)) } }
+            @if view.input.data.info.plan.template {
+                li { "Each system was loaded once; every trial began with a clone of that data, read through once before its first step. The loads are no results: the trials' provenance has their figures." }
+            }
+            li { "A ratio is the geometric mean of the rounds' ratios of candidate to base. Its interval covers the true ratio with 95 % probability, from the spread between rounds; seconds within a round are not replicates." }
+            li { "Regressed and improved: the interval excludes 1, the adjusted p-value (q) is small, and the change is larger than the metric's margin. Unchanged: the whole interval lies within the margin. Everything else is inconclusive, with what would decide it." }
+            li { "q is adjusted for false discoveries over all steps of a metric and system." }
+            li { "Absolute values are medians over the rounds. Only completed trials count." }
+            @if is_imported {
+                li { "Costs are those of the files: of the whole host, the client's among them." }
+            } @else {
+                li { "Costs are differences of counters at the two edges of a step's measured window, divided by the operations in it. The server's and the client's are never mixed; the host's holds both." }
+            }
+            li { "Service time runs from sending to the complete reply. Response time runs from the moment at which a schedule wanted the operation to start, so that waiting behind a stall counts." }
+            @if view.groups.iter().any(|group| !group.title.is_empty()) {
+                li { "Steps are listed by group, and within the groups of the published microbenchmarks as those list them. The interval of a group's geometric mean comes from the rounds: it says how well the mean of these tests is known." }
+            }
+            @if view.sweep.is_some() {
+                li { "A system passes the base where it is certainly slower at one number of clients and certainly faster at a higher one. The place is found in each round, linearly in the logarithm of the clients; its interval comes from the rounds as every other. Scale-up compares a system with itself at the smallest number of clients, within each round." }
+            }
+            @if transactions::spec(view).is_some() {
+                li { "tpmc counts every New-Order that was completed within the window, those that are rolled back on purpose included, as tpcc-mysql does; nopm leaves these out. Costs per operation are per completed New-Order and hold the other four kinds. The twelve consistency conditions and more were asked of the database after the load and after the last step; a trial that fails one is in no table." }
+            }
+            li { "Charts over time sum all clients; where a step is long, several seconds share a point." }
         }
+        (folded(&tables::view_metrics(view)))
+    };
+    part("methods", "Methods", &content)
+}
+
+/// How the rounds were carried out, where a plan asks for more than a number of them.
+fn course(view: &View<'_>) -> Vec<String> {
+    let course = &view.input.data.info.plan.course;
+    let mut texts = Vec::new();
+    match course.interleave {
+        Interleave::Trials => {}
+        Interleave::Slices(length) => texts.push(format!(
+            "In steps that change no data all systems of a round are up at once and take turns in slices of {length}. Slices are compared with those beside them; they are no rounds."
+        )),
+    }
+    if let Some(first) = course.first_look {
+        texts.push(format!(
+            "The run was looked at after {} and after each further one, and ended as soon as every step was decided. Certainty is shared out over the looks, so that looking often does not raise false alarms.",
+            plural(first as usize, "round")
+        ));
+    }
+    if let Some(limits) = course.quarantine {
+        texts.push(format!(
+            "A trial is quarantined, and its round run again at most {}, where other guests take more than {} % of the host's CPU time, other processes more than {} % of one CPU, the control group is held back for more than {} % of the time, or more than {} pages a second go to the swap device or come from it.",
+            plural(limits.reruns as usize, "time"),
+            per_cent(limits.steal_permille),
+            per_cent(limits.foreign_permille),
+            per_cent(limits.throttled_permille),
+            limits.swapped_pages
+        ));
+    }
+    texts
+}
+
+fn per_cent(permille: u32) -> String {
+    format::tick(f64::from(permille) / 10.0)
+}
+
+/// On which CPUs everything ran.
+fn placement(view: &View<'_>) -> String {
+    match tables::shared_placement(&view.input.data.info.plan.systems) {
+        Some(words) if words == "free" => {
+            "Placement: free. The kernel chose the CPUs of server and client.".to_owned()
+        }
+        Some(words) => format!("Placement of every system: {words}."),
+        None => "The systems have different placements: the table is under provenance.".to_owned(),
     }
 }

@@ -1,12 +1,19 @@
 //! The report as one page: no network, readable without scripts.
 
+mod all_figures;
+mod commands;
 mod costs;
+mod evidence;
 mod figures;
+mod forest;
 mod legend;
 mod matrix;
 mod methods;
+mod noise;
 mod over_clients;
+mod part;
 mod provenance;
+mod room;
 mod sections;
 mod shared;
 mod step;
@@ -17,17 +24,29 @@ mod trials;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
+pub(crate) use self::all_figures::{NamedFigure, all_figures};
+use self::evidence::Cells;
+use self::part::part;
+use self::room::Room;
 use self::sections::Sections;
 use self::step::Extent;
 use crate::chart::style::shapes;
+use crate::rounds::rounds;
 use crate::view::View;
 use crate::{Input, format, tables};
 
 const STYLE: &str = include_str!("../../assets/report.css");
-const SCRIPT: &str = include_str!("../../assets/report.js");
 
-/// One self-contained HTML file. Names are escaped everywhere; scripts only add sorting, toggles and
-/// values under the pointer.
+/// What scripts add, each by itself: where one fails, the others and the page go on. The first finds what
+/// belongs to a system by the names in tables, the second turns some of these into buttons.
+const SCRIPTS: [&str; 3] = [
+    include_str!("../../assets/report.js"),
+    include_str!("../../assets/tables.js"),
+    include_str!("../../assets/charts.js"),
+];
+
+/// One self-contained HTML file. Names are escaped everywhere; scripts only add sorting, filters, toggles,
+/// evidence, and a closer look at charts.
 pub fn html(input: &Input<'_>) -> String {
     page(input, Extent::Whole)
 }
@@ -38,13 +57,52 @@ pub fn html_brief(input: &Input<'_>) -> String {
     page(input, Extent::Brief)
 }
 
+/// What the parts of a page are made from.
+struct Page<'p, 'a> {
+    /// Every system.
+    all: &'p View<'a>,
+    /// The systems that tables over all steps have room for.
+    listed: &'p View<'a>,
+    /// The systems that are shown step by step.
+    near: &'p View<'a>,
+    sections: &'p Sections,
+    cells: &'p Cells,
+    /// How much of each step there is room for.
+    extent: Extent,
+}
+
 fn page(input: &Input<'_>, extent: Extent) -> String {
+    let all = view(input, extent);
+    let sections = Sections::of(&all, extent);
+    let room = Room::of(&all, &sections, extent);
+    let near = room.systems.map(|kept| view(input, extent).only(&kept));
+    let near = near.as_ref().unwrap_or(&all);
+    let listed = if room::lists_all(&all) { &all } else { near };
+    let text = html_of(&Page {
+        all: &all,
+        listed,
+        near,
+        sections: &sections,
+        cells: &Cells::of(&all, listed),
+        extent: room.extent,
+    });
+    if all.is_brief {
+        shared::without_local_paths(&text)
+    } else {
+        text
+    }
+}
+
+fn view<'a>(input: &'a Input<'a>, extent: Extent) -> View<'a> {
     let mut view = View::new(input);
     view.is_brief = extent == Extent::Brief;
     view.differing_only = view.is_brief && view.is_by_step();
-    let sections = Sections::of(&view, extent);
-    let title = &input.data.info.plan.name;
-    let page = markup! {
+    view
+}
+
+fn html_of(page: &Page<'_, '_>) -> String {
+    let input = page.all.input;
+    let text = markup! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -54,28 +112,25 @@ fn page(input: &Input<'_>, extent: Extent) -> String {
                 meta http-equiv="Content-Security-Policy"
                     content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
                 link rel="icon" href="data:,";
-                title { (title) " · backslide" }
+                title { (input.data.info.plan.name) " · backslide" }
                 style { (PreEscaped(STYLE)) }
-                @if view.has_transactions() { style { (PreEscaped(transactions::STYLE)) } }
+                @if page.all.has_transactions() { style { (PreEscaped(transactions::STYLE)) } }
             }
             body {
                 (shapes())
-                (head(&view, &sections))
-                main { (body(&view, extent, &sections)) }
+                (head(page))
+                main { (body(page)) }
                 footer { "Made by backslide " (input.data.info.backslide) ", " (input.generated) "." }
-                script { (PreEscaped(SCRIPT)) }
+                (page.cells.data(page.all))
+                @for script in SCRIPTS { script { (PreEscaped(script)) } }
             }
         }
     };
-    let page = page.into_string();
-    if view.is_brief {
-        shared::without_local_paths(&page)
-    } else {
-        page
-    }
+    text.into_string()
 }
 
-fn head(view: &View<'_>, sections: &Sections) -> Markup {
+fn head(page: &Page<'_, '_>) -> Markup {
+    let view = page.all;
     let info = &view.input.data.info;
     markup! {
         header {
@@ -84,7 +139,7 @@ fn head(view: &View<'_>, sections: &Sections) -> Markup {
                 span { "run " (info.id) } " "
                 span { (format::plural(view.systems.len(), "system")) " × "
                     (format::plural(view.steps.len(), "step")) " × "
-                    (format::plural(info.plan.rounds as usize, "round")) } " "
+                    (rounds(view.input.data)) } " "
                 span { (format::host(info)) } " "
                 span { (info.started) }
             }
@@ -92,13 +147,16 @@ fn head(view: &View<'_>, sections: &Sections) -> Markup {
                 a href="#summary" { "What happened" }
                 a href="#matrix" { "Ratios" }
                 @if view.has_transactions() { a href="#transactions" { "Transactions" } }
-                a href="#tables" { "Tables" }
-                @if view.sweep.is_some() { a href="#sweep" { "Clients" } }
+                a href="#tables" { "Throughput" }
                 a href="#costs" { "Cost" }
-                (links(view, sections))
                 a href="#sizes" { "Sizes" }
-                a href="#provenance" { "Provenance" }
+                @if has_groups(page.listed) { a href="#groups" { "Groups" } }
+                @if view.has_candidates() { a href="#forest" { "Intervals" } }
+                @if view.sweep.is_some() { a href="#sweep" { "Clients" } }
+                (links(view, page.sections))
                 a href="#methods" { "Methods" }
+                a href="#noise" { "Noise" }
+                a href="#provenance" { "Provenance" }
             }
         }
     }
@@ -111,42 +169,45 @@ fn links(view: &View<'_>, sections: &Sections) -> Markup {
             @if group.title.is_empty() {
                 @for place in group.places.clone().filter(|place| sections.has(*place)) {
                     @if let Some(step) = view.steps.get(place) {
-                        a.step href={ "#step-" (place) } { (view.label(step)) }
+                        a.step href={ "#step-" (place) } data-step=(place) { (view.label(step)) }
                     }
                 }
             } @else if group.places.clone().any(|place| sections.has(place)) {
-                a.step href={ "#group-" (number) } { (group.title) }
+                a.step href={ "#group-" (number) } data-step=(group.places.start) { (group.title) }
             }
         }
     }
 }
 
-fn body(view: &View<'_>, extent: Extent, sections: &Sections) -> Markup {
+/// What happened first, then in how much detail you like, then how it was found out.
+fn body(page: &Page<'_, '_>) -> Markup {
+    let (all, listed) = (page.all, page.listed);
     markup! {
-        (summary::summary(view))
-        (matrix::matrix(view, sections))
-        (transactions::transactions(view))
-        section #tables {
-            h2 { "Throughput" }
-            (throughput(view))
-            @if let Some(background) = tables::view_background(view) { (table::table(&background)) }
-            @if let Some(open_loop) = tables::view_open_loop(view) { (table::table(&open_loop)) }
-        }
-        (over_clients::over_clients(view))
-        (costs::costs(view))
-        (sections.note())
-        (steps(view, extent, sections))
-        (costs::sizes_and_errors(view))
-        (trials::failed(view))
-        (provenance::provenance(view))
-        (methods::methods(view))
+        (summary::summary(all, listed))
+        (matrix::matrix(all, listed, page.sections, page.cells))
+        (room::note(all, listed, "What follows"))
+        (transactions::transactions(listed))
+        (throughput(listed))
+        (costs::costs(listed))
+        (costs::sizes(listed))
+        (costs::errors(all))
+        (groups(listed))
+        (forest::forests(listed, page.sections, page.cells))
+        (over_clients::over_clients(listed))
+        (page.sections.note())
+        (room::note(listed, page.near, "What is shown step by step"))
+        (steps(page))
+        (methods::methods(all))
+        (noise::noise(all))
+        (trials::failed(all))
+        (provenance::provenance(all, listed))
     }
 }
 
-/// Absolute, then relative. In a sweep the ratios are in the matrix already.
+/// Absolute, then relative, then what was agreed on. In a sweep the ratios are in the matrix already.
 fn throughput(view: &View<'_>) -> Markup {
     let absolute = tables::view_throughput(view);
-    markup! {
+    let content = markup! {
         @for (place, one) in absolute.iter().enumerate() {
             @if place == 0 { (table::table(one)) } @else { (table::folded(one)) }
         }
@@ -156,16 +217,34 @@ fn throughput(view: &View<'_>) -> Markup {
                 // All steps are decided by something else.
             } @else if view.is_by_step() { (table::folded(&relative)) } @else { (table::table(&relative)) }
         }
+        @if let Some(background) = tables::view_background(view) { (table::table(&background)) }
+        @if let Some(open_loop) = tables::view_open_loop(view) { (table::table(&open_loop)) }
+    };
+    part("tables", "Throughput", &content)
+}
+
+fn has_groups(view: &View<'_>) -> bool {
+    tables::view_group_summary(view).is_some()
+}
+
+/// Smallest, largest, mean and middle ratio of each group of tests; nothing where there are no groups.
+fn groups(view: &View<'_>) -> Markup {
+    match tables::view_group_summary(view) {
+        None => markup! {},
+        Some(groups) => part("groups", "Groups of tests", &table::table(&groups)),
     }
 }
 
-fn steps(view: &View<'_>, extent: Extent, sections: &Sections) -> Markup {
-    let detail = step::Detail::of(view, extent, sections);
+fn steps(page: &Page<'_, '_>) -> Markup {
+    let view = page.near;
+    let detail = step::Detail::of(view, page.extent, page.sections);
+    let has_legends = page.extent == Extent::Whole;
     markup! {
+        @if !has_legends && page.sections.count() > 0 { (legend::legend(view)) }
         @for (number, group) in view.groups.iter().enumerate() {
-            @let places: Vec<usize> = group.places.clone().filter(|place| sections.has(*place)).collect();
+            @let places: Vec<usize> = group.places.clone().filter(|place| page.sections.has(*place)).collect();
             @if !(group.title.is_empty() || places.is_empty()) {
-                h2.group id={ "group-" (number) } { (group.title) }
+                h2.group id={ "group-" (number) } data-step=(group.places.start) { (group.title) }
             }
             @for place in places {
                 @if let Some(one) = view.steps.get(place) { (step::step(view, place, one, detail)) }

@@ -3,9 +3,12 @@
 use maud::{Markup, html};
 use model::MetricId;
 
-use super::figures::figure;
+use super::evidence::Cells;
+use super::figures::Figure;
 use super::legend::{chip, legend, name, role};
-use super::matrix::{ratio, word};
+use super::matrix::{COLOURS, ratio, shade, with_sign, word};
+use super::part::part;
+use super::sections::Sections;
 use super::table::{heading, table, tone};
 use crate::chart::style::Style;
 use crate::chart::sweep::{SweepLine, SweepMark, sweep as chart};
@@ -15,24 +18,51 @@ use crate::tables;
 use crate::view::{Seen, View};
 
 /// For each candidate, tests × client counts; a test's name leads to its chart.
-pub(super) fn matrices(view: &View<'_>, sweep: &Sweep) -> Markup {
+pub(super) fn matrices(
+    view: &View<'_>,
+    sweep: &Sweep,
+    sections: &Sections,
+    cells: &Cells,
+) -> Markup {
+    let cell = |system: &Seen<'_>, number: usize, test: &Test, count: u32| {
+        let place = place_at(view, test, count);
+        let step = place.and_then(|place| view.steps.get(place));
+        let comparison = step.and_then(|step| view.comparison(system.name, step, MetricId::RATE));
+        let comparison = comparison.filter(|c| c.ratio.is_some());
+        let Some((place, comparison)) = place.zip(comparison) else {
+            return html! { td.muted { (format::ABSENT) } };
+        };
+        let elsewhere = format!("#test-{number}");
+        let link = cells.link(sections, system, place, &elsewhere);
+        html! {
+            td class=[shade(comparison)] title=[format::interval(comparison)] {
+                (link.around(&with_sign(comparison)))
+            }
+        }
+    };
     html! {
         p.note {
-            "Each system against " strong { (view.base) } ", tests in rows, numbers of clients in columns. Orange with ↓ is slower, blue with ↑ is faster; ? is not decided; without either it is the same. A test's name leads to its chart, with the intervals."
+            "Each system against " strong { (view.base) } ", tests in rows, numbers of clients in columns. ↓ is slower, ↑ is faster; ? is not decided; without either it is the same. "
+            (COLOURS) " A cell opens what its verdict rests on; a test's name leads to its chart, with the intervals."
         }
         @for system in view.candidates() {
             h3.table-title data-system=(system.key) { (chip(system)) " " (name(system.name)) (role(system)) }
-            div.scroll tabindex="0" role="region" aria-label={ (system.name) " over numbers of clients" } data-system=(system.key) {
-                (one_matrix(view, sweep, system))
+            div.scroll tabindex="0" role="group" aria-label={ (system.name) " over numbers of clients" } data-system=(system.key) {
+                (one_matrix(view, sweep, |number, test, count| cell(system, number, test, count)))
             }
         }
     }
 }
 
-fn one_matrix(view: &View<'_>, sweep: &Sweep, system: &Seen<'_>) -> Markup {
+fn one_matrix(
+    view: &View<'_>,
+    sweep: &Sweep,
+    cell: impl Fn(usize, &Test, u32) -> Markup,
+) -> Markup {
     let tests: Vec<(usize, &Test)> = sweep.tests.iter().enumerate().collect();
     html! {
         table.matrix.swept {
+            caption { "clients" }
             thead { tr {
                 th scope="col" { "test" }
                 @for count in &sweep.clients { th scope="col" { (count) } }
@@ -42,10 +72,10 @@ fn one_matrix(view: &View<'_>, sweep: &Sweep, system: &Seen<'_>) -> Markup {
                     @if let Some(title) = group.first().map(|(_, test)| &test.group).filter(|t| !t.is_empty()) {
                         (heading(title, sweep.clients.len() + 1))
                     }
-                    @for (place, test) in group {
-                        tr {
-                            th scope="row" { a href={ "#test-" (place) } { (name(&test.name)) } }
-                            @for count in &sweep.clients { (cell(view, system, test, *count)) }
+                    @for &(number, test) in group {
+                        tr data-step=[first_place(view, test)] {
+                            th scope="row" { a href={ "#test-" (number) } { (name(&test.name)) } }
+                            @for count in &sweep.clients { (cell(number, test, *count)) }
                         }
                     }
                 }
@@ -54,18 +84,19 @@ fn one_matrix(view: &View<'_>, sweep: &Sweep, system: &Seen<'_>) -> Markup {
     }
 }
 
-fn cell(view: &View<'_>, system: &Seen<'_>, test: &Test, count: u32) -> Markup {
-    let step = test.at(view, count);
-    let comparison = step.and_then(|step| view.comparison(system.name, step, MetricId::RATE));
-    let Some((comparison, ratio)) = comparison.and_then(|c| Some((c, c.ratio?))) else {
-        return html! { td.muted { (format::ABSENT) } };
+/// The place of a test's step at a client count among the view's steps.
+fn place_at(view: &View<'_>, test: &Test, count: u32) -> Option<usize> {
+    let has_count = |place: &usize| {
+        let step = view.steps.get(*place);
+        step.is_some_and(|step| step.clients == count)
     };
-    let (colour, sign) = tables::verdict_sign(comparison);
-    html! {
-        td class=[tone(colour)] title=[format::interval(comparison)] {
-            (format::ratio(ratio)) " " b { (sign) }
-        }
-    }
+    test.places.iter().copied().find(has_count)
+}
+
+/// By its first step a test is shown or hidden.
+fn first_place(view: &View<'_>, test: &Test) -> Option<usize> {
+    let first = test.steps(view).next()?;
+    place_at(view, test, first.clients)
 }
 
 /// A chart for each test, then its tables folded; crossovers before them.
@@ -74,24 +105,22 @@ pub(super) fn over_clients(view: &View<'_>) -> Markup {
         return html! {};
     };
     let tests: Vec<(usize, &Test)> = sweep.tests.iter().enumerate().collect();
-    html! {
-        section #sweep {
-            h2 { "Over the number of clients" }
-            p.note {
-                "Throughput relative to " strong { (view.base) } " at each number of clients, both axes on log scales; bars are 95 % intervals, orange is slower and blue is faster for certain."
+    let content = html! {
+        p.note {
+            "Throughput relative to " strong { (view.base) } " at each number of clients, both axes on log scales; bars are 95 % intervals, orange is slower and blue is faster for certain."
+        }
+        (crossings(&view_crossovers(view)))
+        (legend(view))
+        @for group in tests.chunk_by(|a, b| a.1.group == b.1.group) {
+            @if let Some(title) = group.first().map(|(_, test)| &test.group).filter(|t| !t.is_empty()) {
+                h3.group { (title) }
             }
-            (crossings(&view_crossovers(view)))
-            (legend(view))
-            @for group in tests.chunk_by(|a, b| a.1.group == b.1.group) {
-                @if let Some(title) = group.first().map(|(_, test)| &test.group).filter(|t| !t.is_empty()) {
-                    h3.group { (title) }
-                }
-                div.multiples {
-                    @for (place, test) in group { (one_test(view, sweep, *place, test)) }
-                }
+            div.multiples {
+                @for (number, test) in group { (one_test(view, sweep, *number, test)) }
             }
         }
-    }
+    };
+    part("sweep", "Over the number of clients", &content)
 }
 
 fn crossings(found: &[Crossover]) -> Markup {
@@ -106,21 +135,25 @@ fn crossings(found: &[Crossover]) -> Markup {
     }
 }
 
-fn one_test(view: &View<'_>, sweep: &Sweep, place: usize, test: &Test) -> Markup {
-    let lines: Vec<SweepLine> = view
-        .candidates()
-        .map(|system| line(view, test, system))
-        .collect();
+fn one_test(view: &View<'_>, sweep: &Sweep, number: usize, test: &Test) -> Markup {
+    html! {
+        div.multiple id={ "test-" (number) } data-step=[first_place(view, test)] {
+            (ratios(view, sweep, test))
+            @if !view.differing_only { (numbers(view, test)) }
+        }
+    }
+}
+
+/// The ratios of a test to the base, over its client counts.
+pub(super) fn ratios(view: &View<'_>, sweep: &Sweep, test: &Test) -> Figure {
+    let lines = view.candidates().map(|system| line(view, test, system));
     let label = format!(
         "{} relative to {} over numbers of clients",
         test.name, view.base
     );
-    let drawn = chart(&lines, &sweep.clients, &label);
-    html! {
-        div.multiple id={ "test-" (place) } {
-            (figure(&test.name, &drawn))
-            @if !view.differing_only { (numbers(view, test)) }
-        }
+    Figure {
+        title: test.name.clone(),
+        chart: chart(lines.collect(), &sweep.clients, view.base, label),
     }
 }
 

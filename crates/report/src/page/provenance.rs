@@ -3,38 +3,59 @@
 use maud::{Markup, html};
 use model::{BuildSource, Host, System};
 
+use super::commands;
+use super::part::part;
 use super::table::{folded, table};
+use crate::rounds::rounds;
+use crate::table::Table;
 use crate::view::View;
 use crate::{format, tables};
 
-pub(super) fn provenance(view: &View<'_>) -> Markup {
+/// Systems that tables have no room for have a line each.
+pub(super) fn provenance(view: &View<'_>, listed: &View<'_>) -> Markup {
     let info = &view.input.data.info;
+    let is_listed = |system: &&System| listed.systems.iter().any(|s| s.name == system.name);
+    let (shown, others): (Vec<&System>, Vec<&System>) =
+        info.plan.systems.iter().partition(is_listed);
+    let content = html! {
+        (facts(&[
+            ("run", info.id.to_string()),
+            ("started", info.started.clone()),
+            ("state", info.state.word().to_owned()),
+            ("seed", info.plan.seed.to_string()),
+            ("rounds", rounds(view.input.data)),
+            ("base", view.base.to_owned()),
+            ("workload", format!("{}, {}", info.plan.workload.name(), clients(view))),
+            ("backslide", info.backslide.clone()),
+            ("report", view.input.generated.to_owned()),
+        ]))
+        h3 { "Host" }
+        @if info.is_imported() {
+            (facts(&[("CPUs", cpus_where_known(&info.host))]))
+        } @else {
+            (facts(&host(&info.host)))
+        }
+        h3 { "Systems" }
+        @for system in shown { (one_system(view, system)) }
+        @if !others.is_empty() { (in_a_line(&others)) }
+        @if let Some(placements) = tables::view_placements(view) { (folded(&placements)) }
+        @if let Some(settings) = tables::view_settings(listed) { (table(&settings)) }
+        (differing(view))
+        (folded(&tables::view_trials(view)))
+        (repeat(view))
+    };
+    part("provenance", "Provenance", &content)
+}
+
+fn in_a_line(systems: &[&System]) -> Markup {
     html! {
-        section #provenance {
-            h2 { "Provenance" }
-            (facts(&[
-                ("run", info.id.to_string()),
-                ("started", info.started.clone()),
-                ("state", info.state.word().to_owned()),
-                ("seed", info.plan.seed.to_string()),
-                ("rounds", info.plan.rounds.to_string()),
-                ("base", view.base.to_owned()),
-                ("workload", format!("{}, {}", info.plan.workload.name(), clients(view))),
-                ("backslide", info.backslide.clone()),
-                ("report", view.input.generated.to_owned()),
-            ]))
-            h3 { "Host" }
-            @if info.is_imported() {
-                (facts(&[("CPUs", cpus_where_known(&info.host))]))
-            } @else {
-                (facts(&host(&info.host)))
+        details {
+            summary { (format::plural(systems.len(), "other system")) }
+            ul.prose {
+                @for system in systems {
+                    li { (system.name) ": " (system.build.id()) ", " (system.engine) ", config " (system.config.name) }
+                }
             }
-            h3 { "Systems" }
-            @for system in &info.plan.systems { (one_system(view, system)) }
-            @if let Some(settings) = tables::view_settings(view) { (table(&settings)) }
-            (differing(view))
-            (folded(&tables::view_trials(view)))
-            (repeat(view))
         }
     }
 }
@@ -124,13 +145,6 @@ fn one_system(view: &View<'_>, system: &System) -> Markup {
         BuildSource::Connect(address) => format!("a running server at {address}"),
         BuildSource::Imported(file) => format!("measured by another tool, imported from {file}"),
     };
-    let cpus = |list: &str| {
-        if list.is_empty() {
-            "all".to_owned()
-        } else {
-            list.to_owned()
-        }
-    };
     let set: Vec<String> = system
         .set
         .iter()
@@ -151,7 +165,7 @@ fn one_system(view: &View<'_>, system: &System) -> Markup {
                 ("engine", system.engine.to_string()),
                 ("config", format!("{}: {}", system.config.name, system.config.summary)),
                 ("on top", if set.is_empty() { "nothing".to_owned() } else { set.join(", ") }),
-                ("CPUs", format!("server {}, client {}", cpus(&system.cpus.server), cpus(&system.cpus.client))),
+                ("placement", system.placement()),
             ]))
             @if let Some(trial) = said {
                 @let said: Vec<(&str, String)> = trial.provenance.iter().map(|(k, v)| (k.as_str(), v.clone())).collect();
@@ -169,15 +183,29 @@ fn one_system(view: &View<'_>, system: &System) -> Markup {
     }
 }
 
+/// Columns from which on a table of variables is no use to a reader, and too large for the page.
+const MANY: usize = 40;
+
 fn differing(view: &View<'_>) -> Markup {
     let differing = tables::view_differing(view);
+    let (shown, wide): (Vec<Table>, Vec<Table>) = differing
+        .into_iter()
+        .partition(|table| table.headers.len() < MANY);
     html! {
-        @if view.input.differing.is_none() {
-            p.nothing { "Server variables were not captured." }
-        } @else if differing.is_empty() {
-            p.nothing { "No captured server variable differs between the systems." }
+        div #variables {
+            @if view.input.differing.is_none() {
+                p.nothing { "Server variables were not captured." }
+            } @else if shown.is_empty() && wide.is_empty() {
+                p.nothing { "No captured server variable differs between the systems." }
+            }
+            @for one in &shown { (folded(one)) }
+            @for one in &wide {
+                p.note {
+                    (one.title) ": " (format::plural(one.rows.len(), "row")) " of " (format::plural(one.headers.len(), "column"))
+                    ", too many for a page. Of two systems: " code { "backslide explain " (view.input.data.info.id) " --variables A B" } "."
+                }
+            }
         }
-        @for one in &differing { (folded(one)) }
     }
 }
 
@@ -185,45 +213,17 @@ fn repeat(view: &View<'_>) -> Markup {
     let info = &view.input.data.info;
     if info.is_imported() {
         return html! {
-            h3 { "To repeat it" }
+            h3 #repeat { "To repeat the run" }
             p { "Another tool measured this. What was imported, as it was named:" }
             pre tabindex="0" { (info.plan.source) }
         };
     }
-    let file = file_name(&info.plan.name);
     html! {
-        h3 { "To repeat it" }
-        p { "Save the plan below as " code { (file) } " and run it with backslide " (info.backslide)
+        h3 #repeat { "To repeat the run" }
+        p { "Save the plan below as " code { (commands::plan_file(view)) } " and run it with backslide " (info.backslide)
             ". The same plan and the same seed (" (info.plan.seed) ") give the same rows, the same keys and the same order of trials." }
-        pre tabindex="0" {
-            "backslide plan " (file) "\nbackslide run " (file)
-            "\nbackslide compare " (info.id) "\nbackslide report " (info.id) " -o report.html"
-        }
+        pre tabindex="0" { (commands::of_run(view)) }
         p.note { "The plan as it was read:" }
         pre tabindex="0" { (info.plan.source) }
-    }
-}
-
-/// A plan's name as a file name that no shell takes apart.
-fn file_name(name: &str) -> String {
-    let safe = |c: char| {
-        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-            c
-        } else {
-            '-'
-        }
-    };
-    let stem: String = name.chars().map(safe).collect();
-    format!("{}.toml", stem.trim_start_matches(['-', '.']))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::file_name;
-
-    #[test]
-    fn no_shell_takes_it_apart() {
-        assert_eq!(file_name("mysql-5.6-to-9.7"), "mysql-5.6-to-9.7.toml");
-        assert_eq!(file_name("-a b;$(c)"), "a-b---c-.toml");
     }
 }

@@ -3,12 +3,13 @@
 use maud::{Markup, html};
 use model::{SqlWork, StepInfo, StepNote, WorkloadSpec};
 
+use super::commands;
 use super::figures::{OverTime, distribution, over_time, ratios, rounds};
 use super::legend::legend;
 use super::sections::Sections;
 use super::table::{folded, table};
 use crate::groups::sql_step;
-use crate::series::{self, Bins, Quantity};
+use crate::series::{self, Bins};
 use crate::tables::{self, Clock};
 use crate::view::View;
 use crate::{statements, steps};
@@ -18,7 +19,7 @@ use crate::{statements, steps};
 const ALL_POINTS: usize = 80_000;
 const ALL_CURVES: usize = 20_000;
 
-/// From so many sections on there is room for half of that.
+/// From so many sections on there is room for a third of that.
 const MANY: usize = 16;
 
 /// How much of each step the page shows.
@@ -55,14 +56,14 @@ impl Detail {
         let outlines = (4 * steps.len() + kinds).max(1);
         let curves = (2 * kinds).max(1);
         // Each section has tables, which dozens of sections have dozens of times.
-        let share = if steps.len() > MANY || view.is_brief {
-            2
-        } else {
-            1
+        let share = if steps.len() > MANY { 3 } else { 1 };
+        let (points, curve) = match extent {
+            Extent::Whole => (300, 48),
+            Extent::Brief => (40, 24),
         };
         Self {
-            points: (ALL_POINTS / share / (outlines * systems)).clamp(20, 300),
-            curve: (ALL_CURVES / share / (curves * systems)).clamp(16, 48),
+            points: (ALL_POINTS / share / (outlines * systems)).clamp(20, points),
+            curve: (ALL_CURVES / share / (curves * systems)).clamp(16, curve),
             extent,
         }
     }
@@ -79,28 +80,31 @@ pub(super) fn step(view: &View<'_>, place: usize, step: &StepInfo, detail: Detai
         Extent::Whole if !is_one_of_dozens && transactions.is_none() => view.kinds(step),
         Extent::Whole | Extent::Brief => vec![step.subject.clone()],
     };
+    let is_swept = view.sweep.as_ref().is_some_and(|sweep| sweep.holds(step));
     html! {
-        section.step id={ "step-" (place) } {
+        section.step id={ "step-" (place) } aria-label={ "Step " (view.label(step)) } data-step=(place) {
             h2 { (view.label(step)) }
             p.note { (steps::describe(step, &view.input.data.info.plan.workload)) " " (clients(step)) }
             (sent(view, step))
             (tried(view, step))
-            (legend(view))
+            // A short report has one legend for all steps, and its forest plots have the ratios of all steps.
+            @if whole { (legend(view)) }
             div.pair {
                 (rounds(view, step))
-                (ratios(view, step))
+                @if whole || is_swept { (ratios(view, step)) }
             }
-            (course(view, step, bins, whole || !is_one_of_dozens))
+            (course(view, step, bins, whole))
             @for kind in &kinds { (response(view, step, kind, detail)) }
             @if let Some(transactions) = &transactions { (table(transactions)) }
             (others(view, step, &kinds, bins))
-            (step_costs(view, step))
+            (step_costs(view, step, whole))
             @if whole {
                 @if is_one_of_dozens {
                     @if let Some(kinds) = tables::view_other_kinds(view, step) { (folded(&kinds)) }
                 }
                 @if let Some(pairs) = tables::view_pairs(view, step) { (folded(&pairs)) }
             }
+            (commands::of_step(view, step))
         }
     }
 }
@@ -148,24 +152,13 @@ fn clients(step: &StepInfo) -> String {
     format!("{clients}.")
 }
 
-fn course(view: &View<'_>, step: &StepInfo, bins: Option<Bins>, has_latency: bool) -> Markup {
-    let chart = |quantity, title, height| {
-        let what = OverTime {
-            kind: &step.subject,
-            quantity,
-            title,
-            height,
-            target: None,
-        };
-        over_time(view, step, bins, &what)
-    };
+fn course(view: &View<'_>, step: &StepInfo, bins: Option<Bins>, whole: bool) -> Markup {
     html! {
-        (chart(series::subject_quantity(step), "Throughput over time: median round, shaded from the lowest to the highest", 260.0))
+        (over_time(view, step, bins, &OverTime::throughput(step)))
         // A short report has the percentiles over the whole step only.
-        @if bins.is_some() && has_latency && !view.is_brief {
+        @if bins.is_some() && whole {
             div.pair {
-                (chart(Quantity::P99, "99th percentile of each second", 180.0))
-                (chart(Quantity::Longest, "Longest of each second", 180.0))
+                @for what in &OverTime::latencies(step) { (over_time(view, step, bins, what)) }
             }
         }
     }
@@ -221,28 +214,20 @@ fn others(view: &View<'_>, step: &StepInfo, kinds: &[String], bins: Option<Bins>
             details {
                 summary { "Other operations over time" }
                 div.pair {
-                    @for kind in others {
-                        (over_time(view, step, bins, &OverTime {
-                            kind,
-                            quantity: Quantity::Rows,
-                            title: kind,
-                            height: 180.0,
-                            target: step.target_rate,
-                        }))
-                    }
+                    @for kind in others { (over_time(view, step, bins, &OverTime::other(step, kind))) }
                 }
             }
         }
     }
 }
 
-fn step_costs(view: &View<'_>, step: &StepInfo) -> Markup {
+fn step_costs(view: &View<'_>, step: &StepInfo, whole: bool) -> Markup {
     html! {
         @if view.has_candidates() {
             @if let Some(relative) = tables::view_step_costs(view, step, true) { (table(&relative)) }
         }
         // A short report has these figures once, among the metrics.
-        @if !view.is_brief {
+        @if whole {
             @if let Some(absolute) = tables::view_step_costs(view, step, false) { (folded(&absolute)) }
         }
     }

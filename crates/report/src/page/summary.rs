@@ -2,33 +2,48 @@
 
 use maud::{Markup, html};
 
+use super::part::part;
+use crate::sentence::{self, Sentence};
 use crate::view::View;
-use crate::{findings, format, sentence};
+use crate::{findings, format};
 
-pub(super) fn summary(view: &View<'_>) -> Markup {
-    let sentences = sentence::view_sentences(view);
-    let rounds = view.input.comparisons.iter().map(|c| c.rounds).max();
+/// Sentences of every system; where there are dozens, those of the systems that tables have room for stand open.
+pub(super) fn summary(all: &View<'_>, listed: &View<'_>) -> Markup {
+    let rounds = all.input.comparisons.iter().map(|c| c.rounds).max();
+    let content = html! {
+        @if !all.has_candidates() {
+            p.lead { "Only one system was measured: there is nothing to compare it with." }
+        }
+        (sentences(all, listed))
+        @if let Some(rounds) = rounds {
+            p.note {
+                "Ratios are of throughput" (elsewhere(all)) ", over " (format::plural(rounds as usize, "round"))
+                " that each held every system; in brackets their 95 % intervals. A change is called only where it is both certain and large enough to matter."
+            }
+        }
+        p.control { (sentence::view_control(all)) }
+        (unequal(all))
+        @for finding in findings::view_findings(all) {
+            div.finding { strong { (finding.title) "." } " " (finding.text) }
+        }
+    };
+    part("summary", "What happened", &content)
+}
+
+fn sentences(all: &View<'_>, listed: &View<'_>) -> Markup {
+    let sentences = sentence::view_sentences(all);
+    let is_listed = |one: &Sentence| listed.systems.iter().any(|s| s.name == one.system);
+    let (open, folded): (Vec<Sentence>, Vec<Sentence>) = sentences.into_iter().partition(is_listed);
     html! {
-        section #summary {
-            h2 { "What happened" }
-            @if !view.has_candidates() {
-                p.lead { "Only one system was measured: there is nothing to compare it with." }
+        @for one in &open {
+            p class={ "lead " (super::table::tone(one.tone).unwrap_or_default()) } {
+                strong { (one.system) } " " (unbroken(&one.text))
             }
-            @for one in &sentences {
-                p class={ "lead " (super::table::tone(one.tone).unwrap_or_default()) } {
-                    strong { (one.system) } " " (unbroken(&one.text))
-                }
-            }
-            @if let Some(rounds) = rounds {
-                p.note {
-                    "Ratios are of throughput" (elsewhere(view)) ", over " (format::plural(rounds as usize, "round"))
-                    " that each held every system; in brackets their 95 % intervals. A change is called only where it is both certain and large enough to matter."
-                }
-            }
-            p.control { (sentence::view_control(view)) }
-            (unequal(view))
-            @for finding in findings::view_findings(view) {
-                aside.finding { strong { (finding.title) "." } " " (finding.text) }
+        }
+        @if !folded.is_empty() {
+            details {
+                summary { (format::plural(folded.len(), "other system")) }
+                ul.prose { @for one in &folded { li { strong { (one.system) } " " (unbroken(&one.text)) } } }
             }
         }
     }
@@ -48,7 +63,7 @@ fn unequal(view: &View<'_>) -> Markup {
     let unequal = findings::view_unequal(view);
     html! {
         @if !unequal.is_empty() {
-            aside.finding #unequal {
+            div.finding #unequal {
                 strong { (findings::UNEQUAL) "." }
                 ul {
                     @for warning in unequal {

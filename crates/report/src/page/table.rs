@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::legend::name;
+use super::sections::Link;
 use crate::table::{Align, Cell, Header, Table, Tone};
 
 /// The table under its title.
@@ -16,27 +17,34 @@ pub(super) fn table(table: &Table) -> Markup {
 
 /// The table without title and note.
 pub(super) fn bare(table: &Table) -> Markup {
+    linked(table, 0, &[])
+}
+
+/// The same with a link in each row, around what stands in this column.
+pub(super) fn linked(table: &Table, column: usize, links: &[Link]) -> Markup {
+    let rows: Vec<(usize, &Vec<Cell>)> = table.rows.iter().enumerate().collect();
     html! {
-        div.scroll tabindex="0" role="region" aria-label=(table.title) {
+        div.scroll tabindex="0" role="group" aria-label=(table.title) {
             table.data {
                 thead { tr { @for header in &table.headers { (head(header)) } } }
                 // Each heading begins a body of its own, so that sorting keeps rows below it.
-                @for rows in table.rows.chunk_by(|_, next| !Table::is_heading(next)) {
-                    tbody { @for row in rows { (body_row(table, row)) } }
+                @for rows in rows.chunk_by(|_, next| !Table::is_heading(next.1)) {
+                    tbody { @for (number, row) in rows { (body_row(table, row, (column, links.get(*number)))) } }
                 }
             }
         }
     }
 }
 
-fn body_row(table: &Table, row: &[Cell]) -> Markup {
+/// The link goes around what stands in its column.
+fn body_row(table: &Table, row: &[Cell], (column, link): (usize, Option<&Link>)) -> Markup {
     if let Some(first) = row.first().filter(|_| Table::is_heading(row)) {
         return heading(&first.text, row.len());
     }
     html! {
         tr {
             @for (place, one) in row.iter().enumerate() {
-                (cell(one, place == 0, align(table, place)))
+                (cell(one, place == 0, align(table, place), link.filter(|_| place == column)))
             }
         }
     }
@@ -87,13 +95,18 @@ fn words(align: Align) -> Option<&'static str> {
     }
 }
 
-fn cell(cell: &Cell, names_row: bool, align: Align) -> Markup {
+fn cell(cell: &Cell, names_row: bool, align: Align, link: Option<&Link>) -> Markup {
     let mark = html! { @if !cell.mark.is_empty() { " " i { (cell.mark) } } };
     if names_row {
         return html! { th scope="row" { (name(&cell.text)) (mark) } };
     }
     let class = tone(cell.tone).or(words(align));
-    html! { td class=[class] { (cell.text) (mark) } }
+    html! {
+        td class=[class] {
+            @if let Some(link) = link { (link.around(&html! { (cell.text) })) } @else { (cell.text) }
+            (mark)
+        }
+    }
 }
 
 /// The class of a tone.

@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 use model::StepInfo;
 
-use super::figures::figure;
+use super::figures::Figure;
 use super::legend::legend;
+use super::part::part;
 use super::table::{folded, table, tone};
 use crate::chart::levels::{Level, LevelRow, levels};
 use crate::chart::style::Style;
@@ -24,26 +25,25 @@ pub(super) fn transactions(view: &View<'_>) -> Markup {
     let ends = run.ends();
     let steps = run.steps.iter().copied();
     let between: Vec<&StepInfo> = steps.filter(|step| !ends.contains(step)).collect();
-    html! {
-        section #transactions {
-            h2 { "Transactions" }
-            p.note { (about(run.spec)) }
-            @if view.has_candidates() {
-                (legend(view))
-                div.pair { @for quantity in run.quantities(view) { (chart(view, &quantity)) } }
-                (folded(&tables::view_relative_transactions(view, &run)))
-            }
-            (table(&tables::view_grown(view, &run)))
-            @for one in tables::view_runs(view, &ends) { (table(&one)) }
-            @for one in tables::view_runs(view, &between) { (folded(&one)) }
-            (table(&tables::view_limits(view, &run, &ends)))
-            @if !between.is_empty() { (folded(&tables::view_limits(view, &run, &between))) }
-            (folded(&tables::view_audit(view, &run, &run.steps)))
+    let content = html! {
+        p.note { (about(run.spec)) }
+        @if view.has_candidates() {
+            (legend(view))
+            div.pair { @for quantity in run.quantities(view) { (chart(view, &quantity)) } }
+            (folded(&tables::view_relative_transactions(view, &run)))
         }
-    }
+        (table(&tables::view_grown(view, &run)))
+        @for one in tables::view_runs(view, &ends) { (table(&one)) }
+        @for one in tables::view_runs(view, &between) { (folded(&one)) }
+        (table(&tables::view_limits(view, &run, &ends)))
+        @if !between.is_empty() { (folded(&tables::view_limits(view, &run, &between))) }
+        (folded(&tables::view_audit(view, &run, &run.steps)))
+    };
+    part("transactions", "Transactions", &content)
 }
 
-fn chart(view: &View<'_>, quantity: &Quantity<'_>) -> Markup {
+/// A quantity relative to the base.
+pub(super) fn chart(view: &View<'_>, quantity: &Quantity<'_>) -> Figure {
     let rows: Vec<LevelRow> = view
         .systems
         .iter()
@@ -54,7 +54,10 @@ fn chart(view: &View<'_>, quantity: &Quantity<'_>) -> Markup {
             levels: levels_of(view, system, quantity),
         })
         .collect();
-    figure(quantity.title, &levels(&rows, view.base))
+    Figure {
+        title: quantity.title.to_owned(),
+        chart: levels(&rows, view.base),
+    }
 }
 
 fn levels_of(view: &View<'_>, system: &Seen<'_>, quantity: &Quantity<'_>) -> Vec<Level> {

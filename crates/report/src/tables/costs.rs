@@ -8,7 +8,7 @@ use crate::table::{Header, Table};
 use crate::view::View;
 
 /// The metrics of each group, in the order in which tables list them.
-const COSTS: [&str; 19] = [
+const COSTS: [&str; 20] = [
     "server.cpu/o",
     "server.user/o",
     "server.sys/o",
@@ -25,6 +25,7 @@ const COSTS: [&str; 19] = [
     "wKB/o",
     "d/o",
     "steal",
+    "foreign",
     "client.cpu/o",
     "client.cpu",
     "client.rss",

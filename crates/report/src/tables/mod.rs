@@ -38,7 +38,11 @@ pub(crate) use response::{
     buckets as view_buckets, other_kinds as view_other_kinds, percentiles as view_percentiles,
 };
 pub(crate) use sizes::sizes as view_sizes;
-pub(crate) use systems::{differing as view_differing, settings as view_settings};
+pub use systems::placement_lines;
+pub(crate) use systems::{
+    differing as view_differing, placements as view_placements, settings as view_settings,
+    shared_placement,
+};
 pub(crate) use throughput::{
     absolute as view_absolute, background as view_background, relative as view_relative,
 };
@@ -50,8 +54,8 @@ pub(crate) use transactions::{
 pub(crate) use trials::trials as view_trials;
 pub use verdicts::Shown;
 pub(crate) use verdicts::{
-    moved_with as view_moved_with, pairs as view_pairs, tone as verdict_tone,
-    verdicts as view_verdicts,
+    moved_with as view_moved_with, movers as view_movers, pairs as view_pairs,
+    tone as verdict_tone, verdicts as view_verdicts,
 };
 
 use crate::transactions::Transactions;

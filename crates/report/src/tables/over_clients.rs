@@ -15,7 +15,7 @@ use crate::view::{Seen, View};
 pub(crate) fn relative_over_clients(view: &View<'_>, system: &Seen<'_>) -> Option<Table> {
     let sweep = view.sweep.as_ref().filter(|_| !system.is_base)?;
     let cell = |step: &StepInfo| signed(view, system, step);
-    let mut table = tests(view, sweep, cell, |_| "");
+    let (mut table, _) = tests(view, sweep, cell, |_| "");
     table.title = format!(
         "{} relative to {}, by number of clients",
         system.name, view.base
@@ -29,24 +29,33 @@ pub(crate) fn absolute_over_clients(view: &View<'_>, system: &Seen<'_>) -> Optio
     let sweep = view.sweep.as_ref()?;
     let cell = |step: &StepInfo| rate_cell(view, system, step);
     let unit = |step: &StepInfo| view.rate_unit_name(step);
-    let mut table = tests(view, sweep, cell, unit);
-    table.title = format!("Throughput of {}, by number of clients", system.name);
+    let (mut table, unit) = tests(view, sweep, cell, unit);
+    table.title = by_clients(&format!("Throughput of {}", system.name), unit);
     absolute_note(view).clone_into(&mut table.note);
     Some(table)
 }
 
-/// A table without title and note of all tests of a sweep.
+/// A title that says what the numbers in the heads count, and the unit of all values; empty for none.
+fn by_clients(title: &str, unit: &str) -> String {
+    if unit.is_empty() {
+        format!("{title}, by number of clients")
+    } else {
+        format!("{title} in {unit}, by number of clients")
+    }
+}
+
+/// A table without title and note of all tests of a sweep, and the unit that they have in common.
 fn tests(
     view: &View<'_>,
     sweep: &Sweep,
     cell: impl Fn(&StepInfo) -> Cell,
     unit: impl Fn(&StepInfo) -> &'static str,
-) -> Table {
+) -> (Table, &'static str) {
     let first = |test: &Test| test.steps(view).next().map_or("", &unit);
     let units = Units::of(sweep.tests.iter().map(first));
     let mut headers = vec![Header::words("test")];
     headers.extend(units.header());
-    headers.extend(counts(&sweep.clients, units.common()));
+    headers.extend(counts(&sweep.clients));
     let mut rows = Vec::new();
     let mut heading = "";
     for test in &sweep.tests {
@@ -60,19 +69,18 @@ fn tests(
         row.extend(values.map(|step| step.map_or_else(Cell::absent, &cell)));
         rows.push(row);
     }
-    Table {
+    let table = Table {
         title: String::new(),
         note: String::new(),
         headers,
         rows,
-    }
+    };
+    (table, units.common())
 }
 
-/// A column for each client count, all of one unit.
-fn counts(clients: &[u32], unit: &str) -> impl Iterator<Item = Header> {
-    clients
-        .iter()
-        .map(move |n| Header::numbers(n.to_string(), unit))
+/// A column for each client count. A unit in its head would be taken for that of the count.
+fn counts(clients: &[u32]) -> impl Iterator<Item = Header> {
+    clients.iter().map(|n| Header::numbers(n.to_string(), ""))
 }
 
 /// A ratio with a sign instead of a word, so that many fit beside each other.
@@ -108,7 +116,7 @@ pub(crate) fn relative_of_test(view: &View<'_>, test: &Test) -> Table {
     systems(
         view,
         test,
-        (format!("{}, relative to {}", test.name, view.base), ""),
+        (&format!("{}, relative to {}", test.name, view.base), ""),
         |system, step| relative_cell(view, system, step, MetricId::RATE),
     )
 }
@@ -120,7 +128,7 @@ pub(crate) fn absolute_of_test(view: &View<'_>, test: &Test) -> Table {
     systems(
         view,
         test,
-        (format!("{}, throughput", test.name), unit),
+        (&format!("{}, throughput", test.name), unit),
         |system, step| rate_cell(view, system, step),
     )
 }
@@ -129,17 +137,17 @@ pub(crate) fn absolute_of_test(view: &View<'_>, test: &Test) -> Table {
 fn systems(
     view: &View<'_>,
     test: &Test,
-    (title, unit): (String, &str),
+    (title, unit): (&str, &str),
     cell: impl Fn(&Seen<'_>, &StepInfo) -> Cell,
 ) -> Table {
     let clients: Vec<u32> = test.steps(view).map(|step| step.clients).collect();
-    let columns = counts(&clients, unit);
+    let columns = counts(&clients);
     let rows = view.systems.iter().map(|system| {
         let values = test.steps(view).map(|step| cell(system, step));
         std::iter::once(name(system)).chain(values).collect()
     });
     Table {
-        title,
+        title: by_clients(title, unit),
         note: String::new(),
         headers: std::iter::once(Header::words("system"))
             .chain(columns)
@@ -159,7 +167,7 @@ pub(crate) fn scale_up(view: &View<'_>, of: &[Test]) -> Option<Table> {
     clients.dedup();
     let smallest = clients.first()?;
     let headers: Vec<Header> = std::iter::once(Header::words("system"))
-        .chain(counts(&clients, ""))
+        .chain(counts(&clients))
         .collect();
     let mut rows = Vec::new();
     for test in of {
@@ -176,8 +184,8 @@ pub(crate) fn scale_up(view: &View<'_>, of: &[Test]) -> Option<Table> {
     }
     Some(Table {
         title: match of {
-            [test] => format!("{}, scale-up", test.name),
-            _ => "Scale-up".to_owned(),
+            [test] => by_clients(&format!("{}, scale-up", test.name), ""),
+            _ => by_clients("Scale-up", ""),
         },
         note: format!(
             "Throughput over that at {}, of the same system in the same round: geometric mean of the rounds with its 95 % interval. Twice the clients would ideally do twice as much.",

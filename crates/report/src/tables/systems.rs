@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use explain::{Kind, Overview};
+use model::{Placement, System};
 
 use crate::table::{Cell, Header, Table};
 use crate::view::View;
@@ -29,6 +30,44 @@ pub(crate) fn settings(view: &View<'_>) -> Option<Table> {
         "A dash stands for a setting that the config leaves at the server's default.",
         rows,
     )
+}
+
+/// The placement that all systems share, in words; `None` where it is not the same.
+pub(crate) fn shared_placement(systems: &[System]) -> Option<String> {
+    let first = systems.first()?.placement();
+    systems
+        .iter()
+        .all(|system| system.placement() == first)
+        .then_some(first)
+}
+
+/// On which CPUs each system was measured, where they do not share them.
+pub(crate) fn placements(view: &View<'_>) -> Option<Table> {
+    let systems = &view.input.data.info.plan.systems;
+    if shared_placement(systems).is_some() {
+        return None;
+    }
+    let rows = systems
+        .iter()
+        .map(|system| vec![Cell::text(&system.name), Cell::text(system.placement())]);
+    Some(Table {
+        title: "Placement of each system".to_owned(),
+        note: "The CPUs of the server and of the client; free where the kernel decides.".to_owned(),
+        headers: ["system", "placement"].map(Header::words).to_vec(),
+        rows: rows.collect(),
+    })
+}
+
+/// The placement of a plan's systems, in lines of plain text; none where all are free.
+pub fn placement_lines(systems: &[System]) -> Vec<String> {
+    match shared_placement(systems) {
+        Some(words) if words == Placement::default().words() => Vec::new(),
+        Some(words) => vec![format!("placement: {words}")],
+        None => systems
+            .iter()
+            .map(|system| format!("placement of {}: {}", system.name, system.placement()))
+            .collect(),
+    }
 }
 
 /// Server variables that differ: for each Dbms a table of values, then one of the names of those that

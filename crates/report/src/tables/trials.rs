@@ -3,18 +3,21 @@
 use model::{Nanos, Outcome};
 
 use crate::format;
+use crate::rounds;
 use crate::table::{Cell, Header, Table, Tone};
 use crate::view::View;
 
 pub(crate) fn trials(view: &View<'_>) -> Table {
-    let is_imported = view.input.data.info.is_imported();
-    let rows = view.input.data.trials.iter().map(|trial| {
+    let data = view.input.data;
+    let is_imported = data.info.is_imported();
+    let rows = data.trials.iter().map(|trial| {
         let outcome = match &trial.outcome {
             Outcome::Completed => Cell::text("completed"),
             Outcome::Failed { step, .. } => {
                 let place = step.as_ref().map_or(String::new(), |s| format!(" in {s}"));
                 Cell::text(format!("failed{place}")).with_tone(Tone::Missed)
             }
+            Outcome::Quarantined { .. } => Cell::text("quarantined").with_tone(Tone::Missed),
         };
         vec![
             Cell::text(trial.system.clone()),
@@ -33,6 +36,11 @@ pub(crate) fn trials(view: &View<'_>) -> Table {
         },
         note: if is_imported {
             "In which order they were measured is not known. How long they took is the sum of the steps, where files say it.".to_owned()
+        } else if rounds::again(data) > 0 {
+            format!(
+                "Each round holds every system once, in random order. Rounds after {} take the place of disturbed ones.",
+                data.info.plan.rounds
+            )
         } else {
             "Each round holds every system once, in random order.".to_owned()
         },

@@ -91,12 +91,16 @@ pub(crate) fn verdicts(view: &View<'_>, shown: &Shown) -> Table {
 }
 
 fn rows(view: &View<'_>, system: &Seen<'_>, step: &StepInfo, shown: &Shown) -> Vec<Vec<Cell>> {
-    let of_step = |c: &&Comparison| {
-        c.system == system.name && c.step == step.step && c.clients == step.clients
-    };
     let deciding = view.deciding(step);
-    let comparisons = view.input.comparisons.iter().filter(of_step);
+    let comparisons: Vec<&Comparison> = if shown.all_metrics {
+        let all = view.input.comparisons.iter();
+        all.filter(|c| c.system == system.name && c.step == step.step && c.clients == step.clients)
+            .collect()
+    } else {
+        view.decision(system.name, step).into_iter().collect()
+    };
     comparisons
+        .into_iter()
         .filter(|c| shown.shows(&deciding, c))
         .map(|c| row(view, step, c, shown))
         .collect()
@@ -161,13 +165,26 @@ pub(crate) fn moved_with(
     if comparison.metric != view.deciding(step) || !is_certain(&comparison.verdict) {
         return None;
     }
-    COSTS
-        .iter()
-        .filter_map(|metric| view.comparison(&comparison.system, step, metric))
+    let movers = movers(view, step, &comparison.system);
+    let (cost, ratio) = movers.first()?;
+    Some(format!("{} ×{}", cost.metric, format::ratio(*ratio)))
+}
+
+/// The costs of a system in a step that certainly changed, with their ratios; what changed most comes first.
+pub(crate) fn movers<'a>(
+    view: &View<'a>,
+    step: &StepInfo,
+    system: &str,
+) -> Vec<(&'a Comparison, f64)> {
+    // Of two that changed alike, the host's says more than the server's.
+    let costs = COSTS.iter().rev();
+    let mut movers: Vec<(&Comparison, f64)> = costs
+        .filter_map(|metric| view.comparison(system, step, metric))
         .filter(|cost| is_certain(&cost.verdict))
         .filter_map(|cost| Some((cost, cost.ratio.filter(|r| r.is_finite() && *r > 0.0)?)))
-        .max_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs()))
-        .map(|(cost, ratio)| format!("{} ×{}", cost.metric, format::ratio(ratio)))
+        .collect();
+    movers.sort_by(|a, b| b.1.ln().abs().total_cmp(&a.1.ln().abs()));
+    movers
 }
 
 /// The evidence behind the ratios that decide a step: systems × rounds; `None` without any pair.

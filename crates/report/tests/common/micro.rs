@@ -5,7 +5,7 @@ use model::{
     LoadSpec, MetricId, Nanos, Rng, RunData, SqlBlock, SqlColumn, SqlDraw, SqlOperation, SqlPace,
     SqlPiece, SqlRun, SqlSpec, SqlStatement, SqlStep, SqlTable, SqlTexts, SqlWork, Statements,
     StepHistogram, StepId, StepInfo, StepNote, StepSeries, TableChoice, TrialRecord, Unit, Verb,
-    WorkloadSpec, mix,
+    WarmUpEnd, WorkloadSpec, mix,
 };
 
 use super::{COSTS, Shape, info, latencies, noise, plan, rounded, trial};
@@ -132,6 +132,7 @@ pub fn run(micro: &Micro) -> RunData {
         notes: Vec::new(),
         series: Vec::new(),
         histograms: Vec::new(),
+        slices: Vec::new(),
     };
     for record in data.trials.clone() {
         let system = micro.shape.systems.iter();
@@ -230,6 +231,7 @@ fn sql_step(micro: &Micro, test: &(&str, &str, u32, f64), clients: u32) -> SqlSt
             measured: true,
             seconds: micro.shape.seconds as u32,
             warmup_seconds: 5,
+            warmup_end: WarmUpEnd::Fixed,
             writes: group == "write",
             whole: false,
             pace: match (micro.arrivals, name) {

@@ -132,6 +132,7 @@ pub fn run(shape: &Shape) -> RunData {
         notes: Vec::new(),
         series: Vec::new(),
         histograms: Vec::new(),
+        slices: Vec::new(),
     };
     for record in data.trials.clone() {
         let Some(place) = shape.systems.iter().position(|(n, _)| *n == record.system) else {
@@ -446,6 +447,7 @@ fn plan(shape: &Shape) -> Plan {
         base: shape.systems[0].0.clone(),
         systems,
         source: "name = \"wal-or-rollback\"\nworkload = { kind = \"insert\", scale = \"tiny\" }\nrounds = 4\n".into(),
+        course: model::Course::default(),
         template: false,
     }
 }

@@ -112,6 +112,7 @@ pub fn run(tpcc: &Tpcc) -> RunData {
         notes: Vec::new(),
         series: Vec::new(),
         histograms: Vec::new(),
+        slices: Vec::new(),
     };
     for record in trials.iter().filter(|t| t.outcome.is_completed()) {
         let mut systems = tpcc.shape.systems.iter();

@@ -1,4 +1,4 @@
-use model::Magnitude;
+use model::{Magnitude, SliceValue};
 use proptest::prelude::*;
 
 use super::*;
@@ -233,11 +233,18 @@ fn a_failed_trial_is_the_reason_and_so_is_another_connection() {
     ];
     let different = only(&data).verdict.reason();
     assert_eq!(different, "TLS differs: off and on");
-    data.trials = vec![trial("b", "off", failed)];
+    let disturbed = Outcome::Quarantined {
+        reason: "qr100: other processes took 80.0 % of one CPU (limit 30 %)".into(),
+    };
+    data.trials = vec![trial("b", "off", disturbed.clone())];
     data.cells.retain(|c| c.system == "a");
-    let missing = only(&data).verdict.reason();
     assert_eq!(
-        missing,
+        only(&data).verdict.reason(),
+        "no complete round: b was quarantined: qr100: other processes took 80.0 % of one CPU (limit 30 %)"
+    );
+    data.trials = vec![trial("b", "off", disturbed), trial("b", "off", failed)];
+    assert_eq!(
+        only(&data).verdict.reason(),
         "no complete round: b failed: 3 rows were expected, 2 came"
     );
 }
@@ -303,12 +310,16 @@ fn more_looks_ask_for_more() {
         assert!(once.low > often.low && once.high < often.high);
         assert!(once.q_value <= often.q_value);
     }
+    // A plan that has its runs looked at need not be told so again.
+    let mut planned = data.clone();
+    planned.info.plan.rounds = 12;
+    planned.info.plan.course.first_look = Some(3);
+    assert_eq!(compare(&planned, &Options::default()).unwrap(), often);
 }
 
 #[test]
 fn slices_are_compared_pair_by_pair_and_are_no_rounds() {
     let mut data = empty_run(&["a", "b"]);
-    let mut slices = Vec::new();
     for round in 1..=4 {
         for (system, shift) in [("a", 0.0), ("b", 0.05)] {
             data.cells.push(cell(round, system, "s0", "rate", 1000.0));
@@ -316,7 +327,7 @@ fn slices_are_compared_pair_by_pair_and_are_no_rounds() {
                 // Pairs share their hour; each system has a little of its own.
                 let hour = f64::from(pair % 5) * 0.1;
                 let own = 0.001 * f64::from((pair + round) % 3) * shift;
-                slices.push(SliceValue {
+                data.slices.push(SliceValue {
                     round,
                     system: system.into(),
                     step: model::StepId::new("s0"),
@@ -327,12 +338,13 @@ fn slices_are_compared_pair_by_pair_and_are_no_rounds() {
             }
         }
     }
-    let found = compare_slices(&data, &slices, &Options::default()).unwrap();
+    let found = compare(&data, &Options::default()).unwrap();
     assert!((found[0].ratio.unwrap().ln() - 0.05).abs() < 0.001);
     assert_eq!((found[0].rounds, found[0].pairs.len()), (4, 4));
     assert_eq!(found[0].verdict, Verdict::Improved);
     let evidence = found[0].evidence.clone().unwrap();
     assert!(evidence.slice_pairs.is_some_and(|pairs| pairs <= 80.0));
+    data.slices.clear();
     assert_eq!(only(&data).ratio, Some(1.0));
 }
 

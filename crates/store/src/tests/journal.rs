@@ -1,6 +1,6 @@
 //! Runs and trials: what is begun, finished, begun again and listed.
 
-use model::{Capture, Moment, RunState, StepId};
+use model::{Capture, Moment, RunState, SliceSeries, StepId};
 
 use super::*;
 use crate::{StoreError, Want};
@@ -126,6 +126,70 @@ fn the_journal_lists_outcomes_in_the_order_in_which_they_came() {
 }
 
 #[test]
+fn a_quarantined_trial_is_kept_and_its_numbers_are_not_loaded() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a", "b"], 1);
+    lab.whole_trial(&run, 1, "b", &["l.i0"]);
+    let trial = lab.trial(&run, 1, "a");
+    let step = lab.step(trial, "l.i0", 0);
+    lab.store
+        .finish_step(step, &record("l.i0", 0), &[rate(1.0)])
+        .unwrap();
+    let quarantined = Outcome::Quarantined {
+        reason: "l.i0: noise".into(),
+    };
+    lab.store
+        .finish_trial(trial, &quarantined, Nanos(5))
+        .unwrap();
+    let runs = lab.store.runs().unwrap();
+    assert_eq!(
+        (runs[0].completed, runs[0].failed, runs[0].quarantined),
+        (1, 0, 1)
+    );
+    let data = lab.store.load(&run, Want::default()).unwrap();
+    assert_eq!(data.trials[1].outcome, quarantined);
+    assert!(data.cells.iter().all(|cell| cell.system == "b"));
+    let step = StepId::new("l.i0");
+    assert!(lab.store.step_record(&run, 1, "a", &step).is_ok());
+}
+
+#[test]
+fn a_run_that_ended_early_has_no_more_trials_to_come() {
+    let mut lab = Lab::new();
+    let mut plan = fixture::plan(&["a"], 4).unwrap();
+    plan.course.first_look = Some(2);
+    let run = lab
+        .store
+        .create_run(&plan, &fixture::host(), "0.1.0", STARTED)
+        .unwrap();
+    lab.whole_trial(&run, 1, "a", &["l.i0"]);
+    lab.whole_trial(&run, 2, "a", &["l.i0"]);
+    assert_eq!(lab.store.runs().unwrap()[0].total, 4);
+    lab.store.finish_run(&run).unwrap();
+    assert_eq!(lab.store.runs().unwrap()[0].total, 2);
+}
+
+/// Rows of each table that a trial has a part in.
+fn rows(lab: &Lab) -> Vec<i64> {
+    let tables = [
+        "trial",
+        "step",
+        "interval",
+        "interval_detail",
+        "histogram",
+        "measurement",
+        "capture",
+        "slice",
+    ];
+    let count = |table: &&str| {
+        let sql = format!("SELECT count(*) FROM {table}");
+        let connection = &lab.store.connection;
+        connection.query_row(&sql, [], |row| row.get(0)).unwrap()
+    };
+    tables.iter().map(count).collect()
+}
+
+#[test]
 fn a_half_done_trial_is_forgotten_when_it_is_begun_again() {
     let mut lab = Lab::new();
     let run = lab.run(&["a", "b"], 1);
@@ -135,27 +199,11 @@ fn a_half_done_trial_is_forgotten_when_it_is_begun_again() {
         columns: vec!["x".into()],
         rows: vec![vec![None]],
     };
+    let slices = [SliceSeries {
+        metric: MetricId::new("rate"),
+        values: vec![1.0],
+    }];
     let step_id = StepId::new("l.i0");
-    let rows = |lab: &Lab| -> Vec<i64> {
-        [
-            "trial",
-            "step",
-            "interval",
-            "interval_detail",
-            "histogram",
-            "measurement",
-            "capture",
-        ]
-        .iter()
-        .map(|table| {
-            let sql = format!("SELECT count(*) FROM {table}");
-            lab.store
-                .connection
-                .query_row(&sql, [], |row| row.get(0))
-                .unwrap()
-        })
-        .collect()
-    };
     let before = rows(&lab);
     let trial = lab.trial(&run, 1, "a");
     lab.store
@@ -163,6 +211,7 @@ fn a_half_done_trial_is_forgotten_when_it_is_begun_again() {
         .unwrap();
     let step = lab.step(trial, "l.i0", 0);
     lab.store.add_interval(step, &interval(0)).unwrap();
+    lab.store.add_slices(step, &slices).unwrap();
     lab.store
         .finish_step(step, &record("l.i0", 0), &[rate(1.0)])
         .unwrap();
@@ -180,6 +229,7 @@ fn a_half_done_trial_is_forgotten_when_it_is_begun_again() {
     insta::assert_snapshot!(lab.told(&error), @"LAB/lab.sqlite no longer has the step that is being written; is the same run going on in another process?");
     let gone = |result: Result<(), StoreError>| matches!(result, Err(StoreError::Gone { .. }));
     assert!(gone(lab.store.finish_step(step, &record("l.i0", 0), &[])));
+    assert!(gone(lab.store.add_slices(step, &slices)));
     assert!(gone(lab.store.finish_trial(
         trial,
         &Outcome::Completed,

@@ -112,7 +112,7 @@ fn damage_is_named_by_its_place() {
         @"LAB/lab.sqlite is damaged: measurement of step l.i0 of a, round 1: unknown unit `furlongs`; restore it from a copy, or use another lab directory"
     );
     insta::assert_snapshot!(told(&lab, "UPDATE step SET record = '{}' WHERE id = 1"), @"LAB/lab.sqlite is damaged: step l.i0 of a, round 1: missing field `step` at line 1 column 2; restore it from a copy, or use another lab directory");
-    insta::assert_snapshot!(told(&lab, "UPDATE run SET plan = '[]'"), @"LAB/lab.sqlite is damaged: plan of run r1: invalid length 0, expected struct Plan with 8 elements at line 1 column 2; restore it from a copy, or use another lab directory");
+    insta::assert_snapshot!(told(&lab, "UPDATE run SET plan = '[]'"), @"LAB/lab.sqlite is damaged: plan of run r1: invalid length 0, expected struct Plan with 9 elements at line 1 column 2; restore it from a copy, or use another lab directory");
 }
 
 #[test]

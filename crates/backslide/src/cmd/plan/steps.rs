@@ -1,7 +1,7 @@
 //! The steps of a trial of SQL statements: what each measures and how long it takes, and what takes the
 //! time.
 
-use model::{Arrivals, Nanos, Plan, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork};
+use model::{Arrivals, Nanos, Plan, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork, WarmUpEnd};
 use report::{Cell, Header, Table};
 
 /// A part of the whole that is worth naming.
@@ -49,22 +49,29 @@ fn row(step: &SqlStep, about: Nanos, is_open: bool) -> Vec<Cell> {
         0 => Cell::text(""),
         _ => time(Nanos::from_secs(u64::from(seconds))),
     };
+    let warm_up = |run: &SqlRun| match run.warmup_end {
+        WarmUpEnd::Fixed => seconds(run.warmup_seconds),
+        WarmUpEnd::Steady => {
+            let longest = Nanos::from_secs(u64::from(run.warmup_seconds));
+            Cell::number(longest.as_secs_f64(), format!("up to {longest}"))
+        }
+    };
     let (warm_up, measured, what) = match &step.work {
         SqlWork::Run(run) if run.measured && run.whole && is_open => {
             let what = "a closed loop: `whole` operations".to_owned();
-            (run.warmup_seconds, run.seconds, what)
+            (warm_up(run), run.seconds, what)
         }
-        SqlWork::Run(run) if run.measured => (run.warmup_seconds, run.seconds, pace(&run.pace)),
-        SqlWork::Run(_) => (0, 0, "warms caches".to_owned()),
+        SqlWork::Run(run) if run.measured => (warm_up(run), run.seconds, pace(&run.pace)),
+        SqlWork::Run(_) => (seconds(0), 0, "warms caches".to_owned()),
         SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => {
-            (0, 0, String::new())
+            (seconds(0), 0, String::new())
         }
     };
     vec![
         Cell::text(&step.id.0),
         Cell::text(&step.group),
         Cell::text(step.clients.to_string()),
-        seconds(warm_up),
+        warm_up,
         seconds(measured),
         time(about),
         Cell::text(what),

@@ -27,7 +27,7 @@ use self::stage::{Kinds, Stage, loading_stages, stages};
 use self::state::{State, TableLoad};
 use self::warm::TableReader;
 use self::writer::{Coupling, Deleter, InsertStatement, Inserter, Pacer, Turn};
-use super::settle;
+use super::settle::{self, Notes, taken};
 use super::worker::{self, Worker, Wrong};
 use crate::engine::{Client, End, Observer, Pace, Role, StepSetup, Stop, run};
 use crate::{Schedule, StepClock, StepError, StepOutline, StepResult, Target, Workload};
@@ -68,7 +68,7 @@ struct Cast<'a> {
     kinds: Kinds,
     clients: Vec<(Role, Box<dyn Client>)>,
     wrong: Arc<Wrong>,
-    notes: Arc<Mutex<Vec<String>>>,
+    notes: Notes,
     checks: Arc<Mutex<Vec<Check>>>,
     requested_rows: u64,
     expected_ops: Option<u64>,
@@ -499,9 +499,7 @@ impl Workload for Insert {
         if self.is_counted(index) {
             checks.extend(self.count_rows(target)?);
         }
-        let notes = take(&notes).into_iter();
-        let mut notes: Vec<(String, String)> =
-            notes.map(|text| ("settle".to_owned(), text)).collect();
+        let mut notes = taken(&notes, "settle");
         notes.extend(self.notes(&stage, &kinds, &window));
         Ok(StepResult {
             window,

@@ -171,7 +171,7 @@ impl Own {
         context: &mut ClientContext<'_>,
     ) -> Result<(), StepError> {
         let mut started = context.recorder.begin();
-        while !context.is_over() && !common.is_done(context, started) {
+        while !context.is_over_at(started) && !common.is_done(context, started) {
             let operation = common.program.choose(&mut self.rng);
             started = match self.operate(common, operation, context, started, None)? {
                 Ended::Done(end) => context.recorder.begin_after(end),

@@ -12,7 +12,7 @@ use super::reset::clients_of_reset;
 use super::settle::clients_of_settle;
 use super::state::Loaded;
 use crate::engine::{End, Observer, StepSetup, Stop, run};
-use crate::workload::settle::{Clients, Notes};
+use crate::workload::settle::{Clients, Notes, taken};
 use crate::{StepClock, StepError, StepResult, Target};
 
 /// What such a step does.
@@ -113,8 +113,6 @@ impl Job<'_> {
         let elapsed = clock.now();
         let mut checks = take(&found);
         checks.extend(self.checks(stop)?);
-        let name = self.errand.notes();
-        let notes = take(&notes).into_iter();
         Ok(StepResult {
             window,
             elapsed,
@@ -123,7 +121,7 @@ impl Job<'_> {
             open_loop: None,
             tpcc: None,
             checks,
-            notes: notes.map(|text| (name.to_owned(), text)).collect(),
+            notes: taken(&notes, self.errand.notes()),
         })
     }
 

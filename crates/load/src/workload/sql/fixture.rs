@@ -3,7 +3,7 @@
 use model::{
     ColumnKind, Distribution, Draw, ErrorRules, Expect, LoadMethod, LoadSpec, SqlBlock, SqlColumn,
     SqlDraw, SqlOperation, SqlPace, SqlPiece, SqlRun, SqlSpec, SqlStatement, SqlStep, SqlTable,
-    SqlTexts, SqlWork, Statements, StepId, TableChoice, Verb,
+    SqlTexts, SqlWork, Statements, StepId, TableChoice, Verb, WarmUpEnd,
 };
 
 /// Rows of the table.
@@ -68,6 +68,7 @@ pub(super) fn run(operations: Vec<SqlOperation>) -> SqlRun {
         measured: true,
         seconds: 1,
         warmup_seconds: 0,
+        warmup_end: WarmUpEnd::Fixed,
         writes: false,
         whole: false,
         pace: SqlPace::Unlimited,

@@ -32,7 +32,7 @@ pub(super) mod values;
 
 use std::sync::Arc;
 
-use model::{SqlRun, SqlSpec, SqlStep, SqlWork, StepId, Subject};
+use model::{Nanos, SqlRun, SqlSpec, SqlStep, SqlWork, StepId, Subject};
 
 use self::errand::{Errand, Job};
 use self::kinds::Kinds;
@@ -40,7 +40,8 @@ use self::ledger::Ledger;
 use self::run::RunStep;
 use self::state::Loaded;
 use crate::engine::{Observer, Stop};
-use crate::{StepError, StepOutline, StepResult, Target, Workload};
+use crate::workload::NOT_SLICEABLE;
+use crate::{SlicedStep, StepError, StepOutline, StepResult, Target, Workload};
 
 /// The phase in place of loading, in a trial on what another one loaded.
 const WARM: &str = "warm";
@@ -134,6 +135,33 @@ impl Sql {
         }
     }
 
+    /// Before the first step: does the server let the clients do what the workload asks for?
+    fn check_limits(&mut self, target: &Target) -> Result<(), StepError> {
+        if !self.fits {
+            limits::check(&self.spec, target)?;
+            self.fits = true;
+        }
+        Ok(())
+    }
+
+    /// A stage that runs operations, about to be run.
+    fn run_step<'a>(
+        &'a self,
+        stage: &'a Stage,
+        run: &'a SqlRun,
+        target: &'a Target,
+    ) -> RunStep<'a> {
+        RunStep {
+            spec: &self.spec,
+            id: &stage.id,
+            clients: stage.clients,
+            run,
+            seed: self.seed,
+            target,
+            ledger: &self.ledger,
+        }
+    }
+
     /// The seed of the rows: that of the trial which loaded them.
     fn rows_seed(&self) -> u64 {
         self.loaded.as_ref().map_or(self.seed, |loaded| loaded.seed)
@@ -152,12 +180,9 @@ impl Workload for Sql {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<StepResult, StepError> {
-        if !self.fits {
-            limits::check(&self.spec, target)?;
-            self.fits = true;
-        }
-        let Stage { id, clients, work } = &self.stages[index];
-        match work {
+        self.check_limits(target)?;
+        let stage = &self.stages[index];
+        match &stage.work {
             Work::Errand(errand) => {
                 let job = Job {
                     errand: *errand,
@@ -169,20 +194,28 @@ impl Workload for Sql {
                 };
                 job.run(stop, observer)
             }
-            Work::Run(run) => {
-                let step = RunStep {
-                    spec: &self.spec,
-                    id,
-                    clients: *clients,
-                    run,
-                    seed: self.seed,
-                    target,
-                    ledger: &self.ledger,
-                };
-                let mut result = step.run(stop, observer)?;
-                result.notes.extend(misses::notes(run, &result.window));
-                Ok(result)
-            }
+            Work::Run(run) => self.run_step(stage, run, target).run(stop, observer),
+        }
+    }
+
+    fn sliceable(&self, index: usize) -> Option<Nanos> {
+        match &self.stages.get(index)?.work {
+            Work::Run(run) => run::sliceable(run),
+            Work::Errand(_) => None,
+        }
+    }
+
+    fn open_slices<'a>(
+        &'a mut self,
+        index: usize,
+        target: &'a Target,
+        stop: &Stop,
+    ) -> Result<Box<dyn SlicedStep + 'a>, StepError> {
+        self.check_limits(target)?;
+        let stage = &self.stages[index];
+        match &stage.work {
+            Work::Run(run) => Ok(Box::new(self.run_step(stage, run, target).open(stop)?)),
+            Work::Errand(_) => Err(StepError::Unsupported(NOT_SLICEABLE.to_owned())),
         }
     }
 
@@ -220,7 +253,7 @@ pub(super) fn loading(spec: &SqlSpec) -> Result<String, StepError> {
 
 #[cfg(test)]
 mod tests {
-    use model::Settle;
+    use model::{Arrivals, Settle, SqlPace, Verb};
 
     use super::fixture::{operation, run, spec, step};
     use super::*;
@@ -267,6 +300,40 @@ mod tests {
             ]
         );
         assert_eq!(steps[4].kinds, ["insert", "create_index"]);
+    }
+
+    #[test]
+    fn steps_that_read_for_a_time_can_be_measured_in_slices() {
+        let sql = Sql::new(whole(), 1);
+        let lengths: Vec<Option<Nanos>> = (0..7).map(|index| sql.sliceable(index)).collect();
+        let second = Some(Nanos::SECOND);
+        assert_eq!(lengths, [None, None, None, second, None, second, None]);
+    }
+
+    #[test]
+    fn steps_that_are_no_such_result_cannot_be_measured_in_slices() {
+        let of = |change: fn(&mut SqlRun)| {
+            let mut reads = run(vec![operation("point", false, 2, &["point"])]);
+            change(&mut reads);
+            run::sliceable(&reads)
+        };
+        assert_eq!(of(|run| run.seconds = 4), Some(Nanos::from_secs(4)));
+        assert_eq!(of(|run| run.measured = false), None);
+        assert_eq!(of(|run| run.writes = true), None);
+        assert_eq!(of(|run| run.whole = true), None);
+        let rate = |run: &mut SqlRun| {
+            run.pace = SqlPace::Rate {
+                per_second: 10,
+                arrivals: Arrivals::Even,
+                queue: 10,
+            };
+        };
+        assert_eq!(of(rate), None);
+        // Whatever the file says of it.
+        let locks = |run: &mut SqlRun| {
+            run.operations[0].blocks[0].statements[0].verb = Verb::Other;
+        };
+        assert_eq!(of(locks), None);
     }
 
     #[test]

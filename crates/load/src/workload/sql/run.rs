@@ -1,4 +1,4 @@
-//! A step whose clients run operations: set up, warmed up, measured, checked.
+//! A step whose clients run operations: set up, warmed up, measured in one piece or in slices, checked.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,15 +10,18 @@ use super::client::{Common, SqlClient, name};
 use super::compile::compile;
 use super::kinds::Kinds;
 use super::ledger::Ledger;
+use super::misses;
 use super::statements::Facts;
 use crate::arrivals::Queue;
 use crate::engine::{End, Observer, Role, Stop};
 use crate::errors::Rules;
 use crate::ramp::{Limit, RampSpec};
-use crate::workload::measure::{Crew, Drive, Stream, Windows, ended};
+use crate::workload::measure::{Crew, Drive, Measured, Stream, Windows, ended};
 use crate::workload::session::Outages;
 use crate::workload::settle::Clients;
-use crate::{StepClock, StepError, StepResult, Target};
+use crate::workload::slices::{SlicedStep, Slices};
+use crate::workload::warm::WarmUp;
+use crate::{StepClock, StepError, StepResult, Target, Window};
 
 /// A step that runs operations, about to be run.
 pub(super) struct RunStep<'a> {
@@ -32,7 +35,17 @@ pub(super) struct RunStep<'a> {
     pub(super) ledger: &'a Arc<Ledger>,
 }
 
-impl RunStep<'_> {
+/// Clients that are connected, and what is known of them.
+struct Connected {
+    common: Arc<Common>,
+    crew: Crew,
+    /// The kinds that count all operations together.
+    counted: [usize; 1],
+    /// Name of the kind that the step is about.
+    subject: String,
+}
+
+impl<'a> RunStep<'a> {
     /// Connects the clients, runs them and checks what they left.
     pub(super) fn run(
         &self,
@@ -40,27 +53,75 @@ impl RunStep<'_> {
         observer: &mut dyn Observer,
     ) -> Result<StepResult, StepError> {
         let clock = StepClock::start();
+        let Connected {
+            common,
+            crew,
+            counted,
+            subject,
+        } = self.connect(stop)?;
+        let windows = self.windows(&common, &counted);
+        let measured = windows.measure(crew, stop, observer)?;
+        self.result(&common, measured, &subject, clock.now())
+    }
+
+    /// Connects the clients and warms up; they run when a slice is asked for.
+    pub(super) fn open(self, stop: &Stop) -> Result<SlicedRun<'a>, StepError> {
+        let clock = StepClock::start();
+        let Connected {
+            common,
+            mut crew,
+            counted,
+            subject,
+        } = self.connect(stop)?;
+        let notes = self
+            .windows(&common, &counted)
+            .warm_up(&mut crew, None, stop)?;
+        Ok(SlicedRun {
+            worked: clock.now(),
+            slices: Slices::new(crew),
+            step: self,
+            common,
+            subject,
+            notes,
+        })
+    }
+
+    fn connect(&self, stop: &Stop) -> Result<Connected, StepError> {
         let kinds = Kinds::of(self.run);
-        let counted = [kinds.of_all()];
-        let subject = kinds.subject.kind.clone();
         let common = self.common(&kinds)?;
-        let crew = Crew {
-            kinds: kinds.specs,
-            clients: self.clients(&common, stop)?,
-        };
-        let windows = Windows {
-            warmup: seconds(self.run.warmup_seconds),
+        Ok(Connected {
+            counted: [kinds.of_all()],
+            subject: kinds.subject.kind.clone(),
+            crew: Crew {
+                kinds: kinds.specs,
+                clients: self.clients(&common, stop)?,
+            },
+            common,
+        })
+    }
+
+    fn windows<'w>(&self, common: &'w Common, counted: &'w [usize; 1]) -> Windows<'w> {
+        Windows {
+            warmup: WarmUp::of(self.run.warmup_end, self.run.warmup_seconds),
             end: self.end(),
             drive: self.drive(common.queue.as_ref(), counted[0]),
-            counted: &counted,
+            counted,
             opens: &|| (),
-        };
-        let measured = windows.measure(crew, stop, observer)?;
-        let elapsed = clock.now();
+        }
+    }
+
+    /// What was measured, with what the clients left.
+    fn result(
+        &self,
+        common: &Common,
+        measured: Measured,
+        subject: &str,
+        elapsed: Nanos,
+    ) -> Result<StepResult, StepError> {
         let mut notes = measured.notes;
         let mut checks = vec![common.answers.check()];
         if self.run.measured {
-            checks.push(ended(&measured.window, &subject));
+            checks.push(ended(&measured.window, subject));
         }
         if self.changes_row_counts() {
             if !self.ledger.is_known() {
@@ -74,6 +135,7 @@ impl RunStep<'_> {
         let lost = common.outages.told();
         notes.extend(lost.map(|text| ("connections lost".to_owned(), text)));
         notes.extend(common.facts.notes());
+        notes.extend(misses::notes(self.run, &measured.window));
         Ok(StepResult {
             window: measured.window,
             elapsed,
@@ -198,6 +260,62 @@ impl RunStep<'_> {
             Verb::Insert | Verb::Delete | Verb::Other => true,
         })
     }
+}
+
+/// A step that is measured in slices.
+pub(super) struct SlicedRun<'a> {
+    step: RunStep<'a>,
+    common: Arc<Common>,
+    slices: Slices,
+    subject: String,
+    /// How long it was at work so far, without what others did in between.
+    worked: Nanos,
+    /// What came of its warm-up.
+    notes: Vec<(String, String)>,
+}
+
+impl SlicedStep for SlicedRun<'_> {
+    fn slice(
+        &mut self,
+        length: Nanos,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Window, StepError> {
+        let clock = StepClock::start();
+        let slice = self.slices.slice(length, stop, observer)?;
+        self.worked += clock.now();
+        Ok(slice)
+    }
+
+    fn finish(self: Box<Self>) -> Result<StepResult, StepError> {
+        let clock = StepClock::start();
+        let Self {
+            step,
+            common,
+            slices,
+            subject,
+            worked,
+            mut notes,
+        } = *self;
+        let (window, note) = slices.finish()?;
+        notes.push(note);
+        let measured = Measured {
+            window,
+            open_loop: None,
+            notes,
+        };
+        step.result(&common, measured, &subject, worked + clock.now())
+    }
+}
+
+/// Length of the window of a step that can be measured in slices: its operations only read, in a closed loop
+/// and for a time.
+pub(super) fn sliceable(run: &SqlRun) -> Option<Nanos> {
+    let blocks = run.operations.iter().flat_map(|o| &o.blocks);
+    let mut statements = blocks.flat_map(|block| &block.statements);
+    let only_reads = !run.writes && statements.all(|s| s.verb == Verb::Select);
+    let for_a_time = run.pace == SqlPace::Unlimited && !run.whole;
+    (run.measured && only_reads && for_a_time).then(|| seconds(run.seconds))
 }
 
 fn seconds(seconds: u32) -> Nanos {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    Check, KindSpec, Nanos, ROLLBACK, TpccFacts, TpccForm, TpccPace, TpccSpec, TpccTransaction, mix,
+    Check, KindSpec, Nanos, ROLLBACK, TpccFacts, TpccForm, TpccPace, TpccSpec, TpccTransaction,
+    WarmUpEnd, mix,
 };
 
 use super::acknowledged::Acknowledged;
@@ -22,6 +23,7 @@ use crate::workload::session::Outages;
 use crate::workload::settle::Clients;
 use crate::workload::sql::answers::Answers;
 use crate::workload::sql::limits::{BESIDES, Most, check_needs};
+use crate::workload::warm::WarmUp;
 use crate::workload::worker::Worker;
 use crate::{StepClock, StepError, StepResult, Target};
 
@@ -94,7 +96,7 @@ impl RunStep<'_> {
             clients: self.terminals(&common, stop)?,
         };
         let windows = Windows {
-            warmup: seconds(self.spec.warmup_seconds),
+            warmup: WarmUp::of(WarmUpEnd::Fixed, self.spec.warmup_seconds),
             end: End::After(seconds(self.spec.seconds)),
             drive: self.drive(common.queue.as_ref()),
             counted: &ALL,

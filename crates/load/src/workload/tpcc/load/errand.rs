@@ -3,7 +3,7 @@
 use model::{KindSpec, Nanos};
 
 use crate::engine::{End, Observer, StepSetup, Stop, run};
-use crate::workload::settle::{Clients, Notes};
+use crate::workload::settle::{Clients, Notes, taken};
 use crate::{StepClock, StepError, StepResult};
 
 /// Such a step, connected.
@@ -34,8 +34,6 @@ impl Errand<'_> {
         };
         let window = run(setup, stop, observer)?;
         let (name, notes) = self.notes;
-        let notes = notes.lock().map(|mut notes| std::mem::take(&mut *notes));
-        let notes = notes.unwrap_or_default().into_iter();
         Ok(StepResult {
             window,
             elapsed: self.clock.now(),
@@ -44,7 +42,7 @@ impl Errand<'_> {
             open_loop: None,
             tpcc: None,
             checks: Vec::new(),
-            notes: notes.map(|text| (name.to_owned(), text)).collect(),
+            notes: taken(notes, name),
         })
     }
 }

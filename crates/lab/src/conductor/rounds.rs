@@ -1,0 +1,400 @@
+//! The rounds of a run: which comes next, what is run again, and when enough is known.
+//!
+//! All of it follows from the plan, the journal and the results, so that a run that was interrupted goes on as it
+//! would have gone on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Event, Interleave, Outcome, Plan, Trial, TrialKey};
+use stats::{Looks, Next, Options, Selection};
+
+use super::{Conductor, Ended};
+use crate::LabError;
+
+/// How far a run is.
+pub(super) struct Rounds<'a> {
+    plan: &'a Plan,
+    /// The rounds of which a trial has an outcome.
+    begun: BTreeMap<u32, Begun>,
+    failed: u32,
+}
+
+/// What is known of a round.
+#[derive(Debug, Default)]
+struct Begun {
+    /// The systems whose trials have an outcome.
+    systems: BTreeSet<String>,
+    /// Was one of them quarantined?
+    is_disturbed: bool,
+}
+
+/// The round that comes next, or goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Turn {
+    round: u32,
+    /// Where it is none of the planned ones.
+    again: Option<Again>,
+}
+
+/// What is run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Again {
+    /// The planned round that was disturbed.
+    disturbed: u32,
+    /// How often it has been run again, this time counted.
+    times: u32,
+    /// How often it may be.
+    most: u32,
+}
+
+impl<'a> Rounds<'a> {
+    /// A run of which so much is done.
+    pub(super) fn of(plan: &'a Plan, journal: &[(TrialKey, Outcome)]) -> Self {
+        let mut rounds = Self {
+            plan,
+            begun: BTreeMap::new(),
+            failed: 0,
+        };
+        for (key, outcome) in journal {
+            rounds.note(key, outcome);
+        }
+        rounds
+    }
+
+    /// Takes note of how a trial ended.
+    fn note(&mut self, key: &TrialKey, outcome: &Outcome) {
+        let round = self.begun.entry(key.round).or_default();
+        round.systems.insert(key.system.clone());
+        round.is_disturbed |= outcome.is_quarantined();
+        self.failed += u32::from(outcome.is_failed());
+    }
+
+    /// The systems that may still have trials, in the order of these.
+    pub(super) fn systems_left(&self) -> Vec<usize> {
+        let planned = self.plan.trials().into_iter();
+        let planned = planned.filter(|trial| !self.is_done(trial));
+        let again = self.next().filter(|turn| turn.again.is_some());
+        // The whole of it, because it may be disturbed and run once more.
+        let again = again.map(|turn| self.plan.trials_of(turn.round));
+        let mut left = Vec::new();
+        for trial in planned.chain(again.into_iter().flatten()) {
+            if !left.contains(&trial.system) {
+                left.push(trial.system);
+            }
+        }
+        left
+    }
+
+    /// The first planned round that is not done. After these a round for each of those that were disturbed, until
+    /// one was not or there were as many as there may be.
+    fn next(&self) -> Option<Turn> {
+        let mut planned = 1..=self.plan.rounds;
+        if let Some(round) = planned.find(|round| !self.is_finished(*round)) {
+            return Some(Turn { round, again: None });
+        }
+        let most = self.plan.course.quarantine.map_or(0, |q| q.reruns);
+        let mut round = self.plan.rounds;
+        for disturbed in (1..=self.plan.rounds).filter(|round| self.is_disturbed(*round)) {
+            for times in 1..=most {
+                round += 1;
+                let again = Again {
+                    disturbed,
+                    times,
+                    most,
+                };
+                if !self.is_finished(round) {
+                    return Some(Turn {
+                        round,
+                        again: Some(again),
+                    });
+                }
+                if !self.is_disturbed(round) {
+                    break;
+                }
+            }
+        }
+        None
+    }
+
+    /// The looks of the plan and the rounds there are to look at. Between two rounds only, so that half a round
+    /// decides nothing; and not after one that was disturbed, which says no more than was known before.
+    fn to_look_at(&self) -> Option<(Looks, u32)> {
+        let looks = Looks::of(self.plan)?;
+        let (last, begun) = self.begun.last_key_value()?;
+        let all = self.begun.iter();
+        let whole = all.filter(|(round, begun)| self.is_finished(**round) && !begun.is_disturbed);
+        let rounds = whole.count() as u32;
+        let is_new = self.is_finished(*last) && !begun.is_disturbed;
+        (is_new && rounds >= looks.min()).then_some((looks, rounds))
+    }
+
+    /// The trials of a round that have no outcome yet.
+    fn left_of(&self, round: u32) -> Vec<Trial> {
+        let trials = self.plan.trials_of(round).into_iter();
+        trials.filter(|trial| !self.is_done(trial)).collect()
+    }
+
+    fn is_done(&self, trial: &Trial) -> bool {
+        let begun = self.begun.get(&trial.round);
+        let system = self.plan.systems.get(trial.system);
+        begun
+            .zip(system)
+            .is_some_and(|(begun, system)| begun.systems.contains(&system.name))
+    }
+
+    fn is_begun(&self, round: u32) -> bool {
+        self.begun.contains_key(&round)
+    }
+
+    fn is_finished(&self, round: u32) -> bool {
+        let begun = self.begun.get(&round);
+        begun.is_some_and(|begun| begun.systems.len() == self.plan.systems.len())
+    }
+
+    fn is_disturbed(&self, round: u32) -> bool {
+        self.begun
+            .get(&round)
+            .is_some_and(|begun| begun.is_disturbed)
+    }
+}
+
+impl Conductor<'_> {
+    /// Runs what is left of a run, round by round.
+    pub(super) fn rounds(&mut self, rounds: &mut Rounds<'_>) -> Result<Ended, LabError> {
+        loop {
+            let next = rounds.next();
+            let goes_on = self.look(rounds, next.is_some())?;
+            let Some(turn) = next.filter(|_| goes_on) else {
+                break;
+            };
+            if let (Some(again), false) = (turn.again, rounds.is_begun(turn.round)) {
+                self.emit(&Event::RoundAgain {
+                    round: turn.round,
+                    disturbed: again.disturbed,
+                    times: again.times,
+                    most: again.most,
+                })?;
+            }
+            if !self.round(rounds, turn.round)? {
+                return Ok(Ended::Interrupted);
+            }
+        }
+        self.keeper.finish()?;
+        Ok(Ended::Finished {
+            failed: rounds.failed,
+        })
+    }
+
+    /// Looks at the run where its plan wants that and it is time. Is there to be another round, if there is one?
+    fn look(&mut self, rounds: &Rounds<'_>, has_next: bool) -> Result<bool, LabError> {
+        let Some((looks, done)) = rounds.to_look_at() else {
+            return Ok(has_next);
+        };
+        let data = self.keeper.load()?;
+        let options = Options {
+            metrics: Selection::Deciding,
+            ..Options::default()
+        };
+        let compared = stats::compare(&data, &options)?;
+        // What is said of a second copy of the base is noise, and no reason to go on.
+        let is_control = |name: &str| self.plan.system(name).is_some_and(|s| s.control);
+        let judged = compared.iter().filter(|c| !is_control(&c.system));
+        let (undecided, goes_on) = match looks.next(done, judged) {
+            Next::GoOn { undecided } => (undecided, has_next),
+            Next::Decided => (0, false),
+            Next::Exhausted { undecided } => (undecided, false),
+        };
+        self.emit(&Event::Looked {
+            rounds: done,
+            most: looks.max(),
+            undecided,
+            goes_on,
+        })?;
+        Ok(goes_on)
+    }
+
+    /// Runs the trials of a round that have no outcome yet; `false` when the user asked to stop.
+    fn round(&mut self, rounds: &mut Rounds<'_>, round: u32) -> Result<bool, LabError> {
+        let each = self.plan.systems.len() as u32;
+        let of = each * round.max(self.plan.rounds);
+        let left = rounds.left_of(round).into_iter().map(|trial| {
+            let index = each * (trial.round - 1) + trial.position;
+            let key = self.key(&trial);
+            (index, trial, key)
+        });
+        let left: Vec<(u32, Trial, TrialKey)> = left.collect();
+        match self.plan.course.interleave {
+            Interleave::Slices(_) => {
+                if self.stop.is_asked() {
+                    return Ok(false);
+                }
+                let Some(outcomes) = self.trials_in_slices(&left, of)? else {
+                    return Ok(false);
+                };
+                for ((_, _, key), outcome) in left.iter().zip(&outcomes) {
+                    rounds.note(key, outcome);
+                }
+            }
+            Interleave::Trials => {
+                for (index, trial, key) in left {
+                    if self.stop.is_asked() {
+                        return Ok(false);
+                    }
+                    let Some(outcome) = self.trial(&trial, key.clone(), index, of)? else {
+                        return Ok(false);
+                    };
+                    rounds.note(&key, &outcome);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Bytes, HostShape};
+
+    use super::*;
+    use crate::builds::embedded;
+
+    /// A plan of the systems `a` and `b` with these keys.
+    fn plan(keys: &str) -> Plan {
+        let system = |label| format!("[[system]]\nbuild = \"sqlite\"\nlabel = \"{label}\"\n");
+        let text = format!(
+            "name = \"p\"\n{keys}\nworkload = {{ kind = \"insert\", scale = \"tiny\" }}\n{}{}",
+            system("a"),
+            system("b")
+        );
+        let file = plan::read(&text, "p.toml").unwrap();
+        let catalog = plan::Catalog::embedded().unwrap();
+        let host = HostShape {
+            cpus: 2,
+            memory: Bytes(1 << 30),
+        };
+        plan::expand(&file, &catalog, &|_| Ok(embedded().unwrap()), host).unwrap()
+    }
+
+    fn key(round: u32, system: &str) -> TrialKey {
+        TrialKey {
+            round,
+            position: 1,
+            system: system.to_owned(),
+        }
+    }
+
+    fn quarantined() -> Outcome {
+        Outcome::Quarantined {
+            reason: "noise".to_owned(),
+        }
+    }
+
+    /// A journal of whole rounds, of which these were disturbed.
+    fn journal(rounds: u32, disturbed: &[u32]) -> Vec<(TrialKey, Outcome)> {
+        let rounds = (1..=rounds).flat_map(|round| {
+            let outcome = if disturbed.contains(&round) {
+                quarantined()
+            } else {
+                Outcome::Completed
+            };
+            [
+                (key(round, "a"), outcome),
+                (key(round, "b"), Outcome::Completed),
+            ]
+        });
+        rounds.collect()
+    }
+
+    /// The round that comes next, and in place of which for the how manieth time.
+    fn next(plan: &Plan, rounds: u32, disturbed: &[u32]) -> Option<(u32, Option<(u32, u32)>)> {
+        let turn = Rounds::of(plan, &journal(rounds, disturbed)).next()?;
+        Some((turn.round, turn.again.map(|a| (a.disturbed, a.times))))
+    }
+
+    #[test]
+    fn disturbed_rounds_are_run_again_after_the_planned_ones() {
+        let plan = plan("rounds = 3");
+        assert_eq!(next(&plan, 0, &[]), Some((1, None)));
+        assert_eq!(next(&plan, 2, &[1]), Some((3, None)));
+        assert_eq!(next(&plan, 3, &[]), None);
+        assert_eq!(next(&plan, 3, &[2]), Some((4, Some((2, 1)))));
+        assert_eq!(next(&plan, 4, &[2]), None);
+    }
+
+    #[test]
+    fn each_is_run_again_as_often_as_the_plan_allows() {
+        let twice = plan("rounds = 3");
+        assert_eq!(next(&twice, 4, &[1, 3, 4]), Some((5, Some((1, 2)))));
+        // The first has had its two; now it is the other's turn.
+        assert_eq!(next(&twice, 5, &[1, 3, 4, 5]), Some((6, Some((3, 1)))));
+        assert_eq!(next(&twice, 5, &[1, 3, 4]), Some((6, Some((3, 1)))));
+        assert_eq!(next(&twice, 6, &[1, 3, 4]), None);
+        assert_eq!(
+            next(&twice, 7, &[1, 2, 3, 4, 5, 6, 7]),
+            Some((8, Some((3, 1))))
+        );
+        assert_eq!(next(&twice, 9, &[1, 2, 3, 4, 5, 6, 7, 8, 9]), None);
+        let never = plan("rounds = 3\nquarantine = { reruns = 0 }");
+        assert_eq!(next(&never, 3, &[1]), None);
+        let off = plan("rounds = 3\nquarantine = false");
+        assert_eq!(next(&off, 3, &[1]), None);
+    }
+
+    #[test]
+    fn a_round_goes_on_where_it_was_left() {
+        let plan = plan("rounds = 2");
+        let mut done = journal(2, &[1]);
+        done.push((key(3, "b"), quarantined()));
+        let rounds = Rounds::of(&plan, &done);
+        assert_eq!(rounds.next().map(|turn| turn.round), Some(3));
+        assert!(rounds.is_begun(3));
+        let left = rounds.left_of(3);
+        let left: Vec<&str> = left
+            .iter()
+            .map(|t| plan.systems[t.system].name.as_str())
+            .collect();
+        assert_eq!(left, ["a"]);
+        // It is disturbed already, so that both may be needed once more.
+        let mut systems = rounds.systems_left();
+        systems.sort_unstable();
+        assert_eq!(systems, [0, 1]);
+        done.truncate(3);
+        assert_eq!(Rounds::of(&plan, &done).systems_left(), [1]);
+    }
+
+    #[test]
+    fn looks_are_taken_between_rounds_that_were_not_disturbed() {
+        let plan = plan("rounds = { min = 2, max = 4 }");
+        let looked = |done: &[(TrialKey, Outcome)]| {
+            let look = Rounds::of(&plan, done).to_look_at();
+            look.map(|(_, rounds)| rounds)
+        };
+        assert_eq!(looked(&journal(0, &[])), None);
+        assert_eq!(looked(&journal(1, &[])), None);
+        assert_eq!(looked(&journal(2, &[])), Some(2));
+        assert_eq!(looked(&journal(3, &[1])), Some(2));
+        assert_eq!(looked(&journal(3, &[3])), None);
+        assert_eq!(looked(&journal(5, &[1])), Some(4));
+        let mut half = journal(3, &[]);
+        half.pop();
+        assert_eq!(looked(&half), None);
+        let fixed = self::plan("rounds = 4");
+        assert!(Rounds::of(&fixed, &journal(4, &[])).to_look_at().is_none());
+    }
+
+    #[test]
+    fn failed_trials_are_counted_and_quarantined_ones_are_none_of_them() {
+        let plan = plan("rounds = 1");
+        let failed = Outcome::Failed {
+            step: None,
+            reason: String::new(),
+            log_tail: Vec::new(),
+        };
+        let rounds = Rounds::of(
+            &plan,
+            &[(key(1, "a"), failed), (key(1, "b"), quarantined())],
+        );
+        assert_eq!(rounds.failed, 1);
+        assert!(rounds.is_finished(1) && rounds.is_disturbed(1));
+    }
+}

@@ -1,0 +1,306 @@
+//! One step of a trial: what is read before and after it, what is watched meanwhile, its record.
+
+use std::ops::ControlFlow;
+
+use load::{Observer, StepError, StepOutline, StepResult, Stop, Workload};
+use model::{Capture, Event, Moment, Readings, Sizes, StepRecord};
+use probes::{Probe, Watch};
+use store::StoreError;
+
+use super::{Broken, Conductor, failed};
+use crate::disturbance;
+use crate::observer::StepObserver;
+use crate::site::{Site, Watched};
+use crate::template::Figure;
+
+/// Why a step failed whose clients have not said so themselves; how the server ended is told after it.
+const DIED: &str = "the server's process has ended";
+
+/// Notes of a step that are said at once: its numbers are not what the plan asked for.
+const SAID_AT_ONCE: [&str; 10] = [
+    "cut short",
+    "settle",
+    "not drained",
+    "not steady",
+    "rate not sustained",
+    "limit not kept",
+    "connections lost",
+    "rows not counted",
+    "sent as text",
+    "no rows found",
+];
+
+/// What a note is called that tells one of the first wrong answers of a step.
+const WRONG_ANSWER: &str = "wrong answer";
+
+/// A site that is open, and what was seen there last.
+pub(super) struct OpenSite {
+    pub(super) site: Box<dyn Site>,
+    /// What was captured after its last step.
+    captured: Option<Vec<Capture>>,
+    /// Sizes after its last step.
+    sizes: Option<Sizes>,
+    /// What disturbed its steps by more than the plan allows.
+    pub(super) disturbed: Vec<String>,
+}
+
+impl OpenSite {
+    /// A site of which nothing was seen yet.
+    pub(super) fn new(site: Box<dyn Site>) -> Self {
+        Self {
+            site,
+            captured: None,
+            sizes: None,
+            disturbed: Vec::new(),
+        }
+    }
+}
+
+/// What the probes saw of a window.
+#[derive(Debug, Default)]
+pub(super) struct Spent {
+    pub(super) counters: Readings,
+    /// What could not be read.
+    pub(super) failures: Vec<String>,
+}
+
+impl Spent {
+    /// Adds what was spent in another window of the same step, after this one.
+    pub(super) fn add(&mut self, later: Self) {
+        self.counters = self.counters.plus(&later.counters);
+        for failure in later.failures {
+            if !self.failures.contains(&failure) {
+                self.failures.push(failure);
+            }
+        }
+    }
+}
+
+impl Conductor<'_> {
+    /// Runs one step; what it came to, if it is a result.
+    pub(super) fn step(
+        &mut self,
+        workload: &mut dyn Workload,
+        ordinal: u32,
+        outline: &StepOutline,
+        open: &mut OpenSite,
+    ) -> Result<Option<Figure>, Broken> {
+        self.begin_step(ordinal, outline, open)?;
+        let target = open.site.target();
+        let mut probes = self.probes(&*open.site);
+        let (result, spent) =
+            self.observe(outline, &mut probes, &*open.site, |stop, observer| {
+                workload.run(ordinal as usize, &target, stop, observer)
+            })?;
+        self.end_step(ordinal, outline, result, spent, open)
+    }
+
+    /// Tells that a step begins, and what the server says of itself before it.
+    pub(super) fn begin_step(
+        &mut self,
+        ordinal: u32,
+        outline: &StepOutline,
+        open: &mut OpenSite,
+    ) -> Result<(), Broken> {
+        self.capture(open, outline, Moment::Before)?;
+        self.emit(&Event::StepStarted {
+            step: outline.step.clone(),
+            ordinal,
+            kinds: outline.kinds.clone(),
+            measured: outline.measured,
+            subject: outline.subject.clone(),
+        })?;
+        Ok(())
+    }
+
+    /// Does `work` under the eyes of an observer, who tells of its intervals; what the probes saw of it.
+    pub(super) fn observe<T>(
+        &mut self,
+        outline: &StepOutline,
+        probes: &mut [Box<dyn Probe>],
+        site: &dyn Site,
+        work: impl FnOnce(&Stop, &mut dyn Observer) -> Result<T, StepError>,
+    ) -> Result<(T, Spent), Broken> {
+        let stop = self.stop;
+        let mut emit = |event: Event| match self.emit(&event) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.store_failure = Some(error);
+                ControlFlow::Break(())
+            }
+        };
+        let has_died = || site.has_died();
+        let mut observer = StepObserver::new(probes, &has_died, &mut emit);
+        let result = work(stop, &mut observer);
+        let (counters, failures) = observer.into_counters();
+        if let Some(error) = self.store_failure.take() {
+            return Err(error.into());
+        }
+        let result = result.map_err(|error| self.broken(outline, &error, site))?;
+        if site.has_died() {
+            return Err(failed(Some(outline), DIED.to_owned(), site.log_tail()));
+        }
+        Ok((result, Spent { counters, failures }))
+    }
+
+    /// Tells that a step is over, and what it came to, if it is a result; fails where answers were wrong.
+    pub(super) fn end_step(
+        &mut self,
+        ordinal: u32,
+        outline: &StepOutline,
+        result: StepResult,
+        spent: Spent,
+        open: &mut OpenSite,
+    ) -> Result<Option<Figure>, Broken> {
+        for text in spent.failures {
+            self.emit(&Event::Warning {
+                text: format!("{}: {text}", outline.step),
+            })?;
+        }
+        let mut record = self.record(outline, ordinal, result);
+        record.counters = disturbance::with_foreign(spent.counters, &*open.site);
+        record.sizes = open.site.sizes();
+        record.before = std::mem::replace(&mut open.sizes, record.sizes);
+        let limits = self.plan.course.quarantine;
+        let disturbed = limits.and_then(|limits| disturbance::of_step(&record, &limits));
+        open.disturbed.extend(disturbed);
+        let wrong = wrong(&record);
+        for (what, text) in &record.notes {
+            if SAID_AT_ONCE.contains(&what.as_str()) {
+                let text = if *what == outline.step.0 {
+                    format!("{what}: {text}")
+                } else {
+                    format!("{}: {what}: {text}", outline.step)
+                };
+                self.emit(&Event::Warning { text })?;
+            }
+        }
+        let figure = Figure::of(&record);
+        self.emit(&Event::StepFinished {
+            record: Box::new(record),
+        })?;
+        self.capture(open, outline, Moment::After)?;
+        if !wrong.is_empty() {
+            let reason = format!("wrong answers: {}", wrong.join("; "));
+            return Err(failed(Some(outline), reason, open.site.log_tail()));
+        }
+        Ok(figure)
+    }
+
+    /// What reads what a step spends there.
+    pub(super) fn probes(&self, site: &dyn Site) -> Vec<Box<dyn Probe>> {
+        let watched = site.watched();
+        let mut probes = probes::all(&Watch {
+            server: site.pid(),
+            host: watched != Watched::Nothing,
+            device: self
+                .device
+                .clone()
+                .filter(|_| watched == Watched::HostAndDisk),
+        });
+        probes.extend(site.probes());
+        probes
+    }
+
+    pub(super) fn broken(
+        &self,
+        outline: &StepOutline,
+        error: &StepError,
+        site: &dyn Site,
+    ) -> Broken {
+        // A stop that was asked for makes other errors too: servers get the terminal's signals as well.
+        if self.stop.is_asked() {
+            return Broken::Interrupted;
+        }
+        let reason = match error {
+            // Nobody asked to stop: it was given up because there is no server any more.
+            StepError::Interrupted if site.has_died() => DIED.to_owned(),
+            error => error.to_string(),
+        };
+        failed(Some(outline), reason, site.log_tail())
+    }
+
+    fn capture(
+        &mut self,
+        open: &mut OpenSite,
+        outline: &StepOutline,
+        moment: Moment,
+    ) -> Result<(), StoreError> {
+        let captures = match (moment, open.captured.take()) {
+            // Nothing has happened since the step before this one ended.
+            (Moment::Before, Some(captures)) => captures,
+            (Moment::Before | Moment::After, _) => {
+                let (captures, failures) = open.site.captures();
+                let is_whole = failures.is_empty();
+                self.tell_once(failures)?;
+                if is_whole && moment == Moment::After {
+                    open.captured = Some(captures.clone());
+                }
+                captures
+            }
+        };
+        for capture in captures {
+            let step = outline.step.clone();
+            self.emit(&Event::Captured {
+                step,
+                moment,
+                capture,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Says what repeats at every step: a listing that cannot be taken fails at every step of every trial.
+    fn tell_once(&mut self, failures: Vec<String>) -> Result<(), StoreError> {
+        for text in failures {
+            if self.told.insert(text.clone()) {
+                self.emit(&Event::Warning { text })?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn record(
+        &self,
+        outline: &StepOutline,
+        ordinal: u32,
+        result: StepResult,
+    ) -> StepRecord {
+        let window = result.window;
+        StepRecord {
+            step: outline.step.clone(),
+            ordinal,
+            measured: outline.measured,
+            clients: outline.clients,
+            window: window.length,
+            elapsed: result.elapsed,
+            subject: outline.subject.clone(),
+            kinds: window.kinds,
+            errors: window.errors,
+            target_rate: result.target_rate,
+            seconds_on_target: window.on_target,
+            requested_rows: result.requested_rows,
+            open_loop: result.open_loop,
+            tpcc: result.tpcc,
+            counters: Readings::default(),
+            before: None,
+            sizes: None,
+            checks: result.checks,
+            notes: result.notes,
+            compat: self.plan.workload.is_compat(),
+        }
+    }
+}
+
+/// What was wrong in a step: the first wrong answer with its statement, and each check that does not hold.
+fn wrong(record: &StepRecord) -> Vec<String> {
+    let failed = record.checks.iter().filter(|check| !check.holds);
+    let mut wrong: Vec<String> = failed
+        .map(|c| format!("{}: expected {}, found {}", c.what, c.expected, c.actual))
+        .collect();
+    let first = record.notes.iter().find(|(what, _)| what == WRONG_ANSWER);
+    if let (Some((_, text)), false) = (first, wrong.is_empty()) {
+        wrong.insert(0, text.clone());
+    }
+    wrong
+}

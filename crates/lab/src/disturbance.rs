@@ -1,0 +1,228 @@
+//! What disturbs a step beside server and client, and whether it is more than the plan allows.
+
+use model::{Counter, Dialect, Nanos, Outcome, Quarantine, Readings, StepRecord};
+
+use crate::site::Site;
+
+/// No less CPU time is called a disturbance: the kernel counts in ticks of 10 ms, so that in a short step a
+/// few of them that fell by chance would look like a large share.
+const SMALLEST: Nanos = Nanos::from_millis(100);
+/// Nor are fewer pages: 1 MiB, of the usual size of pages.
+const FEWEST_PAGES: u64 = 256;
+/// Steps that the reason of a quarantined trial names.
+const NAMED: usize = 3;
+
+/// What disturbed a measured step by more than the limits: the step, what it was, how much, and the limit.
+/// What could not be read on this host is not judged.
+pub(crate) fn of_step(record: &StepRecord, limits: &Quarantine) -> Option<String> {
+    let found = if record.measured {
+        over(&record.counters, record.window, limits)
+    } else {
+        Vec::new()
+    };
+    (!found.is_empty()).then(|| format!("{}: {}", record.step, found.join(", ")))
+}
+
+/// How a trial ends that did all and answered right, with what disturbed its steps.
+pub(crate) fn outcome(disturbed: &[String]) -> Outcome {
+    if disturbed.is_empty() {
+        return Outcome::Completed;
+    }
+    let named: Vec<&str> = disturbed.iter().take(NAMED).map(String::as_str).collect();
+    let more = match disturbed.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        1 => "; and 1 more step".to_owned(),
+        more => format!("; and {more} more steps"),
+    };
+    Outcome::Quarantined {
+        reason: format!("{}{more}", named.join("; ")),
+    }
+}
+
+/// The counters of a step with the CPU time that was neither the server's nor the client's; without it where
+/// the server's is not known.
+pub(crate) fn with_foreign(mut counters: Readings, site: &dyn Site) -> Readings {
+    let server = counters.get(Counter::SERVER_CPU);
+    let server = server.or_else(|| match site.target().dialect {
+        // Its engine works in the client.
+        Dialect::Sqlite => Some(0),
+        Dialect::Mysql | Dialect::Postgres => None,
+    });
+    let host = counters.get(Counter::HOST_CPU);
+    let client = counters.get(Counter::CLIENT_CPU);
+    if let (Some(host), Some(server), Some(client)) = (host, server, client) {
+        // The host's is counted in ticks, the others' exactly: it may be the smaller one.
+        let foreign = host.saturating_sub(server.saturating_add(client));
+        counters.total(Counter::HOST_FOREIGN, foreign);
+    }
+    counters
+}
+
+/// Everything that was more than its limit in a window.
+fn over(counters: &Readings, window: Nanos, limits: &Quarantine) -> Vec<String> {
+    let one_cpu = Share {
+        counters,
+        there_was: window.0,
+        of: "of one CPU",
+    };
+    let all_cpus = counters.get(Counter::HOST_CPUS).map(|cpus| Share {
+        there_was: window.0.saturating_mul(cpus),
+        of: "of all CPUs",
+        ..one_cpu
+    });
+    let found = [
+        all_cpus.and_then(|all| {
+            let limit = limits.steal_permille;
+            all.over("other guests took", Counter::HOST_STEAL, limit)
+        }),
+        one_cpu.over(
+            "other processes took",
+            Counter::HOST_FOREIGN,
+            limits.foreign_permille,
+        ),
+        one_cpu.over(
+            "a quota held processes back for",
+            Counter::HOST_THROTTLED,
+            limits.throttled_permille,
+        ),
+        swapped(counters, window, limits.swapped_pages),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// Times that counters hold, as shares of the time that there was.
+#[derive(Clone, Copy)]
+struct Share<'a> {
+    counters: &'a Readings,
+    /// Nanoseconds.
+    there_was: u64,
+    of: &'static str,
+}
+
+impl Share<'_> {
+    /// `what` with the share, where that is over the limit.
+    fn over(&self, what: &str, counter: &str, limit_permille: u32) -> Option<String> {
+        let took = self.counters.get(counter)?;
+        let limit = u128::from(self.there_was) * u128::from(limit_permille) / 1000;
+        let is_over = took >= SMALLEST.0 && u128::from(took) > limit;
+        is_over.then(|| {
+            let percent = 100.0 * took as f64 / self.there_was.max(1) as f64;
+            let limit = f64::from(limit_permille) / 10.0;
+            format!("{what} {percent:.1} % {} (limit {limit} %)", self.of)
+        })
+    }
+}
+
+/// Pages that were swapped, where they were more than the limit.
+fn swapped(counters: &Readings, window: Nanos, limit: u32) -> Option<String> {
+    let pages = counters.get(Counter::HOST_SWAPPED)?;
+    let each_second = pages as f64 / window.as_secs_f64().max(f64::MIN_POSITIVE);
+    let is_over = pages >= FEWEST_PAGES && each_second > f64::from(limit);
+    is_over.then(|| format!("{each_second:.0} pages a second were swapped (limit {limit})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Quarantine = Quarantine {
+        steal_permille: 100,
+        foreign_permille: 300,
+        throttled_permille: 55,
+        swapped_pages: 100,
+        reruns: 2,
+    };
+
+    /// What is over the limits in a window, with counters in milliseconds and pages.
+    fn found(window: u64, counters: &[(&'static str, u64)]) -> Vec<String> {
+        let mut readings = Readings::default();
+        readings.level(Counter::HOST_CPUS, 2);
+        for &(id, value) in counters {
+            let value = if id == Counter::HOST_SWAPPED {
+                value
+            } else {
+                Nanos::from_millis(value).0
+            };
+            readings.total(id, value);
+        }
+        over(&readings, Nanos::from_millis(window), &LIMITS)
+    }
+
+    #[test]
+    fn each_limit_holds_by_itself() {
+        let ten_seconds = [
+            (Counter::HOST_STEAL, 2_000, 2_040),
+            (Counter::HOST_FOREIGN, 3_000, 3_010),
+            (Counter::HOST_THROTTLED, 550, 560),
+            (Counter::HOST_SWAPPED, 1_000, 1_010),
+        ];
+        let mut told = Vec::new();
+        for (id, allowed, too_much) in ten_seconds {
+            assert!(found(10_000, &[(id, allowed)]).is_empty(), "{id}");
+            told.extend(found(10_000, &[(id, too_much)]));
+        }
+        assert_eq!(
+            told,
+            [
+                "other guests took 10.2 % of all CPUs (limit 10 %)",
+                "other processes took 30.1 % of one CPU (limit 30 %)",
+                "a quota held processes back for 5.6 % of one CPU (limit 5.5 %)",
+                "101 pages a second were swapped (limit 100)",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_was_not_read_is_not_judged() {
+        assert!(found(10_000, &[]).is_empty());
+        let mut stolen = Readings::default();
+        stolen.total(Counter::HOST_STEAL, u64::MAX);
+        assert!(over(&stolen, Nanos::SECOND, &LIMITS).is_empty());
+        stolen.level(Counter::HOST_CPUS, 2);
+        assert_eq!(over(&stolen, Nanos::SECOND, &LIMITS).len(), 1);
+    }
+
+    #[test]
+    fn a_few_ticks_or_pages_of_a_short_step_are_no_disturbance() {
+        for (id, little, enough) in [
+            (Counter::HOST_STEAL, 99, 100),
+            (Counter::HOST_FOREIGN, 99, 100),
+            (Counter::HOST_THROTTLED, 99, 100),
+            (Counter::HOST_SWAPPED, 255, 256),
+        ] {
+            assert!(found(50, &[(id, little)]).is_empty(), "{id}");
+            assert_eq!(found(50, &[(id, enough)]).len(), 1, "{id}");
+        }
+        // A window of no length has no shares.
+        assert_eq!(found(0, &[(Counter::HOST_FOREIGN, 99)]).len(), 0);
+    }
+
+    #[test]
+    fn a_limit_of_zero_allows_nothing_that_can_be_told() {
+        let none = Quarantine {
+            foreign_permille: 0,
+            ..LIMITS
+        };
+        let mut readings = Readings::default();
+        readings.total(Counter::HOST_FOREIGN, SMALLEST.0);
+        assert_eq!(
+            over(&readings, Nanos::from_secs(100), &none),
+            ["other processes took 0.1 % of one CPU (limit 0 %)"]
+        );
+    }
+
+    #[test]
+    fn the_reason_names_the_first_steps() {
+        let steps = |count: usize| -> Vec<String> {
+            (1..=count).map(|step| format!("s{step}: x")).collect()
+        };
+        let reason = |count| match outcome(&steps(count)) {
+            Outcome::Quarantined { reason } => reason,
+            Outcome::Completed | Outcome::Failed { .. } => "none".to_owned(),
+        };
+        assert_eq!(reason(0), "none");
+        assert_eq!(reason(1), "s1: x");
+        assert_eq!(reason(4), "s1: x; s2: x; s3: x; and 1 more step");
+        assert_eq!(reason(9), "s1: x; s2: x; s3: x; and 6 more steps");
+    }
+}

@@ -1,0 +1,19 @@
+//! How much noise a trial may meet.
+
+use serde::{Deserialize, Serialize};
+
+/// The noise that a trial may meet before its numbers are set aside. Shares are of the time of a measured step,
+/// in thousandths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quarantine {
+    /// CPU time of the host that went to other guests, of what its CPUs have.
+    pub steal_permille: u32,
+    /// CPU time of processes that are neither server nor client, of one CPU.
+    pub foreign_permille: u32,
+    /// Time in which the control group was held back, of what one CPU has.
+    pub throttled_permille: u32,
+    /// Pages of memory read from the swap device or written to it, each second.
+    pub swapped_pages: u32,
+    /// How often a disturbed round is run again at most.
+    pub reruns: u32,
+}

@@ -1,0 +1,80 @@
+//! What held processes back: a quota of CPU time that was used up, memory that was not there.
+
+use model::{Counter, Readings};
+
+use crate::control_group;
+use crate::read::text;
+
+/// What can be read of it. A kernel without control groups or without swapping tells less, and that is no
+/// error: nothing holds anybody back there.
+pub(crate) fn read() -> Readings {
+    let mut readings = Readings::default();
+    if let Some(nanos) = throttled() {
+        readings.total(Counter::HOST_THROTTLED, nanos);
+    }
+    let vmstat = text("/proc/vmstat").ok();
+    if let Some(pages) = vmstat.and_then(|vmstat| swapped(&vmstat)) {
+        readings.total(Counter::HOST_SWAPPED, pages);
+    }
+    readings
+}
+
+/// Of this process's control group and of those above it, each of which may have a quota. Servers that are
+/// started are in the same group.
+fn throttled() -> Option<u64> {
+    let groups = text("/proc/self/cgroup").ok()?;
+    let files = control_group::files(&groups, "cpu", "cpu.stat", "cpu.stat");
+    let stats = files.iter().filter_map(|path| text(path).ok());
+    let times: Vec<u64> = stats.filter_map(|stat| throttled_in(&stat)).collect();
+    let sum = times.iter().copied().fold(0, u64::saturating_add);
+    (!times.is_empty()).then_some(sum)
+}
+
+/// Version 2 counts microseconds, version 1 nanoseconds.
+fn throttled_in(stat: &str) -> Option<u64> {
+    match count(stat, "throttled_usec") {
+        Some(micros) => Some(micros.saturating_mul(1_000)),
+        None => count(stat, "throttled_time"),
+    }
+}
+
+fn swapped(vmstat: &str) -> Option<u64> {
+    let (read, written) = (count(vmstat, "pswpin")?, count(vmstat, "pswpout")?);
+    Some(read.saturating_add(written))
+}
+
+/// The number of a line `name number`.
+fn count(text: &str, name: &str) -> Option<u64> {
+    let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+    let (_, number) = lines.find(|(key, _)| *key == name)?;
+    number.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions_of_control_groups_are_understood() {
+        let second = "usage_usec 9\nnr_periods 4\nnr_throttled 2\nthrottled_usec 1500\n";
+        assert_eq!(throttled_in(second), Some(1_500_000));
+        let first = "nr_periods 4\nnr_throttled 2\nthrottled_time 1500\n";
+        assert_eq!(throttled_in(first), Some(1_500));
+        // A group without a quota, such as the root.
+        assert_eq!(throttled_in("usage_usec 9\nuser_usec 5\n"), None);
+        assert_eq!(throttled_in("throttled_usec many\n"), None);
+    }
+
+    #[test]
+    fn pages_of_both_directions_are_counted() {
+        let vmstat = "pgpgin 7\npswpin 30\npswpout 12\npswpin_other 5\n";
+        assert_eq!(swapped(vmstat), Some(42));
+        assert_eq!(swapped("pgpgin 7\n"), None);
+    }
+
+    #[test]
+    fn this_host_says_what_it_can() {
+        let swapped = text("/proc/vmstat").is_ok_and(|vmstat| vmstat.contains("\npswpin "));
+        assert_eq!(read().get(Counter::HOST_SWAPPED).is_some(), swapped);
+    }
+}

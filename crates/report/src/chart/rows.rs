@@ -1,0 +1,258 @@
+//! Rows over a common axis: a name, what is said of it, and a strip as wide as there is room.
+
+use maud::{Markup, html};
+
+use super::axis::{Axis, Frame, vertical};
+use super::column::{Column, Look};
+use super::style::Style;
+use super::svg::px;
+
+/// One row.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    /// The look of its system.
+    pub(crate) style: Style,
+    /// The letter of its system.
+    pub(crate) key: String,
+    /// Its name in full.
+    pub(crate) name: String,
+    /// What is written beside the name.
+    pub(crate) said: Vec<Said>,
+    /// What it shows, for people who do not see it.
+    pub(crate) label: String,
+    /// The class of the strip's colour; empty for none.
+    pub(crate) tone: &'static str,
+    /// Height of the strip, in pixels.
+    pub(crate) height: f64,
+    /// What the strip shows: per cent across, pixels down.
+    pub(crate) strip: Markup,
+}
+
+/// A value, and what is concluded from it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Said {
+    /// In the colour of any text.
+    pub(crate) plain: String,
+    /// In the colour of its tone; empty for nothing.
+    pub(crate) verdict: String,
+    /// The class of that colour; empty for none.
+    pub(crate) tone: &'static str,
+}
+
+/// A chart of rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    /// From above.
+    pub(crate) lines: Vec<Row>,
+    /// What all strips share.
+    pub(crate) axis: Axis,
+    /// How to read the strips, after the axis's own name.
+    pub(crate) note: String,
+    /// The class of this kind of chart; empty for none.
+    pub(crate) class: &'static str,
+}
+
+/// Pixels of the axis below the rows.
+const AXIS: f64 = 20.0;
+
+/// The ticks that are wanted there.
+const TICKS: usize = 4;
+
+/// Where the axis is drawn.
+const FRAME: Frame = Frame {
+    width: 100.0,
+    top: 0.0,
+    bottom: 1.0,
+};
+
+/// Pixels of a picture before a name, so that all begin below each other where the letters of systems allow.
+const LEFT: f64 = 24.0;
+
+/// Pixels of a picture between a name and what is said of it, at least.
+const APART: f64 = 24.0;
+
+impl Rows {
+    /// In the page, where names wrap.
+    pub(crate) fn page(&self) -> Markup {
+        html! {
+            div class=(classes("rows", self.class)) {
+                @for row in &self.lines { (row.page()) }
+                div.axis-row {
+                    svg.strip height=(px(AXIS)) aria-hidden="true" { (vertical(&self.axis, FRAME, TICKS)) }
+                }
+            }
+            p.axis-name.below { (self.below()) }
+        }
+    }
+
+    /// In a picture.
+    pub(crate) fn set_in(&self, column: &mut Column) {
+        for row in &self.lines {
+            row.set_in(column, self.class);
+        }
+        let axis = vertical(&self.axis, FRAME, TICKS);
+        column.drawing("strip", AXIS, &axis);
+        column.space(4.0);
+        column.text(Look::Note, &self.below());
+    }
+
+    /// What stands below the axis.
+    fn below(&self) -> String {
+        format!("{}{}", self.axis.described(), self.note)
+    }
+}
+
+impl Row {
+    fn page(&self) -> Markup {
+        html! {
+            div.row data-system=(self.key) {
+                span.row-name { span.chip.(self.style.class()) { (self.key) } " " (self.name) }
+                span.row-value {
+                    @for (place, said) in self.said.iter().enumerate() {
+                        @if place > 0 { " · " }
+                        (said.plain)
+                        @if !said.verdict.is_empty() {
+                            " " span class={ "verdict " (said.tone) } { (said.verdict) }
+                        }
+                    }
+                }
+                svg class=(classes("strip", self.tone)) height=(px(self.height)) role="img" aria-label=(self.label) {
+                    (self.strip)
+                }
+            }
+        }
+    }
+
+    fn set_in(&self, column: &mut Column, class: &str) {
+        let left = (Look::Key.width(&self.key) + 8.0).max(LEFT);
+        let names = Look::Body.lines(&self.name, column.width() - left);
+        let said = Look::Body.width(&self.text());
+        let first = names.first().map_or(0.0, |name| Look::Body.width(name));
+        let fits = names.len() < 2 && left + first + APART + said <= column.width();
+        let end = column.width();
+        column.line(Look::Body, |baseline| {
+            html! {
+                (self.key_at(baseline))
+                @if let Some(name) = names.first() {
+                    text.body x=(px(left)) y=(px(baseline)) font-size=(px(Look::Body.size())) { (name) }
+                }
+                @if fits { (spans(&self.said, end, "end", baseline)) }
+            }
+        });
+        column.lines(Look::Body, left, names.get(1..).unwrap_or_default());
+        if !fits {
+            for one in &self.said {
+                column.line(Look::Body, |baseline| {
+                    spans(std::slice::from_ref(one), left, "start", baseline)
+                });
+            }
+        }
+        column.space(2.0);
+        let classes = classes(&classes("strip", self.tone), class);
+        column.drawing(&classes, self.height, &self.strip);
+        column.space(8.0);
+    }
+
+    fn key_at(&self, baseline: f64) -> Markup {
+        html! {
+            text.key.(self.style.class()) x="0" y=(px(baseline)) font-size=(px(Look::Body.size())) { (self.key) }
+        }
+    }
+
+    /// All that is said, without its colours.
+    fn text(&self) -> String {
+        let said = self.said.iter();
+        let said = said.map(|one| format!("{} {}", one.plain, one.verdict));
+        said.collect::<Vec<String>>().join(" · ")
+    }
+}
+
+/// What is said as one text that begins or ends there.
+fn spans(said: &[Said], x: f64, anchor: &str, baseline: f64) -> Markup {
+    html! {
+        text.body x=(px(x)) y=(px(baseline)) text-anchor=(anchor) font-size=(px(Look::Body.size())) {
+            @for (place, one) in said.iter().enumerate() {
+                @if place > 0 { " · " }
+                (one.plain)
+                @if !one.verdict.is_empty() {
+                    " " tspan class={ "verdict " (one.tone) } { (one.verdict) }
+                }
+            }
+        }
+    }
+}
+
+/// Two classes, of which the second may be none.
+fn classes(first: &str, second: &str) -> String {
+    format!("{first} {second}").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::scale::Scale;
+    use crate::format;
+
+    fn rows(name: &str) -> Rows {
+        Rows {
+            lines: vec![Row {
+                style: Style(1),
+                key: "B".into(),
+                name: name.into(),
+                said: vec![Said {
+                    plain: "0.80 [0.75, 0.86]".into(),
+                    verdict: "slower".into(),
+                    tone: "regressed",
+                }],
+                label: String::new(),
+                tone: "regressed",
+                height: 26.0,
+                strip: html! { line x1="0" x2="50%" {} },
+            }],
+            axis: Axis {
+                scale: Scale::Linear {
+                    low: 0.0,
+                    high: 1.0,
+                },
+                name: "ratio".into(),
+                text: format::tick,
+            },
+            note: "; a note".into(),
+            class: "",
+        }
+    }
+
+    fn picture(name: &str) -> (String, f64) {
+        let mut column = Column::new(400.0);
+        rows(name).set_in(&mut column);
+        (column.drawn().0, column.height())
+    }
+
+    #[test]
+    fn a_short_name_leaves_room_beside_it() {
+        let (drawn, height) = picture("<b>");
+        assert!(
+            drawn.contains(r#"x="400" y="14.1" text-anchor="end""#),
+            "{drawn}"
+        );
+        assert!(drawn.contains(">&lt;b&gt;</text>"), "{drawn}");
+        assert!(
+            drawn.contains(r#"0.80 [0.75, 0.86] <tspan class="verdict regressed">slower</tspan>"#),
+            "{drawn}"
+        );
+        assert!(drawn.contains("ratio, from zero; a note"), "{drawn}");
+        assert!((height - 94.0).abs() < 1e-9, "{height}");
+    }
+
+    #[test]
+    fn a_long_name_is_whole_and_what_is_said_stands_below_it() {
+        let name = "mysql-8.0.31/innodb/z12a_gtid ".repeat(4);
+        let (drawn, height) = picture(&name);
+        assert!(
+            drawn.contains(r#"text-anchor="start" font-size="13">0.80"#),
+            "{drawn}"
+        );
+        assert_eq!(drawn.matches("z12a").count(), 4, "{drawn}");
+        assert!(height > 94.0 + 2.0 * Look::Body.leading(), "{height}");
+    }
+}

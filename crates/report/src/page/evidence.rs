@@ -1,0 +1,321 @@
+//! What the verdict of a cell rests on, as data: scripts show it when the cell is opened.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, PreEscaped, html};
+use model::{Comparison, Evidence, Magnitude, StepInfo};
+use serde::Serialize;
+
+use super::matrix::{margin, word};
+use super::sections::{Link, Sections};
+use super::shared::without_local_paths;
+use crate::chart::style::Style;
+use crate::view::{Seen, View, is_certain};
+use crate::{deciding, format, tables};
+
+/// Cells of a page whose evidence has room, and of a page that is made to be short.
+const MOST: usize = 1200;
+const MOST_BRIEF: usize = 300;
+
+/// What the facts of a cell are called, in their order.
+const FACTS: [&str; 12] = [
+    "what is compared",
+    "ratio to the base, 95 % interval",
+    "smallest change that matters",
+    "complete rounds",
+    "standard deviation of a round",
+    "degrees of freedom",
+    "p",
+    "q, adjusted over the steps",
+    "p by permutation of signs",
+    "Hodges and Lehmann's estimate",
+    "outlying rounds",
+    "independent slice pairs",
+];
+
+/// The cells whose evidence the page holds, by the key of the system and the place of the step.
+pub(super) struct Cells(BTreeMap<String, Sheet>);
+
+/// The evidence of one cell, every number as it is printed.
+#[derive(Serialize)]
+struct Sheet {
+    /// What is concluded.
+    said: String,
+    /// Why it is no more than that.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    why: String,
+    /// In the order of [`FACTS`]; empty where there is none.
+    facts: Vec<String>,
+    /// (round, ratio).
+    rounds: Vec<(u32, String)>,
+    /// Rounds that pull the ratio away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    outlying: Vec<u32>,
+    /// Costs that certainly changed, too: (metric, ratio with its interval).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    moved: Vec<(String, String)>,
+}
+
+/// What scripts need to know of the page.
+#[derive(Serialize)]
+struct Data<'v> {
+    /// Key, name and class of the colour of each system.
+    systems: Vec<(&'v str, &'v str, String)>,
+    /// The names of the steps, by their places.
+    names: Vec<String>,
+    /// What is shown or hidden together: a group or a step, and the places of its steps.
+    steps: Vec<(String, Vec<usize>)>,
+    /// What the facts of a cell are called.
+    facts: [&'static str; FACTS.len()],
+    /// The cells.
+    cells: &'v BTreeMap<String, Sheet>,
+}
+
+/// A cell that may have room.
+struct Found<'v> {
+    key: String,
+    step: &'v StepInfo,
+    comparison: &'v Comparison,
+    /// Is its system one of those that tables have room for?
+    is_listed: bool,
+}
+
+impl Cells {
+    /// Those of the systems that tables have room for come first, and of these the certain ones.
+    pub(super) fn of(all: &View<'_>, listed: &View<'_>) -> Self {
+        let mut found: Vec<Found<'_>> = Vec::new();
+        for system in all.candidates() {
+            let is_listed = listed.systems.iter().any(|s| s.index == system.index);
+            for (place, step) in all.steps.iter().enumerate() {
+                found.extend(all.decision(system.name, step).map(|comparison| Found {
+                    key: key(system, place),
+                    step,
+                    comparison,
+                    is_listed,
+                }));
+            }
+        }
+        found.sort_by_key(|cell| (!cell.is_listed, !is_certain(&cell.comparison.verdict)));
+        found.truncate(if all.is_brief { MOST_BRIEF } else { MOST });
+        let sheets = found.into_iter();
+        let sheets = sheets.map(|cell| (cell.key, sheet(all, cell.step, cell.comparison)));
+        Self(sheets.collect())
+    }
+
+    /// What leads from a cell to the section of its step, or elsewhere where it has none; scripts open the
+    /// evidence instead.
+    pub(super) fn link(
+        &self,
+        sections: &Sections,
+        system: &Seen<'_>,
+        place: usize,
+        elsewhere: &str,
+    ) -> Link {
+        let cell = Some(key(system, place)).filter(|key| self.0.contains_key(key));
+        sections.link_of_cell(place, cell, elsewhere)
+    }
+
+    /// The data for scripts, in an element that runs nothing.
+    pub(super) fn data(&self, view: &View<'_>) -> Markup {
+        let systems = view.systems.iter();
+        let data = Data {
+            systems: systems
+                .map(|s| (s.key.as_str(), s.name, Style(s.index).class()))
+                .collect(),
+            names: view.steps.iter().map(|step| view.label(step)).collect(),
+            steps: together(view),
+            facts: FACTS,
+            cells: &self.0,
+        };
+        html! {
+            script #page-data type="application/json" { (PreEscaped(embedded(&data))) }
+        }
+    }
+}
+
+/// `B3`: system B in the step at place 3.
+fn key(system: &Seen<'_>, place: usize) -> String {
+    format!("{}{place}", system.key)
+}
+
+/// The groups of steps; steps without a group each by itself.
+fn together(view: &View<'_>) -> Vec<(String, Vec<usize>)> {
+    let mut all = Vec::new();
+    for group in &view.groups {
+        let places = group.places.clone();
+        if group.title.is_empty() {
+            let named = places.filter_map(|place| Some((view.steps.get(place)?, place)));
+            all.extend(named.map(|(step, place)| (view.label(step), vec![place])));
+        } else {
+            all.push((group.title.clone(), places.collect()));
+        }
+    }
+    all
+}
+
+fn sheet(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> Sheet {
+    let evidence = comparison.evidence.as_ref();
+    let moved = tables::view_movers(view, step, &comparison.system);
+    let rounds = comparison.pairs.iter();
+    Sheet {
+        said: said(comparison),
+        why: told(view, &comparison.verdict.reason()),
+        facts: facts(view, step, comparison),
+        rounds: rounds
+            .map(|(round, ratio)| (*round, format::pair(*ratio)))
+            .collect(),
+        outlying: evidence.map_or_else(Vec::new, |e| e.outlying.clone()),
+        moved: moved
+            .into_iter()
+            .map(|(cost, _)| (cost.metric.0.clone(), format::ratio_and_interval(cost)))
+            .collect(),
+    }
+}
+
+fn said(comparison: &Comparison) -> String {
+    let word = word(&comparison.verdict);
+    match comparison.magnitude {
+        None => word.to_owned(),
+        Some(Magnitude::Small) => format!("{word}, small"),
+        Some(Magnitude::Medium) => format!("{word}, medium"),
+        Some(Magnitude::Large) => format!("{word}, large"),
+    }
+}
+
+/// A reason on one line. A page that is passed on is searched for local paths as a whole, but does not know them
+/// any more behind what JSON escapes.
+fn told(view: &View<'_>, text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    if view.is_brief {
+        without_local_paths(&text)
+    } else {
+        text
+    }
+}
+
+fn facts(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> Vec<String> {
+    let evidence = comparison.evidence.as_ref();
+    let of = |text: fn(&Evidence) -> String| evidence.map_or_else(String::new, text);
+    let p_value = |p: Option<f64>| p.map_or_else(String::new, format::q_value);
+    let mut facts = vec![
+        compared(view, step, comparison),
+        format::ratio_and_interval(comparison),
+        percent(margin(comparison)),
+        comparison.rounds.to_string(),
+        of(|e| percent(e.sd)),
+        of(degrees_of_freedom),
+        p_value(evidence.map(|e| e.p_value)),
+        p_value(comparison.q_value),
+        p_value(evidence.and_then(|e| e.sign_flip)),
+        of(|e| format::pair(e.centre)),
+        of(outlying),
+        of(|e| e.slice_pairs.map_or_else(String::new, format::number)),
+    ];
+    while facts.last().is_some_and(String::is_empty) {
+        facts.pop();
+    }
+    facts
+}
+
+/// What is compared, with its unit.
+fn compared(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> String {
+    match deciding::word(&comparison.metric) {
+        None => format!("throughput, {}", view.rate_unit_name(step)),
+        Some(metric) => format!("{metric}, {}", comparison.unit),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", format::percent(100.0 * share))
+}
+
+fn degrees_of_freedom(evidence: &Evidence) -> String {
+    let all = format::number(evidence.df);
+    if evidence.prior_df > 0.0 {
+        let prior = format::number(evidence.prior_df);
+        format!("{all}, {prior} of them from other steps")
+    } else {
+        all
+    }
+}
+
+fn outlying(evidence: &Evidence) -> String {
+    let rounds: Vec<String> = evidence.outlying.iter().map(u32::to_string).collect();
+    if rounds.is_empty() {
+        "none".to_owned()
+    } else {
+        rounds.join(", ")
+    }
+}
+
+/// JSON that cannot end the element that holds it, whatever names there are.
+fn embedded(data: &Data<'_>) -> String {
+    let json = serde_json::to_string(data)
+        .unwrap_or_else(|_| unreachable!("strings and numbers always serialise"));
+    let mut safe = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' => safe.push_str("\\u003c"),
+            '>' => safe.push_str("\\u003e"),
+            '&' => safe.push_str("\\u0026"),
+            '\u{2028}' => safe.push_str("\\u2028"),
+            '\u{2029}' => safe.push_str("\\u2029"),
+            _ => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_ends_the_element() {
+        let names = [
+            "</script><b>",
+            "<!--",
+            "a & b",
+            "line\u{2028}\u{2029}end",
+            "\"\\",
+        ];
+        let cells = BTreeMap::new();
+        let json = embedded(&Data {
+            systems: vec![("A", names[0], "k0".into())],
+            names: names.map(str::to_owned).to_vec(),
+            steps: Vec::new(),
+            facts: FACTS,
+            cells: &cells,
+        });
+        for forbidden in ["<", ">", "&", "\u{2028}", "\u{2029}"] {
+            assert!(!json.contains(forbidden), "{json}");
+        }
+        let read: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(read["names"], serde_json::json!(names));
+    }
+
+    #[test]
+    fn degrees_of_freedom_say_whose_they_are() {
+        let mut evidence = Evidence {
+            sd: 0.01,
+            df: 7.25,
+            prior_df: 4.25,
+            margin: 0.02,
+            p_value: 0.001,
+            sign_flip: None,
+            centre: 0.9,
+            outlying: vec![2, 5],
+            slice_pairs: None,
+        };
+        assert_eq!(
+            degrees_of_freedom(&evidence),
+            "7.25, 4.25 of them from other steps"
+        );
+        assert_eq!(outlying(&evidence), "2, 5");
+        (evidence.df, evidence.prior_df) = (3.0, 0.0);
+        evidence.outlying.clear();
+        assert_eq!(degrees_of_freedom(&evidence), "3.00");
+        assert_eq!(outlying(&evidence), "none");
+    }
+}

@@ -1,0 +1,55 @@
+//! How many rounds a run has, in words.
+
+use std::collections::BTreeMap;
+
+use model::{Plan, RunData};
+
+use crate::format::plural;
+
+/// The rounds that a plan asks for: `4 rounds`, `3 to 12 rounds`.
+pub fn planned_rounds(plan: &Plan) -> String {
+    let most = plural(plan.rounds as usize, "round");
+    match plan.course.first_look {
+        None => most,
+        Some(least) => format!("{least} to {most}"),
+    }
+}
+
+/// The rounds of a run: `4 rounds`; where it may end early those that were not disturbed, `3 of at most 12 rounds`.
+/// What was run again for disturbed ones is told besides.
+pub fn rounds(data: &RunData) -> String {
+    let plan = &data.info.plan;
+    let planned = plural(plan.rounds as usize, "round");
+    let told = match plan.course.first_look {
+        None => planned,
+        Some(_) => format!("{} of at most {planned}", undisturbed(data)),
+    };
+    match again(data) {
+        0 => told,
+        again => format!("{told}, {again} run again"),
+    }
+}
+
+/// Rounds in which every system has a trial and none was quarantined.
+fn undisturbed(data: &RunData) -> usize {
+    let mut rounds: BTreeMap<u32, (usize, bool)> = BTreeMap::new();
+    for trial in &data.trials {
+        let (trials, is_disturbed) = rounds.entry(trial.round).or_default();
+        *trials += 1;
+        *is_disturbed |= trial.outcome.is_quarantined();
+    }
+    let all = data.info.plan.systems.len();
+    let whole = rounds
+        .values()
+        .filter(|(trials, disturbed)| *trials == all && !disturbed);
+    whole.count()
+}
+
+/// Rounds that took the place of others.
+pub(crate) fn again(data: &RunData) -> usize {
+    let mut further: Vec<u32> = data.trials.iter().map(|trial| trial.round).collect();
+    further.retain(|round| *round > data.info.plan.rounds);
+    further.sort_unstable();
+    further.dedup();
+    further.len()
+}

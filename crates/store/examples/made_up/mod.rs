@@ -1,0 +1,121 @@
+//! Made-up measurements, for the examples that write large labs.
+
+use model::{
+    Counter, Counts, Interval, KindInterval, KindSpec, KindTotals, Nanos, Readings, Rng, StepId,
+    StepRecord, Subject,
+};
+
+/// An operation kind, and whether it follows a schedule.
+pub(crate) type Kind = (&'static str, bool);
+
+/// The steps of the Insert Benchmark.
+pub(crate) const STEPS: [&str; 10] = [
+    "l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000",
+];
+
+/// A second of these kinds.
+pub(crate) fn second(kinds: &[Kind], samples: u64, slowness: f64, rng: &mut Rng) -> Interval {
+    let kinds = kinds.iter();
+    let kinds = kinds.map(|(_, scheduled)| kind(*scheduled, samples, slowness, rng));
+    Interval {
+        index: 0,
+        start: Nanos(0),
+        length: Nanos::SECOND,
+        kinds: kinds.collect(),
+        stalled: Nanos(0),
+        readings: readings(rng, 1),
+    }
+}
+
+/// What one kind does in a second: latencies around half a millisecond with a long tail, so many of them
+/// recorded.
+pub(crate) fn kind(scheduled: bool, samples: u64, slowness: f64, rng: &mut Rng) -> KindInterval {
+    let ops = (1000.0 / slowness * (0.9 + 0.2 * rng.unit())) as u64;
+    let mut kind = KindInterval {
+        ops,
+        rows: ops * 10,
+        ..KindInterval::default()
+    };
+    for _ in 0..samples {
+        let micros = 500.0 * slowness * (0.1 + rng.unit()) / (1.001 - rng.unit()).sqrt();
+        let service = Nanos((micros * 1e3) as u64);
+        kind.service.record(service);
+        if scheduled {
+            let response = kind.response.get_or_insert_default();
+            response.record(service + Nanos(rng.below(50_000)));
+        }
+    }
+    kind
+}
+
+/// The record of a step of these kinds, which did so much in all.
+pub(crate) fn record(
+    step: &str,
+    ordinal: u32,
+    seconds: u32,
+    kinds: &[Kind],
+    totals: Vec<KindInterval>,
+) -> StepRecord {
+    let about_rows = step.starts_with('l');
+    let subject = if about_rows { "insert" } else { "query" };
+    let kinds = kinds.iter().zip(totals);
+    StepRecord {
+        step: StepId::new(step),
+        ordinal,
+        measured: true,
+        clients: 4,
+        window: Nanos::from_secs(seconds.into()),
+        elapsed: Nanos::from_secs(u64::from(seconds) + 1),
+        subject: Subject {
+            kind: subject.into(),
+            counts: if about_rows {
+                Counts::Rows
+            } else {
+                Counts::Operations
+            },
+        },
+        kinds: kinds
+            .map(|((name, scheduled), sums)| KindTotals {
+                spec: KindSpec {
+                    name: (*name).into(),
+                    scheduled: *scheduled,
+                },
+                sums,
+                late: 0,
+            })
+            .collect(),
+        errors: Vec::new(),
+        target_rate: (!about_rows).then_some(10_000),
+        seconds_on_target: (!about_rows).then_some((seconds, seconds)),
+        requested_rows: 10_000 * u64::from(seconds),
+        open_loop: None,
+        tpcc: None,
+        counters: readings(&mut Rng::new(u64::from(ordinal)), u64::from(seconds)),
+        before: None,
+        sizes: None,
+        checks: Vec::new(),
+        notes: Vec::new(),
+        compat: false,
+    }
+}
+
+fn readings(rng: &mut Rng, seconds: u64) -> Readings {
+    let mut readings = Readings::default();
+    for id in [
+        Counter::SERVER_CPU,
+        Counter::SERVER_CS,
+        Counter::SERVER_WRITTEN,
+        Counter::CLIENT_CPU,
+        Counter::HOST_CPU,
+        Counter::HOST_CS,
+        Counter::HOST_STEAL,
+        Counter::DISK_READS,
+        Counter::DISK_READ,
+        Counter::DISK_WRITES,
+        Counter::DISK_WRITTEN,
+    ] {
+        readings.total(id, seconds * (400_000_000 + rng.below(50_000_000)));
+    }
+    readings.level(Counter::SERVER_RSS, (1 << 30) + rng.below(1 << 20));
+    readings
+}
