@@ -11,8 +11,11 @@
 # directory; its path must have no blank or colon. Needs a C compiler. From the environment:
 #   AA_SERVERS         builds [mysql-8.0.31 postgres-18.6]
 #   AA_TIMES           runs of each [3]
-#   AA_PLAN_KEYS       lines for the head of each plan [server and client together on CPU 1]
+#   AA_PLAN_KEYS       lines for the head of each plan, \n between them [server and client together on CPU 1]
 #   AA_WORKLOAD_KEYS   lines for its workload
+#
+# In slices, which alternate between servers that are up at once:
+#   AA_PLAN_KEYS='placement = "together"\ninterleave = "slices"' bench/aa.sh
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -36,6 +39,8 @@ read -r -a servers <<<"${AA_SERVERS:-mysql-8.0.31 postgres-18.6}"
 times=${AA_TIMES:-3}
 plan_keys=${AA_PLAN_KEYS-'placement = { server = "1", client = "1" }'}
 workload_keys=${AA_WORKLOAD_KEYS-}
+plan_keys=${plan_keys//\\n/$'\n'}
+workload_keys=${workload_keys//\\n/$'\n'}
 lab=$(realpath -m -- "${BACKSLIDE_AA_LAB:-${TMPDIR:-/tmp}/backslide-aa}")
 libraries=$lab/slowdown
 point=point-query.pre

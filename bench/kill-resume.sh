@@ -16,6 +16,7 @@ if [ $# -lt 2 ]; then
 name     = "kill"
 workload = { kind = "insert", scale = "tiny", rows = 5_000, i1_rows = 1_000, i2_rows = 200, rates = [100] }
 rounds   = 1
+quarantine = false
 [[system]]
 build  = "mariadb"
 config = "quick"

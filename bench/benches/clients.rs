@@ -65,6 +65,7 @@ fn plan(system: &str) -> String {
         r#"
         name = "clients"
         rounds = 1
+        quarantine = false
         [workload]
         kind = "insert"
         scale = "tiny"

@@ -49,6 +49,7 @@ fn plan(server: &str) -> String {
         r#"
         name = "clone"
         rounds = 1
+        quarantine = false
         template = true
         [workload]
         kind = "insert"

@@ -116,6 +116,7 @@ fn plan(server: &str, cpu: usize) -> String {
         r#"
         name = "insert"
         rounds = 1
+        quarantine = false
         [workload]
         kind = "insert"
         scale = "tiny"

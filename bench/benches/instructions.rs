@@ -224,6 +224,7 @@ fn rows() -> Result<()> {
         r#"
         name = "rows"
         rounds = 1
+        quarantine = false
         [workload]
         kind = "insert"
         scale = "tiny"

@@ -41,6 +41,7 @@ fn plan(server: &str) -> String {
         r#"
         name = "pacing"
         rounds = 1
+        quarantine = false
         [workload]
         kind = "insert"
         scale = "tiny"

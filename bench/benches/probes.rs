@@ -40,6 +40,7 @@ fn plan(server: &str) -> String {
         r#"
         name = "probes"
         rounds = 1
+        quarantine = false
         [workload]
         kind = "insert"
         scale = "tiny"

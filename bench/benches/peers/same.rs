@@ -126,6 +126,7 @@ pub(crate) fn workload(test: &str, clients: u32, seconds: u32) -> Result<Workloa
         r#"
         name = "peers"
         rounds = 1
+        quarantine = false
         [workload]
         kind = "micro"
         tests = ["{test}"]

@@ -46,6 +46,7 @@ impl Server {
             r#"
             name = "peers"
             rounds = 1
+            quarantine = false
             workload = {{ kind = "insert", scale = "tiny" }}
             [[system]]
             build = "{name}"

@@ -3,7 +3,7 @@
 use model::{
     ColumnKind, Distribution, Draw, ErrorRules, Expect, LoadMethod, LoadSpec, SqlBlock, SqlColumn,
     SqlDraw, SqlIndex, SqlOperation, SqlPace, SqlPiece, SqlRun, SqlSpec, SqlStatement, SqlStep,
-    SqlTable, SqlTexts, SqlWork, Statements, StepId, TableChoice, Verb,
+    SqlTable, SqlTexts, SqlWork, Statements, StepId, TableChoice, Verb, WarmUpEnd,
 };
 
 /// Rows of a range.
@@ -126,6 +126,7 @@ fn run(rows: u64, work: Work, seconds: u32) -> SqlRun {
         measured: true,
         seconds,
         warmup_seconds: 0,
+        warmup_end: WarmUpEnd::Fixed,
         writes: matches!(work, Work::Update | Work::Insert),
         whole: false,
         pace: SqlPace::Unlimited,

@@ -31,6 +31,7 @@ impl Server {
             r#"
             name = "tpcc"
             rounds = 1
+            quarantine = false
             workload = {{ kind = "tpcc", warehouses = {} }}
             [[system]]
             build = "{name}"

@@ -35,6 +35,7 @@ fn run(name: &str) -> Result<(f64, f64)> {
         r#"
         name = "share"
         rounds = 1
+        quarantine = false
         [workload]
         kind = "tpcc"
         warehouses = 2
