@@ -1,0 +1,128 @@
+// Asks axe-core about reports; called by check.sh: `check.mjs CHROMIUM AXE.js REPORT.html...`.
+
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { Browser } from './browser.mjs';
+
+const WIDTHS = [400, 1600];
+const SCHEMES = ['light', 'dark'];
+// The gravest first.
+const IMPACTS = ['critical', 'serious', 'moderate', 'minor'];
+const GRAVE = new Set(['critical', 'serious']);
+const MOST_NODES = 5;
+
+// What a report does by itself after it is loaded is done after so many milliseconds.
+const SETTLE = 500;
+
+// What is folded up is part of the report too; axe-core looks at what is shown.
+const UNFOLD = "for (const one of document.querySelectorAll('details')) one.open = true;";
+const LOADED =
+    "new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', () => done()))";
+// Without `preload`, which would be axe-core's own request for style sheets.
+const ASK = `axe.run(document, { preload: false }).then(({ violations, incomplete }) => ({
+    violations,
+    unclear: incomplete.map(({ id, nodes }) => [id, nodes.length]),
+}))`;
+
+// One look at a report: what axe-core found, and what the report did that it should not.
+async function look(browser, axe, report, width, scheme) {
+    const url = pathToFileURL(report).href;
+    const page = await browser.page();
+    const faults = [];
+    page.listen((event, about) => {
+        const fault = faultIn(event, about, url);
+        if (fault) faults.push(fault);
+    });
+    for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await page.ask(`${domain}.enable`);
+    await page.ask('Emulation.setDeviceMetricsOverride', {
+        width,
+        height: 1000,
+        deviceScaleFactor: 1,
+        mobile: false,
+    });
+    await page.ask('Emulation.setEmulatedMedia', {
+        features: [{ name: 'prefers-color-scheme', value: scheme }],
+    });
+    const { errorText } = await page.ask('Page.navigate', { url });
+    if (errorText) throw new Error(`cannot open ${report}: ${errorText}`);
+    await page.evaluate(LOADED);
+    await page.evaluate(UNFOLD);
+    await pause(SETTLE);
+    await page.evaluate(`${axe}\n;undefined`);
+    const found = await page.evaluate(ASK);
+    await page.close();
+    return { ...found, faults };
+}
+
+// What is wrong about an event, if anything is.
+function faultIn(event, about, url) {
+    switch (event) {
+        case 'Runtime.consoleAPICalled': {
+            const words = about.args.map((arg) => arg.value ?? arg.description ?? arg.type);
+            return `console.${about.type}: ${words.join(' ')}`;
+        }
+        case 'Runtime.exceptionThrown': {
+            const { exception, text } = about.exceptionDetails;
+            return `exception: ${exception?.description ?? text}`;
+        }
+        case 'Log.entryAdded':
+            return `${about.entry.source} ${about.entry.level}: ${about.entry.text}`;
+        case 'Network.requestWillBeSent': {
+            const asked = about.request.url;
+            const isOwn = asked === url || /^(data|blob|about):/.test(asked);
+            return isOwn ? undefined : `request: ${asked}`;
+        }
+        default:
+            return undefined;
+    }
+}
+
+// Prints a look; is anything grave in it?
+function print(title, { violations, unclear, faults }) {
+    const counts = IMPACTS.map((impact) => [impact, violations.filter((one) => one.impact === impact)]);
+    const said = counts.filter(([, all]) => all.length > 0).map(([impact, all]) => `${all.length} ${impact}`);
+    console.log(`${title}: ${said.join(', ') || 'no violation'}`);
+    for (const violation of counts.flatMap(([, all]) => all)) {
+        console.log(`  ${violation.impact}: ${violation.id}: ${violation.help} (${violation.helpUrl})`);
+        for (const node of violation.nodes.slice(0, MOST_NODES)) {
+            console.log(`    ${node.target.join(' ')}`);
+            for (const line of node.failureSummary.split('\n')) console.log(`      ${line.trim()}`);
+        }
+        const more = violation.nodes.length - MOST_NODES;
+        if (more > 0) console.log(`    and ${more} more`);
+    }
+    for (const fault of faults) console.log(`  ${fault}`);
+    if (unclear.length > 0) {
+        const words = unclear.map(([id, nodes]) => `${id} (${nodes})`);
+        console.log(`  for a person to judge: ${words.join(', ')}`);
+    }
+    return faults.length > 0 || violations.some((one) => GRAVE.has(one.impact));
+}
+
+async function main([program, axeFile, ...reports]) {
+    const axe = readFileSync(axeFile, 'utf8');
+    const browser = new Browser(program);
+    let isGrave = false;
+    try {
+        for (const report of reports) {
+            for (const width of WIDTHS) {
+                for (const scheme of SCHEMES) {
+                    const found = await look(browser, axe, report, width, scheme);
+                    isGrave = print(`${report}, ${width} px, ${scheme}`, found) || isGrave;
+                }
+            }
+        }
+    } finally {
+        await browser.close();
+    }
+    return isGrave ? 1 : 0;
+}
+
+try {
+    process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+    console.error(`check.mjs: ${error.message}`);
+    process.exitCode = 2;
+}
