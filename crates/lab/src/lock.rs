@@ -9,7 +9,16 @@ use crate::LabError;
 /// Held while a run is under way; the kernel lets go of it when this process ends, however it ends.
 #[derive(Debug)]
 pub struct RunLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for RunLock {
+    /// Closing the file is not enough: a process that another thread is just starting has it open, too, until its
+    /// program is loaded.
+    fn drop(&mut self) {
+        // What fails here, the end of this process makes good.
+        let _unlocked = self.file.unlock();
+    }
 }
 
 impl RunLock {
@@ -46,6 +55,25 @@ impl RunLock {
             .and_then(|()| file.rewind())
             .and_then(|()| write!(file, "{}", std::process::id()));
         written.map_err(|cause| failed("write", cause))?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_let_go_of_although_another_process_has_the_file_open() {
+        let root = tempfile::tempdir().unwrap();
+        let lock = RunLock::take(root.path()).unwrap();
+        let inherited = lock.file.try_clone().unwrap();
+        assert!(matches!(
+            RunLock::take(root.path()),
+            Err(LabError::Busy { .. })
+        ));
+        drop(lock);
+        RunLock::take(root.path()).unwrap();
+        drop(inherited);
     }
 }
