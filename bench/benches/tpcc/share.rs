@@ -63,11 +63,15 @@ fn run(name: &str) -> Result<(f64, f64)> {
         generated: "",
         findings: Vec::new(),
     });
-    let table = shown.iter().find(|table| table.title.starts_with("Run, "));
-    let table = table.context("no table of the run is shown")?;
+    // The published columns stand in one table, the corrected ones in another.
     let value = |column: &str| {
-        let place = table.headers.iter().position(|head| head.text == column)?;
-        table.rows.iter().find_map(|row| row.get(place)?.value)
+        let mut tables = shown
+            .iter()
+            .filter(|table| table.title.starts_with("Run, "));
+        tables.find_map(|table| {
+            let place = table.headers.iter().position(|head| head.text == column)?;
+            table.rows.iter().find_map(|row| row.get(place)?.value)
+        })
     };
     Ok((
         value("tpmc").context("no tpmc is shown")?,
