@@ -22,6 +22,8 @@ const REPEATS: usize = 5;
 const SERIES: usize = 500;
 const POINTS: usize = 100;
 
+const USAGE: &str = "lab LAB PROGRAM: a lab made by big_lab, and the backslide to run";
+
 const MEASURES: &str = "The lab has 40 runs with 1,000 trials and 10 million intervals, made up by \
      `crates/store/examples/big_lab.rs`: `nightly` is 31 runs of 4 systems × 10 steps × 6 rounds × 1,000 \
      intervals, `micro` is 8 of 5 × 32 × 4 × 300, `grid` is one of 12 × 40 × 8 × 270. Each command is a \
@@ -32,19 +34,11 @@ const MEASURES: &str = "The lab has 40 runs with 1,000 trials and 10 million int
 const PLANS: [&str; 3] = ["micro", "nightly", "grid"];
 
 fn main() -> Result<()> {
-    if !bench::is_asked_for() {
-        return Ok(());
-    }
-    let arguments: Vec<String> = std::env::args()
-        .filter(|a| a != "--bench")
-        .skip(1)
-        .collect();
-    let [lab, program] = arguments.as_slice() else {
-        note("usage: lab LAB PROGRAM: a lab made by big_lab, and the backslide to run");
+    let Some([lab, program]) = bench::arguments(USAGE) else {
         return Ok(());
     };
     heading("A lab of 1,000 trials", MEASURES)?;
-    let missed = verbs(Path::new(lab), Path::new(program))? + analysis();
+    let missed = verbs(Path::new(&lab), Path::new(&program))? + analysis();
     ensure!(missed == 0, "goals that were missed: {missed}");
     Ok(())
 }

@@ -24,6 +24,21 @@ pub fn arguments_of(mode: &str) -> Option<Vec<String>> {
     is_mode.then(|| arguments.collect())
 }
 
+/// The arguments of a bench that needs so many, as its `usage` says; `None` where it was not asked for, or with
+/// others. It has said so then.
+pub fn arguments<const N: usize>(usage: &str) -> Option<[String; N]> {
+    if !is_asked_for() {
+        return None;
+    }
+    let arguments = std::env::args().skip(1).filter(|a| a != "--bench");
+    let arguments: Vec<String> = arguments.collect();
+    let arguments: Option<[String; N]> = arguments.try_into().ok();
+    if arguments.is_none() {
+        note(&format!("usage: {usage}"));
+    }
+    arguments
+}
+
 /// Does the measurements that the arguments name, in their own order; all where none is named.
 pub fn measure(measurements: &[Measurement]) -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -12,7 +12,7 @@ mod spread;
 
 use model::Dbms;
 
-pub use ask::{Measurement, arguments_of, is_asked_for, measure};
+pub use ask::{Measurement, arguments, arguments_of, is_asked_for, measure};
 pub use cost::{forget_peak, peak_memory, process_cpu, resident, thread_cpu};
 pub use place::{Place, Unobserved};
 pub use print::{Table, heading, note, number_after, within};

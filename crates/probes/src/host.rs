@@ -4,7 +4,7 @@ use model::{Counter, Nanos, Readings};
 use rustix::param::clock_ticks_per_second;
 
 use crate::pressure;
-use crate::read::{found, text};
+use crate::read::{count, found, text};
 use crate::{Detail, Probe, ProbeError};
 
 const PATH: &str = "/proc/stat";
@@ -20,7 +20,7 @@ impl Probe for HostProbe {
     fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError> {
         let stat = text(PATH)?;
         let cpu = found(parse_cpu(&stat), PATH, "`cpu` line")?;
-        let switches = found(parse_switches(&stat), PATH, "`ctxt` line")?;
+        let switches = found(count(&stat, "ctxt"), PATH, "`ctxt` line")?;
         let mut readings = Readings::default();
         readings.total(Counter::HOST_CPU, nanos(cpu.busy()));
         readings.total(Counter::HOST_USER, nanos(cpu.user));
@@ -123,14 +123,6 @@ fn parse_line(stat: &str, name: &str) -> Option<CpuTicks> {
     })
 }
 
-fn parse_switches(stat: &str) -> Option<u64> {
-    stat.lines()
-        .find_map(|line| line.strip_prefix("ctxt "))?
-        .trim()
-        .parse()
-        .ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,7 +148,7 @@ mod tests {
         let first = parse_line(WITH_GUEST, "cpu0").unwrap();
         assert_eq!(first.busy(), 4648 + 957 + 34);
         assert_eq!(parse_line(WITH_GUEST, "cpu1"), None);
-        assert_eq!(parse_switches(WITH_GUEST), Some(406_698));
+        assert_eq!(count(WITH_GUEST, "ctxt"), Some(406_698));
         assert_eq!(count_cpus(WITH_GUEST), 1);
     }
 
@@ -175,7 +167,7 @@ mod tests {
         ] {
             assert_eq!(parse_cpu(text), None, "{text}");
         }
-        assert_eq!(parse_switches("cpu  1 2\n"), None);
+        assert_eq!(count("cpu  1 2\n", "ctxt"), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use model::{Counter, Readings};
 
 use crate::control_group;
-use crate::read::text;
+use crate::read::{count, text};
 
 /// What can be read of it. A kernel without control groups or without swapping tells less, and that is no
 /// error: nothing holds anybody back there.
@@ -41,13 +41,6 @@ fn throttled_in(stat: &str) -> Option<u64> {
 fn swapped(vmstat: &str) -> Option<u64> {
     let (read, written) = (count(vmstat, "pswpin")?, count(vmstat, "pswpout")?);
     Some(read.saturating_add(written))
-}
-
-/// The number of a line `name number`.
-fn count(text: &str, name: &str) -> Option<u64> {
-    let mut lines = text.lines().filter_map(|line| line.split_once(' '));
-    let (_, number) = lines.find(|(key, _)| *key == name)?;
-    number.trim().parse().ok()
 }
 
 #[cfg(test)]

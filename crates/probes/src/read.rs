@@ -60,6 +60,13 @@ pub(crate) fn number<T: FromStr>(text: &str, key: &str) -> Option<T> {
     field(text, key)?.split_whitespace().next()?.parse().ok()
 }
 
+/// The number of a `name number` line, as in `/proc/vmstat` and `cpu.stat`.
+pub(crate) fn count(text: &str, name: &str) -> Option<u64> {
+    let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+    let (_, number) = lines.find(|(key, _)| *key == name)?;
+    number.trim().parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -208,7 +208,7 @@ impl Windows<'_> {
 }
 
 /// Runs the clients for a window of this length that nobody sees.
-fn unseen(
+pub(super) fn unseen(
     crew: &mut Crew,
     flow: Option<(&Queue, u64)>,
     length: Nanos,

@@ -32,6 +32,13 @@ impl Refused {
     }
 }
 
+/// Ends the transaction in which a client fails: sessions are closed when all clients have ended, and the
+/// others would wait for its locks until then.
+pub(super) fn let_go(session: &mut dyn Session) {
+    // Where this fails the session is lost, and the transaction with it.
+    let _ = session.execute("ROLLBACK");
+}
+
 /// Connections that were lost and opened again.
 #[derive(Debug, Default)]
 pub(super) struct Outages(Mutex<Outage>);

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use model::{Edge, Interval, Nanos};
 
-use super::measure::Crew;
-use crate::engine::{Blind, End, Observer, Stop, Window, pass};
+use super::measure::{Crew, unseen};
+use crate::engine::{End, Observer, Stop, Window, pass};
 use crate::{StepError, StepResult};
 
 /// How long clients work before each slice, unseen: meanwhile others had the CPUs and their caches.
@@ -57,13 +57,13 @@ impl Slices {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Window, StepError> {
-        let Crew { kinds, clients } = &mut self.crew;
-        pass(kinds, clients, None, End::After(SETTLE), stop, &mut Blind)?;
+        unseen(&mut self.crew, None, SETTLE, stop)?;
         let mut continued = Continued {
             observer,
             intervals: self.intervals,
             before: self.all.as_ref().map_or(Nanos(0), |all| all.length),
         };
+        let Crew { kinds, clients } = &mut self.crew;
         let end = End::After(length);
         let slice = pass(kinds, clients, None, end, stop, &mut continued)?;
         self.intervals = continued.intervals;

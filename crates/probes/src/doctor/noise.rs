@@ -3,8 +3,6 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use super::{Finding, Status};
-
 /// Never longer than this, whatever is asked for.
 const LONGEST: Duration = Duration::from_secs(3);
 /// How long a slice of the loop shall take.
@@ -79,40 +77,6 @@ fn standard_deviation(values: &[f64]) -> f64 {
     (squares / (n - 1.0)).sqrt()
 }
 
-/// Rounds, and by what the standard deviation of a pair is multiplied to give the smallest effect that
-/// so many rounds show with power 0.9 at 5 % two-sided: `(t(0.975, n-1) + t(0.9, n-1)) / √n`.
-const RESOLVED: [(u32, f64); 3] = [(4, 2.410), (8, 1.336), (16, 0.868)];
-
-impl Noise {
-    /// What rounds as noisy as these slices could show.
-    pub fn finding(&self) -> Finding {
-        let effects: Vec<String> = RESOLVED
-            .iter()
-            .map(|(rounds, factor)| format!("{rounds} rounds {:.1} %", factor * self.sd_percent))
-            .collect();
-        let found = format!(
-            "the same loop varies by {:.2} % ({} pairs): at best {} can be told",
-            self.sd_percent,
-            self.pairs,
-            effects.join(", ")
-        );
-        let status = match self.sd_percent {
-            ..1.5 => Status::Good,
-            1.5..4.0 => Status::Warn,
-            _ => Status::Bad,
-        };
-        Finding {
-            name: "noise",
-            status,
-            found,
-            advice: (status != Status::Good).then(|| {
-                "See to the findings above, plan more rounds, and do not expect to see smaller effects."
-                    .to_owned()
-            }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,21 +93,5 @@ mod tests {
         let noise = noise(Duration::ZERO);
         assert_eq!(noise.pairs, FEWEST);
         assert!(noise.sd_percent.is_finite() && noise.sd_percent > 0.0);
-    }
-
-    #[test]
-    fn the_finding_says_what_rounds_can_show() {
-        let finding = |sd_percent| {
-            Noise {
-                sd_percent,
-                pairs: 60,
-            }
-            .finding()
-        };
-        insta::assert_snapshot!(finding(0.5).found, @"the same loop varies by 0.50 % (60 pairs): at best 4 rounds 1.2 %, 8 rounds 0.7 %, 16 rounds 0.4 % can be told");
-        for (sd, status) in [(0.1, Status::Good), (1.5, Status::Warn), (4.0, Status::Bad)] {
-            assert_eq!(finding(sd).status, status);
-            assert_eq!(finding(sd).advice.is_some(), status != Status::Good);
-        }
     }
 }

@@ -1,10 +1,6 @@
 //! What they say, as Markdown.
 
-use std::array;
-
-use testkit::Referee;
-
-use crate::verdict::{Cell, JUDGES};
+use crate::verdict::{Cell, JUDGES, of_each};
 use crate::word::Word;
 
 const NOTES: &str = "\
@@ -38,11 +34,7 @@ fn is_called(cell: &Cell) -> bool {
 
 /// The name of each judge, and whether one round is all that it reads.
 fn judges() -> [(&'static str, bool); JUDGES] {
-    let mut referees = Referee::ALL.into_iter();
-    array::from_fn(|place| {
-        let referee = if place == 0 { None } else { referees.next() };
-        referee.map_or(("backslide", false), |one| (one.name(), one.rounds() == 1))
-    })
+    of_each(("backslide", false), |one| (one.name(), one.rounds() == 1))
 }
 
 fn summary(judged: &[&Cell], noise: &[&Cell]) -> String {

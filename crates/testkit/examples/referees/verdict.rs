@@ -94,10 +94,15 @@ fn cell(steps: &[Comparison], rates: &Rates<'_>) -> Option<Cell> {
 }
 
 fn words(ours: Word, test: &[Measured]) -> [Word; JUDGES] {
+    of_each(ours, |referee| word(referee, test))
+}
+
+/// Something of backslide, and the same of the referees in their order.
+pub(crate) fn of_each<T: Copy>(ours: T, of: impl Fn(Referee) -> T) -> [T; JUDGES] {
     let mut referees = Referee::ALL.into_iter();
     array::from_fn(|place| {
         let referee = if place == 0 { None } else { referees.next() };
-        referee.map_or(ours, |referee| word(referee, test))
+        referee.map_or(ours, &of)
     })
 }
 

@@ -5,7 +5,7 @@ use drivers::SessionError;
 use super::client::{Common, Ended, Own, Progress};
 use super::compile::Operation;
 use crate::errors::Reaction;
-use crate::workload::session::Replacing;
+use crate::workload::session::{Replacing, let_go};
 use crate::{ClientContext, StepError};
 
 /// What follows on an error.
@@ -93,12 +93,10 @@ impl Own {
         }
     }
 
-    /// Ends the transaction in which this client fails: sessions are closed when all clients have ended, and
-    /// the others would wait for its locks until then.
+    /// Ends the transaction in which this client fails, where it is one.
     fn let_go(&mut self, operation: &Operation) {
         if operation.transaction {
-            // Where this fails the session is lost, and the transaction with it.
-            let _ = self.session.execute("ROLLBACK");
+            let_go(&mut *self.session);
         }
     }
 

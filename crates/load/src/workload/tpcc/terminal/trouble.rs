@@ -5,7 +5,7 @@ use model::TpccTransaction;
 
 use super::{Common, Ended, Own, kind};
 use crate::errors::Reaction;
-use crate::workload::session::Replacing;
+use crate::workload::session::{Replacing, let_go};
 use crate::workload::tpcc::input::Input;
 use crate::{ClientContext, StepError};
 
@@ -34,7 +34,7 @@ impl Own {
         let place = kind(input.transaction());
         context.recorder.failed(place, error.code(), is_retried);
         if is_retried && tries >= common.rules.tries() {
-            self.let_go();
+            let_go(&mut *self.session);
             return Err(StepError::TooManyRetries {
                 client: self.at(input),
                 tries,
@@ -43,7 +43,7 @@ impl Own {
         }
         match reaction {
             Reaction::Fail => {
-                self.let_go();
+                let_go(&mut *self.session);
                 Err(self.failure(input, error))
             }
             Reaction::Reconnect => {
@@ -85,13 +85,6 @@ impl Own {
             }
             Err(error) => Err(self.failure(input, error)),
         }
-    }
-
-    /// Ends the transaction in which this terminal fails: sessions are closed when all terminals have ended,
-    /// and the others would wait for its locks until then.
-    fn let_go(&mut self) {
-        // Where this fails the session is lost, and the transaction with it.
-        let _ = self.session.execute("ROLLBACK");
     }
 
     /// Opens another session in place of one that was lost. False when the step was over before.
