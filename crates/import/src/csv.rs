@@ -91,7 +91,7 @@ impl Rows {
         if metric == "rate" && unit == Unit::RowsPerSecond {
             row.subject.counts = model::Counts::Rows;
         }
-        row.put(metric, unit, value);
+        row.put_at(line.number, metric, unit, value);
         Ok(())
     }
 }

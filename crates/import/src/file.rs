@@ -58,6 +58,15 @@ impl Line<'_> {
         }
     }
 
+    /// A name as plans have it: it is printed in tables and used in paths, so it has no control characters.
+    pub(crate) fn check_name(&self, name: &str) -> Result<(), ImportError> {
+        if name.chars().any(char::is_control) {
+            let name = quote(name);
+            return Err(self.wrong(format!("a name has no control characters, not {name}")));
+        }
+        Ok(())
+    }
+
     /// A number that is finite and not negative; `what` is its name.
     pub(crate) fn number(&self, what: &str, field: &str) -> Result<f64, ImportError> {
         let value = field.trim().parse::<f64>().ok();
@@ -90,13 +99,21 @@ impl Line<'_> {
     }
 }
 
-/// A field as errors repeat it: between backticks, shortened.
+/// A field as errors repeat it: between backticks, shortened, without what a terminal would obey.
 pub(crate) fn quote(field: &str) -> String {
-    let mut short: String = field.chars().take(LONGEST_QUOTE).collect();
-    if short.len() < field.len() {
-        short.push('…');
+    let mut quoted = "`".to_owned();
+    for c in field.chars().take(LONGEST_QUOTE) {
+        if c.is_control() {
+            quoted.extend(c.escape_default());
+        } else {
+            quoted.push(c);
+        }
     }
-    format!("`{short}`")
+    if field.chars().nth(LONGEST_QUOTE).is_some() {
+        quoted.push('…');
+    }
+    quoted.push('`');
+    quoted
 }
 
 #[cfg(test)]
@@ -124,6 +141,23 @@ mod tests {
         assert!(end.count("clients", "0").is_err());
         assert!(end.count("clients", "99999999999").is_err());
         assert_eq!(quote(&"x".repeat(50)).chars().count(), 43);
+        assert_eq!(quote(&"ü".repeat(40)), format!("`{}`", "ü".repeat(40)));
+    }
+
+    #[test]
+    fn control_characters_are_refused_in_names_and_shown_escaped() {
+        let file = file("a.csv", "one");
+        for (name, quoted) in [
+            ("a\u{1b}[31m", "`a\\u{1b}[31m`"),
+            ("a\nb", "`a\\nb`"),
+            ("\u{7f}", "`\\u{7f}`"),
+            ("\u{9b}2J", "`\\u{9b}2J`"),
+        ] {
+            assert_eq!(quote(name), quoted);
+            let error = file.end().check_name(name).unwrap_err();
+            assert!(error.what.ends_with(quoted), "{error}");
+        }
+        assert_eq!(file.end().check_name("mysql-9.7.4/<b>\"ü\", 2"), Ok(()));
     }
 
     #[test]

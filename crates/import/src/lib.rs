@@ -1,7 +1,7 @@
 //! Results that people already have, read into the words of the lab: text in, model data out.
 //!
-//! Nothing here touches a disk. [`Kind::of`] says what a file is, [`read`] makes [`Row`]s of it, one
-//! for each step of a system, and [`run`] makes a run of the rows that the store can keep. What is
+//! Nothing here touches a disk. [`Kind::of`] says what a file is, [`read_all`] makes [`Row`]s of files,
+//! one for each step of a system, and [`run`] makes a run of the rows that the store can keep. What is
 //! wrong with a file is an [`ImportError`] with file and line, whatever the file holds.
 //!
 //! There are two modes. [`Mode::Compat`] has the numbers that the original tools publish, to the last
@@ -9,6 +9,8 @@
 //! what the files say beneath these. `docs/import.md` has the difference for each metric, and
 //! [`differences`] measures it.
 
+mod conditions;
+mod copies;
 mod csv;
 mod difference;
 mod error;
@@ -26,12 +28,13 @@ pub mod sysbench;
 mod system;
 pub mod tables;
 
+pub use conditions::{Scale, Stated};
 pub use difference::{Difference, differences};
 pub use error::ImportError;
 pub use file::File;
 pub use kind::Kind;
 pub use options::{Mode, Options};
 pub use published::published;
-pub use read::{Source, read};
+pub use read::{Source, read, read_all};
 pub use row::Row;
 pub use run::{About, ImportedRun, ImportedTrial, run};

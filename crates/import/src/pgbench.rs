@@ -3,21 +3,24 @@
 use model::{Nanos, Unit};
 
 use crate::file::Line;
-use crate::{File, ImportError, Row};
+use crate::{File, ImportError, Row, Scale, Stated};
 
 /// What is read of a run.
 #[derive(Default)]
 struct Found<'a> {
     script: Option<&'a str>,
+    scale: Option<Stated<Scale>>,
     clients: Option<u32>,
     seconds: Option<u64>,
     tps: Option<f64>,
+    /// Is the time in it in which each transaction connected?
+    reconnects: bool,
     latency: Option<f64>,
     failed: Option<u64>,
 }
 
 /// The result of one run; the step is named after the script. The rate is that without the time in which
-/// connections were made.
+/// connections were made, where there is one.
 ///
 /// # Errors
 /// When there is no rate, two of them, or a number is none.
@@ -33,7 +36,12 @@ pub(crate) fn row(system: &str, file: &File) -> Result<Row, ImportError> {
     let script = found.script.unwrap_or("pgbench");
     let mut row = Row::new(file.end(), system, script, found.clients.unwrap_or(1));
     "transaction".clone_into(&mut row.subject.kind);
+    row.scale = found.scale;
     row.window = Nanos::from_secs(found.seconds.unwrap_or(0));
+    if found.reconnects {
+        let text = "pgbench -C: in the rate is the time in which each transaction connected";
+        row.note("connections", text);
+    }
     row.put("rate", Unit::OpsPerSecond, tps);
     if let Some(millis) = found.latency {
         row.put("service.transaction.mean", Unit::Micros, millis * 1e3);
@@ -52,6 +60,9 @@ impl<'a> Found<'a> {
         let after = |name: &str| text.strip_prefix(name).map(str::trim);
         if let Some(script) = after("transaction type:") {
             self.script = Some(name_of(script));
+        } else if let Some(factor) = after("scaling factor:") {
+            let factor = Scale::Factor(line.whole("scaling factor", factor)?);
+            self.scale = Some(Stated::at(line, factor));
         } else if let Some(clients) = after("number of clients:") {
             self.clients = Some(line.count("clients", clients)?);
         } else if let Some(duration) = after("duration:") {
@@ -71,16 +82,21 @@ impl<'a> Found<'a> {
         Ok(())
     }
 
-    /// Up to PostgreSQL 13 there are two lines; that with the time of connecting is passed over.
+    /// `896.967014 (without initial connection time)`. Up to PostgreSQL 13 there are two lines; that with
+    /// the time of connecting is passed over.
     fn read_rate(&mut self, line: Line<'_>, text: &str) -> Result<(), ImportError> {
-        if text.contains("including") {
+        let whole = text.strip_suffix(')').and_then(|text| text.split_once('('));
+        let (rate, of_what) = whole.ok_or_else(|| {
+            line.wrong("no `(…)` after the rate says what it is of: the file is cut")
+        })?;
+        if of_what == "including connections establishing" {
             return Ok(());
         }
         if self.tps.is_some() {
             return Err(line.wrong("a second result: give each run of pgbench a file of its own"));
         }
-        let rate = text.split_whitespace().next().unwrap_or_default();
         self.tps = Some(line.number("tps", rate)?);
+        self.reconnects = of_what == "including reconnection times";
         Ok(())
     }
 }
@@ -123,11 +139,50 @@ mod tests {
     }
 
     #[test]
+    fn the_scaling_factor_is_that_of_the_file() {
+        let new = row("postgres-18.1", &file("a.txt", NEW)).unwrap();
+        let scale = new.scale.map(|scale| (scale.value, scale.line));
+        assert_eq!(scale, Some((Scale::Factor(10), 3)));
+        let old = row("postgres-9.6", &file("b.txt", OLD)).unwrap();
+        assert_eq!(old.scale, None);
+    }
+
+    #[test]
+    fn transactions_that_connect_have_one_rate_and_a_remark() {
+        let text = NEW
+            .replace(
+                "initial connection time = 4.1",
+                "average connection time = 0.9",
+            )
+            .replace(
+                "without initial connection time",
+                "including reconnection times",
+            );
+        let connecting = row("postgres-18.1", &file("a.txt", &text)).unwrap();
+        assert_eq!(connecting.value("rate"), Some(896.967_014));
+        assert_eq!(connecting.notes.len(), 1);
+        let new = row("postgres-18.1", &file("a.txt", NEW)).unwrap();
+        assert!(new.notes.is_empty());
+    }
+
+    /// What stands before these words.
+    fn cut(text: &str, at: &str) -> String {
+        text.split_once(at).unwrap().0.to_owned()
+    }
+
+    #[test]
     fn damage_is_told_with_its_line() {
         for (text, line) in [
             ("pgbench (18.1)\nconnection failed\n".to_owned(), 2),
             (NEW.replace("896.967014", "many"), 10),
             (format!("{NEW}{NEW}"), 20),
+            (NEW.replace("factor: 10", "factor: ten"), 3),
+            // Cut: `tps = 89`, `tps = 896.967014 (without in`.
+            (cut(NEW, "6.967"), 10),
+            (cut(NEW, "itial connection time)"), 10),
+            (cut(OLD, "establishing)"), 4),
+            // Of both rates of old versions only the first.
+            (cut(OLD, "tps = 85.29"), 4),
         ] {
             let error = row("p", &file("a.txt", &text)).unwrap_err();
             assert_eq!(error.line, line, "{error}");

@@ -8,77 +8,125 @@ use crate::insert::{
     tables_of_file,
 };
 use crate::round::fixed;
+use crate::tables::sets::{Set, sets};
 use crate::tables::{met, qps};
-use crate::{ImportError, Kind, Options, Row, Source};
+use crate::{File, ImportError, Kind, Options, Row, Source};
 
 /// All of them: rates and their ratios, costs and their ratios, the merged and relative tables of the
 /// Insert Benchmark, and its summary with colours. `rows` are those of the sources in compat mode; what
-/// has no tables in the original (CSV, pgbench) has the tables of rates.
+/// has no tables in the original (CSV, pgbench) has the tables of rates. Each number of clients and each
+/// round has tables of its own, which say so.
 ///
 /// # Errors
-/// When a file cannot be read, as [`crate::read`] has it.
+/// When a file cannot be read, as [`crate::read`] has it, or a step is there twice in a round.
 pub fn published(
     sources: &[Source],
     rows: &[Row],
     options: &Options,
 ) -> Result<String, ImportError> {
-    let tables = insert_tables(sources)?;
+    let rounds = insert_rounds(sources)?;
+    if rounds.is_empty() {
+        of_sysbench(rows)
+    } else {
+        Ok(of_insert(&rounds, options))
+    }
+}
+
+fn of_sysbench(rows: &[Row]) -> Result<String, ImportError> {
     let mut text = String::new();
-    if tables.is_empty() {
+    for Set { title, rows } in sets(rows)? {
         let parts = [
-            ("qps.abs", qps::print_absolute(rows)),
-            ("qps.rel", qps::print_relative(rows)),
-            ("o.met", met::print(rows)),
+            ("qps.abs", qps::print_absolute(&rows)),
+            ("qps.rel", qps::print_relative(&rows)),
+            ("o.met", met::print(&rows)),
         ];
         for (name, part) in parts.iter().filter(|(_, part)| !part.is_empty()) {
-            let _infallible = writeln!(text, "{name}\n{part}");
+            let _infallible = writeln!(text, "{name}{title}\n{part}");
         }
-        return Ok(text);
     }
-    for table in &tables {
-        let (step, all, ratios) = (&table.step, merged(table), relative(table));
-        let _infallible = writeln!(text, "mrg.{step}\n{all}\nrel.{step}\n{ratios}");
-    }
-    let _infallible = writeln!(text, "summary\n{}", summary(&tables, options.clients()));
     Ok(text)
 }
 
-/// The merged tables of all sources, a table for each step, in the order in which steps first appear.
-fn insert_tables(sources: &[Source]) -> Result<Vec<Table>, ImportError> {
-    let mut tables: Vec<Table> = Vec::new();
-    let mut add = |step: &str, lines: Vec<Option<StepLine>>| {
-        let lines = lines.iter().map(|line| line.as_ref().map(merged_row));
-        match tables.iter_mut().find(|table| table.step == step) {
-            Some(table) => table.lines.extend(lines),
-            None => tables.push(Table {
-                step: step.to_owned(),
-                lines: lines.collect(),
-            }),
+fn of_insert(rounds: &[Vec<Table>], options: &Options) -> String {
+    let mut text = String::new();
+    for (number, tables) in (1..).zip(rounds) {
+        let title = match rounds.len() {
+            1 => String::new(),
+            _ => format!(", round {number}"),
+        };
+        for table in tables {
+            let (step, all, ratios) = (&table.step, merged(table), relative(table));
+            let _infallible = writeln!(
+                text,
+                "mrg.{step}{title}\n{all}\nrel.{step}{title}\n{ratios}"
+            );
         }
-    };
+        let summary = summary(tables, options.clients());
+        let _infallible = writeln!(text, "summary{title}\n{summary}");
+    }
+    text
+}
+
+/// The merged tables of all sources: of each round a table for each step, in the order in which steps
+/// first appear.
+fn insert_rounds(sources: &[Source]) -> Result<Vec<Vec<Table>>, ImportError> {
+    let mut rounds = Vec::new();
     for source in sources {
         for file in &source.files {
-            match source.kind {
-                Kind::InsertLines => {
-                    for (step, line) in lines_of_system(file)? {
-                        add(step, vec![Some(line)]);
-                    }
-                }
-                Kind::InsertTable => {
-                    for table in tables_of_file(file)? {
-                        add(&table.step, table.lines);
-                    }
-                }
-                Kind::SysbenchDirectory
-                | Kind::Sysbench
-                | Kind::QpsTable
-                | Kind::MetTable
-                | Kind::Pgbench
-                | Kind::Csv => {}
+            for table in insert_tables(source.kind, file)? {
+                add(&mut rounds, &table);
             }
         }
     }
-    Ok(tables)
+    Ok(rounds)
+}
+
+/// The tables of a file; those of a system have a line each. None in files that are not of the Insert
+/// Benchmark.
+fn insert_tables(kind: Kind, file: &File) -> Result<Vec<Table>, ImportError> {
+    match kind {
+        Kind::InsertLines => {
+            let lines = lines_of_system(file)?.into_iter();
+            let tables = lines.map(|(step, line)| Table {
+                step: step.to_owned(),
+                lines: vec![Some(line)],
+            });
+            Ok(tables.collect())
+        }
+        Kind::InsertTable => tables_of_file(file),
+        Kind::SysbenchDirectory
+        | Kind::Sysbench
+        | Kind::QpsTable
+        | Kind::MetTable
+        | Kind::Pgbench
+        | Kind::Csv => Ok(Vec::new()),
+    }
+}
+
+/// Adds the lines of a table to the first round that has none of its systems in this step.
+fn add(rounds: &mut Vec<Vec<Table>>, table: &Table) {
+    let lines = table.lines.iter();
+    let lines: Vec<Option<StepLine>> = lines.map(|line| line.as_ref().map(merged_row)).collect();
+    let is_new = |known: &StepLine| lines.iter().flatten().all(|line| line.tag != known.tag);
+    let takes = |round: &[Table]| {
+        let mut of_step = round.iter().filter(|known| known.step == table.step);
+        of_step.all(|known| known.lines.iter().flatten().all(is_new))
+    };
+    let place = rounds.iter().position(|round| takes(round));
+    let place = place.unwrap_or_else(|| {
+        rounds.push(Vec::new());
+        rounds.len() - 1
+    });
+    let Some(round) = rounds.get_mut(place) else {
+        return;
+    };
+    match round.iter_mut().find(|known| known.step == table.step) {
+        Some(known) => known.lines.extend(lines),
+        None => round.push(Table {
+            step: table.step.clone(),
+            lines,
+        }),
+    }
 }
 
 /// Throughput of all systems and steps, each cell with the colour that the original gives it.
@@ -161,5 +209,81 @@ mod tests {
             my9400.a\t950\t950 grey\npg181.a\t\t300 red\n\n";
         assert_eq!(summary, expected);
         assert!(text.starts_with("mrg.l.i0\nips\t"), "{text}");
+    }
+
+    #[test]
+    fn a_second_round_of_merged_tables_has_tables_of_its_own() {
+        let first = line(1000, 0, "my8044.a") + &line(950, 0, "my9400.a");
+        let second = line(990, 0, "my8044.a");
+        let sources = [source("mrg.l.i0", &first), source("b/mrg.l.i0", &second)];
+        let text = published(&sources, &[], &Options::default()).unwrap();
+        let titles: Vec<&str> = text.lines().filter(|line| line.contains("round")).collect();
+        let expected = [1, 2].map(|number| {
+            ["mrg.l.i0", "rel.l.i0", "summary"].map(|name| format!("{name}, round {number}"))
+        });
+        assert_eq!(titles, expected.concat());
+        let (one, two) = text.split_once("mrg.l.i0, round 2\n").unwrap();
+        assert!(
+            one.ends_with("my8044.a\t1000 green\nmy9400.a\t950\n\n"),
+            "{one}"
+        );
+        assert!(two.contains("\n990\t0\t"), "{two}");
+        assert!(!two.contains("my9400"), "{two}");
+    }
+
+    const COSTS: &str = "sb.met.insert.range100.pk1.dop1\n--- absolute\n\
+        0.001593\t3.950\t0\t0\t4.307\t8201\tx.my8044.a.pk1\n\
+        0.001755\t5.715\t0\t0\t5.015\t7779\tx.my9500.a.pk1\n\n";
+
+    fn of_costs(texts: &[&str]) -> String {
+        let options = Options::default().in_mode(crate::Mode::Compat);
+        let sources: Vec<Source> = texts.iter().map(|text| source("o.met", text)).collect();
+        let rows = crate::read_all(&sources, &options).unwrap();
+        published(&sources, &rows, &options).unwrap()
+    }
+
+    #[test]
+    fn each_number_of_clients_has_tables_of_its_own() {
+        let forty = COSTS
+            .replace("dop1", "dop40")
+            .replace("8201", "9000")
+            .replace("7779", "9900");
+        let text = of_costs(&[COSTS, &forty]);
+        let alone = [of_costs(&[COSTS]), of_costs(&[&forty])];
+        // But for their titles they are those that each has by itself.
+        let mut titled = String::new();
+        for (tables, clients) in alone.iter().zip(["1 client", "40 clients"]) {
+            for line in tables.lines() {
+                let is_title = ["qps.abs", "qps.rel", "o.met"].contains(&line);
+                let title = if is_title {
+                    format!(", {clients}")
+                } else {
+                    String::new()
+                };
+                let _infallible = writeln!(titled, "{line}{title}");
+            }
+        }
+        assert_eq!(text, titled);
+        assert!(text.contains("\n0.95\tinsert_range=100\n"), "{text}");
+        assert!(text.contains("\n1.10\tinsert_range=100\n"), "{text}");
+        assert!(
+            text.contains("qps.rel, 40 clients\nRelative to: my8044.a\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_second_round_is_no_further_system() {
+        let again = COSTS.replace("8201", "8202").replace("7779", "7780");
+        let text = of_costs(&[COSTS, &again]);
+        let (one, two) = text.split_once("qps.abs, round 2\n").unwrap();
+        assert!(one.starts_with("qps.abs, round 1\n"), "{one}");
+        for part in [one, two] {
+            // A line of absolute costs and, but for the first system, one of ratios.
+            let lines = part.lines().filter(|line| line.ends_with("\tmy9500.a"));
+            assert_eq!(lines.count(), 2, "{part}");
+            let lines = part.lines().filter(|line| line.ends_with("\tmy8044.a"));
+            assert_eq!(lines.count(), 1, "{part}");
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! A file, or a directory of files, becomes rows.
 
 use crate::file::Line;
-use crate::{File, ImportError, Kind, Options, Row, csv, insert, pgbench, sysbench, tables};
+use crate::{
+    File, ImportError, Kind, Options, Row, copies, csv, insert, pgbench, sysbench, tables,
+};
 
 /// What is read as one: a file, or the files of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +39,17 @@ impl Source {
     }
 }
 
+/// The rows of all sources, one source after the other.
+///
+/// # Errors
+/// When results are given twice for one system; else as [`read`].
+pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<Row>, ImportError> {
+    copies::refuse(sources)?;
+    let rows = sources.iter().map(|source| read(source, options));
+    let rows: Result<Vec<Vec<Row>>, ImportError> = rows.collect();
+    Ok(rows?.concat())
+}
+
 /// The rows of a source.
 ///
 /// # Errors
@@ -68,9 +81,26 @@ pub fn read(source: &Source, options: &Options) -> Result<Vec<Row>, ImportError>
         return Err(nowhere.wrong(format!("no result in it, read as {}", source.kind.name())));
     }
     for row in &rows {
+        check_names(row)?;
         check_finite(row)?;
     }
     Ok(rows)
+}
+
+/// Names come from files of other people, and are printed.
+fn check_names(row: &Row) -> Result<(), ImportError> {
+    let at = |number: usize| Line {
+        origin: &row.origin,
+        number,
+        text: "",
+    };
+    for name in [&row.system, &row.test, &row.group] {
+        at(row.line).check_name(name)?;
+    }
+    for (measured, line) in row.measurements.iter().zip(&row.lines) {
+        at(*line).check_name(&measured.metric.0)?;
+    }
+    Ok(())
 }
 
 /// Absurd files have numbers that are fine by themselves and overflow in a product.
@@ -97,4 +127,53 @@ fn each(
 ) -> Result<Vec<Row>, ImportError> {
     let rows: Result<Vec<Vec<Row>>, ImportError> = source.files.iter().map(read).collect();
     Ok(rows?.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::file;
+
+    fn source(kind: Kind, name: &str, text: &str) -> Source {
+        Source {
+            kind,
+            system: None,
+            origin: name.to_owned(),
+            files: vec![file(name, text)],
+        }
+    }
+
+    #[test]
+    fn names_with_control_characters_are_told_with_their_line() {
+        let header = "system,step,metric,value,unit,group\nmysql-8,a,rate,1,,\n";
+        let cases = [
+            "mysql-\u{1b}[31m8,a,rate,1,,",
+            "mysql-8,b\tc,rate,1,,",
+            "mysql-8,a,hei\u{7f}ght,1,count,",
+            "mysql-8,b,rate,1,,poi\u{0}nt",
+        ];
+        for line in cases {
+            let source = source(Kind::Csv, "a.csv", &format!("{header}{line}\n"));
+            let error = read(&source, &Options::default()).unwrap_err();
+            assert_eq!(error.line, 3, "{error}");
+            assert!(!error.what.contains(char::is_control), "{error}");
+        }
+        let script =
+            "transaction type: a\u{1b}]0;b.sql\ntps = 5.0 (without initial connection time)\n";
+        let source = source(Kind::Pgbench, "postgres-18.txt", script);
+        assert!(read(&source, &Options::default()).is_err());
+    }
+
+    #[test]
+    fn all_sources_are_read_in_order_and_copies_refused() {
+        let csv = |name: &str, value: u32| {
+            let text = format!("system,step,metric,value\nmysql-8,a,rate,{value}\n");
+            source(Kind::Csv, name, &text)
+        };
+        let options = Options::default();
+        let rows = read_all(&[csv("a.csv", 2), csv("b.csv", 1)], &options).unwrap();
+        let rates: Vec<Option<f64>> = rows.iter().map(|row| row.value("rate")).collect();
+        assert_eq!(rates, [Some(2.0), Some(1.0)]);
+        assert!(read_all(&[csv("a.csv", 2), csv("a.csv", 2)], &options).is_err());
+    }
 }

@@ -3,6 +3,7 @@
 use model::{Counts, Measurement, MetricId, Nanos, Subject, Unit};
 
 use crate::file::Line;
+use crate::{Scale, Stated};
 
 /// One step of one system in one round.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,14 +24,18 @@ pub struct Row {
     pub round: Option<u32>,
     /// What the step is about.
     pub subject: Subject,
-    /// CPUs of the host, where that is known.
-    pub cpus: Option<u32>,
+    /// CPUs of the host, where a file states them.
+    pub cpus: Option<Stated<u32>>,
+    /// How much data it worked on, where a file states it.
+    pub scale: Option<Stated<Scale>>,
     /// How long it was measured; zero where the files do not say.
     pub window: Nanos,
     /// Rows per second that the writers were asked for, all clients together.
     pub target_rate: Option<u64>,
     /// The numbers.
     pub measurements: Vec<Measurement>,
+    /// The line of each of them.
+    pub lines: Vec<usize>,
     /// What a reader of the numbers should know.
     pub notes: Vec<(String, String)>,
 }
@@ -51,15 +56,23 @@ impl Row {
                 counts: Counts::Operations,
             },
             cpus: None,
+            scale: None,
             window: Nanos(0),
             target_rate: None,
             measurements: Vec::new(),
+            lines: Vec::new(),
             notes: Vec::new(),
         }
     }
 
-    /// Adds a number.
+    /// Adds a number that stands in the row's own line.
     pub(crate) fn put(&mut self, metric: &str, unit: Unit, value: f64) {
+        self.put_at(self.line, metric, unit, value);
+    }
+
+    /// Adds a number of another line.
+    pub(crate) fn put_at(&mut self, line: usize, metric: &str, unit: Unit, value: f64) {
+        self.lines.push(line);
         self.measurements.push(Measurement {
             metric: MetricId::new(metric),
             unit,

@@ -1,16 +1,14 @@
 //! Rows become a run as the store keeps it: a plan, a host that is not this one, and trials with steps.
 
+mod unknown;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{
-    Bytes, DiskFacts, ErrorRules, Host, HostShape, LoadMethod, LoadSpec, Measurement, Nanos, Plan,
-    Readings, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork, Statements, StepId, StepRecord, TrialKey,
-    WarmUpEnd, WorkloadSpec,
-};
+use model::{Host, Measurement, Plan, StepId, StepRecord, TrialKey, WorkloadSpec};
 
 use crate::file::{Line, quote};
 use crate::system::{CONTROL, system};
-use crate::{ImportError, Mode, Options, Row};
+use crate::{ImportError, Mode, Options, Row, conditions};
 
 /// Rounds that a run may have.
 const MOST_ROUNDS: u32 = 10_000;
@@ -54,9 +52,10 @@ pub struct ImportedTrial {
 /// A run of rows. The steps come in the order in which rows first have them, and so do the systems.
 ///
 /// # Errors
-/// When there is no row, a name says no product, a step is there twice in a round, or the base is not
-/// there.
+/// When there is no row, a name says no product, a step is there twice in a round, the base is not there,
+/// or hosts, scales or units differ.
 pub fn run(rows: &[Row], about: &About, options: &Options) -> Result<ImportedRun, ImportError> {
+    place_of_source(about).check_name(&about.name)?;
     let first = rows
         .first()
         .ok_or_else(|| place_of_source(about).wrong("nothing to import"))?;
@@ -69,10 +68,14 @@ pub fn run(rows: &[Row], about: &About, options: &Options) -> Result<ImportedRun
         let what = format!("no system {base} to be the base; there are {names}");
         return Err(place_of(first).wrong(what));
     }
+    let cpus = conditions::cpus(rows, options.cpus)?;
+    let scales = conditions::scales(rows)?;
+    conditions::units(rows)?;
     let steps = steps(rows);
+    let workload = unknown::workload(&about.name, &steps, &scales, options.mode);
     let plan = Plan {
         name: about.name.clone(),
-        workload: WorkloadSpec::Sql(workload(&about.name, &steps, options.mode)),
+        workload: WorkloadSpec::Sql(workload),
         rounds: rounds.iter().copied().max().unwrap_or(1),
         seed: 0,
         base,
@@ -84,11 +87,7 @@ pub fn run(rows: &[Row], about: &About, options: &Options) -> Result<ImportedRun
     let trials = trials(rows, &rounds, &steps, &plan, options.mode);
     Ok(ImportedRun {
         plan,
-        host: host(
-            options
-                .cpus
-                .or_else(|| rows.iter().find_map(|row| row.cpus)),
-        ),
+        host: unknown::host(cpus),
         trials,
     })
 }
@@ -103,14 +102,14 @@ fn place_of(row: &Row) -> Line<'_> {
 
 fn place_of_source(about: &About) -> Line<'_> {
     Line {
-        origin: &about.source,
+        origin: about.source.trim_end(),
         number: 1,
         text: "",
     }
 }
 
 /// The round of each row: what it says, else how often its step was there for its system before.
-fn rounds(rows: &[Row]) -> Result<Vec<u32>, ImportError> {
+pub(crate) fn rounds(rows: &[Row]) -> Result<Vec<u32>, ImportError> {
     let mut seen: HashMap<(&str, &str, u32), u32> = HashMap::new();
     let mut taken: HashSet<(&str, &str, u32, u32)> = HashSet::new();
     let mut rounds = Vec::with_capacity(rows.len());
@@ -182,47 +181,6 @@ fn steps(rows: &[Row]) -> Vec<(Step<'_>, StepId, &Row)> {
     named.collect()
 }
 
-/// A workload of which only the names and groups of its steps are known; it cannot be run.
-fn workload(name: &str, steps: &[(Step<'_>, StepId, &Row)], mode: Mode) -> SqlSpec {
-    let step = |(_, id, row): &(Step<'_>, StepId, &Row)| SqlStep {
-        id: id.clone(),
-        test: row.test.clone(),
-        group: row.group.clone(),
-        clients: row.clients,
-        work: SqlWork::Run(SqlRun {
-            measured: true,
-            seconds: (row.window.0 / Nanos::SECOND.0) as u32,
-            warmup_seconds: 0,
-            warmup_end: WarmUpEnd::Fixed,
-            writes: true,
-            whole: false,
-            pace: SqlPace::Unlimited,
-            operations: Vec::new(),
-        }),
-    };
-    SqlSpec {
-        name: name.to_owned(),
-        tables: Vec::new(),
-        load: LoadSpec {
-            clients: 1,
-            method: LoadMethod::Fastest,
-            rows_per_commit: 1,
-            indexes_first: false,
-        },
-        steps: steps.iter().map(step).collect(),
-        statements: Statements::Usual,
-        errors: ErrorRules {
-            ignore: Vec::new(),
-            retry: Vec::new(),
-            fatal: Vec::new(),
-            tries: 1,
-            reconnect_seconds: 0,
-        },
-        statement_timeout: 60,
-        compat: mode == Mode::Compat,
-    }
-}
-
 fn trials(
     rows: &[Row],
     rounds: &[u32],
@@ -257,7 +215,7 @@ fn trials(
                 },
                 steps: Vec::new(),
             });
-        let record = record(row, id, ordinal, mode);
+        let record = unknown::record(row, id, ordinal, mode);
         trial.steps.push((record, row.measurements.clone()));
     }
     let mut trials: Vec<ImportedTrial> = trials.into_values().collect();
@@ -267,159 +225,5 @@ fn trials(
     trials
 }
 
-/// A record that has no counters and no histograms: only the measurements are known.
-fn record(row: &Row, id: &StepId, ordinal: u32, mode: Mode) -> StepRecord {
-    let mut notes = vec![("imported from".to_owned(), row.origin.clone())];
-    notes.extend(row.notes.iter().cloned());
-    StepRecord {
-        step: id.clone(),
-        ordinal,
-        measured: true,
-        clients: row.clients,
-        window: row.window,
-        elapsed: row.window,
-        subject: row.subject.clone(),
-        kinds: Vec::new(),
-        errors: Vec::new(),
-        target_rate: row.target_rate,
-        seconds_on_target: None,
-        requested_rows: 0,
-        open_loop: None,
-        tpcc: None,
-        counters: Readings::default(),
-        before: None,
-        sizes: None,
-        checks: Vec::new(),
-        notes,
-        compat: mode == Mode::Compat,
-    }
-}
-
-/// A host of which at most the number of CPUs is known; zero where that is not.
-fn host(cpus: Option<u32>) -> Host {
-    let unknown = || "not known (imported)".to_owned();
-    Host {
-        name: "imported".to_owned(),
-        cpu_model: unknown(),
-        shape: HostShape {
-            cpus: cpus.unwrap_or(0),
-            memory: Bytes(0),
-        },
-        threads_per_core: 1,
-        kernel: unknown(),
-        os: unknown(),
-        governor: None,
-        clock_source: None,
-        thp: None,
-        swap: Bytes(0),
-        virtualization: None,
-        disk: DiskFacts {
-            device: None,
-            filesystem: unknown(),
-            options: String::new(),
-            size: Bytes(0),
-            free: Bytes(0),
-        },
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::file::file;
-    use model::Unit;
-
-    fn row(system: &str, test: &str, clients: u32, rate: f64) -> Row {
-        let file = file("x.csv", "a\nb");
-        let mut row = Row::new(file.end(), system, test, clients);
-        row.put("rate", Unit::OpsPerSecond, rate);
-        row
-    }
-
-    fn about() -> About {
-        About {
-            name: "imported".into(),
-            base: None,
-            source: "x.csv".into(),
-        }
-    }
-
-    #[test]
-    fn the_same_step_again_is_the_next_round() {
-        let rows = [
-            row("mysql-8.0.31", "point", 1, 100.0),
-            row("mysql-8.0.31", "scan", 1, 5.0),
-            row("mysql-9.7.4", "point", 1, 90.0),
-            row("mysql-8.0.31", "point", 1, 101.0),
-            row("mysql-9.7.4", "point", 8, 700.0),
-        ];
-        let run = run(&rows, &about(), &Options::default()).unwrap();
-        assert_eq!(
-            (run.plan.rounds, run.plan.base.as_str()),
-            (2, "mysql-8.0.31")
-        );
-        let shape: Vec<String> = run
-            .trials
-            .iter()
-            .map(|trial| {
-                let steps = trial.steps.iter();
-                let steps: Vec<&str> = steps.map(|(record, _)| record.step.0.as_str()).collect();
-                format!(
-                    "{} {}: {}",
-                    trial.key.round,
-                    trial.key.system,
-                    steps.join(" ")
-                )
-            })
-            .collect();
-        let expected = [
-            "1 mysql-8.0.31: point@1 scan",
-            "1 mysql-9.7.4: point@1 point@8",
-            "2 mysql-8.0.31: point@1",
-        ];
-        assert_eq!(shape, expected);
-    }
-
-    #[test]
-    fn a_control_is_of_the_product_of_the_base() {
-        let rows = [
-            row("control", "p", 1, 1.0),
-            row("postgres-18.1/z13a", "p", 1, 1.0),
-        ];
-        let about = About {
-            base: Some("postgres-18.1/z13a".into()),
-            ..about()
-        };
-        let run = run(&rows, &about, &Options::default()).unwrap();
-        let control = run.plan.system("control").unwrap();
-        assert!(control.control);
-        assert_eq!(control.build.dbms, model::Dbms::Postgres);
-    }
-
-    #[test]
-    fn what_does_not_make_a_run_is_told() {
-        let mut twice = [row("mysql-8", "p", 1, 1.0), row("mysql-8", "p", 1, 2.0)];
-        for row in &mut twice {
-            row.round = Some(3);
-        }
-        let absurd = Row {
-            round: Some(u32::MAX),
-            ..row("mysql-8", "p", 1, 1.0)
-        };
-        let cases: [(&[Row], &str); 4] = [
-            (&[], "nothing to import"),
-            (&twice, "twice in round 3"),
-            (&[absurd], "at most 10000 rounds"),
-            (&[row("fast", "p", 1, 1.0)], "does not say which product"),
-        ];
-        for (rows, what) in cases {
-            let error = run(rows, &about(), &Options::default()).unwrap_err();
-            assert!(error.what.contains(what), "{error}");
-        }
-        let no_base = About {
-            base: Some("other".into()),
-            ..about()
-        };
-        assert!(run(&twice[..1], &no_base, &Options::default()).is_err());
-    }
-}
+mod tests;

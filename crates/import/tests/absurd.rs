@@ -1,10 +1,10 @@
 //! Whatever a file holds, reading it ends in rows or in an error with a line of that file.
 
-use import::{About, File, Kind, Mode, Options, Source, read, run};
+use import::{About, File, Kind, Mode, Options, Source, published, read_all, run};
 use proptest::prelude::*;
 
 /// What real files are made of, so that damage goes deeper than the first line.
-const PIECES: [&str; 30] = [
+const PIECES: [&str; 34] = [
     "SQL statistics:",
     "queries: 80 (0.13 per sec.)",
     "transactions: 80 (0.13 per sec.)",
@@ -28,6 +28,10 @@ const PIECES: [&str; 30] = [
     "-",
     "number of clients: 8\ntps = 17.5 (without initial connection time)",
     "duration: 60 s",
+    "scaling factor: 10",
+    "tps = 17.5 (including reconnection times)",
+    "40 CPUs",
+    "sysbench --tables=8 --table_size=10M lua/oltp_read_only.lua run",
     "system,step,metric,value,round\nmysql-8,a,rate,1,1",
     "mysql-8,a,rate,1,99999999",
     "\"mysql-8\",\"a\"\"\",cs/o,1,",
@@ -83,7 +87,12 @@ proptest! {
                 base: None,
                 source: "dir".to_owned(),
             };
-            let result = read(&source, &options).and_then(|rows| run(&rows, &about, &options));
+            let sources = [source];
+            let result = read_all(&sources, &options).and_then(|rows| {
+                let run = run(&rows, &about, &options)?;
+                // What makes a run has tables, be they empty.
+                published(&sources, &rows, &options).map(|_| run)
+            });
             match result {
                 Ok(run) => {
                     let all = run.trials.iter().flat_map(|trial| &trial.steps);

@@ -121,8 +121,8 @@ fn what_a_post_claims_about_gtids_follows_from_its_table() {
     assert_eq!(lines(&again).len(), 4);
 }
 
-/// MySQL 5.6.51 and 8.0.43: queries per second, and the ratio that was published.
-const RATES: [(&str, u32, u32, &str); 9] = [
+/// MySQL 5.6.51 and 8.0.43: queries per second, and the ratio that was published; in the order of the table.
+const RATES: [(&str, u32, u32, &str); 33] = [
     ("hot-points_range=100", 4527, 2979, "0.66"),
     ("point-query_range=100", 24605, 16756, "0.68"),
     ("points-covered-pk_range=100", 2751, 2013, "0.73"),
@@ -132,28 +132,120 @@ const RATES: [(&str, u32, u32, &str); 9] = [
     ("random-points_range=1000", 257, 221, "0.86"),
     ("random-points_range=100", 2622, 1940, "0.74"),
     ("random-points_range=10", 12586, 8674, "0.69"),
+    ("read-only-count_range=1000", 4488, 3113, "0.69"),
+    ("read-only-distinct_range=1000", 5827, 7313, "1.26"),
+    ("read-only-order_range=1000", 12816, 9735, "0.76"),
+    ("read-only_range=10000", 469, 473, "1.01"),
+    ("read-only_range=100", 16699, 12867, "0.77"),
+    ("read-only_range=10", 22460, 15619, "0.70"),
+    ("read-only-simple_range=1000", 16952, 11564, "0.68"),
+    ("read-only-sum_range=1000", 19401, 13246, "0.68"),
+    ("range-covered-pk_range=100", 12881, 8783, "0.68"),
+    ("range-covered-si_range=100", 13635, 9551, "0.70"),
+    ("range-notcovered-pk_range=100", 11608, 7884, "0.68"),
+    ("range-notcovered-si_range=100", 3008, 2226, "0.74"),
+    ("scan_range=100", 6564, 4509, "0.69"),
+    ("scan.warm_range=100", 6573, 4499, "0.68"),
+    ("delete_range=100", 13972, 8450, "0.60"),
+    ("insert_range=100", 14665, 8274, "0.56"),
+    ("read-write_range=100", 15692, 11775, "0.75"),
+    ("read-write_range=10", 19678, 13524, "0.69"),
+    ("update-index_range=100", 3875, 3365, "0.87"),
+    ("update-inlist_range=100", 5865, 4362, "0.74"),
+    ("update-nonindex_range=100", 12865, 7866, "0.61"),
+    ("update-one_range=100", 13044, 8062, "0.62"),
+    ("update-zipf_range=100", 12692, 7893, "0.62"),
+    ("write-only_range=10000", 17150, 11889, "0.69"),
 ];
 
-#[test]
-fn ratios_and_the_summary_of_a_group_are_the_published_ones() {
+/// Its summary: the group, its tests, and the least, largest, mean and median ratio.
+const GROUPS: [(&str, usize, [&str; 4]); 5] = [
+    ("point", 9, ["0.66", "0.86", "0.74", "0.74"]),
+    ("range-aggregate", 8, ["0.68", "1.26", "0.82", "0.73"]),
+    ("range", 5, ["0.68", "0.74", "0.70", "0.69"]),
+    (
+        "range and range-aggregate",
+        13,
+        ["0.68", "1.26", "0.77", "0.70"],
+    ),
+    ("write", 10, ["0.56", "0.87", "0.68", "0.65"]),
+];
+
+/// Its table of rates.
+fn table_of_rates() -> Source {
     let lines = RATES.map(|(test, old, new, _)| format!("{old}\t{new}\t{test}\n"));
     let text = format!(
         "col-1 : x.my5651.z12a.pk1\ncol-2 : x.my8043.z12a.pk1\n\ncol-1\tcol-2\n{}",
         lines.concat()
     );
-    let rows: Vec<Row> = read(&source("qps.abs.all", &text), &compat()).unwrap();
-    let printed = qps::print_relative(&rows);
+    source("qps.abs.all", &text)
+}
+
+#[test]
+fn ratios_and_the_summary_of_groups_are_the_published_ones() {
+    let source = table_of_rates();
+    let rows: Vec<Row> = read(&source, &compat()).unwrap();
+    let printed = published(&[source], &rows, &compat()).unwrap();
+    let (_, relative) = printed.split_once("\nqps.rel\n").unwrap();
     let expected = RATES.map(|(test, _, _, ratio)| format!("{ratio}\t{test}"));
-    let seen: Vec<&str> = printed
-        .lines()
-        .filter(|line| line.contains("_range="))
-        .collect();
+    let lines = relative.lines();
+    let seen: Vec<&str> = lines.filter(|line| line.contains("_range=")).collect();
     assert_eq!(seen, expected);
-    let is_point = |test: &str| group_of(test) == "point";
-    let group = group_ratios(&rows, "my8043.z12a", "my5651.z12a", is_point).unwrap();
-    let seen = [&group.least, &group.largest, &group.mean, &group.median];
-    assert_eq!(
-        (group.tests, seen.map(String::as_str)),
-        (9, ["0.66", "0.86", "0.74", "0.74"])
-    );
+    for (name, tests, ratios) in GROUPS {
+        let is_in = |test: &str| name.split(" and ").any(|group| group == group_of(test));
+        let group = group_ratios(&rows, "my8043.z12a", "my5651.z12a", is_in).unwrap();
+        let seen = [&group.least, &group.largest, &group.mean, &group.median];
+        assert_eq!(
+            (group.tests, seen.map(String::as_str)),
+            (tests, ratios),
+            "{name}"
+        );
+    }
+}
+
+/// MySQL 5.6.51 and 8.0.44: statements and transactions a second, as sysbench printed them.
+const OUTPUTS: &str = "\
+my5651 delete.range100 14169.79 14169.79
+my5651 read-write.range10 19828.51 991.43
+my5651 update-index.range100 3834.69 3834.69
+my5651 write-only.range10000 17244.88 2874.15
+my8044 delete.range100 8433.01 8433.01
+my8044 read-write.range10 13528.24 676.41
+my8044 update-index.range100 3387.41 3387.41
+my8044 write-only.range10000 11861.75 1976.96";
+
+/// The table that was made of it.
+const TABLE_OF_OUTPUTS: [&str; 4] = [
+    "14170\t8433\tdelete_range=100",
+    "19829\t13528\tread-write_range=10",
+    "3835\t3387\tupdate-index_range=100",
+    "17245\t11862\twrite-only_range=10000",
+];
+
+#[test]
+fn rates_of_raw_output_are_the_published_ones() {
+    let mut rows = Vec::new();
+    for line in OUTPUTS.lines() {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let (build, test) = (fields[0], fields[1]);
+        let text = format!(
+            "SQL statistics:\ntransactions: 1 ({} per sec.)\nqueries: 1 ({} per sec.)\n\
+             time elapsed: 600.0003s\n",
+            fields[3], fields[2]
+        );
+        let directory = format!("x.{build}.z12a.pk1");
+        let output = Source {
+            kind: Kind::SysbenchDirectory,
+            system: None,
+            origin: directory.clone(),
+            files: vec![File {
+                origin: format!("{directory}/sb.o.{test}.pk1.dop1"),
+                text,
+            }],
+        };
+        rows.extend(read(&output, &compat()).unwrap());
+    }
+    let table = qps::print_absolute(&rows);
+    let lines = table.lines().filter(|line| line.contains("_range="));
+    assert_eq!(lines.collect::<Vec<_>>(), TABLE_OF_OUTPUTS);
 }

@@ -8,7 +8,7 @@ mod print;
 use model::{Counts, Unit};
 
 use crate::file::Line;
-use crate::{File, ImportError, Mode, Options, Row};
+use crate::{File, ImportError, Mode, Options, Row, Scale, Stated};
 
 pub use colour::{Colour, colours};
 pub use line::{COLUMNS, StepLine};
@@ -32,14 +32,24 @@ pub fn system_of_file(name: &str) -> &str {
 
 /// A tag without the size of the table before it: `my5649.cx6d` of `20m.my5649.cx6d`.
 pub fn without_size(tag: &str) -> &str {
-    match tag.split_once('.') {
-        Some((size, rest)) => {
-            let digits = size.strip_suffix(['m', 'g', 'k']).unwrap_or_default();
-            let is_size = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-            if is_size { rest } else { tag }
-        }
-        None => tag,
-    }
+    sized(tag).map_or(tag, |(_, _, rest)| rest)
+}
+
+/// The parts of a tag with a size: 20, times a million, and `my5649.cx6d`.
+fn sized(tag: &str) -> Option<(&str, u64, &str)> {
+    const LETTERS: [(char, u64); 3] = [('k', 1_000), ('m', 1_000_000), ('g', 1_000_000_000)];
+    let (size, rest) = tag.split_once('.')?;
+    let mut letters = LETTERS.into_iter();
+    let (digits, each) =
+        letters.find_map(|(letter, each)| Some((size.strip_suffix(letter)?, each)))?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    is_number.then_some((digits, each, rest))
+}
+
+/// The rows that the table of a tag has: 20,000,000 of `20m.my5649.cx6d`.
+fn rows_of_tag(tag: &str) -> Option<u64> {
+    let (digits, each, _) = sized(tag)?;
+    digits.parse::<u64>().ok()?.checked_mul(each)
 }
 
 /// A table and the lines of it; `-` separates systems that are compared among themselves.
@@ -130,7 +140,12 @@ pub(crate) fn rows_of_system(
     options: &Options,
 ) -> Result<Vec<Row>, ImportError> {
     let lines = lines_of_system(file)?.into_iter();
-    let rows = lines.map(|(step, line)| row(file.end(), system, step, &line, options));
+    let rows = lines.map(|(step, line)| {
+        let mut row = row(file.end(), system, step, &line, options);
+        let scale = rows_of_tag(&line.tag).map(Scale::Rows);
+        row.scale = scale.map(|scale| Stated::at(file.end(), scale));
+        row
+    });
     Ok(rows.collect())
 }
 

@@ -69,9 +69,23 @@ fn damage_is_told_with_its_line() {
 }
 
 #[test]
+fn the_tags_of_a_system_say_its_scale() {
+    let lines = format!("{BASE}\n").repeat(10);
+    let file = file("o.sum.t.20m.my5649.cx6d", &lines);
+    let rows = rows_of_system("20m.my5649.cx6d", &file, &Options::default()).unwrap();
+    let scales = rows.iter().filter_map(|row| row.scale.as_ref());
+    let rows: Vec<Scale> = scales.map(|scale| scale.value).collect();
+    assert_eq!(rows, [Scale::Rows(20_000_000); 10]);
+}
+
+#[test]
 fn names_say_sizes_and_rates() {
     assert_eq!(without_size("20m.my5649.cx6d"), "my5649.cx6d");
     assert_eq!(without_size("my5649.cx6d"), "my5649.cx6d");
+    let absurd = format!("{}m.a", "9".repeat(30));
+    assert_eq!((without_size(&absurd), rows_of_tag(&absurd)), ("a", None));
+    assert_eq!(rows_of_tag("20m.my5649.cx6d"), Some(20_000_000));
+    assert_eq!(rows_of_tag("my5649.cx6d"), None);
     assert_eq!(system_of_file("o.sum.t.20m.pg131.cx5"), "20m.pg131.cx5");
     assert_eq!(rate_of_step("q1000.2"), Some(1000));
     assert_eq!(rate_of_step("qp500"), Some(500));

@@ -64,7 +64,7 @@ pub fn disk(file: &File, device: Option<&str>, mode: Mode) -> Result<Disk, Impor
         }
     }
     if device.is_none() && devices.len() > 1 {
-        let devices: Vec<&str> = devices.into_iter().take(20).collect();
+        let devices: Vec<String> = devices.into_iter().take(20).map(quote).collect();
         let all = devices.join(", ");
         return Err(file
             .end()

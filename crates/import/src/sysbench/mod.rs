@@ -14,7 +14,7 @@ use model::{Counts, Nanos, Unit};
 use crate::file::Line;
 use crate::round::fixed;
 use crate::tables::group_of;
-use crate::{File, ImportError, Mode, Options, Row};
+use crate::{File, ImportError, Mode, Options, Row, Stated};
 
 use costs::Costs;
 pub(crate) use costs::percent_to_micros;
@@ -54,17 +54,11 @@ pub(crate) fn directory(
         }
     }
     tests.retain(|_, parts| parts.output.is_some() || parts.met.is_some());
-    // One file that says how many CPUs there are says it for all.
+    // One file that says how many CPUs there are says it for those of this system that do not.
     let mut outputs = tests.values().filter_map(|parts| parts.output);
-    let cpus = options
-        .cpus
-        .or_else(|| outputs.find_map(|file| Output::parse(file).ok()?.cpus));
-    let options = Options {
-        cpus,
-        ..options.clone()
-    };
+    let cpus = outputs.find_map(|file| Output::parse(file).ok()?.cpus);
     let rows = tests.iter();
-    rows.map(|(name, parts)| of_test(system, name, parts, &options))
+    rows.map(|(name, parts)| of_test(system, name, parts, cpus.as_ref(), options))
         .collect()
 }
 
@@ -76,25 +70,30 @@ pub(crate) fn single(system: &str, file: &File, options: &Options) -> Result<Row
         .clone()
         .unwrap_or_else(|| "sysbench".to_owned());
     let mut row = Row::new(file.end(), system, &test, output.threads);
-    row.cpus = options.cpus.or(output.cpus);
+    row.cpus.clone_from(&output.cpus);
+    row.scale.clone_from(&output.scale);
     group_of(&test).clone_into(&mut row.group);
     put_rate(&mut row, &Rate::of(&output, file.end(), options.mode)?);
     put_output(&mut row, &output);
     Ok(row)
 }
 
+/// `cpus` are those that another file of this system states.
 fn of_test(
     system: &str,
     name: &Name,
     parts: &Parts<'_>,
+    cpus: Option<&Stated<u32>>,
     options: &Options,
 ) -> Result<Row, ImportError> {
     let first = parts.output.or(parts.met).or(parts.vm).or(parts.io);
     let at = first.map_or(NOWHERE, File::end);
     let mut row = Row::new(at, system, &name.test, name.clients);
-    row.cpus = options.cpus;
     group_of(&name.test).clone_into(&mut row.group);
     let output = parts.output.map(Output::parse).transpose()?;
+    let own = output.as_ref().and_then(|output| output.cpus.as_ref());
+    row.cpus = own.or(cpus).cloned();
+    row.scale = output.as_ref().and_then(|output| output.scale.clone());
     let met = parts.met.map(Met::parse).transpose()?;
     let rate = match (&output, &met) {
         (Some(output), _) => Rate::of(output, at, options.mode)?,
@@ -103,7 +102,8 @@ fn of_test(
     };
     put_rate(&mut row, &rate);
     if let Some(costs) = Costs::of(parts.vm, parts.io, met.as_ref(), &rate, options)? {
-        costs.put(&mut row, options.cpus, options.mode);
+        let stated = row.cpus.as_ref().map(|cpus| cpus.value);
+        costs.put(&mut row, stated.or(options.cpus), options.mode);
     }
     if let Some(output) = &output {
         put_output(&mut row, output);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::file::{Line, quote};
 use crate::round::fixed;
-use crate::{File, ImportError};
+use crate::{File, ImportError, Scale, Stated};
 
 /// The result of one run of sysbench.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,11 +12,11 @@ pub struct Output {
     /// Threads.
     pub threads: u32,
     /// CPUs of the host, where the harness wrote them down (`8 CPUs`).
-    pub cpus: Option<u32>,
+    pub cpus: Option<Stated<u32>>,
     /// The script, without its directory and `.lua`, where the command line is there.
     pub script: Option<String>,
-    /// Rows of a table, where the command line is there.
-    pub table_size: Option<u64>,
+    /// Tables and their rows, where the command line is there.
+    pub scale: Option<Stated<Scale>>,
     /// Is it a full scan, whose rate is in rows?
     pub is_scan: bool,
     /// Statements, BEGIN and COMMIT among them.
@@ -65,7 +65,9 @@ impl Output {
         let before = Before::of(file)?;
         let seconds = |name| {
             fields.get(name).map(|(line, text)| {
-                let text = text.strip_suffix('s').unwrap_or(text);
+                let text = text.strip_suffix('s').ok_or_else(|| {
+                    line.wrong(format!("{name} has no `s` at its end: the file is cut"))
+                })?;
                 let value = line.number(name, text)?;
                 if value > 0.0 {
                     Ok(value)
@@ -80,7 +82,7 @@ impl Output {
             cpus: before.cpus,
             is_scan: before.script.as_deref().is_some_and(|s| s.contains("scan")),
             script: before.script,
-            table_size: before.table_size,
+            scale: before.scale,
             queries,
             queries_per_second,
             transactions,
@@ -111,9 +113,10 @@ impl Output {
     }
 
     fn of_scan(&self, at: Line<'_>) -> Result<(u64, LatencyMillis), ImportError> {
-        let rows = self.table_size.ok_or_else(|| {
+        let scale = self.scale.as_ref().ok_or_else(|| {
             at.wrong("a scan without --table-size on its command line has no rate")
         })?;
+        let (_, rows) = scale.value.tables();
         let latency = self.latency.filter(|l| l.mean > 0.0 && l.sum > 0.0);
         let latency = latency.ok_or_else(|| at.wrong("a scan without a latency has no rate"))?;
         Ok((rows, latency))
@@ -124,13 +127,15 @@ impl Output {
 #[derive(Default)]
 struct Before {
     threads: Option<u32>,
-    cpus: Option<u32>,
+    cpus: Option<Stated<u32>>,
     script: Option<String>,
-    table_size: Option<u64>,
+    scale: Option<Stated<Scale>>,
 }
 
 impl Before {
     fn of(file: &File) -> Result<Self, ImportError> {
+        /// What tells the command line from what else is printed.
+        const OF_COMMAND: [&str; 3] = [".lua", "--table-size=", "--table_size="];
         let mut before = Self::default();
         for line in file
             .lines()
@@ -140,24 +145,36 @@ impl Before {
             if let Some(threads) = text.strip_prefix("Number of threads:") {
                 before.threads = Some(line.count("threads", threads)?);
             } else if let Some(cpus) = text.strip_suffix(" CPUs") {
-                before.cpus = cpus.parse().ok().filter(|cpus| *cpus > 0);
-            } else if before.script.is_none() && text.contains(".lua") {
-                before.read_command(text);
+                let cpus = cpus.parse::<u32>().ok().filter(|cpus| *cpus > 0);
+                before.cpus = cpus.map(|cpus| Stated::at(line, cpus));
+            } else if !before.has_command() && OF_COMMAND.iter().any(|part| text.contains(part)) {
+                before.read_command(line);
             }
         }
         Ok(before)
     }
 
-    fn read_command(&mut self, command: &str) {
-        for word in command.split_whitespace() {
+    fn has_command(&self) -> bool {
+        self.script.is_some() || self.scale.is_some()
+    }
+
+    /// Where the command does not say how many tables there are, sysbench has one.
+    fn read_command(&mut self, line: Line<'_>) {
+        let (mut tables, mut rows) = (Some(1), None);
+        for word in line.text.split_whitespace() {
             let option = word.replace('_', "-");
-            if let Some(rows) = option.strip_prefix("--table-size=") {
-                self.table_size = rows_of(rows);
+            if let Some(text) = option.strip_prefix("--table-size=") {
+                rows = rows_of(text);
+            } else if let Some(text) = option.strip_prefix("--tables=") {
+                tables = text.parse::<u32>().ok().filter(|tables| *tables > 0);
             } else if let Some(script) = word.strip_suffix(".lua") {
                 let name = script.rsplit('/').next().unwrap_or(script);
                 self.script = Some(name.to_owned());
             }
         }
+        let scale = tables.zip(rows);
+        let scale = scale.map(|(tables, rows)| Scale::Tables { tables, rows });
+        self.scale = scale.map(|scale| Stated::at(line, scale));
     }
 }
 

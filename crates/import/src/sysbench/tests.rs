@@ -1,4 +1,5 @@
 use super::*;
+use crate::Scale;
 use crate::file::file;
 
 /// What sysbench 1.1 prints of a scan, as far as it is read.
@@ -91,6 +92,53 @@ fn the_originals_costs_survive_to_the_last_digit() {
 }
 
 #[test]
+fn each_system_has_the_cpus_that_its_files_state() {
+    let costs = "d/sb.met.delete.range100.pk1.dop1";
+    let states = "d/sb.o.scan.range100.pk1.dop2";
+    for cpus in [8, 40] {
+        let scan = SCAN.replace("8 CPUs", &format!("{cpus} CPUs"));
+        let files = [file(costs, MET), file(states, &scan)];
+        // What is given is for where no file says it.
+        let given = Options {
+            cpus: Some(4),
+            ..exact()
+        };
+        let rows = directory("my8044.z12a", &files, &given).unwrap();
+        let [delete, scan] = rows.as_slice() else {
+            panic!("{rows:?}");
+        };
+        let expected = 0.001_835 * 10_000.0 * f64::from(cpus);
+        assert!(near(delete.value("cpu/o"), expected), "{delete:?}");
+        let stated = delete.cpus.as_ref().unwrap();
+        assert_eq!((stated.origin.as_str(), stated.line), (states, 2));
+        assert_eq!((stated.value, &scan.cpus), (cpus, &delete.cpus));
+    }
+}
+
+#[test]
+fn the_command_line_says_the_scale() {
+    let of = |command: &str| {
+        let text = format!("$ {command}\n{READ_WRITE}");
+        let output = Output::parse(&file("a.txt", &text)).unwrap();
+        output.scale.map(|scale| (scale.value, scale.line))
+    };
+    let tables = |tables, rows| Some((Scale::Tables { tables, rows }, 1));
+    let one = "sysbench --table-size=50000000 lua/oltp_scan.lua run";
+    assert_eq!(of(one), tables(1, 50_000_000));
+    let eight = "sysbench oltp_read_only --tables=8 --table_size=10K run";
+    assert_eq!(of(eight), tables(8, 10 << 10));
+    for unknown in [
+        "sysbench lua/oltp_scan.lua run",
+        "sysbench --tables=many --table-size=5 a.lua run",
+        "sysbench --tables=0 --table-size=5 a.lua run",
+        "sysbench --table-size=5e3 a.lua run",
+        "",
+    ] {
+        assert_eq!(of(unknown), None, "{unknown}");
+    }
+}
+
+#[test]
 fn headers_and_the_mean_since_boot_are_samples_for_the_original_only() {
     let vm = file("vm", VM);
     let original = cpu(&vm, Mode::Compat).unwrap();
@@ -130,7 +178,7 @@ fn several_disks_need_a_name() {
     );
     let both = file("io", &both);
     let error = disk(&both, None, Mode::Exact).unwrap_err();
-    assert!(error.what.contains("nvme0n1, sda"), "{error}");
+    assert!(error.what.contains("`nvme0n1`, `sda`"), "{error}");
     assert!(near(
         disk(&both, Some("sda"), Mode::Exact).ok().map(|d| d.reads),
         1.0
@@ -147,6 +195,8 @@ fn damage_is_told_with_its_line() {
         (SCAN.replace("--table-size=50000000", ""), 16),
         (SCAN.replace("7629.80", "nan"), 13),
         (format!("{SCAN}{SCAN}"), 20),
+        // Cut in the middle of `605.3845s`.
+        (SCAN.split_once("5.3845s").unwrap().0.to_owned(), 11),
     ];
     for (text, line) in cases {
         let error = single("my", &file("sb.o", &text), &exact()).unwrap_err();

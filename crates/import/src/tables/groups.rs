@@ -21,7 +21,8 @@ pub struct GroupRatios {
 }
 
 /// Ratios of whole rates, `system` to `base`, of the tests for which `is_in` says yes, unrounded until
-/// they are printed; `scan.warm` is left out, as posts do. `None` where there is none.
+/// they are printed; `scan.warm` is left out, as posts do. `rows` are of one number of clients and one round.
+/// `None` where there is none.
 pub fn group_ratios(
     rows: &[Row],
     system: &str,

@@ -150,7 +150,8 @@ impl Costs {
     }
 }
 
-/// The published table of rows in compat mode: absolute costs, and ratios to the first system of each test.
+/// The published table of rows in compat mode, which are of one number of clients and one round: absolute
+/// costs, and ratios to the first system of each test.
 pub fn print(rows: &[Row]) -> String {
     let mut text = String::new();
     for test in super::tests(rows) {

@@ -3,6 +3,7 @@
 pub mod groups;
 pub mod met;
 pub mod qps;
+pub(crate) mod sets;
 
 use crate::Row;
 
@@ -50,7 +51,7 @@ fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     names.filter(|name| seen.insert(*name)).collect()
 }
 
-/// The first value of a metric for a system and test.
+/// The first value of a metric for a system and test; rows have one number of clients and one round.
 pub(crate) fn value(rows: &[Row], system: &str, test: &str, metric: &str) -> Option<f64> {
     let mut rows = rows
         .iter()

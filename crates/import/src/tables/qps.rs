@@ -89,7 +89,8 @@ impl Legend {
     }
 }
 
-/// The published table of rates: whole numbers.
+/// The published table of rates: whole numbers. `rows` are of one number of clients and one round, here and
+/// in the other tables.
 pub fn print_absolute(rows: &[Row]) -> String {
     let all = systems(rows);
     print(rows, &all, &all, |value, _| fixed(value, 0))

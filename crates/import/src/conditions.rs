@@ -1,0 +1,270 @@
+//! What must be equal before numbers stand beside each other in a run: the CPUs of the host, the scale
+//! of a test, the unit of a metric.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+
+use model::Unit;
+
+use crate::file::{Line, quote};
+use crate::{ImportError, Row};
+
+/// A condition that a file states, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stated<T> {
+    /// What it is.
+    pub value: T,
+    /// The file.
+    pub origin: String,
+    /// The line in it.
+    pub line: usize,
+}
+
+impl<T> Stated<T> {
+    pub(crate) fn at(line: Line<'_>, value: T) -> Self {
+        Self {
+            value,
+            origin: line.origin.to_owned(),
+            line: line.number,
+        }
+    }
+
+    fn place(&self) -> Line<'_> {
+        Line {
+            origin: &self.origin,
+            number: self.line,
+            text: "",
+        }
+    }
+}
+
+/// How much data a test works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Of sysbench.
+    Tables {
+        /// How many.
+        tables: u32,
+        /// Rows of each.
+        rows: u64,
+    },
+    /// Rows of the Insert Benchmark, as the name of a system says it.
+    Rows(u64),
+    /// The scaling factor of pgbench.
+    Factor(u64),
+}
+
+impl Scale {
+    /// The number of tables and the rows of each; of pgbench those of its largest table.
+    pub(crate) fn tables(self) -> (u32, u64) {
+        const ACCOUNTS_EACH: u64 = 100_000;
+        match self {
+            Self::Tables { tables, rows } => (tables, rows),
+            Self::Rows(rows) => (1, rows),
+            Self::Factor(factor) => (1, factor.saturating_mul(ACCOUNTS_EACH)),
+        }
+    }
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tables { tables: 1, rows } => write!(f, "1 table of {rows} rows"),
+            Self::Tables { tables, rows } => write!(f, "{tables} tables of {rows} rows"),
+            Self::Rows(rows) => write!(f, "{rows} rows"),
+            Self::Factor(factor) => write!(f, "scaling factor {factor}"),
+        }
+    }
+}
+
+/// The CPUs of the host, where files state them, else those that were given.
+///
+/// # Errors
+/// When files state different numbers, or another than was given: a run is of one host.
+pub(crate) fn cpus(rows: &[Row], given: Option<u32>) -> Result<Option<u32>, ImportError> {
+    let mut stated = rows.iter().filter_map(|row| row.cpus.as_ref());
+    let Some(first) = stated.next() else {
+        return Ok(given);
+    };
+    let known = first.value;
+    if let Some(given) = given.filter(|given| *given != known) {
+        let what = format!("{known} CPUs here, and --cpus says {given}: leave --cpus out");
+        return Err(first.place().wrong(what));
+    }
+    match stated.find(|other| other.value != known) {
+        Some(other) => {
+            let (cpus, origin, line) = (other.value, &first.origin, first.line);
+            let what = format!(
+                "{cpus} CPUs here, {known} in {origin}:{line}: a run is of one host, so import what each has measured as a run of its own"
+            );
+            Err(other.place().wrong(what))
+        }
+        None => Ok(Some(known)),
+    }
+}
+
+/// The scale of each test, with whatever number of clients, where files state it; in the order of the
+/// tests.
+///
+/// # Errors
+/// When files state different ones for a test.
+pub(crate) fn scales(rows: &[Row]) -> Result<Vec<(&str, Scale)>, ImportError> {
+    let mut known: HashMap<&str, &Stated<Scale>> = HashMap::new();
+    let mut scales = Vec::new();
+    for row in rows {
+        let Some(scale) = &row.scale else {
+            continue;
+        };
+        match known.entry(&row.test) {
+            Entry::Vacant(place) => {
+                place.insert(scale);
+                scales.push((row.test.as_str(), scale.value));
+            }
+            Entry::Occupied(first) if first.get().value != scale.value => {
+                let (test, here, first) = (quote(&row.test), scale.value, first.get());
+                let (there, origin, line) = (first.value, &first.origin, first.line);
+                let what = format!(
+                    "{test} has {here} here, {there} in {origin}:{line}: import what was measured with each as a run of its own"
+                );
+                return Err(scale.place().wrong(what));
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
+    Ok(scales)
+}
+
+/// Looks whether each metric of a test has the same unit wherever it stands.
+///
+/// # Errors
+/// When it has not.
+pub(crate) fn units(rows: &[Row]) -> Result<(), ImportError> {
+    let mut known: HashMap<(&str, &str), (Unit, Line<'_>)> = HashMap::new();
+    for row in rows {
+        for (measured, line) in row.measurements.iter().zip(&row.lines) {
+            let here = Line {
+                origin: &row.origin,
+                number: *line,
+                text: "",
+            };
+            let metric = measured.metric.0.as_str();
+            let key = (row.test.as_str(), metric);
+            let (unit, there) = *known.entry(key).or_insert((measured.unit, here));
+            if unit != measured.unit {
+                let (test, metric, own) = (quote(&row.test), quote(metric), measured.unit);
+                let (origin, number) = (there.origin, there.number);
+                return Err(here.wrong(format!(
+                    "{metric} of {test} is in {own} here, in {unit} in {origin}:{number}: give both one unit (--compat gives scans that of published tables), or import each as a run of its own"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::file;
+
+    /// A row of the second line of a file.
+    fn row(origin: &str, system: &str) -> Row {
+        let file = file(origin, "one\ntwo");
+        Row::new(file.end(), system, "point", 8)
+    }
+
+    fn with_scale(mut row: Row, value: Scale) -> Row {
+        row.scale = Some(Stated {
+            value,
+            origin: row.origin.clone(),
+            line: row.line,
+        });
+        row
+    }
+
+    fn with_cpus(mut row: Row, value: u32) -> Row {
+        row.cpus = Some(Stated {
+            value,
+            origin: row.origin.clone(),
+            line: row.line,
+        });
+        row
+    }
+
+    fn tables(tables: u32, rows: u64) -> Scale {
+        Scale::Tables { tables, rows }
+    }
+
+    #[test]
+    fn another_scale_is_told_with_both_places() {
+        let small = with_scale(row("1M.txt", "mysql-8.0.31"), tables(1, 1_000_000));
+        let large = with_scale(row("10M.txt", "mysql-9.7.4"), tables(8, 1_000_000));
+        let unknown = row("qps.abs", "mysql-5.6.51");
+        let error = scales(&[unknown.clone(), small.clone(), large.clone()]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "10M.txt:2: `point` has 8 tables of 1000000 rows here, 1 table of 1000000 rows in 1M.txt:2: import what was measured with each as a run of its own"
+        );
+        // With another number of clients it is the same sweep.
+        let swept = Row {
+            clients: 1,
+            ..large.clone()
+        };
+        assert!(scales(&[small.clone(), swept]).is_err());
+        let other_test = Row {
+            test: "scan".to_owned(),
+            ..large
+        };
+        let known = [small.clone(), unknown, small, other_test];
+        assert_eq!(
+            scales(&known),
+            Ok(vec![
+                ("point", tables(1, 1_000_000)),
+                ("scan", tables(8, 1_000_000))
+            ])
+        );
+        let factors = [10, 100].map(|f| with_scale(row("pg.txt", "pg18"), Scale::Factor(f)));
+        let error = scales(&factors).unwrap_err();
+        assert!(error.what.contains("scaling factor 100 here"), "{error}");
+    }
+
+    #[test]
+    fn another_host_is_told_with_both_places() {
+        let small = with_cpus(row("a.txt", "mysql-8.0.31"), 8);
+        let large = with_cpus(row("b.txt", "mysql-9.7.4"), 40);
+        let unknown = row("qps.abs", "mysql-5.6.51");
+        assert_eq!(cpus(std::slice::from_ref(&unknown), Some(4)), Ok(Some(4)));
+        assert_eq!(cpus(&[unknown, small.clone()], Some(8)), Ok(Some(8)));
+        let error = cpus(&[small.clone(), large], None).unwrap_err().to_string();
+        assert!(
+            error.starts_with("b.txt:2: 40 CPUs here, 8 in a.txt:2: a run is of one host"),
+            "{error}"
+        );
+        let error = cpus(&[small], Some(40)).unwrap_err().to_string();
+        assert!(
+            error.starts_with("a.txt:2: 8 CPUs here, and --cpus says 40"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn another_unit_is_told_with_both_places() {
+        let mut rows = [row("a.csv", "mysql-8.0.31"), row("b.csv", "mysql-9.7.4")];
+        for row in &mut rows {
+            row.put("cs/o", Unit::PerOp, 3.0);
+        }
+        rows[0].put("rate", Unit::OpsPerSecond, 1.0);
+        assert_eq!(units(&rows), Ok(()));
+        rows[1].put_at(7, "rate", Unit::RowsPerSecond, 1.0);
+        let error = units(&rows).unwrap_err().to_string();
+        assert!(
+            error.starts_with(
+                "b.csv:7: `rate` of `point` is in rows/s here, in ops/s in a.csv:2: give both one"
+            ),
+            "{error}"
+        );
+        rows[1].test = "scan".to_owned();
+        assert_eq!(units(&rows), Ok(()));
+    }
+}
