@@ -72,8 +72,9 @@ tests = [
 rows = 500_000
 read_seconds = 4
 write_seconds = 4
+scan_seconds = 1
 warmup_seconds = 1
-settle = 5
+settle = 1
 $workload_keys
 
 TOML

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use bench::{Table, heading, note, peak_memory, within};
+use bench::{Table, heading, peak_memory, within};
 use model::{Bytes, Nanos};
 use nix::sys::resource::{UsageWho, getrusage};
 use report::Input;
@@ -18,26 +18,20 @@ const GOAL: Nanos = Nanos::from_secs(3);
 const LARGEST: Bytes = Bytes(2_000_000);
 const REPEATS: u32 = 3;
 
+const USAGE: &str = "report LAB PROGRAM: a lab with the run of big_run, and the backslide to run";
+
 const MEASURES: &str = "`backslide report -o FILE` over a made-up run of 4 systems × 10 steps × 6 rounds \
      × 1,800 intervals (written by `crates/store/examples/big_run.rs`), the whole command; then its \
      parts in this process. Goal: under 3 s and under 2 MB.";
 
 fn main() -> Result<()> {
-    if !bench::is_asked_for() {
-        return Ok(());
-    }
-    let arguments: Vec<String> = std::env::args()
-        .filter(|a| a != "--bench")
-        .skip(1)
-        .collect();
-    let [lab, program] = arguments.as_slice() else {
-        note("usage: report LAB PROGRAM: a lab with the run of big_run, and the backslide to run");
+    let Some([lab, program]) = bench::arguments(USAGE) else {
         return Ok(());
     };
     heading("Report of a big run", MEASURES)?;
     // First, because the peak memory of a child is never less than what its parent had.
-    command(Path::new(lab), Path::new(program))?;
-    parts(Path::new(lab))
+    command(Path::new(&lab), Path::new(&program))?;
+    parts(Path::new(&lab))
 }
 
 fn command(lab: &Path, program: &Path) -> Result<()> {
@@ -119,6 +113,7 @@ fn parts(lab: &Path) -> Result<()> {
         differing: None,
         generated: "",
         findings: Vec::new(),
+        false_alarms: None,
     });
     part(format!("html: {} bytes", page.len()))?;
     table.print("");

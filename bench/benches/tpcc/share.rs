@@ -62,6 +62,7 @@ fn run(name: &str) -> Result<(f64, f64)> {
         differing: None,
         generated: "",
         findings: Vec::new(),
+        false_alarms: None,
     });
     // The published columns stand in one table, the corrected ones in another.
     let value = |column: &str| {

@@ -111,8 +111,17 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  backslide doctor --format json")]
+#[command(after_help = "\
+Examples:
+  backslide doctor                        about half a minute
+  backslide doctor --quick --format json  five seconds
+
+The host's own noise is measured by a loop beside itself (three seconds) and by SQLite beside a copy
+of itself (25 seconds), and it is told which changes rounds as noisy as these can tell.")]
 pub(crate) struct DoctorArgs {
+    /// Without the 25 seconds in which SQLite is compared with a copy of itself
+    #[arg(long)]
+    pub(crate) quick: bool,
     /// For people or for programs
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -355,8 +364,8 @@ Examples:
   backslide compare r7 --format markdown | gh pr comment 42 --body-file -
 
 Exit status: 0 nothing regressed, 10 something regressed, 11 nothing regressed but something is not
-decided, 20 nothing could be compared because trials failed; 1 and 2 as everywhere: an error, a
-wrong command line. An A/A control is shown but does not count.")]
+decided or was not measured, 20 nothing could be compared because trials failed; 1 and 2 as
+everywhere: an error, a wrong command line. An A/A control is shown but does not count.")]
 pub(crate) struct CompareArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
@@ -367,7 +376,7 @@ pub(crate) struct CompareArgs {
     /// Metrics to compare, such as `cpu/o` or `response.p99`; `all` for every one [default: what decides each step]
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Vec<String>,
-    /// Smallest effect worth calling, in per cent, instead of each metric's own
+    /// Smallest effect worth calling, in per cent, instead of the plan's and each metric's own
     #[arg(long, value_name = "PERCENT")]
     pub(crate) min_effect: Option<f64>,
     /// Show unchanged and undecided steps too
@@ -430,6 +439,9 @@ pub(crate) struct ReportArgs {
     /// the name that only it has
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) base: Option<String>,
+    /// Smallest effect worth calling, in per cent, instead of the plan's and each metric's own
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) min_effect: Option<f64>,
     /// Overrides what the file's name asks for
     #[arg(long, value_enum)]
     pub(crate) format: Option<ReportFormat>,
@@ -588,4 +600,7 @@ pub(crate) struct ExportArgs {
     /// Of comparisons: with this system instead of the plan's base, named as for `compare`
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) base: Option<String>,
+    /// Of comparisons: the smallest effect worth calling, in per cent, as for `compare`
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) min_effect: Option<f64>,
 }

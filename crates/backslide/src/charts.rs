@@ -186,6 +186,7 @@ mod tests {
             differing: None,
             generated: "",
             findings: Vec::new(),
+            false_alarms: None,
         })
     }
 

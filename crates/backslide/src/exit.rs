@@ -15,7 +15,7 @@ pub(crate) enum Exit {
     Regressed,
     /// 10: of a crash check, something is lost that was promised to be kept.
     Lost,
-    /// 11: nothing regressed, but something could not be decided.
+    /// 11: nothing regressed, but something could not be decided, or was asked for and not measured.
     Inconclusive,
     /// 20: a trial failed.
     TrialFailed,

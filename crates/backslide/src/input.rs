@@ -1,14 +1,14 @@
-//! What is read for a verb: the workload file that a plan names, and what the captures of a run say of its
-//! systems: their variables, and the conditions that must be equal.
+//! What is read for a verb: the workload file that a plan names, and what a report is made of: what the captures of a
+//! run say of its systems, their variables, and the conditions that must be equal.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use explain::{Facts, overview, unequal};
 use lab::Lab;
-use model::{Dbms, Moment, RunData, System};
+use model::{Comparison, Dbms, Moment, RunData, System};
 use plan::{Catalog, PlanFile};
-use report::Differing;
+use report::{Differing, Input};
 
 /// The plan with the workload file that it names, if it names one: a path relative to the plan's own.
 pub(crate) fn with_workload_file(file: PlanFile, plan: &Path) -> Result<PlanFile> {
@@ -22,9 +22,26 @@ pub(crate) fn with_workload_file(file: PlanFile, plan: &Path) -> Result<PlanFile
     Ok(file.with_workload_file(&text, &origin)?)
 }
 
+/// What a report of a run is made of, with these comparisons with `base`.
+pub(crate) fn of<'a>(
+    lab: &Lab,
+    data: &'a RunData,
+    base: &str,
+    comparisons: &'a [Comparison],
+) -> Result<Input<'a>> {
+    Ok(Input {
+        data,
+        comparisons,
+        differing: differing(lab, data, base)?,
+        generated: "",
+        findings: Vec::new(),
+        false_alarms: Some(lab.store.false_alarms()?),
+    })
+}
+
 /// What differs between the systems of a run, each Dbms against `base` where it has it, else against its
 /// first system; `None` where no two systems were captured.
-pub(crate) fn differing(lab: &Lab, data: &RunData, base: &str) -> Result<Option<Differing>> {
+fn differing(lab: &Lab, data: &RunData, base: &str) -> Result<Option<Differing>> {
     let catalog = Catalog::embedded()?;
     let mut all = Vec::new();
     for system in data.info.plan.systems.iter().filter(|s| !s.control) {

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::Builds;
 use model::{Bytes, Nanos, ObtainEvent, Recipe};
 use obtain::{Installed, ObtainError, Obtained};
+use report::printable;
 
 use crate::printer::Printer;
 
@@ -79,7 +80,7 @@ pub(crate) fn with_progress<T>(
     }
     bar.set_prefix(name.to_owned());
     let result = work(&mut |event| {
-        bar.set_message(text(&event));
+        bar.set_message(printable(&text(&event)));
         bar.tick();
     });
     bar.finish_and_clear();

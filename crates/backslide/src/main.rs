@@ -49,6 +49,8 @@ fn main() -> std::process::ExitCode {
         Verb::Import(options) => cmd::import::run(&options, &lab, printer),
         Verb::Export(options) => cmd::export::run(&options, &lab),
     };
+    // What ended well and was not written whole did not end well.
+    let result = result.and_then(|exit| printer.check().map(|()| exit));
     let exit = result.unwrap_or_else(|error| {
         printer.error(&error);
         Exit::Failed

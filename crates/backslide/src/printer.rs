@@ -1,15 +1,24 @@
-//! Everything printed for people goes through here: it knows colour, width and `--quiet`.
+//! Everything printed for people goes through here: it knows colour, width and `--quiet`, and what a terminal
+//! must not get.
 
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
+use anyhow::{Context, Result, anyhow};
+use report::printable;
+use serde::Serialize;
 
 use crate::wrap;
 
 /// Width where the terminal does not tell one.
 const USUAL_WIDTH: u16 = 100;
 
-/// Prints results to stdout, all else to stderr. A reader that went away (`| head`) is no error.
+/// Why a result could not be written to stdout: the first time only, because what follows is missing too.
+static FAILED: OnceLock<io::Error> = OnceLock::new();
+
+/// Prints results to stdout, all else to stderr. A reader that went away (`| head`) is no error; any other failure
+/// is remembered until the verb has ended: [`Printer::check`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Printer {
     quiet: bool,
@@ -31,32 +40,49 @@ impl Printer {
 
     /// A result.
     pub(crate) fn result(self, text: &str) {
-        let _reader_gone = writeln!(anstream::stdout(), "{text}");
+        self.styled(&printable(text));
+    }
+
+    /// A result with styles of ours in it: what comes from elsewhere has been made [printable] before.
+    pub(crate) fn styled(self, text: &str) {
+        remember(writeln!(anstream::stdout(), "{text}"));
     }
 
     /// A result as it is, without a line end added: files to stdout.
-    pub(crate) fn raw(self, bytes: &[u8]) -> io::Result<()> {
-        match io::stdout()
-            .write_all(bytes)
-            .and_then(|()| io::stdout().flush())
-        {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-            Ok(()) | Err(_) => Ok(()),
+    pub(crate) fn raw(self, bytes: &[u8]) {
+        let mut stdout = io::stdout();
+        remember(stdout.write_all(bytes).and_then(|()| stdout.flush()));
+    }
+
+    /// A result for programs.
+    pub(crate) fn json(self, value: &impl Serialize) -> Result<()> {
+        let text = serde_json::to_string_pretty(value)?;
+        self.raw(format!("{text}\n").as_bytes());
+        Ok(())
+    }
+
+    /// Was all written that was to go to stdout?
+    pub(crate) fn check(self) -> Result<()> {
+        match FAILED.get() {
+            None => Ok(()),
+            Some(error) => Err(anyhow!("{error}")).context("cannot write to stdout"),
         }
     }
 
     /// Something on the way to the result.
     pub(crate) fn note(self, text: &str) {
         if !self.quiet {
-            let _reader_gone = writeln!(anstream::stderr(), "{text}");
+            let _reader_gone = writeln!(anstream::stderr(), "{}", printable(text));
         }
     }
 
     /// An error with its causes.
     pub(crate) fn error(self, error: &anyhow::Error) {
         let bold = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-        let _reader_gone = writeln!(anstream::stderr(), "{bold}error:{bold:#} {error}");
+        let message = printable(&error.to_string());
+        let _reader_gone = writeln!(anstream::stderr(), "{bold}error:{bold:#} {message}");
         for cause in error.chain().skip(1) {
+            let cause = printable(&cause.to_string());
             let _reader_gone = writeln!(anstream::stderr(), "  because {cause}");
         }
     }
@@ -86,5 +112,14 @@ impl Printer {
             .map(|size| size.ws_col)
             .or_else(|| std::env::var("COLUMNS").ok()?.parse().ok())
             .filter(|columns| *columns > 20)
+    }
+}
+
+/// Keeps the first failure, unless it is that of a reader that went away.
+fn remember(written: io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _first = FAILED.set(error);
     }
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{Counts, Event, Interval, Nanos, Outcome, Plan, TrialKey};
+use report::printable;
 
 use crate::printer::Printer;
 
@@ -214,10 +215,10 @@ impl Progress {
         } else {
             "about"
         };
-        self.bar.set_message(format!(
+        self.bar.set_message(printable(&format!(
             "{} · {} · {what} · {about} {left} left",
             self.trial, self.step
-        ));
+        )));
     }
 
     /// From what this session took so far, once a trial is done; from the plan's estimate before.

@@ -108,9 +108,23 @@ pub(crate) fn names(systems: &[&System]) -> String {
     names.join(", ")
 }
 
+/// `--min-effect`, which is given in per cent, as a fraction.
+pub(crate) fn min_effect(percent: Option<f64>) -> Result<Option<f64>> {
+    match percent {
+        Some(percent) if !percent.is_finite() || percent < 0.0 => {
+            bail!("--min-effect must be a number of per cent, not {percent}")
+        }
+        percent => Ok(percent.map(|percent| percent / 100.0)),
+    }
+}
+
 /// Every system against `base`, in every metric.
-pub(crate) fn compare_all(data: &RunData, base: Option<&str>) -> Result<Vec<Comparison>> {
-    compare(data, base, Selection::All, None)
+pub(crate) fn compare_all(
+    data: &RunData,
+    base: Option<&str>,
+    min_effect: Option<f64>,
+) -> Result<Vec<Comparison>> {
+    compare(data, base, Selection::All, min_effect)
 }
 
 /// Every system against `base`, as it was named on the command line, in the metrics of `metrics`.
@@ -124,7 +138,7 @@ pub(crate) fn compare(
         base: self::base(data, base)?.map(str::to_owned),
         metrics,
         min_effect,
-        ..Options::default()
+        ..lab::judging(data)
     };
     Ok(stats::compare(data, &options)?)
 }
@@ -133,7 +147,7 @@ pub(crate) fn compare(
 mod tests {
     use super::*;
     use crate::made_up::{self, micro::Micro};
-    use model::Dbms;
+    use model::{Dbms, Margin, MetricId};
 
     /// A run of these systems, each of the build that its name begins with.
     fn run_of(names: &[&str]) -> RunData {
@@ -175,5 +189,49 @@ mod tests {
         assert_eq!(meant("postgres"), Ok(Some("postgres")));
         let several = "`mysql-8` could be any of mysql-8.0.31/z12a, mysql-8.0.31/z13 in run r7";
         assert_eq!(meant("mysql-8"), Err(several.to_owned()));
+    }
+
+    #[test]
+    fn a_run_is_judged_by_the_margins_of_its_plan_unless_somebody_asks_otherwise() {
+        let mut data = made_up::micro::run(&Micro {
+            tests: 1,
+            ..Micro::usual()
+        });
+        let margins = [
+            ("rate", 700),
+            ("service.p99", 1_200),
+            ("service.update-inlist.p99", 1_300),
+            ("service.p95", 50),
+        ];
+        let margins = margins.map(|(metric, m)| (MetricId::new(metric), Margin(m)));
+        data.info.plan.course.margins = margins.into();
+        let margin = |metric: &str, min_effect| {
+            let only = Selection::Only(vec![MetricId::new(metric)]);
+            let compared = compare(&data, None, only, min_effect).unwrap();
+            let of_test = compared.into_iter().find(|c| c.step.0 == "update-inlist");
+            of_test.unwrap().evidence.unwrap().margin
+        };
+        for (metric, min_effect, expected) in [
+            ("rate", None, 0.07),
+            ("rate", Some(0.0), 0.0),
+            // A whole name counts more than a short form.
+            ("service.p99", None, 0.13),
+            ("service.p95", None, 0.005),
+            ("service.p95", Some(0.03), 0.03),
+            // The metric's own.
+            ("service.p50", None, 0.02),
+        ] {
+            let found = margin(metric, min_effect);
+            assert!((found - expected).abs() < 1e-12, "{metric}: {found}");
+        }
+    }
+
+    #[test]
+    fn the_smallest_effect_is_given_in_per_cent() {
+        assert_eq!(min_effect(None).unwrap(), None);
+        assert_eq!(min_effect(Some(50.0)).unwrap(), Some(0.5));
+        for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(min_effect(Some(wrong)).is_err(), "{wrong}");
+        }
     }
 }

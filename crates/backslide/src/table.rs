@@ -3,7 +3,7 @@
 use comfy_table::{
     Attribute, Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets,
 };
-use report::{Align, Header, Table, Tone};
+use report::{Align, Header, Table, Tone, printable};
 
 use crate::printer::Printer;
 use crate::wrap;
@@ -18,7 +18,7 @@ pub(crate) fn print(printer: Printer, table: &Table) {
     if !table.title.is_empty() {
         printer.result(&format!("\n{}", printer.wrapped(&table.title)));
     }
-    printer.result(&text(table, printer.width()));
+    printer.styled(&text(table, printer.width()));
     if !table.note.is_empty() {
         printer.note(&printer.wrapped(&table.note));
     }
@@ -146,9 +146,9 @@ fn toned(cell: Cell, tone: Tone) -> Cell {
 
 fn head(header: &Header) -> String {
     if header.unit.is_empty() {
-        header.text.clone()
+        printable(&header.text)
     } else {
-        format!("{} {}", header.text, header.unit)
+        printable(&format!("{} {}", header.text, header.unit))
     }
 }
 

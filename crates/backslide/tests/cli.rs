@@ -124,7 +124,8 @@ fn the_demo_plan_for_programs() {
             "interleave",
             "slice_ms",
             "quarantine",
-            "memory_bytes"
+            "memory_bytes",
+            "margins"
         ])
     );
     assert_eq!(
@@ -161,6 +162,43 @@ fn the_demo_plan_for_programs() {
     );
     let again = bench.run(&["plan", "demo", "--format", "json"]).json();
     assert_eq!(plan, again, "a plan is deterministic");
+}
+
+#[test]
+fn margins_of_a_plan_are_shown() {
+    let bench = Bench::new();
+    let text = plan(WORKLOAD, 3, &[WAL, ROLLBACK]).replace(
+        "rounds",
+        "margins = { rate = 1, \"server.cpu/o\" = 0.25 }\nrounds",
+    );
+    bench.write("my.toml", &text);
+    let shown = bench.run(&["plan", "my.toml"]).fine();
+    let line = "\nsmallest changes worth calling: rate 1 %, server.cpu/o 0.25 %; of other metrics their own\n";
+    assert!(shown.contains(line), "{shown}");
+    let json = bench.run(&["plan", "my.toml", "--format", "json"]).json();
+    let expected = serde_json::json!({ "rate": 1.0, "server.cpu/o": 0.25 });
+    assert_eq!(json["margins"], expected);
+    bench.write("my.toml", &text.replace("rate = 1", "rat = 1"));
+    let refused = bench.run(&["plan", "my.toml"]);
+    assert_eq!(refused.code(), 1);
+    assert!(
+        refused
+            .stderr
+            .contains("no metric `rat`; nearest `rate`; there are: "),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn the_host_is_looked_at_in_seconds_if_that_is_asked_for() {
+    let bench = Bench::new();
+    let findings = bench.run(&["doctor", "--quick", "--format", "json"]).json();
+    let names = list(&findings).iter().map(|finding| &finding["name"]);
+    let of_noise: Vec<&Value> = names
+        .filter(|name| name.as_str().unwrap().starts_with("noise"))
+        .collect();
+    assert_eq!(of_noise, [&Value::from("noise")]);
+    assert!(!bench.lab().exists(), "a look at the host made a lab");
 }
 
 #[test]
@@ -549,6 +587,9 @@ fn a_run_and_all_that_is_asked_of_it() {
     compares_it(&bench);
     exports_it(&bench);
     reports_it(&bench);
+    tells_what_was_not_measured(&bench);
+    tells_of_results_that_cannot_be_written(&bench);
+    spares_the_terminal(&bench);
     keeps_what_cannot_be_replaced(&bench);
     stops_with_its_reader(&bench);
     tells_what_is_not_there(&bench);
@@ -693,8 +734,20 @@ fn exports_all_else(bench: &Bench) {
     bench.run(&["export", "-o", "all.parquet"]).fine();
     let parquet = fs::read(bench.path("all.parquet")).unwrap();
     assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
-    let refused = bench.run(&["export", "--what", "histograms", "--format", "hdr"]);
-    assert_eq!(refused.code(), 1, "{refused:?}");
+    let refused: [&[&str]; 2] = [
+        &["--what", "histograms", "--format", "hdr"],
+        &["--min-effect", "5"],
+    ];
+    for arguments in refused {
+        let ran = bench.run(&[&["export"], arguments].concat());
+        assert_eq!(ran.code(), 1, "{ran:?}");
+    }
+    let json = ["--what", "comparisons", "--format", "jsonl"];
+    let lines = bench
+        .run(&[&["export", "--min-effect", "5"], &json[..]].concat())
+        .fine();
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(first["margin"], 0.05);
 }
 
 fn reports_it(bench: &Bench) {
@@ -723,6 +776,9 @@ fn reports_it(bench: &Bench) {
     assert!(html.len() < 2 << 20, "{} bytes", html.len());
     assert!(!html.contains("http://") || html.contains("http://www.w3.org/"));
     assert!(!html.contains("src=\"http"));
+    let effect = ["--min-effect", "5", "-o", "-", "--format", "json"];
+    let json = bench.run(&[&["report"], &effect[..]].concat()).json();
+    assert_eq!(json[0]["evidence"]["margin"], 0.05);
     // What the option says counts more than the name, and the lab has a place for those without.
     bench
         .run(&["report", "-o", "x.txt", "--format", "csv"])
@@ -736,6 +792,59 @@ fn reports_it(bench: &Bench) {
     assert_eq!(
         told,
         format!("{}\n", bench.lab().join("reports/r1.html").display())
+    );
+}
+
+/// Where one of several metrics was not measured it is told, in test results too.
+fn tells_what_was_not_measured(bench: &Bench) {
+    let asked = ["--metric", "rate", "--metric", "response.p99"];
+    let ask = |format: &str| bench.run(&[&["compare", "--format", format], &asked[..]].concat());
+    let told = "`response.p99` was not measured in run r1, which has rate, ";
+    let junit = ask("junit");
+    assert_eq!(junit.code(), 11);
+    let errors = junit.stdout.matches("<error type=\"incomparable\"");
+    assert_eq!(errors.count(), 1, "{junit:?}");
+    assert!(
+        junit.stdout.contains("not measured in this run"),
+        "{junit:?}"
+    );
+    assert!(on_one_line(&junit.stderr).contains(told), "{junit:?}");
+    let text = ask("text");
+    assert_eq!(text.code(), 11);
+    assert!(on_one_line(&text.stdout).contains(told), "{text:?}");
+}
+
+/// A full disk is told, whatever the result would have been; `| head` is something else.
+fn tells_of_results_that_cannot_be_written(bench: &Bench) {
+    let verbs: [&[&str]; 5] = [
+        &["list"],
+        &["show"],
+        &["compare"],
+        &["compare", "--format", "json"],
+        &["list", "--format", "json"],
+    ];
+    for arguments in verbs {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full");
+        let mut command = bench.command(arguments);
+        let output = command.stdout(full.unwrap()).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
+        let error = "error: cannot write to stdout\n  because No space left on device";
+        assert!(told.contains(error), "{arguments:?}: {told}");
+    }
+}
+
+/// What comes from outside moves no cursor and changes no colour, among results as in errors.
+fn spares_the_terminal(bench: &Bench) {
+    let told = bench.run(&["report", "-o", "\u{1b}[2J.html"]).fine();
+    assert_eq!(told, "\u{fffd}[2J.html\n");
+    let ran = bench.run(&["report", "-o", "\u{1b}]0;x\u{7}.none"]);
+    assert_eq!(ran.code(), 1);
+    let told = ran.stderr;
+    assert!(told.contains("\u{fffd}]0;x\u{fffd}.none"), "{told}");
+    assert!(
+        !told.contains(|c: char| c.is_control() && c != '\n'),
+        "{told}"
     );
 }
 

@@ -82,6 +82,11 @@ fn several_rounds_have_a_verdict_and_everything_can_be_asked_of_them() {
     let one = compared(&bench, "rate");
     assert_eq!(one["verdict"], "regressed", "{one}");
     assert_eq!(bench.run(&["compare"]).code(), 10);
+    // The other way round nothing regressed; what was not measured is no good news.
+    let improved = ["compare", "--base", "mysql-9.7.4", "--metric", "rate"];
+    assert_eq!(bench.run(&improved).code(), 0);
+    let more = [&improved[..], &["--metric", "response.p99"]].concat();
+    assert_eq!(bench.run(&more).code(), 11);
     let shown = bench.run(&["show"]).fine();
     assert!(shown.contains("mysql-9.7.4"), "{shown}");
     let history = bench.run(&["history", "--format", "json"]).json();
@@ -201,4 +206,47 @@ fn what_cannot_be_imported_is_told_with_its_line() {
     assert!(endless.contains("more than 268435456 bytes"), "{endless}");
     bench.write("mine.csv", &csv("mysql-9.7.4"));
     insta::assert_snapshot!(told(&bench, &["mine.csv", "--base", "mysql-5"]), @"error: mine.csv:2: no system `mysql-5` to be the base; there are `mysql-8.0.31`, `mysql-9.7.4`");
+}
+
+#[test]
+fn what_was_measured_differently_is_told_with_both_lines() {
+    let bench = Bench::new();
+    bench.write("small.txt", &sysbench(1000));
+    let large = sysbench(900).replace("--table-size=1000", "--table-size=10000");
+    bench.write("large.txt", &large);
+    let text = told(&bench, &["mysql-8=small.txt", "mysql-9=large.txt"]);
+    assert!(
+        text.contains("large.txt:1: ") && text.contains("small.txt:1"),
+        "{text}"
+    );
+    for (name, cpus) in [("a.txt", 8), ("b.txt", 40)] {
+        bench.write(name, &format!("{cpus} CPUs\n{}", sysbench(1000 + cpus)));
+    }
+    let text = told(&bench, &["mysql-8=a.txt", "mysql-9=b.txt"]);
+    assert!(
+        text.contains("b.txt:1: 40 CPUs") && text.contains("a.txt:1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn histories_over_imports_do_not_depend_on_parts_of_a_second() {
+    let bench = Bench::new();
+    for (name, seconds) in [("a.txt", "10.0000s"), ("b.txt", "15.2000s")] {
+        bench.write(name, &sysbench(1000).replace("10.0000s", seconds));
+    }
+    bench.run(&["import", "mysql-8=a.txt"]).fine();
+    bench.run(&["import", "mysql-9=b.txt"]).fine();
+    bench.run(&["history", "r1", "r2"]).fine();
+}
+
+#[test]
+fn a_file_is_no_second_round_of_itself() {
+    let bench = Bench::new();
+    bench.write("a.txt", &sysbench(1000));
+    bench.write("copy.txt", &sysbench(1000));
+    for second in ["mysql-8=a.txt", "mysql-8=copy.txt"] {
+        let text = told(&bench, &["mysql-8=a.txt", second]);
+        assert!(text.contains("the same results are in a.txt"), "{text}");
+    }
 }

@@ -85,7 +85,7 @@ impl Lab {
             logs,
             device,
             keeper: Keeper::new(&mut self.store, run.clone()),
-            listen,
+            listen: &mut *listen,
             store_failure: None,
             told: BTreeSet::new(),
             templates,
@@ -96,7 +96,13 @@ impl Lab {
             // What failed is told by its trials.
             Ok(()) | Err(Broken::Failed(_)) => {}
         }
-        conductor.rounds(&mut rounds)
+        let ended = conductor.rounds(&mut rounds)?;
+        if let Ended::Finished { .. } = ended {
+            for text in self.count_false_alarms()? {
+                listen(&Event::Warning { text });
+            }
+        }
+        Ok(ended)
     }
 }
 

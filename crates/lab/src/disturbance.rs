@@ -7,7 +7,7 @@ use crate::site::Site;
 /// No less CPU time is called a disturbance: the kernel counts in ticks of 10 ms, so that in a short step a
 /// few of them that fell by chance would look like a large share.
 const SMALLEST: Nanos = Nanos::from_millis(100);
-/// Nor are fewer pages: 1 MiB, of the usual size of pages.
+/// Nor are fewer pages, 1 MiB of the usual size of pages, or page faults.
 const FEWEST_PAGES: u64 = 256;
 /// Steps that the reason of a quarantined trial names.
 const NAMED: usize = 3;
@@ -85,7 +85,20 @@ fn over(counters: &Readings, window: Nanos, limits: &Quarantine) -> Vec<String> 
             Counter::HOST_THROTTLED,
             limits.throttled_permille,
         ),
-        swapped(counters, window, limits.swapped_pages),
+        each_second(
+            counters,
+            window,
+            Counter::HOST_SWAPPED,
+            "pages a second were swapped",
+            limits.swapped_pages,
+        ),
+        each_second(
+            counters,
+            window,
+            Counter::SERVER_MAJFLT,
+            "major page faults a second of the server",
+            limits.major_faults,
+        ),
     ];
     found.into_iter().flatten().collect()
 }
@@ -113,12 +126,18 @@ impl Share<'_> {
     }
 }
 
-/// Pages that were swapped, where they were more than the limit.
-fn swapped(counters: &Readings, window: Nanos, limit: u32) -> Option<String> {
-    let pages = counters.get(Counter::HOST_SWAPPED)?;
+/// How many pages a second, and `what` they were, where they were more than the limit.
+fn each_second(
+    counters: &Readings,
+    window: Nanos,
+    counter: &str,
+    what: &str,
+    limit: u32,
+) -> Option<String> {
+    let pages = counters.get(counter)?;
     let each_second = pages as f64 / window.as_secs_f64().max(f64::MIN_POSITIVE);
     let is_over = pages >= FEWEST_PAGES && each_second > f64::from(limit);
-    is_over.then(|| format!("{each_second:.0} pages a second were swapped (limit {limit})"))
+    is_over.then(|| format!("{each_second:.0} {what} (limit {limit})"))
 }
 
 #[cfg(test)]
@@ -130,6 +149,7 @@ mod tests {
         foreign_permille: 300,
         throttled_permille: 55,
         swapped_pages: 100,
+        major_faults: 1_000,
         reruns: 2,
     };
 
@@ -138,10 +158,9 @@ mod tests {
         let mut readings = Readings::default();
         readings.level(Counter::HOST_CPUS, 2);
         for &(id, value) in counters {
-            let value = if id == Counter::HOST_SWAPPED {
-                value
-            } else {
-                Nanos::from_millis(value).0
+            let value = match id {
+                Counter::HOST_SWAPPED | Counter::SERVER_MAJFLT => value,
+                _ => Nanos::from_millis(value).0,
             };
             readings.total(id, value);
         }
@@ -155,6 +174,7 @@ mod tests {
             (Counter::HOST_FOREIGN, 3_000, 3_010),
             (Counter::HOST_THROTTLED, 550, 560),
             (Counter::HOST_SWAPPED, 1_000, 1_010),
+            (Counter::SERVER_MAJFLT, 10_000, 10_010),
         ];
         let mut told = Vec::new();
         for (id, allowed, too_much) in ten_seconds {
@@ -168,6 +188,7 @@ mod tests {
                 "other processes took 30.1 % of one CPU (limit 30 %)",
                 "a quota held processes back for 5.6 % of one CPU (limit 5.5 %)",
                 "101 pages a second were swapped (limit 100)",
+                "1001 major page faults a second of the server (limit 1000)",
             ]
         );
     }
@@ -189,12 +210,24 @@ mod tests {
             (Counter::HOST_FOREIGN, 99, 100),
             (Counter::HOST_THROTTLED, 99, 100),
             (Counter::HOST_SWAPPED, 255, 256),
+            (Counter::SERVER_MAJFLT, 255, 256),
         ] {
             assert!(found(50, &[(id, little)]).is_empty(), "{id}");
             assert_eq!(found(50, &[(id, enough)]).len(), 1, "{id}");
         }
         // A window of no length has no shares.
         assert_eq!(found(0, &[(Counter::HOST_FOREIGN, 99)]).len(), 0);
+    }
+
+    #[test]
+    fn plans_of_versions_without_a_limit_of_faults_allow_any_number() {
+        let stored = r#"{"steal_permille":100,"foreign_permille":300,"throttled_permille":55,"swapped_pages":100,"reruns":2}"#;
+        let read: Quarantine = serde_json::from_str(stored).unwrap();
+        let expected = Quarantine {
+            major_faults: u32::MAX,
+            ..LIMITS
+        };
+        assert_eq!(read, expected);
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod error;
 #[cfg(test)]
 mod fixture;
 mod foreign;
+mod judging;
 mod keeper;
 mod kept;
 mod listing;
@@ -42,6 +43,7 @@ pub use crash_check::{
 };
 pub use directory::{Claim, Lab};
 pub use error::LabError;
+pub use judging::judging;
 pub use lock::RunLock;
 pub use own::preview_config;
 pub use site::{Provider, Providers, Site, SiteError, Watched};

@@ -14,7 +14,7 @@ use testkit::{FakeProvider, Fault, Trouble};
 
 /// Only what a test orders is noise: a host may steal less than that, and all else is allowed.
 const LIMITS: &str = "quarantine = { steal_percent = 100, foreign_percent = 100_000, throttled_percent = 100_000, \
-                      swapped_pages = 4_294_967_295 }";
+                      swapped_pages = 4_294_967_295, major_faults = 4_294_967_295 }";
 
 /// A plan of the systems `good` and `bad` that loads a few rows, with these keys; milliseconds a trial.
 fn plan(keys: &str) -> Plan {

@@ -94,6 +94,8 @@ pub enum Reason {
     },
     /// Neither direction is better; the ratio explains, it is not judged.
     NotJudged,
+    /// The metric was asked for, and no system has a value of it.
+    NotMeasured,
 }
 
 impl fmt::Display for Reason {
@@ -123,6 +125,7 @@ impl fmt::Display for Reason {
             } => write!(f, "{what} differs: {base} and {candidate}"),
             Self::NoRatio { system } => write!(f, "{system} has a value of zero"),
             Self::NotJudged => f.write_str("neither direction is better"),
+            Self::NotMeasured => f.write_str("not measured in this run"),
         }
     }
 }

@@ -1,10 +1,13 @@
-//! How the rounds of a plan are carried out: in whole trials or in slices, to the last or until all is decided.
+//! How the rounds of a plan are carried out and judged: in whole trials or in slices, to the last or until all is
+//! decided, by which margins.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Nanos, Quarantine};
+use crate::{Margin, MetricId, Nanos, Quarantine};
 
-/// How the rounds of a plan are carried out.
+/// How the rounds of a plan are carried out and judged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Course {
@@ -15,6 +18,9 @@ pub struct Course {
     pub interleave: Interleave,
     /// The noise that a trial may meet; its round is run again where it meets more. `None`: any.
     pub quarantine: Option<Quarantine>,
+    /// Margins that take the place of the metrics' own. A short form such as `response.p99` is that of what each
+    /// step is about.
+    pub margins: BTreeMap<MetricId, Margin>,
 }
 
 /// What alternates between the systems of a round.

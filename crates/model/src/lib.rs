@@ -11,6 +11,7 @@ mod counter;
 mod course;
 mod dbms;
 mod event;
+mod false_alarms;
 mod host;
 mod latency;
 mod metric;
@@ -34,9 +35,12 @@ pub use counter::{Counter, CounterId, CounterKind, Readings};
 pub use course::{Course, Interleave};
 pub use dbms::{Dbms, Dialect, Engine};
 pub use event::{Edge, Event, TrialKey};
+pub use false_alarms::FalseAlarms;
 pub use host::{DiskFacts, Host, HostShape};
 pub use latency::{Latency, LatencyError};
-pub use metric::{Described, Direction, Group, Measurement, MetricId, Unit, describe, measure};
+pub use metric::{
+    Described, Direction, Group, Measurement, MetricId, Unit, describe, judged_metrics, measure,
+};
 pub use plan::{Plan, Trial};
 pub use quarantine::Quarantine;
 pub use recipe::{BuildFacts, Helper, ObtainEvent, Origin, Parcel, Placing, Recipe};
@@ -61,7 +65,7 @@ pub use tpcc::{
     TpccFacts, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSchema,
     TpccSpec, TpccTransaction,
 };
-pub use units::{Bytes, Nanos};
+pub use units::{Bytes, Margin, Nanos};
 pub use version::{Version, VersionError};
 pub use workload::{
     InsertScale, InsertSpec, Pacing, QueryKind, Settle, Statements, Tables, WorkloadSpec,

@@ -264,6 +264,20 @@ pub fn describe(id: &MetricId) -> Option<Described> {
         })
 }
 
+/// The names of all metrics of which one direction is better, each once; of those of operation kinds the short
+/// forms, such as `response.p99`.
+pub fn judged_metrics() -> Vec<String> {
+    let whole = METRICS.iter().chain(tpcc::METRICS);
+    let whole = whole.map(|m| (m.id.to_owned(), m.is));
+    let imported = IMPORTED.iter().map(|(id, is)| ((*id).to_owned(), *is));
+    let of_kinds = KIND_METRICS.iter().chain(tpcc::KIND_METRICS);
+    let of_kinds = of_kinds.map(|m| (m.id.replace(".{kind}", ""), m.is));
+    let all = whole.chain(imported).chain(of_kinds);
+    all.filter(|(_, is)| is.direction != Neither)
+        .map(|(id, _)| id)
+        .collect()
+}
+
 fn is_of_family(id: &str, family: &str) -> bool {
     let (head, tail) = family.split_once("{kind}").unwrap_or((family, ""));
     id.len() > head.len() + tail.len() && id.starts_with(head) && id.ends_with(tail)
@@ -848,6 +862,23 @@ mod tests {
         for other in ["rate", "cpu/o", "p99", "response.p42", "response.query.p99"] {
             assert_eq!(meant(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn the_names_of_what_is_judged_are_told_once_and_mean_something() {
+        let mut names = judged_metrics();
+        for name in ["rate", "server.cpu/o", "response.p99", "errors"] {
+            assert!(names.iter().any(|n| n == name), "{name}");
+        }
+        for name in &names {
+            let id = MetricId::new(name.as_str());
+            let meant = id.of_subject("query").unwrap_or(id);
+            assert!(describe(&meant).is_some_and(|is| is.direction != Neither));
+        }
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
     }
 
     /// A second of transactions of six statements each.

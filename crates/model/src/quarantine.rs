@@ -14,6 +14,13 @@ pub struct Quarantine {
     pub throttled_permille: u32,
     /// Pages of memory read from the swap device or written to it, each second.
     pub swapped_pages: u32,
+    /// Major page faults of the server, each second. Plans of versions that had no such limit allow any number.
+    #[serde(default = "any_number")]
+    pub major_faults: u32,
     /// How often a disturbed round is run again at most.
     pub reruns: u32,
+}
+
+const fn any_number() -> u32 {
+    u32::MAX
 }

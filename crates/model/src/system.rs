@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
@@ -103,10 +104,17 @@ pub struct Placement {
     pub client: String,
 }
 
-/// No machine has a CPU with a higher number; a stored list that says otherwise is not walked.
-const HIGHEST_CPU: u32 = 8_191;
-
 impl Placement {
+    /// No machine has a CPU with a higher number; keeps a slip of the pen from becoming a huge mask.
+    pub const HIGHEST_CPU: u32 = 8_191;
+
+    /// The numbers of a part of a list, `8` or `0-3`, whether or not there can be such CPUs.
+    pub fn range(part: &str) -> Option<RangeInclusive<u32>> {
+        let (low, high) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        Some(number(low)?..=number(high)?)
+    }
+
     /// In words: `free`, `together on CPU 1`, `apart: server 0, client 1`.
     pub fn words(&self) -> String {
         let Self { server, client } = self;
@@ -138,12 +146,13 @@ fn counted(list: &str) -> String {
 
 /// The CPUs of a list such as `0-3,8`.
 fn numbers(list: &str) -> BTreeSet<u32> {
-    let number = |text: &str| text.trim().parse::<u32>().ok();
-    let ranges = list.split(',').filter_map(|part| {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        Some(number(low)?..=number(high)?.min(HIGHEST_CPU))
+    let ranges = list.split(',').filter_map(Placement::range);
+    let known = ranges.flat_map(|range| {
+        // Stored lists too may say what makes no sense.
+        let (low, high) = range.into_inner();
+        low..=high.min(Placement::HIGHEST_CPU)
     });
-    ranges.flatten().collect()
+    known.collect()
 }
 
 /// How clients talk to the server.
@@ -227,7 +236,7 @@ impl System {
     }
 
     /// Has it a server process that we start?
-    const fn has_server(&self) -> bool {
+    pub const fn has_server(&self) -> bool {
         match &self.build.source {
             BuildSource::Path(_) | BuildSource::Installed { .. } => true,
             BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => false,

@@ -141,6 +141,34 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// The smallest relative change worth calling, in hundredths of a per cent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Margin(pub u32);
+
+impl Margin {
+    /// Hundredths of a per cent in one.
+    pub const PER_PERCENT: u32 = 100;
+
+    /// As per cent: 2 for 2 %.
+    pub fn as_percent(self) -> f64 {
+        f64::from(self.0) / f64::from(Self::PER_PERCENT)
+    }
+
+    /// As a fraction: 0.02 for 2 %.
+    pub fn as_fraction(self) -> f64 {
+        // Divided once, so that it is the number that is written so.
+        f64::from(self.0) / f64::from(100 * Self::PER_PERCENT)
+    }
+}
+
+impl fmt::Display for Margin {
+    /// Per cent with as many decimals as there are: `2 %`, `0.25 %`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{} %", self.as_percent()))
+    }
+}
+
 fn three_digits(value: f64) -> String {
     if value >= 99.95 {
         format!("{value:.0}")
@@ -176,5 +204,21 @@ mod tests {
         assert_eq!(Bytes(512).to_string(), "512 B");
         assert_eq!(Bytes(1_530_000).to_string(), "1.46 MiB");
         assert_eq!(Bytes(25_232_932_864).to_string(), "23.5 GiB");
+    }
+
+    #[test]
+    fn margins_are_the_fractions_that_people_write() {
+        let table = [
+            (0, 0.0, "0 %"),
+            (25, 0.0025, "0.25 %"),
+            (70, 0.007, "0.7 %"),
+            (200, 0.02, "2 %"),
+            (10_000, 1.0, "100 %"),
+        ];
+        for (hundredths, fraction, text) in table {
+            let margin = Margin(hundredths);
+            assert_eq!(margin.as_fraction().to_bits(), f64::to_bits(fraction));
+            assert_eq!(margin.to_string(), text);
+        }
     }
 }

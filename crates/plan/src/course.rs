@@ -1,12 +1,15 @@
-//! How the rounds of a plan are carried out: how many, what alternates in them, how much noise they may meet.
+//! How the rounds of a plan are carried out: how many, what alternates in them, how much noise they may meet; and by
+//! which margins they are judged.
 
-use model::{BuildSource, Course, Interleave, Nanos, Plan, Quarantine, System};
+use std::collections::BTreeMap;
+
+use model::{BuildSource, Course, Interleave, Margin, MetricId, Nanos, Plan, Quarantine, System};
 
 use crate::catalog::Catalog;
 use crate::document::{self, Value};
 use crate::fields::{Fields, Item, grouped};
 use crate::file::Kind;
-use crate::{Place, PlanError};
+use crate::{Place, PlanError, margins};
 
 const MAX_ROUNDS: u32 = 1_000;
 /// Rounds below which there is no verdict, so that nothing can be decided.
@@ -19,11 +22,12 @@ const MAX_RERUNS: u32 = 10;
 /// Of one CPU: as much as the largest hosts have in all.
 const MAX_PERCENT_OF_ONE: u32 = 100_000;
 
-const LIMIT_KEYS: [&str; 5] = [
+const LIMIT_KEYS: [&str; 6] = [
     "steal_percent",
     "foreign_percent",
     "throttled_percent",
     "swapped_pages",
+    "major_faults",
     "reruns",
 ];
 
@@ -37,6 +41,8 @@ pub(crate) struct CourseEntry {
     slices: Option<(Nanos, Place)>,
     /// The limits that the plan names; `None` where it wants none.
     quarantine: Option<Limits>,
+    /// The margins that it names.
+    margins: BTreeMap<MetricId, Margin>,
 }
 
 /// The limits that are named; those of the catalog take the place of the others.
@@ -46,6 +52,7 @@ struct Limits {
     foreign_permille: Option<u32>,
     throttled_permille: Option<u32>,
     swapped_pages: Option<u32>,
+    major_faults: Option<u32>,
     reruns: Option<u32>,
 }
 
@@ -59,6 +66,10 @@ pub(crate) fn course(fields: &Fields<'_>, kind: Kind) -> Result<CourseEntry, Pla
         quarantine: match fields.get("quarantine") {
             None => Some(Limits::default()),
             Some(item) => quarantine(&item)?,
+        },
+        margins: match fields.get("margins") {
+            None => BTreeMap::new(),
+            Some(item) => margins::read(&item)?,
         },
     })
 }
@@ -81,6 +92,7 @@ pub(crate) fn resolve(
         first_look: entry.first_look,
         interleave,
         quarantine: limits.map(|(named, usual)| named.or(usual)),
+        margins: entry.margins.clone(),
     })
 }
 
@@ -97,6 +109,7 @@ pub(crate) fn noise(text: &str, origin: &str) -> Result<Quarantine, PlanError> {
         foreign_permille: 0,
         throttled_permille: 0,
         swapped_pages: 0,
+        major_faults: 0,
         reruns: 0,
     };
     Ok(limits(&fields)?.or(none))
@@ -225,6 +238,7 @@ fn limits(fields: &Fields<'_>) -> Result<Limits, PlanError> {
         foreign_permille: permille("foreign_percent", MAX_PERCENT_OF_ONE)?,
         throttled_permille: permille("throttled_percent", MAX_PERCENT_OF_ONE)?,
         swapped_pages: number("swapped_pages", u32::MAX)?,
+        major_faults: number("major_faults", u32::MAX)?,
         reruns: number("reruns", MAX_RERUNS)?,
     })
 }
@@ -256,6 +270,7 @@ impl Limits {
             foreign_permille: self.foreign_permille.unwrap_or(usual.foreign_permille),
             throttled_permille: self.throttled_permille.unwrap_or(usual.throttled_permille),
             swapped_pages: self.swapped_pages.unwrap_or(usual.swapped_pages),
+            major_faults: self.major_faults.unwrap_or(usual.major_faults),
             reruns: self.reruns.unwrap_or(usual.reruns),
         }
     }

@@ -6,9 +6,6 @@ use crate::document::Value;
 use crate::fields::{Fields, Item};
 use crate::{Place, PlanError};
 
-/// More than any machine has; keeps a slip of the pen from becoming a huge mask.
-const MAX_CPU: u32 = 8_191;
-
 /// What a plan says of CPUs. A word stands for CPUs of the host that the plan is expanded for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cpus {
@@ -142,14 +139,8 @@ fn list(item: &Item<'_>) -> Result<String, PlanError> {
 }
 
 fn is_range(text: &str) -> bool {
-    let (low, high) = text.split_once('-').unwrap_or((text, text));
-    let cpu = |text: &str| {
-        text.trim()
-            .parse::<u32>()
-            .ok()
-            .filter(|cpu| *cpu <= MAX_CPU)
-    };
-    matches!((cpu(low), cpu(high)), (Some(low), Some(high)) if low <= high)
+    Placement::range(text)
+        .is_some_and(|range| !range.is_empty() && *range.end() <= Placement::HIGHEST_CPU)
 }
 
 #[cfg(test)]

@@ -13,13 +13,14 @@ use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
 use crate::{Place, PlanError, connection, insert, tpcc};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "name",
     "workload",
     "rounds",
     "interleave",
     "slice_ms",
     "quarantine",
+    "margins",
     "base",
     "seed",
     "control",
@@ -42,11 +43,12 @@ const SYSTEM_KEYS: [&str; 11] = [
     "huge_pages",
 ];
 /// Keys of the plan that are easily taken for the workload's, which has none of these names.
-const NOT_OF_WORKLOADS: [&str; 10] = [
+const NOT_OF_WORKLOADS: [&str; 11] = [
     "rounds",
     "interleave",
     "slice_ms",
     "quarantine",
+    "margins",
     "base",
     "seed",
     "control",
@@ -331,11 +333,15 @@ fn system(
     })
 }
 
+/// Is a server process asked for that we start?
+fn has_server(request: &BuildRequest) -> bool {
+    request.connect.is_none() && !request.dbms.is_some_and(Dbms::is_embedded)
+}
+
 /// Only a server that we start can be given a library or huge pages.
 fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<(), PlanError> {
-    let has_server = request.connect.is_none() && !request.dbms.is_some_and(Dbms::is_embedded);
     match fields.get("preload").or_else(|| fields.get("huge_pages")) {
-        Some(item) if !has_server => Err(item.conflict(format!(
+        Some(item) if !has_server(request) => Err(item.conflict(format!(
             "`{}` and `build = \"{}\"`: there is no server process that we start",
             item.key, request.name
         ))),
@@ -354,7 +360,7 @@ fn system_cpus(
         None => default.clone(),
         Some(item) => cpus::read(item)?,
     };
-    if request.connect.is_none() && !request.dbms.is_some_and(Dbms::is_embedded) {
+    if has_server(request) {
         return Ok(cpus);
     }
     if let (Some(item), Cpus::Lists(lists)) = (own, &cpus)

@@ -25,6 +25,7 @@ mod file;
 mod insert;
 mod insert_check;
 mod insert_steps;
+mod margins;
 mod parcel;
 mod recipe;
 mod remarks;

@@ -28,6 +28,7 @@ fn main() -> std::io::Result<()> {
         comparisons: &comparisons,
         differing: Some(common::differing()),
         generated: "2026-11-21 12:00 UTC",
+        false_alarms: None,
         findings: vec![Finding {
             title: "The governor is powersave".into(),
             text: "Frequencies follow the load; set it to performance.".into(),

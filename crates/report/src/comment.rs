@@ -1,8 +1,9 @@
 //! A comment for a pull request: what regressed first, the rest folded away.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use model::{Comparison, MetricId, Verdict};
+use model::{Comparison, MetricId, Reason, Verdict};
 
 use crate::markdown::{escape, grid};
 use crate::rounds::rounds;
@@ -31,8 +32,9 @@ pub fn comment(input: &Input<'_>, compared: &[&Comparison]) -> String {
         sentences(&mut text, &view);
     }
     certain(&mut text, &view, compared);
-    others(&mut text, &view, compared);
+    // What is long comes last, so that a comment that is cut short has its warnings.
     remarks(&mut text, &view);
+    others(&mut text, &view, compared);
     let info = &input.data.info;
     let _infallible = writeln!(
         text,
@@ -44,10 +46,44 @@ pub fn comment(input: &Input<'_>, compared: &[&Comparison]) -> String {
         escape(&info.host.cpu_model),
         escape(&info.backslide)
     );
-    if text.len() > LONGEST {
-        text.truncate(text.floor_char_boundary(LONGEST));
-        text.push_str("\n\nCut short: `backslide compare` has all of it.\n");
+    fitting(each_reason_once(text, compared))
+}
+
+/// Why a trial failed may be as long as a log: it is told where it stands first.
+fn each_reason_once(mut text: String, compared: &[&Comparison]) -> String {
+    let of_trials = compared.iter().filter(|c| is_of_trials(&c.verdict));
+    let reasons: BTreeSet<String> = of_trials.map(|c| escape(&c.verdict.reason())).collect();
+    for reason in reasons {
+        if let Some((before, after)) = text.split_once(&reason) {
+            let after = after.replace(&reason, "as above");
+            text = format!("{before}{reason}{after}");
+        }
     }
+    text
+}
+
+/// Is nothing compared because trials failed or were set aside?
+const fn is_of_trials(verdict: &Verdict) -> bool {
+    matches!(
+        verdict,
+        Verdict::Incomparable(Reason::FailedTrials { .. } | Reason::QuarantinedTrials { .. })
+    )
+}
+
+/// As much as a comment may hold.
+fn fitting(mut text: String) -> String {
+    if text.len() <= LONGEST {
+        return text;
+    }
+    text.truncate(text.floor_char_boundary(LONGEST));
+    // No tag and no name is left in half.
+    let end = text.rfind(['\n', ';']).map_or(0, |at| at + 1);
+    text.truncate(end);
+    // What is folded away must not hold what follows.
+    if text.rfind("<details>") > text.rfind("</details>") {
+        text.push_str("\n\n</details>");
+    }
+    text.push_str("\n\nCut short: `backslide compare` has all of it.\n");
     text
 }
 
@@ -184,7 +220,7 @@ fn label(view: &View<'_>, comparison: &Comparison) -> String {
     step.map_or_else(|| comparison.step.0.clone(), |step| view.label(step))
 }
 
-/// What a reader must know before believing the numbers: the control, and what is not equal.
+/// What a reader must know before believing the numbers: the control, what is not equal, and what failed.
 fn remarks(text: &mut String, view: &View<'_>) {
     let _infallible = writeln!(text, "{}\n", escape(&sentence::view_control(view)));
     for warning in findings::view_unequal(view) {

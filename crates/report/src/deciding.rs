@@ -11,6 +11,14 @@ pub(crate) fn word(metric: &MetricId) -> Option<&'static str> {
     }
 }
 
+/// The name of a step, and what decides it beside it: `point-query, highest rate`.
+pub(crate) fn beside(name: &str, metric: &MetricId) -> String {
+    match word(metric) {
+        None => name.to_owned(),
+        Some(word) => format!("{name}, {word}"),
+    }
+}
+
 /// How much better the candidate is than the base: above 1 is better, whichever way the metric goes; 1 where
 /// there is no ratio.
 pub(crate) fn gain(comparison: &Comparison) -> f64 {

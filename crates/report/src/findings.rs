@@ -10,7 +10,7 @@ use crate::open_loop;
 use crate::rounds;
 use crate::transactions::{self, Transactions};
 use crate::view::View;
-use crate::{Finding, Input};
+use crate::{Finding, Input, tables};
 
 /// A client that burns more than this share of what client and server burn together hides part of
 /// every difference between servers.
@@ -112,14 +112,11 @@ fn placements(view: &View<'_>) -> Option<Finding> {
     if systems.iter().all(|system| system.is_placed_as(first)) {
         return None;
     }
-    let each = systems
-        .iter()
-        .map(|system| format!("{}: {}", system.name, system.placement()));
     Some(Finding {
         title: "The systems have different placements".to_owned(),
         text: format!(
             "{}. What differs between them may be that.",
-            each.collect::<Vec<_>>().join("; ")
+            tables::each_placement(systems)
         ),
     })
 }
@@ -170,16 +167,11 @@ fn quarantined(view: &View<'_>) -> Option<Finding> {
         Outcome::Completed | Outcome::Failed { .. } => None,
     });
     let lines: Vec<String> = lines.collect();
-    let shown: Vec<&str> = lines.iter().take(MOST).map(String::as_str).collect();
-    let more = match lines.len().saturating_sub(MOST) {
-        0 => String::new(),
-        more => format!(" And {more} more."),
-    };
     (!lines.is_empty()).then(|| Finding {
         title: format!("Quarantined: {}", plural(lines.len(), "trial")),
         text: format!(
-            "Something else disturbed the host by more than the plan allows. What was measured meanwhile is in no table, and the round is run again, as often as the plan allows. {}{more}",
-            shown.join(" ")
+            "Something else disturbed the host by more than the plan allows. What was measured meanwhile is in no table, and the round is run again, as often as the plan allows. {}",
+            first_few(lines)
         ),
     })
 }
@@ -206,15 +198,20 @@ fn noted(view: &View<'_>, what: &str, title: &str) -> Option<Finding> {
             ));
         }
     }
+    (!lines.is_empty()).then(|| Finding {
+        title: title.to_owned(),
+        text: first_few(lines),
+    })
+}
+
+/// The first of these sentences, and how many more there are.
+fn first_few(mut lines: Vec<String>) -> String {
     let more = lines.len().saturating_sub(MOST);
     lines.truncate(MOST);
     if more > 0 {
         lines.push(format!("And {more} more."));
     }
-    (!lines.is_empty()).then(|| Finding {
-        title: title.to_owned(),
-        text: lines.join(" "),
-    })
+    lines.join(" ")
 }
 
 /// In how many steps an offered rate was not sustained, and what that means for response times; of which systems

@@ -1,7 +1,7 @@
 //! What a report is made of.
 
 use explain::{Overview, Warning};
-use model::{Comparison, RunData};
+use model::{Comparison, FalseAlarms, RunData};
 
 /// Everything that a report needs; nothing is looked up elsewhere.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub struct Input<'a> {
     pub generated: &'a str,
     /// Warnings to show beside those that the report finds itself.
     pub findings: Vec<Finding>,
+    /// What was said of the controls of all runs of the lab that ended; `None` where that is not known.
+    pub false_alarms: Option<FalseAlarms>,
 }
 
 /// What differs between the systems at run time.

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use model::{Comparison, Direction, Verdict, describe};
+use model::{Comparison, Direction, Reason, Verdict, describe};
 
 use crate::Input;
 use crate::format;
+use crate::plain::in_line;
 use crate::tables::view_moved_with;
 use crate::view::View;
 
@@ -15,8 +16,10 @@ use crate::view::View;
 /// what moved with it.
 pub fn junit(input: &Input<'_>, compared: &[&Comparison]) -> String {
     let view = View::new(input);
-    let judged =
-        |c: &&&Comparison| describe(&c.metric).is_none_or(|is| is.direction != Direction::Neither);
+    let judged = |c: &&&Comparison| {
+        c.verdict == Verdict::Incomparable(Reason::NotMeasured)
+            || describe(&c.metric).is_none_or(|is| is.direction != Direction::Neither)
+    };
     let judged: Vec<&Comparison> = compared.iter().filter(judged).copied().collect();
     let name = attribute(&format!("backslide compare {}", input.data.info.id));
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -105,10 +108,8 @@ fn attribute(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            '\n' | '\r' | '\t' => safe.push(' '),
             '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
-            _ if c.is_control() => safe.push('\u{fffd}'),
-            _ => safe.push(c),
+            _ => safe.push(in_line(c)),
         }
     }
     safe

@@ -3,6 +3,7 @@
 //! Pure functions from [`Input`] to text: no socket, file or clock. What several outputs show is
 //! built once as a [`Table`] (see [`tables`]) or as a [`Sentence`]; each output only sets it.
 
+mod before;
 mod chart;
 mod charts;
 mod comment;
@@ -17,6 +18,7 @@ mod junit;
 mod markdown;
 mod open_loop;
 mod page;
+mod plain;
 mod rounds;
 mod sentence;
 mod series;
@@ -41,6 +43,7 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use open_loop::unsustained;
 pub use page::{html, html_brief};
+pub use plain::printable;
 pub use rounds::{planned_rounds, rounds};
 pub use sentence::{Sentence, control, sentences};
 pub use sweep::{Crossover, crossovers};

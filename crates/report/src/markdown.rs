@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use model::{Group, Outcome, RunInfo};
 
+use crate::plain::in_line;
 use crate::rounds::rounds;
 use crate::table::Align;
 use crate::view::View;
@@ -123,12 +124,7 @@ fn placement(info: &RunInfo) -> String {
     match tables::shared_placement(systems) {
         _ if info.is_imported() => String::new(),
         Some(words) => format!(" Placement: {words}."),
-        None => {
-            let each = systems
-                .iter()
-                .map(|system| format!("{}: {}", system.name, system.placement()));
-            format!(" Placement: {}.", each.collect::<Vec<_>>().join("; "))
-        }
+        None => format!(" Placement: {}.", tables::each_placement(systems)),
     }
 }
 
@@ -190,10 +186,10 @@ fn push_row(text: &mut String, cells: impl Iterator<Item = String>) {
     let _infallible = writeln!(text, "| {} |", cells.join(" | "));
 }
 
-/// Keeps names from becoming markup.
+/// Keeps names from becoming markup, or orders to a terminal.
 pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in text.chars().map(in_line) {
         match c {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
@@ -202,7 +198,6 @@ pub(crate) fn escape(text: &str) -> String {
                 safe.push('\\');
                 safe.push(c);
             }
-            '\n' | '\r' | '\t' => safe.push(' '),
             _ => safe.push(c),
         }
     }
@@ -220,5 +215,6 @@ mod tests {
             "&lt;b&gt;a\\|b&lt;/b&gt; \\*x\\*"
         );
         assert_eq!(escape("l.i0 [0.29, 0.33]"), "l.i0 \\[0.29, 0.33\\]");
+        assert_eq!(escape("\u{1b}[31mred"), "\u{fffd}\\[31mred");
     }
 }

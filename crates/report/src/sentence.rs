@@ -10,7 +10,7 @@ use crate::deciding;
 use crate::format::{self, plural};
 use crate::open_loop::view_unsustained;
 use crate::table::Tone;
-use crate::view::{Seen, View, is_certain};
+use crate::view::{Seen, View, is_certain, usable_ratio};
 
 /// What happened to one system. `{system} {text}` reads as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,61 +74,24 @@ fn sort<'a>(rates: &[&'a Comparison]) -> Sorted<'a> {
     sorted
 }
 
+impl Sorted<'_> {
+    fn tone(&self) -> Tone {
+        if !self.regressed.is_empty() {
+            Tone::Regressed
+        } else if !self.improved.is_empty() {
+            Tone::Improved
+        } else {
+            Tone::Plain
+        }
+    }
+}
+
 fn sentence(view: &View<'_>, system: &Seen<'_>) -> Sentence {
     let rates = view.decisions(system.name);
-    let Sorted {
-        regressed,
-        improved,
-        unchanged,
-        inconclusive,
-        incomparable,
-    } = sort(&rates);
-    let mut parts = Vec::new();
-    let mut say = |head: &str, tail: &str, list: &[&Comparison], extreme: Option<String>| {
-        if !list.is_empty() {
-            let subject = if parts.is_empty() { head } else { tail };
-            let of = if parts.is_empty() {
-                format!(" of {}", plural(rates.len(), "step"))
-            } else {
-                String::new()
-            };
-            let extreme = extreme.unwrap_or_default();
-            parts.push(format!("{subject} in {}{of}{extreme}", list.len()));
-        }
-    };
-    let base = view.base;
-    say(
-        &format!("is slower than {base}"),
-        "slower",
-        &regressed,
-        slowest(&regressed),
-    );
-    say(
-        &format!("is faster than {base}"),
-        "faster",
-        &improved,
-        fastest(&improved),
-    );
-    say(
-        &format!("performs like {base}: unchanged"),
-        "unchanged",
-        &unchanged,
-        None,
-    );
-    say(
-        &format!("against {base}: inconclusive"),
-        "inconclusive",
-        &inconclusive,
-        common_reason(&inconclusive),
-    );
-    say(
-        &format!("against {base}: incomparable"),
-        "incomparable",
-        &incomparable,
-        common_reason(&incomparable),
-    );
+    let sorted = sort(&rates);
+    let mut parts = parts(view.base, rates.len(), &sorted);
     if parts.is_empty() {
-        parts.push(format!("was not compared with {base}"));
+        parts.push(format!("was not compared with {}", view.base));
     }
     Sentence {
         system: system.name.to_owned(),
@@ -136,14 +99,63 @@ fn sentence(view: &View<'_>, system: &Seen<'_>) -> Sentence {
             None => format!("{}.", parts.join("; ")),
             Some(unsustained) => format!("{}. It {unsustained}.", parts.join("; ")),
         },
-        tone: if !regressed.is_empty() {
-            Tone::Regressed
-        } else if !improved.is_empty() {
-            Tone::Improved
-        } else {
-            Tone::Plain
-        },
+        tone: sorted.tone(),
     }
+}
+
+/// What is said of each verdict that there is; the first part names the base and how many steps there are.
+fn parts(base: &str, steps: usize, sorted: &Sorted<'_>) -> Vec<String> {
+    let Sorted {
+        regressed,
+        improved,
+        unchanged,
+        inconclusive,
+        incomparable,
+    } = sorted;
+    // Steps that are not decided are no sign of being alike.
+    let alike = if inconclusive.is_empty() {
+        format!("performs like {base}")
+    } else {
+        format!("against {base}")
+    };
+    let said = [
+        (
+            format!("is slower than {base}"),
+            "slower",
+            regressed,
+            slowest(regressed),
+        ),
+        (
+            format!("is faster than {base}"),
+            "faster",
+            improved,
+            fastest(improved),
+        ),
+        (format!("{alike}: unchanged"), "unchanged", unchanged, None),
+        (
+            format!("against {base}: inconclusive"),
+            "inconclusive",
+            inconclusive,
+            common_reason(inconclusive),
+        ),
+        (
+            format!("against {base}: incomparable"),
+            "incomparable",
+            incomparable,
+            common_reason(incomparable),
+        ),
+    ];
+    let mut parts = Vec::new();
+    for (first, other, list, more) in said.into_iter().filter(|(.., list, _)| !list.is_empty()) {
+        let (count, more) = (list.len(), more.unwrap_or_default());
+        let part = if parts.is_empty() {
+            format!("{first} in {count} of {}{more}", plural(steps, "step"))
+        } else {
+            format!("{other} in {count}{more}")
+        };
+        parts.push(part);
+    }
+    parts
 }
 
 fn slowest(list: &[&Comparison]) -> Option<String> {
@@ -161,11 +173,9 @@ fn by_gain(a: &Comparison, b: &Comparison) -> std::cmp::Ordering {
 }
 
 fn named(comparison: &Comparison) -> String {
-    let metric = deciding::word(&comparison.metric);
     format!(
-        "{}{}: {}",
-        comparison.step,
-        metric.map_or(String::new(), |metric| format!(", {metric}")),
+        "{}: {}",
+        deciding::beside(&comparison.step.0, &comparison.metric),
         format::ratio_and_interval(comparison)
     )
 }
@@ -178,6 +188,20 @@ fn common_reason(list: &[&Comparison]) -> Option<String> {
 }
 
 pub(crate) fn view_control(view: &View<'_>) -> String {
+    let of_run = of_run(view);
+    let of_lab = view.input.false_alarms;
+    match of_lab.filter(|all| all.runs > 1 && all.cells > 0) {
+        None => of_run,
+        Some(all) => format!(
+            "{of_run} Over {} of this lab with a control, {} of {} cells were called different.",
+            plural(all.runs as usize, "run"),
+            format::count(all.changed),
+            format::count(all.cells)
+        ),
+    }
+}
+
+fn of_run(view: &View<'_>) -> String {
     let Some(control) = view.candidates().find(|s| s.is_control) else {
         return "This plan had no control, a second copy of the base: how much two runs of the same system differ here is not known.".to_owned();
     };
@@ -188,23 +212,25 @@ pub(crate) fn view_control(view: &View<'_>) -> String {
             control.name
         );
     }
-    let called = rates.iter().filter(|c| is_certain(&c.verdict)).count();
-    if rates.iter().all(|c| {
-        matches!(
-            c.verdict,
-            Verdict::Inconclusive(Reason::TooFewRounds { .. })
-        )
-    }) {
-        let largest = largest_deviation(&rates).unwrap_or_default();
+    let largest = largest_deviation(&rates).unwrap_or_default();
+    let judged = rates.iter().filter(|c| is_judged(&c.verdict)).count();
+    if judged == 0 {
+        let why = why_not_judged(&rates);
         return format!(
-            "The control, a second copy of {}, cannot be judged yet: no verdict is possible with so few rounds.{largest}",
+            "The control, a second copy of {}, {why}.{largest}",
             view.base
         );
     }
+    let called = rates.iter().filter(|c| is_certain(&c.verdict)).count();
+    let steps = if judged == rates.len() {
+        plural(judged, "step")
+    } else {
+        let judged = plural(judged, "step");
+        format!("the {judged} that could be judged, of {}", rates.len())
+    };
     let mut text = format!(
-        "The control, a second copy of {}, was called different in {called} of {}",
-        view.base,
-        plural(rates.len(), "step")
+        "The control, a second copy of {}, was called different in {called} of {steps}",
+        view.base
     );
     let all = rates_of_control(view.input.comparisons, control.name);
     if all.cells > 0 {
@@ -216,19 +242,47 @@ pub(crate) fn view_control(view: &View<'_>) -> String {
         );
     }
     text.push('.');
-    if let Some(largest) = largest_deviation(&rates) {
-        text.push_str(&largest);
-    }
+    text.push_str(&largest);
     if called > 0 {
         text.push_str(" As nothing differs there, believe no effect of that size in this run.");
     }
     text
 }
 
+/// Could a cell of the control have been called different? One that is inconclusive by noise was looked at and not
+/// called, which is what a control shall show. With too few rounds nothing is ever called, and what is incomparable
+/// was not looked at: neither says anything of false alarms.
+fn is_judged(verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => true,
+        Verdict::Inconclusive(reason) => matches!(reason, Reason::TooNoisy { .. }),
+        Verdict::Incomparable(_) => false,
+    }
+}
+
+/// Why nothing could be judged, each reason once; without a full stop.
+fn why_not_judged(rates: &[&Comparison]) -> String {
+    let has_few = |c: &&Comparison| {
+        let verdict = &c.verdict;
+        matches!(verdict, Verdict::Inconclusive(Reason::TooFewRounds { .. }))
+    };
+    if rates.iter().all(has_few) {
+        return "cannot be judged yet: no verdict is possible with so few rounds".to_owned();
+    }
+    let mut reasons: Vec<String> = Vec::new();
+    for comparison in rates {
+        let reason = comparison.verdict.reason();
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    format!("could not be judged: {}", reasons.join("; "))
+}
+
 fn largest_deviation(rates: &[&Comparison]) -> Option<String> {
     let (comparison, ratio) = rates
         .iter()
-        .filter_map(|c| Some((c, c.ratio.filter(|r| r.is_finite() && *r > 0.0)?)))
+        .filter_map(|c| Some((c, usable_ratio(c)?)))
         .max_by(|a, b| a.1.ln().abs().total_cmp(&b.1.ln().abs()))?;
     Some(format!(
         " Its largest deviation is {} % ({}).",

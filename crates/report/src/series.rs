@@ -160,8 +160,12 @@ pub(crate) const fn subject_quantity(step: &StepInfo) -> Quantity {
 
 /// What decides a step, in every round of one system: (round, value).
 pub(crate) fn rounds(view: &View<'_>, system: &Seen<'_>, step: &StepInfo) -> Vec<(u32, f64)> {
-    view.values(system.name, step, &view.deciding(step).0)
-        .map(|v| v.rounds.clone())
+    let metric = view.deciding(step);
+    let unit = view.unit(step, &metric.0);
+    // A chart has one axis, in the unit of the first system.
+    view.values(system.name, step, &metric.0)
+        .filter(|values| unit == Some(values.unit))
+        .map(|values| values.rounds.clone())
         .unwrap_or_default()
 }
 

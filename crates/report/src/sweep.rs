@@ -79,9 +79,18 @@ impl Test {
             .filter_map(move |place| view.steps.get(*place))
     }
 
+    /// The place of its step at a client count among the view's.
+    pub(crate) fn place_at(&self, view: &View<'_>, clients: u32) -> Option<usize> {
+        let has_count = |place: &usize| {
+            let step = view.steps.get(*place);
+            step.is_some_and(|step| step.clients == clients)
+        };
+        self.places.iter().copied().find(has_count)
+    }
+
     /// Its step at a client count.
-    pub(crate) fn at<'v>(&'v self, view: &'v View<'_>, clients: u32) -> Option<&'v StepInfo> {
-        self.steps(view).find(|step| step.clients == clients)
+    pub(crate) fn at<'v>(&self, view: &'v View<'_>, clients: u32) -> Option<&'v StepInfo> {
+        view.steps.get(self.place_at(view, clients)?)
     }
 
     /// How much more a system does at a step of it than at the smallest client count.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::format;
+use crate::plain::printable;
 
 /// What a cell's colour says. It never says it alone: a cell with a tone carries a mark or a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,7 +70,7 @@ pub struct Cell {
     pub text: String,
     /// What its colour says.
     pub tone: Tone,
-    /// What the tone says in a word, printed after the text where colour may be missing; often empty.
+    /// What the tone says in a word, or what a note below the table explains; printed after the text, often empty.
     pub mark: Cow<'static, str>,
     /// The unrounded number behind the text, for sorting and for spreadsheets.
     pub value: Option<f64>,
@@ -113,12 +114,13 @@ impl Cell {
         self
     }
 
-    /// Text and mark: `0.31 worse`.
+    /// Text and mark, without what a terminal would obey: `0.31 worse`.
     pub fn shown(&self) -> String {
+        let text = printable(&self.text);
         if self.mark.is_empty() {
-            self.text.clone()
+            text
         } else {
-            format!("{} {}", self.text, self.mark)
+            format!("{text} {}", self.mark)
         }
     }
 }
@@ -129,7 +131,7 @@ impl Cell {
 pub struct Table {
     /// What it shows.
     pub title: String,
-    /// How to read it, in a sentence; may be empty.
+    /// How to read it, in a line or several; may be empty.
     pub note: String,
     /// Its columns.
     pub headers: Vec<Header>,

@@ -2,6 +2,7 @@
 
 use model::Group;
 
+use crate::plain;
 use crate::view::View;
 use crate::{Cell, Input, Table, format, tables};
 
@@ -80,5 +81,5 @@ fn cell(cell: &Cell) -> String {
 
 /// Tabs and line ends would split a field.
 fn one_field(text: &str) -> String {
-    text.replace(['\t', '\n', '\r'], " ")
+    plain::line(text)
 }

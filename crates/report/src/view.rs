@@ -1,9 +1,12 @@
 //! The input, indexed: who is compared with whom, and every value by its coordinates.
 
+mod index;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::{Comparison, Counts, MetricId, StepInfo, StepSeries, Unit, Verdict, WorkloadSpec};
 
+use self::index::{Key, Place, Values};
 use crate::Input;
 use crate::groups::{self, StepGroup};
 use crate::spread::median;
@@ -25,18 +28,6 @@ pub(crate) struct Seen<'a> {
     pub(crate) is_control: bool,
 }
 
-/// The values of one metric of one system in one step.
-#[derive(Clone, Debug)]
-pub(crate) struct Values {
-    /// Their unit.
-    pub(crate) unit: Unit,
-    /// (round, value), by round.
-    pub(crate) rounds: Vec<(u32, f64)>,
-}
-
-/// System, step, clients, metric.
-type Key<'a> = (&'a str, &'a str, u32, &'a str);
-
 /// The input with indexes over it.
 pub(crate) struct View<'a> {
     /// What it was made from.
@@ -57,6 +48,7 @@ pub(crate) struct View<'a> {
     pub(crate) is_brief: bool,
     values: HashMap<Key<'a>, Values>,
     comparisons: HashMap<Key<'a>, &'a Comparison>,
+    by_place: HashMap<Place<'a>, Vec<&'a Comparison>>,
     /// Every name that is part of a key: turns a name from anywhere into the input's own.
     names: HashSet<&'a str>,
 }
@@ -68,8 +60,8 @@ impl<'a> View<'a> {
             .comparisons
             .first()
             .map_or(plan.base.as_str(), |c| c.base.as_str());
-        let values = values(input);
-        let comparisons = comparisons(input);
+        let values = index::values(input);
+        let comparisons = index::comparisons(input);
         let keys = values.keys().chain(comparisons.keys());
         let steps = groups::ordered(&input.data.steps, &plan.workload);
         Self {
@@ -84,6 +76,7 @@ impl<'a> View<'a> {
             names: keys.flat_map(|k| [k.0, k.1, k.3]).collect(),
             values,
             comparisons,
+            by_place: index::by_place(input),
         }
     }
 
@@ -136,9 +129,16 @@ impl<'a> View<'a> {
     }
 
     fn key(&self, system: &str, step: &StepInfo, metric: &str) -> Option<Key<'a>> {
-        let name = |name: &str| self.names.get(name).copied();
-        let step_name = name(&step.step.0)?;
-        Some((name(system)?, step_name, step.clients, name(metric)?))
+        let (system, name, clients) = self.place(system, step)?;
+        Some((system, name, clients, self.name(metric)?))
+    }
+
+    fn place(&self, system: &str, step: &StepInfo) -> Option<Place<'a>> {
+        Some((self.name(system)?, self.name(&step.step.0)?, step.clients))
+    }
+
+    fn name(&self, name: &str) -> Option<&'a str> {
+        self.names.get(name).copied()
     }
 
     /// Their median over the rounds.
@@ -156,6 +156,13 @@ impl<'a> View<'a> {
     ) -> Option<&'a Comparison> {
         let key = self.key(system, step, metric)?;
         self.comparisons.get(&key).copied()
+    }
+
+    /// All comparisons of a system with the base in a step.
+    pub(crate) fn compared(&self, system: &str, step: &StepInfo) -> &[&'a Comparison] {
+        let place = self.place(system, step);
+        let compared = place.and_then(|place| self.by_place.get(&place));
+        compared.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The metric that decides a step: throughput, unless the plan says its rate or looks for the highest.
@@ -270,6 +277,11 @@ pub(crate) const fn is_certain(verdict: &Verdict) -> bool {
     }
 }
 
+/// The ratio of a comparison, where it is one that has a logarithm and so a place on a scale.
+pub(crate) fn usable_ratio(comparison: &Comparison) -> Option<f64> {
+    comparison.ratio.filter(|r| r.is_finite() && *r > 0.0)
+}
+
 fn systems<'a>(input: &'a Input<'a>, base: &str) -> Vec<Seen<'a>> {
     let plan = &input.data.info.plan;
     let planned = plan.systems.iter().map(|s| s.name.as_str());
@@ -299,35 +311,6 @@ fn key(index: usize) -> String {
     } else {
         format!("{}{letter}", key(index / 26 - 1))
     }
-}
-
-fn comparisons<'a>(input: &'a Input<'a>) -> HashMap<Key<'a>, &'a Comparison> {
-    let key = |c: &'a Comparison| {
-        let (step, metric) = (c.step.0.as_str(), c.metric.0.as_str());
-        (c.system.as_str(), step, c.clients, metric)
-    };
-    input.comparisons.iter().map(|c| (key(c), c)).collect()
-}
-
-fn values<'a>(input: &'a Input<'a>) -> HashMap<Key<'a>, Values> {
-    let mut values: HashMap<Key<'a>, Values> = HashMap::new();
-    for cell in input.data.cells.iter().filter(|c| c.value.is_finite()) {
-        let key = (
-            cell.system.as_str(),
-            cell.step.0.as_str(),
-            cell.clients,
-            cell.metric.0.as_str(),
-        );
-        let entry = values.entry(key).or_insert_with(|| Values {
-            unit: cell.unit,
-            rounds: Vec::new(),
-        });
-        entry.rounds.push((cell.round, cell.value));
-    }
-    for entry in values.values_mut() {
-        entry.rounds.sort_by_key(|(round, _)| *round);
-    }
-    values
 }
 
 #[cfg(test)]

@@ -6,20 +6,14 @@ mod common;
 
 use std::collections::HashSet;
 
-use common::Shape;
 use common::micro::{self, Micro};
 use common::tpcc::{self, Tpcc};
+use common::{Shape, input};
 use model::RunData;
-use report::{ChartFile, Input, charts};
+use report::{ChartFile, charts};
 
 fn of(data: &RunData) -> Vec<ChartFile> {
-    charts(&Input {
-        data,
-        comparisons: &common::comparisons(data),
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-    })
+    charts(&input(data, &common::comparisons(data)))
 }
 
 /// The same with names that are no fit text for anything.
@@ -116,11 +110,46 @@ fn names_say_what_is_shown() {
     let sweep = of(&micro::run(&sweep));
     let names = named(&sweep);
     assert!(names.contains("sweep-update-index"), "{names:?}");
-    assert!(!names.iter().any(|name| name.starts_with("rounds-update")));
     let transactions = of(&tpcc::run(&Tpcc::usual()));
     let names = named(&transactions);
     for name in ["transactions-tpmc", "transactions-size", "rounds-h1"] {
         assert!(names.contains(name), "{name} in {names:?}");
+    }
+}
+
+#[test]
+fn steps_of_a_sweep_have_the_charts_of_their_sections() {
+    let few = Micro {
+        tests: 3,
+        ..Micro::sweep(&[1, 8])
+    };
+    let files = of(&micro::run(&few));
+    let names = named(&files);
+    for name in [
+        "rounds-update-index-8",
+        "ratio-update-index-8",
+        "time-update-index-8-update-index",
+        "p99-update-index-8-update-index",
+        "service-update-index-8-update-index",
+    ] {
+        assert!(names.contains(name), "{name} in {names:?}");
+    }
+    // The page has no room for sections of all 96 steps of these tests, and shows those that differ most.
+    let many = micro::run(&Micro::sweep(&[1, 8, 40]));
+    let comparisons = common::comparisons(&many);
+    let page = report::html(&input(&many, &comparisons));
+    let files = of(&many);
+    let names = named(&files);
+    let label = |section: &str| section.split('"').next().unwrap().replace('@', "-");
+    let sections = page.split("aria-label=\"Step ").skip(1).map(label);
+    let swept: Vec<String> = sections.filter(|label| label != "load").collect();
+    assert!(!swept.is_empty() && swept.len() < 96, "{swept:?}");
+    let rounds = names.iter().filter(|name| name.starts_with("rounds-"));
+    // The load is part of no sweep.
+    assert_eq!(rounds.count(), swept.len() + 1);
+    for label in swept {
+        let safe = label.replace('=', "-");
+        assert!(names.contains(format!("rounds-{safe}").as_str()), "{label}");
     }
 }
 

@@ -2,19 +2,8 @@
 
 mod common;
 
-use common::Shape;
-use model::{Comparison, Direction, MetricId, Reason, RunData, Verdict, describe};
-use report::Input;
-
-fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> Input<'a> {
-    Input {
-        data,
-        comparisons,
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-    }
-}
+use common::{Shape, input};
+use model::{Comparison, Direction, MetricId, Reason, Verdict, describe};
 
 fn rates(comparisons: &[Comparison]) -> Vec<&Comparison> {
     let rates = comparisons.iter();
@@ -128,4 +117,56 @@ fn a_comment_on_many_systems_fits_where_comments_go() {
     let comparisons = common::comparisons(&data);
     let text = report::comment(&input(&data, &comparisons), &rates(&comparisons));
     assert!(text.len() < 65_536, "{}", text.len());
+}
+
+/// Nothing of the throughput of these systems is compared, each step for a reason of its own.
+fn fail(
+    comparisons: &mut [Comparison],
+    is_of: impl Fn(&str) -> bool,
+    why: impl Fn(usize) -> String,
+) {
+    let rates = comparisons.iter_mut();
+    let rates = rates.filter(|c| c.metric.0 == MetricId::RATE && is_of(&c.system));
+    for (place, one) in rates.enumerate() {
+        one.verdict = Verdict::Incomparable(Reason::FailedTrials {
+            system: one.system.clone(),
+            why: why(place),
+        });
+    }
+}
+
+#[test]
+fn a_comment_that_is_cut_short_has_its_warnings_and_holds_nothing_open() {
+    let mut shape = Shape::usual();
+    shape.seconds = 1;
+    shape.failed = Some((1, 2));
+    let data = common::run(&shape);
+    let mut comparisons = common::comparisons(&data);
+    let log = "a line of a log; ".repeat(600);
+    let is_judged = |system: &str| system != "control";
+    fail(&mut comparisons, is_judged, |place| {
+        format!("{place}: {log}")
+    });
+    let text = report::comment(&input(&data, &comparisons), &rates(&comparisons));
+    assert!(text.len() < 65_536, "{}", text.len());
+    let (told, folded) = text.split_once("<details>").unwrap();
+    assert!(told.contains("The control, a second copy of sqlite/wal"));
+    assert!(told.contains("> **1 trial failed.**"), "{told}");
+    let (_, after) = folded.split_once("</details>").unwrap();
+    assert_eq!(after, "\n\nCut short: `backslide compare` has all of it.\n");
+}
+
+#[test]
+fn why_trials_failed_is_told_once() {
+    let data = common::run(&Shape::usual());
+    let mut comparisons = common::comparisons(&data);
+    fail(
+        &mut comparisons,
+        |system| system != "control",
+        |_| "the log says <signal 9>".to_owned(),
+    );
+    let text = report::comment(&input(&data, &comparisons), &rates(&comparisons));
+    assert_eq!(text.matches("&lt;signal 9&gt;").count(), 1, "{text}");
+    // In the sentence; then once for each step.
+    assert_eq!(text.matches("(as above)").count(), 10, "{text}");
 }

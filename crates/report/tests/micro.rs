@@ -15,6 +15,7 @@ fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> Input<'a> {
         differing: None,
         generated: "2026-11-21 12:00 UTC",
         findings: Vec::new(),
+        false_alarms: None,
     }
 }
 
@@ -148,6 +149,13 @@ fn the_tables_of_a_sweep() {
         .is_none()
     );
     assert!(with(&Micro::usual(), tables::scale_up).is_none());
+}
+
+#[test]
+fn how_to_read_the_tables_of_a_sweep_is_told_once() {
+    let each = with(&small_sweep(), tables::all_over_clients);
+    let told: Vec<bool> = each.iter().map(|table| !table.note.is_empty()).collect();
+    assert_eq!(told, [true, false]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::Shape;
-use model::{Comparison, Evidence, RunData};
+use model::{Comparison, Evidence, Outcome, Reason, RunData, Verdict};
 use report::tables::{self, Clock};
 use report::{Align, Input, Table};
 
@@ -24,6 +24,7 @@ fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> Input<'a> {
         differing: Some(common::differing()),
         generated: "2026-11-21 12:00 UTC",
         findings: Vec::new(),
+        false_alarms: None,
     }
 }
 
@@ -122,6 +123,17 @@ fn the_sentences() {
 }
 
 #[test]
+fn what_the_tables_of_all_systems_say_is_told_once() {
+    let data = common::run(&Shape::usual());
+    let comparisons = common::comparisons(&data);
+    let shown = tables::Shown::default();
+    let each = tables::verdicts_by_system(&input(&data, &comparisons), &shown);
+    let notes: Vec<&str> = each.iter().map(|table| table.note.as_str()).collect();
+    let told = "q is the p-value adjusted for false discoveries over the steps.";
+    assert_eq!(notes, [told, ""]);
+}
+
+#[test]
 fn markdown() {
     let data = common::run(&small());
     let comparisons = common::comparisons(&data);
@@ -177,4 +189,51 @@ fn markup_in_names_stays_text_in_markdown() {
     let markdown = report::markdown(&input(&data, &comparisons));
     assert!(markdown.contains("&lt;b&gt;x\\|y&lt;/b&gt;"));
     assert!(!markdown.contains("<b>"));
+}
+
+#[test]
+fn no_table_and_no_file_has_a_control_character_of_a_name_or_reason() {
+    let mut shape = small();
+    shape.systems[1].0 = "b\u{1b}[31mred\u{7}".into();
+    let mut data = common::run(&shape);
+    let why = "died\u{9b}2J\nat once".to_owned();
+    for trial in &mut data.trials {
+        if let Outcome::Failed { reason, .. } = &mut trial.outcome {
+            reason.clone_from(&why);
+        }
+    }
+    let mut comparisons = common::comparisons(&data);
+    let system = data.info.plan.systems[1].name.clone();
+    for one in comparisons.iter_mut().filter(|c| c.system == system) {
+        one.verdict = Verdict::Incomparable(Reason::FailedTrials {
+            system: system.clone(),
+            why: why.clone(),
+        });
+    }
+    let compared: Vec<&Comparison> = comparisons.iter().collect();
+    let input = input(&data, &comparisons);
+    let markdown = report::markdown(&input);
+    assert!(
+        markdown.contains("**b\u{fffd}\\[31mred\u{fffd}**"),
+        "{markdown}"
+    );
+    assert!(markdown.contains(": died\u{fffd}2J at once"), "{markdown}");
+    let mut texts = vec![
+        markdown,
+        report::comment(&input, &compared),
+        report::junit(&input, &compared),
+        // Its fields are separated by tabs.
+        report::tsv(&input).replace('\t', " "),
+    ];
+    for table in [
+        tables::verdicts(&input, &tables::Shown::default()),
+        tables::relative(&input),
+        tables::trials(&input),
+    ] {
+        texts.extend(table.rows.iter().flatten().map(report::Cell::shown));
+    }
+    let is_order = |c: char| c.is_control() && c != '\n';
+    for text in texts {
+        assert!(!text.chars().any(is_order), "{text:?}");
+    }
 }

@@ -4,9 +4,9 @@
 
 mod common;
 
-use common::Shape;
 use common::micro::{self, Micro};
 use common::tpcc::{self, Tpcc};
+use common::{Shape, input};
 use model::{Comparison, RunData, Verdict};
 use report::{Finding, Input, html, html_brief};
 
@@ -16,6 +16,7 @@ fn page(data: &RunData, comparisons: &[Comparison]) -> String {
         comparisons,
         differing: Some(common::differing()),
         generated: "2026-11-21 12:00 UTC",
+        false_alarms: None,
         findings: vec![Finding {
             title: "A <warning>".into(),
             text: "Do & see.".into(),
@@ -88,13 +89,7 @@ fn what_should_be_equal_is_told_before_any_table() {
 #[test]
 fn a_run_without_captures_says_so() {
     let data = common::run(&Shape::usual());
-    let page = html(&Input {
-        data: &data,
-        comparisons: &[],
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-    });
+    let page = html(&input(&data, &[]));
     assert!(page.contains("Server variables were not captured."));
     assert!(!page.contains("id=\"unequal\""));
 }
@@ -226,13 +221,7 @@ fn large_runs_stay_below_two_megabytes() {
 fn pages_of(micro: &Micro) -> [String; 2] {
     let data = micro::run(micro);
     let comparisons = common::comparisons(&data);
-    let input = Input {
-        data: &data,
-        comparisons: &comparisons,
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-    };
+    let input = input(&data, &comparisons);
     let pages = [html(&input), html_brief(&input)];
     for page in &pages {
         assert_sound(page);
@@ -407,13 +396,7 @@ fn hundreds_of_systems_stay_small() {
         failed: None,
     });
     let comparisons = common::comparisons(&data);
-    let input = Input {
-        data: &data,
-        comparisons: &comparisons,
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-    };
+    let input = input(&data, &comparisons);
     for (page, most) in [(html(&input), 2_000_000), (html_brief(&input), 800_000)] {
         eprintln!("200 systems: {} bytes", page.len());
         assert_sound(&page);
@@ -478,13 +461,7 @@ fn fifty_steps_stay_small() {
     }
     data.cells.extend(cells);
     let comparisons = common::comparisons(&data);
-    let input = Input {
-        data: &data,
-        comparisons: &comparisons,
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-    };
+    let input = input(&data, &comparisons);
     assert_eq!(data.steps.len(), 51);
     let [whole, brief] = [html(&input), html_brief(&input)];
     eprintln!("51 steps: {} bytes, brief {}", whole.len(), brief.len());
@@ -620,13 +597,7 @@ fn absurd_numbers_never_reach_the_page() {
 fn pages_of_transactions(tpcc: &Tpcc) -> [String; 2] {
     let data = tpcc::run(tpcc);
     let comparisons = common::comparisons(&data);
-    let input = Input {
-        data: &data,
-        comparisons: &comparisons,
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-    };
+    let input = input(&data, &comparisons);
     let pages = [html(&input), html_brief(&input)];
     for page in &pages {
         assert_sound(page);

@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::Shape;
+use common::{Shape, input};
 use model::{BuildSource, Placement, RunData};
-use report::Input;
 use report::tables::placement_lines;
 
 /// Three systems with servers of ours, each with these CPUs of server and client.
@@ -20,19 +19,9 @@ fn placed(each: [(&str, &str); 3]) -> RunData {
     data
 }
 
-fn input(data: &RunData) -> Input<'_> {
-    Input {
-        data,
-        comparisons: &[],
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-    }
-}
-
 /// What the findings say of placements.
 fn found(data: &RunData) -> Option<String> {
-    let mut findings = report::findings(&input(data)).into_iter();
+    let mut findings = report::findings(&input(data, &[])).into_iter();
     let finding = findings.find(|finding| finding.title.contains("placements"));
     finding.map(|finding| finding.text)
 }
@@ -41,10 +30,10 @@ fn found(data: &RunData) -> Option<String> {
 fn a_placement_that_all_share_is_told_once() {
     let data = placed([("1", "1"); 3]);
     assert_eq!(found(&data), None);
-    let page = report::html(&input(&data));
+    let page = report::html(&input(&data, &[]));
     assert!(page.contains("Placement of every system: together on CPU 1."));
     assert!(!page.contains("Placement of each system"));
-    assert!(report::markdown(&input(&data)).contains(" Placement: together on CPU 1. "));
+    assert!(report::markdown(&input(&data, &[])).contains(" Placement: together on CPU 1. "));
     let lines = placement_lines(&data.info.plan.systems);
     assert_eq!(lines, ["placement: together on CPU 1"]);
 }
@@ -56,7 +45,7 @@ fn different_placements_are_a_finding_and_a_table() {
     assert!(
         text.contains("sqlite/wal: apart: server 0, client 1; sqlite/rollback: together on CPU 1")
     );
-    let page = report::html(&input(&data));
+    let page = report::html(&input(&data, &[]));
     assert!(page.contains("Placement of each system"));
     let lines = placement_lines(&data.info.plan.systems);
     assert_eq!(lines.len(), 3);
@@ -67,7 +56,7 @@ fn different_placements_are_a_finding_and_a_table() {
 fn what_the_kernel_chooses_is_told_in_reports() {
     let data = placed([("", ""); 3]);
     assert_eq!(found(&data), None);
-    assert!(report::html(&input(&data)).contains("Placement: free."));
+    assert!(report::html(&input(&data, &[])).contains("Placement: free."));
     assert!(placement_lines(&data.info.plan.systems).is_empty());
 }
 
@@ -76,5 +65,5 @@ fn one_system_without_a_server_is_no_other_placement() {
     let mut data = placed([("1", "1"), ("", "1"), ("1", "1")]);
     data.info.plan.systems[1].build.source = BuildSource::Embedded;
     assert_eq!(found(&data), None);
-    assert!(report::html(&input(&data)).contains("Placement of each system"));
+    assert!(report::html(&input(&data, &[])).contains("Placement of each system"));
 }

@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::Shape;
+use common::{Shape, input};
 use model::{Outcome, RunData, RunState};
-use report::Input;
 
 /// Three systems in four rounds; the trial of the second in round 2 was quarantined.
 fn disturbed() -> RunData {
@@ -22,20 +21,10 @@ fn disturbed() -> RunData {
     data
 }
 
-fn input(data: &RunData) -> Input<'_> {
-    Input {
-        data,
-        comparisons: &[],
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-    }
-}
-
 #[test]
 fn quarantined_trials_are_listed_with_their_reason_and_did_not_fail() {
     let data = disturbed();
-    let input = input(&data);
+    let input = input(&data, &[]);
     let findings = report::findings(&input);
     let told = findings
         .iter()
@@ -82,7 +71,7 @@ fn rounds_are_told_as_they_were_planned_and_as_they_came() {
         data.trials.push(trial);
     }
     assert_eq!(report::rounds(&data), "4 rounds, 1 run again");
-    let note = report::tables::trials(&input(&data)).note;
+    let note = report::tables::trials(&input(&data, &[])).note;
     assert!(
         note.ends_with("Rounds after 4 take the place of disturbed ones."),
         "{note}"
@@ -93,7 +82,7 @@ fn rounds_are_told_as_they_were_planned_and_as_they_came() {
     assert_eq!(report::rounds(&data), "4 of at most 12 rounds");
     assert_eq!(report::planned_rounds(&data.info.plan), "3 to 12 rounds");
     data.info.state = RunState::Unfinished;
-    let findings = report::findings(&input(&data));
+    let findings = report::findings(&input(&data, &[]));
     let systems = data.info.plan.systems.len();
     let told = format!(
         "{} of at most {} trials ended so far.",

@@ -17,6 +17,7 @@ fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> Input<'a> {
         differing: None,
         generated: "2026-11-21 12:00 UTC",
         findings: Vec::new(),
+        false_alarms: None,
     }
 }
 

@@ -14,6 +14,7 @@ use crate::moderate::Prior;
 use crate::options::{CompareError, Options};
 use crate::paired::{Paired, ratio_of};
 use crate::robust::{hodges_lehmann, outlying, sign_flip};
+use crate::rounding::Rounding;
 use crate::slices::SlicePairs;
 use crate::student::Quantiles;
 use crate::verdict::{
@@ -27,14 +28,17 @@ use crate::verdict::{
 /// - a round is complete for a cell when both systems have a value in it; only complete rounds
 ///   count, and each yields one log ratio;
 /// - two values of which either is zero, negative or not a number have no ratio, and the cell is
-///   incomparable. Where both are zero in every complete round (no errors here, none there; no
-///   reads here, none there) nothing happened that could be compared, and the cell is left out;
-/// - where both systems have slices in a round, its log ratio is the mean over the pairs, and the
-///   standard error is what the rounds say or what the pairs say, whichever is larger;
+///   incomparable; so it is where their units differ. Where both are zero in every complete round (no
+///   errors here, none there; no reads here, none there) nothing happened that could be compared, and
+///   the cell is left out;
+/// - where both systems have slices in a round, its log ratio is the mean over the middle half of the
+///   pairs (of all, where one side stalls in round after round), and the standard error is what the
+///   rounds say or what the pairs say, whichever is larger;
 /// - a run that its plan has looked at after each round is judged by those looks;
 /// - the variance of a cell is steadied by those of its family: one metric, one class of steps;
 /// - false discoveries are controlled over the steps of one metric for one candidate, counting
-///   the cells that a verdict is due for; the metrics that decide their steps count as one.
+///   the cells that a verdict is due for; the metrics that decide their steps count as one. What is
+///   not asked for counts with the rest of its family, and is left out of the answer.
 ///
 /// # Errors
 /// When the base, a metric or a limit of `options` makes no sense for this run.
@@ -47,6 +51,7 @@ pub fn compare(data: &RunData, options: &Options) -> Result<Vec<Comparison>, Com
         base,
         options,
         priors: Priors::of(&grid, data),
+        rounding: Rounding::of(data),
         grid,
         rule: Rule {
             q_limit: options.q,
@@ -66,12 +71,14 @@ struct Question<'a> {
     base: &'a str,
     options: &'a Options,
     grid: Grid<'a>,
+    rounding: Rounding<'a>,
     priors: Priors,
     rule: Rule<'a>,
 }
 
 /// A comparison; with its evidence where the verdict has to wait for the other steps.
 struct Draft {
+    is_asked: bool,
     comparison: Comparison,
     evidence: Option<Evidence>,
 }
@@ -80,10 +87,10 @@ struct Draft {
 type Judged<'a> = (&'a mut Comparison, Evidence);
 
 impl Question<'_> {
-    /// The comparisons of one candidate.
+    /// The comparisons of one candidate that are asked for, judged with all of their families.
     fn answer(&self, candidate: &str) -> Vec<Comparison> {
-        let differs = conditions::of_systems(self.data, self.base, candidate);
-        let rows = self.grid.rows.iter().filter(|(_, row)| row.is_asked);
+        let differs = conditions::of_systems((self.data, self.base), (self.data, candidate));
+        let rows = self.grid.rows.iter();
         let mut drafts: Vec<Draft> = rows
             .filter_map(|(place, row)| {
                 let prior = self.priors.of_row(place, self.data);
@@ -94,6 +101,7 @@ impl Question<'_> {
         for Draft {
             comparison,
             evidence,
+            ..
         } in &mut drafts
         {
             if let Some(evidence) = *evidence {
@@ -107,7 +115,8 @@ impl Question<'_> {
         for family in families.into_values() {
             judge_family(family, &self.rule);
         }
-        drafts.into_iter().map(|draft| draft.comparison).collect()
+        let asked = drafts.into_iter().filter(|draft| draft.is_asked);
+        asked.map(|draft| draft.comparison).collect()
     }
 
     /// `None` where there is nothing to compare: neither side has the metric, or both are zero.
@@ -133,6 +142,12 @@ impl Question<'_> {
         } else if rounds.is_empty() {
             let missing = if row.has(base) { candidate } else { base };
             comparison.verdict = Verdict::Incomparable(self.why_missing(missing));
+        } else if let Some([of_base, of_candidate]) = row.different_units(base, candidate) {
+            comparison.verdict = Verdict::Incomparable(Reason::Different {
+                what: "unit".to_owned(),
+                base: of_base,
+                candidate: of_candidate,
+            });
         } else if let Some(logs) = logs(&rounds) {
             comparison.verdict = without_family(&comparison);
             evidence = self.measure_change(&mut comparison, &rounds, &logs, prior);
@@ -151,6 +166,7 @@ impl Question<'_> {
             });
         }
         Some(Draft {
+            is_asked: row.is_asked,
             comparison,
             evidence,
         })
@@ -193,8 +209,9 @@ impl Question<'_> {
         let (direction, usual) = rule(&comparison.metric);
         let margin = self.options.margin(&comparison.metric, usual);
         let slices = slice_pairs(rounds);
-        let estimate =
-            Estimate::of(paired, prior)?.with_error_from(slices.map_or(0.0, |slices| slices.error));
+        let estimate = Estimate::of(paired, prior)?
+            .with_error_from(slices.map_or(0.0, |slices| slices.error))
+            .with_rounding(self.rounding.error(&comparison.metric, rounds));
         let Rule {
             looks, quantiles, ..
         } = self.rule;
@@ -202,7 +219,9 @@ impl Question<'_> {
         comparison.low = interval.map(|(low, _)| ratio_of(low));
         comparison.high = interval.map(|(_, high)| ratio_of(high));
         let p_value = estimate.p_value();
-        let outlying = outlying(&by_round().collect::<Vec<_>>(), estimate.error());
+        let centre = hodges_lehmann(logs)?;
+        let by_round: Vec<(u32, f64)> = by_round().collect();
+        let outlying = outlying(&by_round, centre, estimate.error());
         comparison.evidence = Some(model::Evidence {
             sd: estimate.sd,
             df: estimate.df(),
@@ -210,7 +229,7 @@ impl Question<'_> {
             margin,
             p_value,
             sign_flip: sign_flip(logs),
-            centre: ratio_of(hodges_lehmann(logs)?),
+            centre: ratio_of(centre),
             outlying,
             slice_pairs: slices.map(|slices| slices.effective),
         });

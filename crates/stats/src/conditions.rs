@@ -1,33 +1,29 @@
 //! What must be equal before numbers are put beside each other.
 
+use std::collections::BTreeSet;
+
 use model::{Reason, RunData, RunInfo, TrialRecord};
 
-/// Why the two systems of a run must not be compared; `None` where they may.
+/// A system of a run, by name.
+pub(crate) type Of<'a> = (&'a RunData, &'a str);
+
+/// Why the two systems must not be compared; `None` where they may.
 ///
 /// What the plan asks for is what is compared. A difference that it does not ask for, such as a
 /// server that would not encrypt though its neighbour did, spoils every number.
-pub(crate) fn of_systems(data: &RunData, base: &str, candidate: &str) -> Option<Reason> {
-    let connection = |name: &str| data.info.plan.system(name).map(|s| s.connection);
+pub(crate) fn of_systems(base: Of<'_>, candidate: Of<'_>) -> Option<Reason> {
+    let connection = |(data, name): Of<'_>| data.info.plan.system(name).map(|s| s.connection);
     if connection(base) != connection(candidate) {
         return None;
     }
-    let tls = |trial: &TrialRecord| said(trial, "TLS").map(on_or_off);
-    let transport = |trial: &TrialRecord| said(trial, "transport");
-    different(data, [base, candidate], "TLS", &tls)
-        .or_else(|| different(data, [base, candidate], "transport", &transport))
+    different("TLS", [base, candidate], tls)
+        .or_else(|| different("transport", [base, candidate], transport))
 }
 
 /// Why numbers of the two runs must not be put beside each other; `None` where they may.
 pub fn of_runs(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
     let (left, right) = (&base.plan.workload, &candidate.plan.workload);
     let (here, there) = (&base.host, &candidate.host);
-    let differ = |what: &str, base: String, candidate: String| {
-        (base != candidate).then(|| Reason::Different {
-            what: what.to_owned(),
-            base,
-            candidate,
-        })
-    };
     let machine = |host: &model::Host| {
         let (cpus, memory) = (host.shape.cpus, host.shape.memory.0);
         format!("{}: {cpus} × {}, {memory} bytes", host.name, host.cpu_model)
@@ -45,18 +41,8 @@ pub fn of_runs(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
         })
 }
 
-/// A reason where the first trials of both that say something say different things.
-fn different(
-    data: &RunData,
-    systems: [&str; 2],
-    what: &str,
-    of: &dyn Fn(&TrialRecord) -> Option<String>,
-) -> Option<Reason> {
-    let [base, candidate] = systems.map(|system| {
-        let mut trials = data.trials.iter().filter(|trial| trial.system == system);
-        trials.find_map(of)
-    });
-    let (base, candidate) = (base?, candidate?);
+/// A reason where two things that must be equal are not.
+pub(crate) fn differ(what: &str, base: String, candidate: String) -> Option<Reason> {
     (base != candidate).then(|| Reason::Different {
         what: what.to_owned(),
         base,
@@ -64,16 +50,47 @@ fn different(
     })
 }
 
-/// What a trial says of itself under this name.
-fn said(trial: &TrialRecord, name: &str) -> Option<String> {
-    let mut all = trial.provenance.iter();
-    all.find(|(known, _)| known == name)
-        .map(|(_, value)| value.clone())
+/// A reason where what both say in their trials is not one and the same; none where one of them says
+/// nothing.
+fn different(
+    what: &str,
+    systems: [Of<'_>; 2],
+    of: fn(&TrialRecord) -> Option<&str>,
+) -> Option<Reason> {
+    let [base, candidate] = systems.map(|system| said_by(system, of));
+    let both_say = !base.is_empty() && !candidate.is_empty();
+    (both_say && base.union(&candidate).count() > 1).then(|| Reason::Different {
+        what: what.to_owned(),
+        base: listed(base),
+        candidate: listed(candidate),
+    })
+}
+
+/// What a system says in its completed trials, which are those that have values.
+fn said_by((data, system): Of<'_>, of: fn(&TrialRecord) -> Option<&str>) -> BTreeSet<&str> {
+    let trials = data.trials.iter().filter(|trial| trial.system == system);
+    let completed = trials.filter(|trial| trial.outcome.is_completed());
+    completed.filter_map(of).collect()
+}
+
+fn listed(all: BTreeSet<&str>) -> String {
+    all.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// Versions encrypt differently, and that is theirs; whether they do is not.
-fn on_or_off(tls: String) -> String {
-    if tls == "off" { tls } else { "on".to_owned() }
+fn tls(trial: &TrialRecord) -> Option<&str> {
+    said(trial, "TLS").map(|tls| if tls == "off" { tls } else { "on" })
+}
+
+fn transport(trial: &TrialRecord) -> Option<&str> {
+    said(trial, "transport")
+}
+
+/// What a trial says of itself under this name.
+fn said<'a>(trial: &'a TrialRecord, name: &str) -> Option<&'a str> {
+    let mut all = trial.provenance.iter();
+    all.find(|(known, _)| known == name)
+        .map(|(_, value)| value.as_str())
 }
 
 #[cfg(test)]
@@ -95,18 +112,41 @@ mod tests {
         }
     }
 
+    fn between(data: &RunData) -> Option<String> {
+        of_systems((data, "a"), (data, "b")).map(|reason| reason.to_string())
+    }
+
     #[test]
     fn encryption_on_one_side_only_is_no_comparison() {
         let mut data = empty_run(&["a", "b"]);
-        assert_eq!(of_systems(&data, "a", "b"), None);
+        assert_eq!(between(&data), None);
         data.trials = vec![trial("a", "TLSv1.2"), trial("b", "TLSv1.3")];
-        assert_eq!(of_systems(&data, "a", "b"), None);
+        assert_eq!(between(&data), None);
         data.trials = vec![trial("a", "off"), trial("b", "TLSv1.3")];
-        let reason = of_systems(&data, "a", "b").unwrap();
-        assert_eq!(reason.to_string(), "TLS differs: off and on");
+        assert_eq!(between(&data).unwrap(), "TLS differs: off and on");
         // Where the plan asks for it, it is what is compared.
         data.info.plan.systems[1].connection.tls = true;
-        assert_eq!(of_systems(&data, "a", "b"), None);
+        assert_eq!(between(&data), None);
+    }
+
+    #[test]
+    fn every_trial_with_values_is_asked_what_it_spoke() {
+        let mut data = empty_run(&["a", "b"]);
+        data.trials = vec![
+            trial("a", "TLSv1.3"),
+            trial("b", "TLSv1.3"),
+            trial("b", "off"),
+        ];
+        assert_eq!(between(&data).unwrap(), "TLS differs: on and off, on");
+        data.trials.push(trial("a", "off"));
+        assert_eq!(between(&data).unwrap(), "TLS differs: off, on and off, on");
+        // A trial that is in no comparison does not count.
+        for trial in &mut data.trials[2..] {
+            trial.outcome = Outcome::Quarantined {
+                reason: String::new(),
+            };
+        }
+        assert_eq!(between(&data), None);
     }
 
     #[test]

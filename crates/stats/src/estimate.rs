@@ -1,18 +1,20 @@
 //! How well the mean log ratio of a cell is known, in the light of its family.
 
 use crate::moderate::Prior;
-use crate::paired::{Paired, p_of_mean};
-use crate::student::Quantiles;
+use crate::paired::{LEAST_SD, Paired};
+use crate::student::{Quantiles, two_sided_p};
 
 /// The mean log ratio of a cell with two rounds at least, and its spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     /// The rounds.
     pub(crate) paired: Paired,
-    /// Standard deviation of a round's log ratio: that of the rounds, moderated.
+    /// Standard deviation of a round's log ratio: that of the rounds, moderated; at least [`LEAST_SD`].
     pub(crate) sd: f64,
     /// Degrees of freedom that the family adds to those of the rounds.
     pub(crate) prior_df: f64,
+    /// Is the spread that of rounded values, so that more rounds make the mean no surer?
+    pub(crate) is_rounded: bool,
 }
 
 impl Estimate {
@@ -21,13 +23,14 @@ impl Estimate {
         let own = paired.sd?;
         let plain = Self {
             paired,
-            sd: own,
+            sd: own.max(LEAST_SD),
             prior_df: 0.0,
+            is_rounded: false,
         };
         Some(prior.map_or(plain, |prior| {
             let (variance, prior_df) = prior.moderate(own * own, paired.df());
             Self {
-                sd: variance.sqrt(),
+                sd: variance.sqrt().max(LEAST_SD),
                 prior_df,
                 ..plain
             }
@@ -38,6 +41,14 @@ impl Estimate {
     pub(crate) fn with_error_from(self, least: f64) -> Self {
         let sd = self.sd.max(least * f64::from(self.paired.rounds).sqrt());
         Self { sd, ..self }
+    }
+
+    /// The same with a standard error of at least this, which is that of rounded values.
+    pub(crate) fn with_rounding(self, least: f64) -> Self {
+        Self {
+            is_rounded: least > self.error(),
+            ..self.with_error_from(least)
+        }
     }
 
     /// Degrees of freedom of the standard deviation.
@@ -52,18 +63,18 @@ impl Estimate {
 
     /// The two-sided p-value of "no difference".
     pub(crate) fn p_value(&self) -> f64 {
-        p_of_mean(self.paired.mean, self.error(), self.df())
+        two_sided_p(self.paired.mean / self.error(), self.df())
+    }
+
+    /// Did no round differ, and does nothing else say that rounds might?
+    pub(crate) fn is_equality(&self) -> bool {
+        self.paired.mean == 0.0 && self.sd <= LEAST_SD
     }
 
     /// mean ± t·s/√n, each end of which leaves `tail` beyond it; `None` where that is wider than
     /// a ratio can be.
     pub(crate) fn interval(&self, tail: f64, quantiles: &Quantiles) -> Option<(f64, f64)> {
-        let error = self.error();
-        let half = if error > 0.0 {
-            quantiles.t_critical(tail, self.df()) * error
-        } else {
-            0.0
-        };
+        let half = quantiles.t_critical(tail, self.df()) * self.error();
         let mean = self.paired.mean;
         (half <= WIDEST).then_some((mean - half, mean + half))
     }
@@ -108,8 +119,11 @@ mod tests {
         assert_eq!(two.interval(0.0, &quantiles), None);
         assert_eq!(two.interval(1e-9, &quantiles), None);
         let same = Estimate::of(Paired::of(&[0.1, 0.1]).unwrap(), None).unwrap();
-        assert_eq!(same.interval(0.0, &quantiles), Some((0.1, 0.1)));
+        let (low, high) = same.interval(0.025, &quantiles).unwrap();
+        assert!(low < 0.1 && 0.1 < high && high - low < 1e-4);
+        assert!(same.p_value() > 0.0 && !same.is_equality());
         let floor = same.with_error_from(0.5);
         assert!((floor.error() - 0.5).abs() < 1e-12);
+        assert!(same.with_rounding(0.5).is_rounded && !floor.with_rounding(0.4).is_rounded);
     }
 }

@@ -47,6 +47,9 @@ fn add(family: &mut Family, row: &Row<'_>, systems: &[System]) {
     let mut most = 0.0_f64;
     for (place, one) in present.iter().enumerate() {
         for other in present.iter().skip(place + 1).take(NEIGHBOURS) {
+            if row.different_units(&one.name, &other.name).is_some() {
+                continue;
+            }
             let rounds = row.complete_rounds(&one.name, &other.name);
             let paired = logs(&rounds).and_then(|logs| Paired::of(&logs));
             let Some((paired, sd)) = paired.and_then(|p| Some((p, p.sd?))) else {

@@ -2,18 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{Cell, MetricId, RunData, StepId};
+use model::{Cell, MetricId, RunData, StepId, Unit};
 
 use crate::options::Options;
 use crate::paired::log_ratio;
 use crate::selected::Steps;
+use crate::slices;
 use crate::summary::mean;
 
 /// Where a row stands: by step, then by the place at which the run first has the metric.
 pub(crate) type Place<'a> = (u32, &'a StepId, usize);
-
-/// Values by round.
-type Rounds = BTreeMap<u32, f64>;
 
 /// Values of slices, by round and then by pair.
 type Slices = BTreeMap<u32, BTreeMap<u32, f64>>;
@@ -29,12 +27,20 @@ pub(crate) struct Grid<'a> {
 pub(crate) struct Row<'a> {
     /// The first of them, for what they share.
     pub(crate) first: &'a Cell,
-    /// Is it asked for? Others only tell how much the metric scatters.
+    /// Is it asked for? Others are judged with it, or tell how much the metric scatters.
     pub(crate) is_asked: bool,
     /// By system.
-    values: HashMap<&'a str, Rounds>,
+    values: HashMap<&'a str, Values>,
     /// By system; empty for steps without slices.
     slices: HashMap<&'a str, Slices>,
+}
+
+/// The values of one system.
+#[derive(Default)]
+struct Values {
+    by_round: BTreeMap<u32, f64>,
+    /// Their units: one, but for files that were imported.
+    units: Vec<Unit>,
 }
 
 /// A round in which both systems have a value.
@@ -46,23 +52,25 @@ pub(crate) struct Round {
     pub(crate) base: f64,
     /// Value of the candidate.
     pub(crate) candidate: f64,
-    /// ln(candidate / base) of each slice pair in the order of time; empty without slices.
+    /// What counts of the log ratios of the slice pairs, in the order of time; empty without slices.
     pub(crate) slices: Vec<f64>,
 }
 
 impl<'a> Grid<'a> {
-    /// The values of the metrics that are asked for, of all steps: what one of them scatters tells something
-    /// of the others, whether these are asked for or not, and verdicts do not depend on the question.
+    /// The values of the metrics that are asked for, and of those that decide a step, of all steps: what one of
+    /// them scatters tells something of the others, and they share their error, whether these are asked for or
+    /// not. So verdicts do not depend on the question.
     pub(crate) fn of(data: &'a RunData, options: &Options) -> Self {
         let mut places: HashMap<&MetricId, usize> = HashMap::new();
         let mut found: HashMap<(&StepId, &MetricId), Place<'_>> = HashMap::new();
         let mut rows: BTreeMap<Place<'_>, Row<'_>> = BTreeMap::new();
         let steps = Steps::of(data);
         let is_asked = |cell: &Cell| steps.selects(&options.metrics, cell);
-        let asked = data.cells.iter().filter(|cell| is_asked(cell));
-        let asked: HashSet<&MetricId> = asked.map(|cell| &cell.metric).collect();
-        let of_asked = |cell: &&Cell| asked.contains(&cell.metric);
-        for cell in data.cells.iter().filter(of_asked) {
+        let has_say = |cell: &&Cell| is_asked(cell) || steps.decides(cell.ordinal, &cell.metric);
+        let having_say = data.cells.iter().filter(has_say);
+        let metrics: HashSet<&MetricId> = having_say.map(|cell| &cell.metric).collect();
+        let of_these = |cell: &&Cell| metrics.contains(&cell.metric);
+        for cell in data.cells.iter().filter(of_these) {
             let next = places.len();
             let place = *places.entry(&cell.metric).or_insert(next);
             let place = (cell.ordinal, &cell.step, place);
@@ -73,8 +81,11 @@ impl<'a> Grid<'a> {
                 values: HashMap::new(),
                 slices: HashMap::new(),
             });
-            let rounds = row.values.entry(&cell.system).or_default();
-            rounds.insert(cell.round, cell.value);
+            let values = row.values.entry(&cell.system).or_default();
+            values.by_round.insert(cell.round, cell.value);
+            if !values.units.contains(&cell.unit) {
+                values.units.push(cell.unit);
+            }
         }
         for slice in &data.slices {
             let place = found.get(&(&slice.step, &slice.metric));
@@ -94,6 +105,21 @@ impl Row<'_> {
         self.values.contains_key(system)
     }
 
+    /// The units of both, where these are not one and the same: then there is no ratio.
+    pub(crate) fn different_units(&self, base: &str, candidate: &str) -> Option<[String; 2]> {
+        let sides = [base, candidate].map(|system| {
+            let values = self.values.get(system);
+            values.map_or(&[][..], |values| values.units.as_slice())
+        });
+        let mut all = sides.iter().flat_map(|units| units.iter());
+        let first = all.next()?;
+        let names = |units: &[Unit]| {
+            let names: Vec<&str> = units.iter().map(|unit| unit.name()).collect();
+            names.join(", ")
+        };
+        all.any(|unit| unit != first).then(|| sides.map(names))
+    }
+
     /// The rounds in which both have a value, in their order.
     pub(crate) fn complete_rounds(&self, base: &str, candidate: &str) -> Vec<Round> {
         let (Some(of_base), Some(of_candidate)) =
@@ -101,17 +127,26 @@ impl Row<'_> {
         else {
             return Vec::new();
         };
-        let both = of_base.iter().filter_map(|(round, b)| {
+        let both = of_base.by_round.iter().filter_map(|(round, b)| {
             Some(Round {
                 number: *round,
                 base: *b,
-                candidate: *of_candidate.get(round)?,
+                candidate: *of_candidate.by_round.get(round)?,
                 slices: self.slice_pairs(*round, base, candidate),
             })
         });
-        both.collect()
+        let mut rounds: Vec<Round> = both.collect();
+        let pairs = rounds
+            .iter_mut()
+            .map(|round| std::mem::take(&mut round.slices));
+        let counting = slices::counting(pairs.collect());
+        for (round, counting) in rounds.iter_mut().zip(counting) {
+            round.slices = counting;
+        }
+        rounds
     }
 
+    /// ln(candidate / base) of each slice pair.
     fn slice_pairs(&self, round: u32, base: &str, candidate: &str) -> Vec<f64> {
         let of = |system: &str| self.slices.get(system)?.get(&round);
         let (Some(of_base), Some(of_candidate)) = (of(base), of(candidate)) else {
@@ -130,7 +165,7 @@ impl Round {
         self.base == 0.0 && self.candidate == 0.0
     }
 
-    /// ln(candidate / base): where there are slices, the mean of their pairs.
+    /// ln(candidate / base): where there are slices, the mean of what counts of their pairs.
     pub(crate) fn log(&self) -> f64 {
         mean(&self.slices).unwrap_or_else(|| log_ratio(self.base, self.candidate))
     }

@@ -100,8 +100,7 @@ mod tests {
         close(summary.median, 1.5);
         close(summary.geometric_mean, 2.0_f64.sqrt());
         let (low, high) = summary.ends.unwrap();
-        close(low, 2.0_f64.sqrt());
-        close(high, 2.0_f64.sqrt());
+        assert!(low < 2.0_f64.sqrt() && 2.0_f64.sqrt() < high && high - low < 1e-4);
     }
 
     #[test]

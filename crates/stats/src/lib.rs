@@ -21,6 +21,7 @@ mod options;
 mod paired;
 mod power;
 mod robust;
+mod rounding;
 mod selected;
 mod slices;
 mod student;

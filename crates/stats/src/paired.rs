@@ -3,6 +3,15 @@
 use crate::student::{t_critical, two_sided_p};
 use crate::summary::median;
 
+/// The least standard deviation of a logarithm that is believed, a millionth.
+///
+/// Rounds that agree to the last digit have none, and without one a difference would be certain without
+/// end, in an interval of no width. But digits are limited, those of measured values and those that
+/// logarithms are computed with. A millionth is a thousandth of what the quietest metric scatters by, and
+/// less than a thousandth of any margin: it decides nothing, and values that are the same in every round by
+/// their nature, such as sizes of files, stay as certain as they are.
+pub(crate) const LEAST_SD: f64 = 1e-6;
+
 /// What the log ratios of the complete rounds say, by the paired t-test.
 ///
 /// The unit is `d[r] = ln candidate[r] − ln base[r]`, one for each complete round: pairing takes
@@ -15,7 +24,7 @@ pub struct Paired {
     pub rounds: u32,
     /// Mean of the log ratios.
     pub mean: f64,
-    /// Their sample standard deviation (n − 1); `None` with a single round.
+    /// Their sample standard deviation (n − 1), zero where they agree; `None` with a single round.
     pub sd: Option<f64>,
 }
 
@@ -52,7 +61,7 @@ impl Paired {
 
     /// The two-sided p-value of "no difference"; `None` with a single round.
     pub fn p_value(&self) -> Option<f64> {
-        Some(p_of_mean(self.mean, self.standard_error()?, self.df()))
+        Some(two_sided_p(self.mean / self.standard_error()?, self.df()))
     }
 
     /// Degrees of freedom of the standard deviation.
@@ -61,21 +70,8 @@ impl Paired {
     }
 
     fn standard_error(&self) -> Option<f64> {
-        self.sd.map(|sd| sd / f64::from(self.rounds).sqrt())
-    }
-}
-
-/// The two-sided p-value of a mean whose standard error has `df` degrees of freedom.
-///
-/// Rounds that agree exactly have no spread to test against: then any difference is certain
-/// (p = 0), and none is none (p = 1).
-pub(crate) fn p_of_mean(mean: f64, error: f64, df: f64) -> f64 {
-    if error > 0.0 {
-        two_sided_p(mean / error, df)
-    } else if mean == 0.0 {
-        1.0
-    } else {
-        0.0
+        let sd = self.sd?.max(LEAST_SD);
+        Some(sd / f64::from(self.rounds).sqrt())
     }
 }
 
@@ -139,14 +135,17 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_agree_divide_by_nothing() {
+    fn rounds_that_agree_are_as_certain_as_digits_allow() {
         let same = Paired::of(&[0.1, 0.1, 0.1]).unwrap();
         assert_eq!((same.mean, same.sd), (0.1, Some(0.0)));
-        assert_eq!(same.p_value(), Some(0.0));
-        assert_eq!(same.interval(0.95), Some((0.1, 0.1)));
+        let p = same.p_value().unwrap();
+        assert!(p > 0.0 && p < 1e-9, "{p}");
+        let (low, high) = same.interval(0.95).unwrap();
+        assert!(0.1 - 1e-5 < low && low < 0.1 && 0.1 < high && high < 0.1 + 1e-5);
         let none = Paired::of(&[0.0, 0.0]).unwrap();
         assert_eq!(none.p_value(), Some(1.0));
-        assert_eq!(none.interval(0.95), Some((0.0, 0.0)));
+        let (low, high) = none.interval(0.95).unwrap();
+        assert!(-1e-4 < low && low < 0.0 && 0.0 < high && high < 1e-4);
     }
 
     #[test]

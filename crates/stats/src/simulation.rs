@@ -445,7 +445,7 @@ fn looking_after_each_round_adds_no_false_alarms() {
             ..ALIKE
         };
         let mut rng = Rng::new(8);
-        let (runs, mut alarmed, mut rounds) = (500, 0, 0);
+        let (runs, mut alarmed, mut rounds) = (1000, 0, 0);
         for _ in 0..runs {
             let (ended, decisions) = until_decided(&truth, 3, &mut rng);
             alarmed += u32::from(alarms(&decisions));

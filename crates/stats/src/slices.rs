@@ -2,6 +2,63 @@
 
 use crate::paired::{Paired, sum};
 
+/// By so many of its own standard errors the mean of all pairs must be away from that of their middle halves to
+/// count instead.
+const ONE_SIDED: f64 = 2.0;
+
+/// What counts of each round's pairs: values whose mean is the round's log ratio, and whose scatter says how
+/// sure it is. From the log ratios of the pairs, in the order of time, by round.
+///
+/// Noise of a shared machine comes in bursts that are as long as some slices and meet the one system or the
+/// other. The mean of the middle half of the pairs (the interquartile mean) does not follow them. What a system
+/// does to itself now and then, such as a stall, is on one side in round after round, and then the mean of all
+/// pairs is surely another: it counts, with all of its scatter.
+pub(crate) fn counting(rounds: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let steadied: Vec<Vec<f64>> = rounds.iter().map(|round| steadied(round)).collect();
+    let (Some(all), Some(middle)) = (mean_of_rounds(&rounds), mean_of_rounds(&steadied)) else {
+        return rounds;
+    };
+    let error = SlicePairs::of(&rounds).map_or(0.0, |pairs| pairs.error);
+    if (all - middle).abs() > ONE_SIDED * error {
+        rounds
+    } else {
+        steadied
+    }
+}
+
+/// Values with the mean of the middle half of these, in their order; as they are where they are few or not
+/// finite.
+///
+/// A quarter at either end is put to where the middle half ends (Winsor's way), and the distances from their
+/// mean are drawn out by all ÷ middle half. The variance of their mean is so that of the trimmed mean:
+/// Tukey and `McLaughlin` 1963, *Less vulnerable confidence and significance procedures*, Sankhyā A 25(3).
+fn steadied(pairs: &[f64]) -> Vec<f64> {
+    if !pairs.iter().all(|log| log.is_finite()) {
+        return pairs.to_vec();
+    }
+    let mut sorted = pairs.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let cut = sorted.len() / 4;
+    let middle = sorted.get(cut..sorted.len() - cut).unwrap_or_default();
+    let (Some(low), Some(high)) = (middle.first(), middle.last()) else {
+        return Vec::new();
+    };
+    let held: Vec<f64> = pairs.iter().map(|log| log.clamp(*low, *high)).collect();
+    let (Some(of_middle), Some(of_held)) = (Paired::of(middle), Paired::of(&held)) else {
+        return pairs.to_vec();
+    };
+    let drawn_out = sorted.len() as f64 / middle.len() as f64;
+    let drawn = |log: f64| of_middle.mean + (log - of_held.mean) * drawn_out;
+    held.into_iter().map(drawn).collect()
+}
+
+/// The mean of what the rounds have as means; `None` where none has any.
+fn mean_of_rounds(rounds: &[Vec<f64>]) -> Option<f64> {
+    let means = rounds.iter().filter_map(|round| Paired::of(round));
+    let means: Vec<f64> = means.map(|round| round.mean).collect();
+    Paired::of(&means).map(|rounds| rounds.mean)
+}
+
 /// What slice pairs are worth, by themselves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlicePairs {
@@ -113,7 +170,114 @@ mod tests {
         assert!((0.85..=1.15).contains(&share), "{share}");
     }
 
+    fn mean(values: &[f64]) -> f64 {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    #[test]
+    fn the_middle_half_counts() {
+        let pairs = [0.9, 0.1, 0.2, 0.3, 0.4, -5.0, 0.2, 0.0];
+        // Sorted: -5, 0, | 0.1, 0.2, 0.2, 0.3, | 0.4, 0.9.
+        let counts = steadied(&pairs);
+        assert!((mean(&counts) - 0.2).abs() < 1e-12);
+        // Put to the ends of the middle: 0.3, 0.1, 0.2, 0.3, 0.3, 0.1, 0.2, 0.1, whose mean is 0.2.
+        let scatter: Vec<f64> = counts.iter().map(|log| (log - 0.2) / 2.0).collect();
+        let expected = [0.1, -0.1, 0.0, 0.1, 0.1, -0.1, 0.0, -0.1];
+        for (found, expected) in scatter.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{scatter:?}");
+        }
+        // Three are all in the middle.
+        assert!((mean(&steadied(&[0.1, 0.2, 0.6])) - 0.3).abs() < 1e-12);
+        assert!(steadied(&[]).is_empty());
+        assert!(steadied(&[0.1, f64::NAN]).iter().any(|log| log.is_nan()));
+    }
+
+    /// Pairs of four rounds with noise of 1 % in which now and then one is further off.
+    fn rounds(rng: &mut Rng, off: impl Fn(&mut Rng) -> f64) -> Vec<Vec<f64>> {
+        let mut pair = |_| 0.01 * normal(rng) + off(rng);
+        let round = |pair: &mut dyn FnMut(u32) -> f64| (0..16).map(pair).collect();
+        (0..4).map(|_| round(&mut pair)).collect()
+    }
+
+    /// The standard deviation of the means of so many repetitions, and what their errors say.
+    fn scatter(
+        counting: fn(Vec<Vec<f64>>) -> Vec<Vec<f64>>,
+        off: impl Fn(&mut Rng) -> f64 + Copy,
+    ) -> (f64, f64, f64) {
+        let mut rng = Rng::new(43);
+        let (mut means, mut squares, mut errors) = (0.0, 0.0, 0.0);
+        let runs = 2_000;
+        for _ in 0..runs {
+            let counts = counting(rounds(&mut rng, off));
+            let mean = mean_of_rounds(&counts).unwrap();
+            means += mean;
+            squares += mean * mean;
+            errors += SlicePairs::of(&counts).unwrap().error.powi(2);
+        }
+        let runs = f64::from(runs);
+        let centre = means / runs;
+        (
+            (squares / runs - centre * centre).sqrt(),
+            (errors / runs).sqrt(),
+            centre,
+        )
+    }
+
+    #[test]
+    fn bursts_that_meet_both_do_not_count() {
+        let burst = |rng: &mut Rng| {
+            if rng.below(8) == 0 {
+                0.1 * normal(rng)
+            } else {
+                0.0
+            }
+        };
+        let (all, _, _) = scatter(|rounds| rounds, burst);
+        let (middle, told, centre) = scatter(counting, burst);
+        eprintln!("bursts: all pairs {all:.5}, what counts {middle:.5}, told {told:.5}");
+        assert!(middle < 0.6 * all, "{middle} of {all}");
+        assert!(
+            (0.85..=1.25).contains(&(told / middle)),
+            "{told} of {middle}"
+        );
+        assert!(centre.abs() < 0.0002, "{centre}");
+        // Without bursts little is lost.
+        let (all, _, _) = scatter(|rounds| rounds, |_| 0.0);
+        let (middle, told, _) = scatter(counting, |_| 0.0);
+        eprintln!("no bursts: all pairs {all:.5}, what counts {middle:.5}, told {told:.5}");
+        assert!(middle < 1.15 * all, "{middle} of {all}");
+        assert!(
+            (0.9..=1.15).contains(&(told / middle)),
+            "{told} of {middle}"
+        );
+    }
+
+    #[test]
+    fn stalls_of_one_system_count() {
+        let stall = |rng: &mut Rng| if rng.below(8) == 0 { -0.4 } else { 0.0 };
+        let (_, _, centre) = scatter(counting, stall);
+        eprintln!("stalls that cost 5 %: what counts {centre:.4}");
+        assert!(centre < -0.04, "{centre}");
+    }
+
     proptest! {
+        #[test]
+        fn what_counts_is_mirrored_exactly(
+            logs in prop::collection::vec(prop::collection::vec(-1.0..1.0f64, 0..9), 1..5),
+            turn in 0usize..5,
+        ) {
+            let there = counting(logs.clone());
+            let negated = |rounds: &[Vec<f64>]| -> Vec<Vec<f64>> {
+                rounds.iter().map(|round| round.iter().map(|d| -d).collect()).collect()
+            };
+            prop_assert_eq!(negated(&there), counting(negated(&logs)));
+            let (mut turned, mut expected) = (logs, there);
+            let turn = turn % turned.len();
+            turned.rotate_left(turn);
+            expected.rotate_left(turn);
+            prop_assert_eq!(expected, counting(turned));
+        }
+
         #[test]
         fn the_mirror_is_exact(
             logs in prop::collection::vec(prop::collection::vec(-1.0..1.0f64, 4..9), 1..5),

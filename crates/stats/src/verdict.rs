@@ -55,7 +55,8 @@ pub(crate) enum Decision {
 /// A change is called when it is certain (`q_value` ≤ `q_limit`) and its estimate lies beyond the
 /// margin. "Unchanged" needs evidence of its own: the 95 % interval inside ±margin, which is two
 /// one-sided tests at 2.5 % each (Schuirmann 1987, *A comparison of the two one-sided tests
-/// procedure and the power approach*, J. Pharmacokin. Biopharm. 15(6)).
+/// procedure and the power approach*, J. Pharmacokin. Biopharm. 15(6)). A margin of nothing is kept by
+/// equality only, such as the same number of errors in every round.
 pub(crate) fn decide(evidence: &Evidence, q_value: f64, q_limit: f64) -> Decision {
     let Evidence {
         estimate, margin, ..
@@ -65,7 +66,7 @@ pub(crate) fn decide(evidence: &Evidence, q_value: f64, q_limit: f64) -> Decisio
     let within = |(low, high): (f64, f64)| low >= -margin && high <= *margin;
     let (decision, about) = if q_value <= q_limit && size > *margin {
         (Decision::Changed, size)
-    } else if evidence.interval.is_some_and(within) {
+    } else if evidence.interval.is_some_and(within) || estimate.is_equality() {
         (Decision::Unchanged, *margin)
     } else {
         return Decision::Undecided;
@@ -113,6 +114,9 @@ fn more_rounds(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Option<u32
         1.0
     };
     let estimate = &evidence.estimate;
+    if estimate.is_rounded {
+        return None;
+    }
     let situation = Situation {
         rounds: estimate.paired.rounds,
         mean: estimate.paired.mean,

@@ -6,8 +6,10 @@
 //! up to a recent commit; a trial without an outcome is done again.
 //!
 //! [`Store`] writes in `write.rs` and reads in `read.rs`; [`Store::load`] (`load.rs`) reads a
-//! whole run for comparison and report; `slices.rs` does both for slices.
+//! whole run for comparison and report; `slices.rs` does both for slices, `control.rs` for what is said of
+//! controls.
 
+mod control;
 mod error;
 mod interval;
 mod load;

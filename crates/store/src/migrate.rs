@@ -13,6 +13,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema.sql"),
     include_str!("schema-2.sql"),
     include_str!("schema-3.sql"),
+    include_str!("schema-4.sql"),
 ];
 
 /// The `application_id` that the first migration gives to a file: "bksl".
@@ -127,7 +128,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             message(&path),
-            @"LAB was written by backslide 7.1.0 (schema 99, this one knows 3); use that version or another lab directory"
+            @"LAB was written by backslide 7.1.0 (schema 99, this one knows 4); use that version or another lab directory"
         );
         change(&path, "DROP TABLE lab");
         assert!(message(&path).contains("unknown version"));

@@ -1,5 +1,6 @@
 //! The store as its callers see it.
 
+mod control;
 mod journal;
 mod kill;
 mod round_trip;

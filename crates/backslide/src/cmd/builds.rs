@@ -58,7 +58,7 @@ pub(crate) fn run(args: &BuildsArgs, printer: Printer) -> Result<Exit> {
         lines.retain(|line| line.state != "available" || leading.contains(&line.build.as_str()));
     }
     match args.format {
-        Format::Json => printer.result(&serde_json::to_string_pretty(&lines)?),
+        Format::Json => printer.json(&lines)?,
         Format::Text if lines.is_empty() => {
             printer.note("no build has a name that begins so; `backslide builds` lists them");
         }

@@ -1,10 +1,13 @@
 //! `backslide compare`: verdicts in the terminal, and an exit status for scripts.
 
+mod unmeasured;
+
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use lab::Lab;
-use model::{Comparison, MetricId, RunData, TrialRecord, Verdict};
+use model::{Comparison, MetricId, RunData, Verdict};
 use report::Input;
 use report::tables::Shown;
 use stats::Selection;
@@ -17,77 +20,77 @@ use crate::{input, runs, table};
 pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
     let data = runs::load(&lab, args.run.as_deref(), runs::NUMBERS)?;
-    let min_effect = match args.min_effect {
-        Some(percent) if !percent.is_finite() || percent < 0.0 => {
-            bail!("--min-effect must be a number of per cent, not {percent}")
-        }
-        percent => percent.map(|percent| percent / 100.0),
-    };
-    let is_usual = args.metric.is_empty();
-    let selection = if is_usual {
-        Selection::Deciding
-    } else if args.metric.iter().any(|metric| metric == "all") {
-        Selection::All
-    } else {
-        Selection::Only(args.metric.iter().map(MetricId::new).collect())
-    };
+    let min_effect = runs::min_effect(args.min_effect)?;
+    let selection = selection(&args.metric);
     if args.format == CompareFormat::Text && data.info.plan.systems.len() == 1 {
         return Ok(nothing_to_judge(&data, args.format, printer));
     }
     let base = runs::base(&data, args.base.as_deref())?;
-    let comparisons = runs::compare(&data, base, selection, min_effect)?;
+    let comparisons = runs::compare(&data, base, selection.clone(), min_effect)?;
     let judged = comparisons.iter().filter(|one| !is_control(&data, one));
     let judged: Vec<&Comparison> = judged.collect();
     // In every metric, so that a change of throughput can name the cost that moved with it.
     let all = || runs::compare(&data, base, Selection::All, min_effect);
-    let base_name = base.unwrap_or(&data.info.plan.base);
+    let base = base.unwrap_or(&data.info.plan.base);
+    let missing = unmeasured::of(&data, &selection);
+    let cases = unmeasured::cases(&missing, &data, base);
+    let listed = by_system(&data, judged.iter().copied().chain(&cases));
     match args.format {
-        CompareFormat::Json => printer.raw(report::json(&comparisons).as_bytes())?,
+        CompareFormat::Json => printer.raw(report::json(&comparisons).as_bytes()),
         CompareFormat::Junit => {
             let all = all()?;
-            let text = report::junit(&input_of(&lab, base_name, &data, &all)?, &judged);
-            printer.raw(text.as_bytes())?;
+            let text = report::junit(&input::of(&lab, &data, base, &all)?, &listed);
+            printer.raw(text.as_bytes());
         }
         CompareFormat::Markdown => {
             let all = all()?;
-            let text = report::comment(&input_of(&lab, base_name, &data, &all)?, &judged);
-            printer.raw(text.as_bytes())?;
+            let text = report::comment(&input::of(&lab, &data, base, &all)?, &listed);
+            printer.raw(text.as_bytes());
         }
         CompareFormat::Text => {
+            let is_usual = selection == Selection::Deciding;
             let shown = Shown {
                 system: None,
                 all_metrics: !is_usual,
                 decided_only: !args.all,
             };
-            let every;
-            let compared: &[Comparison] = if is_usual {
-                every = all()?;
-                &every
-            } else {
-                &comparisons
-            };
-            show(&lab, base_name, &data, compared, &shown, printer)?;
+            let compared = if is_usual { &all()? } else { &comparisons };
+            show(&lab, base, &data, compared, &shown, printer)?;
         }
     }
-    if !has_a_pair(&data) {
+    if !has_a_pair(&data, base) {
         return Ok(nothing_to_judge(&data, args.format, printer));
     }
-    Ok(Exit::of(judged.into_iter()))
+    for one in &missing {
+        say(&one.text, args.format, printer);
+    }
+    Ok(match Exit::of(judged.into_iter()) {
+        Exit::Fine if !missing.is_empty() => Exit::Inconclusive,
+        exit => exit,
+    })
 }
 
-fn input_of<'a>(
-    lab: &Lab,
-    base: &str,
-    data: &'a RunData,
-    comparisons: &'a [Comparison],
-) -> Result<Input<'a>> {
-    Ok(Input {
-        data,
-        comparisons,
-        differing: input::differing(lab, data, base)?,
-        generated: "",
-        findings: Vec::new(),
-    })
+/// What `--metric` asks for.
+fn selection(metrics: &[String]) -> Selection {
+    if metrics.is_empty() {
+        Selection::Deciding
+    } else if metrics.iter().any(|metric| metric == "all") {
+        Selection::All
+    } else {
+        Selection::Only(metrics.iter().map(MetricId::new).collect())
+    }
+}
+
+/// System by system as the plan lists them, those of each in the order in which they come.
+fn by_system<'a>(
+    data: &RunData,
+    comparisons: impl Iterator<Item = &'a Comparison>,
+) -> Vec<&'a Comparison> {
+    let systems = &data.info.plan.systems;
+    let place = |one: &&Comparison| systems.iter().position(|system| system.name == one.system);
+    let mut all: Vec<&Comparison> = comparisons.collect();
+    all.sort_by_key(place);
+    all
 }
 
 /// Prints a sentence and a table for each system, in a sweep tests × client counts, and what the control
@@ -101,7 +104,7 @@ pub(crate) fn show(
     shown: &Shown,
     printer: Printer,
 ) -> Result<()> {
-    let input = input_of(lab, base, data, comparisons)?;
+    let input = input::of(lab, data, base, comparisons)?;
     if comparisons.is_empty() {
         printer.result("nothing to compare: zero in every round, or not measured in this run");
     }
@@ -164,18 +167,22 @@ const fn is_decided(comparison: &Comparison) -> bool {
     )
 }
 
-/// Says why no system can be judged: to people among the results, to programs beside them.
+/// Says why no system can be judged.
 fn nothing_to_judge(data: &RunData, format: CompareFormat, printer: Printer) -> Exit {
-    let why = why_nothing(data);
-    match format {
-        CompareFormat::Text => printer.prose(&why),
-        CompareFormat::Json | CompareFormat::Junit | CompareFormat::Markdown => printer.note(&why),
-    }
+    say(&why_nothing(data), format, printer);
     let mut trials = data.trials.iter();
     if trials.any(|trial| trial.outcome.is_failed()) {
         Exit::TrialFailed
     } else {
         Exit::Inconclusive
+    }
+}
+
+/// Says something of the whole: to people among the results, to programs beside them.
+fn say(text: &str, format: CompareFormat, printer: Printer) {
+    match format {
+        CompareFormat::Text => printer.prose(text),
+        CompareFormat::Json | CompareFormat::Junit | CompareFormat::Markdown => printer.note(text),
     }
 }
 
@@ -198,17 +205,19 @@ fn why_nothing(data: &RunData) -> String {
     }
 }
 
-/// Is there a round that completed for two systems besides a control?
-fn has_a_pair(data: &RunData) -> bool {
-    let completed = |trial: &&TrialRecord| {
-        let system = data.info.plan.system(&trial.system);
-        trial.outcome.is_completed() && system.is_some_and(|system| !system.control)
+/// Is there a round that the base completed, and another system that is no control?
+fn has_a_pair(data: &RunData, base: &str) -> bool {
+    let completed = || {
+        let trials = data.trials.iter();
+        trials.filter(|trial| trial.outcome.is_completed())
     };
-    let trials = data.trials.iter().filter(completed);
-    let mut rounds: Vec<u32> = trials.map(|trial| trial.round).collect();
-    rounds.sort_unstable();
-    let mut by_round = rounds.chunk_by(|a, b| a == b);
-    by_round.any(|round| round.len() > 1)
+    let of_base = completed().filter(|trial| trial.system == base);
+    let of_base: BTreeSet<u32> = of_base.map(|trial| trial.round).collect();
+    completed().any(|trial| {
+        let system = data.info.plan.system(&trial.system);
+        let is_judged = system.is_some_and(|system| !system.control && system.name != base);
+        is_judged && of_base.contains(&trial.round)
+    })
 }
 
 fn is_control(data: &RunData, comparison: &Comparison) -> bool {
@@ -220,11 +229,13 @@ fn is_control(data: &RunData, comparison: &Comparison) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use model::Outcome;
+
     use super::*;
     use crate::made_up::{self, micro::Micro};
 
-    /// Why nothing is judged in a run of these systems, of which `control` is a second copy of the first.
-    fn why(names: &[&str]) -> String {
+    /// A run of these systems, of which `control` is a second copy of the first.
+    fn run_of(names: &[&str]) -> RunData {
         let mut micro = Micro::usual();
         micro.shape.systems = names.iter().map(|n| ((*n).to_owned(), 1.0)).collect();
         micro.tests = 0;
@@ -232,13 +243,57 @@ mod tests {
         for system in &mut data.info.plan.systems {
             system.control = system.name == "control";
         }
-        why_nothing(&data)
+        data
     }
 
     #[test]
     fn what_cannot_be_judged_is_told_with_the_reason() {
+        let why = |names: &[&str]| why_nothing(&run_of(names));
         insta::assert_snapshot!(why(&["a"]), @"run r7 has one system, a: nothing to compare it with; name a second system in the plan, or `backslide show r7`");
         insta::assert_snapshot!(why(&["a", "control"]), @"run r7 has one system and its control, which shows the noise: there is nothing to judge");
         insta::assert_snapshot!(why(&["a", "b", "control"]), @"no round has both the base and another system: `backslide show r7` says why");
+    }
+
+    /// A run of these systems in which those trials failed.
+    fn failed(names: &[&str], failed: impl Fn(u32, &str) -> bool) -> RunData {
+        let mut data = run_of(names);
+        for trial in &mut data.trials {
+            if failed(trial.round, &trial.system) {
+                trial.outcome = Outcome::Failed {
+                    step: None,
+                    reason: "gone".to_owned(),
+                    log_tail: Vec::new(),
+                };
+            }
+        }
+        data
+    }
+
+    #[test]
+    fn a_pair_is_the_base_and_another_system_in_one_round() {
+        let all = ["a", "b", "c", "control"];
+        let of_base = failed(&all, |_, system| system == "a");
+        assert!(!has_a_pair(&of_base, "a"));
+        assert!(has_a_pair(&of_base, "b"), "another base has one");
+        let printer = Printer::new(true);
+        let exit = nothing_to_judge(&of_base, CompareFormat::Json, printer);
+        assert_eq!(exit, Exit::TrialFailed);
+        // Each in a round of its own.
+        let apart = failed(&all, |round, system| (system == "a") == (round % 2 == 0));
+        assert!(!has_a_pair(&apart, "a"));
+        let only_control = failed(&all, |_, system| system == "b" || system == "c");
+        assert!(!has_a_pair(&only_control, "a"));
+        assert!(has_a_pair(&failed(&all, |_, system| system == "b"), "a"));
+    }
+
+    #[test]
+    fn comparisons_are_listed_system_by_system() {
+        let data = run_of(&["a", "b", "c"]);
+        let missing = unmeasured::of(&data, &selection(&["highest_rate".to_owned()]));
+        let cases = unmeasured::cases(&missing, &data, "a");
+        let twice = cases.iter().chain(&cases);
+        let listed = by_system(&data, twice);
+        let systems: Vec<&str> = listed.iter().map(|one| one.system.as_str()).collect();
+        assert_eq!(systems, ["b", "b", "c", "c"]);
     }
 }

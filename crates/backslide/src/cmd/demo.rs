@@ -22,7 +22,7 @@ pub(crate) fn run(args: &DemoArgs, root: &Path, printer: Printer) -> Result<Exit
         return Ok(exit);
     }
     let data = runs::load(&lab, Some(&run.0), runs::EVERYTHING)?;
-    let comparisons = runs::compare_all(&data, None)?;
+    let comparisons = runs::compare_all(&data, None, None)?;
     compare::show(
         &lab,
         &data.info.plan.base,

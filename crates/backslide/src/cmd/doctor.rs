@@ -1,18 +1,23 @@
 //! `backslide doctor`: is this host fit to measure on?
 
+mod noise;
+
 use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
+use load::Stop;
 use probes::{Finding, Status};
+use report::printable;
 use serde::Serialize;
 
+use super::crash_check::stop_on_signals;
 use crate::args::{DoctorArgs, Format};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
-/// How long the host's own noise is measured.
+/// How long a loop is compared with itself.
 const NOISE: Duration = Duration::from_secs(3);
 
 /// A finding as programs see it.
@@ -27,11 +32,20 @@ struct Line {
 pub(crate) fn run(args: &DoctorArgs, root: &Path, printer: Printer) -> Result<Exit> {
     printer.note("looking at this host for about five seconds …");
     let mut findings = probes::examine(root);
-    findings.push(probes::noise(NOISE).finding());
+    findings.push(noise::of_loop(&probes::noise(NOISE)));
+    if !args.quick {
+        printer.note("comparing SQLite with a copy of itself for about 25 seconds …");
+        let stop = Stop::default();
+        stop_on_signals(stop.clone(), printer)?;
+        let Some(of_sqlite) = noise::of_sqlite(&stop) else {
+            return Ok(Exit::Failed);
+        };
+        findings.push(of_sqlite);
+    }
     match args.format {
         Format::Json => {
             let lines: Vec<Line> = findings.into_iter().map(line).collect();
-            printer.result(&serde_json::to_string_pretty(&lines)?);
+            printer.json(&lines)?;
         }
         Format::Text => {
             for finding in &findings {
@@ -50,8 +64,8 @@ fn show(finding: &Finding, printer: Printer) {
         Status::Unknown => Style::new().dimmed(),
     };
     let word = word(finding.status);
-    let (name, found) = (finding.name, &finding.found);
-    printer.result(&format!("{style}{word:<7}{style:#} {name:<15} {found}"));
+    let (name, found) = (finding.name, printable(&finding.found));
+    printer.styled(&format!("{style}{word:<7}{style:#} {name:<15} {found}"));
     if let Some(advice) = &finding.advice {
         let width = usize::from(printer.width()).saturating_sub(24).max(30);
         for line in wrap(advice, width) {

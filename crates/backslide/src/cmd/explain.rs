@@ -8,6 +8,7 @@ use explain::{Explanation, Facts, Line, Warning};
 use lab::{Builds, Lab, Providers};
 use model::{Engine, RunData, System};
 use plan::{Argument, Catalog, SystemArguments};
+use report::printable;
 use serde::Serialize;
 
 use crate::args::{ExplainArgs, Format};
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<E
                 explanation: &explanation,
                 unequal: &unequal,
             };
-            printer.result(&serde_json::to_string_pretty(&output)?);
+            printer.json(&output)?;
         }
         Format::Text => {
             printer.note(&format!("from {}", pair.from));
@@ -48,7 +49,9 @@ pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<E
             let bold = Style::new().bold();
             for line in explain::text(&explanation, &unequal, width, args.all) {
                 match line {
-                    Line::Heading(text) => printer.result(&format!("{bold}{text}{bold:#}")),
+                    Line::Heading(text) => {
+                        printer.styled(&format!("{bold}{}{bold:#}", printable(&text)));
+                    }
                     Line::Text(text) => printer.result(text.trim_end()),
                 }
             }

@@ -27,6 +27,7 @@ pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
         info: &info,
         started: started(&trials),
         base: args.base.as_deref(),
+        min_effect: runs::min_effect(args.min_effect)?,
     };
     let form = form(args, path)?;
     output::write(path, |out| source.write(form, out))?;
@@ -54,8 +55,13 @@ fn form(args: &ExportArgs, path: &Path) -> Result<Form> {
         | ExportFormat::OpenMetrics => ExportWhat::Measurements,
     };
     let what = args.what.unwrap_or(usual);
-    if args.base.is_some() && what != ExportWhat::Comparisons {
-        bail!("--base is for --what comparisons");
+    if what != ExportWhat::Comparisons {
+        if args.base.is_some() {
+            bail!("--base is for --what comparisons");
+        }
+        if args.min_effect.is_some() {
+            bail!("--min-effect is for --what comparisons");
+        }
     }
     Ok(match (format, what) {
         (ExportFormat::Csv, what) => Form::Rows(what, RowFormat::Csv),
@@ -86,6 +92,8 @@ struct Source<'a> {
     started: HashMap<(u32, u32), f64>,
     /// The base that was asked for.
     base: Option<&'a str>,
+    /// The smallest effect worth calling that was asked for.
+    min_effect: Option<f64>,
 }
 
 impl Source<'_> {
@@ -148,7 +156,7 @@ impl Source<'_> {
     /// Every comparison in every metric: what is compared must be held.
     fn compared(&self) -> Result<Vec<Comparison>> {
         let data = self.store.load(self.run, runs::NUMBERS)?;
-        runs::compare_all(&data, self.base)
+        runs::compare_all(&data, self.base, self.min_effect)
     }
 
     fn interval_log(&self, out: &mut Output) -> Result<()> {

@@ -110,12 +110,6 @@ fn part<'a>(data: &'a RunData, args: &HistoryArgs) -> Part<'a> {
 }
 
 fn options(args: &HistoryArgs, parts: &[Part<'_>]) -> Result<HistoryOptions> {
-    let min_effect = match args.min_effect {
-        Some(percent) if !percent.is_finite() || percent < 0.0 => {
-            bail!("--min-effect must be a number of per cent, not {percent}")
-        }
-        percent => percent.map(|percent| percent / 100.0),
-    };
     let metrics = if args.metric.iter().any(|metric| metric == "all") {
         Selection::All
     } else {
@@ -124,7 +118,7 @@ fn options(args: &HistoryArgs, parts: &[Part<'_>]) -> Result<HistoryOptions> {
     Ok(HistoryOptions {
         metrics,
         step: args.step.as_ref().map(StepId::new),
-        min_effect,
+        min_effect: runs::min_effect(args.min_effect)?,
         base: base(args.base.as_deref(), parts)?,
     })
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ::import::{
-    About, File, ImportedRun, Kind, Mode, Options, Row, Source, differences, published,
+    About, File, ImportedRun, Kind, Mode, Options, Row, Source, differences, published, read_all,
 };
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &ImportArgs, root: &Path, printer: Printer) -> Result<Ex
     let mut lab = Lab::open(root)?;
     let run = keep(&mut lab, &imported)?;
     match options.mode {
-        Mode::Compat => printer.raw(tables.as_bytes())?,
+        Mode::Compat => printer.raw(tables.as_bytes()),
         Mode::Exact => say_differences(&sources, &rows, &options, printer),
     }
     printer.note(&what_next(&run, &rows));
@@ -122,14 +122,6 @@ fn what_next(run: &RunId, rows: &[Row]) -> String {
     let metric = rows.iter().flat_map(|row| &row.measurements).next();
     let metric = metric.map_or("all", |m| &m.metric.0);
     format!("no rates, so: `backslide compare {run} --all --metric {metric}`")
-}
-
-fn read_all(sources: &[Source], options: &Options) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    for source in sources {
-        rows.extend(::import::read(source, options)?);
-    }
-    Ok(rows)
 }
 
 /// What a path stands for: a file, a directory of raw output, or a directory of such directories.

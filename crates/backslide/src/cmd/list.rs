@@ -59,7 +59,7 @@ pub(crate) fn run(args: &ListArgs, root: &Path, printer: Printer) -> Result<Exit
         })
         .collect();
     match args.format {
-        Format::Json => printer.result(&serde_json::to_string_pretty(&lines)?),
+        Format::Json => printer.json(&lines)?,
         Format::Text if lines.is_empty() => {
             printer.note("this lab has no runs yet: `backslide demo` or `backslide run PLAN`");
         }

@@ -26,7 +26,9 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
     let plan = super::run::expand(&file, &builds, host.shape)?;
     let estimate = plan::estimate(&plan);
     match args.format {
-        Format::Json => printer.result(&serde_json::to_string_pretty(&json::expanded(&plan))?),
+        Format::Json => {
+            printer.json(&json::expanded(&plan, &estimate))?;
+        }
         Format::Text => {
             outline(&plan, &estimate, &host, directory, printer);
             for recipe in builds.take_wanted() {
@@ -107,7 +109,7 @@ fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer
     }
 }
 
-/// How the rounds are carried out, where the plan asks for more than a number of them.
+/// How the rounds are carried out and judged, where the plan asks for more than a number of them.
 fn course(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(first) = plan.course.first_look {
@@ -121,6 +123,14 @@ fn course(plan: &Plan) -> Vec<String> {
         Interleave::Slices(length) => lines.push(format!(
             "in slices of {length}, where a step changes no data: all systems of a round are up at once"
         )),
+    }
+    let margins = plan.course.margins.iter();
+    let margins: Vec<String> = margins.map(|(m, margin)| format!("{m} {margin}")).collect();
+    if !margins.is_empty() {
+        lines.push(format!(
+            "smallest changes worth calling: {}; of other metrics their own",
+            margins.join(", ")
+        ));
     }
     lines
 }

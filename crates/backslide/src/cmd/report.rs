@@ -21,7 +21,8 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
     let lab = runs::open(root)?;
     let run = runs::choose(&lab, args.run.as_deref())?;
     let data = lab.store.load(&run, runs::EVERYTHING)?;
-    let comparisons = runs::compare_all(&data, args.base.as_deref())?;
+    let min_effect = runs::min_effect(args.min_effect)?;
+    let comparisons = runs::compare_all(&data, args.base.as_deref(), min_effect)?;
     let output = destination(&lab, &run, args.output.as_deref())?;
     let format = format_of(&output, args.format)?;
     let charts = match args.charts.as_deref() {
@@ -64,6 +65,7 @@ fn write_charts(
         differing: None,
         generated: "",
         findings: Vec::new(),
+        false_alarms: None,
     });
     if files.is_empty() {
         let run = &data.info.id;
@@ -107,13 +109,9 @@ pub(crate) fn write(
     let base = comparisons
         .first()
         .map_or(&data.info.plan.base, |c| &c.base);
-    let differing = input::differing(lab, data, base)?;
     let input = Input {
-        data,
-        comparisons,
-        differing,
         generated: &generated,
-        findings: Vec::new(),
+        ..input::of(lab, data, base, comparisons)?
     };
     let text = match format_of(output, form.format)? {
         ReportFormat::Csv => return output::write(output, |out| csv(data, out)),

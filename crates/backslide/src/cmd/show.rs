@@ -5,7 +5,6 @@ use std::path::Path;
 use anyhow::Result;
 use lab::Lab;
 use model::{Outcome, TrialRecord};
-use report::Input;
 
 use crate::args::ShowArgs;
 use crate::exit::Exit;
@@ -48,13 +47,7 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
             printer.result(&format!("  {line}"));
         }
     }
-    let input = Input {
-        data: &data,
-        comparisons: &[],
-        differing: input::differing(&lab, &data, &info.plan.base)?,
-        generated: "",
-        findings: Vec::new(),
-    };
+    let input = input::of(&lab, &data, &info.plan.base, &[])?;
     for line in report::unequal(&input) {
         printer.prose(&line);
     }

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &WorkloadsArgs, printer: Printer) -> Result<Exit> {
     }
     match args.format {
         Format::Json => {
-            printer.result(&serde_json::to_string_pretty(&workload(&listing))?);
+            printer.json(&workload(&listing))?;
         }
         Format::Text if args.step.is_some() => show_step(&listing, printer),
         Format::Text => show(&listing, printer),
@@ -175,7 +175,7 @@ fn list(catalog: &Catalog, format: Format, printer: Printer) -> Result<()> {
     match format {
         Format::Json => {
             let all: Vec<Listed<'_>> = all.iter().map(workload).collect();
-            printer.result(&serde_json::to_string_pretty(&all)?);
+            printer.json(&all)?;
         }
         Format::Text => {
             table::print(printer, &overview(&all));

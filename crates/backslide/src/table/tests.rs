@@ -16,6 +16,7 @@ fn shown(micro: &Micro, width: u16, table: impl Fn(&Input<'_>) -> Option<Table>)
         differing: None,
         generated: "",
         findings: Vec::new(),
+        false_alarms: None,
     };
     let coloured = text(&table(&input).unwrap(), width);
     anstream::adapter::strip_str(&coloured).to_string()

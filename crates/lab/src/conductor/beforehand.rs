@@ -42,11 +42,7 @@ pub(super) fn try_connections(
     logs: &Path,
 ) -> Result<(), LabError> {
     for system in systems(plan, left) {
-        let is_started = matches!(
-            system.build.source,
-            BuildSource::Path(_) | BuildSource::Installed { .. }
-        );
-        if !(is_started && reach::is_negotiated(system.connection)) {
+        if !(system.has_server() && reach::is_negotiated(system.connection)) {
             continue;
         }
         let name = format!("{TRYOUT}{}", std::process::id());

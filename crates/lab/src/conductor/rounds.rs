@@ -9,7 +9,7 @@ use model::{Event, Interleave, Outcome, Plan, Trial, TrialKey};
 use stats::{Looks, Next, Options, Selection};
 
 use super::{Conductor, Ended};
-use crate::LabError;
+use crate::{LabError, judging};
 
 /// How far a run is.
 pub(super) struct Rounds<'a> {
@@ -73,8 +73,8 @@ impl<'a> Rounds<'a> {
     pub(super) fn systems_left(&self) -> Vec<usize> {
         let planned = self.plan.trials().into_iter();
         let planned = planned.filter(|trial| !self.is_done(trial));
-        let again = self.next().filter(|turn| turn.again.is_some());
         // The whole of it, because it may be disturbed and run once more.
+        let again = self.next_again();
         let again = again.map(|turn| self.plan.trials_of(turn.round));
         let mut left = Vec::new();
         for trial in planned.chain(again.into_iter().flatten()) {
@@ -85,13 +85,18 @@ impl<'a> Rounds<'a> {
         left
     }
 
-    /// The first planned round that is not done. After these a round for each of those that were disturbed, until
-    /// one was not or there were as many as there may be.
+    /// The first planned round that is not done; after these what is run again.
     fn next(&self) -> Option<Turn> {
         let mut planned = 1..=self.plan.rounds;
-        if let Some(round) = planned.find(|round| !self.is_finished(*round)) {
-            return Some(Turn { round, again: None });
+        match planned.find(|round| !self.is_finished(*round)) {
+            Some(round) => Some(Turn { round, again: None }),
+            None => self.next_again(),
         }
+    }
+
+    /// What is run again after the planned rounds, of which some may still be to come: a round for each of those
+    /// that were disturbed, until one was not or there were as many as there may be.
+    fn next_again(&self) -> Option<Turn> {
         let most = self.plan.course.quarantine.map_or(0, |q| q.reruns);
         let mut round = self.plan.rounds;
         for disturbed in (1..=self.plan.rounds).filter(|round| self.is_disturbed(*round)) {
@@ -193,7 +198,7 @@ impl Conductor<'_> {
         let data = self.keeper.load()?;
         let options = Options {
             metrics: Selection::Deciding,
-            ..Options::default()
+            ..judging(&data)
         };
         let compared = stats::compare(&data, &options)?;
         // What is said of a second copy of the base is noise, and no reason to go on.
@@ -358,8 +363,18 @@ mod tests {
         let mut systems = rounds.systems_left();
         systems.sort_unstable();
         assert_eq!(systems, [0, 1]);
-        done.truncate(3);
-        assert_eq!(Rounds::of(&plan, &done).systems_left(), [1]);
+    }
+
+    #[test]
+    fn a_disturbed_round_needs_its_systems_again_before_its_turn_comes() {
+        let plan = plan("rounds = 2");
+        let left = |disturbed: &[u32]| {
+            let mut done = journal(2, disturbed);
+            done.pop();
+            Rounds::of(&plan, &done).systems_left()
+        };
+        assert_eq!(left(&[]), [1]);
+        assert_eq!(left(&[1]), [1, 0]);
     }
 
     #[test]

@@ -184,6 +184,7 @@ pub(crate) fn to_report<'a>(data: &'a RunData, comparisons: &'a [Comparison]) ->
         differing: None,
         generated: "today",
         findings: Vec::new(),
+        false_alarms: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use model::{BuildSource, Bytes, Dbms, Engine, Interleave, System, WorkloadSpec};
 
-use super::{sum, total};
+use super::{at_once, sum};
 use crate::config::size;
 
 /// What backslide takes by itself: the store, the probes, what is not yet written of results.
@@ -48,15 +48,10 @@ pub(super) fn of(workload: &WorkloadSpec, system: &System) -> Bytes {
 
 /// The most at the same time, of what each system takes with backslide beside it.
 pub(super) fn peak(interleave: Interleave, systems: &[(String, Bytes)]) -> Bytes {
+    // There is one backslide beside all of them.
     let each = systems.iter().map(|(_, memory)| memory.0);
-    Bytes(match interleave {
-        Interleave::Trials => each.max().unwrap_or(0),
-        // There is one backslide beside all of them.
-        Interleave::Slices(_) => {
-            let servers = each.map(|memory| memory.saturating_sub(OURS));
-            sum([OURS, total(servers)])
-        }
-    })
+    let servers = each.map(|memory| memory.saturating_sub(OURS));
+    Bytes(sum([OURS, at_once(interleave, servers)]))
 }
 
 /// The most sessions at the same time.

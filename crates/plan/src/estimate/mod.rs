@@ -106,8 +106,10 @@ pub fn estimate(plan: &Plan) -> Estimate {
     let time = of_rounds(plan.rounds);
     let store = store(plan, time);
     let kept = total(templates.iter().map(|template| template.disk.0));
+    let instances = systems.iter().map(|(_, disk)| disk.0);
+    let instances = at_once(plan.course.interleave, instances);
     Estimate {
-        disk: Bytes(sum([instances(plan, &systems), kept, store])),
+        disk: Bytes(sum([instances, kept, store])),
         systems,
         peak_memory: memory::peak(plan.course.interleave, &memory),
         memory,
@@ -119,12 +121,11 @@ pub fn estimate(plan: &Plan) -> Estimate {
     }
 }
 
-/// Bytes of all instances that exist at the same time.
-fn instances(plan: &Plan, systems: &[(String, Bytes)]) -> u64 {
-    let sizes = systems.iter().map(|(_, disk)| disk.0);
-    match plan.course.interleave {
-        Interleave::Trials => sizes.max().unwrap_or(0),
-        Interleave::Slices(_) => total(sizes),
+/// The most bytes at the same time, of what each system takes.
+fn at_once(interleave: Interleave, each: impl Iterator<Item = u64>) -> u64 {
+    match interleave {
+        Interleave::Trials => each.max().unwrap_or(0),
+        Interleave::Slices(_) => total(each),
     }
 }
 

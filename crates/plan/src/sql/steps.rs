@@ -177,7 +177,7 @@ pub(crate) fn steps(
             (None, _) => {}
         }
     }
-    Ok(sequence.steps)
+    Ok(sequence.up_to_the_last_result())
 }
 
 /// The steps so far, and what they did to the data.
@@ -239,6 +239,15 @@ impl<'a> Sequence<'a> {
             self.written = false;
             self.settle();
         }
+    }
+
+    /// Without what prepares for tests that nobody chose.
+    fn up_to_the_last_result(mut self) -> Vec<SqlStep> {
+        let is_result = |step: &SqlStep| matches!(&step.work, SqlWork::Run(run) if run.measured);
+        if let Some(last) = self.steps.iter().rposition(is_result) {
+            self.steps.truncate(last + 1);
+        }
+        self.steps
     }
 
     fn run(&mut self, id: String, draft: &Draft<'_>, test: &str, clients: u32, run: SqlRun) {

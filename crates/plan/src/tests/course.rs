@@ -1,7 +1,7 @@
 //! How rounds are carried out: how many, in what they alternate, how much noise they may meet.
 
 use insta::assert_snapshot;
-use model::{Course, Interleave, Nanos, Plan, Quarantine};
+use model::{Course, Interleave, Margin, MetricId, Nanos, Plan, Quarantine};
 
 use super::{CATALOG, expand};
 use crate::{Catalog, PlanError, estimate, remarks};
@@ -113,7 +113,7 @@ fn the_limits_of_noise_are_the_catalogs_unless_the_plan_names_others() {
         })
     );
     let all = "quarantine = { steal_percent = 0.5, foreign_percent = 250, throttled_percent = 0, \
-               swapped_pages = 1_000, reruns = 10 }";
+               swapped_pages = 1_000, major_faults = 4_294_967_295, reruns = 10 }";
     assert_eq!(
         course(&format!("rounds = 3\n{all}")).quarantine,
         Some(Quarantine {
@@ -121,6 +121,7 @@ fn the_limits_of_noise_are_the_catalogs_unless_the_plan_names_others() {
             foreign_permille: 2_500,
             throttled_permille: 0,
             swapped_pages: 1_000,
+            major_faults: u32::MAX,
             reruns: 10,
         })
     );
@@ -139,7 +140,7 @@ fn limits_that_cannot_be() {
 
 #[test]
 fn the_catalog_has_all_limits() {
-    let text = "steal_percent = 1\nforeign_percent = 2\nthrottled_percent = 3.5\nswapped_pages = 4\nreruns = 1\n";
+    let text = "steal_percent = 1\nforeign_percent = 2\nthrottled_percent = 3.5\nswapped_pages = 4\nmajor_faults = 5\nreruns = 1\n";
     let catalog = |text: &str| Catalog::with(&[("noise.toml".to_owned(), text.to_owned())]);
     assert_eq!(
         catalog(text).unwrap().noise(),
@@ -148,11 +149,53 @@ fn the_catalog_has_all_limits() {
             foreign_permille: 20,
             throttled_permille: 35,
             swapped_pages: 4,
+            major_faults: 5,
             reruns: 1,
         })
     );
     let error = catalog(&text.replace("swapped_pages = 4\n", "")).unwrap_err();
     assert_snapshot!(error, @"catalog/noise.toml:1: noise needs the key `swapped_pages`");
+}
+
+#[test]
+fn a_plan_may_name_margins() {
+    assert!(course("rounds = 3").margins.is_empty());
+    let named =
+        "margins = { rate = 1, \"server.cpu/o\" = 0.5, \"response.p99\" = 12.25, errors = 0 }";
+    let margins = course(&format!("rounds = 3\n{named}")).margins;
+    let margins: Vec<(MetricId, Margin)> = margins.into_iter().collect();
+    let expected = [
+        ("errors", 0),
+        ("rate", 100),
+        ("response.p99", 1_225),
+        ("server.cpu/o", 50),
+    ];
+    assert_eq!(
+        margins,
+        expected.map(|(metric, hundredths)| (MetricId::new(metric), Margin(hundredths)))
+    );
+    // Metrics of one kind of operation by their whole name.
+    let of_kind = course("rounds = 3\nmargins = { \"service.point.p95\" = 100 }").margins;
+    assert_eq!(of_kind.len(), 1);
+}
+
+#[test]
+fn margins_that_cannot_be() {
+    let margins = |value: &str| error(MICRO, &format!("rounds = 3\nmargins = {value}"));
+    assert_snapshot!(margins("2"), @r#"my.toml:3: `margins` must be a table such as { rate = 1, "server.cpu/o" = 0.5 }, not 2"#);
+    assert_snapshot!(margins("{ rate = -1 }"), @"my.toml:3: `rate` must be a number of per cent from 0 to 100, with two decimals at most, not -1");
+    assert_snapshot!(margins("{ rate = -0.001 }"), @"my.toml:3: `rate` must be a number of per cent from 0 to 100, with two decimals at most, not -0.001");
+    assert_snapshot!(margins("{ rate = nan }"), @"my.toml:3: `rate` must be a number of per cent from 0 to 100, with two decimals at most, not NaN");
+    assert_snapshot!(margins("{ rate = 1e3 }"), @"my.toml:3: `rate` must be a number of per cent from 0 to 100, with two decimals at most, not 1000");
+    assert_snapshot!(margins("{ rate = \"1 %\" }"), @r#"my.toml:3: `rate` must be a number of per cent from 0 to 100, with two decimals at most, not "1 %""#);
+    assert_snapshot!(margins("{ tpmc = 1 }"), @"my.toml:3: `tpmc` in margins: neither direction of it is better, so that it is not judged; leave it out");
+    assert_snapshot!(margins("{ response.p99 = 1 }"), @r#"my.toml:3: `response` in margins is a table: the name of a metric with a dot or a slash is written in quotes, such as "response.p99" = 5"#);
+    let unknown = margins("{ \"server.cpu\" = 1 }");
+    assert!(
+        unknown
+            .starts_with("my.toml:3: no metric `server.cpu`; nearest `server.cpu/o`; there are: "),
+        "{unknown}"
+    );
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use model::StepInfo;
 
 use super::figures::{self, Figure, OverTime};
+use super::sections::Sections;
+use super::step::Extent;
 use super::{over_clients, transactions};
 use crate::chart::Chart;
 use crate::series::{self, Bins};
@@ -24,7 +26,8 @@ pub(crate) struct NamedFigure {
     pub(crate) chart: Chart,
 }
 
-/// All of them, in the order of the page. The steps of a sweep are in the charts of their tests.
+/// All of them, in the order of the page. The steps of a sweep are in the charts of their tests; by themselves only
+/// those that have a section in the whole page.
 pub(crate) fn all_figures(view: &View<'_>) -> Vec<NamedFigure> {
     let mut all = of_transactions(view);
     all.extend(view.candidates().map(|system| {
@@ -32,9 +35,11 @@ pub(crate) fn all_figures(view: &View<'_>) -> Vec<NamedFigure> {
         named(name, figures::all_ratios(view, system))
     }));
     all.extend(of_sweep(view));
-    let steps = view.steps.iter();
-    for step in steps.filter(|step| !figures::is_swept(view, step)) {
-        all.extend(of_step(view, step));
+    let sections = Sections::of(view, Extent::Whole);
+    for (place, step) in view.steps.iter().enumerate() {
+        if !figures::is_swept(view, step) || sections.has(place) {
+            all.extend(of_step(view, step));
+        }
     }
     all.retain(|one| !one.chart.is_empty());
     all
@@ -92,14 +97,15 @@ fn of_step(view: &View<'_>, step: &StepInfo) -> Vec<NamedFigure> {
             figures::ratios(view, step),
         ),
     ];
-    all.extend(over_time(view, step, &label));
-    for kind in kinds(view, step) {
-        all.extend(response_times(view, step, &label, &kind));
+    let kinds = kinds(view, step);
+    all.extend(over_time(view, step, &label, &kinds));
+    for kind in &kinds {
+        all.extend(response_times(view, step, &label, kind));
     }
     all
 }
 
-fn over_time(view: &View<'_>, step: &StepInfo, label: &str) -> Vec<NamedFigure> {
+fn over_time(view: &View<'_>, step: &StepInfo, label: &str, kinds: &[String]) -> Vec<NamedFigure> {
     let bins = Bins::of(view, step, POINTS);
     let draw = |what: &OverTime<'_>| figures::over_time(view, step, bins, what);
     let words = ["p99", "longest"];
@@ -113,10 +119,7 @@ fn over_time(view: &View<'_>, step: &StepInfo, label: &str) -> Vec<NamedFigure> 
         let name = format!("{word}-{}", of_kind("-", label, what.kind));
         all.push(titled(name, &subject, draw(what)));
     }
-    for kind in kinds(view, step)
-        .iter()
-        .filter(|kind| **kind != step.subject)
-    {
+    for kind in kinds.iter().filter(|kind| **kind != step.subject) {
         let figure = Figure {
             title: format!("{kind} over time"),
             ..draw(&OverTime::other(step, kind))

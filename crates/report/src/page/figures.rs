@@ -83,11 +83,9 @@ pub(super) fn ratios(view: &View<'_>, step: &StepInfo) -> Figure {
     }
 }
 
-/// What decides the steps, of one system against the base: a row a step. In a sweep the steps that are no
-/// part of it, which has charts of its own.
+/// The ratios of a system to the base in all steps; in a sweep in those that are no part of it.
 pub(super) fn all_ratios(view: &View<'_>, system: &Seen<'_>) -> Figure {
-    let steps = view.steps.iter();
-    ratios_of(view, system, steps.filter(|step| !is_swept(view, step)))
+    ratios_of(view, system, unswept(view))
 }
 
 /// Is this step part of a sweep, whose tests have charts of their own?
@@ -95,7 +93,13 @@ pub(super) fn is_swept(view: &View<'_>, step: &StepInfo) -> bool {
     view.sweep.as_ref().is_some_and(|sweep| sweep.holds(step))
 }
 
-/// The same of these steps.
+/// The steps that are part of none.
+pub(super) fn unswept<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v StepInfo> {
+    let steps = view.steps.iter();
+    steps.filter(move |step| !is_swept(view, step))
+}
+
+/// What decides these steps, of one system against the base: a row a step.
 pub(super) fn ratios_of<'s>(
     view: &View<'_>,
     system: &Seen<'_>,
@@ -103,9 +107,7 @@ pub(super) fn ratios_of<'s>(
 ) -> Figure {
     let rows: Vec<ForestRow> = steps
         .filter_map(|step| {
-            let what = deciding::word(&view.deciding(step));
-            let what = what.map_or_else(String::new, |word| format!(", {word}"));
-            let name = format!("{}{what}", view.label(step));
+            let name = deciding::beside(&view.label(step), &view.deciding(step));
             forest_row(view, system, step, name)
         })
         .collect();

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use model::StepInfo;
 
 use super::evidence::Cells;
-use super::figures::{is_swept, ratios_of};
+use super::figures::{ratios_of, unswept};
 use super::part::part;
 use super::room::size;
 use super::sections::{Link, Sections};
@@ -26,17 +26,16 @@ pub(super) fn forests(view: &View<'_>, sections: &Sections, cells: &Cells) -> Ma
     if !view.has_candidates() {
         return html! {};
     }
-    let all = view.steps.iter().filter(|step| !is_swept(view, step));
-    let all = all.count();
+    let all: Vec<&StepInfo> = unswept(view).collect();
     let content = html! {
         p.note {
             "A row a step, candidate to base: the bar is the 95 % interval, the faint dots are the rounds, shaded is what is too small to matter."
             @if view.sweep.is_some() { " Tests at several numbers of clients have their intervals in the charts over these." }
         }
         @for system in view.candidates() {
-            @let steps = listed(view, system);
+            @let steps = listed(view, system, &all);
             div data-system=(system.key) {
-                @if steps.len() < all {
+                @if steps.len() < all.len() {
                     p.note { (system.name) ": only steps in which what decides them certainly differs." }
                 }
                 @if steps.is_empty() { p.nothing { "None." } }
@@ -51,16 +50,14 @@ pub(super) fn forests(view: &View<'_>, sections: &Sections, cells: &Cells) -> Ma
 }
 
 /// The steps that are shown of a system: all, or those that certainly differ most.
-fn listed<'v>(view: &'v View<'_>, system: &Seen<'_>) -> Vec<&'v StepInfo> {
-    let steps = view.steps.iter().filter(|step| !is_swept(view, step));
-    let steps: Vec<&StepInfo> = steps.collect();
+fn listed<'s>(view: &View<'_>, system: &Seen<'_>, all: &[&'s StepInfo]) -> Vec<&'s StepInfo> {
     let systems = view.candidates().count().max(1);
     let most = if view.is_brief { MOST_BRIEF } else { MOST };
-    if !view.differing_only && systems * steps.len() <= most {
-        return steps;
+    if !view.differing_only && systems * all.len() <= most {
+        return all.to_vec();
     }
     let mut ranked: Vec<(f64, usize)> = Vec::new();
-    for (number, step) in steps.iter().enumerate() {
+    for (number, step) in all.iter().enumerate() {
         let comparison = view.decision(system.name, step);
         let certain = comparison.filter(|c| is_certain(&c.verdict));
         ranked.extend(certain.map(|comparison| (size(comparison), number)));
@@ -68,7 +65,7 @@ fn listed<'v>(view: &'v View<'_>, system: &Seen<'_>) -> Vec<&'v StepInfo> {
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     ranked.truncate((most / systems).max(1));
     let kept: BTreeSet<usize> = ranked.into_iter().map(|(_, number)| number).collect();
-    let numbered = steps.into_iter().enumerate();
+    let numbered = all.iter().copied().enumerate();
     numbered
         .filter(|(number, _)| kept.contains(number))
         .map(|(_, step)| step)
@@ -82,7 +79,7 @@ fn verdicts(view: &View<'_>, sections: &Sections, cells: &Cells) -> Markup {
         ..tables::Shown::decisions()
     };
     let table = tables::view_verdicts(view, &shown);
-    let links = links(view, sections, cells);
+    let links = links(view, &shown, sections, cells);
     html! {
         details #verdicts {
             summary { (table.title) }
@@ -93,15 +90,14 @@ fn verdicts(view: &View<'_>, sections: &Sections, cells: &Cells) -> Markup {
     }
 }
 
-/// In the order of the table's rows.
-fn links(view: &View<'_>, sections: &Sections, cells: &Cells) -> Vec<Link> {
+/// In the order of the rows of the table that shows these.
+fn links(view: &View<'_>, shown: &tables::Shown, sections: &Sections, cells: &Cells) -> Vec<Link> {
     let mut links = Vec::new();
     for system in view.candidates() {
         for place in view.groups.iter().flat_map(|group| group.places.clone()) {
             let step = view.steps.get(place);
             let comparison = step.and_then(|step| view.decision(system.name, step));
-            let is_listed = |verdict| !view.differing_only || is_certain(verdict);
-            if comparison.is_some_and(|c| is_listed(&c.verdict)) {
+            if comparison.is_some_and(|c| shown.shows(&c.metric, c)) {
                 links.push(cells.link(sections, system, place, VERDICTS));
             }
         }

@@ -12,7 +12,7 @@ use crate::chart::scale::Scale;
 use crate::deciding;
 use crate::format;
 use crate::tables;
-use crate::view::{Seen, View, is_certain};
+use crate::view::{Seen, View, is_certain, usable_ratio};
 
 /// From so many cells on a bar in each would take more room than all the rest.
 const MANY: usize = 600;
@@ -251,7 +251,7 @@ pub(super) fn margin(comparison: &Comparison) -> f64 {
 /// What the charts draw of a comparison; `None` without a ratio.
 pub(super) fn ratio(comparison: &Comparison) -> Option<Ratio> {
     Some(Ratio {
-        value: comparison.ratio.filter(|r| r.is_finite() && *r > 0.0)?,
+        value: usable_ratio(comparison)?,
         ends: format::finite_pair(comparison.low, comparison.high),
         margin: margin(comparison),
     })

@@ -1,7 +1,7 @@
 //! How the numbers were made, in short.
 
 use maud::{Markup, html};
-use model::Interleave;
+use model::{Interleave, Placement};
 
 use super::part::part;
 use super::table::folded;
@@ -67,8 +67,12 @@ fn course(view: &View<'_>) -> Vec<String> {
         ));
     }
     if let Some(limits) = course.quarantine {
+        let faults = match limits.major_faults {
+            u32::MAX => String::new(),
+            limit => format!(", or the server has more than {limit} major page faults a second"),
+        };
         texts.push(format!(
-            "A trial is quarantined, and its round run again at most {}, where other guests take more than {} % of the host's CPU time, other processes more than {} % of one CPU, the control group is held back for more than {} % of the time, or more than {} pages a second go to the swap device or come from it.",
+            "A trial is quarantined, and its round run again at most {}, where other guests take more than {} % of the host's CPU time, other processes more than {} % of one CPU, the control group is held back for more than {} % of the time, or more than {} pages a second go to the swap device or come from it{faults}.",
             plural(limits.reruns as usize, "time"),
             per_cent(limits.steal_permille),
             per_cent(limits.foreign_permille),
@@ -86,7 +90,7 @@ fn per_cent(permille: u32) -> String {
 /// On which CPUs everything ran.
 fn placement(view: &View<'_>) -> String {
     match tables::shared_placement(&view.input.data.info.plan.systems) {
-        Some(words) if words == "free" => {
+        Some(words) if words == Placement::default().words() => {
             "Placement: free. The kernel chose the CPUs of server and client.".to_owned()
         }
         Some(words) => format!("Placement of every system: {words}."),

@@ -33,7 +33,7 @@ use self::step::Extent;
 use crate::chart::style::shapes;
 use crate::rounds::rounds;
 use crate::view::View;
-use crate::{Input, format, tables};
+use crate::{Input, Table, format, tables};
 
 const STYLE: &str = include_str!("../../assets/report.css");
 
@@ -67,6 +67,8 @@ struct Page<'p, 'a> {
     near: &'p View<'a>,
     sections: &'p Sections,
     cells: &'p Cells,
+    /// The groups of tests, where the workload has any.
+    groups: Option<Table>,
     /// How much of each step there is room for.
     extent: Extent,
 }
@@ -84,6 +86,7 @@ fn page(input: &Input<'_>, extent: Extent) -> String {
         near,
         sections: &sections,
         cells: &Cells::of(&all, listed),
+        groups: tables::view_group_summary(listed),
         extent: room.extent,
     });
     if all.is_brief {
@@ -150,7 +153,7 @@ fn head(page: &Page<'_, '_>) -> Markup {
                 a href="#tables" { "Throughput" }
                 a href="#costs" { "Cost" }
                 a href="#sizes" { "Sizes" }
-                @if has_groups(page.listed) { a href="#groups" { "Groups" } }
+                @if page.groups.is_some() { a href="#groups" { "Groups" } }
                 @if view.has_candidates() { a href="#forest" { "Intervals" } }
                 @if view.sweep.is_some() { a href="#sweep" { "Clients" } }
                 (links(view, page.sections))
@@ -191,14 +194,16 @@ fn body(page: &Page<'_, '_>) -> Markup {
         (costs::costs(listed))
         (costs::sizes(listed))
         (costs::errors(all))
-        (groups(listed))
+        @if let Some(groups) = &page.groups {
+            (part("groups", "Groups of tests", &table::table(groups)))
+        }
         (forest::forests(listed, page.sections, page.cells))
         (over_clients::over_clients(listed))
         (page.sections.note())
         (room::note(listed, page.near, "What is shown step by step"))
         (steps(page))
         (methods::methods(all))
-        (noise::noise(all))
+        (noise::noise(all, listed))
         (trials::failed(all))
         (provenance::provenance(all, listed))
     }
@@ -221,18 +226,6 @@ fn throughput(view: &View<'_>) -> Markup {
         @if let Some(open_loop) = tables::view_open_loop(view) { (table::table(&open_loop)) }
     };
     part("tables", "Throughput", &content)
-}
-
-fn has_groups(view: &View<'_>) -> bool {
-    tables::view_group_summary(view).is_some()
-}
-
-/// Smallest, largest, mean and middle ratio of each group of tests; nothing where there are no groups.
-fn groups(view: &View<'_>) -> Markup {
-    match tables::view_group_summary(view) {
-        None => markup! {},
-        Some(groups) => part("groups", "Groups of tests", &table::table(&groups)),
-    }
 }
 
 fn steps(page: &Page<'_, '_>) -> Markup {

@@ -1,21 +1,28 @@
-//! What the same system measured twice says of the noise.
+//! What the same system measured twice says of the noise, and what else may have been at work.
 
 use maud::{Markup, html};
 use model::Comparison;
 use stats::{ControlSummary, rates_of_control};
 
 use super::part::part;
-use super::table::table;
+use super::table::{folded, table};
 use crate::table::{Cell, Header, Table};
 use crate::view::{View, is_certain};
-use crate::{format, sentence, tables};
+use crate::{before, format, sentence, tables};
 
-pub(super) fn noise(view: &View<'_>) -> Markup {
+/// Amounts are those of the systems that tables have room for.
+pub(super) fn noise(view: &View<'_>, listed: &View<'_>) -> Markup {
     let control = view.systems.iter().find(|system| system.is_control);
     let content = html! {
         p { (sentence::view_control(view)) }
         @if let Some(control) = control { (cells(view, control.name)) }
         @if !view.input.data.info.is_imported() { p { (quarantined(view)) } }
+        @for told in before::of_run(view) { p { (told) } }
+        @if !view.is_brief {
+            @if let Some(left_over) = tables::view_left_over(listed) {
+                div #left-over { (folded(&left_over)) }
+            }
+        }
     };
     part("noise", "Noise", &content)
 }

@@ -1,7 +1,7 @@
 //! Sweeps: ratios at a glance, then each test over its client counts.
 
 use maud::{Markup, html};
-use model::MetricId;
+use model::{Comparison, MetricId};
 
 use super::evidence::Cells;
 use super::figures::Figure;
@@ -25,17 +25,16 @@ pub(super) fn matrices(
     cells: &Cells,
 ) -> Markup {
     let cell = |system: &Seen<'_>, number: usize, test: &Test, count: u32| {
-        let place = place_at(view, test, count);
+        let place = test.place_at(view, count);
         let step = place.and_then(|place| view.steps.get(place));
         let comparison = step.and_then(|step| view.comparison(system.name, step, MetricId::RATE));
-        let comparison = comparison.filter(|c| c.ratio.is_some());
         let Some((place, comparison)) = place.zip(comparison) else {
             return html! { td.muted { (format::ABSENT) } };
         };
         let elsewhere = format!("#test-{number}");
         let link = cells.link(sections, system, place, &elsewhere);
         html! {
-            td class=[shade(comparison)] title=[format::interval(comparison)] {
+            td class=[shade(comparison)] title=[interval_or_reason(comparison)] {
                 (link.around(&with_sign(comparison)))
             }
         }
@@ -48,17 +47,19 @@ pub(super) fn matrices(
         @for system in view.candidates() {
             h3.table-title data-system=(system.key) { (chip(system)) " " (name(system.name)) (role(system)) }
             div.scroll tabindex="0" role="group" aria-label={ (system.name) " over numbers of clients" } data-system=(system.key) {
-                (one_matrix(view, sweep, |number, test, count| cell(system, number, test, count)))
+                (one_matrix(sweep, |number, test, count| cell(system, number, test, count)))
             }
         }
     }
 }
 
-fn one_matrix(
-    view: &View<'_>,
-    sweep: &Sweep,
-    cell: impl Fn(usize, &Test, u32) -> Markup,
-) -> Markup {
+/// What a cell has no room for.
+fn interval_or_reason(comparison: &Comparison) -> Option<String> {
+    let reason = || Some(comparison.verdict.reason()).filter(|reason| !reason.is_empty());
+    format::interval(comparison).or_else(reason)
+}
+
+fn one_matrix(sweep: &Sweep, cell: impl Fn(usize, &Test, u32) -> Markup) -> Markup {
     let tests: Vec<(usize, &Test)> = sweep.tests.iter().enumerate().collect();
     html! {
         table.matrix.swept {
@@ -73,7 +74,7 @@ fn one_matrix(
                         (heading(title, sweep.clients.len() + 1))
                     }
                     @for &(number, test) in group {
-                        tr data-step=[first_place(view, test)] {
+                        tr data-step=[shown_by(test)] {
                             th scope="row" { a href={ "#test-" (number) } { (name(&test.name)) } }
                             @for count in &sweep.clients { (cell(number, test, *count)) }
                         }
@@ -84,19 +85,9 @@ fn one_matrix(
     }
 }
 
-/// The place of a test's step at a client count among the view's steps.
-fn place_at(view: &View<'_>, test: &Test, count: u32) -> Option<usize> {
-    let has_count = |place: &usize| {
-        let step = view.steps.get(*place);
-        step.is_some_and(|step| step.clients == count)
-    };
-    test.places.iter().copied().find(has_count)
-}
-
-/// By its first step a test is shown or hidden.
-fn first_place(view: &View<'_>, test: &Test) -> Option<usize> {
-    let first = test.steps(view).next()?;
-    place_at(view, test, first.clients)
+/// The place of the step by which a test is shown or hidden: its first.
+fn shown_by(test: &Test) -> Option<usize> {
+    test.places.first().copied()
 }
 
 /// A chart for each test, then its tables folded; crossovers before them.
@@ -137,7 +128,7 @@ fn crossings(found: &[Crossover]) -> Markup {
 
 fn one_test(view: &View<'_>, sweep: &Sweep, number: usize, test: &Test) -> Markup {
     html! {
-        div.multiple id={ "test-" (number) } data-step=[first_place(view, test)] {
+        div.multiple id={ "test-" (number) } data-step=[shown_by(test)] {
             (ratios(view, sweep, test))
             @if !view.differing_only { (numbers(view, test)) }
         }

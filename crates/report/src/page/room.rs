@@ -8,7 +8,7 @@ use model::Comparison;
 use super::sections::Sections;
 use super::step::Extent;
 use crate::format::plural;
-use crate::view::{Seen, View, is_certain};
+use crate::view::{Seen, View, is_certain, usable_ratio};
 
 /// Systems times steps for which a page has room with all that was recorded.
 const WHOLE: usize = 84;
@@ -94,8 +94,7 @@ fn change(view: &View<'_>, system: &Seen<'_>) -> f64 {
 
 /// How far a ratio is from 1; zero where there is none.
 pub(super) fn size(comparison: &Comparison) -> f64 {
-    let ratio = comparison.ratio.filter(|r| r.is_finite() && *r > 0.0);
-    ratio.map_or(0.0, |ratio| ratio.ln().abs())
+    usable_ratio(comparison).map_or(0.0, |ratio| ratio.ln().abs())
 }
 
 /// What to say where `shown` has fewer systems than there were before; nothing where it has all.

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::{SqlWork, StepInfo, StepNote, WorkloadSpec};
 
 use super::commands;
-use super::figures::{OverTime, distribution, over_time, ratios, rounds};
+use super::figures::{OverTime, distribution, is_swept, over_time, ratios, rounds};
 use super::legend::legend;
 use super::sections::Sections;
 use super::table::{folded, table};
@@ -12,7 +12,7 @@ use crate::groups::sql_step;
 use crate::series::{self, Bins};
 use crate::tables::{self, Clock};
 use crate::view::View;
-use crate::{statements, steps};
+use crate::{before, statements, steps};
 
 /// Points over time in the whole page at most, and of all quantile curves: what keeps the page small
 /// with many systems and steps.
@@ -80,18 +80,18 @@ pub(super) fn step(view: &View<'_>, place: usize, step: &StepInfo, detail: Detai
         Extent::Whole if !is_one_of_dozens && transactions.is_none() => view.kinds(step),
         Extent::Whole | Extent::Brief => vec![step.subject.clone()],
     };
-    let is_swept = view.sweep.as_ref().is_some_and(|sweep| sweep.holds(step));
     html! {
         section.step id={ "step-" (place) } aria-label={ "Step " (view.label(step)) } data-step=(place) {
             h2 { (view.label(step)) }
             p.note { (steps::describe(step, &view.input.data.info.plan.workload)) " " (clients(step)) }
+            (before_it(view, step, whole))
             (sent(view, step))
             (tried(view, step))
             // A short report has one legend for all steps, and its forest plots have the ratios of all steps.
             @if whole { (legend(view)) }
             div.pair {
                 (rounds(view, step))
-                @if whole || is_swept { (ratios(view, step)) }
+                @if whole || is_swept(view, step) { (ratios(view, step)) }
             }
             (course(view, step, bins, whole))
             @for kind in &kinds { (response(view, step, kind, detail)) }
@@ -105,6 +105,20 @@ pub(super) fn step(view: &View<'_>, place: usize, step: &StepInfo, detail: Detai
                 @if let Some(pairs) = tables::view_pairs(view, step) { (folded(&pairs)) }
             }
             (commands::of_step(view, step))
+        }
+    }
+}
+
+/// Whether its warm-ups ended with a steady rate, and whether the settle phase before it left anything to do.
+fn before_it(view: &View<'_>, step: &StepInfo, whole: bool) -> Markup {
+    html! {
+        @if let Some(told) = before::warmed_up(view, step) { p.note { (told) } }
+        @if let Some(told) = before::settled(view, step) {
+            // A short report has no table of it.
+            p.note { (told) @if !view.is_brief { " " a href="#left-over" { "What was left over" } "." } }
+        }
+        @if whole {
+            @if let Some(warm_ups) = tables::view_warm_ups(view, step) { (folded(&warm_ups)) }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Direction, MetricId, StepInfo, Verdict, describe};
+use model::{Direction, MetricId, Reason, StepInfo, Verdict, describe};
 
 use crate::format;
 use crate::table::{Cell, Header, Table, Tone};
@@ -167,16 +167,22 @@ pub(super) fn absolute_cell(
     step: &StepInfo,
     metric: &str,
 ) -> Cell {
-    match (
-        view.median(system.name, step, metric),
-        view.unit(step, metric),
-    ) {
-        (Some(value), Some(unit)) => Cell::number(value, format::in_unit(value, unit)),
-        _ => Cell::absent(),
+    let own = view.values(system.name, step, metric).map(|v| v.unit);
+    let median = view.median(system.name, step, metric);
+    let Some((value, own)) = median.zip(own) else {
+        return Cell::absent();
+    };
+    let text = format::in_unit(value, own);
+    if view.unit(step, metric) == Some(own) {
+        return Cell::number(value, text);
     }
+    // Heads and spreadsheets have the unit of the first system: another stands in the text.
+    let unit = format::header_unit(own);
+    Cell::text(format!("{text} {unit}").trim_end())
 }
 
-/// A metric relative to the base: from the comparison; where there is none, from the medians.
+/// A metric relative to the base: from the comparison. The medians stand in for one that was not made, and for one
+/// that has no ratio because of a zero; what could not be compared has no ratio at all.
 pub(crate) fn relative_cell(
     view: &View<'_>,
     system: &Seen<'_>,
@@ -191,6 +197,9 @@ pub(crate) fn relative_cell(
         });
     }
     let comparison = view.comparison(system.name, step, metric);
+    if let Some(refused) = comparison.filter(|c| c.ratio.is_none() && !has_a_zero(&c.verdict)) {
+        return Cell::absent().marked(Tone::Muted, refused.verdict.word());
+    }
     let of_medians = || {
         let base = view.median(view.base, step, metric)?;
         Some(own? / base).filter(|ratio| ratio.is_finite())
@@ -206,6 +215,11 @@ pub(crate) fn relative_cell(
             cell
         }
     }
+}
+
+/// Is a value of zero all that keeps two from having a ratio?
+const fn has_a_zero(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Incomparable(Reason::NoRatio { .. }))
 }
 
 /// The word for a regression of this metric.

@@ -16,7 +16,9 @@ pub(crate) fn metrics(view: &View<'_>) -> Table {
             families.entry(key).or_insert((cell.unit, described));
         }
     }
+    let used = margins_used(view);
     let rows = families.into_iter().map(|((_, id), (unit, is))| {
+        let margin = used.get(&id).copied().unwrap_or(is.margin);
         let unit = if id == MetricId::RATE {
             "rows/s, ops/s or statements/s"
         } else {
@@ -27,7 +29,7 @@ pub(crate) fn metrics(view: &View<'_>) -> Table {
             Cell::text(is.title),
             Cell::text(unit),
             Cell::text(better(is.direction)),
-            Cell::number(100.0 * is.margin, format::percent(100.0 * is.margin)),
+            Cell::number(100.0 * margin, format::percent(100.0 * margin)),
         ]
     });
     Table {
@@ -52,6 +54,13 @@ pub(crate) fn metrics(view: &View<'_>) -> Table {
         ],
         rows: rows.collect(),
     }
+}
+
+/// By family, the margins that verdicts were given with: a plan may have its own.
+fn margins_used(view: &View<'_>) -> BTreeMap<String, f64> {
+    let compared = view.input.comparisons.iter();
+    let used = compared.filter_map(|c| Some((family(&c.metric), c.evidence.as_ref()?.margin)));
+    used.collect()
 }
 
 const fn better(direction: Direction) -> &'static str {

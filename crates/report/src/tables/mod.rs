@@ -3,12 +3,14 @@
 //! Absolute values are medians over the rounds; ratios come from the comparisons (geometric mean of
 //! the paired ratios). So the ratio of two medians need not be the printed ratio to the last digit.
 
+mod before;
 mod costs;
 mod errors;
 mod grid;
 mod group_summary;
 mod metrics;
 mod open_loop;
+mod outlying;
 mod over_clients;
 mod response;
 mod sizes;
@@ -18,8 +20,11 @@ mod transactions;
 mod trials;
 mod verdicts;
 
+use std::collections::HashSet;
+
 use model::{Group, StepInfo};
 
+pub(crate) use before::{left_over as view_left_over, warm_ups as view_warm_ups};
 pub(crate) use costs::{
     cost as view_cost, costs as view_costs, metrics_of as view_cost_metrics,
     step_costs as view_step_costs,
@@ -40,8 +45,8 @@ pub(crate) use response::{
 pub(crate) use sizes::sizes as view_sizes;
 pub use systems::placement_lines;
 pub(crate) use systems::{
-    differing as view_differing, placements as view_placements, settings as view_settings,
-    shared_placement,
+    differing as view_differing, each_placement, placements as view_placements,
+    settings as view_settings, shared_placement,
 };
 pub(crate) use throughput::{
     absolute as view_absolute, background as view_background, relative as view_relative,
@@ -86,7 +91,8 @@ pub fn verdicts(input: &Input<'_>, shown: &Shown) -> Table {
     view_verdicts(&View::new(input), shown)
 }
 
-/// The same for each candidate by itself; those that have nothing to show have no table.
+/// The same for each candidate by itself; those that have nothing to show have no table, and what several notes say
+/// stands below the first of them only.
 pub fn verdicts_by_system(input: &Input<'_>, shown: &Shown) -> Vec<Table> {
     let view = View::new(input);
     let tables = view.candidates().map(|system| {
@@ -96,7 +102,7 @@ pub fn verdicts_by_system(input: &Input<'_>, shown: &Shown) -> Vec<Table> {
         };
         view_verdicts(&view, &of_one)
     });
-    tables.filter(|table| !table.rows.is_empty()).collect()
+    told_once(tables.filter(|table| !table.rows.is_empty()))
 }
 
 /// Throughput: systems × steps.
@@ -131,13 +137,16 @@ pub(crate) fn view_ratios(view: &View<'_>) -> Vec<Table> {
     told_once(with_rows(others).into_iter().chain(swept))
 }
 
-/// Tables that follow each other, without the notes that the first of them has already.
+/// Tables that follow each other, without the lines of notes that one before has already.
 fn told_once(tables: impl Iterator<Item = Table>) -> Vec<Table> {
     let mut tables: Vec<Table> = tables.collect();
-    if let Some((first, others)) = tables.split_first_mut() {
-        for other in others.iter_mut().filter(|other| other.note == first.note) {
-            other.note.clear();
-        }
+    let mut told = HashSet::new();
+    for table in &mut tables {
+        let lines = table.note.lines();
+        let lines: Vec<&str> = lines
+            .filter(|line| told.insert((*line).to_owned()))
+            .collect();
+        table.note = lines.join("\n");
     }
     tables
 }
@@ -158,9 +167,7 @@ pub fn over_clients(input: &Input<'_>, system: &str) -> Option<Table> {
 pub fn all_over_clients(input: &Input<'_>) -> Vec<Table> {
     let view = View::new(input);
     let tables = view.candidates();
-    tables
-        .filter_map(|system| view_relative_over_clients(&view, system))
-        .collect()
+    told_once(tables.filter_map(|system| view_relative_over_clients(&view, system)))
 }
 
 /// Throughput of every system over that at the smallest client count; `None` where there is no sweep.

@@ -86,7 +86,8 @@ fn counts(clients: &[u32]) -> impl Iterator<Item = Header> {
 /// A ratio with a sign instead of a word, so that many fit beside each other.
 fn signed(view: &View<'_>, system: &Seen<'_>, step: &StepInfo) -> Cell {
     let cell = relative_cell(view, system, step, MetricId::RATE);
-    if cell.value.is_none() {
+    // What was compared in vain has a mark, and so a sign.
+    if cell.value.is_none() && cell.mark.is_empty() {
         return cell;
     }
     let comparison = view.comparison(system.name, step, MetricId::RATE);

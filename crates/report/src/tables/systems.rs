@@ -41,6 +41,14 @@ pub(crate) fn shared_placement(systems: &[System]) -> Option<String> {
         .then_some(first)
 }
 
+/// The placement of each system in words: `a: together on CPU 1; b: free`.
+pub(crate) fn each_placement(systems: &[System]) -> String {
+    let each = systems
+        .iter()
+        .map(|system| format!("{}: {}", system.name, system.placement()));
+    each.collect::<Vec<_>>().join("; ")
+}
+
 /// On which CPUs each system was measured, where they do not share them.
 pub(crate) fn placements(view: &View<'_>) -> Option<Table> {
     let systems = &view.input.data.info.plan.systems;

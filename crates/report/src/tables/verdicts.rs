@@ -2,10 +2,11 @@
 
 use model::{Comparison, MetricId, StepInfo, Verdict};
 
+use super::outlying;
 use crate::deciding;
 use crate::format;
 use crate::table::{Cell, Header, Table, Tone};
-use crate::view::{Seen, View, is_certain};
+use crate::view::{Seen, View, is_certain, usable_ratio};
 
 /// Costs that may explain a change of throughput.
 const COSTS: [&str; 8] = [
@@ -36,16 +37,62 @@ impl Shown {
         Self::default()
     }
 
-    /// `deciding` is the metric that decides the step of the comparison.
-    fn shows(&self, deciding: &MetricId, comparison: &Comparison) -> bool {
-        let system = self.system.as_ref();
-        system.is_none_or(|system| *system == comparison.system)
+    /// Is the table of this system?
+    fn is_of(&self, system: &str) -> bool {
+        let one = self.system.as_deref();
+        one.is_none_or(|one| one == system)
+    }
+
+    /// Does the table have a row for it? `deciding` is the metric that decides the step of the comparison.
+    pub(crate) fn shows(&self, deciding: &MetricId, comparison: &Comparison) -> bool {
+        self.is_of(&comparison.system)
             && (self.all_metrics || comparison.metric == *deciding)
             && (!self.decided_only || is_certain(&comparison.verdict))
     }
 }
 
 pub(crate) fn verdicts(view: &View<'_>, shown: &Shown) -> Table {
+    let headers = headers(shown);
+    // Under headings the systems would be mixed.
+    let has_headings = shown.system.is_some();
+    let (mut rows, mut told) = (Vec::new(), Vec::new());
+    // Of hundreds of systems only the one that is asked for is gone through.
+    let systems = view.candidates().filter(|s| shown.is_of(s.name));
+    for system in systems {
+        for group in &view.groups {
+            let steps = group.places.clone();
+            let steps = steps.filter_map(|place| view.steps.get(place));
+            let of_group: Vec<(&StepInfo, &Comparison)> = steps
+                .flat_map(|step| {
+                    let compared = compared(view, system, step, shown).into_iter();
+                    compared.map(move |comparison| (step, comparison))
+                })
+                .collect();
+            if has_headings && !(of_group.is_empty() || group.title.is_empty()) {
+                rows.push(Table::heading(&group.title, headers.len()));
+            }
+            for (step, comparison) in of_group {
+                let names = names(view, step, comparison, shown);
+                told.extend(outlying::told(comparison, &names));
+                let said = said(view, step, comparison);
+                rows.push(names.into_iter().chain(said).collect());
+            }
+        }
+    }
+    let mut note = "q is the p-value adjusted for false discoveries over the steps.".to_owned();
+    note.extend(outlying::note(told).map(|line| format!("\n{line}")));
+    Table {
+        title: match &shown.system {
+            Some(system) => format!("{system} against {}", view.base),
+            None => format!("Verdicts against {}", view.base),
+        },
+        note,
+        headers,
+        rows,
+    }
+}
+
+fn headers(shown: &Shown) -> Vec<Header> {
     let mut headers = Vec::new();
     if shown.system.is_none() {
         headers.push(Header::words("system"));
@@ -62,51 +109,28 @@ pub(crate) fn verdicts(view: &View<'_>, shown: &Shown) -> Table {
         Header::words("verdict"),
         Header::words("to decide it, or what moved with it"),
     ]);
-    // Under headings the systems would be mixed.
-    let has_headings = shown.system.is_some();
-    let mut all = Vec::new();
-    for system in view.candidates() {
-        for group in &view.groups {
-            let steps = group.places.clone();
-            let steps = steps.filter_map(|place| view.steps.get(place));
-            let of_group: Vec<Vec<Cell>> = steps
-                .flat_map(|step| rows(view, system, step, shown))
-                .collect();
-            if has_headings && !(of_group.is_empty() || group.title.is_empty()) {
-                all.push(Table::heading(&group.title, headers.len()));
-            }
-            all.extend(of_group);
-        }
-    }
-    let title = match &shown.system {
-        Some(system) => format!("{system} against {}", view.base),
-        None => format!("Verdicts against {}", view.base),
-    };
-    Table {
-        title,
-        note: "q is the p-value adjusted for false discoveries over the steps.".to_owned(),
-        headers,
-        rows: all,
-    }
+    headers
 }
 
-fn rows(view: &View<'_>, system: &Seen<'_>, step: &StepInfo, shown: &Shown) -> Vec<Vec<Cell>> {
+/// The comparisons of a system in a step that have a row.
+fn compared<'a>(
+    view: &View<'a>,
+    system: &Seen<'_>,
+    step: &StepInfo,
+    shown: &Shown,
+) -> Vec<&'a Comparison> {
     let deciding = view.deciding(step);
-    let comparisons: Vec<&Comparison> = if shown.all_metrics {
-        let all = view.input.comparisons.iter();
-        all.filter(|c| c.system == system.name && c.step == step.step && c.clients == step.clients)
-            .collect()
+    let mut compared = if shown.all_metrics {
+        view.compared(system.name, step).to_vec()
     } else {
         view.decision(system.name, step).into_iter().collect()
     };
-    comparisons
-        .into_iter()
-        .filter(|c| shown.shows(&deciding, c))
-        .map(|c| row(view, step, c, shown))
-        .collect()
+    compared.retain(|c| shown.shows(&deciding, c));
+    compared
 }
 
-fn row(view: &View<'_>, step: &StepInfo, comparison: &Comparison, shown: &Shown) -> Vec<Cell> {
+/// The cells that name a row.
+fn names(view: &View<'_>, step: &StepInfo, comparison: &Comparison, shown: &Shown) -> Vec<Cell> {
     let mut cells = Vec::new();
     if shown.system.is_none() {
         cells.push(Cell::text(comparison.system.clone()));
@@ -116,19 +140,22 @@ fn row(view: &View<'_>, step: &StepInfo, comparison: &Comparison, shown: &Shown)
         cells.push(Cell::text(label));
         cells.push(Cell::text(comparison.metric.0.clone()));
     } else {
-        let metric = deciding::word(&comparison.metric);
-        cells.push(Cell::text(match metric {
-            None => label,
-            Some(metric) => format!("{label}, {metric}"),
-        }));
+        let name = deciding::beside(&label, &comparison.metric);
+        cells.push(Cell::text(name));
     }
+    cells
+}
+
+/// The cells that say what was found.
+fn said(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> [Cell; 6] {
     let reason = comparison.verdict.reason();
     let why = if reason.is_empty() {
         moved_with(view, step, comparison).unwrap_or_default()
     } else {
         reason
     };
-    cells.extend([
+    let verdict = Cell::text(comparison.verdict.word()).with_tone(tone(&comparison.verdict));
+    [
         comparison.ratio.map_or_else(Cell::absent, |ratio| {
             Cell::number(ratio, format::ratio_of(comparison))
         }),
@@ -140,10 +167,13 @@ fn row(view: &View<'_>, step: &StepInfo, comparison: &Comparison, shown: &Shown)
         comparison
             .q_value
             .map_or_else(Cell::absent, |q| Cell::number(q, format::q_value(q))),
-        Cell::text(comparison.verdict.word()).with_tone(tone(&comparison.verdict)),
+        if outlying::rounds(comparison).is_empty() {
+            verdict
+        } else {
+            outlying::signed(verdict)
+        },
         Cell::text(why),
-    ]);
-    cells
+    ]
 }
 
 /// What the colour of a verdict is.
@@ -181,7 +211,7 @@ pub(crate) fn movers<'a>(
     let mut movers: Vec<(&Comparison, f64)> = costs
         .filter_map(|metric| view.comparison(system, step, metric))
         .filter(|cost| is_certain(&cost.verdict))
-        .filter_map(|cost| Some((cost, cost.ratio.filter(|r| r.is_finite() && *r > 0.0)?)))
+        .filter_map(|cost| Some((cost, usable_ratio(cost)?)))
         .collect();
     movers.sort_by(|a, b| b.1.ln().abs().total_cmp(&a.1.ln().abs()));
     movers
@@ -206,19 +236,30 @@ pub(crate) fn pairs(view: &View<'_>, step: &StepInfo) -> Option<Table> {
         .iter()
         .map(|r| Header::numbers(format!("round {r}"), ""));
     let rows = evidence.iter().map(|c| {
+        let outlying = outlying::rounds(c);
         let values = rounds.iter().map(|round| {
             let pair = c.pairs.iter().find(|(r, _)| r == round);
             pair.map_or_else(Cell::absent, |(_, ratio)| {
-                Cell::number(*ratio, format::pair(*ratio))
+                let cell = Cell::number(*ratio, format::pair(*ratio));
+                if outlying.contains(round) {
+                    outlying::signed(cell)
+                } else {
+                    cell
+                }
             })
         });
         std::iter::once(Cell::text(c.system.clone()))
             .chain(values)
             .collect()
     });
+    let has_outlying = evidence.iter().any(|c| !outlying::rounds(c).is_empty());
     Some(Table {
         title: "Ratio to the base in each round".to_owned(),
-        note: String::new(),
+        note: if has_outlying {
+            outlying::note_of_rounds()
+        } else {
+            String::new()
+        },
         headers: std::iter::once(Header::words("system"))
             .chain(columns)
             .collect(),

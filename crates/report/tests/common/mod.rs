@@ -53,6 +53,18 @@ impl Shape {
     }
 }
 
+/// What a report of these has, and nothing besides.
+pub fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> report::Input<'a> {
+    report::Input {
+        data,
+        comparisons,
+        differing: None,
+        generated: "",
+        findings: Vec::new(),
+        false_alarms: None,
+    }
+}
+
 /// What differs between the first two systems at run time.
 pub fn differing() -> report::Differing {
     let systems = ["sqlite/wal".to_owned(), "sqlite/rollback".to_owned()];

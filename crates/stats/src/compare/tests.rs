@@ -1,4 +1,7 @@
-use model::{Magnitude, SliceValue};
+use model::{
+    Arrivals, Counts, ErrorRules, LoadSpec, Magnitude, SliceValue, SqlPace, SqlRun, SqlSpec,
+    SqlStep, SqlWork, Statements, StepId, StepInfo, Unit, WarmUpEnd, WorkloadSpec,
+};
 use proptest::prelude::*;
 
 use super::*;
@@ -34,16 +37,18 @@ fn a_worked_example() {
 fn identical_values_are_unchanged_and_a_constant_change_is_certain() {
     let same = only(&run_of(&["a", "b"], "rate", &[[5.0, 5.0]; 3]));
     assert_eq!(same.verdict, Verdict::Unchanged);
-    assert_eq!(
-        (same.ratio, same.low, same.high),
-        (Some(1.0), Some(1.0), Some(1.0))
-    );
-    assert_eq!(same.q_value, Some(1.0));
+    assert_eq!((same.ratio, same.q_value), (Some(1.0), Some(1.0)));
+    let (low, high) = (same.low.unwrap(), same.high.unwrap());
+    assert!(0.999_99 < low && low < 1.0 && 1.0 < high && high < 1.000_01);
     assert_eq!(same.magnitude, None);
     let half = only(&run_of(&["a", "b"], "server.cpu/o", &[[5.0, 2.5]; 3]));
     assert_eq!(half.verdict, Verdict::Improved);
-    assert_eq!(half.q_value, Some(0.0));
+    assert!(half.q_value.is_some_and(|q| q > 0.0 && q < 1e-9));
+    assert!(half.low < half.ratio && half.ratio < half.high);
     assert_eq!(half.magnitude, Some(Magnitude::Large));
+    // A metric that has no margin: as many errors in each round.
+    let errors = only(&run_of(&["a", "b"], "errors.query", &[[3.0, 3.0]; 4]));
+    assert_eq!(errors.verdict, Verdict::Unchanged);
 }
 
 #[test]
@@ -113,6 +118,136 @@ fn what_has_no_ratio_is_named_and_nothing_against_nothing_is_left_out() {
     assert_eq!(verdict(&[[0.0, 0.0], [1.0, 1.0]]), no_ratio("a"));
     let nothing = run_of(&["a", "b"], "errors.query", &[[0.0, 0.0]; 3]);
     assert_eq!(compare(&nothing, &Options::default()), Ok(Vec::new()));
+}
+
+#[test]
+fn another_unit_is_another_quantity() {
+    let mut data = run_of(
+        &["a", "b", "c"],
+        "rate",
+        &[
+            [100.0, 50.0, 101.0],
+            [101.0, 50.5, 100.0],
+            [99.0, 49.0, 99.0],
+        ],
+    );
+    for cell in data.cells.iter_mut().filter(|cell| cell.system == "b") {
+        cell.unit = Unit::RowsPerSecond;
+    }
+    let reasons = |data: &RunData, base: &str| -> Vec<String> {
+        let options = Options {
+            base: Some(base.into()),
+            ..Options::default()
+        };
+        let found = compare(data, &options).unwrap().into_iter();
+        found.map(|c| c.verdict.reason()).collect()
+    };
+    assert_eq!(
+        reasons(&data, "a")[0],
+        "unit differs: ops/s and rows/s",
+        "b against a"
+    );
+    assert_eq!(reasons(&data, "b")[0], "unit differs: rows/s and ops/s");
+    let beside = &compare(&data, &Options::default()).unwrap()[1];
+    assert!(beside.ratio.is_some(), "{beside:?}");
+    // A system that has both in its rounds is comparable with none.
+    data.cells
+        .iter_mut()
+        .for_each(|c| c.unit = Unit::OpsPerSecond);
+    data.cells[0].unit = Unit::RowsPerSecond;
+    assert_eq!(
+        reasons(&data, "a"),
+        vec!["unit differs: rows/s, ops/s and ops/s"; 2]
+    );
+}
+
+/// Three closed loops, which throughput decides, and three open ones, which response time does.
+fn closed_and_open() -> RunData {
+    let mut data = empty_run(&["a", "b"]);
+    let open = SqlPace::Rate {
+        per_second: 100,
+        arrivals: Arrivals::Even,
+        queue: 10,
+    };
+    let names: Vec<String> = (0..6).map(|place| format!("s{place}")).collect();
+    let steps = names.iter().enumerate().map(|(place, name)| SqlStep {
+        id: StepId::new(name),
+        test: name.clone(),
+        group: String::new(),
+        clients: 1,
+        work: SqlWork::Run(SqlRun {
+            measured: true,
+            seconds: 1,
+            warmup_seconds: 0,
+            warmup_end: WarmUpEnd::Fixed,
+            writes: false,
+            whole: false,
+            pace: if place < 3 {
+                SqlPace::Unlimited
+            } else {
+                open.clone()
+            },
+            operations: Vec::new(),
+        }),
+    });
+    data.info.plan.workload = WorkloadSpec::Sql(SqlSpec {
+        name: "mine".into(),
+        tables: Vec::new(),
+        load: LoadSpec::usual(1),
+        steps: steps.collect(),
+        statements: Statements::Usual,
+        errors: ErrorRules::usual(),
+        statement_timeout: 60,
+        compat: false,
+    });
+    for (ordinal, name) in (0..).zip(&names) {
+        data.steps.push(StepInfo {
+            step: StepId::new(name),
+            ordinal,
+            clients: 1,
+            subject: "get".into(),
+            counts: Counts::Operations,
+            target_rate: None,
+        });
+        for (round, d) in (1..).zip([0.010, -0.012, 0.008, -0.009_f64]) {
+            for metric in ["rate", "response.get.p99", "server.cpu/o"] {
+                // The further down, the larger the effect.
+                let effect = 0.01 * f64::from(ordinal) + d * f64::from(metric.len() as u32 % 5 + 1);
+                data.cells.push(cell(round, "a", name, metric, 100.0));
+                let slower = 100.0 * effect.exp();
+                data.cells.push(cell(round, "b", name, metric, slower));
+            }
+        }
+    }
+    data
+}
+
+#[test]
+fn a_verdict_does_not_depend_on_the_question() {
+    let data = closed_and_open();
+    let asked = |metrics: Selection| {
+        let options = Options {
+            metrics,
+            ..Options::default()
+        };
+        compare(&data, &options).unwrap()
+    };
+    let all = asked(Selection::All);
+    assert_eq!(all.len(), 18);
+    let only = |metric: &str| asked(Selection::Only(vec![MetricId::new(metric)]));
+    for (found, expected) in [
+        (only("rate"), 6),
+        (only("response.get.p99"), 6),
+        (only("response.p99"), 6),
+        (only("server.cpu/o"), 6),
+        (asked(Selection::Deciding), 6),
+    ] {
+        assert_eq!(found.len(), expected);
+        for one in &found {
+            assert!(all.contains(one), "judged in another way: {one:?}");
+            assert!(one.q_value.is_some());
+        }
+    }
 }
 
 #[test]
@@ -330,7 +465,7 @@ fn slices_are_compared_pair_by_pair_and_are_no_rounds() {
                 data.slices.push(SliceValue {
                     round,
                     system: system.into(),
-                    step: model::StepId::new("s0"),
+                    step: StepId::new("s0"),
                     metric: MetricId::new("rate"),
                     pair,
                     value: 1000.0 * (hour + shift + own).exp(),

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{Cell, MetricId, RunData, RunInfo, StepId, System, describe};
+use model::{Cell, MetricId, RunData, StepId, describe};
 
+use super::alike::alike;
 use super::lines::{At, History, HistoryLine, HistoryPoint, Ratio};
 use super::question::{HistoryError, HistoryOptions};
 use super::{Change, Found, Series, analyse};
-use crate::conditions::of_runs;
 use crate::options::Selection;
 use crate::selected::Steps;
 use crate::student::Quantiles;
@@ -72,36 +72,6 @@ fn builds_of(part: &Part<'_>) -> Vec<At> {
     part.systems.iter().map(at).collect()
 }
 
-/// Runs differ in their builds and nothing else that bears on a value.
-fn alike(parts: &[Part<'_>]) -> Result<(), HistoryError> {
-    let Some((first, others)) = parts.split_first() else {
-        return Ok(());
-    };
-    for other in others {
-        let (one, two) = (&first.data.info, &other.data.info);
-        let why = of_runs(one, two).map(|reason| reason.to_string());
-        if let Some(why) = why.or_else(|| differently_reached(one, two)) {
-            return Err(HistoryError::Unlike {
-                one: one.id.clone(),
-                other: two.id.clone(),
-                why,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// A system that both plans have, with another connection or on other CPUs.
-fn differently_reached(one: &RunInfo, two: &RunInfo) -> Option<String> {
-    let differs = |system: &&System| {
-        let there = two.plan.system(&system.name);
-        there
-            .is_some_and(|there| there.connection != system.connection || there.cpus != system.cpus)
-    };
-    let system = one.plan.systems.iter().find(differs)?;
-    Some(format!("connection or CPUs of {} differ", system.name))
-}
-
 fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryError> {
     let all = || parts.iter().flat_map(|part| &part.data.cells);
     let listed = |mut names: Vec<String>| {
@@ -137,18 +107,19 @@ fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryErro
     }
 }
 
-/// All values of one step and metric.
+/// Where a row stands: ordinal, clients, step, metric, name of the unit. What has another unit is another row: no
+/// ratio leads from the one to the other.
+type Place<'a> = (u32, u32, &'a StepId, &'a MetricId, &'static str);
+
+/// All values of one step and metric in one unit.
 struct Row<'a> {
     first: &'a Cell,
     /// By part and system.
     values: HashMap<(usize, &'a str), BTreeMap<u32, f64>>,
 }
 
-fn rows<'a>(
-    parts: &[Part<'a>],
-    options: &HistoryOptions,
-) -> BTreeMap<(u32, u32, &'a StepId, &'a MetricId), Row<'a>> {
-    let mut rows: BTreeMap<(u32, u32, &StepId, &MetricId), Row<'_>> = BTreeMap::new();
+fn rows<'a>(parts: &[Part<'a>], options: &HistoryOptions) -> BTreeMap<Place<'a>, Row<'a>> {
+    let mut rows: BTreeMap<Place<'_>, Row<'_>> = BTreeMap::new();
     for (number, part) in parts.iter().enumerate() {
         let steps = Steps::of(part.data);
         let asked = |cell: &&Cell| {
@@ -157,8 +128,9 @@ fn rows<'a>(
                 && part.systems.contains(&cell.system.as_str())
         };
         for cell in part.data.cells.iter().filter(asked) {
-            let key = (cell.ordinal, cell.clients, &cell.step, &cell.metric);
-            let row = rows.entry(key).or_insert_with(|| Row {
+            let unit = cell.unit.name();
+            let place = (cell.ordinal, cell.clients, &cell.step, &cell.metric, unit);
+            let row = rows.entry(place).or_insert_with(|| Row {
                 first: cell,
                 values: HashMap::new(),
             });

@@ -41,7 +41,7 @@ pub struct HistoryPoint {
     pub standing: Standing,
 }
 
-/// One metric of one step over the builds.
+/// One metric of one step over the builds; values in another unit make another line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryLine {
     /// Which step.

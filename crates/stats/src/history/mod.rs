@@ -2,6 +2,7 @@
 //!
 //! [`analyse`] looks at numbers only; [`history`] makes them from runs.
 
+mod alike;
 mod apart;
 mod collect;
 mod crowd;

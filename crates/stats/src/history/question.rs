@@ -1,6 +1,6 @@
 //! What a history is asked for, and what is wrong with the question.
 
-use model::{MetricId, RunId, StepId};
+use model::{MetricId, StepId};
 
 use crate::options::Selection;
 
@@ -25,13 +25,13 @@ pub enum HistoryError {
         "a history needs at least two builds, not {0}; name more runs, or a run of several systems"
     )]
     TooFew(usize),
-    /// The runs differ in more than their builds.
+    /// Runs, or systems of runs, differ in more than their builds.
     #[error("{one} and {other} cannot be in one history: {why}; name runs that are alike")]
     Unlike {
-        /// The first run.
-        one: RunId,
+        /// The first: `r1`, `a of r1`.
+        one: String,
         /// The one that differs from it.
-        other: RunId,
+        other: String,
         /// In what.
         why: String,
     },

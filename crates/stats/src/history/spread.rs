@@ -2,6 +2,7 @@
 
 use super::Series;
 use super::prior::Variance;
+use crate::paired::LEAST_SD;
 
 /// Builds from which on neighbours say how much values scatter: with fewer, most steps between neighbours
 /// may be true changes.
@@ -14,8 +15,8 @@ const MAD: f64 = 1.4826;
 /// absolute deviation*, J. Am. Stat. Assoc. 88(424).
 const EFFICIENCY: f64 = 0.37;
 
-/// The least variance of a logarithm: values that agree exactly still have limited digits.
-const LEAST: f64 = 1e-12;
+/// The least variance of a logarithm.
+const LEAST: f64 = LEAST_SD * LEAST_SD;
 
 /// The variance of a replicate around its build; `None` where there are no replicates.
 ///

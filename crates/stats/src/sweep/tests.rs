@@ -210,7 +210,7 @@ fn scale_up_is_paired_by_round() {
     let scaled = scale_up(&one, &eight).unwrap();
     assert!(close(scaled.ratio, 4.0) && scaled.rounds == 2, "{scaled:?}");
     let (low, high) = scaled.ends.unwrap();
-    assert!(close(low, 4.0) && close(high, 4.0));
+    assert!(low < 4.0 && 4.0 < high && high - low < 1e-3, "{low} {high}");
     assert_eq!(scale_up(&one[..1], &eight).unwrap().ends, None);
     for broken in [&[][..], &[(1, 0.0)], &[(9, 5.0)]] {
         assert_eq!(scale_up(&one, broken), None, "{broken:?}");

@@ -206,7 +206,7 @@ fn seed() -> u64 {
 
 /// The first ^C (or SIGTERM) asks to stop, the second ends the process at once; the kernel then kills what
 /// it started.
-fn stop_on_signals(stop: Stop, printer: Printer) -> Result<()> {
+pub(super) fn stop_on_signals(stop: Stop, printer: Printer) -> Result<()> {
     let asked = AtomicBool::new(false);
     ctrlc::set_handler(move || {
         if asked.swap(true, Ordering::Relaxed) {

@@ -125,7 +125,7 @@ pub(super) fn line(crash: &Crash, terms: Terms, times: u32) -> String {
 pub(super) fn print(printer: Printer, outcome: &Outcome<'_>, format: Format) -> Result<()> {
     match format {
         Format::Json => {
-            printer.result(&serde_json::to_string_pretty(&as_json(outcome))?);
+            printer.json(&as_json(outcome))?;
         }
         Format::Text => {
             table::print(printer, &as_table(outcome));

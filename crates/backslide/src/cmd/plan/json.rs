@@ -1,6 +1,9 @@
 //! A plan as programs see it.
 
+use std::collections::BTreeMap;
+
 use model::{Bytes, Interleave, Nanos, Plan, Quarantine, Trial, WorkloadSpec};
+use plan::Estimate;
 use serde::Serialize;
 
 /// An expanded plan as programs see it.
@@ -22,6 +25,8 @@ pub(super) struct Expanded<'a> {
     slice_ms: Option<u64>,
     quarantine: Option<Limits>,
     memory_bytes: u64,
+    /// In per cent.
+    margins: BTreeMap<&'a str, f64>,
 }
 
 /// The noise that a trial may meet.
@@ -32,6 +37,7 @@ struct Limits {
     throttled_percent: f64,
     swapped_pages: u32,
     reruns: u32,
+    major_faults: u32,
 }
 
 #[derive(Serialize)]
@@ -58,8 +64,7 @@ struct Turn<'a> {
 }
 
 /// The plan with what it needs.
-pub(super) fn expanded(plan: &Plan) -> Expanded<'_> {
-    let estimate = plan::estimate(plan);
+pub(super) fn expanded<'a>(plan: &'a Plan, estimate: &Estimate) -> Expanded<'a> {
     let disk = |name: &str| part(&estimate.systems, name).unwrap_or(Bytes(0)).0;
     let memory = |name: &str| part(&estimate.memory, name).unwrap_or(Bytes(0)).0;
     let time = |name: &str| {
@@ -113,6 +118,12 @@ pub(super) fn expanded(plan: &Plan) -> Expanded<'_> {
         slice_ms: interleave.1,
         quarantine: plan.course.quarantine.map(limits),
         memory_bytes: estimate.peak_memory.0,
+        margins: plan
+            .course
+            .margins
+            .iter()
+            .map(|(metric, margin)| (metric.0.as_str(), margin.as_percent()))
+            .collect(),
     }
 }
 
@@ -124,6 +135,7 @@ fn limits(limits: Quarantine) -> Limits {
         throttled_percent: percent(limits.throttled_permille),
         swapped_pages: limits.swapped_pages,
         reruns: limits.reruns,
+        major_faults: limits.major_faults,
     }
 }
 

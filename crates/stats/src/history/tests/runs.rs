@@ -1,6 +1,6 @@
 //! From runs to histories.
 
-use model::{RunId, StepId};
+use model::{RunId, StepId, Unit};
 
 use super::super::*;
 use crate::fixture::run_of;
@@ -62,6 +62,39 @@ fn values_without_a_logarithm_and_absent_systems_leave_gaps() {
 }
 
 #[test]
+fn values_in_another_unit_are_another_line() {
+    let mut data = run_of(&NAMES, "rate", &rounds());
+    for cell in data
+        .cells
+        .iter_mut()
+        .filter(|cell| cell.system.as_str() > "b")
+    {
+        cell.unit = Unit::RowsPerSecond;
+    }
+    let part = Part {
+        data: &data,
+        systems: NAMES.to_vec(),
+    };
+    let found = history(&[part], &HistoryOptions::default()).unwrap();
+    let shape: Vec<_> = found
+        .lines
+        .iter()
+        .map(|line| {
+            let places = line.points.iter().map(Option::is_some);
+            (line.unit, places.collect::<Vec<bool>>())
+        })
+        .collect();
+    assert_eq!(
+        shape,
+        [
+            (Unit::OpsPerSecond, vec![true, true, false, false]),
+            (Unit::RowsPerSecond, vec![false, false, true, true]),
+        ]
+    );
+    assert!(found.lines.iter().all(|line| line.changes.is_empty()));
+}
+
+#[test]
 fn a_wrong_question_says_what_would_be_right() {
     let data = run_of(&NAMES, "rate", &rounds());
     let mut other = data.clone();
@@ -87,6 +120,17 @@ fn a_wrong_question_says_what_would_be_right() {
     assert!(
         unlike.starts_with("r1 and r2 cannot be in one history: "),
         "{unlike}"
+    );
+    let mut set = data.clone();
+    set.info.id = RunId("r2".into());
+    set.info.plan.systems[0].config.name = "other".into();
+    let set = Part {
+        data: &set,
+        systems: vec!["a"],
+    };
+    assert_eq!(
+        message(&[part(&["a"]), set], &usual),
+        "a of r1 and a of r2 cannot be in one history: config differs: default and other; name runs that are alike"
     );
     let step = HistoryOptions {
         step: Some(StepId::new("l.i9")),

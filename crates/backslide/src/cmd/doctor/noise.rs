@@ -1,0 +1,232 @@
+//! The host's own noise: a loop beside itself, SQLite beside a copy of itself, and which changes rounds can tell
+//! that are as noisy as these.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use lab::{Builds, Ended, Lab, Providers};
+use load::Stop;
+use model::{Outcome, RunData};
+use probes::{Finding, Noise, Status};
+use stats::{Options, Selection, Situation, further_rounds};
+
+use crate::cmd::run;
+use crate::runs;
+
+/// Rounds in which SQLite is compared with a copy of itself; each takes about three seconds.
+const ROUNDS: u32 = 8;
+
+/// The numbers of rounds for which it is told what they show.
+const TOLD: [u32; 3] = [4, 8, 16];
+
+/// What is found of the loop.
+pub(super) fn of_loop(noise: &Noise) -> Finding {
+    let what = format!(
+        "the same loop varies by {:.2} % ({} pairs)",
+        noise.sd_percent, noise.pairs
+    );
+    finding("noise", &what, noise.sd_percent / 100.0)
+}
+
+/// What is found of SQLite; `None` when the user asked to stop.
+pub(super) fn of_sqlite(stop: &Stop) -> Option<Finding> {
+    const NAME: &str = "noise of SQLite";
+    match spread_of_sqlite(ROUNDS, stop) {
+        Ok(None) => None,
+        Ok(Some(sd)) => {
+            let percent = 100.0 * sd;
+            let what = format!(
+                "SQLite and a copy of it differ by {percent:.2} % from round to round ({ROUNDS} rounds)"
+            );
+            Some(finding(NAME, &what, sd))
+        }
+        Err(error) => Some(Finding {
+            name: NAME,
+            status: Status::Unknown,
+            found: format!("{error:#}"),
+            advice: None,
+        }),
+    }
+}
+
+/// `sd` is the standard deviation of the logarithm of a round's ratio.
+fn finding(name: &'static str, what: &str, sd: f64) -> Finding {
+    let effects = TOLD.map(|rounds| {
+        let percent = 100.0 * resolvable(sd, rounds).exp_m1();
+        format!("{percent:.1} % in {rounds}")
+    });
+    let status = match 100.0 * sd {
+        ..1.5 => Status::Good,
+        1.5..4.0 => Status::Warn,
+        _ => Status::Bad,
+    };
+    Finding {
+        name,
+        status,
+        found: format!(
+            "{what}; the smallest change that is found in rounds as noisy as that: {}",
+            effects.join(", ")
+        ),
+        advice: (status != Status::Good).then(|| {
+            "See to the findings above, plan more rounds, and do not expect to see smaller effects."
+                .to_owned()
+        }),
+    }
+}
+
+/// The smallest change, as a logarithm, that so many rounds call with probability 0.9: by the formula with which
+/// `compare` says how many more rounds are needed, for a step alone and without a margin.
+fn resolvable(sd: f64, rounds: u32) -> f64 {
+    let before_last = Situation {
+        rounds: rounds.saturating_sub(1),
+        mean: 0.0,
+        sd,
+        prior_df: 0.0,
+        margin: 0.0,
+        alpha: Options::default().q,
+        looks: None,
+    };
+    let is_called = |mean: f64| {
+        let more = further_rounds(&Situation {
+            mean,
+            ..before_last
+        });
+        more == Some(1)
+    };
+    // Of three rounds and more a change of seven standard deviations is called.
+    let (mut missed, mut called) = (0.0, 10.0 * sd);
+    for _ in 0..20 {
+        let middle = f64::midpoint(missed, called);
+        if is_called(middle) {
+            called = middle;
+        } else {
+            missed = middle;
+        }
+    }
+    called
+}
+
+/// A plan that compares SQLite with a copy of itself, in short slices.
+fn plan_text(rounds: u32) -> String {
+    format!(
+        r#"
+        name = "doctor"
+        rounds = {rounds}
+        interleave = "slices"
+        quarantine = false
+        control = true
+        workload = {{ kind = "micro", tests = ["point-query"], rows = 10_000, read_seconds = 1, warmup_seconds = 0, warm_ups = false, settle = 0 }}
+        [[system]]
+        build = "sqlite"
+        config = "wal"
+        "#
+    )
+}
+
+/// By how much the throughput of two copies of SQLite differs from round to round: the standard deviation of the
+/// logarithm of their ratio. `None` when the user asked to stop.
+fn spread_of_sqlite(rounds: u32, stop: &Stop) -> Result<Option<f64>> {
+    let scratch = Scratch::new()?;
+    let mut lab = Lab::open(&scratch.0)?;
+    let file = plan::read(&plan_text(rounds), "doctor")?;
+    let plan = run::expand(&file, &Builds::of_user()?, lab.host()?.shape)?;
+    let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
+    let ended = lab.carry_out(&run, &Providers::default(), stop, &mut |_| ())?;
+    if ended == Ended::Interrupted {
+        return Ok(None);
+    }
+    let data = lab.store.load(&run, runs::NUMBERS)?;
+    if let Some(reason) = failure(&data) {
+        bail!("SQLite could not be compared with a copy of itself: {reason}");
+    }
+    let compared = runs::compare(&data, None, Selection::Deciding, None)?;
+    let mut evidence = compared.into_iter().filter_map(|c| c.evidence);
+    let evidence = evidence.next();
+    let evidence = evidence.context("SQLite and its copy have no round in common")?;
+    Ok(Some(evidence.sd))
+}
+
+fn failure(data: &RunData) -> Option<&str> {
+    data.trials.iter().find_map(|trial| match &trial.outcome {
+        Outcome::Failed { reason, .. } => Some(reason.as_str()),
+        Outcome::Completed | Outcome::Quarantined { .. } => None,
+    })
+}
+
+/// A directory that is gone with this.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self> {
+        let name = format!("backslide-doctor-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        // One that is there already is somebody else's.
+        let mut builder = DirBuilder::new();
+        let made = builder.mode(0o700).create(&path);
+        made.with_context(|| format!("cannot create {}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed is in a directory for such files.
+        let _leftover = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rounds_can_tell_follows_from_how_much_they_vary() {
+        let noise = |sd_percent| Noise {
+            sd_percent,
+            pairs: 60,
+        };
+        insta::assert_snapshot!(of_loop(&noise(0.5)).found, @"the same loop varies by 0.50 % (60 pairs); the smallest change that is found in rounds as noisy as that: 1.8 % in 4, 0.8 % in 8, 0.5 % in 16");
+        for (sd, status) in [(0.1, Status::Good), (1.5, Status::Warn), (4.0, Status::Bad)] {
+            let found = of_loop(&noise(sd));
+            assert_eq!(found.status, status);
+            assert_eq!(found.advice.is_some(), status != Status::Good);
+        }
+    }
+
+    #[test]
+    fn what_is_called_resolvable_takes_as_many_rounds_as_compare_asks_for() {
+        for rounds in TOLD {
+            let effect = resolvable(0.01, rounds);
+            let needed = |mean: f64| {
+                let more = further_rounds(&Situation {
+                    rounds: 2,
+                    mean,
+                    sd: 0.01,
+                    prior_df: 0.0,
+                    margin: 0.0,
+                    alpha: Options::default().q,
+                    looks: None,
+                });
+                more.unwrap() + 2
+            };
+            assert_eq!(needed(effect), rounds);
+            assert!(needed(0.99 * effect) > rounds);
+        }
+        assert!(resolvable(0.0, 4).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn sqlite_is_compared_with_a_copy_of_itself_and_nothing_stays() {
+        let sd = spread_of_sqlite(3, &Stop::default()).unwrap().unwrap();
+        assert!(sd.is_finite() && sd > 0.0, "{sd}");
+        // Nobody is in the way of the next.
+        let next = Scratch::new().unwrap();
+        assert!(fs::read_dir(&next.0).unwrap().next().is_none());
+        let asked = Stop::default();
+        asked.ask();
+        drop(next);
+        assert_eq!(spread_of_sqlite(3, &asked).unwrap(), None);
+    }
+}

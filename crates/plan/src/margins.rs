@@ -1,0 +1,68 @@
+//! The margins that a plan names: `margins = { rate = 1, "server.cpu/o" = 0.5 }`, in per cent.
+
+use std::collections::BTreeMap;
+
+use model::{Described, Direction, Margin, MetricId, describe, judged_metrics};
+
+use crate::PlanError;
+use crate::document::Value;
+use crate::fields::{Fields, Item};
+
+/// A larger one would be no margin: the double is twice as fast.
+const MAX_PERCENT: u32 = 100;
+
+/// Stands for any kind of operation where only the family of a metric matters.
+const ANY_KIND: &str = "query";
+
+/// Reads the table of margins.
+pub(crate) fn read(item: &Item<'_>) -> Result<BTreeMap<MetricId, Margin>, PlanError> {
+    let Value::Table(_) = item.node.value else {
+        return Err(item.wrong("a table such as { rate = 1, \"server.cpu/o\" = 0.5 }"));
+    };
+    let fields = Fields::named(item, "margins")?;
+    fields.all().map(|item| one(&item)).collect()
+}
+
+fn one(item: &Item<'_>) -> Result<(MetricId, Margin), PlanError> {
+    if let Value::Table(_) = item.node.value {
+        return Err(item.conflict(format!(
+            "`{}` in margins is a table: the name of a metric with a dot or a slash is written in quotes, such \
+             as \"response.p99\" = 5",
+            item.key
+        )));
+    }
+    let metric = MetricId::new(item.key);
+    let Some(described) = described(&metric) else {
+        return Err(item.unknown("metric", item.key, judged_metrics()));
+    };
+    match described.direction {
+        Direction::Higher | Direction::Lower => Ok((metric, percent(item)?)),
+        Direction::Neither => Err(item.conflict(format!(
+            "`{metric}` in margins: neither direction of it is better, so that it is not judged; leave it out"
+        ))),
+    }
+}
+
+/// What is known of a metric, by its whole name or by a short form such as `response.p99`.
+fn described(metric: &MetricId) -> Option<Described> {
+    describe(metric).or_else(|| describe(&metric.of_subject(ANY_KIND)?))
+}
+
+/// Per cent with at most two decimals.
+fn percent(item: &Item<'_>) -> Result<Margin, PlanError> {
+    let percent = match item.node.value {
+        Value::Integer(percent) => percent as f64,
+        Value::Float(percent) => percent,
+        _ => f64::NAN,
+    };
+    let hundredths = percent * f64::from(Margin::PER_PERCENT);
+    let whole = hundredths.round();
+    let most = f64::from(MAX_PERCENT * Margin::PER_PERCENT);
+    if (0.0..=most).contains(&whole) && (hundredths - whole).abs() < 1e-6 && percent >= 0.0 {
+        Ok(Margin(whole as u32))
+    } else {
+        Err(item.wrong(&format!(
+            "a number of per cent from 0 to {MAX_PERCENT}, with two decimals at most"
+        )))
+    }
+}

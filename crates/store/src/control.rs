@@ -1,0 +1,68 @@
+//! What is said of the controls of runs: counted when a run has ended, and summed up for reports.
+
+use model::{FalseAlarms, RunId};
+use rusqlite::params;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::read::{id_of, row_of, run_info};
+
+impl Store {
+    /// Keeps how many cells of the control of a run were judged, and how many of them were called different;
+    /// replaces what was kept before.
+    pub fn keep_control(
+        &mut self,
+        run: &RunId,
+        cells: u32,
+        changed: u32,
+    ) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        self.write("saving what is said of a control", |change| {
+            let row = row_of(change, run, &path)?;
+            change.execute(
+                "INSERT INTO control (run, cells, changed) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (run) DO UPDATE SET cells = excluded.cells, changed = excluded.changed",
+                params![row, cells, changed],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// The finished runs with a control of which nothing is kept yet, the oldest first.
+    pub fn uncounted_controls(&self) -> Result<Vec<RunId>, StoreError> {
+        self.read("looking for runs with a control", |state| {
+            let mut query = state.prepare(
+                "SELECT id FROM run
+                 WHERE finished = 1 AND id NOT IN (SELECT run FROM control) ORDER BY id",
+            )?;
+            let mut rows = query.query([])?;
+            let mut uncounted = Vec::new();
+            while let Some(row) = rows.next()? {
+                let row: i64 = row.get(0)?;
+                let plan = run_info(state, row)?.plan;
+                if plan.systems.iter().any(|system| system.control) {
+                    uncounted.push(id_of(row));
+                }
+            }
+            Ok(uncounted)
+        })
+    }
+
+    /// What was said of the controls of all runs of which it is kept.
+    pub fn false_alarms(&self) -> Result<FalseAlarms, StoreError> {
+        self.read("summing up what is said of controls", |state| {
+            let sums: [i64; 3] = state.query_row(
+                "SELECT count(*), coalesce(sum(cells), 0), coalesce(sum(changed), 0)
+                 FROM control WHERE cells > 0",
+                [],
+                |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]),
+            )?;
+            let [runs, cells, changed] = sums.map(|sum| sum.max(0) as u64);
+            Ok(FalseAlarms {
+                runs,
+                cells,
+                changed,
+            })
+        })
+    }
+}
