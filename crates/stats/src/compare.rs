@@ -8,7 +8,7 @@ use crate::conditions;
 use crate::estimate::Estimate;
 use crate::family::Priors;
 use crate::fdr::adjust;
-use crate::grid::{Grid, Round, Row, is_broken, logs};
+use crate::grid::{Grid, Place, Round, Row, is_broken, logs};
 use crate::looks::{p_among, tail_among};
 use crate::moderate::Prior;
 use crate::options::{CompareError, Options};
@@ -92,10 +92,7 @@ impl Question<'_> {
         let differs = conditions::of_systems((self.data, self.base), (self.data, candidate));
         let rows = self.grid.rows.iter();
         let mut drafts: Vec<Draft> = rows
-            .filter_map(|(place, row)| {
-                let prior = self.priors.of_row(place, self.data);
-                self.draft(row, candidate, prior, differs.as_ref())
-            })
+            .filter_map(|(place, row)| self.draft(place, row, candidate, differs.as_ref()))
             .collect();
         let mut families: HashMap<Option<MetricId>, Vec<Judged<'_>>> = HashMap::new();
         for Draft {
@@ -122,9 +119,9 @@ impl Question<'_> {
     /// `None` where there is nothing to compare: neither side has the metric, or both are zero.
     fn draft(
         &self,
+        place: &Place<'_>,
         row: &Row<'_>,
         candidate: &str,
-        prior: Option<&Prior>,
         differs: Option<&Reason>,
     ) -> Option<Draft> {
         let base = self.base;
@@ -150,7 +147,8 @@ impl Question<'_> {
             });
         } else if let Some(logs) = logs(&rounds) {
             comparison.verdict = without_family(&comparison);
-            evidence = self.measure_change(&mut comparison, &rounds, &logs, prior);
+            let prior = self.priors.of_cell(place, row, &rounds, self.data);
+            evidence = self.measure_change(&mut comparison, &rounds, &logs, prior.as_ref());
         } else {
             let of_base = rounds.iter().find_map(|round| {
                 let is_broken = [round.base, round.candidate].map(is_broken);

@@ -105,6 +105,11 @@ impl Row<'_> {
         self.values.contains_key(system)
     }
 
+    /// Is it a step in slices?
+    pub(crate) fn is_sliced(&self) -> bool {
+        !self.slices.is_empty()
+    }
+
     /// The units of both, where these are not one and the same: then there is no ratio.
     pub(crate) fn different_units(&self, base: &str, candidate: &str) -> Option<[String; 2]> {
         let sides = [base, candidate].map(|system| {

@@ -81,6 +81,14 @@ impl Prior {
         (prior.variance.is_finite() && prior.variance > 0.0).then_some(prior)
     }
 
+    /// The same of variances that are so many times as large.
+    pub(crate) fn times(&self, factor: f64) -> Self {
+        Self {
+            variance: self.variance * factor,
+            ..*self
+        }
+    }
+
     /// The variance of a cell in the light of its family, `(d0·s0² + d·s²) / (d0 + d)`, and how
     /// many degrees of freedom the family adds to the cell's own: `d0`, but never more than the
     /// other cells have.

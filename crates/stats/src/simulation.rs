@@ -1,5 +1,7 @@
 //! The claims of `docs/methodology.md`, proved by simulation with fixed seeds.
 
+mod slices;
+
 use model::{Reason, Rng, RunData, Verdict};
 
 use crate::estimate::Estimate;

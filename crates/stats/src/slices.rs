@@ -70,6 +70,26 @@ pub struct SlicePairs {
     pub error: f64,
 }
 
+/// The variance of a round's mean by what the pairs within each round scatter, on average over the rounds; `None`
+/// where a round has fewer than two.
+pub(crate) fn variance_of_round(rounds: &[&[f64]]) -> Option<f64> {
+    let each: Option<Vec<(Paired, &[f64])>> = rounds
+        .iter()
+        .map(|round| Some((Paired::of(round)?, *round)))
+        .collect();
+    let each = each?;
+    let centred: Vec<Vec<f64>> = each
+        .iter()
+        .map(|(paired, round)| round.iter().map(|log| log - paired.mean).collect())
+        .collect();
+    let correlation = correlation_time(&centred);
+    let variances: Option<Vec<f64>> = each
+        .iter()
+        .map(|(paired, _)| Some(paired.sd?.powi(2) * correlation / f64::from(paired.rounds)))
+        .collect();
+    Some(Paired::of(&variances?)?.mean)
+}
+
 impl SlicePairs {
     /// From the log ratios of the pairs of each round, in the order of time; `None` for fewer than
     /// two pairs and for values that are not finite.

@@ -1,0 +1,109 @@
+//! Steps in slices: are the verdicts as certain as they say, where steps and starts differ in their noise?
+
+use model::{MetricId, Rng, RunData, SliceValue, StepId, Verdict};
+
+use super::normal;
+use crate::fixture::{cell, empty_run};
+use crate::{Options, compare};
+
+const STEPS: u32 = 8;
+const ROUNDS: u32 = 4;
+const PAIRS: u32 = 16;
+/// Standard deviation of one slice in the quietest step; the noisiest has ten times as much.
+const QUIETEST: f64 = 0.01;
+/// One slice in so many is in a burst, in which noise is five times as large.
+const BURST: u64 = 8;
+
+/// What is done to a run of three systems of one server.
+#[derive(Clone, Copy)]
+struct Truth {
+    /// How far two starts are apart: a standard deviation.
+    start: f64,
+    /// Effect of the second system in the quietest step.
+    effect: f64,
+}
+
+impl Truth {
+    fn run(&self, rng: &mut Rng) -> RunData {
+        let mut data = empty_run(&["a", "b", "c"]);
+        for step in 0..STEPS {
+            let name = format!("s{step}");
+            let noise = QUIETEST * 10.0_f64.powf(f64::from(step) / f64::from(STEPS - 1));
+            for round in 1..=ROUNDS {
+                for (place, system) in ["a", "b", "c"].into_iter().enumerate() {
+                    let is_slow = place == 1 && step == 0;
+                    let effect = if is_slow { self.effect } else { 0.0 };
+                    let start = effect + self.start / 2.0_f64.sqrt() * normal(rng);
+                    data.cells.push(cell(round, system, &name, "rate", 1000.0));
+                    for pair in 0..PAIRS {
+                        let burst = if rng.below(BURST) == 0 { 5.0 } else { 1.0 };
+                        let log = start + burst * noise / 2.0_f64.sqrt() * normal(rng);
+                        data.slices.push(SliceValue {
+                            round,
+                            system: system.into(),
+                            step: StepId::new(&name),
+                            metric: MetricId::new("rate"),
+                            pair,
+                            value: 1000.0 * log.exp(),
+                        });
+                    }
+                }
+            }
+        }
+        data
+    }
+
+    /// Of so many runs: those in which a step without effect says that something changed, those in which the step
+    /// with it does, and the share of intervals that hold the truth.
+    fn judged(&self, runs: u32) -> (u32, u32, f64) {
+        let mut rng = Rng::new(47);
+        let options = Options {
+            margins: [(MetricId::new("rate"), 0.005)].into(),
+            ..Options::default()
+        };
+        let (mut alarms, mut found, mut held, mut cells) = (0, 0, 0, 0);
+        for _ in 0..runs {
+            let compared = compare(&self.run(&mut rng), &options).unwrap();
+            let of_b = compared.iter().filter(|c| c.system == "b");
+            let mut is_alarm = false;
+            for comparison in of_b {
+                let has_effect = comparison.step.0 == "s0";
+                let truth = if has_effect { self.effect } else { 0.0 }.exp();
+                let (low, high) = (comparison.low.unwrap(), comparison.high.unwrap());
+                held += u32::from(low <= truth && truth <= high);
+                cells += 1;
+                let is_called =
+                    matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved);
+                if has_effect && self.effect != 0.0 {
+                    found += u32::from(is_called);
+                } else {
+                    is_alarm |= is_called;
+                }
+            }
+            alarms += u32::from(is_alarm);
+        }
+        (alarms, found, f64::from(held) / f64::from(cells))
+    }
+}
+
+#[test]
+fn verdicts_from_slices_are_as_certain_as_they_say() {
+    let runs = 400;
+    for start in [0.0, 0.003, 0.006] {
+        let alike = Truth { start, effect: 0.0 };
+        let (alarms, _, held) = alike.judged(runs);
+        let slow = Truth {
+            effect: -0.01,
+            ..alike
+        };
+        let (_, found, _) = slow.judged(runs);
+        eprintln!(
+            "slices, starts that differ by {start}: alarms in {alarms} of {runs} runs, intervals hold in {held:.4}, -1 % found in {found}"
+        );
+        assert!(alarms <= runs / 50, "{alarms} alarms");
+        assert!((0.935..=0.99).contains(&held), "{held}");
+        // Where starts differ more than is expected of them, little that small can be told.
+        let least = if start > 0.003 { 0 } else { runs / 2 };
+        assert!(found >= least, "{found} found");
+    }
+}
