@@ -135,6 +135,9 @@ fn interrupted_twice_it_ends_at_once() {
     let child = bench.start(&["run", "long.toml"]);
     let database = wait_for("the database with its table", || {
         let path = bench.instances().pop()?.join("ib.sqlite");
+        // Whoever opens it before it is set up is in the way of that.
+        let has_log = path.with_extension("sqlite-wal").exists();
+        has_log.then_some(())?;
         let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).ok()?;
         let locked = database.execute_batch("BEGIN IMMEDIATE; SELECT 1 FROM pi1 LIMIT 1;");
         locked.ok().map(|()| database)

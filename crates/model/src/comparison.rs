@@ -59,6 +59,10 @@ pub enum Reason {
         /// Further rounds expected to decide it; `None` when more than a thousand.
         more_rounds: Option<u32>,
     },
+    /// The interval is within the margin, but the whole windows are not: a few slices are far off, as by stalls.
+    FewSlices,
+    /// The values are rounded so much that no number of rounds would decide it.
+    TooCoarse,
     /// Trials of this system are missing, so that no round is complete.
     MissingTrials {
         /// Which.
@@ -94,6 +98,11 @@ pub enum Reason {
     },
     /// Neither direction is better; the ratio explains, it is not judged.
     NotJudged,
+    /// This system has no value of the metric, though its trials completed.
+    NoValue {
+        /// Which.
+        system: String,
+    },
     /// The metric was asked for, and no system has a value of it.
     NotMeasured,
 }
@@ -111,6 +120,10 @@ impl fmt::Display for Reason {
                 more_rounds: Some(n),
             } => write!(f, "about {n} more rounds"),
             Self::TooNoisy { more_rounds: None } => f.write_str("over 1000 more rounds"),
+            Self::FewSlices => {
+                f.write_str("most slices agree, a few are far off: see response times")
+            }
+            Self::TooCoarse => f.write_str("more digits of the values, not more rounds"),
             Self::MissingTrials { system } => write!(f, "no complete round with {system}"),
             Self::FailedTrials { system, why } => {
                 write!(f, "no complete round: {system} failed: {why}")
@@ -124,6 +137,7 @@ impl fmt::Display for Reason {
                 candidate,
             } => write!(f, "{what} differs: {base} and {candidate}"),
             Self::NoRatio { system } => write!(f, "{system} has a value of zero"),
+            Self::NoValue { system } => write!(f, "not measured for {system}"),
             Self::NotJudged => f.write_str("neither direction is better"),
             Self::NotMeasured => f.write_str("not measured in this run"),
         }

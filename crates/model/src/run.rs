@@ -247,10 +247,44 @@ pub struct StepNote {
     pub system: String,
     /// Which step, settle phases included.
     pub step: StepId,
-    /// What it is about: `cut short`, `settle`, `rows per query`.
+    /// What it is about: [`StepNote::CUT_SHORT`] and the like, `rows per query`.
     pub what: String,
     /// What there is to say.
     pub text: String,
+}
+
+/// What notes are about. Whoever writes a note and whoever looks for it mean the same one.
+impl StepNote {
+    /// A step was given up before its time.
+    pub const CUT_SHORT: &'static str = "cut short";
+    /// The settle phase could not do all.
+    pub const SETTLE: &'static str = "settle";
+    /// The settle phase waited until little was left over.
+    pub const LEFT_OVER: &'static str = "left over";
+    /// The settle phase reached its limit with more left over.
+    pub const NOT_DRAINED: &'static str = "not drained";
+    /// The warm-up ended with a steady rate.
+    pub const WARMED_UP: &'static str = "warmed up";
+    /// The warm-up reached its limit before the rate was steady.
+    pub const NOT_STEADY: &'static str = "not steady";
+    /// Fewer operations were done than arrived.
+    pub const RATE_NOT_SUSTAINED: &'static str = "rate not sustained";
+    /// The limit on response time was not kept in the measured window.
+    pub const LIMIT_NOT_KEPT: &'static str = "limit not kept";
+    /// A rate that was tried where the highest was looked for.
+    pub const RAMP: &'static str = "ramp";
+    /// Connections that were lost and made again.
+    pub const CONNECTIONS_LOST: &'static str = "connections lost";
+    /// How many rows there are is not known.
+    pub const ROWS_NOT_COUNTED: &'static str = "rows not counted";
+    /// A statement could not be prepared.
+    pub const SENT_AS_TEXT: &'static str = "sent as text";
+    /// An operation could not be pipelined.
+    pub const NOT_PIPELINED: &'static str = "not pipelined";
+    /// Statements changed nothing.
+    pub const NO_ROWS_FOUND: &'static str = "no rows found";
+    /// One of the first wrong answers.
+    pub const WRONG_ANSWER: &'static str = "wrong answer";
 }
 
 /// A whole run, read back for comparison and report. Only trials that completed have cells.

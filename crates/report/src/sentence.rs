@@ -255,7 +255,9 @@ fn of_run(view: &View<'_>) -> String {
 fn is_judged(verdict: &Verdict) -> bool {
     match verdict {
         Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => true,
-        Verdict::Inconclusive(reason) => matches!(reason, Reason::TooNoisy { .. }),
+        Verdict::Inconclusive(reason) => {
+            matches!(reason, Reason::TooNoisy { .. } | Reason::FewSlices)
+        }
         Verdict::Incomparable(_) => false,
     }
 }

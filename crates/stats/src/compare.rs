@@ -32,7 +32,7 @@ use crate::verdict::{
 ///   errors here, none there; no reads here, none there) nothing happened that could be compared, and
 ///   the cell is left out;
 /// - where both systems have slices in a round, its log ratio is the mean over the middle half of the
-///   pairs (of all, where one side stalls in round after round), and the standard error is what the
+///   pairs (of all, where these are surely another on one side), and the standard error is what the
 ///   rounds say or what the pairs say, whichever is larger;
 /// - a run that its plan has looked at after each round is judged by those looks;
 /// - the variance of a cell is steadied by those of its family: one metric, one class of steps;
@@ -138,7 +138,8 @@ impl Question<'_> {
             comparison.verdict = Verdict::Incomparable(reason.clone());
         } else if rounds.is_empty() {
             let missing = if row.has(base) { candidate } else { base };
-            comparison.verdict = Verdict::Incomparable(self.why_missing(missing));
+            let why = self.why_missing(missing, row.has(missing));
+            comparison.verdict = Verdict::Incomparable(why);
         } else if let Some([of_base, of_candidate]) = row.different_units(base, candidate) {
             comparison.verdict = Verdict::Incomparable(Reason::Different {
                 what: "unit".to_owned(),
@@ -170,8 +171,8 @@ impl Question<'_> {
         })
     }
 
-    /// Why a system has no value in any complete round.
-    fn why_missing(&self, system: &str) -> Reason {
+    /// Why a system has no value in any complete round; whether it has one in another.
+    fn why_missing(&self, system: &str, has_values: bool) -> Reason {
         let of_system = || {
             let trials = self.data.trials.iter();
             trials.filter(move |trial| trial.system == system)
@@ -184,8 +185,10 @@ impl Question<'_> {
             Outcome::Quarantined { reason } => Some(reason.clone()),
             Outcome::Completed | Outcome::Failed { .. } => None,
         });
+        let is_measured = of_system().any(|trial| trial.outcome.is_completed());
         let system = system.to_owned();
         match (failed, quarantined) {
+            _ if is_measured && !has_values => Reason::NoValue { system },
             (Some(why), _) => Reason::FailedTrials { system, why },
             (None, Some(why)) => Reason::QuarantinedTrials { system, why },
             (None, None) => Reason::MissingTrials { system },
@@ -232,9 +235,12 @@ impl Question<'_> {
             slice_pairs: slices.map(|slices| slices.effective),
         });
         let higher_is_better = higher_is_better(direction)?;
+        let whole: Vec<f64> = rounds.iter().map(Round::log_of_windows).collect();
+        let whole = Paired::of(&whole)?.mean;
         (paired.rounds >= FEWEST_ROUNDS).then(|| Evidence {
             estimate,
             interval,
+            whole,
             higher_is_better,
             margin: log_margin(margin),
             p: p_among(looks, paired.rounds, p_value),

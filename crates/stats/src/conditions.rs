@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Reason, RunData, RunInfo, TrialRecord};
+use model::{Reason, RunData, RunInfo, SqlSpec, SqlWork, TrialRecord, WorkloadSpec};
 
 /// A system of a run, by name.
 pub(crate) type Of<'a> = (&'a RunData, &'a str);
@@ -32,13 +32,57 @@ pub fn of_runs(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
         .or_else(|| differ("host", machine(here), machine(there)))
         .or_else(|| {
             // Too long to be told, and `backslide show` has both.
-            let same = left == right;
+            let same = same_work(base, candidate);
             (!same).then(|| Reason::Different {
                 what: format!("the scale or the steps of {}", left.name()),
                 base: base.id.0.clone(),
                 candidate: candidate.id.0.clone(),
             })
         })
+}
+
+/// Have both runs the same scale and steps, as far as any value can show it?
+///
+/// Runs of earlier versions are stored with what bears on nothing: steps after the last result, and of
+/// imported runs how long each step was measured.
+fn same_work(base: &RunInfo, candidate: &RunInfo) -> bool {
+    let (WorkloadSpec::Sql(left), WorkloadSpec::Sql(right)) =
+        (&base.plan.workload, &candidate.plan.workload)
+    else {
+        return base.plan.workload == candidate.plan.workload;
+    };
+    let (mut left, mut right) = (up_to_last_result(left), up_to_last_result(right));
+    if base.is_imported() && candidate.is_imported() {
+        without_seconds(&mut left);
+        without_seconds(&mut right);
+        // A scale that one of them does not state is not another one.
+        if left.tables.is_empty() || right.tables.is_empty() {
+            left.tables.clear();
+            right.tables.clear();
+        }
+    }
+    left == right
+}
+
+/// What ran before a result bears on it, such as a warm-up; what ran after the last does not.
+fn up_to_last_result(spec: &SqlSpec) -> SqlSpec {
+    let mut spec = spec.clone();
+    let last = spec.steps.iter().rposition(|step| match &step.work {
+        SqlWork::Load | SqlWork::Index => true,
+        SqlWork::Settle(_) | SqlWork::Reset => false,
+        SqlWork::Run(run) => run.measured,
+    });
+    spec.steps.truncate(last.map_or(0, |last| last + 1));
+    spec
+}
+
+/// Of imported steps, the record has how long they were measured.
+fn without_seconds(spec: &mut SqlSpec) {
+    for step in &mut spec.steps {
+        if let SqlWork::Run(run) = &mut step.work {
+            run.seconds = 0;
+        }
+    }
 }
 
 /// A reason where two things that must be equal are not.
@@ -95,7 +139,10 @@ fn said<'a>(trial: &'a TrialRecord, name: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Nanos, Outcome};
+    use model::{
+        BuildSource, ErrorRules, LoadMethod, LoadSpec, Nanos, Outcome, Settle, SqlPace, SqlRun,
+        SqlStep, SqlTable, Statements, WarmUpEnd,
+    };
 
     use super::*;
     use crate::fixture::empty_run;
@@ -163,5 +210,95 @@ mod tests {
         }
         let told = of_runs(&run, &larger).unwrap().to_string();
         assert!(told.contains("scale"), "{told}");
+    }
+
+    fn run_step(id: &str, measured: bool, seconds: u32) -> SqlStep {
+        SqlStep {
+            id: id.into(),
+            test: id.to_owned(),
+            group: String::new(),
+            clients: 1,
+            work: SqlWork::Run(SqlRun {
+                measured,
+                seconds,
+                warmup_seconds: 0,
+                warmup_end: WarmUpEnd::Fixed,
+                writes: false,
+                whole: false,
+                pace: SqlPace::Unlimited,
+                operations: Vec::new(),
+            }),
+        }
+    }
+
+    fn table(rows: u64) -> SqlTable {
+        SqlTable {
+            name: "sbtest".to_owned(),
+            numbered: false,
+            copies: 1,
+            rows,
+            columns: Vec::new(),
+            primary_key: Vec::new(),
+            indexes: Vec::new(),
+        }
+    }
+
+    fn sql_run(steps: Vec<SqlStep>, tables: Vec<SqlTable>) -> RunInfo {
+        let mut run = empty_run(&["a"]).info;
+        run.plan.workload = WorkloadSpec::Sql(SqlSpec {
+            name: "micro".to_owned(),
+            tables,
+            load: LoadSpec {
+                clients: 1,
+                method: LoadMethod::Fastest,
+                rows_per_commit: 1,
+                indexes_first: false,
+            },
+            steps,
+            statements: Statements::Usual,
+            errors: ErrorRules::usual(),
+            statement_timeout: 60,
+            compat: false,
+        });
+        run
+    }
+
+    #[test]
+    fn what_ran_after_the_last_result_does_not_matter() {
+        let point = || run_step("point", true, 60);
+        let warm = || run_step("warm", false, 60);
+        let settle = SqlStep {
+            work: SqlWork::Settle(Settle::Seconds(0)),
+            ..run_step("settle", false, 0)
+        };
+        let now = sql_run(vec![warm(), point()], vec![table(1)]);
+        let trailing = vec![warm(), point(), settle, warm()];
+        let earlier = sql_run(trailing, vec![table(1)]);
+        assert_eq!(of_runs(&earlier, &now), None);
+        assert_eq!(of_runs(&now, &earlier), None);
+        // What ran before it does.
+        let cold = sql_run(vec![point()], vec![table(1)]);
+        assert!(of_runs(&now, &cold).is_some());
+        let scan = sql_run(vec![warm(), point(), run_step("scan", true, 60)], vec![table(1)]);
+        assert!(of_runs(&now, &scan).is_some());
+    }
+
+    #[test]
+    fn imported_runs_may_say_less_and_must_not_differ() {
+        let imported = |seconds, tables| {
+            let mut run = sql_run(vec![run_step("point", true, seconds)], tables);
+            run.plan.systems[0].build.source = BuildSource::Imported("a.txt".into());
+            run
+        };
+        let now = imported(0, vec![table(1_000)]);
+        assert_eq!(of_runs(&imported(605, Vec::new()), &now), None);
+        assert_eq!(of_runs(&now, &imported(605, Vec::new())), None);
+        assert!(of_runs(&now, &imported(0, vec![table(2_000)])).is_some());
+        // Of runs that were measured here both are known.
+        let ours = |seconds, tables| sql_run(vec![run_step("point", true, seconds)], tables);
+        let known = ours(60, vec![table(1_000)]);
+        assert!(of_runs(&known, &ours(61, vec![table(1_000)])).is_some());
+        assert!(of_runs(&known, &ours(60, Vec::new())).is_some());
+        assert!(of_runs(&known, &imported(60, Vec::new())).is_some());
     }
 }

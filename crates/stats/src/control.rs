@@ -28,7 +28,8 @@ pub fn rates_of_control(comparisons: &[Comparison], control: &str) -> ControlSum
         match &comparison.verdict {
             Verdict::Regressed => summary.regressed += 1,
             Verdict::Improved => summary.improved += 1,
-            Verdict::Unchanged | Verdict::Inconclusive(Reason::TooNoisy { .. }) => {}
+            Verdict::Unchanged
+            | Verdict::Inconclusive(Reason::TooNoisy { .. } | Reason::FewSlices) => {}
             Verdict::Inconclusive(_) | Verdict::Incomparable(_) => continue,
         }
         summary.cells += 1;

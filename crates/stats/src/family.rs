@@ -16,7 +16,7 @@ const NEIGHBOURS: usize = 8;
 
 /// How far two starts of one server are apart, whatever their slices say: a standard deviation of log ratios.
 /// Copies of MySQL and PostgreSQL on one CPU differed by 0.3 to 0.5 % a start beyond that.
-const OF_A_START: f64 = 0.004;
+const OF_A_START: f64 = 0.005;
 
 /// What is expected of the variances of a run: by metric and class of step, apart for those in slices.
 pub(crate) struct Priors(HashMap<Which, Prior>);

@@ -172,7 +172,12 @@ impl Round {
 
     /// ln(candidate / base): where there are slices, the mean of what counts of their pairs.
     pub(crate) fn log(&self) -> f64 {
-        mean(&self.slices).unwrap_or_else(|| log_ratio(self.base, self.candidate))
+        mean(&self.slices).unwrap_or_else(|| self.log_of_windows())
+    }
+
+    /// The same of whole windows, with all slices.
+    pub(crate) fn log_of_windows(&self) -> f64 {
+        log_ratio(self.base, self.candidate)
     }
 }
 

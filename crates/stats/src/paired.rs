@@ -7,9 +7,10 @@ use crate::summary::median;
 ///
 /// Rounds that agree to the last digit have none, and without one a difference would be certain without
 /// end, in an interval of no width. But digits are limited, those of measured values and those that
-/// logarithms are computed with. A millionth is a thousandth of what the quietest metric scatters by, and
-/// less than a thousandth of any margin: it decides nothing, and values that are the same in every round by
-/// their nature, such as sizes of files, stay as certain as they are.
+/// logarithms are computed with. A millionth is a thousandth of what the quietest metric scatters by, and a
+/// hundredth of the least margin that a plan may ask for, 0.01 %: with three rounds that agree the interval
+/// is 2.5 millionths to each side. So it decides nothing, and values that are the same in every round by their
+/// nature, such as sizes of files, stay as certain as they are.
 pub(crate) const LEAST_SD: f64 = 1e-6;
 
 /// What the log ratios of the complete rounds say, by the paired t-test.

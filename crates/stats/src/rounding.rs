@@ -99,9 +99,7 @@ mod tests {
     fn two_digits_that_are_the_same_do_not_say_unchanged() {
         let of = |data: &RunData| compare(data, &Options::default()).unwrap().remove(0);
         let same = of(&imported(0.009, 0.009));
-        // No number of rounds would help.
-        let reason = Reason::TooNoisy { more_rounds: None };
-        assert_eq!(same.verdict, Verdict::Inconclusive(reason));
+        assert_eq!(same.verdict, Verdict::Inconclusive(Reason::TooCoarse));
         assert!(same.low.unwrap() < 0.9 && same.high.unwrap() > 1.1);
         let twice = of(&imported(0.009, 0.020));
         assert_eq!(twice.verdict, Verdict::Regressed);

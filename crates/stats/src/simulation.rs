@@ -163,6 +163,7 @@ impl Analysis {
             Evidence {
                 estimate,
                 interval: estimate.interval(tail, &self.quantiles),
+                whole: paired.mean,
                 higher_is_better: true,
                 margin: self.margin,
                 p: p_among(self.looks, paired.rounds, p),

@@ -29,12 +29,22 @@ pub(crate) struct Evidence {
     pub(crate) estimate: Estimate,
     /// The 95 % interval of the mean log ratio; `None` where it is wider than any ratio.
     pub(crate) interval: Option<(f64, f64)>,
+    /// The mean log ratio of whole windows; that of the estimate but for slices, of which some may not count.
+    pub(crate) whole: f64,
     /// Does a higher value mean a better one?
     pub(crate) higher_is_better: bool,
     /// The practical margin, on the scale of logarithms.
     pub(crate) margin: f64,
     /// The p-value, among all looks.
     pub(crate) p: f64,
+}
+
+impl Evidence {
+    /// Is the whole interval within the margin, or did nothing ever differ?
+    fn is_within(&self) -> bool {
+        let within = |(low, high): (f64, f64)| low >= -self.margin && high <= self.margin;
+        self.interval.is_some_and(within) || self.estimate.is_equality()
+    }
 }
 
 /// What the evidence says, whichever way is better.
@@ -55,18 +65,18 @@ pub(crate) enum Decision {
 /// A change is called when it is certain (`q_value` ≤ `q_limit`) and its estimate lies beyond the
 /// margin. "Unchanged" needs evidence of its own: the 95 % interval inside ±margin, which is two
 /// one-sided tests at 2.5 % each (Schuirmann 1987, *A comparison of the two one-sided tests
-/// procedure and the power approach*, J. Pharmacokin. Biopharm. 15(6)). A margin of nothing is kept by
-/// equality only, such as the same number of errors in every round.
+/// procedure and the power approach*, J. Pharmacokin. Biopharm. 15(6)). Whole windows must be within it, too, so
+/// that no stall hides behind slices that agree. A margin of nothing is kept by equality only, such as the same
+/// number of errors in every round.
 pub(crate) fn decide(evidence: &Evidence, q_value: f64, q_limit: f64) -> Decision {
     let Evidence {
         estimate, margin, ..
     } = evidence;
     let size = estimate.paired.mean.abs();
     let few = estimate.paired.rounds < FEWEST_STARTS;
-    let within = |(low, high): (f64, f64)| low >= -margin && high <= *margin;
     let (decision, about) = if q_value <= q_limit && size > *margin {
         (Decision::Changed, size)
-    } else if evidence.interval.is_some_and(within) || estimate.is_equality() {
+    } else if evidence.is_within() && evidence.whole.abs() <= *margin {
         (Decision::Unchanged, *margin)
     } else {
         return Decision::Undecided;
@@ -100,6 +110,10 @@ pub(crate) fn judge(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Verdi
             have: paired.rounds,
             need: FEWEST_STARTS,
         }),
+        Decision::Undecided if evidence.is_within() => Verdict::Inconclusive(Reason::FewSlices),
+        Decision::Undecided if evidence.estimate.is_rounded => {
+            Verdict::Inconclusive(Reason::TooCoarse)
+        }
         Decision::Undecided => Verdict::Inconclusive(Reason::TooNoisy {
             more_rounds: more_rounds(evidence, q_value, rule),
         }),
@@ -114,9 +128,6 @@ fn more_rounds(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Option<u32
         1.0
     };
     let estimate = &evidence.estimate;
-    if estimate.is_rounded {
-        return None;
-    }
     let situation = Situation {
         rounds: estimate.paired.rounds,
         mean: estimate.paired.mean,
@@ -166,6 +177,7 @@ mod tests {
         Evidence {
             estimate,
             interval: estimate.interval(LEVEL / 2.0, &Quantiles::default()),
+            whole: estimate.paired.mean,
             higher_is_better,
             margin: log_margin(0.02),
             p: estimate.p_value(),
@@ -194,6 +206,17 @@ mod tests {
     fn certain_and_small_is_unchanged() {
         let little = [0.010, 0.011, 0.009, 0.010];
         assert_eq!(judged(&evidence(&little, true), 0.0), Verdict::Unchanged);
+    }
+
+    #[test]
+    fn what_is_within_by_slices_and_not_by_whole_windows_is_open() {
+        let little = [0.001, 0.0, -0.001, 0.0];
+        let stalls = Evidence {
+            whole: -0.03,
+            ..evidence(&little, true)
+        };
+        let open = Verdict::Inconclusive(Reason::FewSlices);
+        assert_eq!(judged(&stalls, 1.0), open);
     }
 
     #[test]

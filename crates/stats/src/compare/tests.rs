@@ -484,6 +484,39 @@ fn slices_are_compared_pair_by_pair_and_are_no_rounds() {
 }
 
 #[test]
+fn one_stall_a_round_is_not_unchanged() {
+    let of = |stalled: bool| {
+        let mut data = empty_run(&["a", "b"]);
+        for round in 1..=3 {
+            for system in ["a", "b"] {
+                let values: Vec<f64> = (0..16)
+                    .map(|pair| {
+                        let is_stall = stalled && system == "b" && pair == 3 + round;
+                        let own = 1.0 + 0.001 * f64::from((pair + round) % 3);
+                        if is_stall { 500.0 } else { 1000.0 * own }
+                    })
+                    .collect();
+                let whole = values.iter().sum::<f64>() / 16.0;
+                data.cells.push(cell(round, system, "s0", "rate", whole));
+                for (pair, value) in (0..).zip(values) {
+                    data.slices.push(SliceValue {
+                        round,
+                        system: system.into(),
+                        step: StepId::new("s0"),
+                        metric: MetricId::new("rate"),
+                        pair,
+                        value,
+                    });
+                }
+            }
+        }
+        only(&data).verdict
+    };
+    assert_eq!(of(false), Verdict::Unchanged);
+    assert_eq!(of(true), Verdict::Inconclusive(Reason::FewSlices));
+}
+
+#[test]
 fn two_hundred_systems_are_compared_each_with_the_base() {
     let names: Vec<String> = (0..200).map(|number| format!("v{number}")).collect();
     let mut data = empty_run(&names.iter().map(String::as_str).collect::<Vec<_>>());

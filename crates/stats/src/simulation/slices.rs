@@ -54,14 +54,14 @@ impl Truth {
     }
 
     /// Of so many runs: those in which a step without effect says that something changed, those in which the step
-    /// with it does, and the share of intervals that hold the truth.
-    fn judged(&self, runs: u32) -> (u32, u32, f64) {
+    /// with it does, and the share of intervals that hold the truth: in the quietest step, and in all.
+    fn judged(&self, runs: u32) -> (u32, u32, [f64; 2]) {
         let mut rng = Rng::new(47);
         let options = Options {
             margins: [(MetricId::new("rate"), 0.005)].into(),
             ..Options::default()
         };
-        let (mut alarms, mut found, mut held, mut cells) = (0, 0, 0, 0);
+        let (mut alarms, mut found, mut held) = (0, 0, [0.0; 2]);
         for _ in 0..runs {
             let compared = compare(&self.run(&mut rng), &options).unwrap();
             let of_b = compared.iter().filter(|c| c.system == "b");
@@ -70,8 +70,11 @@ impl Truth {
                 let has_effect = comparison.step.0 == "s0";
                 let truth = if has_effect { self.effect } else { 0.0 }.exp();
                 let (low, high) = (comparison.low.unwrap(), comparison.high.unwrap());
-                held += u32::from(low <= truth && truth <= high);
-                cells += 1;
+                let holds = f64::from(u8::from(low <= truth && truth <= high));
+                held[1] += holds / f64::from(STEPS);
+                if has_effect {
+                    held[0] += holds;
+                }
                 let is_called =
                     matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved);
                 if has_effect && self.effect != 0.0 {
@@ -82,28 +85,32 @@ impl Truth {
             }
             alarms += u32::from(is_alarm);
         }
-        (alarms, found, f64::from(held) / f64::from(cells))
+        (alarms, found, held.map(|sum| sum / f64::from(runs)))
     }
 }
 
 #[test]
 fn verdicts_from_slices_are_as_certain_as_they_say() {
     let runs = 400;
-    for start in [0.0, 0.003, 0.006] {
+    for start in [0.0, 0.003, 0.005, 0.01] {
         let alike = Truth { start, effect: 0.0 };
-        let (alarms, _, held) = alike.judged(runs);
+        let (alarms, _, [quietest, all]) = alike.judged(runs);
         let slow = Truth {
             effect: -0.01,
             ..alike
         };
         let (_, found, _) = slow.judged(runs);
         eprintln!(
-            "slices, starts that differ by {start}: alarms in {alarms} of {runs} runs, intervals hold in {held:.4}, -1 % found in {found}"
+            "slices, starts that differ by {start}: alarms in {alarms} of {runs} runs, intervals hold in {all:.4}, in the quietest step in {quietest:.4}, -1 % found in {found}"
         );
         assert!(alarms <= runs / 50, "{alarms} alarms");
-        assert!((0.935..=0.99).contains(&held), "{held}");
-        // Where starts differ more than is expected of them, little that small can be told.
-        let least = if start > 0.003 { 0 } else { runs / 2 };
+        assert!((0.935..=0.99).contains(&all), "{all}");
+        // Where starts differ by twice what is expected, a quiet step is taken for a little too sure.
+        assert!(
+            quietest >= if start > 0.005 { 0.88 } else { 0.93 },
+            "{quietest}"
+        );
+        let least = if start > 0.003 { 0 } else { runs * 2 / 5 };
         assert!(found >= least, "{found} found");
     }
 }
