@@ -320,7 +320,8 @@ fn merged_tables_of_the_insert_benchmark() {
         let name = path.file_name().unwrap().to_str().unwrap();
         let system = without_size(system_of_file(name)).to_owned();
         for (step, line) in lines_of_system(&file(&path)).unwrap() {
-            of_system.insert((system.clone(), step.to_owned()), merged_row(&line));
+            let fields = merged_row(&line).fields;
+            of_system.insert((system.clone(), step.to_owned()), fields);
         }
     }
     let (mut tables, mut lines) = (0, 0);
@@ -337,7 +338,8 @@ fn merged_tables_of_the_insert_benchmark() {
             let ratios = file(&directory.join(format!("rel.{step}")));
             assert_eq!(relative(table), ratios.text, "{}", ratios.origin);
             for line in table.lines.iter().flatten() {
-                assert_eq!(of_system[&(line.tag.clone(), step.to_owned())], *line);
+                let expected = &of_system[&(line.tag.clone(), step.to_owned())];
+                assert_eq!(*expected, line.fields);
                 lines += 1;
             }
             tables += 1;

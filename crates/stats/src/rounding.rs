@@ -2,35 +2,40 @@
 
 use std::collections::HashMap;
 
-use model::{MetricId, RunData};
+use model::{Cell, MetricId, RunData, StepId, Unit};
 
 use crate::grid::Round;
 use crate::paired::sum;
 
-/// What has so many decimals was not rounded by anybody; nothing is gained by counting more.
-const ENOUGH: usize = 12;
+/// Digits of a double that mean something, after a division or two.
+const SIGNIFICANT: usize = 12;
 
 /// The last digit of the values of an imported run.
 ///
 /// Published values are rounded, often to two or three digits, and three rounds that all say 0.009 agree in
 /// nothing but these. What is measured here has all the digits of a double.
+#[derive(Default)]
 pub(crate) struct Rounding<'a> {
-    /// The most decimals that any value of a metric has; whoever prints a metric prints all of it alike,
-    /// but for zeros at the end.
-    decimals: HashMap<&'a MetricId, usize>,
+    /// By metric, round and value. Two of the same value in a round have the coarser of their digits.
+    digits: HashMap<Value<'a>, f64>,
 }
+
+/// Metric, round and the value's bits.
+type Value<'a> = (&'a MetricId, u32, u64);
 
 impl<'a> Rounding<'a> {
     pub(crate) fn of(data: &'a RunData) -> Self {
-        let mut decimals: HashMap<&MetricId, usize> = HashMap::new();
-        let cells = data.info.is_imported().then_some(&data.cells);
-        for cell in cells.into_iter().flatten() {
-            let most = decimals.entry(&cell.metric).or_default();
-            if *most < ENOUGH {
-                *most = (*most).max(decimals_of(cell.value));
-            }
+        let mut rounding = Self::default();
+        if !data.info.is_imported() {
+            return rounding;
         }
-        Self { decimals }
+        let printed = Printed::of(data);
+        for cell in &data.cells {
+            let value = (&cell.metric, cell.round, cell.value.to_bits());
+            let digit = rounding.digits.entry(value).or_default();
+            *digit = digit.max(printed.digit(cell));
+        }
+        rounding
     }
 
     /// The standard error that rounding alone leaves to the mean log ratio of these rounds, none of whose
@@ -41,88 +46,112 @@ impl<'a> Rounding<'a> {
     /// frequency-constants*, Proc. London Math. Soc. 29). Values that differ by less than the digit are off
     /// by the same in every round, so that more rounds do not make it less.
     pub(crate) fn error(&self, metric: &MetricId, rounds: &[Round]) -> f64 {
-        let Some(decimals) = self.decimals.get(metric) else {
-            return 0.0;
+        let square = |round: &Round, value: f64| {
+            let digit = self.digits.get(&(metric, round.number, value.to_bits()));
+            digit.map_or(0.0, |digit| (digit / value).powi(2))
         };
-        let digit = 0.1_f64.powi(*decimals as i32);
-        let square = |value: f64| (digit / value).powi(2);
-        let squares = rounds.iter().map(|r| square(r.base) + square(r.candidate));
+        let squares = rounds
+            .iter()
+            .map(|r| square(r, r.base) + square(r, r.candidate));
         let squares: Vec<f64> = squares.collect();
         (sum(&squares) / (12.0 * rounds.len() as f64)).sqrt()
     }
 }
 
-/// Digits after the point of the shortest number that is this value.
-fn decimals_of(value: f64) -> usize {
-    let text = value.to_string();
-    text.split_once('.').map_or(0, |(_, after)| after.len())
+/// What was printed, as far as values show it.
+///
+/// Import scales some values and divides others, which moves the last digit or hides it: reads per operation
+/// are 2 reads a second by 6886 operations. Multiplied again they are 2, and as exact as that. A value that
+/// was printed as it is looks exact when it is multiplied by a rate, so the coarser reading is the right one.
+struct Printed<'a> {
+    /// Rates and inserted rows, by round, system and step.
+    beside: HashMap<(u32, &'a str, &'a StepId, &'a str), &'a Cell>,
+    cpus: f64,
+    /// The finest last digit of a reading, as a power of ten; whoever prints a metric prints all of it alike,
+    /// but for zeros at the end.
+    finest: HashMap<Reading<'a>, i32>,
+}
+
+/// Metric, the unit of the rate beside it (scans count rows, and their costs are divided by thousands), and
+/// which of the readings.
+type Reading<'a> = (&'a MetricId, Option<Unit>, usize);
+
+const RATE: &str = MetricId::RATE;
+const INSERTED: &str = "rows.insert";
+
+impl<'a> Printed<'a> {
+    fn of(data: &'a RunData) -> Self {
+        let of_trial = data.cells.iter().filter_map(|cell| {
+            let metric = cell.metric.0.as_str();
+            let place = (cell.round, cell.system.as_str(), &cell.step, metric);
+            [RATE, INSERTED].contains(&metric).then_some((place, cell))
+        });
+        let mut printed = Self {
+            beside: of_trial.collect(),
+            cpus: f64::from(data.info.host.shape.cpus),
+            finest: HashMap::new(),
+        };
+        for cell in &data.cells {
+            for (reading, factor) in printed.readings(cell) {
+                if let Some(power) = last_digit(cell.value / factor) {
+                    let finest = printed.finest.entry(reading).or_insert(power);
+                    *finest = power.min(*finest);
+                }
+            }
+        }
+        printed
+    }
+
+    /// The last digit of what was printed, in the unit of the value.
+    fn digit(&self, cell: &'a Cell) -> f64 {
+        let digits = self.readings(cell).filter_map(|(reading, factor)| {
+            // Zeros before the point are digits like others: a writer kept its 100 rows a second.
+            let power = self.finest.get(&reading)?.min(&0);
+            Some(10.0_f64.powi(*power) * factor)
+        });
+        digits.fold(0.0, f64::max)
+    }
+
+    /// The ways in which import can have made a value of a printed number, and by which factor.
+    fn readings(&self, cell: &'a Cell) -> impl Iterator<Item = (Reading<'a>, f64)> + use<'a> {
+        let beside = |metric: &'a str| {
+            let place = (cell.round, cell.system.as_str(), &cell.step, metric);
+            self.beside.get(&place).copied()
+        };
+        let rate = beside(RATE);
+        let per_op = rate.map(|rate| 1.0 / rate.value);
+        let inserted = beside(INSERTED).map(|cell| cell.value);
+        // Per cent of a machine, in microseconds of CPU time each second.
+        let percent = self.cpus * 10_000.0;
+        let factors = match cell.metric.0.as_str() {
+            "cpu/o" => [Some(percent), per_op.map(|each| percent * each)],
+            "wKB/o" => [inserted.zip(per_op).map(|(rows, each)| rows * each), None],
+            "sla.insert" => [inserted.map(|rows| cell.value / rows), None],
+            other if other.ends_with("/o") => [per_op, None],
+            // Seconds; milliseconds are decimals of these.
+            _ if cell.unit == Unit::Micros => [Some(1e6), None],
+            _ => [None, None],
+        };
+        let [first, second] = factors;
+        let unit = rate.map(|rate| rate.unit);
+        let factors = [Some(1.0), first, second].into_iter().enumerate();
+        factors.filter_map(move |(number, factor)| {
+            let factor = factor.filter(|factor| factor.is_finite() && *factor > 0.0)?;
+            Some(((&cell.metric, unit, number), factor))
+        })
+    }
+}
+
+/// The place of the last digit that is not zero, as a power of ten; `None` for zero, which has none.
+fn last_digit(value: f64) -> Option<i32> {
+    if !value.is_finite() || value == 0.0 {
+        return None;
+    }
+    let text = format!("{:.*e}", SIGNIFICANT - 1, value.abs());
+    let (mantissa, exponent) = text.split_once('e')?;
+    let decimals = mantissa.trim_end_matches('0').split_once('.')?.1.len();
+    Some(exponent.parse::<i32>().ok()? - i32::try_from(decimals).ok()?)
 }
 
 #[cfg(test)]
-mod tests {
-    use model::{BuildSource, Reason, Verdict};
-
-    use super::*;
-    use crate::fixture::{cell, run_of};
-    use crate::{Options, compare};
-
-    /// Three rounds that agree, as a table has them.
-    fn imported(base: f64, candidate: f64) -> RunData {
-        let mut data = run_of(&["a", "b"], "cs/o", &[[base, candidate]; 3]);
-        for system in &mut data.info.plan.systems {
-            system.build.source = BuildSource::Imported("table.csv".into());
-        }
-        data
-    }
-
-    #[test]
-    fn worked_by_hand() {
-        // 0.001 / √12 of 0.009 and of 0.020: 3.21 % and 1.44 %, together 3.52 %, in each round alike.
-        let data = imported(0.009, 0.020);
-        let round = Round {
-            number: 1,
-            base: 0.009,
-            candidate: 0.020,
-            slices: Vec::new(),
-        };
-        let rounds = vec![round; 3];
-        let metric = MetricId::new("cs/o");
-        let error = Rounding::of(&data).error(&metric, &rounds);
-        assert!((error - 0.035_18).abs() < 1e-5, "{error}");
-        let unknown = Rounding::of(&data).error(&MetricId::new("rate"), &rounds);
-        assert!(unknown.abs() <= 0.0);
-        let ours = run_of(&["a", "b"], "cs/o", &[[0.009, 0.020]; 3]);
-        assert!(Rounding::of(&ours).error(&metric, &rounds).abs() <= 0.0);
-    }
-
-    #[test]
-    fn two_digits_that_are_the_same_do_not_say_unchanged() {
-        let of = |data: &RunData| compare(data, &Options::default()).unwrap().remove(0);
-        let same = of(&imported(0.009, 0.009));
-        assert_eq!(same.verdict, Verdict::Inconclusive(Reason::TooCoarse));
-        assert!(same.low.unwrap() < 0.9 && same.high.unwrap() > 1.1);
-        let twice = of(&imported(0.009, 0.020));
-        assert_eq!(twice.verdict, Verdict::Regressed);
-        // What the rounded values can have been: 0.0195 / 0.0095 to 0.0205 / 0.0085.
-        assert!(twice.low.unwrap() < 2.05 && twice.high.unwrap() > 2.41);
-        // Another step shows that the tool prints more digits than these need.
-        let mut finer = imported(0.009, 0.009);
-        finer.cells.push(cell(1, "a", "s1", "cs/o", 0.123_456_7));
-        let same = of(&finer);
-        assert_eq!(same.verdict, Verdict::Unchanged);
-    }
-
-    #[test]
-    fn digits_are_counted_as_they_are_printed() {
-        for (value, decimals) in [
-            (8201.0, 0),
-            (3.95, 2),
-            (0.001_593, 6),
-            (1e-9, 9),
-            (1e300, 0),
-        ] {
-            assert_eq!(decimals_of(value), decimals, "{value}");
-        }
-        assert!(decimals_of(2.0_f64.sqrt()) >= ENOUGH);
-    }
-}
+mod tests;

@@ -19,6 +19,8 @@ pub struct StepLine {
     pub fields: Vec<String>,
     /// The name of the system: size of the table, product, config.
     pub tag: String,
+    /// The line of the file, from 1.
+    pub number: usize,
 }
 
 impl StepLine {
@@ -43,6 +45,7 @@ impl StepLine {
         Ok(Self {
             fields: numbers.iter().map(|&text| text.to_owned()).collect(),
             tag: (*tag).to_owned(),
+            number: line.number,
         })
     }
 

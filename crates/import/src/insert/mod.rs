@@ -5,6 +5,8 @@ mod colour;
 mod line;
 mod print;
 
+use std::collections::HashSet;
+
 use model::{Counts, Unit};
 
 use crate::file::Line;
@@ -140,21 +142,21 @@ pub(crate) fn rows_of_system(
     options: &Options,
 ) -> Result<Vec<Row>, ImportError> {
     let lines = lines_of_system(file)?.into_iter();
-    let rows = lines.map(|(step, line)| {
-        let mut row = row(file.end(), system, step, &line, options);
-        let scale = rows_of_tag(&line.tag).map(Scale::Rows);
-        row.scale = scale.map(|scale| Stated::at(file.end(), scale));
-        row
-    });
+    let rows = lines.map(|(step, line)| row(file, system, step, &line, options));
     Ok(rows.collect())
 }
 
 pub(crate) fn rows_of_table(file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
+    let tables = tables_of_file(file)?;
     let mut rows = Vec::new();
-    for table in tables_of_file(file)? {
+    // The base of several parts stands in each of them: the same result, not another round.
+    let mut seen = HashSet::new();
+    for table in &tables {
         for line in table.lines.iter().flatten() {
-            let system = without_size(&line.tag);
-            rows.push(row(file.end(), system, &table.step, line, options));
+            if seen.insert((&table.step, &line.tag, &line.fields)) {
+                let system = without_size(&line.tag);
+                rows.push(row(file, system, &table.step, line, options));
+            }
         }
     }
     Ok(rows)
@@ -171,9 +173,16 @@ pub(crate) fn rate_of_step(step: &str) -> Option<u64> {
         .filter(|rate| *rate < 1_000_000_000)
 }
 
-fn row(at: Line<'_>, system: &str, step: &str, line: &StepLine, options: &Options) -> Row {
+fn row(file: &File, system: &str, step: &str, line: &StepLine, options: &Options) -> Row {
+    let at = Line {
+        origin: &file.origin,
+        number: line.number,
+        text: "",
+    };
     let clients = options.clients();
     let mut row = Row::new(at, system, step, clients);
+    let scale = rows_of_tag(&line.tag).map(Scale::Rows);
+    row.scale = scale.map(|scale| Stated::at(at, scale));
     let is_query = step.starts_with('q');
     let rate = if is_query { line.qps() } else { line.ips() };
     if is_query {
@@ -204,7 +213,8 @@ fn row(at: Line<'_>, system: &str, step: &str, line: &StepLine, options: &Option
 
 fn put_costs(row: &mut Row, line: &StepLine, rate: f64, is_query: bool, options: &Options) {
     let number = |name: &str| line.number(name);
-    // Where a column is more precise per second than per operation, the former is divided.
+    // Where a column is more precise per second than per operation, the former is divided. It has no more
+    // digits for that: comparisons multiply by the rate again to see them (`stats::rounding`).
     let per_op = |per_second: &str, printed: &str| match options.mode {
         Mode::Exact if rate > 0.0 => number(per_second).map(|value| value / rate),
         Mode::Exact | Mode::Compat => number(printed),

@@ -25,6 +25,7 @@ pub fn merged_row(line: &StepLine) -> StepLine {
     StepLine {
         fields,
         tag: without_size(&line.tag).to_owned(),
+        number: line.number,
     }
 }
 

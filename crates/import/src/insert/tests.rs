@@ -79,6 +79,36 @@ fn the_tags_of_a_system_say_its_scale() {
 }
 
 #[test]
+fn a_merged_table_of_two_scales_is_no_one_run() {
+    let small = BASE;
+    let large = OTHER.replace("20m.my5731", "100m.my5649");
+    let text = format!("{HEADER}\n{small}\n{large}\n");
+    let rows = rows_of_table(&file("mrg.q100.2", &text), &Options::default()).unwrap();
+    let scales = rows.iter().filter_map(|row| row.scale.as_ref());
+    let rows_of: Vec<Scale> = scales.map(|scale| scale.value).collect();
+    assert_eq!(rows_of, [Scale::Rows(20_000_000), Scale::Rows(100_000_000)]);
+    let error = crate::conditions::scales(&rows).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "mrg.q100.2:3: `q100.2` has 100000000 rows here, 20000000 rows in mrg.q100.2:2: import what was measured with each as a run of its own"
+    );
+}
+
+#[test]
+fn the_base_of_several_parts_is_one_round() {
+    let text = format!("{HEADER}\n{BASE}\n{OTHER}\n-\n{BASE}\n");
+    let of = |text: &str| {
+        let rows = rows_of_table(&file("mrg.some", text), &Options::default()).unwrap();
+        crate::run::rounds(&rows).unwrap()
+    };
+    assert_eq!(of(&format!("q100.2\n{text}")), [1, 1]);
+    // Another step with the same numbers is another result, and other numbers are another round.
+    assert_eq!(of(&format!("q100.1\n{BASE}\nq100.2\n{BASE}\n")), [1, 1]);
+    let again = BASE.replace("6886", "6887");
+    assert_eq!(of(&format!("q100.2\n{BASE}\n{again}\n")), [1, 2]);
+}
+
+#[test]
 fn names_say_sizes_and_rates() {
     assert_eq!(without_size("20m.my5649.cx6d"), "my5649.cx6d");
     assert_eq!(without_size("my5649.cx6d"), "my5649.cx6d");
