@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, anyhow};
-use report::printable;
+use report::{printable, printable_json};
 use serde::Serialize;
 
 use crate::wrap;
@@ -57,7 +57,7 @@ impl Printer {
     /// A result for programs.
     pub(crate) fn json(self, value: &impl Serialize) -> Result<()> {
         let text = serde_json::to_string_pretty(value)?;
-        self.raw(format!("{text}\n").as_bytes());
+        self.raw(format!("{}\n", printable_json(&text)).as_bytes());
         Ok(())
     }
 

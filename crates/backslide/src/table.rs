@@ -13,14 +13,18 @@ const BETWEEN: usize = 2;
 /// Where a table is divided, names get this fraction of the width: one part of three.
 const NAMES: usize = 3;
 
-/// Prints a table to stdout, wrapped to the terminal's width.
+/// Prints a table to stdout, wrapped to the terminal's width, with what explains its marks.
 pub(crate) fn print(printer: Printer, table: &Table) {
     if !table.title.is_empty() {
         printer.result(&format!("\n{}", printer.wrapped(&table.title)));
     }
     printer.styled(&text(table, printer.width()));
-    if !table.note.is_empty() {
-        printer.note(&printer.wrapped(&table.note));
+    let (signs, others) = table.note_lines();
+    for sign in signs {
+        printer.prose(sign);
+    }
+    if !others.is_empty() {
+        printer.note(&printer.wrapped(&others.join("\n")));
     }
 }
 

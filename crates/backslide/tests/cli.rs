@@ -846,6 +846,16 @@ fn spares_the_terminal(bench: &Bench) {
         !told.contains(|c: char| c.is_control() && c != '\n'),
         "{told}"
     );
+    // JSON may have U+007F to U+009F in its strings as they are; a terminal obeys some of them.
+    let hostile = FILE.replace("of the test", r"a\u009B2Jb\u007F");
+    bench.write("hostile.toml", &hostile);
+    let told = bench.run(&["workloads", "./hostile.toml", "--format", "json"]);
+    let told = told.fine();
+    assert!(
+        !told.contains(|c: char| c.is_control() && c != '\n'),
+        "{told}"
+    );
+    assert!(told.contains(r"a\u009b2Jb\u007f"), "{told}");
 }
 
 /// A report that cannot be written leaves what was there before and nothing else.

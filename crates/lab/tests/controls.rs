@@ -4,7 +4,8 @@ mod common;
 
 use common::{Bench, expand};
 use lab::Ended;
-use model::{FalseAlarms, Plan};
+use load::Stop;
+use model::{BuildSource, Event, FalseAlarms, Plan};
 use testkit::FakeProvider;
 
 /// A plan of two systems that loads a few rows, with these keys; milliseconds a trial.
@@ -44,6 +45,60 @@ fn what_is_said_of_a_control_is_counted_when_its_run_ends() {
     };
     assert_eq!(bench.lab.store.false_alarms().unwrap(), expected);
     // The earlier run was looked at, too: nothing could be judged there.
-    let uncounted = bench.lab.store.uncounted_controls().unwrap();
+    let uncounted = bench.lab.store.uncounted_runs().unwrap();
     assert!(uncounted.is_empty(), "{uncounted:?}");
+}
+
+#[test]
+fn a_run_ends_well_whatever_earlier_runs_are() {
+    let mut bench = Bench::new();
+    // Finished, and nothing is kept: of one no control can be compared, one has none.
+    let mut spoiled = plan("control = true");
+    spoiled.base = "gone".into();
+    let spoiled = bench.begin(&spoiled);
+    let without = bench.begin(&plan(""));
+    for run in [&spoiled, &without] {
+        bench.lab.store.finish_run(run).unwrap();
+    }
+    let provider = FakeProvider::default();
+    let mut warned = || {
+        let run = bench.begin(&plan(""));
+        let mut warnings = Vec::new();
+        let mut listen = |event: &Event| {
+            if let Event::Warning { text } = event {
+                warnings.push(text.clone());
+            }
+        };
+        let ended = bench.listen(&run, &provider, &Stop::default(), &mut listen);
+        assert_eq!(ended.unwrap(), Ended::Finished { failed: 0 });
+        assert!(bench.lab.store.uncounted_runs().unwrap().is_empty());
+        warnings.retain(|text| text.contains("could not be counted"));
+        warnings
+    };
+    let first = warned();
+    let said = format!("what is said of the control of run {spoiled} could not be counted: ");
+    assert!(
+        matches!(first.as_slice(), [text] if text.starts_with(&said)),
+        "{first:?}"
+    );
+    assert_eq!(warned(), Vec::<String>::new(), "it is told once");
+}
+
+#[test]
+fn an_imported_run_is_no_false_alarm_of_this_lab() {
+    let mut bench = Bench::new();
+    let mut imported = plan("control = true");
+    for system in &mut imported.systems {
+        system.build.source = BuildSource::Imported("other.csv".into());
+    }
+    let run = bench.begin(&imported);
+    let ended = bench.carry_out(&run, &FakeProvider::default()).unwrap();
+    assert_eq!(ended, Ended::Finished { failed: 0 });
+    let data = bench.load(&run);
+    let compared = stats::compare(&data, &lab::judging(&data)).unwrap();
+    let said = stats::rates_of_control(&compared, "control");
+    assert!(said.cells > 0, "there is something that could be counted");
+    let none = bench.lab.store.false_alarms().unwrap();
+    assert_eq!(none, FalseAlarms::default());
+    assert!(bench.lab.store.uncounted_runs().unwrap().is_empty());
 }

@@ -18,8 +18,8 @@ impl Before {
     /// Did it end before its limit? `None` where the note is of something else.
     pub(crate) fn in_time(self, note: &StepNote) -> Option<bool> {
         let (in_time, at_limit) = match self {
-            Self::WarmUp => ("warmed up", "not steady"),
-            Self::Settle => ("left over", "not drained"),
+            Self::WarmUp => (StepNote::WARMED_UP, StepNote::NOT_STEADY),
+            Self::Settle => (StepNote::LEFT_OVER, StepNote::NOT_DRAINED),
         };
         let is_in_time = note.what == in_time;
         (is_in_time || note.what == at_limit).then_some(is_in_time)

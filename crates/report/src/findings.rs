@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use explain::Warning;
-use model::{Outcome, RunState, StepInfo};
+use model::{Outcome, RunState, StepInfo, StepNote};
 
 use crate::format::{self, plural};
 use crate::open_loop;
@@ -32,26 +32,34 @@ pub(crate) fn view_findings(view: &View<'_>) -> Vec<Finding> {
         failed(view),
         quarantined(view),
         costs(view),
-        noted(view, "cut short", "A step was given up"),
+        noted(view, StepNote::CUT_SHORT, "A step was given up"),
         placements(view),
-        noted(view, "settle", "The settle phase could not do all"),
+        noted(view, StepNote::SETTLE, "The settle phase could not do all"),
         noted(
             view,
-            "not drained",
+            StepNote::NOT_DRAINED,
             "What writes left to do went on beneath the steps after",
         ),
         noted(
             view,
-            "not steady",
+            StepNote::NOT_STEADY,
             "A rate was not steady when its measured window opened",
         ),
-        noted(view, "connections lost", "Connections were lost"),
-        noted(view, "sent as text", "Not every statement was prepared"),
-        noted(view, "not pipelined", "Not every operation was pipelined"),
-        noted(view, "no rows found", "Statements changed nothing"),
+        noted(view, StepNote::CONNECTIONS_LOST, "Connections were lost"),
         noted(
             view,
-            "limit not kept",
+            StepNote::SENT_AS_TEXT,
+            "Not every statement was prepared",
+        ),
+        noted(
+            view,
+            StepNote::NOT_PIPELINED,
+            "Not every operation was pipelined",
+        ),
+        noted(view, StepNote::NO_ROWS_FOUND, "Statements changed nothing"),
+        noted(
+            view,
+            StepNote::LIMIT_NOT_KEPT,
             "The limit on response time was not kept in the measured window",
         ),
         unsustained(view),

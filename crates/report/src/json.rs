@@ -3,6 +3,8 @@
 use model::{Comparison, Evidence};
 use serde::Serialize;
 
+use crate::printable_json;
+
 /// One comparison under the contract that does not change without a version bump.
 #[derive(Serialize)]
 struct Line<'a> {
@@ -27,10 +29,9 @@ struct Line<'a> {
 /// is not is empty.
 pub fn json(comparisons: &[Comparison]) -> String {
     let lines: Vec<Line<'_>> = comparisons.iter().map(line).collect();
-    let mut text = serde_json::to_string_pretty(&lines)
+    let text = serde_json::to_string_pretty(&lines)
         .unwrap_or_else(|_| unreachable!("strings and numbers always serialise"));
-    text.push('\n');
-    text
+    format!("{}\n", printable_json(&text))
 }
 
 fn line(comparison: &Comparison) -> Line<'_> {

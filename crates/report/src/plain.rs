@@ -1,13 +1,30 @@
 //! Text from elsewhere, before it is printed: names of systems, reasons, what servers said. A terminal obeys control
 //! characters, so that none of them must get there.
 
+use std::fmt::Write as _;
+
 /// The text with its line ends, and with a replacement for every other control character.
 pub fn printable(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(line).collect();
     lines.join("\n")
 }
 
-/// The same on one line.
+/// JSON without the control characters that may stand in its strings as they are: U+007F to U+009F, of which U+009B
+/// begins what a terminal obeys. To whoever reads JSON the strings are the same.
+pub fn printable_json(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '\u{7f}'..='\u{9f}' => {
+                let _infallible = write!(text, "\\u{:04x}", u32::from(c));
+            }
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+/// A [`printable`] text on one line.
 pub(crate) fn line(text: &str) -> String {
     text.chars().map(in_line).collect()
 }
@@ -31,5 +48,16 @@ mod tests {
         let told = "a\u{fffd}[31mb\u{fffd}2J\u{fffd}\u{fffd} c \nd Ä×µ";
         assert_eq!(printable(hostile), told);
         assert_eq!(line(hostile), told.replace('\n', " "));
+    }
+
+    #[test]
+    fn json_keeps_what_it_says_without_what_a_terminal_obeys() {
+        let hostile = "a\u{1b}[31m\u{7f}b\u{80}\u{9b}2J\u{9f}\u{a0}ä";
+        let json = serde_json::to_string(hostile).unwrap();
+        assert!(json.chars().any(char::is_control), "{json}");
+        let safe = printable_json(&json);
+        assert!(!safe.chars().any(char::is_control), "{safe}");
+        assert!(safe.contains("b\\u0080\\u009b2J\\u009f\u{a0}ä"), "{safe}");
+        assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), hostile);
     }
 }

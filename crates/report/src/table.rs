@@ -1,6 +1,7 @@
 //! A table as plain data: the page, the terminal, Markdown and TSV all print the same one.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::format;
 use crate::plain::printable;
@@ -146,6 +147,17 @@ impl Table {
         row.first().is_some_and(|cell| cell.tone == Tone::Heading)
     }
 
+    /// The lines of the note that explain a mark of its cells, then the others. Who leaves notes out still needs the
+    /// former: without them nobody knows what a `*` is.
+    pub fn note_lines(&self) -> (Vec<&str>, Vec<&str>) {
+        let cells = self.rows.iter().flatten();
+        let marks: BTreeSet<&str> = cells.map(|cell| cell.mark.as_ref()).collect();
+        self.note.lines().partition(|line| {
+            let first = line.split(' ').next().unwrap_or_default();
+            !first.is_empty() && marks.contains(first)
+        })
+    }
+
     /// A heading for a table with so many columns.
     pub(crate) fn heading(text: impl Into<String>, columns: usize) -> Vec<Cell> {
         let mut row = vec![Cell::default(); columns.max(1)];
@@ -158,5 +170,25 @@ impl Table {
     /// Has it any row but headings?
     pub(crate) fn has_rows(&self) -> bool {
         !self.rows.iter().all(|row| Self::is_heading(row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_explains_a_mark_is_told_from_the_others() {
+        let marked = Cell::text("regressed").marked(Tone::Regressed, "*");
+        let table = |cell: Cell| Table {
+            title: String::new(),
+            note: "q is a p-value.\n* Outlying: round 3.".to_owned(),
+            headers: vec![Header::words("verdict")],
+            rows: vec![vec![cell]],
+        };
+        let (signs, others) = (vec!["* Outlying: round 3."], vec!["q is a p-value."]);
+        assert_eq!(table(marked).note_lines(), (signs, others));
+        let unmarked = table(Cell::text("regressed"));
+        assert_eq!(unmarked.note_lines().0, Vec::<&str>::new());
     }
 }

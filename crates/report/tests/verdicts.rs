@@ -313,7 +313,7 @@ fn what_a_table_before_said_of_all_is_not_told_again_with_outlying_rounds() {
     let shown = Shown::default();
     let each = tables::verdicts_by_system(&input(&data, &comparisons), &shown);
     let notes: Vec<&str> = each.iter().map(|table| table.note.as_str()).collect();
-    let told = format!("* Outlying: round 2 of l.x. {PULL}");
+    let told = format!("* Outlying in control: round 2 of l.x. {PULL}");
     assert_eq!(
         notes,
         [
@@ -321,6 +321,44 @@ fn what_a_table_before_said_of_all_is_not_told_again_with_outlying_rounds() {
             told.as_str()
         ]
     );
+}
+
+#[test]
+fn equal_outlying_rounds_of_two_systems_are_told_below_each() {
+    let data = common::run(&Shape::usual());
+    let mut comparisons = common::comparisons(&data);
+    for system in [CANDIDATE, "control"] {
+        pull(&mut comparisons, system, "l.x", &[2]);
+    }
+    let shown = Shown::default();
+    let each = tables::verdicts_by_system(&input(&data, &comparisons), &shown);
+    let signs: Vec<String> = each
+        .iter()
+        .map(|table| table.note_lines().0.join("\n"))
+        .collect();
+    let told = |system| format!("* Outlying in {system}: round 2 of l.x. {PULL}");
+    assert_eq!(signs, [told(CANDIDATE), told("control")]);
+}
+
+#[test]
+fn margins_of_a_family_that_differ_are_a_range() {
+    let mut data = common::run(&Shape::usual());
+    let mut comparisons = common::comparisons(&data);
+    comparisons.truncate(3);
+    let margins = [("insert", 0.05), ("query", 0.01), ("long", 0.03)];
+    let (system, step) = (comparisons[0].system.clone(), comparisons[0].step.0.clone());
+    for (one, (kind, margin)) in comparisons.iter_mut().zip(margins) {
+        (one.system, one.step.0) = (system.clone(), step.clone());
+        one.metric = MetricId::new(MetricId::RATE);
+        pull(std::slice::from_mut(one), &system, &step, &[]);
+        one.metric = MetricId(format!("service.{kind}.p99"));
+        one.evidence.as_mut().unwrap().margin = margin;
+        data.cells[0].metric = one.metric.clone();
+    }
+    let table = tables::metrics(&input(&data, &comparisons));
+    let mut rows = table.rows.iter();
+    let row = rows.find(|row| row[0].text == "service.<kind>.p99");
+    assert_eq!(row.unwrap()[4].text, "1.0 to 5.0");
 }
 
 /// Steps and metrics of a run of very many systems.

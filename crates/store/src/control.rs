@@ -5,11 +5,11 @@ use rusqlite::params;
 
 use crate::Store;
 use crate::error::StoreError;
-use crate::read::{id_of, row_of, run_info};
+use crate::read::{id_of, row_of};
 
 impl Store {
-    /// Keeps how many cells of the control of a run were judged, and how many of them were called different;
-    /// replaces what was kept before.
+    /// Keeps how many cells of the control of a run were judged, and how many of them were called different: none of
+    /// none where it has no control. Replaces what was kept before.
     pub fn keep_control(
         &mut self,
         run: &RunId,
@@ -28,9 +28,10 @@ impl Store {
         })
     }
 
-    /// The finished runs with a control of which nothing is kept yet, the oldest first.
-    pub fn uncounted_controls(&self) -> Result<Vec<RunId>, StoreError> {
-        self.read("looking for runs with a control", |state| {
+    /// The finished runs of which nothing is kept yet, the oldest first. Nothing else of them is read: one that is
+    /// damaged is no reason not to count the others.
+    pub fn uncounted_runs(&self) -> Result<Vec<RunId>, StoreError> {
+        self.read("looking for runs whose control is not counted", |state| {
             let mut query = state.prepare(
                 "SELECT id FROM run
                  WHERE finished = 1 AND id NOT IN (SELECT run FROM control) ORDER BY id",
@@ -38,11 +39,7 @@ impl Store {
             let mut rows = query.query([])?;
             let mut uncounted = Vec::new();
             while let Some(row) = rows.next()? {
-                let row: i64 = row.get(0)?;
-                let plan = run_info(state, row)?.plan;
-                if plan.systems.iter().any(|system| system.control) {
-                    uncounted.push(id_of(row));
-                }
+                uncounted.push(id_of(row.get(0)?));
             }
             Ok(uncounted)
         })

@@ -84,11 +84,13 @@ pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
     Ok((file.with_cpus(cpus.collect()), builds))
 }
 
-/// Resolves everything in a plan. Builds of the catalog that are not installed stand in it as they would
-/// be: [`Builds::take_wanted`].
+/// Resolves everything in a plan, and checks what only its workload knows. Builds of the catalog that are not
+/// installed stand in it as they would be: [`Builds::take_wanted`].
 pub(crate) fn expand(file: &PlanFile, builds: &Builds, host: HostShape) -> Result<Plan> {
     let find = |request: &BuildRequest| builds.find(request);
-    Ok(plan::expand(file, builds.catalog(), &find, host)?)
+    let plan = plan::expand(file, builds.catalog(), &find, host)?;
+    lab::check_margins(&plan)?;
+    Ok(plan)
 }
 
 /// The same with what is missing installed first.

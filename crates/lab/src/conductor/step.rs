@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use load::{Observer, StepError, StepOutline, StepResult, Stop, Workload};
-use model::{Capture, Event, Moment, Readings, Sizes, StepRecord};
+use model::{Capture, Event, Moment, Readings, Sizes, StepNote, StepRecord};
 use probes::{Probe, Watch};
 use store::StoreError;
 
@@ -18,20 +18,17 @@ const DIED: &str = "the server's process has ended";
 
 /// Notes of a step that are said at once: its numbers are not what the plan asked for.
 const SAID_AT_ONCE: [&str; 10] = [
-    "cut short",
-    "settle",
-    "not drained",
-    "not steady",
-    "rate not sustained",
-    "limit not kept",
-    "connections lost",
-    "rows not counted",
-    "sent as text",
-    "no rows found",
+    StepNote::CUT_SHORT,
+    StepNote::SETTLE,
+    StepNote::NOT_DRAINED,
+    StepNote::NOT_STEADY,
+    StepNote::RATE_NOT_SUSTAINED,
+    StepNote::LIMIT_NOT_KEPT,
+    StepNote::CONNECTIONS_LOST,
+    StepNote::ROWS_NOT_COUNTED,
+    StepNote::SENT_AS_TEXT,
+    StepNote::NO_ROWS_FOUND,
 ];
-
-/// What a note is called that tells one of the first wrong answers of a step.
-const WRONG_ANSWER: &str = "wrong answer";
 
 /// A site that is open, and what was seen there last.
 pub(super) struct OpenSite {
@@ -298,7 +295,10 @@ fn wrong(record: &StepRecord) -> Vec<String> {
     let mut wrong: Vec<String> = failed
         .map(|c| format!("{}: expected {}, found {}", c.what, c.expected, c.actual))
         .collect();
-    let first = record.notes.iter().find(|(what, _)| what == WRONG_ANSWER);
+    let first = record
+        .notes
+        .iter()
+        .find(|(what, _)| what == StepNote::WRONG_ANSWER);
     if let (Some((_, text)), false) = (first, wrong.is_empty()) {
         wrong.insert(0, text.clone());
     }

@@ -2,7 +2,7 @@
 //! checkpoints. The steps after would pay for it, so the settle phase waits until little is left, and tells how much.
 
 use drivers::{Session, SessionError};
-use model::{Dialect, Engine, Nanos};
+use model::{Dialect, Engine, Nanos, StepNote};
 
 use super::measure::grouped;
 use crate::ClientContext;
@@ -81,7 +81,7 @@ impl Backlog {
                 Ok(left) => left,
                 Err(error) => {
                     let text = format!("what is left to do is not known: {error}");
-                    return Some(("settle", text));
+                    return Some((StepNote::SETTLE, text));
                 }
             };
             quiet = if left.iter().all(Left::is_little) {
@@ -92,10 +92,10 @@ impl Backlog {
             let now = clock.now();
             let told = format!("{} after {}", listed(&left), now.saturating_sub(since));
             if quiet >= self.looks() {
-                return Some(("left over", told));
+                return Some((StepNote::LEFT_OVER, told));
             }
             if now >= give_up {
-                return Some(("not drained", told));
+                return Some((StepNote::NOT_DRAINED, told));
             }
             context.wait_until(now + POLL);
         }

@@ -1,6 +1,6 @@
 //! Windows in which clients run operations: warmed up, then measured, in a closed or an open loop.
 
-use model::{Arrivals, Check, KindSpec, KindTotals, Nanos, OpenLoop};
+use model::{Arrivals, Check, KindSpec, KindTotals, Nanos, OpenLoop, StepNote};
 
 use super::settle::Clients;
 use super::warm::{Rates, WINDOW, WarmUp};
@@ -270,7 +270,7 @@ fn not_sustained(
         grouped(open_loop.shed),
         grouped(open_loop.waiting)
     );
-    vec![("rate not sustained".to_owned(), text)]
+    vec![(StepNote::RATE_NOT_SUSTAINED.to_owned(), text)]
 }
 
 /// A note for each rate that was tried, in the order of the tries.
@@ -278,7 +278,7 @@ fn ramp_notes(ramped: &Ramped, spec: &RampSpec, kinds: &[KindSpec]) -> Vec<(Stri
     let attempts = ramped.attempts.iter().map(|attempt| {
         let rate = grouped(attempt.per_second);
         let text = format!("{rate}/s: {}", judged(attempt, spec, kinds));
-        ("ramp".to_owned(), text)
+        (StepNote::RAMP.to_owned(), text)
     });
     attempts.collect()
 }
@@ -303,7 +303,7 @@ fn judged(attempt: &Attempt, spec: &RampSpec, kinds: &[KindSpec]) -> String {
     } else if attempt.at.iter().all(Option::is_none) {
         "nothing ended".to_owned()
     } else if over.is_empty() {
-        "rate not sustained".to_owned()
+        StepNote::RATE_NOT_SUSTAINED.to_owned()
     } else {
         over.join(", ")
     };
@@ -326,7 +326,7 @@ fn limits_not_kept(window: &Window, rate: u64, spec: &RampSpec) -> Vec<(String, 
             grouped(rate),
             limit.at_most
         );
-        Some(("limit not kept".to_owned(), text))
+        Some((StepNote::LIMIT_NOT_KEPT.to_owned(), text))
     });
     broken.collect()
 }

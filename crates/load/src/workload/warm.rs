@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use model::{Nanos, WarmUpEnd};
+use model::{Nanos, StepNote, WarmUpEnd};
 
 use super::measure::grouped;
 
@@ -93,14 +93,14 @@ impl Rates {
         let operations = grouped(operations);
         if self.alike >= LOOKS {
             let text = format!("{took}, {operations} operations, steady");
-            return ("warmed up".to_owned(), text);
+            return (StepNote::WARMED_UP.to_owned(), text);
         }
         let rates = self.sides().map_or(String::new(), |(before, now)| {
             let [before, now] = [before, now].map(|rate| grouped(rate.round() as u64));
             format!("; {before}/s, then {now}/s")
         });
         let text = format!("after {took}, {operations} operations{rates}");
-        ("not steady".to_owned(), text)
+        (StepNote::NOT_STEADY.to_owned(), text)
     }
 }
 

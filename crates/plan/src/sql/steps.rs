@@ -177,7 +177,12 @@ pub(crate) fn steps(
             (None, _) => {}
         }
     }
-    Ok(sequence.up_to_the_last_result())
+    // What follows the last test of the file is there for its own sake.
+    let last = drafts.iter().rfind(|draft| draft.is_measured());
+    Ok(match last {
+        Some(draft) if !selection.has(draft) => sequence.up_to_the_last_result(),
+        Some(_) | None => sequence.steps,
+    })
 }
 
 /// The steps so far, and what they did to the data.
@@ -241,7 +246,7 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// Without what prepares for tests that nobody chose.
+    /// Where nobody chose the last tests of the file: without what prepares for them.
     fn up_to_the_last_result(mut self) -> Vec<SqlStep> {
         let is_result = |step: &SqlStep| matches!(&step.work, SqlWork::Run(run) if run.measured);
         if let Some(last) = self.steps.iter().rposition(is_result) {

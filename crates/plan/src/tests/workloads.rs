@@ -230,6 +230,27 @@ fn what_a_plan_says_comes_before_the_file() {
     assert_eq!(usual.errors.reconnect_seconds, 0);
 }
 
+/// What prepares for a test that nobody chose is left out; what a file ends with is not, while its last test is there.
+#[test]
+fn steps_end_with_the_last_test_where_those_after_it_are_not_chosen() {
+    let file = format!(
+        "{MINE}[[step]]\nname = \"other\"\noperation = \"get\"\n\
+         [[step]]\nname = \"after\"\noperation = \"get\"\nmeasured = false\n\
+         [[step]]\nphase = \"settle\"\n"
+    );
+    let steps = |keys: &str| {
+        let text = format!(
+            "name = \"p\"\nrounds = 1\nworkload = {{ kind = \"sql\", file = \"w.toml\"{keys} }}{SQLITE}"
+        );
+        let spec = sql(with_workload(&text, &file).unwrap());
+        let ids = spec.steps.into_iter().map(|step| step.id.0);
+        ids.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(steps(""), "load get other after settle");
+    assert_eq!(steps(", tests = [\"other\"]"), "load other after settle");
+    assert_eq!(steps(", tests = [\"get\"]"), "load get");
+}
+
 fn spec_of_mine(keys: &str) -> SqlSpec {
     let text = format!(
         "name = \"p\"\nrounds = 1\nworkload = {{ kind = \"sql\", file = \"w.toml\"{keys} }}{SQLITE}"

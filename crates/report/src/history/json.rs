@@ -4,6 +4,7 @@ use serde::Serialize;
 use stats::{Change, History, HistoryLine, HistoryPoint, Ratio};
 
 use super::{direction, standing};
+use crate::printable_json;
 
 #[derive(Serialize)]
 struct Whole<'a> {
@@ -72,10 +73,9 @@ pub fn history_json(history: &History) -> String {
         base: history.base,
         lines: history.lines.iter().map(line).collect(),
     };
-    let mut text = serde_json::to_string_pretty(&whole)
+    let text = serde_json::to_string_pretty(&whole)
         .unwrap_or_else(|_| unreachable!("strings and numbers always serialise"));
-    text.push('\n');
-    text
+    format!("{}\n", printable_json(&text))
 }
 
 fn line(line: &HistoryLine) -> Line<'_> {

@@ -149,7 +149,7 @@ fn sent(view: &View<'_>, step: &StepInfo) -> Markup {
 fn tried(view: &View<'_>, step: &StepInfo) -> Markup {
     let notes = view.input.data.notes.iter();
     let notes: Vec<&StepNote> = notes
-        .filter(|note| note.what == "ramp" && note.step == step.step)
+        .filter(|note| note.what == StepNote::RAMP && note.step == step.step)
         .collect();
     html! {
         @if !notes.is_empty() {

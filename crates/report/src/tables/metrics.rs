@@ -18,7 +18,7 @@ pub(crate) fn metrics(view: &View<'_>) -> Table {
     }
     let used = margins_used(view);
     let rows = families.into_iter().map(|((_, id), (unit, is))| {
-        let margin = used.get(&id).copied().unwrap_or(is.margin);
+        let (least, most) = used.get(&id).copied().unwrap_or((is.margin, is.margin));
         let unit = if id == MetricId::RATE {
             "rows/s, ops/s or statements/s"
         } else {
@@ -29,7 +29,7 @@ pub(crate) fn metrics(view: &View<'_>) -> Table {
             Cell::text(is.title),
             Cell::text(unit),
             Cell::text(better(is.direction)),
-            Cell::number(100.0 * margin, format::percent(100.0 * margin)),
+            margin(100.0 * least, 100.0 * most),
         ]
     });
     Table {
@@ -56,11 +56,28 @@ pub(crate) fn metrics(view: &View<'_>) -> Table {
     }
 }
 
-/// By family, the margins that verdicts were given with: a plan may have its own.
-fn margins_used(view: &View<'_>) -> BTreeMap<String, f64> {
+/// By family, the smallest and the largest margin that verdicts were given with: a plan may have its own, and not the
+/// same one for each operation kind.
+fn margins_used(view: &View<'_>) -> BTreeMap<String, (f64, f64)> {
     let compared = view.input.comparisons.iter();
     let used = compared.filter_map(|c| Some((family(&c.metric), c.evidence.as_ref()?.margin)));
-    used.collect()
+    let mut margins: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for (family, margin) in used {
+        let (least, most) = margins.entry(family).or_insert((margin, margin));
+        (*least, *most) = (least.min(margin), most.max(margin));
+    }
+    margins
+}
+
+/// The margins of a family, in per cent: `2.0`, or `1.0 to 5.0`.
+fn margin(least: f64, most: f64) -> Cell {
+    let [from, to] = [least, most].map(format::percent);
+    let text = if from == to {
+        from
+    } else {
+        format!("{from} to {to}")
+    };
+    Cell::number(least, text)
 }
 
 const fn better(direction: Direction) -> &'static str {
@@ -85,6 +102,12 @@ fn family(id: &MetricId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn margins_of_a_family_that_differ_are_a_range() {
+        assert_eq!(margin(2.0, 2.0).text, "2.0");
+        assert_eq!(margin(1.0, 5.0).text, "1.0 to 5.0");
+    }
 
     #[test]
     fn families_leave_the_kind_open() {

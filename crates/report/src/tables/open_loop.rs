@@ -206,7 +206,7 @@ pub(crate) fn tried(view: &View<'_>) -> Option<Table> {
 fn tried_in(view: &View<'_>, step: &StepInfo) -> Vec<Vec<Cell>> {
     let notes = view.input.data.notes.iter();
     let notes: Vec<&StepNote> = notes
-        .filter(|note| note.what == "ramp" && note.step == step.step)
+        .filter(|note| note.what == StepNote::RAMP && note.step == step.step)
         .collect();
     let same = |a: &&StepNote, b: &&StepNote| (&a.system, a.round) == (&b.system, b.round);
     let trials = notes.chunk_by(same).filter_map(|tries| {

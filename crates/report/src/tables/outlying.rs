@@ -43,14 +43,16 @@ pub(super) fn told(comparison: &Comparison, names: &[Cell]) -> Option<String> {
     ))
 }
 
-/// The line below a table of verdicts that says which rounds; `None` where there are none.
-pub(super) fn note(mut told: Vec<String>) -> Option<String> {
+/// The line below a table of verdicts that says which rounds; `None` where there are none. In a table of one system
+/// no row names it, so that the line does: those of two systems are never the same.
+pub(super) fn note(of_one: Option<&str>, mut told: Vec<String>) -> Option<String> {
     let more = told.len().saturating_sub(MOST);
     told.truncate(MOST);
     if more > 0 {
         told.push(format!("those of {more} more verdicts"));
     }
-    (!told.is_empty()).then(|| format!("{SIGN} Outlying: {}. {PULL}", told.join("; ")))
+    let system = of_one.map_or_else(String::new, |system| format!(" in {system}"));
+    (!told.is_empty()).then(|| format!("{SIGN} Outlying{system}: {}. {PULL}", told.join("; ")))
 }
 
 /// The line below a table in which each such round has the sign.
@@ -65,11 +67,11 @@ mod tests {
     #[test]
     fn a_long_note_is_counted() {
         let verdicts = |count: usize| (1..=count).map(|n| format!("round 1 of s{n}")).collect();
-        assert_eq!(note(verdicts(0)), None);
-        let most = note(verdicts(MOST)).unwrap();
+        assert_eq!(note(None, verdicts(0)), None);
+        let most = note(None, verdicts(MOST)).unwrap();
         assert!(most.starts_with("* Outlying: round 1 of s1; round 1 of s2; "));
         assert!(most.contains("; round 1 of s20. Such rounds"), "{most}");
-        let more = note(verdicts(MOST + 3)).unwrap();
+        let more = note(None, verdicts(MOST + 3)).unwrap();
         assert!(
             more.contains("; round 1 of s20; those of 3 more verdicts. Such rounds"),
             "{more}"

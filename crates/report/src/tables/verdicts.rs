@@ -80,7 +80,8 @@ pub(crate) fn verdicts(view: &View<'_>, shown: &Shown) -> Table {
         }
     }
     let mut note = "q is the p-value adjusted for false discoveries over the steps.".to_owned();
-    note.extend(outlying::note(told).map(|line| format!("\n{line}")));
+    let told = outlying::note(shown.system.as_deref(), told);
+    note.extend(told.map(|line| format!("\n{line}")));
     Table {
         title: match &shown.system {
             Some(system) => format!("{system} against {}", view.base),

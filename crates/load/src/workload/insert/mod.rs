@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::{
-    Check, Dialect, InsertSpec, Nanos, Pacing, QueryKind, Rng, Statements, StepId, Tables, mix,
+    Check, Dialect, InsertSpec, Nanos, Pacing, QueryKind, Rng, Statements, StepId, StepNote,
+    Tables, mix,
 };
 
 use self::index::IndexBuilder;
@@ -499,7 +500,7 @@ impl Workload for Insert {
         if self.is_counted(index) {
             checks.extend(self.count_rows(target)?);
         }
-        let mut notes = taken(&notes, "settle");
+        let mut notes = taken(&notes, StepNote::SETTLE);
         notes.extend(self.notes(&stage, &kinds, &window));
         Ok(StepResult {
             window,
@@ -577,7 +578,7 @@ impl Insert {
         let mut notes = Vec::new();
         if window.cut_short {
             let text = format!("given up after {OVERRUN} times its nominal length");
-            notes.push(("cut short".to_owned(), text));
+            notes.push((StepNote::CUT_SHORT.to_owned(), text));
         }
         if let Stage::Query { .. } = stage {
             let query = &window.kinds[kinds.query].sums;

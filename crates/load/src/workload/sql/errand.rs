@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Check, Counts, KindSpec, Nanos, Settle, SqlSpec};
+use model::{Check, Counts, KindSpec, Nanos, Settle, SqlSpec, StepNote};
 
 use super::index::clients_of_index;
 use super::ledger::Ledger;
@@ -74,7 +74,7 @@ impl Errand {
     /// Under which name its notes stand.
     const fn notes(self) -> &'static str {
         match self {
-            Self::Settle(_) => "settle",
+            Self::Settle(_) => StepNote::SETTLE,
             Self::Index => "index",
             Self::Load | Self::Reset | Self::Read => "load",
         }

@@ -1,12 +1,9 @@
 //! Statements that were to change rows and mostly found none, which is quick and looks like speed.
 
-use model::{SqlRun, SqlStatement, Verb};
+use model::{SqlRun, SqlStatement, StepNote, Verb};
 
 use super::kinds::Kinds;
 use crate::Window;
-
-/// Name of the notes.
-const NOTE: &str = "no rows found";
 
 /// A note for each kind of which most statements changed no row within the window. A kind that also
 /// reads is left out: what it returned cannot be told from what it changed.
@@ -19,7 +16,7 @@ pub(super) fn notes(run: &SqlRun, window: &Window) -> Vec<(String, String)> {
     let noted = of_kind.filter_map(|(place, totals)| {
         let verb = verb(run, &kinds, place)?;
         let text = said(verb, &totals.spec.name, totals.sums.ops, totals.sums.rows)?;
-        Some((NOTE.to_owned(), text))
+        Some((StepNote::NO_ROWS_FOUND.to_owned(), text))
     });
     noted.collect()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Nanos, Rng, SqlPace, SqlRun, SqlSpec, StepId, Verb, mix};
+use model::{Nanos, Rng, SqlPace, SqlRun, SqlSpec, StepId, StepNote, Verb, mix};
 
 use super::answers::Answers;
 use super::client::{Common, SqlClient, name};
@@ -126,14 +126,14 @@ impl<'a> RunStep<'a> {
         if self.changes_row_counts() {
             if !self.ledger.is_known() {
                 let text = "an answer was lost, or a statement ran that cannot be accounted for";
-                notes.push(("rows not counted".to_owned(), text.to_owned()));
+                notes.push((StepNote::ROWS_NOT_COUNTED.to_owned(), text.to_owned()));
             }
             checks.extend(self.ledger.check(self.spec, self.target)?);
         }
         let told = common.answers.told().into_iter();
-        notes.extend(told.map(|text| ("wrong answer".to_owned(), text)));
+        notes.extend(told.map(|text| (StepNote::WRONG_ANSWER.to_owned(), text)));
         let lost = common.outages.told();
-        notes.extend(lost.map(|text| ("connections lost".to_owned(), text)));
+        notes.extend(lost.map(|text| (StepNote::CONNECTIONS_LOST.to_owned(), text)));
         notes.extend(common.facts.notes());
         notes.extend(misses::notes(self.run, &measured.window));
         Ok(StepResult {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use drivers::{Session, StatementId};
+use model::StepNote;
 
 use super::compile::{Operation, Program, Statement};
 use crate::workload::session::Refused;
@@ -62,7 +63,10 @@ impl Ids {
                     Err(error) if CANNOT_BE_PREPARED.contains(&error.code()) => {
                         // That MySQL cannot prepare BEGIN is known and no news.
                         if !statement.is_control {
-                            facts.tell("sent as text", format!("`{}`: {error}", statement.name));
+                            facts.tell(
+                                StepNote::SENT_AS_TEXT,
+                                format!("`{}`: {error}", statement.name),
+                            );
                         }
                     }
                     Err(source) => {
@@ -113,7 +117,7 @@ impl Ids {
         };
         if let Some(why) = &why {
             let text = format!("`{}` is sent statement by statement: {why}", operation.name);
-            facts.tell("not pipelined", text);
+            facts.tell(StepNote::NOT_PIPELINED, text);
         }
         why.is_none()
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    Check, KindSpec, Nanos, ROLLBACK, TpccFacts, TpccForm, TpccPace, TpccSpec, TpccTransaction,
-    WarmUpEnd, mix,
+    Check, KindSpec, Nanos, ROLLBACK, StepNote, TpccFacts, TpccForm, TpccPace, TpccSpec,
+    TpccTransaction, WarmUpEnd, mix,
 };
 
 use super::acknowledged::Acknowledged;
@@ -260,9 +260,9 @@ impl RunStep<'_> {
         checks.extend(audit::checks(&sum.audit, sum.transactions, warehouses));
         let mut notes = measured.notes;
         let told = common.answers.told().into_iter();
-        notes.extend(told.map(|text| ("wrong answer".to_owned(), text)));
+        notes.extend(told.map(|text| (StepNote::WRONG_ANSWER.to_owned(), text)));
         let lost = common.outages.told();
-        notes.extend(lost.map(|text| ("connections lost".to_owned(), text)));
+        notes.extend(lost.map(|text| (StepNote::CONNECTIONS_LOST.to_owned(), text)));
         if sum.unknown > 0 {
             let text = format!(
                 "of {}, whose connection was lost: may or may not be in the database",

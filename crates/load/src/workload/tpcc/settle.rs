@@ -1,6 +1,6 @@
 //! The settle phase after the load.
 
-use model::{KindSpec, TpccSpec};
+use model::{KindSpec, StepNote, TpccSpec};
 
 use super::load::Errand;
 use super::scale::Scale;
@@ -33,7 +33,7 @@ pub(super) fn run(
         kinds: kinds(),
         clients: clients(target, &names, length(spec.settle, rows), &notes)?,
         clock,
-        notes: ("settle", &notes),
+        notes: (StepNote::SETTLE, &notes),
     };
     errand.run(stop, observer)
 }
