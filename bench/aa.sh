@@ -5,17 +5,18 @@
 #
 #   bench/aa.sh [aa|injected]... [--out FILE]       both unless told; `injected` alone goes on after `aa`
 #
-# Prints Markdown tables and exits with 0 if what is promised held. Eight steps, four rounds; on two cores an
-# A/A run takes five to eight minutes and an injected one, with three systems, half as long again: two hours in
-# all. Leave the machine alone meanwhile. The runs stay in the lab BACKSLIDE_AA_LAB, else in the temporary
-# directory; its path must have no blank or colon. Needs a C compiler. From the environment:
+# Prints Markdown tables and exits with 0 if what is promised held. Eight steps, four rounds, in slices that
+# alternate between servers which are up at once; on two cores an A/A run takes eight minutes and an injected
+# one, with three systems, twelve: two hours in all. Leave the machine alone meanwhile. The runs stay in the lab
+# BACKSLIDE_AA_LAB, else in the temporary directory; its path must have no blank or colon. Needs a C compiler.
+# From the environment:
 #   AA_SERVERS         builds [mysql-8.0.31 postgres-18.6]
 #   AA_TIMES           runs of each [3]
-#   AA_PLAN_KEYS       lines for the head of each plan, \n between them [server and client together on CPU 1]
+#   AA_PLAN_KEYS       lines for the head of each plan, \n between them [server and client on one CPU, in slices]
 #   AA_WORKLOAD_KEYS   lines for its workload
 #
-# In slices, which alternate between servers that are up at once:
-#   AA_PLAN_KEYS='placement = "together"\ninterleave = "slices"' bench/aa.sh
+# A trial after the other, which finds less:
+#   AA_PLAN_KEYS='placement = "together"' bench/aa.sh
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -37,7 +38,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 read -r -a servers <<<"${AA_SERVERS:-mysql-8.0.31 postgres-18.6}"
 times=${AA_TIMES:-3}
-plan_keys=${AA_PLAN_KEYS-'placement = { server = "1", client = "1" }'}
+plan_keys=${AA_PLAN_KEYS-'placement = "together"\ninterleave = "slices"'}
 workload_keys=${AA_WORKLOAD_KEYS-}
 plan_keys=${plan_keys//\\n/$'\n'}
 workload_keys=${workload_keys//\\n/$'\n'}
