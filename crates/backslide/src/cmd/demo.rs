@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use lab::{Lab, Secrets};
+use lab::{Builds, Lab, Secrets};
 use report::tables::Shown;
 
 use super::{compare, run};
@@ -14,7 +14,7 @@ use crate::runs;
 
 pub(crate) fn run(args: &DemoArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let mut lab = Lab::open(root)?;
-    let (file, builds) = run::read("demo")?;
+    let (file, builds) = run::of_catalog("demo", Builds::of_user()?)?;
     let plan = run::expand(&file, &builds, lab.host()?.shape)?;
     let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
     let exit = run::carry_out(&mut lab, &run, Secrets::default(), printer)?;

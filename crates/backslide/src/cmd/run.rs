@@ -73,15 +73,26 @@ pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
     let path = Path::new(named);
     // Names of the catalog may have dots: `mysql-5.6-to-9.7`.
     let looks_like_file = path.extension().is_some() || named.contains('/');
-    let is_file = path.exists() || (looks_like_file && builds.catalog().plan(named).is_err());
-    let text = if is_file {
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {named}"))?
-    } else {
-        builds.catalog().plan(named)?.to_owned()
-    };
+    let is_there = path.exists() && !path.is_dir();
+    let is_file = is_there || (looks_like_file && builds.catalog().plan(named).is_err());
+    if !is_file {
+        return of_catalog(named, builds);
+    }
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {named}"))?;
     let file = input::with_workload_file(plan::read(&text, named)?, path)?;
+    Ok((with_cpus(file), builds))
+}
+
+/// The plan of the catalog, whatever files there are of its name.
+pub(crate) fn of_catalog(named: &str, builds: Builds) -> Result<(PlanFile, Builds)> {
+    let file = plan::read(builds.catalog().plan(named)?, named)?;
+    Ok((with_cpus(file), builds))
+}
+
+/// With the CPUs that this process may use.
+fn with_cpus(file: PlanFile) -> PlanFile {
     let cpus = probes::allowed().into_iter().map(|cpu| cpu as u32);
-    Ok((file.with_cpus(cpus.collect()), builds))
+    file.with_cpus(cpus.collect())
 }
 
 /// Resolves everything in a plan, and checks what only its workload knows. Builds of the catalog that are not
