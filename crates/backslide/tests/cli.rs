@@ -381,7 +381,7 @@ fn without_a_lab_there_is_nothing_to_look_at() {
 #[test]
 fn a_directory_of_the_name_of_a_plan_hides_no_plan() {
     let bench = Bench::new();
-    std::fs::create_dir(bench.path("demo")).unwrap();
+    fs::create_dir(bench.path("demo")).unwrap();
     bench.run(&["plan", "demo"]).fine();
 }
 
