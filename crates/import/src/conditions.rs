@@ -31,11 +31,7 @@ impl<T> Stated<T> {
     }
 
     fn place(&self) -> Line<'_> {
-        Line {
-            origin: &self.origin,
-            number: self.line,
-            text: "",
-        }
+        Line::at(&self.origin, self.line)
     }
 }
 
@@ -143,11 +139,7 @@ pub(crate) fn units(rows: &[Row]) -> Result<(), ImportError> {
     let mut known: HashMap<(&str, &str), (Unit, Line<'_>)> = HashMap::new();
     for row in rows {
         for (measured, line) in row.measurements.iter().zip(&row.lines) {
-            let here = Line {
-                origin: &row.origin,
-                number: *line,
-                text: "",
-            };
+            let here = Line::at(&row.origin, *line);
             let metric = measured.metric.0.as_str();
             let key = (row.test.as_str(), metric);
             let (unit, there) = *known.entry(key).or_insert((measured.unit, here));
@@ -175,20 +167,12 @@ mod tests {
     }
 
     fn with_scale(mut row: Row, value: Scale) -> Row {
-        row.scale = Some(Stated {
-            value,
-            origin: row.origin.clone(),
-            line: row.line,
-        });
+        row.scale = Some(Stated::at(row.place(), value));
         row
     }
 
     fn with_cpus(mut row: Row, value: u32) -> Row {
-        row.cpus = Some(Stated {
-            value,
-            origin: row.origin.clone(),
-            line: row.line,
-        });
+        row.cpus = Some(Stated::at(row.place(), value));
         row
     }
 

@@ -67,13 +67,8 @@ fn lines(file: &File) -> Vec<Results<'static>> {
 }
 
 fn copied(file: &File, first: &File) -> ImportError {
-    let at = Line {
-        origin: &file.origin,
-        number: 1,
-        text: "",
-    };
     let first = &first.origin;
-    at.wrong(format!(
+    Line::at(&file.origin, 1).wrong(format!(
         "the same results are in {first}, to the last digit: as another round they would be certain of anything; give results once, and each round a file of its own"
     ))
 }

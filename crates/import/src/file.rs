@@ -31,11 +31,7 @@ impl File {
 
     /// The place of what is missing: its last line.
     pub(crate) fn end(&self) -> Line<'_> {
-        self.lines().last().unwrap_or(Line {
-            origin: &self.origin,
-            number: 1,
-            text: "",
-        })
+        self.lines().last().unwrap_or(Line::at(&self.origin, 1))
     }
 }
 
@@ -48,7 +44,16 @@ pub(crate) struct Line<'a> {
     pub(crate) text: &'a str,
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
+    /// A place of which the text does not matter.
+    pub(crate) const fn at(origin: &'a str, number: usize) -> Self {
+        Self {
+            origin,
+            number,
+            text: "",
+        }
+    }
+
     /// An error at this line.
     pub(crate) fn wrong(&self, what: impl Into<String>) -> ImportError {
         ImportError {

@@ -73,11 +73,7 @@ pub fn read(source: &Source, options: &Options) -> Result<Vec<Row>, ImportError>
         Kind::Csv => each(source, csv::rows),
     }?;
     if rows.is_empty() {
-        let nowhere = Line {
-            origin: &source.origin,
-            number: 1,
-            text: "",
-        };
+        let nowhere = Line::at(&source.origin, 1);
         return Err(nowhere.wrong(format!("no result in it, read as {}", source.kind.name())));
     }
     for row in &rows {
@@ -89,16 +85,11 @@ pub fn read(source: &Source, options: &Options) -> Result<Vec<Row>, ImportError>
 
 /// Names come from files of other people, and are printed.
 fn check_names(row: &Row) -> Result<(), ImportError> {
-    let at = |number: usize| Line {
-        origin: &row.origin,
-        number,
-        text: "",
-    };
     for name in [&row.system, &row.test, &row.group] {
-        at(row.line).check_name(name)?;
+        row.place().check_name(name)?;
     }
     for (measured, line) in row.measurements.iter().zip(&row.lines) {
-        at(*line).check_name(&measured.metric.0)?;
+        Line::at(&row.origin, *line).check_name(&measured.metric.0)?;
     }
     Ok(())
 }
@@ -109,13 +100,8 @@ fn check_finite(row: &Row) -> Result<(), ImportError> {
     let Some(absurd) = all.find(|m| !m.value.is_finite()) else {
         return Ok(());
     };
-    let at = Line {
-        origin: &row.origin,
-        number: row.line,
-        text: "",
-    };
     let (metric, test) = (&absurd.metric, &row.test);
-    Err(at.wrong(format!(
+    Err(row.place().wrong(format!(
         "{metric} of {test} is no finite number: some number is absurdly large or small"
     )))
 }

@@ -65,6 +65,11 @@ impl Row {
         }
     }
 
+    /// Its line.
+    pub(crate) fn place(&self) -> Line<'_> {
+        Line::at(&self.origin, self.line)
+    }
+
     /// Adds a number that stands in the row's own line.
     pub(crate) fn put(&mut self, metric: &str, unit: Unit, value: f64) {
         self.put_at(self.line, metric, unit, value);

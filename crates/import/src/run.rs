@@ -66,7 +66,7 @@ pub fn run(rows: &[Row], about: &About, options: &Options) -> Result<ImportedRun
         let names = systems.iter().take(NAMED).map(|system| quote(&system.name));
         let (base, names) = (quote(&base), names.collect::<Vec<_>>().join(", "));
         let what = format!("no system {base} to be the base; there are {names}");
-        return Err(place_of(first).wrong(what));
+        return Err(first.place().wrong(what));
     }
     let cpus = conditions::cpus(rows, options.cpus)?;
     let scales = conditions::scales(rows)?;
@@ -92,20 +92,8 @@ pub fn run(rows: &[Row], about: &About, options: &Options) -> Result<ImportedRun
     })
 }
 
-fn place_of(row: &Row) -> Line<'_> {
-    Line {
-        origin: &row.origin,
-        number: row.line,
-        text: "",
-    }
-}
-
 fn place_of_source(about: &About) -> Line<'_> {
-    Line {
-        origin: about.source.trim_end(),
-        number: 1,
-        text: "",
-    }
+    Line::at(about.source.trim_end(), 1)
 }
 
 /// The round of each row: what it says, else how often its step was there for its system before.
@@ -120,12 +108,12 @@ pub(crate) fn rounds(rows: &[Row]) -> Result<Vec<u32>, ImportError> {
         let round = row.round.unwrap_or(*before);
         if round > MOST_ROUNDS {
             let what = format!("round {round}: a run has at most {MOST_ROUNDS} rounds");
-            return Err(place_of(row).wrong(what));
+            return Err(row.place().wrong(what));
         }
         if !taken.insert((step.0, step.1, step.2, round)) {
             let (system, test) = (quote(&row.system), quote(&row.test));
             let what = format!("{test} of {system} is there twice in round {round}");
-            return Err(place_of(row).wrong(what));
+            return Err(row.place().wrong(what));
         }
         rounds.push(round);
     }
@@ -141,13 +129,13 @@ fn systems(rows: &[Row], base: &str, options: &Options) -> Result<Vec<model::Sys
         if seen.insert(row.system.as_str()) {
             if systems.len() == MOST_SYSTEMS {
                 let what = format!("more than {MOST_SYSTEMS} systems");
-                return Err(place_of(row).wrong(what));
+                return Err(row.place().wrong(what));
             }
             let is_control = row.system == CONTROL;
             let of_control = || is_control.then(of_base).flatten();
             let usual = options.dbms.or_else(of_control);
             let made = system(&row.system, usual, &row.origin);
-            systems.push(made.map_err(|what| place_of(row).wrong(what))?);
+            systems.push(made.map_err(|what| row.place().wrong(what))?);
         }
     }
     Ok(systems)

@@ -174,11 +174,7 @@ pub(crate) fn rate_of_step(step: &str) -> Option<u64> {
 }
 
 fn row(file: &File, system: &str, step: &str, line: &StepLine, options: &Options) -> Row {
-    let at = Line {
-        origin: &file.origin,
-        number: line.number,
-        text: "",
-    };
+    let at = Line::at(&file.origin, line.number);
     let clients = options.clients();
     let mut row = Row::new(at, system, step, clients);
     let scale = rows_of_tag(&line.tag).map(Scale::Rows);

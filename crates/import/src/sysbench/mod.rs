@@ -111,11 +111,7 @@ fn of_test(
     Ok(row)
 }
 
-const NOWHERE: Line<'static> = Line {
-    origin: "",
-    number: 1,
-    text: "",
-};
+const NOWHERE: Line<'static> = Line::at("", 1);
 
 /// The throughput of a test: the number, and what the original hands on to its other scripts.
 pub(crate) struct Rate {
