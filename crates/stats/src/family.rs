@@ -14,8 +14,8 @@ use crate::slices;
 /// are all pairs; with hundreds, looking at all would take longer than it tells.
 const NEIGHBOURS: usize = 8;
 
-/// How far two starts of one server are apart, whatever their slices say: a standard deviation of log ratios.
-/// Copies of MySQL and PostgreSQL on one CPU differed by 0.3 to 0.5 % a start beyond that.
+/// How far two starts of one server are expected to be apart, whatever their slices say: a standard deviation
+/// of log ratios.
 const OF_A_START: f64 = 0.005;
 
 /// What is expected of the variances of a run: by metric and class of step, apart for those in slices.
