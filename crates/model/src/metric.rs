@@ -159,7 +159,7 @@ pub enum Direction {
     Neither,
 }
 
-/// The group under which a report lists a metric (DESIGN: "What is measured").
+/// The group under which a report lists a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {

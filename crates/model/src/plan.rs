@@ -81,6 +81,11 @@ impl Plan {
         trials.collect()
     }
 
+    /// The second copy of the base, if the plan asks for one.
+    pub fn control(&self) -> Option<&System> {
+        self.systems.iter().find(|system| system.control)
+    }
+
     /// The system with this name.
     pub fn system(&self, name: &str) -> Option<&System> {
         self.systems.iter().find(|s| s.name == name)

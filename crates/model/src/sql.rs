@@ -183,6 +183,17 @@ pub enum SqlWork {
     Run(SqlRun),
 }
 
+impl SqlWork {
+    /// Is what it measures a result?
+    pub const fn is_result(&self) -> bool {
+        match self {
+            Self::Load | Self::Index => true,
+            Self::Settle(_) | Self::Reset => false,
+            Self::Run(run) => run.measured,
+        }
+    }
+}
+
 /// Operations that clients run for a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlRun {

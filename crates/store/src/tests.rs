@@ -3,6 +3,7 @@
 mod control;
 mod journal;
 mod kill;
+mod many_steps;
 mod round_trip;
 mod slices;
 mod streaming;

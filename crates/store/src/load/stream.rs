@@ -10,7 +10,8 @@ use model::{
 };
 use rusqlite::Connection;
 
-use super::{FINISHED, FinishedStep, cells, finished_step, histograms, trials};
+use super::below::{cells, histograms};
+use super::{FINISHED, FinishedStep, finished_step, trials};
 use crate::Store;
 use crate::error::{Fault, StoreError};
 use crate::interval::{Damage, Reader, decode};

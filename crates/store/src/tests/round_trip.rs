@@ -166,7 +166,7 @@ fn a_chart_scans_the_numbers_by_key_and_touches_no_histogram() {
         .store
         .connection
         .query_row(
-            &format!("EXPLAIN QUERY PLAN {}", crate::load::NUMBERS),
+            &format!("EXPLAIN QUERY PLAN {}", crate::load::below::NUMBERS),
             [1],
             |row| row.get(3),
         )
