@@ -107,14 +107,7 @@ fn parts(lab: &Path) -> Result<()> {
     };
     let comparisons = stats::compare(&data, &options)?;
     part(format!("compare: {} comparisons", comparisons.len()))?;
-    let page = report::html(&Input {
-        data: &data,
-        comparisons: &comparisons,
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-        false_alarms: None,
-    });
+    let page = report::html(&Input::new(&data, &comparisons));
     part(format!("html: {} bytes", page.len()))?;
     table.print("");
     Ok(())

@@ -56,14 +56,7 @@ fn run(name: &str) -> Result<(f64, f64)> {
         histograms: false,
     };
     let data = scratch.lab.store.load(&run, numbers)?;
-    let shown = report::tables::transactions(&Input {
-        data: &data,
-        comparisons: &[],
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-        false_alarms: None,
-    });
+    let shown = report::tables::transactions(&Input::new(&data, &[]));
     // The published columns stand in one table, the corrected ones in another.
     let value = |column: &str| {
         let mut tables = shown

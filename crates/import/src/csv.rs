@@ -81,8 +81,12 @@ impl Rows {
             return Ok(());
         };
         if row.value(metric).is_some() {
+            let place = match round {
+                None => ": number the rounds in a column `round`".to_owned(),
+                Some(round) => format!(" in round {round}"),
+            };
             return Err(line.wrong(format!(
-                "{} of {} in {} is there a second time: number the rounds in a column `round`",
+                "{} of {} in {} is there a second time{place}",
                 quote(metric),
                 quote(system),
                 quote(step)
@@ -215,7 +219,12 @@ mod tests {
             (
                 format!("{header}\na,b,rate,1\n\na,b,rate,2\n"),
                 4,
-                "second time",
+                "second time: number the rounds",
+            ),
+            (
+                format!("{header},round\na,b,rate,1,2\na,b,rate,1,2\n"),
+                3,
+                "second time in round 2",
             ),
             (format!("{header}\na,b,height,1\n"), 2, "which unit"),
             (format!("{header}\n\"a,b,rate,1\n"), 2, "without its end"),

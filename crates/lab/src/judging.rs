@@ -61,8 +61,7 @@ impl Lab {
     /// measured says nothing of this lab, whatever its systems are called.
     fn count_those_of(&self, run: &RunId) -> Result<(u32, u32), LabError> {
         let info = self.store.run_info(run)?;
-        let mut systems = info.plan.systems.iter();
-        let Some(control) = systems.find(|system| system.control) else {
+        let Some(control) = info.plan.control() else {
             return Ok((0, 0));
         };
         if info.is_imported() {
@@ -71,7 +70,7 @@ impl Lab {
         let data = self.store.load(run, Want::default())?;
         let compared = stats::compare(&data, &judging(&data))?;
         let said = stats::rates_of_control(&compared, &control.name);
-        Ok((said.cells, said.regressed + said.improved))
+        Ok((said.cells, said.changed()))
     }
 }
 

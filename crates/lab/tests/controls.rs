@@ -41,7 +41,7 @@ fn what_is_said_of_a_control_is_counted_when_its_run_ends() {
     let expected = FalseAlarms {
         runs: 1,
         cells: said.cells.into(),
-        changed: (said.regressed + said.improved).into(),
+        changed: said.changed().into(),
     };
     assert_eq!(bench.lab.store.false_alarms().unwrap(), expected);
     // The earlier run was looked at, too: nothing could be judged there.

@@ -24,15 +24,13 @@ fn main() -> std::io::Result<()> {
     };
     let comparisons = common::comparisons(&data);
     let input = Input {
-        data: &data,
-        comparisons: &comparisons,
         differing: Some(common::differing()),
         generated: "2026-11-21 12:00 UTC",
-        false_alarms: None,
         findings: vec![Finding {
             title: "The governor is powersave".into(),
             text: "Frequencies follow the load; set it to performance.".into(),
         }],
+        ..Input::new(&data, &comparisons)
     };
     let before = std::time::Instant::now();
     let page = if is_brief {

@@ -49,14 +49,19 @@ pub fn comment(input: &Input<'_>, compared: &[&Comparison]) -> String {
     fitting(each_reason_once(text, compared))
 }
 
-/// Why a trial failed may be as long as a log: it is told where it stands first.
+/// Why a trial failed may be as long as a log: it is told where it stands first. What stands around it is looked for
+/// too, because a reason may be the beginning of another one.
 fn each_reason_once(mut text: String, compared: &[&Comparison]) -> String {
     let of_trials = compared.iter().filter(|c| is_of_trials(&c.verdict));
     let reasons: BTreeSet<String> = of_trials.map(|c| escape(&c.verdict.reason())).collect();
     for reason in reasons {
-        if let Some((before, after)) = text.split_once(&reason) {
-            let after = after.replace(&reason, "as above");
-            text = format!("{before}{reason}{after}");
+        // As it is listed, and as the sentence of the control ends.
+        let [listed, of_control] = [format!("({reason})"), format!(" judged: {reason}.")];
+        let ends = [&listed, &of_control].map(|form| Some(text.find(form)? + form.len()));
+        if let Some(end) = ends.into_iter().flatten().min() {
+            let after = text.split_off(end);
+            let after = after.replace(&listed, "(as above)");
+            text.push_str(&after.replace(&of_control, " judged: as above."));
         }
     }
     text

@@ -75,17 +75,11 @@ pub(crate) fn view_findings(view: &View<'_>) -> Vec<Finding> {
 pub(crate) const UNEQUAL: &str =
     "The systems differ in what should be equal, unless it is what is compared";
 
-/// The conditions in which systems differ and should not, in lines of plain text; none where there is
-/// none.
+/// The conditions in which systems differ and should not, each as a line of plain text.
 pub fn unequal(input: &Input<'_>) -> Vec<String> {
-    let warnings = view_unequal(&View::new(input));
-    let mut lines = Vec::new();
-    if !warnings.is_empty() {
-        lines.push(format!("{UNEQUAL}:"));
-    }
-    let line = |warning: &Warning| format!("  {}: {}", warning.condition, warning.line());
-    lines.extend(warnings.iter().map(line));
-    lines
+    let warnings = view_unequal(&View::new(input)).iter();
+    let line = |warning: &Warning| format!("{}: {}", warning.condition, warning.line());
+    warnings.map(line).collect()
 }
 
 /// The conditions in which systems differ and should not.

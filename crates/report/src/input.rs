@@ -20,6 +20,20 @@ pub struct Input<'a> {
     pub false_alarms: Option<FalseAlarms>,
 }
 
+impl<'a> Input<'a> {
+    /// Of a run and what was compared in it, and of nothing besides.
+    pub const fn new(data: &'a RunData, comparisons: &'a [Comparison]) -> Self {
+        Self {
+            data,
+            comparisons,
+            differing: None,
+            generated: "",
+            findings: Vec::new(),
+            false_alarms: None,
+        }
+    }
+}
+
 /// What differs between the systems at run time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differing {

@@ -3,7 +3,7 @@
 use model::{Comparison, Evidence};
 use serde::Serialize;
 
-use crate::printable_json;
+use crate::pretty_json;
 
 /// One comparison under the contract that does not change without a version bump.
 #[derive(Serialize)]
@@ -29,9 +29,7 @@ struct Line<'a> {
 /// is not is empty.
 pub fn json(comparisons: &[Comparison]) -> String {
     let lines: Vec<Line<'_>> = comparisons.iter().map(line).collect();
-    let text = serde_json::to_string_pretty(&lines)
-        .unwrap_or_else(|_| unreachable!("strings and numbers always serialise"));
-    format!("{}\n", printable_json(&text))
+    pretty_json(&lines).unwrap_or_else(|_| unreachable!("strings and numbers always serialise"))
 }
 
 fn line(comparison: &Comparison) -> Line<'_> {

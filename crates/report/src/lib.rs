@@ -43,7 +43,7 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use open_loop::unsustained;
 pub use page::{html, html_brief};
-pub use plain::{printable, printable_json};
+pub use plain::{pretty_json, printable};
 pub use rounds::{planned_rounds, rounds};
 pub use sentence::{Sentence, control, sentences};
 pub use sweep::{Crossover, crossovers};

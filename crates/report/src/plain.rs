@@ -3,15 +3,26 @@
 
 use std::fmt::Write as _;
 
+use serde::Serialize;
+
 /// The text with its line ends, and with a replacement for every other control character.
 pub fn printable(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(line).collect();
     lines.join("\n")
 }
 
+/// A value as JSON that may be printed: indented, with a newline at its end.
+///
+/// # Errors
+/// When the value cannot be put into JSON.
+pub fn pretty_json(value: &impl Serialize) -> serde_json::Result<String> {
+    let json = serde_json::to_string_pretty(value)?;
+    Ok(format!("{}\n", printable_json(&json)))
+}
+
 /// JSON without the control characters that may stand in its strings as they are: U+007F to U+009F, of which U+009B
 /// begins what a terminal obeys. To whoever reads JSON the strings are the same.
-pub fn printable_json(json: &str) -> String {
+fn printable_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
         match c {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use model::{Comparison, Reason, Verdict};
-use stats::rates_of_control;
+use stats::{is_judged, rates_of_control};
 
 use crate::Input;
 use crate::deciding;
@@ -238,7 +238,7 @@ fn of_run(view: &View<'_>) -> String {
             text,
             "; of its {} over all metrics {} say changed",
             plural(all.cells as usize, "cell"),
-            all.regressed + all.improved
+            all.changed()
         );
     }
     text.push('.');
@@ -247,19 +247,6 @@ fn of_run(view: &View<'_>) -> String {
         text.push_str(" As nothing differs there, believe no effect of that size in this run.");
     }
     text
-}
-
-/// Could a cell of the control have been called different? One that is inconclusive by noise was looked at and not
-/// called, which is what a control shall show. With too few rounds nothing is ever called, and what is incomparable
-/// was not looked at: neither says anything of false alarms.
-fn is_judged(verdict: &Verdict) -> bool {
-    match verdict {
-        Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => true,
-        Verdict::Inconclusive(reason) => {
-            matches!(reason, Reason::TooNoisy { .. } | Reason::FewSlices)
-        }
-        Verdict::Incomparable(_) => false,
-    }
 }
 
 /// Why nothing could be judged, each reason once; without a full stop.

@@ -45,9 +45,9 @@ fn table(table: &Table) -> String {
     let has_headings = table.rows.iter().any(|row| Table::is_heading(row));
     let names = table.headers.iter().map(|h| {
         if h.unit.is_empty() {
-            one_field(&h.text)
+            plain::line(&h.text)
         } else {
-            one_field(&format!("{} ({})", h.text, h.unit))
+            plain::line(&format!("{} ({})", h.text, h.unit))
         }
     });
     let group = has_headings.then(|| "group".to_owned());
@@ -66,7 +66,7 @@ fn table(table: &Table) -> String {
     }
     format!(
         "# {}\n{}\n{rows}\n",
-        one_field(&table.title),
+        plain::line(&table.title),
         head.join("\t")
     )
 }
@@ -75,11 +75,6 @@ fn cell(cell: &Cell) -> String {
     match cell.value {
         Some(value) => format::exact(value),
         None if cell.text == format::ABSENT => String::new(),
-        None => one_field(&cell.text),
+        None => plain::line(&cell.text),
     }
-}
-
-/// Tabs and line ends would split a field.
-fn one_field(text: &str) -> String {
-    plain::line(text)
 }

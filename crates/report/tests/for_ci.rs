@@ -170,3 +170,36 @@ fn why_trials_failed_is_told_once() {
     // In the sentence; then once for each step.
     assert_eq!(text.matches("(as above)").count(), 10, "{text}");
 }
+
+#[test]
+fn why_trials_failed_is_told_whole_where_another_reason_begins_alike() {
+    let data = common::run(&Shape::usual());
+    let mut comparisons = common::comparisons(&data);
+    fail(
+        &mut comparisons,
+        |system| system != "control",
+        |place| format!("exit {}", if place % 2 == 0 { 1 } else { 10 }),
+    );
+    let text = report::comment(&input(&data, &comparisons), &rates(&comparisons));
+    assert!(text.contains("(as above)"), "{text}");
+    assert!(!text.contains("as above0"), "{text}");
+    for code in [1, 10] {
+        let told = format!("failed: exit {code})");
+        assert_eq!(text.matches(&told).count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn why_the_base_failed_is_told_once_though_the_control_cannot_be_judged_for_it() {
+    let data = common::run(&Shape::usual());
+    let mut comparisons = common::comparisons(&data);
+    for one in &mut comparisons {
+        one.verdict = Verdict::Incomparable(Reason::FailedTrials {
+            system: one.base.clone(),
+            why: "the log says <signal 9>".to_owned(),
+        });
+    }
+    let text = report::comment(&input(&data, &comparisons), &rates(&comparisons));
+    assert_eq!(text.matches("&lt;signal 9&gt;").count(), 1, "{text}");
+    assert!(text.contains("could not be judged: as above."), "{text}");
+}

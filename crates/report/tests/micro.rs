@@ -2,22 +2,11 @@
 
 mod common;
 
-use common::Shape;
 use common::micro::{self, Micro};
-use model::{Comparison, RunData};
+use common::{Shape, input};
+use model::RunData;
 use report::tables::{self, Shown};
 use report::{Input, Table};
-
-fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> Input<'a> {
-    Input {
-        data,
-        comparisons,
-        differing: None,
-        generated: "2026-11-21 12:00 UTC",
-        findings: Vec::new(),
-        false_alarms: None,
-    }
-}
 
 /// Columns of equal width, headings as they are.
 fn text(table: &Table) -> String {

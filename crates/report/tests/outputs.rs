@@ -19,12 +19,9 @@ fn small() -> Shape {
 
 fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> Input<'a> {
     Input {
-        data,
-        comparisons,
         differing: Some(common::differing()),
         generated: "2026-11-21 12:00 UTC",
-        findings: Vec::new(),
-        false_alarms: None,
+        ..Input::new(data, comparisons)
     }
 }
 

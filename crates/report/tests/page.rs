@@ -12,15 +12,13 @@ use report::{Finding, Input, html, html_brief};
 
 fn page(data: &RunData, comparisons: &[Comparison]) -> String {
     html(&Input {
-        data,
-        comparisons,
         differing: Some(common::differing()),
         generated: "2026-11-21 12:00 UTC",
-        false_alarms: None,
         findings: vec![Finding {
             title: "A <warning>".into(),
             text: "Do & see.".into(),
         }],
+        ..Input::new(data, comparisons)
     })
 }
 

@@ -2,24 +2,14 @@
 
 mod common;
 
+use common::input;
 use common::tpcc::{self, Tpcc};
-use model::{Comparison, RunData, TpccCardinality, TpccPace, WorkloadSpec};
+use model::{TpccCardinality, TpccPace, WorkloadSpec};
 use report::{Input, Table, Tone, tables};
 
 const BASE: &str = "mysql-5.6.51/innodb/z12a base";
 const MYROCKS: &str = "mariadb-11.8.2/myrocks/z12a";
 const NEWER: &str = "mysql-9.7.4/innodb/z12a";
-
-fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> Input<'a> {
-    Input {
-        data,
-        comparisons,
-        differing: None,
-        generated: "2026-11-21 12:00 UTC",
-        findings: Vec::new(),
-        false_alarms: None,
-    }
-}
 
 fn with<T>(tpcc: &Tpcc, ask: impl Fn(&Input<'_>) -> T) -> T {
     let data = tpcc::run(tpcc);

@@ -205,8 +205,10 @@ impl Question<'_> {
     ) -> Option<Evidence> {
         let paired = Paired::of(logs)?;
         comparison.ratio = Some(paired.ratio());
-        let by_round = || rounds.iter().map(|r| r.number).zip(logs.iter().copied());
-        comparison.pairs = by_round().map(|(r, log)| (r, ratio_of(log))).collect();
+        let numbers = rounds.iter().map(|round| round.number);
+        let by_round: Vec<(u32, f64)> = numbers.zip(logs.iter().copied()).collect();
+        let pairs = by_round.iter().map(|(round, log)| (*round, ratio_of(*log)));
+        comparison.pairs = pairs.collect();
         let (direction, usual) = rule(&comparison.metric);
         let margin = self.options.margin(&comparison.metric, usual);
         let slices = slice_pairs(rounds);
@@ -221,7 +223,6 @@ impl Question<'_> {
         comparison.high = interval.map(|(_, high)| ratio_of(high));
         let p_value = estimate.p_value();
         let centre = hodges_lehmann(logs)?;
-        let by_round: Vec<(u32, f64)> = by_round().collect();
         let outlying = outlying(&by_round, centre, estimate.error());
         comparison.evidence = Some(model::Evidence {
             sd: estimate.sd,

@@ -67,11 +67,8 @@ fn same_work(base: &RunInfo, candidate: &RunInfo) -> bool {
 /// What ran before a result bears on it, such as a warm-up; what ran after the last does not.
 fn up_to_last_result(spec: &SqlSpec) -> SqlSpec {
     let mut spec = spec.clone();
-    let last = spec.steps.iter().rposition(|step| match &step.work {
-        SqlWork::Load | SqlWork::Index => true,
-        SqlWork::Settle(_) | SqlWork::Reset => false,
-        SqlWork::Run(run) => run.measured,
-    });
+    let mut steps = spec.steps.iter();
+    let last = steps.rposition(|step| step.work.is_result());
     spec.steps.truncate(last.map_or(0, |last| last + 1));
     spec
 }

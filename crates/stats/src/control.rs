@@ -14,25 +14,38 @@ pub struct ControlSummary {
 }
 
 impl ControlSummary {
+    /// How many of them said that something changed.
+    pub const fn changed(&self) -> u32 {
+        self.regressed + self.improved
+    }
+
     /// The share of false alarms, either way; `None` when nothing was judged.
     pub fn false_alarms(&self) -> Option<f64> {
-        (self.cells > 0).then(|| f64::from(self.regressed + self.improved) / f64::from(self.cells))
+        (self.cells > 0).then(|| f64::from(self.changed()) / f64::from(self.cells))
     }
 }
 
-/// Counts the verdicts of the system `control`. Cells that no verdict was due for (too few
-/// rounds, nothing to compare, neither direction better) could not have alarmed and do not count.
+/// Could a cell of the control have been called different? One that is inconclusive by noise was looked at and not
+/// called, which is what a control shall show. With too few rounds nothing is ever called, and what is incomparable
+/// or better in neither direction was not looked at: none of these says anything of false alarms.
+pub const fn is_judged(verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => true,
+        Verdict::Inconclusive(reason) => {
+            matches!(reason, Reason::TooNoisy { .. } | Reason::FewSlices)
+        }
+        Verdict::Incomparable(_) => false,
+    }
+}
+
+/// Counts the verdicts of the system `control` that [were judged](is_judged).
 pub fn rates_of_control(comparisons: &[Comparison], control: &str) -> ControlSummary {
     let mut summary = ControlSummary::default();
     for comparison in comparisons.iter().filter(|c| c.system == control) {
-        match &comparison.verdict {
-            Verdict::Regressed => summary.regressed += 1,
-            Verdict::Improved => summary.improved += 1,
-            Verdict::Unchanged
-            | Verdict::Inconclusive(Reason::TooNoisy { .. } | Reason::FewSlices) => {}
-            Verdict::Inconclusive(_) | Verdict::Incomparable(_) => continue,
-        }
-        summary.cells += 1;
+        let verdict = &comparison.verdict;
+        summary.cells += u32::from(is_judged(verdict));
+        summary.regressed += u32::from(*verdict == Verdict::Regressed);
+        summary.improved += u32::from(*verdict == Verdict::Improved);
     }
     summary
 }

@@ -21,20 +21,16 @@ impl Estimate {
     /// From the rounds alone where there is no prior; `None` with a single round.
     pub(crate) fn of(paired: Paired, prior: Option<&Prior>) -> Option<Self> {
         let own = paired.sd?;
-        let plain = Self {
-            paired,
-            sd: own.max(LEAST_SD),
-            prior_df: 0.0,
-            is_rounded: false,
-        };
-        Some(prior.map_or(plain, |prior| {
+        let (sd, prior_df) = prior.map_or((own, 0.0), |prior| {
             let (variance, prior_df) = prior.moderate(own * own, paired.df());
-            Self {
-                sd: variance.sqrt().max(LEAST_SD),
-                prior_df,
-                ..plain
-            }
-        }))
+            (variance.sqrt(), prior_df)
+        });
+        Some(Self {
+            paired,
+            sd: sd.max(LEAST_SD),
+            prior_df,
+            is_rounded: false,
+        })
     }
 
     /// The same with a standard error of at least this.

@@ -2,8 +2,9 @@
 
 use model::{
     Build, BuildSource, Bytes, Cell, Config, Dbms, DiskFacts, Engine, Host, HostShape, InsertScale,
-    InsertSpec, MetricId, Pacing, Placement, Plan, QueryKind, RunData, RunId, RunInfo, RunState,
-    Settle, Statements, StepId, System, Tables, Unit, WorkloadSpec,
+    InsertSpec, MetricId, Nanos, Outcome, Pacing, Placement, Plan, QueryKind, RunData, RunId,
+    RunInfo, RunState, Settle, SliceValue, Statements, StepId, System, Tables, TrialRecord, Unit,
+    WorkloadSpec,
 };
 
 /// A run of these systems, the first of them the base, without any value.
@@ -64,6 +65,31 @@ pub(crate) fn cell(round: u32, system: &str, step: &str, metric: &str, value: f6
         metric: MetricId::new(metric),
         unit: Unit::OpsPerSecond,
         value,
+    }
+}
+
+/// The throughput of a slice.
+pub(crate) fn slice(round: u32, system: &str, step: &str, pair: u32, value: f64) -> SliceValue {
+    SliceValue {
+        round,
+        system: system.into(),
+        step: StepId::new(step),
+        metric: MetricId::new(MetricId::RATE),
+        pair,
+        value,
+    }
+}
+
+/// A trial of the first round that completed, over this kind of connection.
+pub(crate) fn trial(system: &str, tls: &str) -> TrialRecord {
+    TrialRecord {
+        round: 1,
+        position: 1,
+        system: system.into(),
+        started: String::new(),
+        duration: Nanos(1),
+        outcome: Outcome::Completed,
+        provenance: vec![("TLS".into(), tls.into())],
     }
 }
 

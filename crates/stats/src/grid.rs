@@ -132,23 +132,24 @@ impl Row<'_> {
         else {
             return Vec::new();
         };
-        let both = of_base.by_round.iter().filter_map(|(round, b)| {
-            Some(Round {
-                number: *round,
-                base: *b,
-                candidate: *of_candidate.by_round.get(round)?,
-                slices: self.slice_pairs(*round, base, candidate),
-            })
+        let both = of_base.by_round.iter().filter_map(|(round, of_base)| {
+            let of_candidate = of_candidate.by_round.get(round)?;
+            Some((*round, *of_base, *of_candidate))
         });
-        let mut rounds: Vec<Round> = both.collect();
-        let pairs = rounds
-            .iter_mut()
-            .map(|round| std::mem::take(&mut round.slices));
+        let both: Vec<(u32, f64, f64)> = both.collect();
+        let pairs = both
+            .iter()
+            .map(|(round, ..)| self.slice_pairs(*round, base, candidate));
         let counting = slices::counting(pairs.collect());
-        for (round, counting) in rounds.iter_mut().zip(counting) {
-            round.slices = counting;
-        }
+        let rounds = both.into_iter().zip(counting);
         rounds
+            .map(|((number, base, candidate), slices)| Round {
+                number,
+                base,
+                candidate,
+                slices,
+            })
+            .collect()
     }
 
     /// ln(candidate / base) of each slice pair.

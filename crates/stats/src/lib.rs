@@ -36,7 +36,7 @@ mod simulation;
 
 pub use compare::compare;
 pub use conditions::of_runs as difference_of_runs;
-pub use control::{ControlSummary, rates_of_control};
+pub use control::{ControlSummary, is_judged, rates_of_control};
 pub use fdr::adjust;
 pub use group::{GroupSummary, summarise};
 pub use history::{
@@ -48,6 +48,7 @@ pub use options::{CompareError, Options, Selection};
 pub use paired::Paired;
 pub use power::{Situation, further_rounds};
 pub use robust::{hodges_lehmann, sign_flip};
+pub use selected::Steps;
 pub use slices::SlicePairs;
 pub use summary::{geometric_mean, max, mean, median, min};
 pub use sweep::{Crossing, Place, ScaleUp, Side, SweepPoint, crossings, scale_up};

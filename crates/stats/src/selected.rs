@@ -7,13 +7,14 @@ use model::{Cell, MetricId, RunData};
 use crate::options::Selection;
 
 /// What is known of the steps of a run.
-pub(crate) struct Steps<'a> {
+pub struct Steps<'a> {
     /// Subject and deciding metric, by the step's place in the workload.
     known: HashMap<u32, (&'a str, MetricId)>,
 }
 
 impl<'a> Steps<'a> {
-    pub(crate) fn of(data: &'a RunData) -> Self {
+    /// Of a run.
+    pub fn of(data: &'a RunData) -> Self {
         let workload = &data.info.plan.workload;
         let steps = data.steps.iter();
         let known = steps.map(|step| {
@@ -34,7 +35,7 @@ impl<'a> Steps<'a> {
     }
 
     /// Is this value asked for?
-    pub(crate) fn selects(&self, selection: &Selection, cell: &Cell) -> bool {
+    pub fn selects(&self, selection: &Selection, cell: &Cell) -> bool {
         match selection {
             Selection::All => true,
             Selection::Deciding => self.decides(cell.ordinal, &cell.metric),
@@ -56,6 +57,8 @@ impl<'a> Steps<'a> {
 
     fn is_short_for(&self, asked: &MetricId, cell: &Cell) -> bool {
         let subject = self.known.get(&cell.ordinal).map(|(subject, _)| *subject);
+        // Cheap, and true of every metric of the subject.
+        let subject = subject.filter(|subject| cell.metric.0.contains(subject));
         let meant = subject.and_then(|subject| asked.of_subject(subject));
         meant.is_some_and(|meant| meant == cell.metric)
     }

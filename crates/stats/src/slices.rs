@@ -61,14 +61,9 @@ fn mean_of_rounds(rounds: &[Vec<f64>]) -> Option<f64> {
     Paired::of(&means).map(|rounds| rounds.mean)
 }
 
-/// The pairs of each round without the mean of the round, or without this one.
-fn centred<R: AsRef<[f64]>>(rounds: &[R], around: Option<f64>) -> Option<Vec<Vec<f64>>> {
-    let each = rounds.iter().map(|round| {
-        let round = round.as_ref();
-        let mean = around.map_or_else(|| mean(round), Some)?;
-        Some(round.iter().map(|log| log - mean).collect())
-    });
-    each.collect()
+/// The pairs of a round, as distances from this mean.
+fn centred(round: &[f64], mean: f64) -> Vec<f64> {
+    round.iter().map(|log| log - mean).collect()
 }
 
 /// What slice pairs are worth, by themselves.
@@ -85,7 +80,11 @@ pub struct SlicePairs {
 /// The variance of a round's mean by what the pairs within each round scatter, on average over the rounds; `None`
 /// where a round has fewer than two.
 pub(crate) fn variance_of_round(rounds: &[&[f64]]) -> Option<f64> {
-    let centred = centred(rounds, None)?;
+    let each = rounds.iter();
+    let centred: Option<Vec<Vec<f64>>> = each
+        .map(|round| Some(centred(round, mean(round)?)))
+        .collect();
+    let centred = centred?;
     let correlation = correlation_time(&centred);
     let variances: Option<Vec<f64>> = centred
         .iter()
@@ -114,7 +113,8 @@ impl SlicePairs {
         if count < 2 || !mean.is_finite() {
             return None;
         }
-        let centred = centred(rounds, Some(mean))?;
+        let each = rounds.iter();
+        let centred: Vec<Vec<f64>> = each.map(|round| centred(round, mean)).collect();
         let squares: Vec<f64> = centred.iter().map(|round| squares(round)).collect();
         let variance = sum(&squares) / (pairs - 1.0);
         let effective = pairs / correlation_time(&centred);

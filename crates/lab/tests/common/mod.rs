@@ -179,12 +179,8 @@ pub(crate) fn compare(data: &RunData) -> Vec<Comparison> {
 /// What the run's report is made of.
 pub(crate) fn to_report<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> report::Input<'a> {
     report::Input {
-        data,
-        comparisons,
-        differing: None,
         generated: "today",
-        findings: Vec::new(),
-        false_alarms: None,
+        ..report::Input::new(data, comparisons)
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use stats::{Change, History, HistoryLine, HistoryPoint, Ratio};
 
 use super::{direction, standing};
-use crate::printable_json;
+use crate::pretty_json;
 
 #[derive(Serialize)]
 struct Whole<'a> {
@@ -73,9 +73,7 @@ pub fn history_json(history: &History) -> String {
         base: history.base,
         lines: history.lines.iter().map(line).collect(),
     };
-    let text = serde_json::to_string_pretty(&whole)
-        .unwrap_or_else(|_| unreachable!("strings and numbers always serialise"));
-    format!("{}\n", printable_json(&text))
+    pretty_json(&whole).unwrap_or_else(|_| unreachable!("strings and numbers always serialise"))
 }
 
 fn line(line: &HistoryLine) -> Line<'_> {

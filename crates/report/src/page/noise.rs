@@ -56,7 +56,7 @@ fn cells(view: &View<'_>, control: &str) -> Markup {
 }
 
 fn said(all: &ControlSummary) -> String {
-    let changed = all.regressed + all.improved;
+    let changed = all.changed();
     let cells = format::plural(all.cells as usize, "cell");
     if changed == 0 {
         return format!("Of {cells} of the control none says changed, as it should be.");

@@ -60,7 +60,10 @@ pub(crate) fn metrics(view: &View<'_>) -> Table {
 /// same one for each operation kind.
 fn margins_used(view: &View<'_>) -> BTreeMap<String, (f64, f64)> {
     let compared = view.input.comparisons.iter();
-    let used = compared.filter_map(|c| Some((family(&c.metric), c.evidence.as_ref()?.margin)));
+    let used = compared.filter_map(|c| {
+        let margin = c.evidence.as_ref()?.margin;
+        Some((family(&c.metric), margin))
+    });
     let mut margins: BTreeMap<String, (f64, f64)> = BTreeMap::new();
     for (family, margin) in used {
         let (least, most) = margins.entry(family).or_insert((margin, margin));

@@ -20,10 +20,14 @@ pub(super) fn rounds(comparison: &Comparison) -> &[u32] {
     outlying.unwrap_or_default()
 }
 
-/// The cell with the sign.
-pub(super) fn signed(cell: Cell) -> Cell {
+/// The cell, with the sign where it is of such a round.
+pub(super) fn signed(cell: Cell, is_outlying: bool) -> Cell {
     let tone = cell.tone;
-    cell.marked(tone, SIGN)
+    if is_outlying {
+        cell.marked(tone, SIGN)
+    } else {
+        cell
+    }
 }
 
 /// `rounds 3, 7 of l.i0`, where the cells that name a row say `l.i0`; `None` without such a round.

@@ -20,6 +20,13 @@ const COSTS: [&str; 8] = [
     "wKB/o",
 ];
 
+/// Of these, what every operation costs, be it in memory or on disk.
+const CPU: [&str; 2] = ["server.cpu/o", "cpu/o"];
+
+/// By so much another cost must have changed more than the CPU, in logarithms, to be named beside it: what merely
+/// moves along says nothing.
+const MORE_THAN_CPU: f64 = 1.5;
+
 /// Which comparisons a table of verdicts shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
@@ -168,11 +175,7 @@ fn said(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> [Cell; 6] 
         comparison
             .q_value
             .map_or_else(Cell::absent, |q| Cell::number(q, format::q_value(q))),
-        if outlying::rounds(comparison).is_empty() {
-            verdict
-        } else {
-            outlying::signed(verdict)
-        },
+        outlying::signed(verdict, !outlying::rounds(comparison).is_empty()),
         Cell::text(why),
     ]
 }
@@ -187,7 +190,8 @@ pub(crate) const fn tone(verdict: &Verdict) -> Tone {
     }
 }
 
-/// Where what decides a step certainly changed: the cost that certainly changed most, `server.cpu/o ×1.42`.
+/// Where what decides a step certainly changed, the costs that may explain it: the CPU, and what else changed most,
+/// `server.cpu/o ×1.42, w/o ×2.06`. Costs that certainly changed the other way explain nothing.
 pub(crate) fn moved_with(
     view: &View<'_>,
     step: &StepInfo,
@@ -196,9 +200,21 @@ pub(crate) fn moved_with(
     if comparison.metric != view.deciding(step) || !is_certain(&comparison.verdict) {
         return None;
     }
-    let movers = movers(view, step, &comparison.system);
-    let (cost, ratio) = movers.first()?;
-    Some(format!("{} ×{}", cost.metric, format::ratio(*ratio)))
+    let mut movers = movers(view, step, &comparison.system);
+    // A cost rises where something gets worse.
+    let is_worse = comparison.verdict == Verdict::Regressed;
+    movers.retain(|(_, ratio)| (*ratio > 1.0) == is_worse);
+    let of = |id: &str| movers.iter().find(|(cost, _)| cost.metric.0 == id);
+    let cpu = CPU.into_iter().find_map(of);
+    let of_cpu = cpu.map_or(0.0, |(_, ratio)| ratio.ln().abs());
+    let is_other = |(cost, ratio): &&(&Comparison, f64)| {
+        !CPU.contains(&cost.metric.0.as_str()) && ratio.ln().abs() >= MORE_THAN_CPU * of_cpu
+    };
+    let told = cpu.into_iter().chain(movers.iter().find(is_other));
+    let told: Vec<String> = told
+        .map(|(cost, ratio)| format!("{} ×{}", cost.metric, format::ratio(*ratio)))
+        .collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// The costs of a system in a step that certainly changed, with their ratios; what changed most comes first.
@@ -242,11 +258,7 @@ pub(crate) fn pairs(view: &View<'_>, step: &StepInfo) -> Option<Table> {
             let pair = c.pairs.iter().find(|(r, _)| r == round);
             pair.map_or_else(Cell::absent, |(_, ratio)| {
                 let cell = Cell::number(*ratio, format::pair(*ratio));
-                if outlying.contains(round) {
-                    outlying::signed(cell)
-                } else {
-                    cell
-                }
+                outlying::signed(cell, outlying.contains(round))
             })
         });
         std::iter::once(Cell::text(c.system.clone()))

@@ -55,14 +55,7 @@ impl Shape {
 
 /// What a report of these has, and nothing besides.
 pub fn input<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> report::Input<'a> {
-    report::Input {
-        data,
-        comparisons,
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-        false_alarms: None,
-    }
+    report::Input::new(data, comparisons)
 }
 
 /// What differs between the first two systems at run time.

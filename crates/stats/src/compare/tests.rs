@@ -1,11 +1,11 @@
 use model::{
-    Arrivals, Counts, ErrorRules, LoadSpec, Magnitude, SliceValue, SqlPace, SqlRun, SqlSpec,
-    SqlStep, SqlWork, Statements, StepId, StepInfo, Unit, WarmUpEnd, WorkloadSpec,
+    Arrivals, Counts, ErrorRules, LoadSpec, Magnitude, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork,
+    Statements, StepId, StepInfo, Unit, WarmUpEnd, WorkloadSpec,
 };
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixture::{cell, empty_run, run_of};
+use crate::fixture::{cell, empty_run, run_of, slice, trial};
 use crate::{Looks, Selection};
 
 fn only(data: &RunData) -> Comparison {
@@ -348,36 +348,28 @@ fn the_margin_of_one_metric_can_be_chosen() {
 #[test]
 fn a_failed_trial_is_the_reason_and_so_is_another_connection() {
     let mut data = run_of(&["a", "b"], "rate", &[[10.0, 20.0]; 3]);
-    let trial = |system: &str, tls: &str, outcome: Outcome| model::TrialRecord {
-        round: 1,
-        position: 1,
-        system: system.into(),
-        started: String::new(),
-        duration: model::Nanos(1),
+    let ended = |outcome: Outcome| model::TrialRecord {
         outcome,
-        provenance: vec![("TLS".into(), tls.into())],
+        ..trial("b", "off")
     };
     let failed = Outcome::Failed {
         step: None,
         reason: "3 rows were expected, 2 came".into(),
         log_tail: Vec::new(),
     };
-    data.trials = vec![
-        trial("a", "off", Outcome::Completed),
-        trial("b", "TLSv1.3", Outcome::Completed),
-    ];
+    data.trials = vec![trial("a", "off"), trial("b", "TLSv1.3")];
     let different = only(&data).verdict.reason();
     assert_eq!(different, "TLS differs: off and on");
     let disturbed = Outcome::Quarantined {
         reason: "qr100: other processes took 80.0 % of one CPU (limit 30 %)".into(),
     };
-    data.trials = vec![trial("b", "off", disturbed.clone())];
+    data.trials = vec![ended(disturbed.clone())];
     data.cells.retain(|c| c.system == "a");
     assert_eq!(
         only(&data).verdict.reason(),
         "no complete round: b was quarantined: qr100: other processes took 80.0 % of one CPU (limit 30 %)"
     );
-    data.trials = vec![trial("b", "off", disturbed), trial("b", "off", failed)];
+    data.trials = vec![ended(disturbed), ended(failed)];
     assert_eq!(
         only(&data).verdict.reason(),
         "no complete round: b failed: 3 rows were expected, 2 came"
@@ -462,14 +454,8 @@ fn slices_are_compared_pair_by_pair_and_are_no_rounds() {
                 // Pairs share their hour; each system has a little of its own.
                 let hour = f64::from(pair % 5) * 0.1;
                 let own = 0.001 * f64::from((pair + round) % 3) * shift;
-                data.slices.push(SliceValue {
-                    round,
-                    system: system.into(),
-                    step: StepId::new("s0"),
-                    metric: MetricId::new("rate"),
-                    pair,
-                    value: 1000.0 * (hour + shift + own).exp(),
-                });
+                let value = 1000.0 * (hour + shift + own).exp();
+                data.slices.push(slice(round, system, "s0", pair, value));
             }
         }
     }
@@ -499,14 +485,7 @@ fn one_stall_a_round_is_not_unchanged() {
                 let whole = values.iter().sum::<f64>() / 16.0;
                 data.cells.push(cell(round, system, "s0", "rate", whole));
                 for (pair, value) in (0..).zip(values) {
-                    data.slices.push(SliceValue {
-                        round,
-                        system: system.into(),
-                        step: StepId::new("s0"),
-                        metric: MetricId::new("rate"),
-                        pair,
-                        value,
-                    });
+                    data.slices.push(slice(round, system, "s0", pair, value));
                 }
             }
         }

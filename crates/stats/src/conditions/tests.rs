@@ -1,22 +1,10 @@
 use model::{
-    BuildSource, ErrorRules, LoadMethod, LoadSpec, Nanos, Outcome, Settle, SqlPace, SqlRun,
-    SqlStep, SqlTable, Statements, StepId, WarmUpEnd,
+    BuildSource, ErrorRules, LoadMethod, LoadSpec, Outcome, Settle, SqlPace, SqlRun, SqlStep,
+    SqlTable, Statements, StepId, WarmUpEnd,
 };
 
 use super::*;
-use crate::fixture::empty_run;
-
-fn trial(system: &str, tls: &str) -> TrialRecord {
-    TrialRecord {
-        round: 1,
-        position: 1,
-        system: system.into(),
-        started: String::new(),
-        duration: Nanos(1),
-        outcome: Outcome::Completed,
-        provenance: vec![("TLS".into(), tls.into())],
-    }
-}
+use crate::fixture::{empty_run, trial};
 
 fn between(data: &RunData) -> Option<String> {
     of_systems((data, "a"), (data, "b")).map(|reason| reason.to_string())

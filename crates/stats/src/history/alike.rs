@@ -168,10 +168,10 @@ fn spoken_alike(members: &[Member<'_>]) -> Result<(), HistoryError> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Nanos, Outcome, RunId, TrialRecord};
+    use model::{Nanos, RunId};
 
     use super::*;
-    use crate::fixture::empty_run;
+    use crate::fixture::{empty_run, trial};
 
     fn part<'a>(data: &'a RunData, systems: &[&'a str]) -> Part<'a> {
         Part {
@@ -273,15 +273,6 @@ mod tests {
         let mut data = empty_run(&["a", "b"]);
         data.info.plan.systems[1].cpus.client = "1".into();
         assert_eq!(alike(&[part(&data, &["a", "b"])]), Ok(()));
-        let trial = |system: &str, tls: &str| TrialRecord {
-            round: 1,
-            position: 1,
-            system: system.into(),
-            started: String::new(),
-            duration: Nanos(1),
-            outcome: Outcome::Completed,
-            provenance: vec![("TLS".into(), tls.into())],
-        };
         data.trials = vec![trial("a", "off"), trial("b", "TLSv1.3")];
         let said = alike(&[part(&data, &["a", "b"])]).unwrap_err().to_string();
         assert!(

@@ -1,9 +1,9 @@
 //! Steps in slices: are the verdicts as certain as they say, where steps and starts differ in their noise?
 
-use model::{MetricId, Rng, RunData, SliceValue, StepId, Verdict};
+use model::{MetricId, Rng, RunData, Verdict};
 
 use super::normal;
-use crate::fixture::{cell, empty_run};
+use crate::fixture::{cell, empty_run, slice};
 use crate::{Options, compare};
 
 const STEPS: u32 = 8;
@@ -38,14 +38,8 @@ impl Truth {
                     for pair in 0..PAIRS {
                         let burst = if rng.below(BURST) == 0 { 5.0 } else { 1.0 };
                         let log = start + burst * noise / 2.0_f64.sqrt() * normal(rng);
-                        data.slices.push(SliceValue {
-                            round,
-                            system: system.into(),
-                            step: StepId::new(&name),
-                            metric: MetricId::new("rate"),
-                            pair,
-                            value: 1000.0 * log.exp(),
-                        });
+                        let value = 1000.0 * log.exp();
+                        data.slices.push(slice(round, system, &name, pair, value));
                     }
                 }
             }
