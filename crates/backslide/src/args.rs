@@ -333,6 +333,14 @@ pub(crate) struct RunArgs {
     pub(crate) template_budget: Option<Bytes>,
 }
 
+/// An effect that is given in per cent, as a fraction.
+fn effect(text: &str) -> Result<f64, String> {
+    let percent = text.trim().parse().ok();
+    let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    let percent: f64 = percent.ok_or("a number of per cent from 0 to 100 is wanted")?;
+    Ok(percent / 100.0)
+}
+
 /// A size as configs write it.
 fn size(text: &str) -> Result<Bytes, String> {
     plan::parse_size(text)
@@ -377,7 +385,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Vec<String>,
     /// Smallest effect worth calling, in per cent, instead of the plan's and each metric's own
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = effect, allow_negative_numbers = true)]
     pub(crate) min_effect: Option<f64>,
     /// Show unchanged and undecided steps too
     #[arg(long)]
@@ -440,7 +448,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) base: Option<String>,
     /// Smallest effect worth calling, in per cent, instead of the plan's and each metric's own
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = effect, allow_negative_numbers = true)]
     pub(crate) min_effect: Option<f64>,
     /// Overrides what the file's name asks for
     #[arg(long, value_enum)]
@@ -485,7 +493,8 @@ Examples:
   backslide history r7 --step point-query --metric server.cpu/o
 
 A change needs several rounds of builds that were run together, or at least 8 builds. A single
-build that differs is an outlier, not a change; so is the last one, until the next confirms it.")]
+build that differs is an outlier, not a change; a last one is unconfirmed until the next, unless it
+was measured beside another build in 3 rounds.")]
 pub(crate) struct HistoryArgs {
     /// Which runs, in order [default: the latest]
     #[arg(value_name = "RUN")]
@@ -503,7 +512,7 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "BUILD")]
     pub(crate) base: Option<String>,
     /// Smallest change worth calling, in per cent, instead of each metric's own
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = effect, allow_negative_numbers = true)]
     pub(crate) min_effect: Option<f64>,
     /// The format [default: what the file's name asks for, else text]
     #[arg(long, value_enum)]
@@ -601,6 +610,6 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) base: Option<String>,
     /// Of comparisons: the smallest effect worth calling, in per cent, as for `compare`
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = effect, allow_negative_numbers = true)]
     pub(crate) min_effect: Option<f64>,
 }

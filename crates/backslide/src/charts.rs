@@ -180,14 +180,7 @@ mod tests {
     use resvg::usvg::{Group, Node};
 
     fn charts(data: &RunData) -> Vec<ChartFile> {
-        report::charts(&Input {
-            data,
-            comparisons: &made_up::comparisons(data),
-            differing: None,
-            generated: "",
-            findings: Vec::new(),
-            false_alarms: None,
-        })
+        report::charts(&Input::new(data, &made_up::comparisons(data)))
     }
 
     fn all() -> Vec<ChartFile> {

@@ -30,12 +30,9 @@ pub(crate) fn of<'a>(
     comparisons: &'a [Comparison],
 ) -> Result<Input<'a>> {
     Ok(Input {
-        data,
-        comparisons,
         differing: differing(lab, data, base)?,
-        generated: "",
-        findings: Vec::new(),
         false_alarms: Some(lab.store.false_alarms()?),
+        ..Input::new(data, comparisons)
     })
 }
 

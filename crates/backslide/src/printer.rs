@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, anyhow};
-use report::{printable, printable_json};
+use report::{pretty_json, printable};
 use serde::Serialize;
 
 use crate::wrap;
@@ -56,8 +56,7 @@ impl Printer {
 
     /// A result for programs.
     pub(crate) fn json(self, value: &impl Serialize) -> Result<()> {
-        let text = serde_json::to_string_pretty(value)?;
-        self.raw(format!("{}\n", printable_json(&text)).as_bytes());
+        self.raw(pretty_json(value)?.as_bytes());
         Ok(())
     }
 

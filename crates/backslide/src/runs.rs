@@ -108,16 +108,6 @@ pub(crate) fn names(systems: &[&System]) -> String {
     names.join(", ")
 }
 
-/// `--min-effect`, which is given in per cent, as a fraction.
-pub(crate) fn min_effect(percent: Option<f64>) -> Result<Option<f64>> {
-    match percent {
-        Some(percent) if !percent.is_finite() || percent < 0.0 => {
-            bail!("--min-effect must be a number of per cent, not {percent}")
-        }
-        percent => Ok(percent.map(|percent| percent / 100.0)),
-    }
-}
-
 /// Every system against `base`, in every metric.
 pub(crate) fn compare_all(
     data: &RunData,
@@ -223,15 +213,6 @@ mod tests {
         ] {
             let found = margin(metric, min_effect);
             assert!((found - expected).abs() < 1e-12, "{metric}: {found}");
-        }
-    }
-
-    #[test]
-    fn the_smallest_effect_is_given_in_per_cent() {
-        assert_eq!(min_effect(None).unwrap(), None);
-        assert_eq!(min_effect(Some(50.0)).unwrap(), Some(0.5));
-        for wrong in [-1.0, f64::NAN, f64::INFINITY] {
-            assert!(min_effect(Some(wrong)).is_err(), "{wrong}");
         }
     }
 }

@@ -22,14 +22,14 @@ pub(crate) fn cell(text: &str, width: usize) -> String {
     }
     let lines: Vec<String> = text
         .split('\n')
-        .flat_map(|line| lines(parts(line).into_iter(), width))
+        .flat_map(|line| lines(parts(line, width).into_iter(), width))
         .collect();
     lines.join("\n")
 }
 
 /// The least width that breaks no part of a cell.
 pub(crate) fn least(text: &str) -> usize {
-    let parts = text.split('\n').flat_map(parts);
+    let parts = text.split('\n').flat_map(|line| parts(line, 0));
     parts.map(|part| length(part.trim_end())).max().unwrap_or(0)
 }
 
@@ -49,15 +49,21 @@ pub(crate) fn columns(wished: &[usize], least: &[usize], room: usize) -> Vec<usi
     at(most)
 }
 
-/// Where a cell may be broken: after spaces, and after the slashes, underscores and hyphens of names. Its
-/// indent stays with its first part.
-fn parts(line: &str) -> Vec<String> {
+/// Where a cell may be broken: after spaces, and after the slashes, underscores and hyphens of words that have no
+/// room in one line. Its indent stays with its first part.
+fn parts(line: &str, width: usize) -> Vec<String> {
     let text = line.trim_start();
     let (indent, _) = line.split_at(line.len() - text.len());
-    let mut parts: Vec<String> = text
-        .split_inclusive([' ', '/', '_', '-'])
-        .map(str::to_owned)
-        .collect();
+    let room = width.saturating_sub(length(indent));
+    let mut parts: Vec<String> = Vec::new();
+    for word in text.split_inclusive(' ') {
+        if length(word.trim_end()) <= room {
+            parts.push(word.to_owned());
+        } else {
+            let joints = word.split_inclusive(['/', '_', '-']);
+            parts.extend(joints.map(str::to_owned));
+        }
+    }
     if let Some(first) = parts.first_mut() {
         first.insert_str(0, indent);
     }
@@ -114,6 +120,8 @@ mod tests {
         );
         assert_eq!(cell("points-notcovered-si", 8), "points-\nnotcovered-\nsi");
         assert_eq!(cell("  read-only_range=10", 12), "  read-only_\nrange=10");
+        let moved = "server.cpu/o ×1.30, cs/o ×1.02";
+        assert_eq!(cell(moved, 23), "server.cpu/o ×1.30,\ncs/o ×1.02");
         assert_eq!(least("  mysql-8.0.31/innodb"), 8);
         assert_eq!(least("about 3 more rounds"), 6);
         assert_eq!(least(""), 0);

@@ -204,13 +204,16 @@ fn the_host_is_looked_at_in_seconds_if_that_is_asked_for() {
 #[test]
 fn usage_errors_exit_with_2() {
     let bench = Bench::new();
-    let usages: [&[&str]; 7] = [
+    let usages: [&[&str]; 10] = [
         &[],
         &["frobnicate"],
         &["run"],
         &["run", "demo", "--resume", "r1"],
         &["list", "--format", "yaml"],
         &["compare", "--min-effect", "much"],
+        &["compare", "--min-effect", "-1"],
+        &["report", "--min-effect", "200"],
+        &["history", "--min-effect", "nan"],
         &["export", "--format", "html"],
     ];
     for arguments in usages {
@@ -394,7 +397,11 @@ fn every_plan_of_the_catalog_is_found_by_its_name() {
         "mariadb-innodb-myrocks",
         "postgres-12-to-19",
     ] {
-        let plan = bench.run(&["plan", name, "--format", "json"]).json();
+        // A disk too small for one of them is told after the plan.
+        let ran = bench.run(&["plan", name, "--format", "json"]);
+        let fits = ran.code() == 0 || ran.stderr.contains("of disk");
+        assert!(fits, "{ran:?}");
+        let plan: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!(plan["name"], name);
     }
 }
@@ -946,7 +953,6 @@ fn tells_what_is_not_there(bench: &Bench) {
     error: run r1 is finished; nothing is left to resume. Trials that failed stay failed: begin a new run
     ");
     insta::assert_snapshot!(told(&["run", "--resume", "latest"]), @"error: LAB/lab.sqlite has no run latest; `backslide list` shows the runs there are");
-    insta::assert_snapshot!(told(&["compare", "--min-effect=-1"]), @"error: --min-effect must be a number of per cent, not -1");
     let metric = told(&["compare", "--metric", "speed"]);
     assert!(
         metric.starts_with("error: there is no metric `speed`; nearest "),

@@ -20,7 +20,7 @@ use crate::{input, runs, table};
 pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
     let data = runs::load(&lab, args.run.as_deref(), runs::NUMBERS)?;
-    let min_effect = runs::min_effect(args.min_effect)?;
+    let min_effect = args.min_effect;
     let selection = selection(&args.metric);
     if args.format == CompareFormat::Text && data.info.plan.systems.len() == 1 {
         return Ok(nothing_to_judge(&data, args.format, printer));
@@ -34,17 +34,17 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
     let base = base.unwrap_or(&data.info.plan.base);
     let missing = unmeasured::of(&data, &selection);
     let cases = unmeasured::cases(&missing, &data, base);
-    let listed = by_system(&data, judged.iter().copied().chain(&cases));
+    let listed = || by_system(&data, judged.iter().copied().chain(&cases));
     match args.format {
         CompareFormat::Json => printer.raw(report::json(&comparisons).as_bytes()),
         CompareFormat::Junit => {
             let all = all()?;
-            let text = report::junit(&input::of(&lab, &data, base, &all)?, &listed);
+            let text = report::junit(&input::of(&lab, &data, base, &all)?, &listed());
             printer.raw(text.as_bytes());
         }
         CompareFormat::Markdown => {
             let all = all()?;
-            let text = report::comment(&input::of(&lab, &data, base, &all)?, &listed);
+            let text = report::comment(&input::of(&lab, &data, base, &all)?, &listed());
             printer.raw(text.as_bytes());
         }
         CompareFormat::Text => {
@@ -89,7 +89,7 @@ fn by_system<'a>(
     let systems = &data.info.plan.systems;
     let place = |one: &&Comparison| systems.iter().position(|system| system.name == one.system);
     let mut all: Vec<&Comparison> = comparisons.collect();
-    all.sort_by_key(place);
+    all.sort_by_cached_key(place);
     all
 }
 

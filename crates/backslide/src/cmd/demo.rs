@@ -14,7 +14,8 @@ use crate::runs;
 
 pub(crate) fn run(args: &DemoArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let mut lab = Lab::open(root)?;
-    let (file, builds) = run::of_catalog("demo", Builds::of_user()?)?;
+    let builds = Builds::of_user()?;
+    let file = run::of_catalog("demo", &builds)?;
     let plan = run::expand(&file, &builds, lab.host()?.shape)?;
     let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
     let exit = run::carry_out(&mut lab, &run, Secrets::default(), printer)?;

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
         info: &info,
         started: started(&trials),
         base: args.base.as_deref(),
-        min_effect: runs::min_effect(args.min_effect)?,
+        min_effect: args.min_effect,
     };
     let form = form(args, path)?;
     output::write(path, |out| source.write(form, out))?;

@@ -21,8 +21,7 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
     let lab = runs::open(root)?;
     let run = runs::choose(&lab, args.run.as_deref())?;
     let data = lab.store.load(&run, runs::EVERYTHING)?;
-    let min_effect = runs::min_effect(args.min_effect)?;
-    let comparisons = runs::compare_all(&data, args.base.as_deref(), min_effect)?;
+    let comparisons = runs::compare_all(&data, args.base.as_deref(), args.min_effect)?;
     let output = destination(&lab, &run, args.output.as_deref())?;
     let format = format_of(&output, args.format)?;
     let charts = match args.charts.as_deref() {
@@ -59,14 +58,7 @@ fn write_charts(
     directory: &Path,
     printer: Printer,
 ) -> Result<Option<Written>> {
-    let files = report::charts(&Input {
-        data,
-        comparisons,
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-        false_alarms: None,
-    });
+    let files = report::charts(&Input::new(data, comparisons));
     if files.is_empty() {
         let run = &data.info.id;
         printer.note(&format!(

@@ -76,7 +76,8 @@ pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
     let is_there = path.exists() && !path.is_dir();
     let is_file = is_there || (looks_like_file && builds.catalog().plan(named).is_err());
     if !is_file {
-        return of_catalog(named, builds);
+        let file = of_catalog(named, &builds)?;
+        return Ok((file, builds));
     }
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {named}"))?;
     let file = input::with_workload_file(plan::read(&text, named)?, path)?;
@@ -84,9 +85,9 @@ pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
 }
 
 /// The plan of the catalog, whatever files there are of its name.
-pub(crate) fn of_catalog(named: &str, builds: Builds) -> Result<(PlanFile, Builds)> {
+pub(crate) fn of_catalog(named: &str, builds: &Builds) -> Result<PlanFile> {
     let file = plan::read(builds.catalog().plan(named)?, named)?;
-    Ok((with_cpus(file), builds))
+    Ok(with_cpus(file))
 }
 
 /// With the CPUs that this process may use.

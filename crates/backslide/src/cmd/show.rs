@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
     }
     let input = input::of(&lab, &data, &info.plan.base, &[])?;
     for line in report::unequal(&input) {
-        printer.prose(&line);
+        printer.prose(&format!("Not equal: {line}"));
     }
     table::print(printer, &report::tables::trials(&input));
     for throughput in report::tables::throughput(&input) {

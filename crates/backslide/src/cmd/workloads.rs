@@ -136,11 +136,7 @@ fn step<'a>(spec: &SqlSpec, step: &'a SqlStep) -> Stage<'a> {
         step: &step.test,
         group: &step.group,
         work: work(&step.work),
-        measured: match &step.work {
-            SqlWork::Load | SqlWork::Index => true,
-            SqlWork::Settle(_) | SqlWork::Reset => false,
-            SqlWork::Run(run) => run.measured,
-        },
+        measured: step.work.is_result(),
         writes: run.is_none_or(|run| run.writes),
         seconds: run.map(|run| run.seconds),
         warmup: run.map(|run| run.warmup_end.word()),

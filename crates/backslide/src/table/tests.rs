@@ -10,14 +10,7 @@ use crate::made_up::{self, micro::Micro};
 fn shown(micro: &Micro, width: u16, table: impl Fn(&Input<'_>) -> Option<Table>) -> String {
     let data = made_up::micro::run(micro);
     let comparisons = made_up::comparisons(&data);
-    let input = Input {
-        data: &data,
-        comparisons: &comparisons,
-        differing: None,
-        generated: "",
-        findings: Vec::new(),
-        false_alarms: None,
-    };
+    let input = Input::new(&data, &comparisons);
     let coloured = text(&table(&input).unwrap(), width);
     anstream::adapter::strip_str(&coloured).to_string()
 }

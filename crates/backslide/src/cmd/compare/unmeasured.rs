@@ -1,10 +1,10 @@
 //! What was asked for and not measured. Where nothing was compared nothing regressed, and that must not look like
 //! a good result.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use model::{Cell, Comparison, MetricId, Reason, RunData, StepId, Unit, Verdict};
-use stats::Selection;
+use stats::{Selection, Steps};
 
 /// Metrics at most that are named as those there are.
 const MOST_NAMED: usize = 12;
@@ -26,19 +26,24 @@ pub(super) fn of(data: &RunData, selection: &Selection) -> Vec<Unmeasured> {
         metric: metric.clone(),
         text: text(data, what),
     };
+    let steps = Steps::of(data);
+    let has = |asked: &Selection| cells(data).any(|cell| steps.selects(asked, cell));
     match selection {
         Selection::Only(metrics) => {
-            let missing = metrics.iter().filter(|metric| !has(data, metric));
+            let missing = metrics.iter().filter(|metric| {
+                let metric = Selection::Only(vec![(*metric).clone()]);
+                !has(&metric)
+            });
             missing
                 .map(|metric| unmeasured(metric, &format!("`{metric}`")))
                 .collect()
         }
-        Selection::Deciding if !has_deciding(data) => {
+        Selection::Deciding if !has(selection) => {
             let what = "what decides steps (throughput, unless operations arrive by themselves)";
             vec![unmeasured(&MetricId::new(MetricId::RATE), what)]
         }
         // Where there is no value at all the text says so, and names no metric.
-        Selection::All if cells(data).next().is_none() => {
+        Selection::All if !has(selection) => {
             vec![unmeasured(&MetricId::new(MetricId::RATE), "")]
         }
         Selection::Deciding | Selection::All => Vec::new(),
@@ -75,35 +80,10 @@ pub(super) fn cases(missing: &[Unmeasured], data: &RunData, base: &str) -> Vec<C
 
 /// Values of all systems but the control.
 fn cells(data: &RunData) -> impl Iterator<Item = &Cell> {
-    let mut systems = data.info.plan.systems.iter();
-    let control = systems.find(|system| system.control);
-    let control = control.map(|system| system.name.as_str());
+    let control = data.info.plan.control().map(|system| system.name.as_str());
     data.cells
         .iter()
         .filter(move |cell| Some(cell.system.as_str()) != control)
-}
-
-/// Is there a value of this metric, or of the one that a short form means?
-fn has(data: &RunData, asked: &MetricId) -> bool {
-    let short = data.steps.iter().filter_map(|step| {
-        let meant = asked.of_subject(&step.subject)?;
-        Some((step.ordinal, meant))
-    });
-    let short: HashMap<u32, MetricId> = short.collect();
-    cells(data).any(|cell| cell.metric == *asked || short.get(&cell.ordinal) == Some(&cell.metric))
-}
-
-/// Is there a value of what decides its step?
-fn has_deciding(data: &RunData) -> bool {
-    let workload = &data.info.plan.workload;
-    let steps = data.steps.iter();
-    let deciding: HashMap<u32, MetricId> = steps
-        .map(|step| (step.ordinal, workload.deciding_metric(step)))
-        .collect();
-    cells(data).any(|cell| match deciding.get(&cell.ordinal) {
-        Some(metric) => *metric == cell.metric,
-        None => cell.metric.0 == MetricId::RATE,
-    })
 }
 
 fn text(data: &RunData, what: &str) -> String {
