@@ -613,3 +613,17 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "PERCENT", value_parser = effect, allow_negative_numbers = true)]
     pub(crate) min_effect: Option<f64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_effect_is_a_number_of_per_cent() {
+        assert_eq!(effect("50"), Ok(0.5));
+        assert_eq!(effect(" 0 "), Ok(0.0));
+        for wrong in ["-1", "NaN", "inf", "100.1", "", "2 %"] {
+            assert!(effect(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -4,10 +4,10 @@ mod unknown;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{Host, Measurement, Plan, StepId, StepRecord, TrialKey, WorkloadSpec};
+use model::{Host, Measurement, Plan, StepId, StepRecord, System, TrialKey, WorkloadSpec};
 
 use crate::file::{Line, quote};
-use crate::system::{CONTROL, system};
+use crate::system::system;
 use crate::{ImportError, Mode, Options, Row, conditions};
 
 /// Rounds that a run may have.
@@ -121,7 +121,7 @@ pub(crate) fn rounds(rows: &[Row]) -> Result<Vec<u32>, ImportError> {
 }
 
 /// The systems. A control is a copy of the base, so that its product is the base's.
-fn systems(rows: &[Row], base: &str, options: &Options) -> Result<Vec<model::System>, ImportError> {
+fn systems(rows: &[Row], base: &str, options: &Options) -> Result<Vec<System>, ImportError> {
     let of_base = || Some(system(base, None, "").ok()?.build.dbms);
     let mut seen = HashSet::new();
     let mut systems = Vec::new();
@@ -131,7 +131,7 @@ fn systems(rows: &[Row], base: &str, options: &Options) -> Result<Vec<model::Sys
                 let what = format!("more than {MOST_SYSTEMS} systems");
                 return Err(row.place().wrong(what));
             }
-            let is_control = row.system == CONTROL;
+            let is_control = row.system == System::CONTROL;
             let of_control = || is_control.then(of_base).flatten();
             let usual = options.dbms.or_else(of_control);
             let made = system(&row.system, usual, &row.origin);

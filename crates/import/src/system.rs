@@ -8,9 +8,6 @@ use model::{
 
 use crate::file::quote;
 
-/// The name of the second copy of the base.
-pub(crate) const CONTROL: &str = "control";
-
 /// The system of this name; `usual` is the product where the name does not say it.
 ///
 /// # Errors
@@ -64,7 +61,7 @@ pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<Sy
         connection: Connection::default(),
         preload: String::new(),
         huge_pages: false,
-        control: name == CONTROL,
+        control: name == System::CONTROL,
     })
 }
 

@@ -86,6 +86,11 @@ impl Plan {
         self.systems.iter().find(|system| system.control)
     }
 
+    /// Is the system with this name a second copy of the base?
+    pub fn is_control(&self, name: &str) -> bool {
+        self.system(name).is_some_and(|system| system.control)
+    }
+
     /// The system with this name.
     pub fn system(&self, name: &str) -> Option<&System> {
         self.systems.iter().find(|s| s.name == name)

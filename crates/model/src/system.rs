@@ -214,6 +214,9 @@ pub struct System {
 }
 
 impl System {
+    /// The name of the second copy of the base.
+    pub const CONTROL: &'static str = "control";
+
     /// On which CPUs it was measured, in words. Where there is no server of ours, only the client can be placed.
     pub fn placement(&self) -> String {
         match &self.build.source {

@@ -3,7 +3,7 @@
 use model::System;
 
 use crate::error::Choices;
-use crate::file::{CONTROL, PlanFile};
+use crate::file::PlanFile;
 use crate::{Place, PlanError};
 
 /// A system with the other names that a plan may call it by.
@@ -31,7 +31,7 @@ pub(crate) fn find<'a>(file: &PlanFile, named: &'a [Named]) -> Result<&'a System
     // A control is a copy of the base and has all its names but the label; it is never meant.
     let mut found = named
         .iter()
-        .filter(|one| one.system.name != CONTROL && one.aliases.contains(wanted))
+        .filter(|one| one.system.name != System::CONTROL && one.aliases.contains(wanted))
         .map(|one| &one.system);
     match (found.next(), found.next()) {
         (Some(system), None) => Ok(system),

@@ -7,7 +7,7 @@ use model::{
 
 use crate::base::{self, Named};
 use crate::catalog::Catalog;
-use crate::file::{CONTROL, Kind, PlanFile, SystemEntry, as_map};
+use crate::file::{Kind, PlanFile, SystemEntry, as_map};
 use crate::render::is_same_option;
 use crate::request::BuildRequest;
 use crate::{Place, PlanError, connection, course, insert, sql, template, tpcc};
@@ -261,7 +261,7 @@ fn with_control(
     mut systems: Vec<System>,
     base: &System,
 ) -> Result<Vec<System>, PlanError> {
-    let labelled = systems.iter().any(|system| system.name == CONTROL);
+    let labelled = systems.iter().any(|system| system.name == System::CONTROL);
     match &file.control {
         Some(place) if labelled => Err(PlanError::Conflict {
             place: place.clone(),
@@ -271,7 +271,7 @@ fn with_control(
         }),
         Some(_) => {
             systems.push(System {
-                name: CONTROL.to_owned(),
+                name: System::CONTROL.to_owned(),
                 control: true,
                 ..base.clone()
             });
@@ -279,7 +279,7 @@ fn with_control(
         }
         None => {
             for system in &mut systems {
-                system.control = system.name == CONTROL && base::is_copy(system, base);
+                system.control = system.name == System::CONTROL && base::is_copy(system, base);
             }
             systems.sort_by_key(|system| system.control);
             Ok(systems)

@@ -58,9 +58,6 @@ const NOT_OF_WORKLOADS: [&str; 11] = [
 ];
 const MAX_NAME: usize = 100;
 
-/// The name of a system that is a second copy of the base.
-pub(crate) const CONTROL: &str = "control";
-
 /// Kinds of workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

@@ -298,7 +298,7 @@ fn systems<'a>(input: &'a Input<'a>, base: &str) -> Vec<Seen<'a>> {
             key: key(index),
             index,
             is_base: name == base,
-            is_control: plan.system(name).is_some_and(|s| s.control),
+            is_control: plan.is_control(name),
         })
         .collect()
 }

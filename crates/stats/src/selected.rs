@@ -39,10 +39,13 @@ impl<'a> Steps<'a> {
         match selection {
             Selection::All => true,
             Selection::Deciding => self.decides(cell.ordinal, &cell.metric),
-            Selection::Only(metrics) => metrics
-                .iter()
-                .any(|asked| *asked == cell.metric || self.is_short_for(asked, cell)),
+            Selection::Only(metrics) => metrics.iter().any(|asked| self.means(asked, cell)),
         }
+    }
+
+    /// Is this value one of the metric that is asked for, by its whole name or its short one?
+    pub fn means(&self, asked: &MetricId, cell: &Cell) -> bool {
+        *asked == cell.metric || self.is_short_for(asked, cell)
     }
 
     /// The name of a metric, short where it is that of what the step is about: `response.p99`.

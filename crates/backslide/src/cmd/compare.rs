@@ -20,17 +20,19 @@ use crate::{input, runs, table};
 pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
     let data = runs::load(&lab, args.run.as_deref(), runs::NUMBERS)?;
-    let min_effect = args.min_effect;
     let selection = selection(&args.metric);
     if args.format == CompareFormat::Text && data.info.plan.systems.len() == 1 {
         return Ok(nothing_to_judge(&data, args.format, printer));
     }
     let base = runs::base(&data, args.base.as_deref())?;
-    let comparisons = runs::compare(&data, base, selection.clone(), min_effect)?;
-    let judged = comparisons.iter().filter(|one| !is_control(&data, one));
+    let comparisons = runs::compare(&data, base, selection.clone(), args.min_effect)?;
+    let plan = &data.info.plan;
+    let judged = comparisons
+        .iter()
+        .filter(|one| !plan.is_control(&one.system));
     let judged: Vec<&Comparison> = judged.collect();
     // In every metric, so that a change of throughput can name the cost that moved with it.
-    let all = || runs::compare(&data, base, Selection::All, min_effect);
+    let all = || runs::compare(&data, base, Selection::All, args.min_effect);
     let base = base.unwrap_or(&data.info.plan.base);
     let missing = unmeasured::of(&data, &selection);
     let cases = unmeasured::cases(&missing, &data, base);
@@ -218,13 +220,6 @@ fn has_a_pair(data: &RunData, base: &str) -> bool {
         let is_judged = system.is_some_and(|system| !system.control && system.name != base);
         is_judged && of_base.contains(&trial.round)
     })
-}
-
-fn is_control(data: &RunData, comparison: &Comparison) -> bool {
-    data.info
-        .plan
-        .system(&comparison.system)
-        .is_some_and(|system| system.control)
 }
 
 #[cfg(test)]

@@ -202,8 +202,8 @@ impl Conductor<'_> {
         };
         let compared = stats::compare(&data, &options)?;
         // What is said of a second copy of the base is noise, and no reason to go on.
-        let is_control = |name: &str| self.plan.system(name).is_some_and(|s| s.control);
-        let judged = compared.iter().filter(|c| !is_control(&c.system));
+        let judged = compared.iter();
+        let judged = judged.filter(|c| !self.plan.is_control(&c.system));
         let (undecided, goes_on) = match looks.next(done, judged) {
             Next::GoOn { undecided } => (undecided, has_next),
             Next::Decided => (0, false),

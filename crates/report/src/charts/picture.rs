@@ -114,12 +114,10 @@ fn key_width(system: &Seen<'_>) -> f64 {
     Look::Key.width(&system.key) + GAP
 }
 
-/// Its name, with base or control in brackets.
+/// Its name; of the base with the word. The control is called so.
 fn name(system: &Seen<'_>) -> String {
     if system.is_base {
         format!("{} (base)", system.name)
-    } else if system.is_control && !system.name.contains("control") {
-        format!("{} (control)", system.name)
     } else {
         system.name.to_owned()
     }

@@ -21,11 +21,10 @@ pub(super) fn chip(system: &Seen<'_>) -> Markup {
     html! { span.chip.(Style(system.index).class()) { (system.key) } }
 }
 
-/// Is it the base or the control? The latter is usually called so.
+/// Is it the base? The control is called so.
 pub(super) fn role(system: &Seen<'_>) -> Markup {
     html! {
         @if system.is_base { span.role { " base" } }
-        @else if system.is_control && system.name != "control" { span.role { " control" } }
     }
 }
 

@@ -153,8 +153,6 @@ pub(super) fn name(system: &Seen<'_>) -> Cell {
     let cell = Cell::text(system.name);
     if system.is_base {
         cell.marked(Tone::Plain, "base")
-    } else if system.is_control && !system.name.contains("control") {
-        cell.marked(Tone::Plain, "control")
     } else {
         cell
     }

@@ -90,12 +90,12 @@ fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryErro
     let Selection::Only(metrics) = &options.metrics else {
         return Ok(());
     };
+    let steps: Vec<Steps<'_>> = parts.iter().map(|part| Steps::of(part.data)).collect();
     let is_measured = |metric: &MetricId| {
-        let asked = Selection::Only(vec![metric.clone()]);
-        parts.iter().any(|part| {
-            let steps = Steps::of(part.data);
+        let mut parts = parts.iter().zip(&steps);
+        parts.any(|(part, steps)| {
             let mut cells = part.data.cells.iter();
-            cells.any(|cell| steps.selects(&asked, cell))
+            cells.any(|cell| steps.means(metric, cell))
         })
     };
     match metrics.iter().find(|metric| !is_measured(metric)) {

@@ -76,12 +76,10 @@ impl Below {
         // Instead of waiting for who locks the file, who may wait for our first connection.
         connection.busy_timeout(Duration::ZERO)?;
         let state = connection.unchecked_transaction()?;
-        {
-            let mut same = state.prepare(SAME)?;
-            for step in steps {
-                if !same.exists(params![step.id, step.name.0, step.system, step.round])? {
-                    return Ok(None);
-                }
+        let mut same = state.prepare(SAME)?;
+        for step in steps {
+            if !same.exists(params![step.id, step.name.0, step.system, step.round])? {
+                return Ok(None);
             }
         }
         Self::read(&state, steps, want).map(Some)

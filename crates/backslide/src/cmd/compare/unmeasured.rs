@@ -27,23 +27,21 @@ pub(super) fn of(data: &RunData, selection: &Selection) -> Vec<Unmeasured> {
         text: text(data, what),
     };
     let steps = Steps::of(data);
-    let has = |asked: &Selection| cells(data).any(|cell| steps.selects(asked, cell));
+    let has = || cells(data).any(|cell| steps.selects(selection, cell));
     match selection {
         Selection::Only(metrics) => {
-            let missing = metrics.iter().filter(|metric| {
-                let metric = Selection::Only(vec![(*metric).clone()]);
-                !has(&metric)
-            });
+            let is_measured = |metric| cells(data).any(|cell| steps.means(metric, cell));
+            let missing = metrics.iter().filter(|metric| !is_measured(metric));
             missing
                 .map(|metric| unmeasured(metric, &format!("`{metric}`")))
                 .collect()
         }
-        Selection::Deciding if !has(selection) => {
+        Selection::Deciding if !has() => {
             let what = "what decides steps (throughput, unless operations arrive by themselves)";
             vec![unmeasured(&MetricId::new(MetricId::RATE), what)]
         }
         // Where there is no value at all the text says so, and names no metric.
-        Selection::All if !has(selection) => {
+        Selection::All if !has() => {
             vec![unmeasured(&MetricId::new(MetricId::RATE), "")]
         }
         Selection::Deciding | Selection::All => Vec::new(),
