@@ -1,7 +1,7 @@
 //! `report --charts`: each chart of a run as a file, SVG always, PNG where the system has a font.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,20 +28,22 @@ pub(crate) struct Written {
     has_png: bool,
 }
 
-/// Writes them into the directory, which is made where it is missing. Each file is there whole or not at all;
-/// others are left alone.
+/// Writes them into the directory, which is made where it is missing: all of them, or none that was not there
+/// before, as when the disk is full. Each file is whole; others are left alone.
 pub(crate) fn write(files: Vec<ChartFile>, directory: &Path) -> Result<Written> {
-    fs::create_dir_all(directory)
+    let mut made = Made::default();
+    made.directory(directory)
         .with_context(|| format!("cannot create {}", directory.display()))?;
     let painter = Painter::new();
     for file in &files {
-        keep(directory, &file.name, "svg", file.svg.as_bytes())?;
+        made.file(directory, &file.name, "svg", file.svg.as_bytes())?;
         if let Some(painter) = &painter {
             let png = painter.png(&file.svg);
             let png = png.with_context(|| format!("cannot paint the chart {}", file.name))?;
-            keep(directory, &file.name, "png", &png)?;
+            made.file(directory, &file.name, "png", &png)?;
         }
     }
+    made.keep();
     Ok(Written {
         files,
         directory: directory.to_owned(),
@@ -49,9 +51,55 @@ pub(crate) fn write(files: Vec<ChartFile>, directory: &Path) -> Result<Written> 
     })
 }
 
-fn keep(directory: &Path, name: &str, ending: &str, bytes: &[u8]) -> Result<()> {
-    let path = directory.join(format!("{name}.{ending}"));
-    output::write(&path, |out| Ok(out.write_all(bytes)?))
+/// What was made where nothing was before. It goes away again unless it is kept.
+#[derive(Default)]
+struct Made {
+    /// The outer before the inner.
+    directories: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+}
+
+impl Made {
+    fn directory(&mut self, directory: &Path) -> io::Result<()> {
+        let all = directory.ancestors();
+        let missing = all.take_while(|at| !at.as_os_str().is_empty() && !is_there(at));
+        let mut missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        missing.reverse();
+        self.directories.extend(missing);
+        fs::create_dir_all(directory)
+    }
+
+    fn file(&mut self, directory: &Path, name: &str, ending: &str, bytes: &[u8]) -> Result<()> {
+        let path = directory.join(format!("{name}.{ending}"));
+        let is_new = !is_there(&path);
+        output::write(&path, |out| Ok(out.write_all(bytes)?))?;
+        if is_new {
+            self.files.push(path);
+        }
+        Ok(())
+    }
+
+    fn keep(mut self) {
+        self.directories.clear();
+        self.files.clear();
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // A leftover could not be helped. A directory in which somebody else put something stays.
+        for file in &self.files {
+            let _leftover = fs::remove_file(file);
+        }
+        for directory in self.directories.iter().rev() {
+            let _leftover = fs::remove_dir(directory);
+        }
+    }
+}
+
+/// Is anything there, be it a link to nowhere?
+fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
 }
 
 impl Written {
@@ -275,6 +323,53 @@ mod tests {
             .map(|pixel| [pixel.red(), pixel.green(), pixel.blue()])
             .collect();
         assert!(colours.len() > 20, "{}", colours.len());
+    }
+
+    /// Two charts, of which the second cannot be written: there is no directory of its name.
+    fn one_and_a_failure() -> Vec<ChartFile> {
+        let mut files = inserts();
+        files.truncate(2);
+        for (file, name) in files.iter_mut().zip(["first", "none/second"]) {
+            name.clone_into(&mut file.name);
+        }
+        files
+    }
+
+    /// What is in a directory, by name.
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn where_a_chart_cannot_be_written_none_is_left() {
+        let directory = tempfile::tempdir().unwrap();
+        let charts = directory.path().join("img/charts");
+        let error = write(one_and_a_failure(), &charts).unwrap_err();
+        let second = charts.join("none/second.svg");
+        assert_eq!(
+            error.to_string(),
+            format!("cannot write {}", second.display())
+        );
+        assert!(names(directory.path()).is_empty());
+    }
+
+    #[test]
+    fn where_a_chart_cannot_be_written_what_was_there_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        for name in ["first.svg", "mine.txt"] {
+            fs::write(at(name), "old").unwrap();
+        }
+        assert!(write(one_and_a_failure(), directory.path()).is_err());
+        assert_eq!(names(directory.path()), ["first.svg", "mine.txt"]);
+        assert_eq!(fs::read_to_string(at("mine.txt")).unwrap(), "old");
+        let kept = one_and_a_failure().remove(0);
+        write(vec![kept], &at("new")).unwrap();
+        assert!(at("new/first.svg").exists());
     }
 
     #[test]

@@ -31,7 +31,9 @@ impl Exit {
         let mut exit = Self::Fine;
         for comparison in judged {
             match comparison.verdict {
-                Verdict::Regressed => return Self::Regressed,
+                Verdict::Regressed | Verdict::Incomparable(Reason::FellToZero { .. }) => {
+                    return Self::Regressed;
+                }
                 Verdict::Improved
                 | Verdict::Unchanged
                 | Verdict::Inconclusive(Reason::NotJudged) => {}
@@ -51,5 +53,36 @@ impl From<Exit> for ExitCode {
             Exit::Inconclusive => 11,
             Exit::TrialFailed => 20,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::MetricId;
+
+    use super::*;
+    use crate::made_up::{self, micro::Micro};
+
+    #[test]
+    fn what_fell_to_zero_is_a_regression_and_what_has_no_ratio_is_open() {
+        let data = made_up::micro::run(&Micro {
+            tests: 1,
+            ..Micro::usual()
+        });
+        let mut comparisons = made_up::comparisons(&data);
+        comparisons.retain(|one| one.metric.0 == MetricId::RATE);
+        let mut exit = |verdict: Verdict| {
+            for one in &mut comparisons {
+                one.verdict = Verdict::Unchanged;
+            }
+            comparisons[0].verdict = verdict;
+            Exit::of(comparisons.iter())
+        };
+        assert_eq!(exit(Verdict::Unchanged), Exit::Fine);
+        let system = "b".to_owned();
+        let no_ratio = Verdict::Incomparable(Reason::NoRatio { system });
+        assert_eq!(exit(no_ratio), Exit::Inconclusive);
+        let fell = Verdict::Incomparable(Reason::FellToZero { rounds: 4 });
+        assert_eq!(exit(fell), Exit::Regressed);
     }
 }

@@ -3,6 +3,7 @@
 mod args;
 mod charts;
 mod cmd;
+mod disturbed;
 mod exit;
 mod input;
 mod installing;
@@ -11,6 +12,7 @@ mod printer;
 mod progress;
 mod runs;
 mod table;
+mod time_needed;
 mod wrap;
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{Counts, Event, Interval, Nanos, Outcome, Plan, TrialKey};
 use report::printable;
 
+use crate::disturbed;
 use crate::printer::Printer;
 
 /// Shows events as they come: one live line on a terminal, a line a trial elsewhere.
@@ -27,6 +28,10 @@ pub(crate) struct Progress {
     of: u32,
     /// May the run end before it has all of them?
     ends_early: bool,
+    /// Was a round disturbed, now or before this session? The first one is told with what to do.
+    has_lost: bool,
+    /// How often a disturbed round is run again.
+    reruns: u32,
     step: String,
     /// What the last step came to.
     last: String,
@@ -38,17 +43,15 @@ pub(crate) struct Progress {
 /// A trial that is under way.
 struct UnderWay {
     key: TrialKey,
-    /// Its number in the run.
+    /// Its number in the run: `3/24`.
     number: String,
     begun: Instant,
 }
 
 impl Progress {
-    pub(crate) fn new(printer: Printer, plan: &Plan, trials_done: u32) -> Self {
-        let total = plan.systems.len() as u32 * plan.rounds;
-        let left = total.saturating_sub(trials_done);
-        let estimate = plan::estimate(plan).time;
-        let expected = Duration::from(estimate) * left / total.max(1);
+    pub(crate) fn new(printer: Printer, plan: &Plan, done: &[(TrialKey, Outcome)]) -> Self {
+        let total = trials_of(plan);
+        let trials_done = done.len() as u32;
         let bar = ProgressBar::with_draw_target(Some(u64::from(total)), target(printer));
         if let Ok(style) = ProgressStyle::with_template("{prefix:.bold} {wide_msg}") {
             bar.set_style(style);
@@ -57,7 +60,7 @@ impl Progress {
         Self {
             printer,
             bar,
-            expected,
+            expected: time_of_rest(plan, done.len()).into(),
             begun: Instant::now(),
             trial: String::new(),
             under_way: Vec::new(),
@@ -66,6 +69,8 @@ impl Progress {
             done_before: trials_done,
             of: total,
             ends_early: plan.course.first_look.is_some(),
+            has_lost: done.iter().any(|(_, outcome)| outcome.is_quarantined()),
+            reruns: plan.course.quarantine.map_or(0, |limits| limits.reruns),
             step: String::new(),
             last: String::new(),
             subject: 0,
@@ -89,7 +94,7 @@ impl Progress {
                 self.trial_begun = Instant::now();
                 self.under_way.push(UnderWay {
                     key: trial.clone(),
-                    number: format!("[{index}/{of}]"),
+                    number: format!("{index}/{of}"),
                     begun: self.trial_begun,
                 });
                 self.turn_to(trial);
@@ -157,7 +162,7 @@ impl Progress {
     fn turn_to(&mut self, trial: &TrialKey) {
         self.trial = name_of(trial);
         if let Some(under_way) = self.under_way.iter().find(|one| one.key == *trial) {
-            self.bar.set_prefix(under_way.number.clone());
+            self.bar.set_prefix(format!("[{}]", under_way.number));
         }
     }
 
@@ -179,11 +184,14 @@ impl Progress {
             return;
         };
         let took = Nanos::from(begun.elapsed());
-        let (prefix, name) = (number, name_of(trial));
+        let (prefix, name) = (self.ended(&number), name_of(trial));
         match outcome {
             Outcome::Completed => self.say(&format!("{prefix} {name}: done in {took}")),
             Outcome::Quarantined { reason } => {
                 self.say(&format!("{prefix} {name}: quarantined: {reason}"));
+                if !std::mem::replace(&mut self.has_lost, true) {
+                    self.say(&disturbed::lost(trial.round, reason, self.reruns));
+                }
             }
             Outcome::Failed { step, reason, .. } => {
                 let at = step
@@ -193,6 +201,27 @@ impl Progress {
             }
         }
         self.bar.inc(1);
+    }
+
+    /// How the line of a trial that has ended begins: with its number, and where there is no live line with the time
+    /// that is left.
+    fn ended(&self, number: &str) -> String {
+        // What is run in slices ends together.
+        let ended = self.done + self.under_way.len() as u32;
+        let all = self.of.saturating_sub(self.done_before);
+        let left = left_after(self.begun.elapsed(), ended, all);
+        if !self.bar.is_hidden() || left.is_zero() {
+            return format!("[{number}]");
+        }
+        format!("[{number}, {} {} left]", self.about(), Nanos::from(left))
+    }
+
+    const fn about(&self) -> &'static str {
+        if self.ends_early {
+            "at most about"
+        } else {
+            "about"
+        }
     }
 
     fn rate(&self, rate: f64) -> String {
@@ -210,11 +239,7 @@ impl Progress {
 
     fn show(&self, what: &str) {
         let left = Nanos::from(self.time_left());
-        let about = if self.ends_early {
-            "at most about"
-        } else {
-            "about"
-        };
+        let about = self.about();
         self.bar.set_message(printable(&format!(
             "{} · {} · {what} · {about} {left} left",
             self.trial, self.step
@@ -231,6 +256,24 @@ impl Progress {
         let whole = self.trial_begun.duration_since(self.begun) / self.done * all;
         whole.saturating_sub(gone)
     }
+}
+
+/// Trials that a plan has without those that are run again.
+fn trials_of(plan: &Plan) -> u32 {
+    plan.systems.len() as u32 * plan.rounds
+}
+
+/// How long the planned trials take of which so many are done.
+pub(crate) fn time_of_rest(plan: &Plan, done: usize) -> Nanos {
+    let total = trials_of(plan);
+    let left = total.saturating_sub(done as u32);
+    let all = Duration::from(plan::estimate(plan).time);
+    Nanos::from(all * left / total.max(1))
+}
+
+/// The time that is left of `all` trials, of which so many have ended in `gone`.
+fn left_after(gone: Duration, ended: u32, all: u32) -> Duration {
+    (gone / ended.max(1) * all).saturating_sub(gone)
 }
 
 /// The shortest interval whose rate is shown; slices are longer.
@@ -262,6 +305,16 @@ fn target(printer: Printer) -> ProgressDrawTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_takes_as_long_as_what_was_done() {
+        let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
+        assert_eq!(left_after(minutes(1), 1, 6), minutes(5));
+        assert_eq!(left_after(minutes(6), 4, 6), minutes(3));
+        assert_eq!(left_after(minutes(6), 6, 6), Duration::ZERO);
+        // There are more trials than were planned.
+        assert_eq!(left_after(minutes(7), 7, 6), Duration::ZERO);
+    }
 
     #[test]
     fn a_look_says_what_it_found_and_whether_it_goes_on() {

@@ -82,6 +82,7 @@ fn the_demo_plan_for_people() {
     plan demo: 3 × 4 rounds = 12 trials, base sqlite/wal, seed 7681083602658888420
     about TIME and SIZE of disk; SIZE are free in DIR
     about SIZE of memory; the host has SIZE
+    quarantine is off: no trial is set aside, whatever disturbs the host
      trial  round  system           about 
          1      1  sqlite/wal       TIME
          2      1  control          TIME
@@ -401,7 +402,7 @@ fn every_plan_of_the_catalog_is_found_by_its_name() {
         let ran = bench.run(&["plan", name, "--format", "json"]);
         let fits = ran.code() == 0 || ran.stderr.contains("of disk");
         assert!(fits, "{ran:?}");
-        let plan: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        let plan: Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!(plan["name"], name);
     }
 }

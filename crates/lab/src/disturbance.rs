@@ -12,6 +12,52 @@ const FEWEST_PAGES: u64 = 256;
 /// Steps that the reason of a quarantined trial names.
 const NAMED: usize = 3;
 
+/// What disturbs a step, as reasons have it.
+const STEAL: &str = "other guests took";
+const FOREIGN: &str = "other processes took";
+const THROTTLED: &str = "a quota held processes back for";
+const SWAPPED: &str = "pages a second were swapped";
+const FAULTS: &str = "major page faults a second of the server";
+
+/// Each of these, and what it is without a number.
+const KINDS: [(&str, &str); 5] = [
+    (STEAL, "other guests took CPU time"),
+    (FOREIGN, "other processes took CPU time"),
+    (THROTTLED, "a quota held processes back"),
+    (SWAPPED, "pages of memory were swapped"),
+    (FAULTS, "the server had major page faults"),
+];
+
+/// What disturbed a trial that was quarantined for this reason, without the numbers; empty where the reason tells
+/// nothing that is known.
+pub fn kinds_of_disturbance(reason: &str) -> Vec<&'static str> {
+    let told = KINDS.iter().filter(|(words, _)| reason.contains(*words));
+    told.map(|(_, kind)| *kind).collect()
+}
+
+/// The limits in words: `other processes took more than 30 % of one CPU, … or …`.
+pub fn limits_in_words(limits: &Quarantine) -> String {
+    let percent = |permille: u32| f64::from(permille) / 10.0;
+    let (foreign, steal) = (limits.foreign_permille, limits.steal_permille);
+    let mut words = vec![
+        format!("{FOREIGN} more than {} % of one CPU", percent(foreign)),
+        format!("{STEAL} more than {} % of all CPUs", percent(steal)),
+        format!(
+            "{THROTTLED} more than {} % of one CPU",
+            percent(limits.throttled_permille)
+        ),
+    ];
+    let mut last = format!("more than {} {SWAPPED}", limits.swapped_pages);
+    if limits.major_faults < u32::MAX {
+        words.push(last);
+        last = format!(
+            "the server had more than {} major page faults a second",
+            limits.major_faults
+        );
+    }
+    format!("{} or {last}", words.join(", "))
+}
+
 /// What disturbed a measured step by more than the limits: the step, what it was, how much, and the limit.
 /// What could not be read on this host is not judged.
 pub(crate) fn of_step(record: &StepRecord, limits: &Quarantine) -> Option<String> {
@@ -41,13 +87,18 @@ pub(crate) fn outcome(disturbed: &[String]) -> Outcome {
 
 /// The counters of a step with the CPU time that was neither the server's nor the client's; without it where
 /// the server's is not known.
-pub(crate) fn with_foreign(mut counters: Readings, site: &dyn Site) -> Readings {
+pub(crate) fn with_foreign(counters: Readings, site: &dyn Site) -> Readings {
     let server = counters.get(Counter::SERVER_CPU);
     let server = server.or_else(|| match site.target().dialect {
         // Its engine works in the client.
         Dialect::Sqlite => Some(0),
         Dialect::Mysql | Dialect::Postgres => None,
     });
+    beside_server(counters, server)
+}
+
+/// The same, where the server took so much.
+pub(crate) fn beside_server(mut counters: Readings, server: Option<u64>) -> Readings {
     let host = counters.get(Counter::HOST_CPU);
     let client = counters.get(Counter::CLIENT_CPU);
     if let (Some(host), Some(server), Some(client)) = (host, server, client) {
@@ -59,7 +110,7 @@ pub(crate) fn with_foreign(mut counters: Readings, site: &dyn Site) -> Readings 
 }
 
 /// Everything that was more than its limit in a window.
-fn over(counters: &Readings, window: Nanos, limits: &Quarantine) -> Vec<String> {
+pub(crate) fn over(counters: &Readings, window: Nanos, limits: &Quarantine) -> Vec<String> {
     let one_cpu = Share {
         counters,
         there_was: window.0,
@@ -73,15 +124,11 @@ fn over(counters: &Readings, window: Nanos, limits: &Quarantine) -> Vec<String> 
     let found = [
         all_cpus.and_then(|all| {
             let limit = limits.steal_permille;
-            all.over("other guests took", Counter::HOST_STEAL, limit)
+            all.over(STEAL, Counter::HOST_STEAL, limit)
         }),
+        one_cpu.over(FOREIGN, Counter::HOST_FOREIGN, limits.foreign_permille),
         one_cpu.over(
-            "other processes took",
-            Counter::HOST_FOREIGN,
-            limits.foreign_permille,
-        ),
-        one_cpu.over(
-            "a quota held processes back for",
+            THROTTLED,
             Counter::HOST_THROTTLED,
             limits.throttled_permille,
         ),
@@ -89,14 +136,14 @@ fn over(counters: &Readings, window: Nanos, limits: &Quarantine) -> Vec<String> 
             counters,
             window,
             Counter::HOST_SWAPPED,
-            "pages a second were swapped",
+            SWAPPED,
             limits.swapped_pages,
         ),
         each_second(
             counters,
             window,
             Counter::SERVER_MAJFLT,
-            "major page faults a second of the server",
+            FAULTS,
             limits.major_faults,
         ),
     ];
@@ -191,6 +238,37 @@ mod tests {
                 "1001 major page faults a second of the server (limit 1000)",
             ]
         );
+        let kinds: Vec<_> = told
+            .iter()
+            .map(|reason| kinds_of_disturbance(reason))
+            .collect();
+        assert_eq!(kinds, KINDS.map(|(_, kind)| vec![kind]));
+    }
+
+    #[test]
+    fn kinds_are_told_without_numbers() {
+        let reason = "s1: other processes took 30.1 % of one CPU (limit 30 %), 101 pages a second were swapped \
+                      (limit 100); s2: other processes took 40.0 % of one CPU (limit 30 %); and 1 more step";
+        assert_eq!(
+            kinds_of_disturbance(reason),
+            [
+                "other processes took CPU time",
+                "pages of memory were swapped"
+            ]
+        );
+        assert!(kinds_of_disturbance("noise").is_empty());
+    }
+
+    #[test]
+    fn limits_are_told_as_reasons_tell_what_was_over_them() {
+        insta::assert_snapshot!(limits_in_words(&LIMITS), @"other processes took more than 30 % of one CPU, other guests took more than 10 % of all CPUs, a quota held processes back for more than 5.5 % of one CPU, more than 100 pages a second were swapped or the server had more than 1000 major page faults a second");
+        let any_faults = Quarantine {
+            major_faults: u32::MAX,
+            ..LIMITS
+        };
+        let told = limits_in_words(&any_faults);
+        let end = "a quota held processes back for more than 5.5 % of one CPU or more than 100 pages a second were swapped";
+        assert!(told.ends_with(end), "{told}");
     }
 
     #[test]

@@ -9,6 +9,7 @@
 mod account;
 mod address;
 mod alive;
+mod beside;
 mod builds;
 mod capacity;
 mod conductor;
@@ -36,6 +37,7 @@ mod tryout;
 mod variables;
 
 pub use address::{ForeignAddress, Secrets};
+pub use beside::{Beside, watch_beside};
 pub use builds::{Builds, hold_builds};
 pub use capacity::Capacity;
 pub use conductor::Ended;
@@ -43,6 +45,7 @@ pub use crash_check::{
     Crash, CrashCheck, CrashSpec, Killed, LEAST_LOAD, crash_workload, run_terminals,
 };
 pub use directory::{Claim, Lab};
+pub use disturbance::{kinds_of_disturbance, limits_in_words};
 pub use error::LabError;
 pub use judging::judging;
 pub use lock::RunLock;

@@ -23,6 +23,16 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Is it certainly worse: regressed, or nothing left of it? What is at zero has no ratio, so that the latter is
+    /// incomparable by its word.
+    pub const fn is_regression(&self) -> bool {
+        match self {
+            Self::Regressed => true,
+            Self::Incomparable(reason) => matches!(reason, Reason::FellToZero { .. }),
+            Self::Improved | Self::Unchanged | Self::Inconclusive(_) => false,
+        }
+    }
+
     /// One word.
     pub const fn word(&self) -> &'static str {
         match self {
@@ -96,6 +106,12 @@ pub enum Reason {
         /// Which side.
         system: String,
     },
+    /// The candidate has zero in every complete round and the base in none, where more is better: there is no ratio,
+    /// but no doubt either.
+    FellToZero {
+        /// Complete rounds.
+        rounds: u32,
+    },
     /// Neither direction is better; the ratio explains, it is not judged.
     NotJudged,
     /// This system has no value of the metric, though its trials completed.
@@ -137,6 +153,7 @@ impl fmt::Display for Reason {
                 candidate,
             } => write!(f, "{what} differs: {base} and {candidate}"),
             Self::NoRatio { system } => write!(f, "{system} has a value of zero"),
+            Self::FellToZero { rounds } => write!(f, "fell to zero in all {rounds} rounds"),
             Self::NoValue { system } => write!(f, "not measured for {system}"),
             Self::NotJudged => f.write_str("neither direction is better"),
             Self::NotMeasured => f.write_str("not measured in this run"),

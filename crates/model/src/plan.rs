@@ -62,6 +62,12 @@ impl Plan {
         self.round(round, &mut rng)
     }
 
+    /// Rounds that may be run again for disturbed ones, at most.
+    pub fn rounds_again(&self) -> u32 {
+        let reruns = self.course.quarantine.map_or(0, |limits| limits.reruns);
+        self.rounds.saturating_mul(reruns)
+    }
+
     /// Where the order of all rounds comes from.
     fn order(&self) -> Rng {
         Rng::new(mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]))

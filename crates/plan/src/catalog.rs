@@ -188,7 +188,7 @@ impl Catalog {
     }
 
     /// The noise that trials may meet where a plan does not say.
-    pub(crate) const fn noise(&self) -> Option<Quarantine> {
+    pub const fn noise(&self) -> Option<Quarantine> {
         self.noise
     }
 

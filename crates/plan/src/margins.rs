@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Described, Direction, Margin, MetricId, describe, judged_metrics};
+use model::{Dbms, Described, Direction, Margin, MetricId, Plan, describe, judged_metrics};
 
 use crate::PlanError;
 use crate::document::Value;
@@ -14,6 +14,9 @@ const MAX_PERCENT: u32 = 100;
 /// Stands for any kind of operation where only the family of a metric matters.
 const ANY_KIND: &str = "query";
 
+/// How the names of metrics begin that only a server has.
+const OF_SERVER: &str = "server.";
+
 /// Reads the table of margins.
 pub(crate) fn read(item: &Item<'_>) -> Result<BTreeMap<MetricId, Margin>, PlanError> {
     let Value::Table(_) = item.node.value else {
@@ -21,6 +24,20 @@ pub(crate) fn read(item: &Item<'_>) -> Result<BTreeMap<MetricId, Margin>, PlanEr
     };
     let fields = Fields::named(item, "margins")?;
     fields.all().map(|item| one(&item)).collect()
+}
+
+/// What may be meant otherwise: margins of metrics that no system has, so that they are never used.
+pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
+    let mut systems = plan.systems.iter();
+    if systems.any(|system| system.build.dbms != Dbms::Sqlite) {
+        return Vec::new();
+    }
+    let named = plan.course.margins.keys();
+    let of_server = named.filter(|metric| metric.0.starts_with(OF_SERVER));
+    let told = of_server.map(|metric| {
+        format!("`{metric}` in margins: no system of the plan has it, because SQLite has no server")
+    });
+    told.collect()
 }
 
 fn one(item: &Item<'_>) -> Result<(MetricId, Margin), PlanError> {

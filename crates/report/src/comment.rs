@@ -8,8 +8,8 @@ use model::{Comparison, MetricId, Reason, Verdict};
 use crate::markdown::{escape, grid};
 use crate::rounds::rounds;
 use crate::table::{Cell, Header, Table};
-use crate::tables::{verdict_tone, view_moved_with};
-use crate::view::{View, is_certain};
+use crate::tables::{verdict_tone, verdict_word, view_moved_with};
+use crate::view::{View, counted_as, is_certain};
 use crate::{Input, findings, format, sentence};
 
 /// Bytes of a comment at most: GitHub takes 65,536 characters.
@@ -36,6 +36,7 @@ pub fn comment(input: &Input<'_>, compared: &[&Comparison]) -> String {
     remarks(&mut text, &view);
     others(&mut text, &view, compared);
     let info = &input.data.info;
+    let host = format::unknown_host(info).unwrap_or_else(|| info.host.cpu_model.clone());
     let _infallible = writeln!(
         text,
         "<sub>Run {} of {}, {}, {}, on {}, by backslide {}.</sub>",
@@ -43,7 +44,7 @@ pub fn comment(input: &Input<'_>, compared: &[&Comparison]) -> String {
         escape(&info.plan.name),
         escape(&info.started),
         rounds(input.data),
-        escape(&info.host.cpu_model),
+        escape(&host),
         escape(&info.backslide)
     );
     fitting(each_reason_once(text, compared))
@@ -107,7 +108,8 @@ fn sentences(text: &mut String, view: &View<'_>) {
 fn headline(compared: &[&Comparison]) -> String {
     let mut parts = Vec::new();
     for word in WORDS {
-        let count = compared.iter().filter(|c| c.verdict.word() == word).count();
+        let counted = compared.iter().filter(|c| counted_as(&c.verdict) == word);
+        let count = counted.count();
         if count > 0 {
             parts.push(format!("{count} {word}"));
         }
@@ -134,7 +136,7 @@ fn certain(text: &mut String, view: &View<'_>, compared: &[&Comparison]) {
     if certain.is_empty() {
         return;
     }
-    certain.sort_by_key(|c| c.verdict != Verdict::Regressed);
+    certain.sort_by_key(|c| !c.verdict.is_regression());
     let more = certain.len().saturating_sub(MOST);
     let rows = certain.iter().take(MOST).map(|c| row(view, c));
     let table = Table {
@@ -168,7 +170,7 @@ fn row(view: &View<'_>, comparison: &Comparison) -> Vec<Cell> {
         Cell::text(label(view, comparison)),
         Cell::text(comparison.metric.0.clone()),
         Cell::text(format::ratio_and_interval(comparison)),
-        Cell::text(comparison.verdict.word()).with_tone(verdict_tone(&comparison.verdict)),
+        Cell::text(verdict_word(&comparison.verdict)).with_tone(verdict_tone(&comparison.verdict)),
         Cell::text(moved.unwrap_or_default()),
     ]
 }

@@ -16,6 +16,12 @@ pub use json::history_json;
 pub use page::history_html;
 pub use tables::history_tables;
 
+/// Lines that fell to zero which a sentence names at most.
+const MOST_FALLEN: usize = 5;
+
+/// What is said of a line that did.
+const FELL_TO_ZERO: &str = "fell to zero";
+
 /// The history in Markdown with GitHub's tables. Names are escaped.
 pub fn history_markdown(history: &History) -> String {
     let title = format!(
@@ -69,7 +75,30 @@ pub fn history_sentence(history: &History) -> String {
             " {untested} could not be tested: that needs 8 builds, or several rounds of builds of one run."
         );
     }
+    text.push_str(&fallen(history));
     text
+}
+
+/// ` The last build fell to zero in l.i1, rate.`; empty where it did in no line.
+fn fallen(history: &History) -> String {
+    let lines = history.lines.iter().filter(|line| fell_to_zero(line));
+    let names = lines.map(|line| format!("{}, {}", step_name(history, line), line.metric));
+    let mut names: Vec<String> = names.collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    let more = names.len().saturating_sub(MOST_FALLEN);
+    names.truncate(MOST_FALLEN);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    format!(" The last build fell to zero in {}.", names.join("; "))
+}
+
+/// Is nothing left with the last build, where more is better? Zeros are no part of a series, so that no change says it.
+fn fell_to_zero(line: &HistoryLine) -> bool {
+    let is_loss = describe(&line.metric).is_some_and(|is| is.direction == Direction::Higher);
+    is_loss && line.ends_at_zero()
 }
 
 /// What a build is called: by what tells it from the others.

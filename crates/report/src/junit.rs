@@ -8,12 +8,12 @@ use crate::Input;
 use crate::format;
 use crate::plain::in_line;
 use crate::tables::view_moved_with;
-use crate::view::View;
+use crate::view::{View, counted_as};
 
 /// `compared` as JUnit XML: a suite for each system, a case for each comparison. A regression is a
-/// failure, what could not be compared an error, what is not decided skipped; metrics of which neither
-/// direction is better are left out. `input` has the comparisons in every metric, so that a case can say
-/// what moved with it.
+/// failure, and so is what fell to zero; what else could not be compared is an error, what is not decided skipped;
+/// metrics of which neither direction is better are left out. `input` has the comparisons in every metric, so that
+/// a case can say what moved with it.
 pub fn junit(input: &Input<'_>, compared: &[&Comparison]) -> String {
     let view = View::new(input);
     let judged = |c: &&&Comparison| {
@@ -48,8 +48,8 @@ fn counts(comparisons: &[&Comparison]) -> String {
     format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
         comparisons.len(),
-        of(|verdict| matches!(verdict, Verdict::Regressed)),
-        of(|verdict| matches!(verdict, Verdict::Incomparable(_))),
+        of(Verdict::is_regression),
+        of(|verdict| matches!(verdict, Verdict::Incomparable(_)) && !verdict.is_regression()),
         of(|verdict| matches!(verdict, Verdict::Inconclusive(_))),
     )
 }
@@ -65,7 +65,9 @@ fn case(text: &mut String, view: &View<'_>, comparison: &Comparison) {
     let name = attribute(&format!("{label} {}", comparison.metric));
     let said = attribute(&said(comparison, moved.as_deref()));
     let result = match &comparison.verdict {
-        Verdict::Regressed => format!("      <failure type=\"regressed\" message=\"{said}\"/>\n"),
+        Verdict::Regressed | Verdict::Incomparable(Reason::FellToZero { .. }) => {
+            format!("      <failure type=\"regressed\" message=\"{said}\"/>\n")
+        }
         Verdict::Incomparable(_) => {
             format!("      <error type=\"incomparable\" message=\"{said}\"/>\n")
         }
@@ -84,7 +86,7 @@ fn case(text: &mut String, view: &View<'_>, comparison: &Comparison) {
 fn said(comparison: &Comparison, moved: Option<&str>) -> String {
     let mut text = format!(
         "{}: {} of {}, {}",
-        comparison.verdict.word(),
+        counted_as(&comparison.verdict),
         format::ratio_and_interval(comparison),
         comparison.base,
         format::plural(comparison.rounds as usize, "round")

@@ -131,8 +131,8 @@ fn placement(info: &RunInfo) -> String {
 /// `name (CPU model, 8 CPUs, 32 GiB, system, kernel)`; of an imported run no more than the CPUs.
 fn host(info: &RunInfo) -> String {
     let host = &info.host;
-    if info.is_imported() {
-        return format!("a host that is not known ({})", format::host(info));
+    if let Some(unknown) = format::unknown_host(info) {
+        return unknown;
     }
     format!(
         "{} ({}, {} CPUs, {}, {}, {})",

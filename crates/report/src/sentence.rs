@@ -23,8 +23,8 @@ pub struct Sentence {
     pub tone: Tone,
 }
 
-/// A sentence for each system but the base and its control, from the verdicts that decide the steps; one for the
-/// base too where it did not sustain an offered rate.
+/// A sentence for each system but the base and its control, from the verdicts that decide the steps: those that
+/// regressed come first, then those that improved. One for the base too where it did not sustain an offered rate.
 pub fn sentences(input: &Input<'_>) -> Vec<Sentence> {
     view_sentences(&View::new(input))
 }
@@ -36,8 +36,19 @@ pub fn control(input: &Input<'_>) -> String {
 
 pub(crate) fn view_sentences(view: &View<'_>) -> Vec<Sentence> {
     let judged = view.candidates().filter(|s| !s.is_control);
-    let judged = judged.map(|system| sentence(view, system));
+    let mut judged: Vec<Sentence> = judged.map(|system| sentence(view, system)).collect();
+    // Of hundreds of systems nobody reads all to find those that regressed.
+    judged.sort_by_key(|one| place(one.tone));
     of_base(view).into_iter().chain(judged).collect()
+}
+
+/// What regressed comes first, then what improved; the rest stays in the order of the plan.
+const fn place(tone: Tone) -> u8 {
+    match tone {
+        Tone::Regressed => 0,
+        Tone::Improved => 1,
+        Tone::Plain | Tone::Missed | Tone::Muted | Tone::Heading => 2,
+    }
 }
 
 /// Of the base only what is no comparison.
@@ -50,9 +61,13 @@ fn of_base(view: &View<'_>) -> Option<Sentence> {
     })
 }
 
+/// Steps that fell to zero which a sentence names at most.
+const MOST_FALLEN: usize = 3;
+
 /// Comparisons of one system by verdict.
 #[derive(Default)]
 struct Sorted<'a> {
+    fallen: Vec<&'a Comparison>,
     regressed: Vec<&'a Comparison>,
     improved: Vec<&'a Comparison>,
     unchanged: Vec<&'a Comparison>,
@@ -68,6 +83,7 @@ fn sort<'a>(rates: &[&'a Comparison]) -> Sorted<'a> {
             Verdict::Improved => sorted.improved.push(comparison),
             Verdict::Unchanged => sorted.unchanged.push(comparison),
             Verdict::Inconclusive(_) => sorted.inconclusive.push(comparison),
+            Verdict::Incomparable(Reason::FellToZero { .. }) => sorted.fallen.push(comparison),
             Verdict::Incomparable(_) => sorted.incomparable.push(comparison),
         }
     }
@@ -76,7 +92,7 @@ fn sort<'a>(rates: &[&'a Comparison]) -> Sorted<'a> {
 
 impl Sorted<'_> {
     fn tone(&self) -> Tone {
-        if !self.regressed.is_empty() {
+        if !(self.fallen.is_empty() && self.regressed.is_empty()) {
             Tone::Regressed
         } else if !self.improved.is_empty() {
             Tone::Improved
@@ -106,6 +122,7 @@ fn sentence(view: &View<'_>, system: &Seen<'_>) -> Sentence {
 /// What is said of each verdict that there is; the first part names the base and how many steps there are.
 fn parts(base: &str, steps: usize, sorted: &Sorted<'_>) -> Vec<String> {
     let Sorted {
+        fallen,
         regressed,
         improved,
         unchanged,
@@ -119,6 +136,12 @@ fn parts(base: &str, steps: usize, sorted: &Sorted<'_>) -> Vec<String> {
         format!("against {base}")
     };
     let said = [
+        (
+            format!("is at zero, unlike {base},"),
+            "at zero",
+            fallen,
+            each_fallen(fallen),
+        ),
         (
             format!("is slower than {base}"),
             "slower",
@@ -156,6 +179,20 @@ fn parts(base: &str, steps: usize, sorted: &Sorted<'_>) -> Vec<String> {
         parts.push(part);
     }
     parts
+}
+
+/// `: l.i1 fell to zero in all 4 rounds`.
+fn each_fallen(list: &[&Comparison]) -> Option<String> {
+    let told = list.iter().take(MOST_FALLEN).map(|comparison| {
+        let step = deciding::beside(&comparison.step.0, &comparison.metric);
+        format!("{step} {}", comparison.verdict.reason())
+    });
+    let mut told: Vec<String> = told.collect();
+    let more = list.len().saturating_sub(MOST_FALLEN);
+    if more > 0 {
+        told.push(format!("and {more} more"));
+    }
+    (!told.is_empty()).then(|| format!(": {}", told.join(", ")))
 }
 
 fn slowest(list: &[&Comparison]) -> Option<String> {

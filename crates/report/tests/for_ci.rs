@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Shape, input};
-use model::{Comparison, Direction, MetricId, Reason, Verdict, describe};
+use model::{BuildSource, Comparison, Direction, MetricId, Reason, Verdict, describe};
 
 fn rates(comparisons: &[Comparison]) -> Vec<&Comparison> {
     let rates = comparisons.iter();
@@ -55,6 +55,46 @@ fn a_regression_is_a_failure_and_what_is_not_decided_is_skipped() {
     // Two candidates: the control is one here.
     assert_eq!(xml.matches("<testsuite ").count(), 2);
     assert_eq!(xml.matches("</testsuite>").count(), 2);
+}
+
+#[test]
+fn what_fell_to_zero_is_a_failure_and_a_regression() {
+    let data = common::run(&Shape::usual());
+    let mut comparisons = common::comparisons(&data);
+    for one in &mut comparisons {
+        one.verdict = Verdict::Unchanged;
+    }
+    let mut rate = comparisons
+        .iter_mut()
+        .filter(|c| c.metric.0 == MetricId::RATE);
+    let improved = rate.find(|c| c.system == "sqlite/rollback" && c.step.0 == "l.i0");
+    improved.unwrap().verdict = Verdict::Improved;
+    common::fall(&mut comparisons, "sqlite/rollback", "l.i1");
+    let (input, rates) = (input(&data, &comparisons), rates(&comparisons));
+    let xml = report::junit(&input, &rates);
+    let counted = "tests=\"20\" failures=\"1\" errors=\"0\" skipped=\"0\"";
+    assert!(xml.contains(counted), "{xml}");
+    let failure = "<failure type=\"regressed\" message=\"regressed: – of sqlite/wal, 4 rounds; fell to zero in all 4 rounds\"/>";
+    assert!(xml.contains(failure), "{xml}");
+    let text = report::comment(&input, &rates);
+    let headline = "### backslide: 1 regressed, 1 improved, 18 unchanged\n";
+    assert!(text.contains(headline), "{text}");
+    let place = |words: &str| text.find(words).unwrap();
+    let fell = place("| sqlite/rollback | l.i1 | rate | – | fell to zero |");
+    assert!(fell < place("| sqlite/rollback | l.i0 | rate |"), "{text}");
+}
+
+#[test]
+fn a_comment_on_an_imported_run_does_not_name_a_host() {
+    let mut data = common::run(&Shape::usual());
+    for system in &mut data.info.plan.systems {
+        system.build.source = BuildSource::Imported("a.csv".into());
+    }
+    (data.info.host.name, data.info.host.shape.cpus) = ("imported".into(), 0);
+    let comparisons = common::comparisons(&data);
+    let text = report::comment(&input(&data, &comparisons), &rates(&comparisons));
+    let told = ", on a host that is not known (imported), by backslide";
+    assert!(text.contains(told), "{text}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod common;
 use common::micro::{self, Micro};
 use common::tpcc::{self, Tpcc};
 use common::{Shape, input};
-use model::{Comparison, RunData, Verdict};
+use model::{BuildSource, Cell, Comparison, RunData, Verdict};
 use report::{Finding, Input, html, html_brief};
 
 fn page(data: &RunData, comparisons: &[Comparison]) -> String {
@@ -543,6 +543,33 @@ fn a_run_without_anything() {
     data.trials.clear();
     data.info.plan.systems.clear();
     assert_sound(&page(&data, &[]));
+}
+
+#[test]
+fn an_imported_run_has_no_empty_parts() {
+    let parts = ["costs", "sizes", "noise"];
+    let mut data = common::run(&Shape {
+        systems: ["a", "b"].map(|name| (name.to_owned(), 1.0)).to_vec(),
+        ..Shape::usual()
+    });
+    let links = |data: &RunData| {
+        let page = page(data, &common::comparisons(data));
+        assert_sound(&page);
+        let ids = attributes(&page, " id=\"");
+        let links = attributes(&page, "href=\"#");
+        assert!(links.iter().all(|link| ids.contains(link)), "{links:?}");
+        parts.map(|part| (links.contains(&part), ids.contains(&part)))
+    };
+    assert_eq!(links(&data), [(true, true); 3]);
+    for system in &mut data.info.plan.systems {
+        system.build.source = BuildSource::Imported("a.csv".into());
+    }
+    let of_host = |cell: &Cell| matches!(cell.metric.0.as_str(), "rate" | "cs/o");
+    data.cells.retain(of_host);
+    let there = [(true, true), (false, false), (false, false)];
+    assert_eq!(links(&data), there);
+    data.cells.retain(|cell| cell.metric.0 == "rate");
+    assert_eq!(links(&data), [(false, false); 3]);
 }
 
 #[test]

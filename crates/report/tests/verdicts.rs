@@ -6,10 +6,11 @@ use common::micro::{self, Micro};
 use common::tpcc::{self, Tpcc};
 use common::{Shape, input};
 use model::{
-    Comparison, Counts, Evidence, Group, MetricId, Reason, StepId, StepInfo, Unit, Verdict,
+    Comparison, Counts, Evidence, Group, Interleave, MetricId, Nanos, Reason, StepId, StepInfo,
+    Unit, Verdict,
 };
-use report::Table;
 use report::tables::{self, Shown};
+use report::{Table, Tone};
 
 const CANDIDATE: &str = "sqlite/rollback";
 
@@ -250,6 +251,123 @@ fn only_a_system_without_an_open_step_performs_like_the_base() {
         }),
         "performs like sqlite/wal: unchanged in 9 of 10 steps; incomparable in 1 (no complete round: b failed: signal 9)."
     );
+}
+
+fn fell() -> Verdict {
+    Verdict::Incomparable(Reason::FellToZero { rounds: 4 })
+}
+
+#[test]
+fn a_sentence_begins_with_what_fell_to_zero() {
+    let data = common::run(&Shape::usual());
+    let said = |verdict: &dyn Fn(usize) -> Verdict| {
+        let mut comparisons = common::comparisons(&data);
+        judge(&mut comparisons, CANDIDATE, verdict);
+        let sentence = report::sentences(&input(&data, &comparisons)).remove(0);
+        assert_eq!(sentence.tone, Tone::Regressed);
+        sentence.text
+    };
+    assert_eq!(
+        said(&|step| match step {
+            2 => fell(),
+            _ => Verdict::Unchanged,
+        }),
+        "is at zero, unlike sqlite/wal, in 1 of 10 steps: l.i1 fell to zero in all 4 rounds; unchanged in 9."
+    );
+    let named = ["l.i0", "l.x", "l.i1"].map(|step| format!("{step} fell to zero in all 4 rounds"));
+    assert_eq!(
+        said(&|step| if step < 5 { fell() } else { noisy() }),
+        format!(
+            "is at zero, unlike sqlite/wal, in 5 of 10 steps: {}, and 2 more; inconclusive in 5 (about 3 more rounds).",
+            named.join(", ")
+        )
+    );
+}
+
+#[test]
+fn systems_that_regressed_come_first_then_those_that_improved() {
+    let names = ["base", "same", "up", "open", "zero", "down"];
+    let data = common::run(&Shape {
+        systems: names.map(|name| (name.to_owned(), 1.0)).to_vec(),
+        ..Shape::usual()
+    });
+    let mut comparisons = common::comparisons(&data);
+    let verdicts = [
+        Verdict::Unchanged,
+        Verdict::Improved,
+        noisy(),
+        fell(),
+        Verdict::Regressed,
+    ];
+    for (system, verdict) in names.iter().skip(1).zip(verdicts) {
+        judge(&mut comparisons, system, |_| verdict.clone());
+    }
+    let sentences = report::sentences(&input(&data, &comparisons));
+    let order: Vec<&str> = sentences.iter().map(|one| one.system.as_str()).collect();
+    assert_eq!(order, ["zero", "down", "up", "same", "open"]);
+}
+
+#[test]
+fn what_fell_to_zero_has_a_row_and_a_value_of_zero() {
+    let data = common::run(&Shape::usual());
+    let mut comparisons = common::comparisons(&data);
+    judge(&mut comparisons, CANDIDATE, |_| Verdict::Unchanged);
+    common::fall(&mut comparisons, CANDIDATE, "l.i1");
+    let input = input(&data, &comparisons);
+    let decided = Shown {
+        decided_only: true,
+        ..Shown::default()
+    };
+    let each = tables::verdicts_by_system(&input, &decided);
+    assert_eq!(each.len(), 1);
+    let why = "fell to zero in all 4 rounds";
+    assert_eq!(
+        shown(&each[0], "l.i1"),
+        ["–", "–", "4", "–", "incomparable", why]
+    );
+    assert_eq!(each[0].rows.len(), 1);
+    assert_eq!(each[0].rows[0][5].tone, Tone::Regressed);
+    let relative = tables::relative(&input);
+    assert_eq!(shown(&relative, CANDIDATE)[2], "0 fell to zero");
+    let page = report::html(&input);
+    let cell = r#"<span class="ratio">0</span><span class="verdict">fell to zero</span>"#;
+    assert_eq!(page.matches(cell).count(), 1);
+}
+
+#[test]
+fn a_column_of_reasons_is_there_where_there_is_one() {
+    let data = common::run(&Shape::usual());
+    let mut comparisons = common::comparisons(&data);
+    let heads = |comparisons: &[Comparison]| {
+        let input = input(&data, comparisons);
+        let each = tables::verdicts_by_system(&input, &Shown::default());
+        let last = |table: &Table| {
+            let columns = table.headers.len();
+            assert!(table.rows.iter().all(|row| row.len() == columns));
+            table.headers.last().unwrap().text.clone()
+        };
+        // Programs find it always.
+        assert_eq!(last(&tables::verdicts(&input, &Shown::default())), "why");
+        each.iter().map(last).collect::<Vec<String>>()
+    };
+    judge(&mut comparisons, CANDIDATE, |_| Verdict::Unchanged);
+    assert_eq!(heads(&comparisons), ["verdict", "why"]);
+    judge(&mut comparisons, CANDIDATE, |_| noisy());
+    assert_eq!(heads(&comparisons), ["why", "why"]);
+}
+
+#[test]
+fn of_slices_a_note_says_what_the_ratio_is_of() {
+    let mut data = common::run(&Shape::usual());
+    let comparisons = common::comparisons(&data);
+    let told = "In steps measured in slices the ratio is the mean of pairs of neighbouring slices; absolute values are of whole windows, whose ratio may be another.";
+    let has_note = |data: &model::RunData| {
+        let table = tables::verdicts(&input(data, &comparisons), &Shown::default());
+        table.note.lines().any(|line| line == told)
+    };
+    assert!(!has_note(&data));
+    data.info.plan.course.interleave = Interleave::Slices(Nanos::from_millis(250));
+    assert!(has_note(&data));
 }
 
 /// These rounds of a system's throughput in a step are outlying.

@@ -30,7 +30,8 @@ use crate::verdict::{
 /// - two values of which either is zero, negative or not a number have no ratio, and the cell is
 ///   incomparable; so it is where their units differ. Where both are zero in every complete round (no
 ///   errors here, none there; no reads here, none there) nothing happened that could be compared, and
-///   the cell is left out;
+///   the cell is left out. Where more is better, and only the candidate is zero in each of as many
+///   rounds as a verdict needs, it fell to zero, which is a regression without a ratio;
 /// - where both systems have slices in a round, its log ratio is the mean over the middle half of the
 ///   pairs (of all, where these are surely another on one side), and the standard error is what the
 ///   rounds say or what the pairs say, whichever is larger;
@@ -151,18 +152,7 @@ impl Question<'_> {
             let prior = self.priors.of_cell(place, row, &rounds, self.data);
             evidence = self.measure_change(&mut comparison, &rounds, &logs, prior.as_ref());
         } else {
-            let of_base = rounds.iter().find_map(|round| {
-                let is_broken = [round.base, round.candidate].map(is_broken);
-                is_broken.contains(&true).then_some(is_broken[0])
-            });
-            let zero = if of_base == Some(true) {
-                base
-            } else {
-                candidate
-            };
-            comparison.verdict = Verdict::Incomparable(Reason::NoRatio {
-                system: zero.to_owned(),
-            });
+            comparison.verdict = Verdict::Incomparable(without_ratio(&comparison, &rounds));
         }
         Some(Draft {
             is_asked: row.is_asked,
@@ -279,6 +269,35 @@ fn without_family(comparison: &Comparison) -> Verdict {
             need: FEWEST_ROUNDS,
         },
     })
+}
+
+/// Why rounds are not compared of which a value has no ratio.
+fn without_ratio(comparison: &Comparison, rounds: &[Round]) -> Reason {
+    if fell_to_zero(&comparison.metric, rounds) {
+        return Reason::FellToZero {
+            rounds: comparison.rounds,
+        };
+    }
+    let of_base = rounds.iter().find_map(|round| {
+        let is_broken = [round.base, round.candidate].map(is_broken);
+        is_broken.contains(&true).then_some(is_broken[0])
+    });
+    let broken = if of_base == Some(true) {
+        &comparison.base
+    } else {
+        &comparison.system
+    };
+    Reason::NoRatio {
+        system: broken.clone(),
+    }
+}
+
+/// Is nothing left of what the base has, in as many rounds as a verdict needs, where more is better?
+fn fell_to_zero(metric: &MetricId, rounds: &[Round]) -> bool {
+    let falls = |round: &Round| !is_broken(round.base) && round.candidate == 0.0;
+    rounds.len() >= FEWEST_ROUNDS as usize
+        && rule(metric).0 == Direction::Higher
+        && rounds.iter().all(falls)
 }
 
 /// Which direction of a metric is better, and its margin. A metric that no table describes is

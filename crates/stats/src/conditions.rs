@@ -22,23 +22,37 @@ pub(crate) fn of_systems(base: Of<'_>, candidate: Of<'_>) -> Option<Reason> {
 
 /// Why numbers of the two runs must not be put beside each other; `None` where they may.
 pub fn of_runs(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
-    let (left, right) = (&base.plan.workload, &candidate.plan.workload);
     let (here, there) = (&base.host, &candidate.host);
     let machine = |host: &model::Host| {
         let (cpus, memory) = (host.shape.cpus, host.shape.memory.0);
         format!("{}: {cpus} × {}, {memory} bytes", host.name, host.cpu_model)
     };
-    differ("workload", left.name().to_owned(), right.name().to_owned())
+    of_names(base, candidate)
         .or_else(|| differ("host", machine(here), machine(there)))
         .or_else(|| {
             // Too long to be told, and `backslide show` has both.
             let same = same_work(base, candidate);
             (!same).then(|| Reason::Different {
-                what: format!("the scale or the steps of {}", left.name()),
+                what: format!("the scale or the steps of {}", base.plan.workload.name()),
                 base: base.id.0.clone(),
                 candidate: candidate.id.0.clone(),
             })
         })
+}
+
+/// A reason where their workloads have different names; of imported runs that is what they were imported under.
+fn of_names(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
+    let [left, right] = [base, candidate].map(|run| run.plan.workload.name());
+    let remedy = if base.is_imported() && candidate.is_imported() {
+        " (import both with the same --name)"
+    } else {
+        ""
+    };
+    (left != right).then(|| Reason::Different {
+        what: "workload".to_owned(),
+        base: left.to_owned(),
+        candidate: format!("{right}{remedy}"),
+    })
 }
 
 /// Have both runs the same scale and steps, as far as any value can show it?

@@ -27,14 +27,15 @@ impl ControlSummary {
 
 /// Could a cell of the control have been called different? One that is inconclusive by noise was looked at and not
 /// called, which is what a control shall show. With too few rounds nothing is ever called, and what is incomparable
-/// or better in neither direction was not looked at: none of these says anything of false alarms.
+/// or better in neither direction was not looked at: none of these says anything of false alarms. What fell to zero
+/// is incomparable by its word only.
 pub const fn is_judged(verdict: &Verdict) -> bool {
     match verdict {
         Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => true,
         Verdict::Inconclusive(reason) => {
             matches!(reason, Reason::TooNoisy { .. } | Reason::FewSlices)
         }
-        Verdict::Incomparable(_) => false,
+        Verdict::Incomparable(_) => verdict.is_regression(),
     }
 }
 
@@ -44,7 +45,7 @@ pub fn rates_of_control(comparisons: &[Comparison], control: &str) -> ControlSum
     for comparison in comparisons.iter().filter(|c| c.system == control) {
         let verdict = &comparison.verdict;
         summary.cells += u32::from(is_judged(verdict));
-        summary.regressed += u32::from(*verdict == Verdict::Regressed);
+        summary.regressed += u32::from(verdict.is_regression());
         summary.improved += u32::from(*verdict == Verdict::Improved);
     }
     summary
@@ -84,5 +85,10 @@ mod tests {
         let found = compare(&data, &Options::default()).unwrap();
         let none = rates_of_control(&found, "control");
         assert_eq!((none.cells, none.false_alarms()), (0, None));
+
+        let data = run_of(&["base", "control"], "rate", &[[1.0, 0.0]; 3]);
+        let found = compare(&data, &Options::default()).unwrap();
+        let fallen = rates_of_control(&found, "control");
+        assert_eq!((fallen.cells, fallen.regressed), (1, 1));
     }
 }

@@ -1,7 +1,8 @@
-//! Reading a whole run for comparison and report; `below.rs` has its large parts, `stream.rs` reads it piece by
-//! piece.
+//! Reading a whole run for comparison and report; `below.rs` has its large parts, which `readers.rs` shares among
+//! threads, `stream.rs` reads it piece by piece.
 
 pub(crate) mod below;
+pub(crate) mod readers;
 mod stream;
 
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use crate::error::{Fault, StoreError};
 use crate::pack::from_json;
 use crate::read::{describe_step, row_of, run_info, wrong_type};
 use crate::record::StoredRecord;
-use below::Below;
+use readers::read_below;
 
 /// Which of the large parts of a run are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl Store {
             let finished: Vec<FinishedStep> = measured.collect();
             let completed = finished.iter().filter(|step| step.trial_completed);
             let completed: Vec<&FinishedStep> = completed.collect();
-            let below = Below::of(state, &self.path, &completed, want)?;
+            let below = read_below(state, &self.path, &completed, want)?;
             Ok(RunData {
                 info,
                 trials,

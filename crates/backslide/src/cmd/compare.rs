@@ -7,8 +7,9 @@ use std::path::Path;
 
 use anyhow::Result;
 use lab::Lab;
-use model::{Comparison, MetricId, RunData, Verdict};
+use model::{Comparison, MetricId, Reason, RunData, Verdict};
 use report::Input;
+use report::format::plural;
 use report::tables::Shown;
 use stats::Selection;
 
@@ -107,7 +108,8 @@ pub(crate) fn show(
     printer: Printer,
 ) -> Result<()> {
     let input = input::of(lab, data, base, comparisons)?;
-    if comparisons.is_empty() {
+    // Where no round has a pair, that is what is to be said.
+    if comparisons.is_empty() && has_a_pair(data, base) {
         printer.result("nothing to compare: zero in every round, or not measured in this run");
     }
     // The sentences are about what decides the steps.
@@ -118,7 +120,15 @@ pub(crate) fn show(
     }
     let has_sweep = !shown.all_metrics && over_clients(&input, printer);
     if !has_sweep || !shown.decided_only {
-        for one in report::tables::verdicts_by_system(&input, shown) {
+        let tables = report::tables::verdicts_by_system(&input, shown);
+        // Sentences say it of what decides the steps.
+        if let Some(told) = without_rows(data, comparisons)
+            && tables.is_empty()
+            && shown.all_metrics
+        {
+            printer.prose(&told);
+        }
+        for one in tables {
             table::print(printer, &one);
         }
     }
@@ -162,10 +172,34 @@ fn over_clients(input: &Input<'_>, printer: Printer) -> bool {
     !tables.is_empty()
 }
 
+/// What stands for tables that have no row because nothing certainly differs; `None` where nothing was compared.
+fn without_rows(data: &RunData, comparisons: &[Comparison]) -> Option<String> {
+    let is_judged = |one: &&Comparison| {
+        !data.info.plan.is_control(&one.system)
+            && one.verdict != Verdict::Inconclusive(Reason::NotJudged)
+    };
+    let judged: Vec<&Comparison> = comparisons.iter().filter(is_judged).collect();
+    let open = judged.iter().filter(|one| !is_decided(one)).count();
+    let all = plural(judged.len(), "comparison");
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    match (open, judged.len() - open) {
+        (0, 0) => None,
+        (0, same) => Some(format!("{same} of {all} {} unchanged", are(same))),
+        (open, 0) => Some(format!("{open} of {all} {} not decided", are(open))),
+        (open, same) => Some(format!(
+            "{open} of {all} {} not decided, {same} unchanged",
+            are(open)
+        )),
+    }
+}
+
 const fn is_decided(comparison: &Comparison) -> bool {
     matches!(
         comparison.verdict,
-        Verdict::Regressed | Verdict::Improved | Verdict::Unchanged
+        Verdict::Regressed
+            | Verdict::Improved
+            | Verdict::Unchanged
+            | Verdict::Incomparable(Reason::FellToZero { .. })
     )
 }
 
@@ -279,6 +313,40 @@ mod tests {
         let only_control = failed(&all, |_, system| system == "b" || system == "c");
         assert!(!has_a_pair(&only_control, "a"));
         assert!(has_a_pair(&failed(&all, |_, system| system == "b"), "a"));
+    }
+
+    #[test]
+    fn where_nothing_certainly_differs_the_comparisons_are_counted() {
+        let data = run_of(&["a", "b", "control"]);
+        let noisy = Verdict::Inconclusive(Reason::TooNoisy { more_rounds: None });
+        let one = |system: &str, verdict: &Verdict| {
+            let missing = unmeasured::of(&data, &selection(&["highest_rate".to_owned()]));
+            let case = unmeasured::cases(&missing, &data, "a").remove(0);
+            Comparison {
+                system: system.to_owned(),
+                verdict: verdict.clone(),
+                ..case
+            }
+        };
+        let open = one("b", &noisy);
+        let same = one("b", &Verdict::Unchanged);
+        let of_control = one("control", &noisy);
+        let told = |comparisons: &[&Comparison]| {
+            let comparisons: Vec<Comparison> = comparisons.iter().map(|&one| one.clone()).collect();
+            without_rows(&data, &comparisons).unwrap_or_default()
+        };
+        assert_eq!(told(&[]), "");
+        assert_eq!(told(&[&of_control]), "");
+        assert_eq!(
+            told(&[&open, &of_control]),
+            "1 of 1 comparison is not decided"
+        );
+        assert_eq!(told(&[&open, &open]), "2 of 2 comparisons are not decided");
+        assert_eq!(
+            told(&[&open, &same, &same]),
+            "1 of 3 comparisons is not decided, 2 unchanged"
+        );
+        assert_eq!(told(&[&same, &same]), "2 of 2 comparisons are unchanged");
     }
 
     #[test]

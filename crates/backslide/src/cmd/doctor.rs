@@ -1,13 +1,15 @@
 //! `backslide doctor`: is this host fit to measure on?
 
 mod noise;
+mod quarantine;
 
 use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use load::Stop;
+use plan::Catalog;
 use probes::{Finding, Status};
 use report::printable;
 use serde::Serialize;
@@ -30,9 +32,13 @@ struct Line {
 }
 
 pub(crate) fn run(args: &DoctorArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    let limits = Catalog::embedded()?.noise();
+    let limits = limits.context("the catalog has no limits of noise")?;
     printer.note("looking at this host for about five seconds …");
     let mut findings = probes::examine(root);
-    findings.push(noise::of_loop(&probes::noise(NOISE)));
+    let (varied, beside) = lab::watch_beside(&limits, || probes::noise(NOISE));
+    findings.push(quarantine::at_this_load(&beside, &limits));
+    findings.push(noise::of_loop(&varied));
     if !args.quick {
         printer.note("comparing SQLite with a copy of itself for about 25 seconds …");
         let stop = Stop::default();

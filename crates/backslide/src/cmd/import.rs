@@ -39,7 +39,7 @@ pub(crate) struct ImportArgs {
     /// [default: as their names and contents say]
     #[arg(long = "as", value_name = "KIND", value_parser = kind)]
     pub(crate) kind: Option<Kind>,
-    /// The name of the run's plan
+    /// The name of the run's plan, the same for one history
     #[arg(long, value_name = "N", default_value = "imported")]
     pub(crate) name: String,
     /// The numbers that the original tools publish, to the last digit, and the tables derived from them

@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use anyhow::Result;
+use lab::Lab;
 use report::{Cell, Header, Table};
 use serde::Serialize;
+use store::RunSummary;
 
 use crate::args::{Format, ListArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{runs, table};
+use crate::{disturbed, runs, table};
 
 /// A run as programs see it.
 #[derive(Serialize)]
@@ -26,18 +28,21 @@ struct Line<'a> {
     completed: u32,
     failed: u32,
     quarantined: u32,
+    /// How many rounds are complete, where some were disturbed: for people.
+    #[serde(skip)]
+    rounds_complete: Option<String>,
 }
 
 pub(crate) fn run(args: &ListArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let summaries = match runs::open(root) {
-        Ok(lab) => lab.store.runs()?,
+        Ok(lab) => with_rounds(&lab)?,
         // An empty list is the right answer for a lab that is not there yet.
         Err(_) if !root.join("lab.sqlite").exists() => Vec::new(),
         Err(error) => return Err(error),
     };
     let lines: Vec<Line<'_>> = summaries
         .iter()
-        .map(|summary| Line {
+        .map(|(summary, rounds_complete)| Line {
             run: &summary.info.id.0,
             plan: &summary.info.plan.name,
             workload: summary.info.plan.workload.name(),
@@ -56,6 +61,7 @@ pub(crate) fn run(args: &ListArgs, root: &Path, printer: Printer) -> Result<Exit
             completed: summary.completed,
             failed: summary.failed,
             quarantined: summary.quarantined,
+            rounds_complete: rounds_complete.clone(),
         })
         .collect();
     match args.format {
@@ -68,13 +74,34 @@ pub(crate) fn run(args: &ListArgs, root: &Path, printer: Printer) -> Result<Exit
     Ok(Exit::Fine)
 }
 
+/// The runs of a lab, each with how many of its rounds are complete, where some were disturbed.
+fn with_rounds(lab: &Lab) -> Result<Vec<(RunSummary, Option<String>)>> {
+    let mut runs = Vec::new();
+    for summary in lab.store.runs()? {
+        let rounds = rounds_complete(lab, &summary)?;
+        runs.push((summary, rounds));
+    }
+    Ok(runs)
+}
+
+fn rounds_complete(lab: &Lab, summary: &RunSummary) -> Result<Option<String>> {
+    if summary.quarantined == 0 {
+        return Ok(None);
+    }
+    let journal = lab.store.journal(&summary.info.id)?;
+    let outcomes = journal.iter().map(|(key, outcome)| (key.round, outcome));
+    Ok(disturbed::rounds(&summary.info.plan, outcomes))
+}
+
 fn as_table(lines: &[Line<'_>]) -> Table {
     let rows = lines.iter().map(|line| {
         let others = [(line.failed, "failed"), (line.quarantined, "quarantined")];
         let others = others.into_iter().filter(|(count, _)| *count > 0);
         let others = others.map(|(count, word)| format!(", {count} {word}"));
         let others = others.collect::<Vec<String>>().concat();
-        let trials = format!("{}/{}{others}", line.completed, line.trials);
+        let rounds = line.rounds_complete.as_ref();
+        let rounds = rounds.map_or_else(String::new, |rounds| format!("; {rounds}"));
+        let trials = format!("{}/{}{others}{rounds}", line.completed, line.trials);
         vec![
             Cell::text(line.run),
             Cell::text(line.plan),
@@ -95,5 +122,41 @@ fn as_table(lines: &[Line<'_>]) -> Table {
         .map(Header::words)
         .to_vec(),
         rows: rows.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disturbed_rounds_are_told_beside_the_trials() {
+        let line = |quarantined: u32, rounds: Option<&str>| Line {
+            run: "r1",
+            plan: "p",
+            workload: "micro",
+            started: "now",
+            state: "finished",
+            systems: vec!["a", "b"],
+            base: "a",
+            rounds: 3,
+            trials: 6,
+            completed: 6 - quarantined,
+            failed: 0,
+            quarantined,
+            rounds_complete: rounds.map(str::to_owned),
+        };
+        let table = as_table(&[
+            line(0, None),
+            line(2, Some("1 of 3 rounds complete, 2 disturbed")),
+        ]);
+        let trials: Vec<&str> = table.rows.iter().map(|row| row[5].text.as_str()).collect();
+        assert_eq!(
+            trials,
+            [
+                "6/6",
+                "4/6, 2 quarantined; 1 of 3 rounds complete, 2 disturbed"
+            ]
+        );
     }
 }

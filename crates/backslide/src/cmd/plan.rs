@@ -14,7 +14,7 @@ use report::{Cell, Header, Table};
 use crate::args::{Format, PlanArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::table;
+use crate::{disturbed, table, time_needed};
 
 pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let directory = root
@@ -47,7 +47,8 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
                 WorkloadSpec::Insert(_) => {}
                 WorkloadSpec::Sql(spec) => {
                     table::print(printer, &steps::steps(&plan, spec));
-                    printer.prose(&steps::where_time_goes(&plan, spec));
+                    let parts = time_needed::where_it_goes(&plan, spec);
+                    printer.prose(&format!("of it: {parts}"));
                 }
                 WorkloadSpec::Tpcc(spec) => {
                     table::print(printer, &transactions::steps(&plan, spec));
@@ -80,10 +81,13 @@ fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer
         plan.seed
     ));
     let shortest = needs.shortest.map(|time| format!("{time} to "));
+    let longest = needs.longest;
+    let longest = longest.map(|time| format!(" (up to {time} with rounds that are run again)"));
     printer.result(&format!(
-        "about {}{} and {} of disk; {} are free in {}",
+        "about {}{}{} and {} of disk; {} are free in {}",
         shortest.unwrap_or_default(),
         needs.time,
+        longest.unwrap_or_default(),
         needs.disk,
         host.disk.free,
         directory.display()
@@ -95,6 +99,7 @@ fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer
     for line in course(plan) {
         printer.result(&line);
     }
+    printer.prose(&disturbed::limits(plan));
     for line in report::tables::placement_lines(&plan.systems) {
         printer.result(&line);
     }

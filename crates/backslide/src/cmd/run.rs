@@ -6,16 +6,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use anyhow::{Context, Result};
 use lab::{Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
-use model::{Event, HostShape, Plan, RunId};
+use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey, WorkloadSpec};
 use plan::{BuildRequest, PlanFile};
 
 use crate::args::RunArgs;
+use crate::disturbed;
 use crate::exit::Exit;
 use crate::input;
 use crate::installing;
 use crate::printer::Printer;
-use crate::progress::Progress;
+use crate::progress::{self, Progress};
 use crate::runs;
+use crate::time_needed;
 
 pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let (mut lab, run, secrets) = if let Some(resume) = &args.resume {
@@ -133,10 +135,10 @@ pub(crate) fn carry_out(
     let stop = Stop::default();
     stop_on_signals(stop.clone(), run.clone(), printer)?;
     let info = lab.store.run_info(run)?;
-    let done = lab.store.journal(run)?.len() as u32;
+    let done = lab.store.journal(run)?;
     // Another process may not remove a build under a server that runs.
     let _held = lab::hold_builds(&info.plan.systems)?;
-    let mut progress = Progress::new(printer, &info.plan, done);
+    let mut progress = Progress::new(printer, &info.plan, &done);
     let provider = Providers { secrets };
     let root = lab.root().display().to_string();
     let mut announced = false;
@@ -150,6 +152,9 @@ pub(crate) fn carry_out(
                 report::format::plural(info.plan.systems.len(), "system"),
                 report::planned_rounds(&info.plan),
             ));
+            for line in how_long(&info.plan, &done) {
+                printer.note(&line);
+            }
         }
         progress.see(event);
     });
@@ -161,8 +166,10 @@ pub(crate) fn carry_out(
         printer.result(&run.to_string());
     }
     let ended = ended?;
-    if ended != Ended::Interrupted {
-        tell_quarantined(lab, run, printer)?;
+    if ended != Ended::Interrupted
+        && let Some(told) = disturbed::at_the_end(&info.plan, &lab.store.journal(run)?)
+    {
+        printer.note(&format!("{told}; `backslide show {run}` says more"));
     }
     Ok(match ended {
         Ended::Finished { failed: 0 } => Exit::Fine,
@@ -184,20 +191,29 @@ pub(crate) fn carry_out(
     })
 }
 
-/// Says how many trials were set aside; that is no failure.
-fn tell_quarantined(lab: &Lab, run: &RunId, printer: Printer) -> Result<()> {
-    let journal = lab.store.journal(run)?;
-    let quarantined = journal
-        .iter()
-        .filter(|(_, outcome)| outcome.is_quarantined());
-    let count = quarantined.count();
-    if count > 0 {
-        printer.note(&format!(
-            "{} quarantined, because something else disturbed the host: `backslide show {run}` says what",
-            report::format::plural(count, "trial")
-        ));
+/// Of runs that take longer it is told what takes the time.
+const LONG: Nanos = Nanos::from_secs(600);
+
+/// How long the planned trials take that are left, and what takes the time of a long run; nothing where none is left.
+fn how_long(plan: &Plan, done: &[(TrialKey, Outcome)]) -> Vec<String> {
+    let left = progress::time_of_rest(plan, done.len());
+    if left == Nanos(0) {
+        return Vec::new();
     }
-    Ok(())
+    let at_most = plan.course.first_look.map_or("", |_| "at most ");
+    let longest = plan::estimate(plan).longest.filter(|_| done.is_empty());
+    let longest = longest.map(|time| format!(", up to {time} with rounds that are run again"));
+    let time = format!("{at_most}about {left}{}", longest.unwrap_or_default());
+    let parts = match &plan.workload {
+        WorkloadSpec::Sql(spec) if left > LONG => Some(format!(
+            "of a trial of {}: {}",
+            plan.base,
+            time_needed::where_it_goes(plan, spec)
+        )),
+        // Others take as long as the server needs.
+        WorkloadSpec::Sql(_) | WorkloadSpec::Insert(_) | WorkloadSpec::Tpcc(_) => None,
+    };
+    [Some(time), parts].into_iter().flatten().collect()
 }
 
 /// The first ^C (or SIGTERM) asks to stop cleanly, the second ends the process at once: the kernel
@@ -223,4 +239,35 @@ fn stop_on_signals(stop: Stop, run: RunId, printer: Printer) -> Result<()> {
 )]
 pub(crate) fn leave_at_once() {
     std::process::exit(1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::{self, micro::Micro};
+
+    #[test]
+    fn a_long_run_says_what_takes_its_time_and_one_that_is_done_nothing() {
+        let micro = Micro {
+            tests: 1,
+            ..Micro::usual()
+        };
+        let mut plan = made_up::micro::run(&micro).info.plan;
+        let key = TrialKey {
+            round: 1,
+            position: 1,
+            system: plan.base.clone(),
+        };
+        let done = vec![(key, Outcome::Completed); plan.trials().len()];
+        assert!(how_long(&plan, &done).is_empty());
+        plan.rounds = 1;
+        let short = how_long(&plan, &[]);
+        assert_eq!(short.len(), 1);
+        assert!(short[0].starts_with("about "), "{short:?}");
+        plan.rounds = 1_000;
+        let long = how_long(&plan, &[]);
+        assert_eq!(long.len(), 2);
+        let begin = "of a trial of mysql-5.6.24/z12a: ";
+        assert!(long[1].starts_with(begin), "{long:?}");
+    }
 }

@@ -9,7 +9,7 @@ use model::{Outcome, TrialRecord};
 use crate::args::ShowArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{input, runs, table};
+use crate::{disturbed, input, runs, table};
 
 /// Lines of a failed trial's log that are shown.
 const LOG_LINES: usize = 12;
@@ -29,6 +29,11 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
         info.plan.seed,
         info.backslide,
     ));
+    let trials = data.trials.iter();
+    let outcomes = trials.map(|trial| (trial.round, &trial.outcome));
+    if let Some(rounds) = disturbed::rounds(&info.plan, outcomes) {
+        printer.result(&rounds);
+    }
     for system in &info.plan.systems {
         let role = if system.name == info.plan.base {
             " (base)"
@@ -68,20 +73,16 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
     for transactions in report::tables::transactions(&input) {
         table::print(printer, &transactions);
     }
+    for line in disturbed::trials(&data.trials) {
+        printer.prose(&line);
+    }
     for trial in &data.trials {
-        match &trial.outcome {
-            Outcome::Completed => {}
-            Outcome::Quarantined { reason } => printer.prose(&format!(
-                "\nround {}, {} was quarantined: {reason}",
-                trial.round, trial.system
-            )),
-            Outcome::Failed { .. } => failed(&lab, trial, printer),
-        }
+        failed(&lab, trial, printer);
     }
     Ok(Exit::Fine)
 }
 
-/// Why a trial failed, with the server's last lines.
+/// Why a trial failed, with the server's last lines; nothing of one that did not.
 fn failed(lab: &Lab, trial: &TrialRecord, printer: Printer) {
     let Outcome::Failed {
         step,

@@ -65,17 +65,25 @@ pub(crate) fn directory(
 /// What sysbench printed, on its own. The step is named after the script where the file has its name.
 pub(crate) fn single(system: &str, file: &File, options: &Options) -> Result<Row, ImportError> {
     let output = Output::parse(file)?;
-    let test = output
-        .script
-        .clone()
-        .unwrap_or_else(|| "sysbench".to_owned());
-    let mut row = Row::new(file.end(), system, &test, output.threads);
+    let script = output.script.as_deref();
+    let test = script.unwrap_or("sysbench");
+    let mut row = Row::new(file.end(), system, test, output.threads);
     row.cpus.clone_from(&output.cpus);
     row.scale.clone_from(&output.scale);
-    group_of(&test).clone_into(&mut row.group);
+    let group = script.map_or("", group_of_script);
+    group.clone_into(&mut row.group);
     put_rate(&mut row, &Rate::of(&output, file.end(), options.mode)?);
     put_output(&mut row, &output);
     Ok(row)
+}
+
+/// The heading for a script: sysbench's own have in their names what they do. That others read ranges is not known.
+fn group_of_script(script: &str) -> &'static str {
+    let is_range = || script.contains("range") || script.contains("scan");
+    match group_of(script) {
+        "range" if !is_range() => "",
+        group => group,
+    }
 }
 
 /// `cpus` are those that another file of this system states.

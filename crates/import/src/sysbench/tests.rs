@@ -139,6 +139,31 @@ fn the_command_line_says_the_scale() {
 }
 
 #[test]
+fn a_script_stands_under_a_heading_only_where_its_name_says_what_it_does() {
+    let of = |command: &str| {
+        let text = format!("{command}\n{READ_WRITE}");
+        let row = single("my", &file("a.txt", &text), &exact()).unwrap();
+        (row.test, row.group)
+    };
+    for (script, group) in [
+        ("oltp_point_select", "point"),
+        ("oltp_read_only", "range-aggregate"),
+        ("oltp_scan", "range"),
+        ("oltp_update_index", "write"),
+        ("select_random_ranges", "range"),
+        ("mine", ""),
+    ] {
+        // A scan has a rate only where its rows are known.
+        let command = format!("sysbench --table-size=10 dir/{script}.lua run");
+        let seen = of(&command);
+        assert_eq!(seen, (script.to_owned(), group.to_owned()));
+    }
+    for command in ["", "sysbench --table-size=10 run"] {
+        assert_eq!(of(command), ("sysbench".to_owned(), String::new()));
+    }
+}
+
+#[test]
 fn headers_and_the_mean_since_boot_are_samples_for_the_original_only() {
     let vm = file("vm", VM);
     let original = cpu(&vm, Mode::Compat).unwrap();

@@ -32,6 +32,9 @@ pub struct Estimate {
     pub time: Nanos,
     /// The same if the run ends at its first look; `None` where nobody looks.
     pub shortest: Option<Nanos>,
+    /// The same as `time` if every round is disturbed and run again as often as the plan allows; `None` where none
+    /// is run again.
+    pub longest: Option<Nanos>,
     /// One trial of each system, in the plan's order.
     pub parts: Vec<(String, Nanos)>,
     /// The template of each system, in the plan's order; none where the plan asks for none.
@@ -104,6 +107,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
     let loading = total(templates.iter().map(|template| template.time.0));
     let of_rounds = |rounds: u32| Nanos(sum([a_round.saturating_mul(u64::from(rounds)), loading]));
     let time = of_rounds(plan.rounds);
+    let again = plan.rounds_again();
     let store = store(plan, time);
     let kept = total(templates.iter().map(|template| template.disk.0));
     let instances = systems.iter().map(|(_, disk)| disk.0);
@@ -116,6 +120,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
         store: Bytes(store),
         time,
         shortest: plan.course.first_look.map(of_rounds),
+        longest: (again > 0).then(|| of_rounds(plan.rounds.saturating_add(again))),
         parts,
         templates,
     }

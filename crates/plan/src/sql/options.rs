@@ -81,11 +81,7 @@ const KEYS: [Key; 25] = [
         o.tests = Some(vec![mention(&v, &format!("set:{name}"))]);
         Ok(())
     }),
-    ("tests", |o, v| {
-        let tests = v.list()?;
-        let tests = tests.iter().map(|t| Ok(mention(t, t.text()?)));
-        tests.collect::<Result<_, _>>().map(|it| o.tests = Some(it))
-    }),
+    ("tests", |o, v| tests(v).map(|it| o.tests = Some(it))),
     ("tables", |o, v| {
         v.small(1..=MAX_COPIES).map(|it| o.tables = Some(it))
     }),
@@ -242,6 +238,19 @@ pub(crate) fn default_fields(item: Item<'_>) -> Result<Fields<'_>, PlanError> {
     // A file's own variables stand in `[vars]`.
     let keys: Vec<&str> = keys.filter(|key| *key != "vars").collect();
     Fields::new(item.node, "defaults", &keys)
+}
+
+/// Tests, groups and sets by their names, none of them twice.
+fn tests(item: Item<'_>) -> Result<Vec<Mention>, PlanError> {
+    let mut tests: Vec<Mention> = Vec::new();
+    for test in item.list()? {
+        let name = test.text()?;
+        if tests.iter().any(|one| one.name == name) {
+            return Err(test.conflict(format!("`tests` has `{name}` twice")));
+        }
+        tests.push(mention(&test, name));
+    }
+    Ok(tests)
 }
 
 /// A number of clients, or several: then every test runs with each.

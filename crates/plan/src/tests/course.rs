@@ -180,6 +180,17 @@ fn a_plan_may_name_margins() {
 }
 
 #[test]
+fn a_margin_of_a_metric_that_no_system_has_is_told() {
+    let told = |systems: &str| {
+        let named = "rounds = 3\nmargins = { rate = 1, \"server.cpu/o\" = 0.5, \"size.data\" = 1 }";
+        remarks(&plan_of(MICRO, named, systems).unwrap()).join("\n")
+    };
+    let sqlite = "[[system]]\nbuild = \"sqlite\"\n";
+    assert_snapshot!(told(sqlite), @"`server.cpu/o` in margins: no system of the plan has it, because SQLite has no server");
+    assert_eq!(told(&format!("{sqlite}{TWO}")), "");
+}
+
+#[test]
 fn margins_that_cannot_be() {
     let margins = |value: &str| error(MICRO, &format!("rounds = 3\nmargins = {value}"));
     assert_snapshot!(margins("2"), @r#"my.toml:3: `margins` must be a table such as { rate = 1, "server.cpu/o" = 0.5 }, not 2"#);
@@ -226,6 +237,18 @@ fn time_is_told_for_the_most_rounds_and_for_the_fewest() {
         (twelve.time, Some(three.time))
     );
     assert_eq!(looked.disk, twelve.disk);
+}
+
+#[test]
+fn time_is_told_with_every_round_run_again() {
+    let needs = |lines: &str| estimate(&plan_of(INSERT, lines, TWO).unwrap());
+    // Twice each, as the catalog allows.
+    assert_eq!(needs("rounds = 3").longest, Some(needs("rounds = 9").time));
+    let once = needs("rounds = { min = 3, max = 4 }\nquarantine = { reruns = 1 }");
+    assert_eq!(once.longest, Some(needs("rounds = 8").time));
+    for never in ["quarantine = false", "quarantine = { reruns = 0 }"] {
+        assert_eq!(needs(&format!("rounds = 3\n{never}")).longest, None);
+    }
 }
 
 #[test]

@@ -258,6 +258,7 @@ fn what_a_plan_asks() {
     assert_snapshot!(micro("tests = [\"scan.warm\"]"), @"my.toml:3: `scan.warm` only warms caches: choose a test, too");
     assert_snapshot!(micro("clients = []"), @"my.toml:3: `clients` must be a list with at least one value, not an empty one");
     assert_snapshot!(micro("clients = [1, 2, 1]"), @"my.toml:3: `clients` has 1 twice");
+    assert_snapshot!(micro("tests = [\"insert\", \"delete\", \"insert\"]"), @"my.toml:3: `tests` has `insert` twice");
     assert_snapshot!(micro("clients = 0"), @"my.toml:3: `clients` must be a whole number from 1 to 10_000, not 0");
     assert_snapshot!(micro("rows = 0"), @"my.toml:3: `rows` must be a whole number from 1 to 100_000_000_000, not 0");
     assert_snapshot!(micro("rows = 100_000_000_000, tables = 100"), @"my.toml:3: all tables together have 10_000_000_000_000 rows, more than 1_000_000_000_000");

@@ -1,15 +1,19 @@
 //! The tables of a history: what changed, then each metric over the builds.
 
-use stats::{History, HistoryLine, HistoryPoint, Ratio};
+use stats::{History, HistoryLine, Ratio};
 
 use super::{
-    confidence, estimate_text, name, ratio_text, standing, step_name, value_text, verdict,
+    FELL_TO_ZERO, confidence, estimate_text, fell_to_zero, name, ratio_text, standing, step_name,
+    value_text, verdict,
 };
 use crate::chart::sparkline::blocks;
-use crate::{Cell, Header, Table};
+use crate::{Cell, Header, Table, Tone, format};
 
 /// The title of the table with a row a line.
 pub(super) const LINES: &str = "Lines";
+
+/// Builds at most that have a bar: more would leave no room for numbers.
+const MOST_BARS: usize = 40;
 
 /// What changed, what stands apart, and a row a line; with `detail` each line build by build.
 pub fn history_tables(history: &History, detail: bool) -> Vec<Table> {
@@ -96,20 +100,12 @@ fn apart(history: &History) -> Option<Table> {
 /// A row a line: its shape, and where it stands with the last build.
 fn summary(history: &History) -> Table {
     let rows = history.lines.iter().map(|line| {
-        let values: Vec<Option<f64>> = line
-            .points
-            .iter()
-            .map(|p| p.as_ref().map(|p| p.value))
-            .collect();
-        let last = line.points.iter().flatten().next_back();
-        let value = |point: &HistoryPoint| {
-            Cell::number(point.value, value_text(point.value, point.error, line.unit))
-        };
+        let last = line.points.last().and_then(Option::as_ref);
         vec![
             Cell::text(step_name(history, line)),
             Cell::text(line.metric.0.clone()),
-            Cell::text(blocks(&values)),
-            last.map_or_else(Cell::absent, value),
+            Cell::text(bars(line)),
+            last_value(line),
             estimate(last.and_then(|point| point.to_previous)),
             estimate(last.and_then(|point| point.to_base)),
             Cell::number(line.changes.len() as f64, line.changes.len().to_string()),
@@ -117,19 +113,56 @@ fn summary(history: &History) -> Table {
     });
     Table {
         title: LINES.to_owned(),
-        note: "Builds from the first to the last, on a log scale of its own for each line. Intervals of 95 % are \
-               single ones, not adjusted for their number."
+        note: "Bars are builds in their order, on a log scale of its own for each line. The value of the last build \
+               is the geometric mean of its rounds, with its standard error. Intervals of 95 % are single ones, not \
+               adjusted for their number."
             .to_owned(),
         headers: vec![
             Header::words("step"),
             Header::words("metric"),
-            Header::words("builds"),
+            Header::words(builds_with_bars(history.builds.len())),
             Header::numbers("last build", ""),
             Header::numbers("over the one before", ""),
             Header::numbers(format!("over {}", name(history, history.base)), ""),
             Header::numbers("changes", ""),
         ],
         rows: rows.collect(),
+    }
+}
+
+/// The newest builds of a line.
+fn bars(line: &HistoryLine) -> String {
+    let older = line.points.len().saturating_sub(MOST_BARS);
+    let newest = line.points.iter().skip(older);
+    let values: Vec<Option<f64>> = newest.map(|p| p.as_ref().map(|p| p.value)).collect();
+    blocks(&values)
+}
+
+/// Which builds have bars, in the head of their column.
+fn builds_with_bars(builds: usize) -> String {
+    if builds > MOST_BARS {
+        format!("last {MOST_BARS} of {builds} builds")
+    } else {
+        "builds".to_owned()
+    }
+}
+
+/// The value of the last build, never that of one before it.
+fn last_value(line: &HistoryLine) -> Cell {
+    let last = value(line, line.points.len().saturating_sub(1));
+    if fell_to_zero(line) {
+        last.marked(Tone::Regressed, FELL_TO_ZERO)
+    } else {
+        last
+    }
+}
+
+/// The value of a build; one of zeros has no point.
+fn value(line: &HistoryLine, build: usize) -> Cell {
+    match line.points.get(build).and_then(Option::as_ref) {
+        Some(point) => Cell::number(point.value, value_text(point.value, point.error, line.unit)),
+        None if line.zeros.contains(&build) => Cell::number(0.0, format::in_unit(0.0, line.unit)),
+        None => Cell::absent(),
     }
 }
 
@@ -140,7 +173,7 @@ pub(super) fn build_by_build(history: &History, line: &HistoryLine) -> Table {
         let Some(point) = point else {
             return vec![
                 named,
-                Cell::absent(),
+                value(line, build),
                 Cell::absent(),
                 Cell::absent(),
                 Cell::default(),
@@ -157,7 +190,7 @@ pub(super) fn build_by_build(history: &History, line: &HistoryLine) -> Table {
         };
         vec![
             named,
-            Cell::number(point.value, value_text(point.value, point.error, line.unit)),
+            value(line, build),
             estimate(point.to_previous),
             estimate(point.to_base),
             what,
@@ -168,7 +201,7 @@ pub(super) fn build_by_build(history: &History, line: &HistoryLine) -> Table {
         note: String::new(),
         headers: vec![
             Header::words("build"),
-            Header::numbers("value", crate::format::header_unit(line.unit)),
+            Header::numbers("value", format::header_unit(line.unit)),
             Header::numbers("over the one before", ""),
             Header::numbers(format!("over {}", name(history, history.base)), ""),
             Header::words("what"),

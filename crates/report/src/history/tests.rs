@@ -39,6 +39,7 @@ fn made_up() -> History {
             point(90.0, Standing::Level),
             point(90.0, Standing::Level),
         ],
+        zeros: Vec::new(),
         changes,
     };
     let change = Change {
@@ -140,6 +141,57 @@ fn the_tables_say_what_changed_and_what_stands_apart() {
             table.title
         );
     }
+}
+
+/// The rows of the table of lines.
+fn lines(history: &History) -> Vec<Vec<String>> {
+    let tables = history_tables(history, false);
+    let table = tables.iter().find(|table| table.title == "Lines").unwrap();
+    let rows = table.rows.iter();
+    rows.map(|row| row.iter().map(crate::Cell::shown).collect())
+        .collect()
+}
+
+#[test]
+fn the_last_build_is_shown_with_its_own_value() {
+    let mut history = made_up();
+    assert_eq!(lines(&history)[0][3], "90.0 ± 0.4 %");
+    for (line, metric) in history.lines.iter_mut().zip(["rate", "rate", "cpu/o"]) {
+        line.metric = MetricId::new(metric);
+        line.points[4] = None;
+        line.changes.clear();
+    }
+    history.lines[0].zeros = vec![4];
+    history.lines[2].zeros = vec![4];
+    let rows = lines(&history);
+    assert_eq!(rows[0][3..6], ["0 fell to zero", "–", "–"]);
+    // Not measured; and less is better, so that nothing is lost.
+    assert_eq!(rows[1][3..6], ["–", "–", "–"]);
+    assert_eq!(rows[2][3..6], ["0", "–", "–"]);
+    assert_eq!(
+        history_sentence(&history),
+        "3 lines tested: 0 changes for the worse, 0 for the better. The last build fell to zero in <b>, rate."
+    );
+    let detail = history_tables(&history, true);
+    let by_build = detail.iter().find(|table| table.title == "<b>, rate");
+    assert_eq!(by_build.unwrap().rows[4][1].shown(), "0");
+    assert!(history_html(&history, "now").contains("last build: fell to zero"));
+}
+
+#[test]
+fn of_many_builds_the_newest_have_bars() {
+    let mut history = made_up();
+    assert_eq!(lines(&history)[0][2].chars().count(), 5);
+    let build = history.builds[0].clone();
+    let point = history.lines[0].points[0].clone();
+    history.builds.resize(57, build);
+    for line in &mut history.lines {
+        line.points.resize(57, point.clone());
+    }
+    assert_eq!(lines(&history)[0][2].chars().count(), 40);
+    let tables = history_tables(&history, false);
+    let table = tables.iter().find(|table| table.title == "Lines").unwrap();
+    assert_eq!(table.headers[2].text, "last 40 of 57 builds");
 }
 
 #[test]

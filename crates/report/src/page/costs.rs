@@ -14,7 +14,11 @@ const GROUPS: [(Group, &str); 3] = [
     (Group::Client, "Client"),
 ];
 
+/// Nothing where none was measured, as in most results of other tools.
 pub(super) fn costs(view: &View<'_>) -> Markup {
+    if !tables::has_costs(view) {
+        return html! {};
+    }
     let content = html! {
         p.note { "Throughput says that something changed, cost per operation often says why: it usually varies less from run to run than throughput does." }
         @if view.is_brief {
@@ -80,11 +84,15 @@ fn cost_group(view: &View<'_>, group: Group, name: &str) -> Markup {
     }
 }
 
+/// Nothing where none was measured.
 pub(super) fn sizes(view: &View<'_>) -> Markup {
+    if !tables::has_sizes(view) {
+        return html! {};
+    }
     let sizes = tables::view_sizes(view);
     let content = html! {
         @if sizes.is_empty() {
-            p.nothing { (if view.differing_only { "Nothing certainly differs." } else { "Not measured in this run." }) }
+            p.nothing { "Nothing certainly differs." }
         }
         @for (place, one) in sizes.iter().enumerate() {
             @if place == 0 { (table(one)) } @else { (folded(one)) }

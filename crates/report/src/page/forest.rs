@@ -78,7 +78,7 @@ fn verdicts(view: &View<'_>, sections: &Sections, cells: &Cells) -> Markup {
         decided_only: view.differing_only,
         ..tables::Shown::decisions()
     };
-    let table = tables::view_verdicts(view, &shown);
+    let table = tables::without_empty_why(tables::view_verdicts(view, &shown));
     let links = links(view, &shown, sections, cells);
     html! {
         details #verdicts {

@@ -12,7 +12,7 @@ use crate::chart::scale::Scale;
 use crate::deciding;
 use crate::format;
 use crate::tables;
-use crate::view::{Seen, View, is_certain, usable_ratio};
+use crate::view::{Seen, View, fell_to_zero, is_certain, usable_ratio};
 
 /// From so many cells on a bar in each would take more room than all the rest.
 const MANY: usize = 600;
@@ -172,7 +172,7 @@ fn cell(matrix: &Matrix<'_, '_>, system: &Seen<'_>, place: usize, step: &StepInf
 
 fn with_bar(comparison: &Comparison, scale: Scale) -> Markup {
     html! {
-        span.ratio { (comparison.ratio.map_or(format::ABSENT.to_owned(), format::ratio)) }
+        span.ratio { (ratio_text(comparison)) }
         @if let Some(ratio) = ratio(comparison) { (interval(ratio, scale)) }
         span.verdict { (word(&comparison.verdict)) }
         (what(&comparison.metric))
@@ -183,7 +183,16 @@ fn with_bar(comparison: &Comparison, scale: Scale) -> Markup {
 pub(super) fn with_sign(comparison: &Comparison) -> Markup {
     let (_, sign) = tables::verdict_sign(comparison);
     html! {
-        (comparison.ratio.map_or(format::ABSENT.to_owned(), format::ratio)) " " b { (sign) }
+        (ratio_text(comparison)) " " b { (sign) }
+    }
+}
+
+/// The ratio, or that nothing is left.
+fn ratio_text(comparison: &Comparison) -> String {
+    match comparison.ratio {
+        Some(ratio) => format::ratio(ratio),
+        None if fell_to_zero(&comparison.verdict) => format::number(0.0),
+        None => format::ABSENT.to_owned(),
     }
 }
 
@@ -220,7 +229,9 @@ pub(super) const fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Regressed => "slower",
         Verdict::Improved => "faster",
-        Verdict::Unchanged | Verdict::Inconclusive(_) | Verdict::Incomparable(_) => verdict.word(),
+        Verdict::Unchanged | Verdict::Inconclusive(_) | Verdict::Incomparable(_) => {
+            tables::verdict_word(verdict)
+        }
     }
 }
 
@@ -238,7 +249,8 @@ pub(super) fn shade(comparison: &Comparison) -> Option<&'static str> {
 fn is_beyond_margin(comparison: &Comparison) -> bool {
     let factor = 1.0 + margin(comparison);
     let ends = format::finite_pair(comparison.low, comparison.high);
-    ends.is_some_and(|(low, high)| low > factor || high < 1.0 / factor)
+    fell_to_zero(&comparison.verdict)
+        || ends.is_some_and(|(low, high)| low > factor || high < 1.0 / factor)
 }
 
 /// The smallest change that matters: that of the verdict, else the metric's own.
@@ -260,7 +272,7 @@ pub(super) fn ratio(comparison: &Comparison) -> Option<Ratio> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{StepId, Unit};
+    use model::{Reason, StepId, Unit};
 
     fn regressed(low: f64, high: f64) -> Comparison {
         Comparison {
@@ -296,5 +308,21 @@ mod tests {
         assert_eq!(shade(&improved), Some("edge"));
         improved.verdict = Verdict::Unchanged;
         assert_eq!(shade(&improved), None);
+    }
+
+    #[test]
+    fn what_fell_to_zero_is_told_as_such() {
+        let mut fallen = regressed(0.95, 0.97);
+        fallen.verdict = Verdict::Incomparable(Reason::FellToZero { rounds: 4 });
+        (fallen.ratio, fallen.low, fallen.high) = (None, None, None);
+        assert_eq!(shade(&fallen), Some("regressed"));
+        assert_eq!(word(&fallen.verdict), "fell to zero");
+        assert_eq!(with_sign(&fallen).0, "0 <b>↓</b>");
+        let scale = shared_scale(std::iter::empty());
+        let bar = with_bar(&fallen, scale).0;
+        assert!(bar.contains(r#"<span class="ratio">0</span>"#), "{bar}");
+        fallen.verdict = Verdict::Incomparable(Reason::NotMeasured);
+        assert_eq!(shade(&fallen), Some("muted"));
+        assert_eq!(with_sign(&fallen).0, "– <b>?</b>");
     }
 }

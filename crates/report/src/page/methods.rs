@@ -25,7 +25,7 @@ pub(super) fn methods(view: &View<'_>) -> Markup {
                 li { "Each system was loaded once; every trial began with a clone of that data, read through once before its first step. The loads are no results: the trials' provenance has their figures." }
             }
             li { "A ratio is the geometric mean of the rounds' ratios of candidate to base. Its interval covers the true ratio with 95 % probability, from the spread between rounds; seconds within a round are not replicates." }
-            li { "Regressed and improved: the interval excludes 1, the adjusted p-value (q) is small, and the change is larger than the metric's margin. Unchanged: the whole interval lies within the margin. Everything else is inconclusive, with what would decide it." }
+            li { "Regressed and improved: the interval excludes 1, the adjusted p-value (q) is small, and the change is larger than the metric's margin. Unchanged: the whole interval lies within the margin. Where more is better and the candidate has zero in every round, it fell to zero, which counts as regressed. Everything else is inconclusive, with what would decide it." }
             li { "q is adjusted for false discoveries over all steps of a metric and system." }
             li { "Absolute values are medians over the rounds. Only completed trials count." }
             @if is_imported {

@@ -151,14 +151,14 @@ fn head(page: &Page<'_, '_>) -> Markup {
                 a href="#matrix" { "Ratios" }
                 @if view.has_transactions() { a href="#transactions" { "Transactions" } }
                 a href="#tables" { "Throughput" }
-                a href="#costs" { "Cost" }
-                a href="#sizes" { "Sizes" }
+                @if tables::has_costs(page.listed) { a href="#costs" { "Cost" } }
+                @if tables::has_sizes(page.listed) { a href="#sizes" { "Sizes" } }
                 @if page.groups.is_some() { a href="#groups" { "Groups" } }
                 @if view.has_candidates() { a href="#forest" { "Intervals" } }
                 @if view.sweep.is_some() { a href="#sweep" { "Clients" } }
                 (links(view, page.sections))
                 a href="#methods" { "Methods" }
-                a href="#noise" { "Noise" }
+                @if noise::has_noise(view) { a href="#noise" { "Noise" } }
                 a href="#provenance" { "Provenance" }
             }
         }

@@ -10,8 +10,17 @@ use crate::table::{Cell, Header, Table};
 use crate::view::{View, is_certain};
 use crate::{before, format, sentence, tables};
 
+/// Does it say more than the summary? Of an imported run without a control nothing else is known.
+pub(super) fn has_noise(view: &View<'_>) -> bool {
+    let mut systems = view.systems.iter();
+    !view.input.data.info.is_imported() || systems.any(|system| system.is_control)
+}
+
 /// Amounts are those of the systems that tables have room for.
 pub(super) fn noise(view: &View<'_>, listed: &View<'_>) -> Markup {
+    if !has_noise(view) {
+        return html! {};
+    }
     let control = view.systems.iter().find(|system| system.is_control);
     let content = html! {
         p { (sentence::view_control(view)) }
@@ -79,7 +88,7 @@ fn false_alarms(alarms: &[&Comparison]) -> Table {
             Cell::text(comparison.metric.0.clone()),
             Cell::text(format::ratio_and_interval(comparison)),
             Cell::text(comparison.q_value.map_or(String::new(), format::q_value)),
-            Cell::text(verdict.word()).with_tone(tables::verdict_tone(verdict)),
+            Cell::text(tables::verdict_word(verdict)).with_tone(tables::verdict_tone(verdict)),
         ]
     };
     Table {

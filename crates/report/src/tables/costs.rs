@@ -44,6 +44,11 @@ pub(crate) fn metrics_of(view: &View<'_>, group: Group) -> impl Iterator<Item = 
     })
 }
 
+/// Was any cost measured?
+pub(crate) fn has_costs(view: &View<'_>) -> bool {
+    COSTS.iter().any(|metric| view.has(metric))
+}
+
 /// One metric: a table systems × steps.
 pub(crate) fn cost(view: &View<'_>, metric: &'static str, relative: bool) -> Table {
     let title = describe(&MetricId::new(metric)).map_or("", |d| d.title);

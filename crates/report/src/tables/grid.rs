@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use model::{Direction, MetricId, Reason, StepInfo, Verdict, describe};
 
+use super::verdict_word;
 use crate::format;
 use crate::table::{Cell, Header, Table, Tone};
-use crate::view::{Seen, View};
+use crate::view::{Seen, View, fell_to_zero};
 
 /// What a table of systems and steps is called, and of whom it is.
 pub(super) struct Grid<'g> {
@@ -180,7 +181,7 @@ pub(super) fn absolute_cell(
 }
 
 /// A metric relative to the base: from the comparison. The medians stand in for one that was not made, and for one
-/// that has no ratio because of a zero; what could not be compared has no ratio at all.
+/// that has no ratio because of a zero; what fell to zero is zero, and what could not be compared has no ratio at all.
 pub(crate) fn relative_cell(
     view: &View<'_>,
     system: &Seen<'_>,
@@ -195,6 +196,10 @@ pub(crate) fn relative_cell(
         });
     }
     let comparison = view.comparison(system.name, step, metric);
+    if let Some(fallen) = comparison.filter(|c| fell_to_zero(&c.verdict)) {
+        let cell = Cell::number(0.0, format::number(0.0));
+        return cell.marked(Tone::Regressed, verdict_word(&fallen.verdict));
+    }
     if let Some(refused) = comparison.filter(|c| c.ratio.is_none() && !has_a_zero(&c.verdict)) {
         return Cell::absent().marked(Tone::Muted, refused.verdict.word());
     }

@@ -26,7 +26,7 @@ use model::{Group, StepInfo};
 
 pub(crate) use before::{left_over as view_left_over, warm_ups as view_warm_ups};
 pub(crate) use costs::{
-    cost as view_cost, costs as view_costs, metrics_of as view_cost_metrics,
+    cost as view_cost, costs as view_costs, has_costs, metrics_of as view_cost_metrics,
     step_costs as view_step_costs,
 };
 pub(crate) use errors::errors as view_errors;
@@ -42,7 +42,7 @@ pub(crate) use over_clients::{
 pub(crate) use response::{
     buckets as view_buckets, other_kinds as view_other_kinds, percentiles as view_percentiles,
 };
-pub(crate) use sizes::sizes as view_sizes;
+pub(crate) use sizes::{has_sizes, sizes as view_sizes};
 pub use systems::placement_lines;
 pub(crate) use systems::{
     differing as view_differing, each_placement, placements as view_placements,
@@ -60,7 +60,7 @@ pub(crate) use trials::trials as view_trials;
 pub use verdicts::Shown;
 pub(crate) use verdicts::{
     moved_with as view_moved_with, movers as view_movers, pairs as view_pairs,
-    tone as verdict_tone, verdicts as view_verdicts,
+    tone as verdict_tone, verdicts as view_verdicts, without_empty_why, word as verdict_word,
 };
 
 use crate::transactions::Transactions;
@@ -102,7 +102,8 @@ pub fn verdicts_by_system(input: &Input<'_>, shown: &Shown) -> Vec<Table> {
         };
         view_verdicts(&view, &of_one)
     });
-    told_once(tables.filter(|table| !table.rows.is_empty()))
+    let tables = tables.filter(|table| !table.rows.is_empty());
+    told_once(tables.map(without_empty_why))
 }
 
 /// Throughput: systems × steps.

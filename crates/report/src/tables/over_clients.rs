@@ -8,7 +8,7 @@ use super::throughput::{absolute_note, rate_cell};
 use crate::format;
 use crate::sweep::{Crossover, Sweep, Test, view_crossovers};
 use crate::table::{Align, Cell, Header, Table, Tone};
-use crate::view::{Seen, View};
+use crate::view::{Seen, View, fell_to_zero};
 
 /// The throughput of a candidate relative to the base: tests × client counts, under the groups'
 /// headings; `None` where there is no sweep.
@@ -104,8 +104,10 @@ fn signed(view: &View<'_>, system: &Seen<'_>, step: &StepInfo) -> Cell {
 
 /// The colour and the sign of a verdict on throughput.
 pub(crate) const fn sign(comparison: &Comparison) -> (Tone, &'static str) {
-    match comparison.verdict {
+    let verdict = &comparison.verdict;
+    match verdict {
         Verdict::Regressed => (Tone::Regressed, "↓"),
+        Verdict::Incomparable(_) if fell_to_zero(verdict) => (Tone::Regressed, "↓"),
         Verdict::Improved => (Tone::Improved, "↑"),
         Verdict::Unchanged => (Tone::Plain, ""),
         Verdict::Inconclusive(_) | Verdict::Incomparable(_) => (Tone::Muted, "?"),

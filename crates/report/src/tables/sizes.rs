@@ -14,6 +14,11 @@ const SIZES: [&str; 5] = [
     "server.rss",
 ];
 
+/// Was any size measured?
+pub(crate) fn has_sizes(view: &View<'_>) -> bool {
+    SIZES.iter().any(|metric| view.has(metric))
+}
+
 pub(crate) fn sizes(view: &View<'_>) -> Vec<Table> {
     let table = |metric: &'static str| {
         let title = describe(&MetricId::new(metric)).map_or("", |d| d.title);

@@ -1,12 +1,12 @@
 //! Each candidate against the base, a line a comparison.
 
-use model::{Comparison, MetricId, StepInfo, Verdict};
+use model::{Comparison, Interleave, MetricId, StepInfo, Verdict};
 
 use super::outlying;
 use crate::deciding;
 use crate::format;
 use crate::table::{Cell, Header, Table, Tone};
-use crate::view::{Seen, View, is_certain, usable_ratio};
+use crate::view::{Seen, View, fell_to_zero, is_certain, usable_ratio};
 
 /// Costs that may explain a change of throughput.
 const COSTS: [&str; 8] = [
@@ -87,6 +87,7 @@ pub(crate) fn verdicts(view: &View<'_>, shown: &Shown) -> Table {
         }
     }
     let mut note = "q is the p-value adjusted for false discoveries over the steps.".to_owned();
+    note.push_str(of_slices(view));
     let told = outlying::note(shown.system.as_deref(), told);
     note.extend(told.map(|line| format!("\n{line}")));
     Table {
@@ -98,6 +99,28 @@ pub(crate) fn verdicts(view: &View<'_>, shown: &Shown) -> Table {
         headers,
         rows,
     }
+}
+
+/// What a ratio is of where a step was measured in slices.
+fn of_slices(view: &View<'_>) -> &'static str {
+    match view.input.data.info.plan.course.interleave {
+        Interleave::Trials => "",
+        Interleave::Slices(_) => {
+            "\nIn steps measured in slices the ratio is the mean of pairs of neighbouring slices; absolute values are of whole windows, whose ratio may be another."
+        }
+    }
+}
+
+/// The same for people, who need no last column where nothing stands in it; programs find it always.
+pub(crate) fn without_empty_why(mut table: Table) -> Table {
+    let is_empty = |row: &Vec<Cell>| row.last().is_none_or(|cell| cell.text.is_empty());
+    if table.rows.iter().all(is_empty) {
+        table.headers.pop();
+        for row in &mut table.rows {
+            row.pop();
+        }
+    }
+    table
 }
 
 fn headers(shown: &Shown) -> Vec<Header> {
@@ -115,7 +138,7 @@ fn headers(shown: &Shown) -> Vec<Header> {
         Header::numbers("rounds", ""),
         Header::numbers("q", ""),
         Header::words("verdict"),
-        Header::words("to decide it, or what moved with it"),
+        Header::words("why"),
     ]);
     headers
 }
@@ -186,7 +209,17 @@ pub(crate) const fn tone(verdict: &Verdict) -> Tone {
         Verdict::Regressed => Tone::Regressed,
         Verdict::Improved => Tone::Improved,
         Verdict::Unchanged => Tone::Plain,
+        Verdict::Incomparable(_) if fell_to_zero(verdict) => Tone::Regressed,
         Verdict::Inconclusive(_) | Verdict::Incomparable(_) => Tone::Muted,
+    }
+}
+
+/// A verdict as people read it where its reason has no room.
+pub(crate) const fn word(verdict: &Verdict) -> &'static str {
+    if fell_to_zero(verdict) {
+        "fell to zero"
+    } else {
+        verdict.word()
     }
 }
 
@@ -202,7 +235,7 @@ pub(crate) fn moved_with(
     }
     let mut movers = movers(view, step, &comparison.system);
     // A cost rises where something gets worse.
-    let is_worse = comparison.verdict == Verdict::Regressed;
+    let is_worse = comparison.verdict.is_regression();
     movers.retain(|(_, ratio)| (*ratio > 1.0) == is_worse);
     let of = |id: &str| movers.iter().find(|(cost, _)| cost.metric.0 == id);
     let cpu = CPU.into_iter().find_map(of);

@@ -663,3 +663,17 @@ fn comparison(base: &str, cell: &Cell, pairs: Vec<(u32, f64)>) -> Comparison {
         pairs,
     }
 }
+
+/// Nothing is left of the throughput of a system in a step.
+pub fn fall(comparisons: &mut [Comparison], system: &str, step: &str) {
+    let mut rates = comparisons
+        .iter_mut()
+        .filter(|c| c.metric.0 == MetricId::RATE);
+    let one = rates
+        .find(|c| c.system == system && c.step.0 == step)
+        .unwrap();
+    one.verdict = Verdict::Incomparable(Reason::FellToZero { rounds: 4 });
+    (one.ratio, one.low, one.high, one.q_value) = (None, None, None, None);
+    (one.magnitude, one.evidence) = (None, None);
+    one.pairs.clear();
+}

@@ -121,6 +121,39 @@ fn what_has_no_ratio_is_named_and_nothing_against_nothing_is_left_out() {
 }
 
 #[test]
+fn what_falls_to_zero_in_every_round_is_a_regression_without_a_ratio() {
+    let of = |metric: &str, rounds: &[[f64; 2]]| only(&run_of(&["a", "b"], metric, rounds));
+    let fell = of("rate", &[[5.0, 0.0], [6.0, 0.0], [5.0, 0.0]]);
+    let reason = Reason::FellToZero { rounds: 3 };
+    assert_eq!(fell.verdict, Verdict::Incomparable(reason));
+    assert!(fell.verdict.is_regression());
+    assert_eq!(fell.verdict.reason(), "fell to zero in all 3 rounds");
+    assert_eq!((fell.ratio, fell.low, fell.q_value), (None, None, None));
+    let no_ratio = |system: &str| {
+        Verdict::Incomparable(Reason::NoRatio {
+            system: system.into(),
+        })
+    };
+    for (metric, rounds, system) in [
+        // Fewer rounds than a verdict needs.
+        ("rate", vec![[5.0, 0.0]; 2], "b"),
+        // Not in every round, and not a number.
+        ("rate", vec![[5.0, 0.0], [5.0, 0.0], [5.0, 4.0]], "b"),
+        ("rate", vec![[5.0, 0.0], [5.0, 0.0], [5.0, f64::NAN]], "b"),
+        // The base has nothing either in one of them, or nothing at all.
+        ("rate", vec![[5.0, 0.0], [0.0, 0.0], [5.0, 0.0]], "b"),
+        ("rate", vec![[0.0, 5.0]; 3], "a"),
+        // Fewer are better, and neither is.
+        ("errors.query", vec![[5.0, 0.0]; 3], "b"),
+        ("steal", vec![[5.0, 0.0]; 3], "b"),
+    ] {
+        let found = of(metric, &rounds);
+        assert_eq!(found.verdict, no_ratio(system), "{metric} {rounds:?}");
+        assert!(!found.verdict.is_regression());
+    }
+}
+
+#[test]
 fn another_unit_is_another_quantity() {
     let mut data = run_of(
         &["a", "b", "c"],

@@ -151,3 +151,20 @@ fn imported_runs_may_say_less_and_must_not_differ() {
     assert!(of_runs(&known, &ours(60, Vec::new())).is_some());
     assert!(of_runs(&known, &imported(60, Vec::new())).is_some());
 }
+
+#[test]
+fn imports_of_different_names_are_told_what_to_do() {
+    let named = |name: &str| {
+        let mut run = sql_run(vec![run_step("point", true, 0)], Vec::new());
+        run.plan.systems[0].build.source = BuildSource::Imported("a.txt".into());
+        if let WorkloadSpec::Sql(spec) = &mut run.plan.workload {
+            name.clone_into(&mut spec.name);
+        }
+        run
+    };
+    let told = of_runs(&named("good"), &named("bom")).unwrap().to_string();
+    assert_eq!(
+        told,
+        "workload differs: good and bom (import both with the same --name)"
+    );
+}

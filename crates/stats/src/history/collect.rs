@@ -1,6 +1,6 @@
 //! Runs become histories.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::{Cell, MetricId, RunData, StepId, describe};
 
@@ -116,6 +116,8 @@ struct Row<'a> {
     first: &'a Cell,
     /// By part and system.
     values: HashMap<(usize, &'a str), BTreeMap<u32, f64>>,
+    /// Which of them have a value of zero.
+    zeros: HashSet<(usize, &'a str)>,
 }
 
 fn rows<'a>(parts: &[Part<'a>], options: &HistoryOptions) -> BTreeMap<Place<'a>, Row<'a>> {
@@ -133,11 +135,15 @@ fn rows<'a>(parts: &[Part<'a>], options: &HistoryOptions) -> BTreeMap<Place<'a>,
             let row = rows.entry(place).or_insert_with(|| Row {
                 first: cell,
                 values: HashMap::new(),
+                zeros: HashSet::new(),
             });
-            // A value without a logarithm is as good as none.
+            let build = (number, cell.system.as_str());
+            // A value without a logarithm is no part of a series.
             if cell.value.is_finite() && cell.value > 0.0 {
-                let rounds = row.values.entry((number, cell.system.as_str()));
+                let rounds = row.values.entry(build);
                 rounds.or_default().insert(cell.round, cell.value);
+            } else if cell.value == 0.0 {
+                row.zeros.insert(build);
             }
         }
     }
@@ -157,6 +163,18 @@ fn in_order(row: &Row<'_>, parts: &[Part<'_>]) -> Vec<Vec<BTreeMap<u32, f64>>> {
         systems.map(of).collect()
     };
     parts.iter().enumerate().map(of_part).collect()
+}
+
+/// Places of the builds that have nothing but zeros.
+fn zeros(row: &Row<'_>, parts: &[Part<'_>]) -> Vec<usize> {
+    let builds = parts.iter().enumerate().flat_map(|(number, part)| {
+        let systems = part.systems.iter();
+        systems.map(move |system| (number, *system))
+    });
+    let is_zero =
+        |build: &(usize, &str)| row.zeros.contains(build) && !row.values.contains_key(build);
+    let zeros = builds.enumerate().filter(|(_, build)| is_zero(build));
+    zeros.map(|(place, _)| place).collect()
 }
 
 /// The lines of one metric.
@@ -180,7 +198,10 @@ fn lines(family: &[&Row<'_>], parts: &[Part<'_>], options: &HistoryOptions) -> V
     rows.zip(found)
         .map(|((row, values), (found, series))| {
             let rounds: Vec<&BTreeMap<u32, f64>> = values.iter().flatten().collect();
-            line(row.first, &rounds, series, &found, options.base, &quantiles)
+            HistoryLine {
+                zeros: zeros(row, parts),
+                ..line(row.first, &rounds, series, &found, options.base, &quantiles)
+            }
         })
         .collect()
 }
@@ -298,6 +319,7 @@ fn line(
         metric: first.metric.clone(),
         unit: first.unit,
         points,
+        zeros: Vec::new(),
         changes: found.changes.iter().map(at).collect(),
     }
 }

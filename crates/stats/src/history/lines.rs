@@ -56,6 +56,8 @@ pub struct HistoryLine {
     pub unit: Unit,
     /// One entry a build; `None` where it has no value, or one that has no logarithm.
     pub points: Vec<Option<HistoryPoint>>,
+    /// Places of the builds that have zero in every round: a value, but no logarithm and so no point.
+    pub zeros: Vec<usize>,
     /// Where the level changed; [`Change::at`] is the place of a build.
     pub changes: Vec<Change>,
 }
@@ -67,6 +69,13 @@ impl HistoryLine {
             .iter()
             .flatten()
             .any(|point| point.error.is_some())
+    }
+
+    /// Has the last build zero in every round, and one before it more?
+    pub fn ends_at_zero(&self) -> bool {
+        let last = self.points.len().checked_sub(1);
+        last.is_some_and(|last| self.zeros.contains(&last))
+            && self.points.iter().any(Option::is_some)
     }
 }
 

@@ -1,13 +1,8 @@
 //! What lies below the steps of a run: their measurements, slices, series and histograms, nearly all of what a
 //! run takes to read.
 
-use std::panic::resume_unwind;
-use std::path::Path;
-use std::thread::{self, ScopedJoinHandle};
-use std::time::Duration;
-
 use model::{Cell, KindSeries, Latency, MetricId, SliceValue, StepHistogram, StepSeries, Unit};
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::Connection;
 
 use super::{FinishedStep, Want};
 use crate::error::Fault;
@@ -17,13 +12,6 @@ use crate::slices::slices;
 
 /// The numbers of a step's intervals: one range of the primary key.
 pub(crate) const NUMBERS: &str = "SELECT numbers FROM interval WHERE step = ?1 ORDER BY number";
-
-/// From so many steps on two threads read: with fewer all is there in less than a tenth of a second.
-pub(crate) const MANY: usize = 256;
-
-/// A step as another connection must find it.
-const SAME: &str = "SELECT 1 FROM step JOIN trial ON trial.id = step.trial
-     WHERE step.id = ?1 AND name = ?2 AND system = ?3 AND round = ?4";
 
 /// What lies below some steps, by step.
 #[derive(Debug, Default)]
@@ -35,57 +23,12 @@ pub(crate) struct Below {
 }
 
 impl Below {
-    /// Reads it. Of many steps the second half is read by a thread of its own, with a connection of its own to the
-    /// file at `path`: where nothing of it is in memory yet, two wait for the disk at the same time.
-    pub(super) fn of(
+    /// Reads it, step by step.
+    pub(super) fn read(
         state: &Connection,
-        path: &Path,
         steps: &[&FinishedStep],
         want: Want,
     ) -> Result<Self, Fault> {
-        if steps.len() < MANY {
-            return Self::read(state, steps, want);
-        }
-        let (first, second) = steps.split_at(steps.len() / 2);
-        let (below, beside) = thread::scope(|scope| {
-            let beside = || Self::read_beside(path, second, want);
-            let beside = thread::Builder::new().spawn_scoped(scope, beside);
-            let below = Self::read(state, first, want);
-            (below, beside.ok().map(ScopedJoinHandle::join))
-        });
-        let mut below = below?;
-        below.append(match beside {
-            Some(Ok(Ok(Some(rest)))) => rest,
-            Some(Err(panic)) => resume_unwind(panic),
-            // Without a thread it takes longer. What the other connection could not read this one may, or says
-            // what is wrong.
-            None | Some(Ok(Ok(None) | Err(_))) => Self::read(state, second, want)?,
-        });
-        Ok(below)
-    }
-
-    /// The same by a connection of its own. `None` where that does not find all of the steps: another file may be in
-    /// the place of ours.
-    pub(crate) fn read_beside(
-        path: &Path,
-        steps: &[&FinishedStep],
-        want: Want,
-    ) -> Result<Option<Self>, Fault> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
-        // Instead of waiting for who locks the file, who may wait for our first connection.
-        connection.busy_timeout(Duration::ZERO)?;
-        let state = connection.unchecked_transaction()?;
-        let mut same = state.prepare(SAME)?;
-        for step in steps {
-            if !same.exists(params![step.id, step.name.0, step.system, step.round])? {
-                return Ok(None);
-            }
-        }
-        Self::read(&state, steps, want).map(Some)
-    }
-
-    fn read(state: &Connection, steps: &[&FinishedStep], want: Want) -> Result<Self, Fault> {
         let mut below = Self::default();
         for step in steps {
             cells(state, step, &mut below.cells)?;
@@ -100,7 +43,8 @@ impl Below {
         Ok(below)
     }
 
-    fn append(&mut self, later: Self) {
+    /// Adds what lies below later steps.
+    pub(super) fn append(&mut self, later: Self) {
         let Self {
             cells,
             slices,

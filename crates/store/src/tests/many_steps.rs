@@ -1,10 +1,10 @@
-//! A run of many steps is read by two threads; what they read is the same.
+//! A run of many steps is read by several threads; what they read is the same.
 
 use model::SliceSeries;
 
 use super::*;
-use crate::load::below::{Below, MANY};
 use crate::load::finished_steps;
+use crate::load::readers::{MANY, read_beside};
 use crate::{StoreError, Want};
 
 const EVERYTHING: Want = Want {
@@ -12,19 +12,22 @@ const EVERYTHING: Want = Want {
     histograms: true,
 };
 
-/// Enough steps for two threads, the first and the last in slices.
+/// Enough steps for several threads, of which the last has fewer than the others.
+const STEPS: usize = MANY + 2;
+
+/// A run of so many, the first and the last in slices.
 fn many_steps(lab: &mut Lab) -> RunId {
     // For hundreds of steps that are finished one by one.
     let connection = &lab.store.connection;
     connection
         .pragma_update(None, "synchronous", "OFF")
         .unwrap();
-    let names: Vec<String> = (0..MANY / 2).map(|number| format!("s{number}")).collect();
+    let names: Vec<String> = (0..STEPS / 2).map(|number| format!("s{number}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let run = lab.run(&["a", "b"], 1);
     lab.whole_trial(&run, 1, "b", &names);
     lab.whole_trial(&run, 1, "a", &names);
-    for step in [1, 2 * names.len() as i64] {
+    for step in [1, STEPS as i64] {
         let slices = SliceSeries {
             metric: MetricId::new("rate"),
             values: vec![step as f64],
@@ -35,7 +38,7 @@ fn many_steps(lab: &mut Lab) -> RunId {
 }
 
 #[test]
-fn two_threads_read_what_one_reads_in_its_order() {
+fn several_threads_read_what_one_reads_in_its_order() {
     let mut lab = Lab::new();
     let run = many_steps(&mut lab);
     let data = lab.store.load(&run, EVERYTHING).unwrap();
@@ -60,7 +63,7 @@ fn two_threads_read_what_one_reads_in_its_order() {
     let of_cells = cells.iter().map(|cell| (&cell.system, &cell.step, 3));
     assert_eq!(series, of_cells.collect::<Vec<_>>());
     let slices: Vec<f64> = data.slices.iter().map(|slice| slice.value).collect();
-    assert_eq!(slices, [1.0, 2.0 * (MANY / 2) as f64]);
+    assert_eq!(slices, [1.0, STEPS as f64]);
     let none = lab.store.load(&run, Want::default()).unwrap();
     assert_eq!((none.cells, none.series.len()), (data.cells, 0));
 }
@@ -71,7 +74,7 @@ fn the_other_connection_finds_the_steps_and_no_others() {
     many_steps(&mut lab);
     let steps = finished_steps(&lab.store.connection, 1).unwrap();
     let steps: Vec<_> = steps.iter().collect();
-    let read = |lab: &Lab| Below::read_beside(lab.store.path(), &steps, EVERYTHING).unwrap();
+    let read = |lab: &Lab| read_beside(lab.store.path(), &steps, EVERYTHING).unwrap();
     assert!(read(&lab).is_some());
     // Steps of another lab have the same numbers.
     let mut other = Lab::new();

@@ -1,16 +1,14 @@
-//! The steps of a trial of SQL statements: what each measures and how long it takes, and what takes the
-//! time.
+//! The steps of a trial of SQL statements: what each measures and how long it takes.
 
 use model::{Arrivals, Nanos, Plan, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork, WarmUpEnd};
 use report::{Cell, Header, Table};
 
-/// A part of the whole that is worth naming.
-const WORTH_NAMING: f64 = 0.02;
+use crate::time_needed;
 
 /// The steps of a trial: what is measured with how many clients for how long. Times are those of a trial
 /// of the base.
 pub(super) fn steps(plan: &Plan, spec: &SqlSpec) -> Table {
-    let times = times(plan, spec);
+    let times = time_needed::of_steps(plan, spec);
     let is_open = spec.steps.iter().any(|step| match &step.work {
         SqlWork::Run(run) => run.pace != SqlPace::Unlimited,
         SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => false,
@@ -35,11 +33,6 @@ pub(super) fn steps(plan: &Plan, spec: &SqlSpec) -> Table {
         ],
         rows: rows.collect(),
     }
-}
-
-fn times<'a>(plan: &Plan, spec: &'a SqlSpec) -> Vec<(&'a SqlStep, Nanos)> {
-    let times = plan::step_times(plan).into_iter().map(|(_, time)| time);
-    spec.steps.iter().zip(times).collect()
 }
 
 /// `is_open` says that operations arrive by themselves, where that can be.
@@ -104,57 +97,5 @@ fn pace(pace: &SqlPace) -> String {
             Nanos(limit_micros.saturating_mul(1_000)),
             spread(arrivals)
         ),
-    }
-}
-
-/// What takes the time of a trial, the longest first, each with the key that decides it.
-pub(super) fn where_time_goes(plan: &Plan, spec: &SqlSpec) -> String {
-    let mut parts: Vec<(&str, u64)> = Vec::new();
-    let mut add =
-        |part: &'static str, time: Nanos| match parts.iter_mut().find(|(name, _)| *name == part) {
-            Some((_, sum)) => *sum = sum.saturating_add(time.0),
-            None => parts.push((part, time.0)),
-        };
-    for (step, about) in times(plan, spec) {
-        match &step.work {
-            SqlWork::Load | SqlWork::Index => add("loading and indexes (`rows`, `tables`)", about),
-            SqlWork::Settle(_) => add("settle phases (`settle`)", about),
-            SqlWork::Reset => add("loading again (`fresh`)", about),
-            SqlWork::Run(run) if !run.measured => add("steps that warm caches (`warm_ups`)", about),
-            SqlWork::Run(run) => {
-                let [warm_up, measured] = [run.warmup_seconds, run.seconds]
-                    .map(|seconds| Nanos::from_secs(u64::from(seconds)));
-                add("the tests' own warm-ups (`warmup_seconds`)", warm_up);
-                add(measured_by(run), measured);
-                let rest = about.saturating_sub(warm_up).saturating_sub(measured);
-                match run.pace {
-                    SqlPace::Ramp { .. } => add("attempts of ramps (`ramp`)", rest),
-                    SqlPace::Unlimited | SqlPace::Rate { .. } => {}
-                }
-            }
-        }
-    }
-    parts.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
-    let total = parts.iter().map(|(_, time)| *time).sum::<u64>().max(1);
-    let named = parts
-        .iter()
-        .filter(|(_, time)| *time as f64 / total as f64 >= WORTH_NAMING)
-        .map(|(part, time)| format!("{} {part}", Nanos(*time)));
-    format!("of it: {}", named.collect::<Vec<_>>().join(", "))
-}
-
-/// The key that says how long a test is measured, unless its step says so itself.
-fn measured_by(run: &SqlRun) -> &'static str {
-    let blocks = run
-        .operations
-        .iter()
-        .flat_map(|operation| &operation.blocks);
-    let mut statements = blocks.flat_map(|block| &block.statements);
-    if statements.any(|statement| statement.scans) {
-        "scans (`scan_seconds`)"
-    } else if run.writes {
-        "tests that write (`write_seconds`, or `seconds` of a step)"
-    } else {
-        "tests that read (`read_seconds`, or `seconds` of a step)"
     }
 }

@@ -1,6 +1,6 @@
 //! From runs to histories.
 
-use model::{RunId, StepId, Unit};
+use model::{RunData, RunId, StepId, Unit};
 
 use super::super::*;
 use crate::fixture::run_of;
@@ -58,7 +58,47 @@ fn values_without_a_logarithm_and_absent_systems_leave_gaps() {
     let found = history(&[part], &HistoryOptions::default()).unwrap();
     let line = &found.lines[0];
     assert!(line.points[1].is_none());
+    assert_eq!(line.zeros, [1]);
+    assert!(!line.ends_at_zero());
     assert_eq!(line.changes.iter().map(|c| c.at).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn a_last_build_of_zeros_is_told_from_one_that_was_not_measured() {
+    let mut values = rounds();
+    for round in &mut values {
+        round[3] = 0.0;
+    }
+    let zero = run_of(&NAMES, "rate", &values);
+    let line = |data: &RunData| {
+        let part = Part {
+            data,
+            systems: NAMES.to_vec(),
+        };
+        let mut found = history(&[part], &HistoryOptions::default()).unwrap();
+        found.lines.remove(0)
+    };
+    let fallen = line(&zero);
+    assert_eq!(fallen.zeros, [3]);
+    assert!(fallen.ends_at_zero());
+    assert!(fallen.points[3].is_none());
+    // One round that has more is a point of the series.
+    let mut partly = zero.clone();
+    for cell in partly.cells.iter_mut().filter(|cell| cell.round == 2) {
+        cell.value = 700.0;
+    }
+    let partly = line(&partly);
+    assert!(partly.zeros.is_empty() && partly.points[3].is_some());
+    let mut absent = zero.clone();
+    absent.cells.retain(|cell| cell.system != "d");
+    assert!(!line(&absent).ends_at_zero());
+    // There was nothing before.
+    let mut nothing = zero;
+    for cell in &mut nothing.cells {
+        cell.value = 0.0;
+    }
+    let nothing = line(&nothing);
+    assert_eq!((nothing.zeros.len(), nothing.ends_at_zero()), (4, false));
 }
 
 #[test]
