@@ -570,6 +570,8 @@ fn an_imported_run_has_no_empty_parts() {
     assert_eq!(links(&data), there);
     data.cells.retain(|cell| cell.metric.0 == "rate");
     assert_eq!(links(&data), [(false, false); 3]);
+    // Nobody counted.
+    assert!(!page(&data, &common::comparisons(&data)).contains("No operation failed"));
 }
 
 #[test]
