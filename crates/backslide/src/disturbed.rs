@@ -2,9 +2,9 @@
 //! after it.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use model::{Outcome, Plan, TrialKey, TrialRecord};
+use report::disturbed_rounds;
 use report::format::plural;
 
 /// Quarantined trials that are told one by one; of more it is told what disturbed how many.
@@ -45,37 +45,12 @@ pub(crate) fn lost(round: u32, reason: &str, reruns: u32) -> String {
     )
 }
 
-/// How many rounds are complete and how many were disturbed: `1 of 3 rounds complete, 7 disturbed`; `None` where
-/// none was. Each outcome comes with its round.
-pub(crate) fn rounds<'a>(
-    plan: &Plan,
-    outcomes: impl Iterator<Item = (u32, &'a Outcome)>,
-) -> Option<String> {
-    let mut rounds: BTreeMap<u32, (usize, bool)> = BTreeMap::new();
-    for (round, outcome) in outcomes {
-        let (completed, is_disturbed) = rounds.entry(round).or_default();
-        *completed += usize::from(outcome.is_completed());
-        *is_disturbed |= outcome.is_quarantined();
-    }
-    let all = plan.systems.len();
-    let complete = rounds.values().filter(|(completed, _)| *completed == all);
-    let disturbed = rounds.values().filter(|(_, is_disturbed)| *is_disturbed);
-    let (complete, disturbed) = (complete.count(), disturbed.count());
-    let at_most = plan.course.first_look.map_or("", |_| "at most ");
-    let planned = plural(plan.rounds as usize, "round");
-    let told = format!("{complete} of {at_most}{planned} complete, {disturbed} disturbed");
-    (disturbed > 0).then_some(told)
-}
-
 /// The quarantined trials of a run: each with its reason where they are few, else what disturbed how many, with the
 /// first of each.
 pub(crate) fn trials(trials: &[TrialRecord]) -> Vec<String> {
-    let quarantined = trials.iter().filter_map(|trial| match &trial.outcome {
-        Outcome::Quarantined { reason } => {
-            let name = format!("round {}, {}", trial.round, trial.system);
-            Some((name, reason.as_str()))
-        }
-        Outcome::Completed | Outcome::Failed { .. } => None,
+    let quarantined = trials.iter().filter_map(|trial| {
+        let reason = trial.outcome.quarantined_for()?;
+        Some((format!("round {}, {}", trial.round, trial.system), reason))
     });
     let quarantined: Vec<(String, &str)> = quarantined.collect();
     if quarantined.len() <= ONE_BY_ONE {
@@ -96,12 +71,9 @@ pub(crate) fn trials(trials: &[TrialRecord]) -> Vec<String> {
 /// What is said of them at the end of a run; `None` where there are none.
 pub(crate) fn at_the_end(plan: &Plan, journal: &[(TrialKey, Outcome)]) -> Option<String> {
     let outcomes = journal.iter().map(|(key, outcome)| (key.round, outcome));
-    let rounds = rounds(plan, outcomes)?;
-    let reasons = journal.iter().filter_map(|(_, outcome)| match outcome {
-        Outcome::Quarantined { reason } => Some(reason.as_str()),
-        Outcome::Completed | Outcome::Failed { .. } => None,
-    });
-    let reasons: Vec<&str> = reasons.collect();
+    let rounds = disturbed_rounds(plan, outcomes)?;
+    let reasons = journal.iter().map(|(_, outcome)| outcome.quarantined_for());
+    let reasons: Vec<&str> = reasons.flatten().collect();
     let kinds = by_kind(&reasons);
     let kinds = kinds
         .iter()
@@ -187,7 +159,7 @@ mod tests {
     fn rounds_of(disturbed: &[(u32, &str)]) -> Option<String> {
         let (plan, trials) = run(disturbed);
         let outcomes = trials.iter().map(|trial| (trial.round, &trial.outcome));
-        rounds(&plan, outcomes)
+        disturbed_rounds(&plan, outcomes)
     }
 
     #[test]
@@ -228,7 +200,7 @@ mod tests {
         // Half a round is none.
         let outcomes = trials.iter();
         let outcomes = outcomes.filter(|trial| trial.round < 4 || trial.position == 1);
-        let told = rounds(&plan, outcomes.map(|trial| (trial.round, &trial.outcome)));
+        let told = disturbed_rounds(&plan, outcomes.map(|trial| (trial.round, &trial.outcome)));
         let expected = "2 of at most 12 rounds complete, 1 disturbed";
         assert_eq!(told.as_deref(), Some(expected));
     }

@@ -70,7 +70,7 @@ impl Progress {
             of: total,
             ends_early: plan.course.first_look.is_some(),
             has_lost: done.iter().any(|(_, outcome)| outcome.is_quarantined()),
-            reruns: plan.course.quarantine.map_or(0, |limits| limits.reruns),
+            reruns: plan.course.reruns(),
             step: String::new(),
             last: String::new(),
             subject: 0,

@@ -26,11 +26,12 @@ impl Verdict {
     /// Is it certainly worse: regressed, or nothing left of it? What is at zero has no ratio, so that the latter is
     /// incomparable by its word.
     pub const fn is_regression(&self) -> bool {
-        match self {
-            Self::Regressed => true,
-            Self::Incomparable(reason) => matches!(reason, Reason::FellToZero { .. }),
-            Self::Improved | Self::Unchanged | Self::Inconclusive(_) => false,
-        }
+        matches!(self, Self::Regressed) || self.fell_to_zero()
+    }
+
+    /// Is nothing left of what the base has? That is certain, though it has no ratio.
+    pub const fn fell_to_zero(&self) -> bool {
+        matches!(self, Self::Incomparable(Reason::FellToZero { .. }))
     }
 
     /// One word.

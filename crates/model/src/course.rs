@@ -23,6 +23,13 @@ pub struct Course {
     pub margins: BTreeMap<MetricId, Margin>,
 }
 
+impl Course {
+    /// How often a disturbed round may be run again, at most.
+    pub fn reruns(&self) -> u32 {
+        self.quarantine.map_or(0, |limits| limits.reruns)
+    }
+}
+
 /// What alternates between the systems of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

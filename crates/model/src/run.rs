@@ -71,6 +71,14 @@ impl Outcome {
         matches!(self, Self::Quarantined { .. })
     }
 
+    /// What disturbed it, where it was set aside for that.
+    pub const fn quarantined_for(&self) -> Option<&str> {
+        match self {
+            Self::Quarantined { reason } => Some(reason.as_str()),
+            Self::Completed | Self::Failed { .. } => None,
+        }
+    }
+
     /// Did it fail? One that was quarantined did not.
     pub const fn is_failed(&self) -> bool {
         matches!(self, Self::Failed { .. })

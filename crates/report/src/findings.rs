@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use explain::Warning;
-use model::{Outcome, RunState, StepInfo, StepNote};
+use model::{RunState, StepInfo, StepNote};
 
 use crate::format::{self, plural};
 use crate::open_loop;
@@ -132,12 +132,16 @@ fn unfinished(view: &View<'_>) -> Option<Finding> {
         None => planned,
         Some(_) => format!("at most {planned}"),
     };
+    let trials = data.trials.iter();
+    let outcomes = trials.map(|trial| (trial.round, &trial.outcome));
+    let disturbed = rounds::disturbed_rounds(plan, outcomes);
+    let told = disturbed.map_or_else(String::new, |rounds| format!("; {rounds}"));
     match data.info.state {
         RunState::Finished => None,
         RunState::Unfinished => Some(Finding {
             title: "The run is not finished".to_owned(),
             text: format!(
-                "{} of {planned} ended so far. `backslide run --resume {}` goes on.",
+                "{} of {planned} ended so far{told}. `backslide run --resume {}` goes on.",
                 data.trials.len(),
                 data.info.id
             ),
@@ -161,12 +165,12 @@ fn failed(view: &View<'_>) -> Option<Finding> {
 /// Trials that something else disturbed by more than the plan allows: the first few, and how many there are.
 fn quarantined(view: &View<'_>) -> Option<Finding> {
     let trials = view.input.data.trials.iter();
-    let lines = trials.filter_map(|trial| match &trial.outcome {
-        Outcome::Quarantined { reason } => Some(format!(
+    let lines = trials.filter_map(|trial| {
+        let reason = trial.outcome.quarantined_for()?;
+        Some(format!(
             "{}, round {}: {reason}.",
             trial.system, trial.round
-        )),
-        Outcome::Completed | Outcome::Failed { .. } => None,
+        ))
     });
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| Finding {

@@ -19,9 +19,6 @@ pub use tables::history_tables;
 /// Lines that fell to zero which a sentence names at most.
 const MOST_FALLEN: usize = 5;
 
-/// What is said of a line that did.
-const FELL_TO_ZERO: &str = "fell to zero";
-
 /// The history in Markdown with GitHub's tables. Names are escaped.
 pub fn history_markdown(history: &History) -> String {
     let title = format!(

@@ -44,7 +44,7 @@ pub use markdown::markdown;
 pub use open_loop::unsustained;
 pub use page::{html, html_brief};
 pub use plain::{pretty_json, printable};
-pub use rounds::{planned_rounds, rounds};
+pub use rounds::{disturbed_rounds, planned_rounds, rounds};
 pub use sentence::{Sentence, control, sentences};
 pub use sweep::{Crossover, crossovers};
 pub use table::{Align, Cell, Header, Table, Tone};

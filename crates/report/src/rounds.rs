@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Plan, RunData};
+use model::{Outcome, Plan, RunData};
 
 use crate::format::plural;
 
@@ -28,6 +28,28 @@ pub fn rounds(data: &RunData) -> String {
         0 => told,
         again => format!("{told}, {again} run again"),
     }
+}
+
+/// How many rounds are complete and how many were disturbed: `1 of 3 rounds complete, 7 disturbed`; `None` where
+/// none was. Each outcome comes with its round.
+pub fn disturbed_rounds<'a>(
+    plan: &Plan,
+    outcomes: impl Iterator<Item = (u32, &'a Outcome)>,
+) -> Option<String> {
+    let mut rounds: BTreeMap<u32, (usize, bool)> = BTreeMap::new();
+    for (round, outcome) in outcomes {
+        let (completed, is_disturbed) = rounds.entry(round).or_default();
+        *completed += usize::from(outcome.is_completed());
+        *is_disturbed |= outcome.is_quarantined();
+    }
+    let all = plan.systems.len();
+    let complete = rounds.values().filter(|(completed, _)| *completed == all);
+    let disturbed = rounds.values().filter(|(_, is_disturbed)| *is_disturbed);
+    let (complete, disturbed) = (complete.count(), disturbed.count());
+    let at_most = plan.course.first_look.map_or("", |_| "at most ");
+    let planned = plural(plan.rounds as usize, "round");
+    let told = format!("{complete} of {at_most}{planned} complete, {disturbed} disturbed");
+    (disturbed > 0).then_some(told)
 }
 
 /// Rounds in which every system has a trial and none was quarantined.

@@ -4,9 +4,7 @@ mod index;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use model::{
-    Comparison, Counts, MetricId, Reason, StepInfo, StepSeries, Unit, Verdict, WorkloadSpec,
-};
+use model::{Comparison, Counts, MetricId, StepInfo, StepSeries, Unit, Verdict, WorkloadSpec};
 
 use self::index::{Key, Place, Values};
 use crate::Input;
@@ -276,13 +274,8 @@ pub(crate) const fn is_certain(verdict: &Verdict) -> bool {
     match verdict {
         Verdict::Regressed | Verdict::Improved => true,
         Verdict::Unchanged | Verdict::Inconclusive(_) => false,
-        Verdict::Incomparable(_) => fell_to_zero(verdict),
+        Verdict::Incomparable(_) => verdict.fell_to_zero(),
     }
-}
-
-/// Is nothing left of what the base has? That is certain, though it has no ratio.
-pub(crate) const fn fell_to_zero(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Incomparable(Reason::FellToZero { .. }))
 }
 
 /// The word under which a verdict is counted: what fell to zero regressed.

@@ -85,7 +85,7 @@ fn rounds_are_told_as_they_were_planned_and_as_they_came() {
     let findings = report::findings(&input(&data, &[]));
     let systems = data.info.plan.systems.len();
     let told = format!(
-        "{} of at most {} trials ended so far.",
+        "{} of at most {} trials ended so far; 4 of at most 12 rounds complete, 1 disturbed.",
         5 * systems,
         12 * systems
     );

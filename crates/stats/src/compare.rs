@@ -171,16 +171,16 @@ impl Question<'_> {
             Outcome::Failed { reason, .. } => Some(reason.clone()),
             Outcome::Completed | Outcome::Quarantined { .. } => None,
         });
-        let quarantined = of_system().find_map(|trial| match &trial.outcome {
-            Outcome::Quarantined { reason } => Some(reason.clone()),
-            Outcome::Completed | Outcome::Failed { .. } => None,
-        });
+        let quarantined = of_system().find_map(|trial| trial.outcome.quarantined_for());
         let is_measured = of_system().any(|trial| trial.outcome.is_completed());
         let system = system.to_owned();
         match (failed, quarantined) {
             _ if is_measured && !has_values => Reason::NoValue { system },
             (Some(why), _) => Reason::FailedTrials { system, why },
-            (None, Some(why)) => Reason::QuarantinedTrials { system, why },
+            (None, Some(why)) => {
+                let why = why.to_owned();
+                Reason::QuarantinedTrials { system, why }
+            }
             (None, None) => Reason::MissingTrials { system },
         }
     }

@@ -4,6 +4,7 @@ use model::{Comparison, Plan, Reason, Verdict};
 
 use crate::options::CompareError;
 use crate::student::{z_critical, z_tail};
+use crate::verdict::FEWEST_ROUNDS;
 
 /// A number of rounds that is not fixed: after `min` of them the run is looked at after each, and
 /// it ends as soon as everything is decided, with `max` at the latest.
@@ -71,7 +72,7 @@ impl Looks {
     /// with these looks as [`crate::Options::looks`].
     ///
     /// Only what could be decided by more rounds asks for them: not what has no better direction,
-    /// and not what is incomparable. Which metrics and systems have a say is decided by who
+    /// and not what is incomparable, but what may yet prove to have fallen to zero. Which metrics and systems have a say is decided by who
     /// chooses the comparisons; the control and metrics that only explain should have none.
     pub fn next<'a>(
         self,
@@ -80,6 +81,8 @@ impl Looks {
     ) -> Next {
         let open = comparisons.into_iter().filter(|c| match &c.verdict {
             Verdict::Inconclusive(reason) => *reason != Reason::NotJudged,
+            // A zero in so few rounds may be chance.
+            Verdict::Incomparable(Reason::NoRatio { .. }) => done < FEWEST_ROUNDS,
             Verdict::Regressed
             | Verdict::Improved
             | Verdict::Unchanged
@@ -179,6 +182,18 @@ mod tests {
         assert_eq!(looks.next(5, &noisy), Next::Exhausted { undecided: 1 });
         assert_eq!(looks.next(5, &same), Next::Decided);
         assert!(Looks::new(0, 3).is_err() && Looks::new(4, 3).is_err());
+    }
+
+    #[test]
+    fn a_third_round_says_whether_something_fell_to_zero() {
+        let looks = Looks::new(2, 5).unwrap();
+        let fallen = |rounds: usize| {
+            let data = run_of(&["a", "b"], "rate", &vec![[5.0, 0.0]; rounds]);
+            compare(&data, &Options::default()).unwrap()
+        };
+        assert_eq!(looks.next(2, &fallen(2)), Next::GoOn { undecided: 1 });
+        assert!(fallen(3)[0].verdict.fell_to_zero());
+        assert_eq!(looks.next(3, &fallen(3)), Next::Decided);
     }
 
     proptest! {

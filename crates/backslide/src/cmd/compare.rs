@@ -194,13 +194,8 @@ fn without_rows(data: &RunData, comparisons: &[Comparison]) -> Option<String> {
 }
 
 const fn is_decided(comparison: &Comparison) -> bool {
-    matches!(
-        comparison.verdict,
-        Verdict::Regressed
-            | Verdict::Improved
-            | Verdict::Unchanged
-            | Verdict::Incomparable(Reason::FellToZero { .. })
-    )
+    let verdict = &comparison.verdict;
+    verdict.is_regression() || matches!(verdict, Verdict::Improved | Verdict::Unchanged)
 }
 
 /// Says why no system can be judged.

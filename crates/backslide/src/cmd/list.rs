@@ -11,7 +11,7 @@ use store::RunSummary;
 use crate::args::{Format, ListArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::{disturbed, runs, table};
+use crate::{runs, table};
 
 /// A run as programs see it.
 #[derive(Serialize)]
@@ -90,7 +90,7 @@ fn rounds_complete(lab: &Lab, summary: &RunSummary) -> Result<Option<String>> {
     }
     let journal = lab.store.journal(&summary.info.id)?;
     let outcomes = journal.iter().map(|(key, outcome)| (key.round, outcome));
-    Ok(disturbed::rounds(&summary.info.plan, outcomes))
+    Ok(report::disturbed_rounds(&summary.info.plan, outcomes))
 }
 
 fn as_table(lines: &[Line<'_>]) -> Table {

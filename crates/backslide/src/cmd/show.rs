@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
     ));
     let trials = data.trials.iter();
     let outcomes = trials.map(|trial| (trial.round, &trial.outcome));
-    if let Some(rounds) = disturbed::rounds(&info.plan, outcomes) {
+    if let Some(rounds) = report::disturbed_rounds(&info.plan, outcomes) {
         printer.result(&rounds);
     }
     for system in &info.plan.systems {

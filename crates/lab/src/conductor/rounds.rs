@@ -97,7 +97,7 @@ impl<'a> Rounds<'a> {
     /// What is run again after the planned rounds, of which some may still be to come: a round for each of those
     /// that were disturbed, until one was not or there were as many as there may be.
     fn next_again(&self) -> Option<Turn> {
-        let most = self.plan.course.quarantine.map_or(0, |q| q.reruns);
+        let most = self.plan.course.reruns();
         let mut round = self.plan.rounds;
         for disturbed in (1..=self.plan.rounds).filter(|round| self.is_disturbed(*round)) {
             for times in 1..=most {

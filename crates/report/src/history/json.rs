@@ -62,8 +62,8 @@ struct Step {
 }
 
 /// A JSON object `{builds, base, lines}`, indented, with a newline at its end: `base` and the `build` of a
-/// change are places in `builds`, and each line has one point a build, `null` where it has no value; `zeros` are the places of builds that have zero
-/// in every round.
+/// change are places in `builds`, and each line has one point a build, `null` where it has no value; `zeros` are
+/// the places of builds that have zero in every round.
 pub fn history_json(history: &History) -> String {
     let builds = history.builds.iter().map(|at| Entry {
         run: &at.run.0,

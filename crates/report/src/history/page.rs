@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use stats::{History, HistoryLine};
 
 use super::tables::{LINES, build_by_build, history_tables};
-use super::{FELL_TO_ZERO, class, fell_to_zero, heading, history_sentence, spark, step_name};
+use super::{class, fell_to_zero, heading, history_sentence, spark, step_name};
 use crate::chart::sparkline::sparkline;
 use crate::table::Align;
 use crate::{Cell, Header, Table, format};
@@ -93,7 +93,7 @@ fn lines(history: &History) -> Markup {
                         div.verdict.(class) { (said) }
                     }
                     @for (_, said) in &spark.apart { div.note { (said) } }
-                    @if fell_to_zero(line) { div.verdict.regressed { "last build: " (FELL_TO_ZERO) } }
+                    @if fell_to_zero(line) { div.verdict.regressed { "last build: " (format::FELL_TO_ZERO) } }
                 }
             }
         }

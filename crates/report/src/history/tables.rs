@@ -3,8 +3,8 @@
 use stats::{History, HistoryLine, Ratio};
 
 use super::{
-    FELL_TO_ZERO, confidence, estimate_text, fell_to_zero, name, ratio_text, standing, step_name,
-    value_text, verdict,
+    confidence, estimate_text, fell_to_zero, name, ratio_text, standing, step_name, value_text,
+    verdict,
 };
 use crate::chart::sparkline::blocks;
 use crate::{Cell, Header, Table, Tone, format};
@@ -151,7 +151,7 @@ fn builds_with_bars(builds: usize) -> String {
 fn last_value(line: &HistoryLine) -> Cell {
     let last = value(line, line.points.len().saturating_sub(1));
     if fell_to_zero(line) {
-        last.marked(Tone::Regressed, FELL_TO_ZERO)
+        last.marked(Tone::Regressed, format::FELL_TO_ZERO)
     } else {
         last
     }

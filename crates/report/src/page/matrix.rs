@@ -12,7 +12,7 @@ use crate::chart::scale::Scale;
 use crate::deciding;
 use crate::format;
 use crate::tables;
-use crate::view::{Seen, View, fell_to_zero, is_certain, usable_ratio};
+use crate::view::{Seen, View, is_certain, usable_ratio};
 
 /// From so many cells on a bar in each would take more room than all the rest.
 const MANY: usize = 600;
@@ -191,7 +191,7 @@ pub(super) fn with_sign(comparison: &Comparison) -> Markup {
 fn ratio_text(comparison: &Comparison) -> String {
     match comparison.ratio {
         Some(ratio) => format::ratio(ratio),
-        None if fell_to_zero(&comparison.verdict) => format::number(0.0),
+        None if comparison.verdict.fell_to_zero() => format::number(0.0),
         None => format::ABSENT.to_owned(),
     }
 }
@@ -249,7 +249,7 @@ pub(super) fn shade(comparison: &Comparison) -> Option<&'static str> {
 fn is_beyond_margin(comparison: &Comparison) -> bool {
     let factor = 1.0 + margin(comparison);
     let ends = format::finite_pair(comparison.low, comparison.high);
-    fell_to_zero(&comparison.verdict)
+    comparison.verdict.fell_to_zero()
         || ends.is_some_and(|(low, high)| low > factor || high < 1.0 / factor)
 }
 

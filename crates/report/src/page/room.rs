@@ -8,7 +8,7 @@ use model::Comparison;
 use super::sections::Sections;
 use super::step::Extent;
 use crate::format::plural;
-use crate::view::{Seen, View, fell_to_zero, is_certain, usable_ratio};
+use crate::view::{Seen, View, is_certain, usable_ratio};
 
 /// Systems times steps for which a page has room with all that was recorded.
 const WHOLE: usize = 84;
@@ -94,7 +94,7 @@ fn change(view: &View<'_>, system: &Seen<'_>) -> f64 {
 
 /// How far a ratio is from 1; zero where there is none, unless nothing is left.
 pub(super) fn size(comparison: &Comparison) -> f64 {
-    if fell_to_zero(&comparison.verdict) {
+    if comparison.verdict.fell_to_zero() {
         return f64::INFINITY;
     }
     usable_ratio(comparison).map_or(0.0, |ratio| ratio.ln().abs())

@@ -7,7 +7,7 @@ use model::{Direction, MetricId, Reason, StepInfo, Verdict, describe};
 use super::verdict_word;
 use crate::format;
 use crate::table::{Cell, Header, Table, Tone};
-use crate::view::{Seen, View, fell_to_zero};
+use crate::view::{Seen, View};
 
 /// What a table of systems and steps is called, and of whom it is.
 pub(super) struct Grid<'g> {
@@ -196,7 +196,7 @@ pub(crate) fn relative_cell(
         });
     }
     let comparison = view.comparison(system.name, step, metric);
-    if let Some(fallen) = comparison.filter(|c| fell_to_zero(&c.verdict)) {
+    if let Some(fallen) = comparison.filter(|c| c.verdict.fell_to_zero()) {
         let cell = Cell::number(0.0, format::number(0.0));
         return cell.marked(Tone::Regressed, verdict_word(&fallen.verdict));
     }

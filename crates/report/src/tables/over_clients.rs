@@ -1,6 +1,6 @@
 //! Sweeps: tests or systems in rows, client counts in columns.
 
-use model::{Comparison, MetricId, StepInfo, Verdict};
+use model::{Comparison, MetricId, Reason, StepInfo, Verdict};
 use stats::Place;
 
 use super::grid::{Units, name, relative_cell};
@@ -8,7 +8,7 @@ use super::throughput::{absolute_note, rate_cell};
 use crate::format;
 use crate::sweep::{Crossover, Sweep, Test, view_crossovers};
 use crate::table::{Align, Cell, Header, Table, Tone};
-use crate::view::{Seen, View, fell_to_zero};
+use crate::view::{Seen, View};
 
 /// The throughput of a candidate relative to the base: tests × client counts, under the groups'
 /// headings; `None` where there is no sweep.
@@ -106,8 +106,9 @@ fn signed(view: &View<'_>, system: &Seen<'_>, step: &StepInfo) -> Cell {
 pub(crate) const fn sign(comparison: &Comparison) -> (Tone, &'static str) {
     let verdict = &comparison.verdict;
     match verdict {
-        Verdict::Regressed => (Tone::Regressed, "↓"),
-        Verdict::Incomparable(_) if fell_to_zero(verdict) => (Tone::Regressed, "↓"),
+        Verdict::Regressed | Verdict::Incomparable(Reason::FellToZero { .. }) => {
+            (Tone::Regressed, "↓")
+        }
         Verdict::Improved => (Tone::Improved, "↑"),
         Verdict::Unchanged => (Tone::Plain, ""),
         Verdict::Inconclusive(_) | Verdict::Incomparable(_) => (Tone::Muted, "?"),

@@ -1,12 +1,12 @@
 //! Each candidate against the base, a line a comparison.
 
-use model::{Comparison, Interleave, MetricId, StepInfo, Verdict};
+use model::{Comparison, Interleave, MetricId, Reason, StepInfo, Verdict};
 
 use super::outlying;
 use crate::deciding;
 use crate::format;
 use crate::table::{Cell, Header, Table, Tone};
-use crate::view::{Seen, View, fell_to_zero, is_certain, usable_ratio};
+use crate::view::{Seen, View, is_certain, usable_ratio};
 
 /// Costs that may explain a change of throughput.
 const COSTS: [&str; 8] = [
@@ -206,18 +206,17 @@ fn said(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> [Cell; 6] 
 /// What the colour of a verdict is.
 pub(crate) const fn tone(verdict: &Verdict) -> Tone {
     match verdict {
-        Verdict::Regressed => Tone::Regressed,
+        Verdict::Regressed | Verdict::Incomparable(Reason::FellToZero { .. }) => Tone::Regressed,
         Verdict::Improved => Tone::Improved,
         Verdict::Unchanged => Tone::Plain,
-        Verdict::Incomparable(_) if fell_to_zero(verdict) => Tone::Regressed,
         Verdict::Inconclusive(_) | Verdict::Incomparable(_) => Tone::Muted,
     }
 }
 
 /// A verdict as people read it where its reason has no room.
 pub(crate) const fn word(verdict: &Verdict) -> &'static str {
-    if fell_to_zero(verdict) {
-        "fell to zero"
+    if verdict.fell_to_zero() {
+        format::FELL_TO_ZERO
     } else {
         verdict.word()
     }
