@@ -87,11 +87,11 @@ fn the_demo_plan_for_people() {
          1      1  sqlite/wal       TIME
          2      1  control          TIME
          3      1  sqlite/rollback  TIME
-         4      2  control          TIME
-         5      2  sqlite/wal       TIME
-         6      2  sqlite/rollback  TIME
-         7      3  sqlite/rollback  TIME
-         8      3  sqlite/wal       TIME
+         4      2  sqlite/rollback  TIME
+         5      2  control          TIME
+         6      2  sqlite/wal       TIME
+         7      3  sqlite/wal       TIME
+         8      3  sqlite/rollback  TIME
          9      3  control          TIME
         10      4  control          TIME
         11      4  sqlite/rollback  TIME

@@ -15,6 +15,7 @@ mod false_alarms;
 mod host;
 mod latency;
 mod metric;
+mod orders;
 mod plan;
 mod quarantine;
 mod recipe;
@@ -41,6 +42,7 @@ pub use latency::{Latency, LatencyError};
 pub use metric::{
     Described, Direction, Group, Measurement, MetricId, Unit, describe, judged_metrics, measure,
 };
+pub use orders::Orders;
 pub use plan::{Plan, Trial};
 pub use quarantine::Quarantine;
 pub use recipe::{BuildFacts, Helper, ObtainEvent, Origin, Parcel, Placing, Recipe};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Course, Rng, System, WorkloadSpec, mix};
+use crate::{Course, Orders, System, WorkloadSpec, mix};
 
 /// Systems × workload × rounds. Deterministic from the plan file, the seed and the builds found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,40 +43,36 @@ pub struct Trial {
 }
 
 impl Plan {
-    /// All planned trials in the order in which they run: each round holds every system once, shuffled.
+    /// All planned trials in the order in which they run: each round holds every system once, in a random order or
+    /// in the mirror image of that of the round before.
     pub fn trials(&self) -> Vec<Trial> {
-        let mut rng = self.order();
-        let rounds = 1..=self.rounds;
+        let rounds = (1..=self.rounds).zip(self.orders());
         rounds
-            .flat_map(|round| self.round(round, &mut rng))
+            .flat_map(|(round, order)| self.round(round, order))
             .collect()
     }
 
     /// The trials of one round. Those after the planned ones are what is run again for rounds that were
     /// disturbed: the order goes on, and each has a seed of its own.
     pub fn trials_of(&self, round: u32) -> Vec<Trial> {
-        let mut rng = self.order();
-        for earlier in 1..round {
-            self.round(earlier, &mut rng);
-        }
-        self.round(round, &mut rng)
+        let earlier = round.saturating_sub(1) as usize;
+        let order = self.orders().nth(earlier).unwrap_or_default();
+        self.round(round, order)
     }
 
     /// Rounds that may be run again for disturbed ones, at most.
     pub fn rounds_again(&self) -> u32 {
-        let reruns = self.course.quarantine.map_or(0, |limits| limits.reruns);
-        self.rounds.saturating_mul(reruns)
+        self.rounds.saturating_mul(self.course.reruns())
     }
 
-    /// Where the order of all rounds comes from.
-    fn order(&self) -> Rng {
-        Rng::new(mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]))
+    /// The orders of all rounds.
+    fn orders(&self) -> Orders {
+        let seed = mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]);
+        Orders::new(seed, self.systems.len())
     }
 
-    /// A round, once those before it have been drawn.
-    fn round(&self, round: u32, rng: &mut Rng) -> Vec<Trial> {
-        let mut order: Vec<usize> = (0..self.systems.len()).collect();
-        rng.shuffle(&mut order);
+    /// A round in this order.
+    fn round(&self, round: u32, order: Vec<usize>) -> Vec<Trial> {
         let seed = mix(self.seed, &[u64::from(round)]);
         let trials = order.into_iter().zip(1..).map(|(system, position)| Trial {
             round,

@@ -255,6 +255,14 @@ proptest! {
             prop_assert_eq!(seen.len(), systems);
             prop_assert!(round.iter().all(|t| t.round == round[0].round && t.seed == round[0].seed));
         }
+        // Who comes first in one round comes last in the next.
+        for pair in trials.chunks_exact(2 * systems) {
+            let order: Vec<usize> = pair.iter().map(|trial| trial.system).collect();
+            let (one, next) = order.split_at(systems);
+            prop_assert!(one.iter().rev().eq(next));
+        }
+        let single: Vec<_> = (1..=rounds).flat_map(|round| plan.trials_of(round)).collect();
+        prop_assert_eq!(&single, &trials);
         prop_assert_eq!(trials, expand(&text).unwrap().trials());
     }
 }

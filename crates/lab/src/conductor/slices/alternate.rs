@@ -4,7 +4,7 @@ use load::{SlicedStep, StepOutline, Target};
 use model::{Event, Interleave, Nanos, Outcome, Trial, TrialKey};
 use probes::Probe;
 
-use super::order::{Laps, cut};
+use super::order::{cut, laps};
 use super::values::{Values, result};
 use super::{Going, Halt, Part, apart};
 use crate::conductor::step::{OpenSite, Spent};
@@ -106,7 +106,7 @@ impl Conductor<'_> {
             Interleave::Trials => length,
         };
         let (count, each) = cut(length, most);
-        for lap in Laps::new(seed, ordinal, sides.len()).take(count) {
+        for lap in laps(seed, ordinal, sides.len()).take(count) {
             for index in lap {
                 if let Some(side) = sides.get_mut(index) {
                     let measured = self.slice(side, ordinal, outline, each);

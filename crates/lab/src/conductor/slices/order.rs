@@ -1,44 +1,15 @@
 //! The order of slices.
 
-use model::{Nanos, Rng, mix};
+use model::{Nanos, Orders, mix};
 
 /// So that the order of slices has nothing to do with what else is drawn from a trial's seed.
 const SALT: u32 = u32::from_be_bytes(*b"slic");
 
-/// Laps without end; each has one slice of every system. A random order is followed by its mirror image, then
-/// comes another one: of two systems AB BA, or BA AB. A drift that is even over two laps reaches all systems
-/// alike, and no rhythm of the machine can fall in with that of the slices.
-pub(super) struct Laps {
-    rng: Rng,
-    order: Vec<usize>,
-    /// Is the next lap the mirror image of the last?
-    mirrors: bool,
-}
-
-impl Laps {
-    /// Of so many systems, in step `ordinal` of a round with this seed.
-    pub(super) fn new(seed: u64, ordinal: u32, systems: usize) -> Self {
-        let salt = [u64::from(SALT), u64::from(ordinal)];
-        Self {
-            rng: Rng::new(mix(seed, &salt)),
-            order: (0..systems).collect(),
-            mirrors: false,
-        }
-    }
-}
-
-impl Iterator for Laps {
-    type Item = Vec<usize>;
-
-    fn next(&mut self) -> Option<Vec<usize>> {
-        if self.mirrors {
-            self.order.reverse();
-        } else {
-            self.rng.shuffle(&mut self.order);
-        }
-        self.mirrors = !self.mirrors;
-        Some(self.order.clone())
-    }
+/// The orders of the laps of step `ordinal`, of so many systems, in a round with this seed: each lap has one slice
+/// of every system.
+pub(super) fn laps(seed: u64, ordinal: u32, systems: usize) -> Orders {
+    let salt = [u64::from(SALT), u64::from(ordinal)];
+    Orders::new(mix(seed, &salt), systems)
 }
 
 /// How many slices a window of this length is cut into, and how long they are: all alike, and at most `most`.
@@ -51,43 +22,12 @@ pub(super) fn cut(length: Nanos, most: Nanos) -> (usize, Nanos) {
 mod tests {
     use super::*;
 
-    fn laps(seed: u64, systems: usize) -> Vec<Vec<usize>> {
-        Laps::new(seed, 3, systems).take(200).collect()
-    }
-
-    #[test]
-    fn every_lap_has_every_system_once() {
-        for systems in 1..6 {
-            for mut lap in laps(7, systems) {
-                lap.sort_unstable();
-                assert!(lap.into_iter().eq(0..systems));
-            }
-        }
-    }
-
-    #[test]
-    fn each_order_is_followed_by_its_mirror_image() {
-        for systems in 1..6 {
-            for pair in laps(7, systems).chunks(2) {
-                let mirrored: Vec<usize> = pair[0].iter().rev().copied().collect();
-                assert_eq!(pair[1], mirrored);
-            }
-        }
-    }
-
-    #[test]
-    fn two_systems_begin_about_equally_often() {
-        let first = laps(7, 2).into_iter().step_by(2).map(|lap| lap[0]);
-        let second_begins: usize = first.sum();
-        assert!((30..70).contains(&second_begins), "{second_begins} of 100");
-    }
-
     #[test]
     fn the_order_is_a_function_of_seed_and_step() {
-        assert_eq!(laps(7, 3), laps(7, 3));
-        assert_ne!(laps(7, 3), laps(8, 3));
-        let other: Vec<_> = Laps::new(7, 4, 3).take(200).collect();
-        assert_ne!(laps(7, 3), other);
+        let order = |seed, ordinal| -> Vec<_> { laps(seed, ordinal, 3).take(200).collect() };
+        assert_eq!(order(7, 3), order(7, 3));
+        assert_ne!(order(7, 3), order(8, 3));
+        assert_ne!(order(7, 3), order(7, 4));
     }
 
     #[test]
