@@ -48,6 +48,8 @@ pub(crate) struct Options {
     pub(crate) read_seconds: u32,
     pub(crate) write_seconds: u32,
     pub(crate) scan_seconds: u32,
+    /// Tests, groups and sets with a measured time of their own; of several that mean one test the last counts.
+    pub(crate) seconds: Vec<(Mention, u32)>,
     pub(crate) warmup_seconds: u32,
     pub(crate) warmup_end: WarmUpEnd,
     pub(crate) settle: Settle,
@@ -75,7 +77,7 @@ type Key = (
     fn(&mut Options, Item<'_>) -> Result<(), PlanError>,
 );
 
-const KEYS: [Key; 25] = [
+const KEYS: [Key; 26] = [
     ("set", |o, v| {
         let name = v.text()?;
         o.tests = Some(vec![mention(&v, &format!("set:{name}"))]);
@@ -100,6 +102,7 @@ const KEYS: [Key; 25] = [
     ("scan_seconds", |o, v| {
         v.small(1..=MAX_SECONDS).map(|it| o.scan_seconds = it)
     }),
+    ("seconds", |o, v| seconds(&v).map(|it| o.seconds = it)),
     // Before its seconds, of which it decides how many are usual.
     ("warmup", |o, v| warmup(v).map(|it| o.warm_up_to(it))),
     ("warmup_seconds", |o, v| {
@@ -157,6 +160,7 @@ impl Options {
             read_seconds: 60,
             write_seconds: 60,
             scan_seconds: 60,
+            seconds: Vec::new(),
             warmup_seconds: WARMUP_SECONDS,
             warmup_end: WarmUpEnd::Fixed,
             settle: Settle::Formula,
@@ -251,6 +255,16 @@ fn tests(item: Item<'_>) -> Result<Vec<Mention>, PlanError> {
         tests.push(mention(&test, name));
     }
     Ok(tests)
+}
+
+/// Tests, groups and sets with their seconds.
+fn seconds(item: &Item<'_>) -> Result<Vec<(Mention, u32)>, PlanError> {
+    let fields = Fields::named(item, "seconds")?;
+    let each = fields.all().map(|one| {
+        let seconds = one.small(1..=MAX_SECONDS)?;
+        Ok((mention(&one, one.key), seconds))
+    });
+    each.collect()
 }
 
 /// A number of clients, or several: then every test runs with each.

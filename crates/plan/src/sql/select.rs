@@ -1,6 +1,7 @@
 //! Which tests run: by name, by group, or by a set of the file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
 use super::names::mention;
 use super::options::Options;
@@ -211,6 +212,8 @@ impl Tests {
 /// The tests that a plan asks for.
 pub(crate) struct Selection {
     names: BTreeSet<String>,
+    /// Those with a measured time of their own.
+    seconds: BTreeMap<String, u32>,
     warm_ups: bool,
 }
 
@@ -220,11 +223,37 @@ impl Selection {
             None => tests.all(),
             Some(entries) => tests.chosen(entries)?,
         };
+        let mut seconds = BTreeMap::new();
+        for (entry, own) in &options.seconds {
+            let mut found = tests.expand(slice::from_ref(entry), &mut Vec::new())?;
+            // Which of the steps that warm caches run depends on their tests.
+            found.retain(|at| chosen.contains(at) || !tests.each[*at].measured);
+            if found.is_empty() {
+                return Err(PlanError::Conflict {
+                    place: entry.place.clone(),
+                    message: format!(
+                        "`{}` has seconds and is not among the tests that run",
+                        entry.name
+                    ),
+                });
+            }
+            seconds.extend(
+                found
+                    .into_iter()
+                    .map(|at| (tests.each[at].name.clone(), *own)),
+            );
+        }
         let names = chosen.into_iter().map(|at| tests.each[at].name.clone());
         Ok(Self {
             names: names.collect(),
+            seconds,
             warm_ups: options.warm_ups,
         })
+    }
+
+    /// The measured time of a test, where the plan gives it one of its own.
+    pub(crate) fn seconds(&self, test: &str) -> Option<u32> {
+        self.seconds.get(test).copied()
     }
 
     /// Does the step run? What only warms caches does so with whatever it is for.

@@ -166,7 +166,8 @@ pub(crate) fn steps(
                     None => vec![parts.options.most_clients()],
                 };
                 for &clients in &counts {
-                    let run = run(draft, name, clients, operations, scope, parts)?;
+                    let mut run = run(draft, name, clients, operations, scope, parts)?;
+                    run.seconds = selection.seconds(name).unwrap_or(run.seconds);
                     let id = match counts.len() {
                         1 => name.to_owned(),
                         _ => format!("{name}@{clients}"),

@@ -180,6 +180,18 @@ fn what_is_between_the_tests() {
 }
 
 #[test]
+fn tests_groups_and_sets_may_have_seconds_of_their_own() {
+    let spec = micro(
+        ", set = \"all\", read_seconds = 7, seconds = { \"group:point\" = 5, \"point-query.pre\" = 20, \"scan.warmpre\" = 2 }",
+    );
+    let seconds = |name| test(&spec, name).seconds;
+    assert_eq!(seconds("point-query.pre"), 20);
+    assert_eq!(seconds("point-query"), 5);
+    assert_eq!(seconds("scan.warmpre"), 2);
+    assert_eq!(seconds("range-covered-pk.pre"), 7);
+}
+
+#[test]
 fn warm_ups_have_their_clients_and_their_tests() {
     let spec = micro(", clients = 3, tables = 8");
     let clients = |name: &str| {

@@ -273,9 +273,13 @@ fn what_a_plan_asks() {
     assert_snapshot!(micro("errors = { retry = [1213] }"), @r#"my.toml:3: `retry` must be a list of codes in quotes such as "1213", "40P01" or "08*", not 1213"#);
     assert_snapshot!(micro("errors = { retry = [\"1213\"], fatal = [\"1213\"] }"), @"my.toml:3: `errors` has the code `1213` twice");
     assert_snapshot!(micro("load = { method = \"copy\" }"), @"my.toml:3: no way to load `copy`; there are: fastest, bulk, insert");
+    assert_snapshot!(micro("seconds = 5"), @"my.toml:3: `seconds` must be a table, not 5");
+    assert_snapshot!(micro("seconds = { insert = 0 }"), @"my.toml:3: `insert` must be a whole number from 1 to 604_800, not 0");
+    assert_snapshot!(micro("seconds = { insrt = 5 }"), @"my.toml:3: no test `insrt`; nearest `insert`; there are: insert, scan, delete, point-query, update-one, update-inlist, update-index, update-zipf and 39 more (`backslide workloads micro`)");
+    assert_snapshot!(micro("tests = [\"insert\"], seconds = { \"group:point\" = 5 }"), @"my.toml:3: `group:point` has seconds and is not among the tests that run");
     assert_snapshot!(micro("file = \"x\""), @r#"my.toml:3: `file` and `kind = "micro"`: write `kind = "sql"` for a workload file of your own"#);
     assert_snapshot!(micro("secondary = true"), @"my.toml:5: sqlite: step `insert` leaves `id` to the server, which cannot number rows without a primary key (`secondary = true`): choose other `tests`");
-    assert_snapshot!(micro("scale = \"tiny\""), @"my.toml:3: unknown key `scale` in workload, which has: set, tests, tables, rows, clients, read_seconds, write_seconds, scan_seconds, warmup, warmup_seconds, settle, fresh, warm_ups, compat, secondary, statements, distribution, rate, ramp, arrivals, queue, errors, load, statement_timeout, vars, kind, file");
+    assert_snapshot!(micro("scale = \"tiny\""), @"my.toml:3: unknown key `scale` in workload, which has: set, tests, tables, rows, clients, read_seconds, write_seconds, scan_seconds, seconds, warmup, warmup_seconds, settle, fresh, warm_ups, compat, secondary, statements, distribution, rate, ramp, arrivals, queue, errors, load, statement_timeout, vars, kind, file");
     assert_snapshot!(micro("vars = { range = 5 }"), @"my.toml:3: no variable `range`; there are: none");
     assert_snapshot!(plan("tables = 2"), @"my.toml:3: workload `mine` does not depend on `tables`: leave it out, or set one of its own variables in `vars`: width");
     assert_snapshot!(plan("vars = { with = 2 }"), @"my.toml:3: no variable `with`; nearest `width`; there are: width");
