@@ -8,8 +8,14 @@ use super::measure::{Crew, unseen};
 use crate::engine::{End, Observer, Stop, Window, pass};
 use crate::{StepError, StepResult};
 
-/// How long clients work before each slice, unseen: meanwhile others had the CPUs and their caches.
+/// How long clients work before each slice at most, unseen: meanwhile others had the CPUs and their caches.
 const SETTLE: Nanos = Nanos::from_millis(50);
+
+/// How long they do before a slice of this length: a fifth of it, so that short slices do not take longer than
+/// long ones.
+fn settle(length: Nanos) -> Nanos {
+    SETTLE.min(Nanos(length.0 / 5))
+}
 
 /// A step whose clients are connected and warm, and whose window is measured a slice at a time. While no
 /// slice is measured its clients send nothing. When it is dropped they are disconnected.
@@ -57,7 +63,7 @@ impl Slices {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Window, StepError> {
-        unseen(&mut self.crew, None, SETTLE, stop)?;
+        unseen(&mut self.crew, None, settle(length), stop)?;
         let mut continued = Continued {
             observer,
             intervals: self.intervals,
