@@ -11,7 +11,6 @@ mod control;
 mod estimate;
 mod family;
 mod fdr;
-mod gamma;
 mod grid;
 mod group;
 mod history;

