@@ -6,18 +6,18 @@
 #   bench/aa.sh [aa|rate|cpu]... [--out FILE]      all unless told; the last two need the lab of an `aa` before
 #
 # Prints Markdown tables and exits with 0 if what is promised held. Eight steps, in slices of a tenth of a second
-# that alternate between two servers which are up at once. Two starts of one server differ by a third of a per cent,
-# so that 1 % needs many short rounds: eight, each a start of both. A run takes eight minutes on two cores, all of
+# that alternate between two servers which are up at once. Two starts of one server differ by half a per cent, so
+# that 1 % needs many short rounds: twelve, each a start of both. A run takes eight minutes on two cores, all of
 # them two hours and a half. Leave the machine alone meanwhile. The runs stay in the lab BACKSLIDE_AA_LAB, else in
 # the temporary directory; its path must have no blank or colon. Needs a C compiler. From the environment:
 #   AA_SERVERS         builds [mysql-8.0.31 postgres-18.6]
 #   AA_TIMES           runs of each [3]
-#   AA_ROUNDS          rounds of each run [8]
+#   AA_ROUNDS          rounds of each run [12]
 #   AA_PLAN_KEYS       lines for the head of each plan, \n between them [server and client on one CPU, in slices]
-#   AA_WORKLOAD_KEYS   lines for its workload, the seconds of its tests among them
+#   AA_WORKLOAD_KEYS   lines for its workload [short tests without warm-ups: see `short` below]
 #
 # Four longer rounds find 3 % as well, and 1 % of CPU seldom:
-#   AA_ROUNDS=4 AA_WORKLOAD_KEYS='read_seconds = 4\nwrite_seconds = 4' bench/aa.sh
+#   AA_ROUNDS=4 AA_WORKLOAD_KEYS='read_seconds = 4\nwrite_seconds = 4\nwarmup_seconds = 1\nsettle = 1' bench/aa.sh
 # A trial after the other, which finds less:
 #   AA_PLAN_KEYS='placement = "together"' bench/aa.sh
 set -euo pipefail
@@ -41,9 +41,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 read -r -a servers <<<"${AA_SERVERS:-mysql-8.0.31 postgres-18.6}"
 times=${AA_TIMES:-3}
-rounds=${AA_ROUNDS:-8}
+rounds=${AA_ROUNDS:-12}
 plan_keys=${AA_PLAN_KEYS-'placement = "together"\ninterleave = "slices"\nslice_ms = 100'}
-workload_keys=${AA_WORKLOAD_KEYS-'read_seconds = 1\nwrite_seconds = 1\nseconds = { "point-query.pre" = 6 }'}
+short='read_seconds = 1\nwrite_seconds = 1\nseconds = { "point-query.pre" = 4 }\nwarm_ups = false\nwarmup_seconds = 0\nsettle = 0'
+workload_keys=${AA_WORKLOAD_KEYS-$short}
 plan_keys=${plan_keys//\\n/$'\n'}
 workload_keys=${workload_keys//\\n/$'\n'}
 lab=$(realpath -m -- "${BACKSLIDE_AA_LAB:-${TMPDIR:-/tmp}/backslide-aa}")
@@ -76,8 +77,6 @@ tests = [
 ]
 rows = 500_000
 scan_seconds = 1
-warmup_seconds = 1
-settle = 1
 $workload_keys
 
 TOML

@@ -126,7 +126,8 @@ fn the_demo_plan_for_programs() {
             "slice_ms",
             "quarantine",
             "memory_bytes",
-            "margins"
+            "margins",
+            "longest_seconds"
         ])
     );
     assert_eq!(

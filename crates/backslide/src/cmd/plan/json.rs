@@ -27,6 +27,7 @@ pub(super) struct Expanded<'a> {
     memory_bytes: u64,
     /// In per cent.
     margins: BTreeMap<&'a str, f64>,
+    longest_seconds: Option<f64>,
 }
 
 /// The noise that a trial may meet.
@@ -124,6 +125,7 @@ pub(super) fn expanded<'a>(plan: &'a Plan, estimate: &Estimate) -> Expanded<'a> 
             .iter()
             .map(|(metric, margin)| (metric.0.as_str(), margin.as_percent()))
             .collect(),
+        longest_seconds: estimate.longest.map(Nanos::as_secs_f64),
     }
 }
 
