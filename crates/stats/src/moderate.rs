@@ -8,7 +8,7 @@ use crate::summary::median;
 const SMALLEST_FAMILY: u32 = 6;
 
 /// What `d0` is before a family is looked at: log-normal around this. In runs of MySQL, MariaDB, PostgreSQL and
-/// SQLite (docs/methodology.md §4) the moments of Smyth 2004 give 2 to infinity, half of them above 10.
+/// SQLite (docs/methodology.md §4) the moments of Smyth 2004 give 2 to infinity, more than half of them above 10.
 const USUAL_DF: f64 = 6.0;
 
 /// Standard deviation of the logarithm of `d0`: nineteen of twenty are within a factor of four of the usual one.
