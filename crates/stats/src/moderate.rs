@@ -14,8 +14,8 @@ const USUAL_DF: f64 = 6.0;
 /// Standard deviation of the logarithm of `d0`: nineteen of twenty are within a factor of four of the usual one.
 const SD_OF_LOG_DF: f64 = 0.7;
 
-/// The largest `d0` that is told from an infinite one.
-const LARGEST_DF: f64 = 1000.0;
+/// Between these `d0` is searched; the upper one is as good as infinity.
+const DF: std::ops::Range<f64> = 1.0..1000.0;
 
 /// Steps after which Newton's method has long arrived.
 const MOST_STEPS: u32 = 60;
@@ -67,7 +67,7 @@ impl Prior {
         }
         let likelihood = Likelihood::of(family, middle);
         let mut log_variance = 0.0;
-        let log_df = largest(1.0_f64.ln(), LARGEST_DF.ln(), |log_df| {
+        let log_df = largest(DF.start.ln(), DF.end.ln(), |log_df| {
             log_variance = likelihood.log_variance(log_df.exp(), log_variance);
             likelihood.of_prior(log_df, log_variance)
         });
