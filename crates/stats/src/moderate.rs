@@ -150,7 +150,7 @@ impl Likelihood {
         let mut last = (f64::NAN, f64::NAN);
         let of_cell = |(squares, own): &(f64, f64)| {
             let half = f64::midpoint(*own, df);
-            if last.0 != *own {
+            if last.0.total_cmp(own).is_ne() {
                 last = (*own, ln_gamma(half));
             }
             constant + last.1 - half * (expected + squares).ln()
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Both as SciPy 1.16 has them: the largest `f.logpdf(v / s0², d, d0) − ln s0²`, summed, and the log-normal.
+    /// Both as `scipy.stats` 1.17 has them: the largest `f.logpdf(v / s0², d, d0) − ln s0²`, summed, and the log-normal.
     #[test]
     fn the_likeliest_prior() {
         let e = std::f64::consts::E;
