@@ -47,7 +47,7 @@ pub(crate) fn where_it_goes(plan: &Plan, spec: &SqlSpec) -> String {
     named.collect::<Vec<_>>().join(", ")
 }
 
-/// The key that says how long a step warms caches, unless it says so itself.
+/// The keys that say how long a step warms caches.
 fn warmed_by(run: &SqlRun) -> &'static str {
     let blocks = run
         .operations
@@ -55,19 +55,19 @@ fn warmed_by(run: &SqlRun) -> &'static str {
         .flat_map(|operation| &operation.blocks);
     let mut statements = blocks.flat_map(|block| &block.statements);
     if run.writes {
-        "writes that warm caches (`write_seconds`, none with `warm_ups = false`)"
+        "writes that warm caches (`write_seconds` or `seconds`, none with `warm_ups = false`)"
     } else if statements.any(|statement| statement.scans) {
-        "scans that warm caches (`scan_seconds`, none with `warm_ups = false`)"
+        "scans that warm caches (`scan_seconds` or `seconds`, none with `warm_ups = false`)"
     } else {
-        "reads that warm caches (`read_seconds`, none with `warm_ups = false`)"
+        "reads that warm caches (`read_seconds` or `seconds`, none with `warm_ups = false`)"
     }
 }
 
-/// The key that says how long a test is measured, unless its step says so itself.
+/// The keys that say how long a test is measured.
 const fn measured_by(run: &SqlRun) -> &'static str {
     if run.writes {
-        "tests that write (`write_seconds`, or `seconds` of a step)"
+        "tests that write (`write_seconds` or `seconds`)"
     } else {
-        "tests that read (`read_seconds`, or `seconds` of a step)"
+        "tests that read (`read_seconds` or `seconds`)"
     }
 }

@@ -167,6 +167,25 @@ fn the_demo_plan_for_programs() {
 }
 
 #[test]
+fn the_shortest_and_the_longest_that_a_run_may_take() {
+    let bench = Bench::new();
+    let seconds = |text: &str| {
+        bench.write("my.toml", text);
+        let plan = bench.run(&["plan", "my.toml", "--format", "json"]).json();
+        ["seconds", "shortest_seconds", "longest_seconds"].map(|key| plan[key].as_f64())
+    };
+    let text = plan(WORKLOAD, 4, &[WAL, ROLLBACK]);
+    let [about, shortest, longest] = seconds(&text);
+    assert_eq!(shortest, None);
+    assert!(longest > about, "{longest:?} {about:?}");
+    let [most, shortest, _] = seconds(&text.replace("rounds = 4", "rounds = { min = 3, max = 4 }"));
+    assert_eq!(most, about);
+    assert!(shortest < about && shortest.is_some(), "{shortest:?}");
+    let undisturbed = format!("quarantine = false\n{text}");
+    assert_eq!(seconds(&undisturbed), [about, None, None]);
+}
+
+#[test]
 fn margins_of_a_plan_are_shown() {
     let bench = Bench::new();
     let text = plan(WORKLOAD, 3, &[WAL, ROLLBACK]).replace(

@@ -3,8 +3,8 @@
 use crate::Rng;
 
 /// Orders of so many things without end; each holds every one of them once. A random order is followed by its
-/// mirror image, then comes another one: of two things AB BA, or BA AB. What comes with a place, such as a drift
-/// that is even over two orders, reaches all things alike, and no rhythm can fall in with the orders.
+/// mirror image, then comes another one: of two things AB BA, or BA AB. A drift that is even over two orders reaches
+/// all things alike; of two things, whatever comes with a place does. No rhythm can fall in with the orders.
 #[derive(Clone, Debug)]
 pub struct Orders {
     rng: Rng,

@@ -36,15 +36,10 @@ pub fn disturbed_rounds<'a>(
     plan: &Plan,
     outcomes: impl Iterator<Item = (u32, &'a Outcome)>,
 ) -> Option<String> {
-    let mut rounds: BTreeMap<u32, (usize, bool)> = BTreeMap::new();
-    for (round, outcome) in outcomes {
-        let (completed, is_disturbed) = rounds.entry(round).or_default();
-        *completed += usize::from(outcome.is_completed());
-        *is_disturbed |= outcome.is_quarantined();
-    }
+    let rounds = by_round(outcomes);
     let all = plan.systems.len();
-    let complete = rounds.values().filter(|(completed, _)| *completed == all);
-    let disturbed = rounds.values().filter(|(_, is_disturbed)| *is_disturbed);
+    let complete = rounds.values().filter(|round| round.completed == all);
+    let disturbed = rounds.values().filter(|round| round.is_disturbed);
     let (complete, disturbed) = (complete.count(), disturbed.count());
     let at_most = plan.course.first_look.map_or("", |_| "at most ");
     let planned = plural(plan.rounds as usize, "round");
@@ -54,17 +49,37 @@ pub fn disturbed_rounds<'a>(
 
 /// Rounds in which every system has a trial and none was quarantined.
 fn undisturbed(data: &RunData) -> usize {
-    let mut rounds: BTreeMap<u32, (usize, bool)> = BTreeMap::new();
-    for trial in &data.trials {
-        let (trials, is_disturbed) = rounds.entry(trial.round).or_default();
-        *trials += 1;
-        *is_disturbed |= trial.outcome.is_quarantined();
-    }
+    let rounds = by_round(
+        data.trials
+            .iter()
+            .map(|trial| (trial.round, &trial.outcome)),
+    );
     let all = data.info.plan.systems.len();
     let whole = rounds
         .values()
-        .filter(|(trials, disturbed)| *trials == all && !disturbed);
+        .filter(|round| round.trials == all && !round.is_disturbed);
     whole.count()
+}
+
+/// What became of the trials of a round.
+#[derive(Default)]
+struct Ended {
+    trials: usize,
+    completed: usize,
+    /// Was one of them quarantined?
+    is_disturbed: bool,
+}
+
+/// Each outcome comes with its round.
+fn by_round<'a>(outcomes: impl Iterator<Item = (u32, &'a Outcome)>) -> BTreeMap<u32, Ended> {
+    let mut rounds: BTreeMap<u32, Ended> = BTreeMap::new();
+    for (round, outcome) in outcomes {
+        let ended = rounds.entry(round).or_default();
+        ended.trials += 1;
+        ended.completed += usize::from(outcome.is_completed());
+        ended.is_disturbed |= outcome.is_quarantined();
+    }
+    rounds
 }
 
 /// Rounds that took the place of others.

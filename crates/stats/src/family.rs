@@ -77,9 +77,12 @@ fn unit(row: &Row<'_>, rounds: &[Round]) -> Option<f64> {
 /// Adds the cells of one step.
 fn add(family: &mut Family, row: &Row<'_>, systems: &[System]) {
     let present: Vec<&System> = systems.iter().filter(|s| row.has(&s.name)).collect();
+    let before = family.variances.len();
+    let mut is_paired = vec![false; present.len()];
     let mut most = 0.0_f64;
     for (place, one) in present.iter().enumerate() {
-        for other in present.iter().skip(place + 1).take(NEIGHBOURS) {
+        let others = present.iter().enumerate().skip(place + 1);
+        for (after, other) in others.take(NEIGHBOURS) {
             if row.different_units(&one.name, &other.name).is_some() {
                 continue;
             }
@@ -91,11 +94,15 @@ fn add(family: &mut Family, row: &Row<'_>, systems: &[System]) {
             };
             family.variances.push((sd * sd / unit, paired.df()));
             most = most.max(paired.df());
+            is_paired[place] = true;
+            is_paired[after] = true;
         }
     }
     if most > 0.0 {
         // All pairs of k systems are made of k − 1 independent differences.
-        let candidates = present.len().saturating_sub(1);
+        let systems = is_paired.into_iter().filter(|paired| *paired).count();
+        let pairs = family.variances.len() - before;
+        let candidates = pairs.min(systems.saturating_sub(1));
         family.cells += candidates as u32;
         family.df += candidates as f64 * most;
     }

@@ -72,8 +72,8 @@ impl Looks {
     /// with these looks as [`crate::Options::looks`].
     ///
     /// Only what could be decided by more rounds asks for them: not what has no better direction,
-    /// and not what is incomparable, but what may yet prove to have fallen to zero. Which metrics and systems have a say is decided by who
-    /// chooses the comparisons; the control and metrics that only explain should have none.
+    /// and not what is incomparable, but what may yet prove to have fallen to zero. Which metrics and systems have
+    /// a say is decided by who chooses the comparisons; the control and metrics that only explain should have none.
     pub fn next<'a>(
         self,
         done: u32,
@@ -82,7 +82,7 @@ impl Looks {
         let open = comparisons.into_iter().filter(|c| match &c.verdict {
             Verdict::Inconclusive(reason) => *reason != Reason::NotJudged,
             // A zero in so few rounds may be chance.
-            Verdict::Incomparable(Reason::NoRatio { .. }) => done < FEWEST_ROUNDS,
+            Verdict::Incomparable(Reason::NoRatio { .. }) => c.rounds < FEWEST_ROUNDS,
             Verdict::Regressed
             | Verdict::Improved
             | Verdict::Unchanged
@@ -194,6 +194,12 @@ mod tests {
         assert_eq!(looks.next(2, &fallen(2)), Next::GoOn { undecided: 1 });
         assert!(fallen(3)[0].verdict.fell_to_zero());
         assert_eq!(looks.next(3, &fallen(3)), Next::Decided);
+        // A round in which the trial failed is over and tells nothing.
+        let mut data = run_of(&["a", "b"], "rate", &[[5.0, 0.0]; 3]);
+        data.cells
+            .retain(|cell| cell.system != "b" || cell.round != 2);
+        let found = compare(&data, &Options::default()).unwrap();
+        assert_eq!(looks.next(3, &found), Next::GoOn { undecided: 1 });
     }
 
     proptest! {

@@ -17,6 +17,11 @@ const SD_OF_LOG_DF: f64 = 0.7;
 /// Between these `d0` is searched; the upper one is as good as infinity.
 const DF: std::ops::Range<f64> = 1.0..1000.0;
 
+/// A variance below this share of its family's median says that its rounds were measured in coarse steps and fell on
+/// the same one, not that they are so exact: of three degrees of freedom, one in 25,000 is that small by chance. The
+/// likeliest prior of zeros would be zero.
+const SMALLEST_SHARE: f64 = 1e-3;
+
 /// Steps after which Newton's method has long arrived.
 const MOST_STEPS: u32 = 60;
 
@@ -47,7 +52,7 @@ pub(crate) struct Prior {
 
 impl Prior {
     /// The prior that fits the variances of a family; `None` where the family is too small, or
-    /// where most of its variances are nothing.
+    /// where most of its variances are nothing. Those that are nothing tell nothing of the others.
     ///
     /// The model is that of Smyth 2004, *Linear models and empirical Bayes methods for assessing differential
     /// expression in microarray experiments*, Statistical Applications in Genetics and Molecular Biology 3(1):3,
@@ -62,10 +67,13 @@ impl Prior {
             .map(|(variance, _)| *variance)
             .collect();
         let middle = median(&found)?;
-        if family.cells < SMALLEST_FAMILY || found.len() < 2 || middle <= 0.0 {
+        let varying = above(&family.variances, SMALLEST_SHARE * middle);
+        let enough = SMALLEST_FAMILY as usize * found.len();
+        if family.cells as usize * varying.len() < enough || varying.len() < 2 || middle <= 0.0 {
             return None;
         }
-        let likelihood = Likelihood::of(family, middle);
+        let weight = family.df / degrees(&family.variances);
+        let likelihood = Likelihood::of(&varying, middle, weight);
         let mut log_variance = 0.0;
         let log_df = largest(DF.start.ln(), DF.end.ln(), |log_df| {
             log_variance = likelihood.log_variance(log_df.exp(), log_variance);
@@ -76,7 +84,7 @@ impl Prior {
         let prior = Self {
             df,
             variance,
-            total: family.df,
+            total: weight * degrees(&varying),
         };
         (variance.is_finite() && variance > 0.0).then_some(prior)
     }
@@ -98,6 +106,17 @@ impl Prior {
     }
 }
 
+/// The variances that are not below a limit; what is no number is not.
+fn above(variances: &[(f64, f64)], limit: f64) -> Vec<(f64, f64)> {
+    let is_above = |(variance, _): &&(f64, f64)| variance.total_cmp(&limit).is_ge();
+    variances.iter().filter(is_above).copied().collect()
+}
+
+/// The degrees of freedom of these variances.
+fn degrees(variances: &[(f64, f64)]) -> f64 {
+    variances.iter().map(|(_, df)| df).sum()
+}
+
 /// How likely the variances of a family are under a prior; variances in units of some usual one.
 struct Likelihood {
     /// Sum of squares of a cell, `d·s²`, and `d`.
@@ -107,13 +126,11 @@ struct Likelihood {
 }
 
 impl Likelihood {
-    fn of(family: &Family, unit: f64) -> Self {
-        let cells = family.variances.iter();
-        let cells: Vec<(f64, f64)> = cells.map(|(v, df)| (df * v / unit, *df)).collect();
-        let all: f64 = cells.iter().map(|(_, df)| df).sum();
+    fn of(variances: &[(f64, f64)], unit: f64, weight: f64) -> Self {
+        let cells = variances.iter();
         Self {
-            cells,
-            weight: family.df / all,
+            cells: cells.map(|(v, df)| (df * v / unit, *df)).collect(),
+            weight,
         }
     }
 
@@ -268,6 +285,38 @@ mod tests {
         assert!(variance > 0.0 && variance < 1.0, "{variance}");
         some[0] = f64::INFINITY;
         assert_eq!(Prior::fit(&family(&some)), None);
+    }
+
+    /// Rates of a ramp are one of few: rounds that are all on the same one are ordinary.
+    #[test]
+    fn cells_that_do_not_vary_tell_nothing_of_the_others() {
+        let varying = [0.1, 0.4, 1.0, 2.0, 7.0, 50.0, 0.8, 3.0];
+        for df in [3.0, 11.0] {
+            for (zeros, nothing) in [(1, 0.0), (4, 0.0), (7, 0.0), (5, 1e-6), (7, 1e-30)] {
+                let of = |variances: &[f64]| {
+                    let family = Family {
+                        df: df * variances.len() as f64,
+                        variances: variances.iter().map(|v| (*v, df)).collect(),
+                        cells: variances.len() as u32,
+                    };
+                    Prior::fit(&family).unwrap()
+                };
+                let alone = of(&varying);
+                let with = of(&[&varying[..], &vec![nothing; zeros]].concat());
+                assert!(
+                    (with.df / alone.df - 1.0).abs() < 0.02,
+                    "{with:?} {alone:?}"
+                );
+                let variance = with.variance / alone.variance;
+                assert!((variance - 1.0).abs() < 0.01, "{with:?} {alone:?}");
+                assert_eq!(with.total, alone.total);
+            }
+        }
+        // Five that vary are too few, however many do not.
+        assert_eq!(
+            Prior::fit(&family(&[1.0, 2.0, 1.0, 2.0, 1.0, 0.0, 0.0])),
+            None
+        );
     }
 
     #[test]

@@ -9,12 +9,12 @@ use crate::engine::{End, Observer, Stop, Window, pass};
 use crate::{StepError, StepResult};
 
 /// How long clients work before each slice at most, unseen: meanwhile others had the CPUs and their caches.
-const SETTLE: Nanos = Nanos::from_millis(50);
+const LONGEST_LEAD_IN: Nanos = Nanos::from_millis(50);
 
 /// How long they do before a slice of this length: a fifth of it, so that short slices do not take longer than
 /// long ones.
-fn settle(length: Nanos) -> Nanos {
-    SETTLE.min(Nanos(length.0 / 5))
+fn lead_in(length: Nanos) -> Nanos {
+    LONGEST_LEAD_IN.min(Nanos(length.0 / 5))
 }
 
 /// A step whose clients are connected and warm, and whose window is measured a slice at a time. While no
@@ -63,7 +63,7 @@ impl Slices {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Window, StepError> {
-        unseen(&mut self.crew, None, settle(length), stop)?;
+        unseen(&mut self.crew, None, lead_in(length), stop)?;
         let mut continued = Continued {
             observer,
             intervals: self.intervals,

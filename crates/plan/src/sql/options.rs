@@ -1,4 +1,4 @@
-//! The `workload` table of a plan, and the `[defaults]` of a workload file: the same keys.
+//! The `workload` table of a plan, and the `[defaults]` of a workload file: the same keys, but for names.
 
 use model::{
     Arrivals, Distribution, ErrorRules, LoadMethod, LoadSpec, Settle, SqlPace, Statements,
@@ -239,8 +239,10 @@ pub(crate) fn plan_fields(table: &Node) -> Result<Fields<'_>, PlanError> {
 /// The `[defaults]` of a workload file.
 pub(crate) fn default_fields(item: Item<'_>) -> Result<Fields<'_>, PlanError> {
     let keys = KEYS.iter().map(|(key, _)| *key);
-    // A file's own variables stand in `[vars]`.
-    let keys: Vec<&str> = keys.filter(|key| *key != "vars").collect();
+    // A file's own variables stand in `[vars]`, and its steps have `seconds` of their own.
+    let keys: Vec<&str> = keys
+        .filter(|key| !["vars", "seconds"].contains(key))
+        .collect();
     Fields::new(item.node, "defaults", &keys)
 }
 

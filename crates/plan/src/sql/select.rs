@@ -227,7 +227,8 @@ impl Selection {
         for (entry, own) in &options.seconds {
             let mut found = tests.expand(slice::from_ref(entry), &mut Vec::new())?;
             // Which of the steps that warm caches run depends on their tests.
-            found.retain(|at| chosen.contains(at) || !tests.each[*at].measured);
+            let may_warm = |at: usize| options.warm_ups && !tests.each[at].measured;
+            found.retain(|at| chosen.contains(at) || may_warm(*at));
             if found.is_empty() {
                 return Err(PlanError::Conflict {
                     place: entry.place.clone(),

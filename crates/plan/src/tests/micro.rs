@@ -189,6 +189,12 @@ fn tests_groups_and_sets_may_have_seconds_of_their_own() {
     assert_eq!(seconds("point-query"), 5);
     assert_eq!(seconds("scan.warmpre"), 2);
     assert_eq!(seconds("range-covered-pk.pre"), 7);
+    // The last that names a test counts, and each number of clients has it.
+    let spec = micro(
+        ", tests = [\"point-query\"], clients = [1, 8], seconds = { \"point-query\" = 20, \"set:all\" = 5 }",
+    );
+    assert_eq!(test(&spec, "point-query@1").seconds, 5);
+    assert_eq!(test(&spec, "point-query@8").seconds, 5);
 }
 
 #[test]

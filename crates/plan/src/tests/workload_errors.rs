@@ -91,6 +91,7 @@ fn keys_and_structure() {
     assert_snapshot!(operation("choice = \"first\"\nsql = \"SELECT 1\""), @"w.toml:13: no choice `first`; there are: random, by_client");
     assert_snapshot!(end("[operation.put]\nsql = \"SELECT 1\""), @"w.toml:18: no step has the operation `put`");
     assert_snapshot!(end("[block.put]\nsql = \"SELECT 1\""), @"w.toml:18: no operation has the block `put`");
+    assert_snapshot!(file(&HEAD.replace("rows = 100", "seconds = { get = 5 }")), @"w.toml:4: unknown key `seconds` in defaults, which has: set, tests, tables, rows, clients, read_seconds, write_seconds, scan_seconds, warmup, warmup_seconds, settle, fresh, warm_ups, compat, secondary, statements, distribution, rate, ramp, arrivals, queue, errors, load, statement_timeout");
     assert_snapshot!(end("[vars]\nrows = 1"), @"w.toml:19: `rows` cannot be a variable of the file: it has a meaning already");
     assert_snapshot!(end("[vars]\n\"a-b\" = 1"), @"w.toml:19: `a-b` is no name: it needs a letter or _ first, then letters, digits and _");
 }

@@ -17,7 +17,7 @@ pub(super) fn methods(view: &View<'_>) -> Markup {
             @if is_imported {
                 li { "The numbers were measured by another tool and imported. In which order, and what else went on, is not known; the first value of a step of each system makes the first round, and so on, unless the files number their rounds." }
             } @else {
-                li { "A round holds every system once, in random order. Systems are compared within a round, so that what disturbs a whole round disturbs both sides." }
+                li { "A round holds every system once, in random order; every second one in the reverse order of the one before. Systems are compared within a round, so that what disturbs a whole round disturbs both sides." }
             }
             @for text in course(view) { li { (text) } }
             @if !is_imported { li { (placement(view)) } }

@@ -7,6 +7,9 @@ use crate::rounds;
 use crate::table::{Cell, Header, Table, Tone};
 use crate::view::View;
 
+const ORDER: &str =
+    "Each round holds every system once, in random order or in the reverse of the round before.";
+
 pub(crate) fn trials(view: &View<'_>) -> Table {
     let data = view.input.data;
     let is_imported = data.info.is_imported();
@@ -38,11 +41,11 @@ pub(crate) fn trials(view: &View<'_>) -> Table {
             "In which order they were measured is not known. How long they took is the sum of the steps, where files say it.".to_owned()
         } else if rounds::again(data) > 0 {
             format!(
-                "Each round holds every system once, in random order. Rounds after {} take the place of disturbed ones.",
+                "{ORDER} Rounds after {} take the place of disturbed ones.",
                 data.info.plan.rounds
             )
         } else {
-            "Each round holds every system once, in random order.".to_owned()
+            ORDER.to_owned()
         },
         headers: vec![
             Header::words("system"),

@@ -5,7 +5,7 @@ use crate::word::Word;
 
 const NOTES: &str = "\
 backslide reads all rounds; it calls nothing of less than its margin, and says so where it cannot tell. The others \
-read what they run: one round, here the first, or ten, without which they have no verdict. None of them knows \
+read what they run: one round, here the first that all systems have, or ten, without which they have no verdict. None of them knows \
 \"improved\": it is what they say of base and candidate exchanged. None knows \"inconclusive\": \"unchanged\" is \
 whatever they do not find. All get interleaved rounds, which the tools that they are from do not have.
 ";

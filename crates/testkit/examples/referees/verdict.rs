@@ -141,43 +141,56 @@ fn only(cell: &Measured, round: usize) -> Measured {
 /// Measurements by round.
 type Rounds<'a> = BTreeMap<u32, &'a Measurement>;
 
-/// Rates by step and system.
-struct Rates<'a>(BTreeMap<(&'a str, &'a str), Rounds<'a>>);
+/// Rates by step and system, of the rounds that all systems of a step have: a round that was set aside for one of
+/// them is none for the others, so that "the first" is the same one for all.
+struct Rates<'a>(BTreeMap<&'a str, BTreeMap<&'a str, Rounds<'a>>>);
 
 impl<'a> Rates<'a> {
     fn of(measurements: &'a [Measurement]) -> Self {
-        let mut rates: BTreeMap<_, Rounds<'a>> = BTreeMap::new();
+        let mut steps: BTreeMap<_, BTreeMap<_, Rounds<'a>>> = BTreeMap::new();
         for one in measurements.iter().filter(|one| one.metric == RATE) {
-            let rounds = rates.entry((one.step.as_str(), one.system.as_str()));
-            rounds.or_default().insert(one.round, one);
+            let systems = steps.entry(one.step.as_str()).or_default();
+            let rounds = systems.entry(one.system.as_str()).or_default();
+            rounds.insert(one.round, one);
         }
-        Self(rates)
+        steps.values_mut().for_each(keep_complete);
+        Self(steps)
     }
 
-    /// The rates of the rounds that both systems of a comparison have.
     fn measured(&self, step: &Comparison) -> Measured {
         let mut measured = Measured {
             clients: 1,
             base: Vec::new(),
             candidate: Vec::new(),
         };
-        let bases = self.rounds(&step.step, &step.base);
-        let candidates = self.rounds(&step.step, &step.system);
-        let (Some(bases), Some(candidates)) = (bases, candidates) else {
+        let (Some(bases), Some(candidates)) = (
+            self.rounds(&step.step, &step.base),
+            self.rounds(&step.step, &step.system),
+        ) else {
             return measured;
         };
-        for (round, base) in bases {
-            if let Some(candidate) = candidates.get(round) {
-                measured.clients = base.clients;
-                measured.base.push(base.value);
-                measured.candidate.push(candidate.value);
-            }
+        for (base, candidate) in bases.values().zip(candidates.values()) {
+            measured.clients = base.clients;
+            measured.base.push(base.value);
+            measured.candidate.push(candidate.value);
         }
         measured
     }
 
-    fn rounds<'s>(&'s self, step: &'s str, system: &'s str) -> Option<&'s Rounds<'a>> {
-        self.0.get(&(step, system))
+    fn rounds(&self, step: &str, system: &str) -> Option<&Rounds<'a>> {
+        self.0.get(step)?.get(system)
+    }
+}
+
+/// Drops the rounds of a step that one of its systems lacks.
+fn keep_complete(systems: &mut BTreeMap<&str, Rounds<'_>>) {
+    let all = systems.len();
+    let mut having: BTreeMap<u32, usize> = BTreeMap::new();
+    for round in systems.values().flat_map(BTreeMap::keys) {
+        *having.entry(*round).or_default() += 1;
+    }
+    for rounds in systems.values_mut() {
+        rounds.retain(|round, _| having.get(round) == Some(&all));
     }
 }
 
@@ -261,16 +274,21 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_rounds_that_both_have_count() {
+    fn only_rounds_that_all_have_count() {
         let text = |round, system, value| {
             format!(
                 r#"{{"run":"r1","round":{round},"position":1,"system":"{system}","step":"get","clients":1,"metric":"rate","unit":"ops/s","value":{value}}}"#
             )
         };
+        // The first round was set aside for another system, the second for this one.
         let lines = [
             text(1, "old", 100.0),
-            text(2, "old", 50.0),
-            text(2, "new", 50.0),
+            text(1, "new", 50.0),
+            text(2, "old", 100.0),
+            text(2, "other", 100.0),
+            text(3, "old", 50.0),
+            text(3, "new", 50.0),
+            text(3, "other", 50.0),
         ];
         let measurements: Vec<Measurement> = lines
             .iter()
@@ -284,6 +302,7 @@ pub(crate) mod tests {
         let cells = cells(&measurements, serde_json::from_str(comparisons).unwrap());
         assert_eq!(cells.len(), 2);
         assert_eq!(cells[0].words[1], Word::Unchanged);
+        assert_eq!(cells[0].by_round.len(), 1);
         assert_eq!(cells[1].words, [Word::NoVerdict; JUDGES]);
         assert!(cells[1].by_round.is_empty());
     }

@@ -129,6 +129,14 @@ fn slices_are_one_window_without_what_is_between_them() {
 }
 
 #[test]
+fn short_slices_have_short_lead_ins() {
+    let millis = |of| lead_in(Nanos::from_millis(of));
+    assert_eq!(millis(100), Nanos::from_millis(20));
+    assert_eq!(millis(250), Nanos::from_millis(50));
+    assert_eq!(millis(2_000), Nanos::from_millis(50));
+}
+
+#[test]
 fn the_seconds_of_a_long_slice_go_on_where_the_slice_before_ended() {
     let mut seen = Seen::default();
     let mut continued = Continued {
