@@ -55,6 +55,18 @@ fn quarantined_trials_are_listed_with_their_reason_and_did_not_fail() {
 }
 
 #[test]
+fn a_page_says_how_many_rounds_its_ratios_rest_on() {
+    for (data, told) in [
+        (common::run(&Shape::usual()), "over 4 rounds in which both"),
+        (disturbed(), "over up to 4 rounds in which both"),
+    ] {
+        let comparisons = common::comparisons(&data);
+        let page = report::html(&input(&data, &comparisons));
+        assert!(page.contains(told), "{told}");
+    }
+}
+
+#[test]
 fn rounds_are_told_as_they_were_planned_and_as_they_came() {
     let mut data = disturbed();
     assert_eq!(report::rounds(&data), "4 rounds");

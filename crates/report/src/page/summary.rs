@@ -9,16 +9,15 @@ use crate::{findings, format};
 
 /// Sentences of every system; where there are dozens, those of the systems that tables have room for stand open.
 pub(super) fn summary(all: &View<'_>, listed: &View<'_>) -> Markup {
-    let rounds = all.input.comparisons.iter().map(|c| c.rounds).max();
     let content = html! {
         @if !all.has_candidates() {
             p.lead { "Only one system was measured: there is nothing to compare it with." }
         }
         (sentences(all, listed))
-        @if let Some(rounds) = rounds {
+        @if let Some(rounds) = rounds(all) {
             p.note {
-                "Ratios are of throughput" (elsewhere(all)) ", over " (format::plural(rounds as usize, "round"))
-                " that each held every system; in brackets their 95 % intervals. A change is called only where it is both certain and large enough to matter."
+                "Ratios are of throughput" (elsewhere(all)) ", over " (rounds)
+                " in which both systems were measured; in brackets their 95 % intervals. A change is called only where it is both certain and large enough to matter."
             }
         }
         p.control { (sentence::view_control(all)) }
@@ -28,6 +27,19 @@ pub(super) fn summary(all: &View<'_>, listed: &View<'_>) -> Markup {
         }
     };
     part("summary", "What happened", &content)
+}
+
+/// How many rounds ratios rest on: `4 rounds`, `up to 4 rounds` where some have fewer; `None` where none has any.
+fn rounds(view: &View<'_>) -> Option<String> {
+    let with_ratio = view.input.comparisons.iter().filter(|c| c.ratio.is_some());
+    let rounds: Vec<u32> = with_ratio.map(|comparison| comparison.rounds).collect();
+    let (fewest, most) = (rounds.iter().min()?, rounds.iter().max()?);
+    let most_in_words = format::plural(*most as usize, "round");
+    Some(if fewest == most {
+        most_in_words
+    } else {
+        format!("up to {most_in_words}")
+    })
 }
 
 fn sentences(all: &View<'_>, listed: &View<'_>) -> Markup {
