@@ -123,15 +123,26 @@ fn columns(header: Line<'_>) -> Result<Vec<String>, ImportError> {
 
 /// The unit that is written, else that of a metric whose name says it.
 fn unit(line: Line<'_>, metric: &str, written: Option<&str>) -> Result<Unit, ImportError> {
+    let is_latency = metric.starts_with("service.") || metric.starts_with("response.");
     if let Some(name) = written {
-        return Unit::from_name(name).ok_or_else(|| {
+        let unit = Unit::from_name(name).ok_or_else(|| {
             let name = quote(name);
             line.wrong(format!(
-                "{name} is no unit: ops/s, rows/s, µs, µs/op, 1/op, KB/op, GiB, %, count"
+                "{name} is no unit: ops/s, rows/s, 1/min, µs, µs/op, 1/op, KB/op, GiB, %, count"
             ))
-        });
+        })?;
+        // More of a rate is better, less of a time: values that are something else would be judged the wrong way.
+        let per_time = [Unit::OpsPerSecond, Unit::RowsPerSecond, Unit::PerMinute];
+        if metric == "rate" && !per_time.contains(&unit) {
+            return Err(line.wrong(format!(
+                "a rate is in ops/s, rows/s or 1/min, not in {name}"
+            )));
+        }
+        if is_latency && unit != Unit::Micros {
+            return Err(line.wrong(format!("{} is in µs, not in {name}", quote(metric))));
+        }
+        return Ok(unit);
     }
-    let is_latency = metric.starts_with("service.") || metric.starts_with("response.");
     if metric == "rate" {
         Ok(Unit::OpsPerSecond)
     } else if is_latency {
@@ -229,6 +240,12 @@ mod tests {
             (format!("{header}\na,b,height,1\n"), 2, "which unit"),
             (format!("{header}\n\"a,b,rate,1\n"), 2, "without its end"),
             (format!("{header},round\na,b,rate,1,0\n"), 2, "from 1 to"),
+            (format!("{header},unit\na,b,rate,1,µs\n"), 2, "not in µs"),
+            (
+                format!("{header},unit\na,b,service.query.p99,1,ops/s\n"),
+                2,
+                "is in µs, not in ops/s",
+            ),
         ];
         for (text, line, what) in cases {
             let error = rows(&file("a.csv", &text)).unwrap_err();

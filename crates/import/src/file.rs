@@ -4,6 +4,8 @@ use crate::ImportError;
 
 /// Characters of a field that an error repeats.
 const LONGEST_QUOTE: usize = 40;
+/// Characters of a name.
+const LONGEST_NAME: usize = 200;
 
 /// The text of a file and what the file is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +70,12 @@ impl<'a> Line<'a> {
         if name.chars().any(char::is_control) {
             let name = quote(name);
             return Err(self.wrong(format!("a name has no control characters, not {name}")));
+        }
+        if name.chars().nth(LONGEST_NAME).is_some() {
+            let name = quote(name);
+            return Err(self.wrong(format!(
+                "a name has at most {LONGEST_NAME} characters, not as many as {name}"
+            )));
         }
         Ok(())
     }
@@ -163,6 +171,8 @@ mod tests {
             assert!(error.what.ends_with(quoted), "{error}");
         }
         assert_eq!(file.end().check_name("mysql-9.7.4/<b>\"ü\", 2"), Ok(()));
+        assert_eq!(file.end().check_name(&"ü".repeat(200)), Ok(()));
+        assert!(file.end().check_name(&"x".repeat(201)).is_err());
     }
 
     #[test]

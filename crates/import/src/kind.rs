@@ -65,7 +65,11 @@ impl Kind {
             ("mrg.", Self::InsertTable),
         ];
         let by_name = named.into_iter().find(|(start, _)| name.starts_with(start));
-        by_name.map(|(_, kind)| kind).or_else(|| by_text(file))
+        let end = std::path::Path::new(name).extension();
+        let is_csv = end.is_some_and(|end| end.eq_ignore_ascii_case("csv"));
+        let by_end = || is_csv.then_some(Self::Csv);
+        let by_name = by_name.map(|(_, kind)| kind);
+        by_name.or_else(|| by_text(file)).or_else(by_end)
     }
 }
 
@@ -82,9 +86,10 @@ fn by_text(file: &File) -> Option<Kind> {
     }
     file.lines().take(LINES_LOOKED_AT).find_map(|line| {
         let text = line.text.trim();
-        if text == "SQL statistics:" {
+        // What a run that failed printed has its first lines only.
+        if text == "SQL statistics:" || is_greeting(text, "sysbench ") {
             Some(Kind::Sysbench)
-        } else if text.starts_with("tps = ") {
+        } else if text.starts_with("tps = ") || is_greeting(text, "pgbench (") {
             Some(Kind::Pgbench)
         } else if text == "--- absolute" {
             Some(Kind::MetTable)
@@ -94,6 +99,12 @@ fn by_text(file: &File) -> Option<Kind> {
             None
         }
     })
+}
+
+/// Is it the line with which a program tells its version: `sysbench 1.0.20 (…)`, `pgbench (18.1)`?
+fn is_greeting(text: &str, program: &str) -> bool {
+    text.strip_prefix(program)
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -111,6 +122,14 @@ mod tests {
             ("a.csv", "system,step,metric,value\n", Some(Kind::Csv)),
             ("a.txt", "x\n\nSQL statistics:\n", Some(Kind::Sysbench)),
             ("a.txt", "tps = 5 (x)", Some(Kind::Pgbench)),
+            (
+                "a.txt",
+                "sysbench 1.0.20 (using x)\nFATAL: no",
+                Some(Kind::Sysbench),
+            ),
+            ("a.txt", "pgbench (18.1)\nno", Some(Kind::Pgbench)),
+            ("a.csv", "System;Step\n", Some(Kind::Csv)),
+            ("a.txt", "sysbench --threads=8 run", None),
             ("a.txt", "hello", None),
             ("a.txt", "", None),
         ];

@@ -16,6 +16,8 @@ struct Found<'a> {
     /// Is the time in it in which each transaction connected?
     reconnects: bool,
     latency: Option<f64>,
+    /// Was a rate asked for? Then latency counts from the time at which a transaction was due.
+    is_throttled: bool,
     failed: Option<u64>,
 }
 
@@ -44,7 +46,12 @@ pub(crate) fn row(system: &str, file: &File) -> Result<Row, ImportError> {
     }
     row.put("rate", Unit::OpsPerSecond, tps);
     if let Some(millis) = found.latency {
-        row.put("service.transaction.mean", Unit::Micros, millis * 1e3);
+        let metric = if found.is_throttled {
+            "response.transaction.mean"
+        } else {
+            "service.transaction.mean"
+        };
+        row.put(metric, Unit::Micros, millis * 1e3);
     }
     if let Some(failed) = found.failed {
         row.put("errors.transaction", Unit::Count, failed as f64);
@@ -68,6 +75,18 @@ impl<'a> Found<'a> {
         } else if let Some(duration) = after("duration:") {
             let seconds = line.whole("duration", duration.trim_end_matches(" s"))?;
             self.seconds = Some(seconds.min(LONGEST));
+        } else if let Some(count) = after("number of transactions actually processed:") {
+            // With `-t` it is `4000/4000`.
+            let count = count.split('/').next().unwrap_or_default();
+            if line.whole("transactions actually processed", count)? == 0 {
+                return Err(line.wrong("no transaction was processed: nothing was measured"));
+            }
+        } else if text.contains("the above results are incomplete") {
+            return Err(
+                line.wrong("pgbench says that a client of this run was aborted: run it again")
+            );
+        } else if text.starts_with("rate limit schedule lag:") {
+            self.is_throttled = true;
         } else if let Some(failed) = after("number of failed transactions:") {
             let count = failed.split_whitespace().next().unwrap_or_default();
             self.failed = Some(line.whole("failed transactions", count)?);
@@ -101,12 +120,14 @@ impl<'a> Found<'a> {
     }
 }
 
-/// `tpcb-like` of `<builtin: TPC-B (sort of)>`, `mine` of `dir/mine.sql`.
+/// `tpcb-like` of `<builtin: TPC-B (sort of)>` and of what stood there up to PostgreSQL 9.5, `mine` of `dir/mine.sql`.
 fn name_of(script: &str) -> &str {
     match script {
-        "<builtin: TPC-B (sort of)>" => "tpcb-like",
-        "<builtin: simple update>" => "simple-update",
-        "<builtin: select only>" => "select-only",
+        "<builtin: TPC-B (sort of)>" | "TPC-B (sort of)" => "tpcb-like",
+        "<builtin: simple update>" | "Update only pgbench_accounts" | "Simple update" => {
+            "simple-update"
+        }
+        "<builtin: select only>" | "SELECT only" => "select-only",
         other => {
             let name = other.rsplit('/').next().unwrap_or(other);
             name.strip_suffix(".sql").unwrap_or(name)
@@ -165,6 +186,27 @@ mod tests {
         assert!(new.notes.is_empty());
     }
 
+    #[test]
+    fn latencies_of_a_throttled_run_count_from_the_time_that_was_due() {
+        let text = NEW.replace(
+            "latency average",
+            "rate limit schedule lag: avg 0.5 (max 3.1) ms\nlatency average",
+        );
+        let throttled = row("postgres-18.1", &file("a.txt", &text)).unwrap();
+        assert_eq!(throttled.value("response.transaction.mean"), Some(1250.0));
+        assert_eq!(throttled.value("service.transaction.mean"), None);
+    }
+
+    #[test]
+    fn scripts_have_one_name_in_all_versions() {
+        for (old, new) in [
+            ("TPC-B (sort of)", "<builtin: TPC-B (sort of)>"),
+            ("SELECT only", "<builtin: select only>"),
+        ] {
+            assert_eq!(name_of(old), name_of(new));
+        }
+    }
+
     /// What stands before these words.
     fn cut(text: &str, at: &str) -> String {
         text.split_once(at).unwrap().0.to_owned()
@@ -183,6 +225,11 @@ mod tests {
             (cut(OLD, "establishing)"), 4),
             // Of both rates of old versions only the first.
             (cut(OLD, "tps = 85.29"), 4),
+            (NEW.replace("processed: 1000", "processed: 0"), 6),
+            (
+                format!("Run was aborted; the above results are incomplete.\n{NEW}"),
+                1,
+            ),
         ] {
             let error = row("p", &file("a.txt", &text)).unwrap_err();
             assert_eq!(error.line, line, "{error}");

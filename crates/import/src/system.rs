@@ -131,18 +131,31 @@ fn cut(digits: &str, lengths: &[usize]) -> Option<Version> {
     parts.join(".").parse().ok()
 }
 
-/// Names of systems of a lab: `mysql-8.0.31/innodb/z12a`, `sqlite/wal`.
+/// Names of systems of a lab, `mysql-8.0.31/innodb/z12a`, `sqlite/wal`, and what people call theirs: `mysql-patched`,
+/// `postgresql-18.1`. The version is what follows the product, where it is one.
 fn ours(name: &str) -> Option<Said> {
     let build = build_name(name);
-    Dbms::ALL.into_iter().find_map(|dbms| {
-        let rest = build.strip_prefix(dbms.name())?;
-        let version = rest.strip_prefix('-').and_then(|text| text.parse().ok());
-        (rest.is_empty() || version.is_some()).then_some(Said {
-            dbms,
-            engine: None,
-            version,
-        })
+    let letters = build
+        .find(|c: char| !c.is_ascii_alphabetic())
+        .unwrap_or(build.len());
+    let (product, rest) = build.split_at(letters);
+    let dbms = match product {
+        "postgresql" => Dbms::Postgres,
+        _ => Dbms::ALL.into_iter().find(|dbms| dbms.name() == product)?,
+    };
+    let rest = rest.trim_start_matches(['-', '_', '.', ' ']);
+    let version = rest.parse().ok().or_else(|| leading_version(rest));
+    Some(Said {
+        dbms,
+        engine: None,
+        version,
     })
+}
+
+/// `8.0.31` of `8.0.31-patched`. A number without a point may be anything: a date, a build.
+fn leading_version(text: &str) -> Option<Version> {
+    let (numbers, _) = text.split_once(['-', '_', ' '])?;
+    numbers.contains('.').then(|| numbers.parse().ok())?
 }
 
 fn engine_of(name: &str, dbms: Dbms) -> Engine {
@@ -203,6 +216,10 @@ mod tests {
             ("mysql-8.0.31", "mysql 8.0.31 innodb unknown"),
             ("mariadb-11.8.9/myrocks/z12a", "mariadb 11.8.9 myrocks z12a"),
             ("sqlite/wal", "sqlite 0 btree wal"),
+            ("mysql-patched", "mysql 0 innodb unknown"),
+            ("mysql-8.0.31-patched", "mysql 8.0.31 innodb unknown"),
+            ("mysql-20261101-nightly", "mysql 0 innodb unknown"),
+            ("postgresql-18.1", "postgres 18.1 heap unknown"),
         ];
         for (name, expected) in table {
             let is = system(name, None, "x").unwrap();
@@ -216,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_name_that_says_no_product_needs_to_be_told() {
-        for name in ["", "fast", "my", "mysterious", "pgx.1", "postgresql"] {
+        for name in ["", "fast", "my", "mysterious", "pgx.1", "mysqld-8.0.31"] {
             assert!(system(name, None, "x").is_err(), "{name}");
             let told = system(name, Some(Dbms::Postgres), "x").unwrap();
             assert_eq!(told.build.dbms, Dbms::Postgres);

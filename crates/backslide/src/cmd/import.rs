@@ -1,5 +1,6 @@
 //! `backslide import`: what other tools measured becomes a run of the lab.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -109,6 +110,7 @@ pub(crate) fn run(args: &ImportArgs, root: &Path, printer: Printer) -> Result<Ex
         Mode::Compat => printer.raw(tables.as_bytes()),
         Mode::Exact => say_differences(&sources, &rows, &options, printer),
     }
+    say_remarks(&rows, printer);
     printer.note(&what_next(&run, &rows));
     printer.result(&run.to_string());
     Ok(Exit::Fine)
@@ -133,6 +135,9 @@ fn find(named: &str, kind: Option<Kind>) -> Result<Vec<Source>> {
     let path = Path::new(path);
     if !path.is_dir() {
         let file = read_file(path)?;
+        if file.text.trim().is_empty() {
+            bail!("{}: the file is empty", path.display());
+        }
         let Some(kind) = kind.or_else(|| Kind::of(&file)) else {
             bail!(
                 "{}: neither its name nor what it holds says what it is; say it with --as KIND",
@@ -247,6 +252,26 @@ fn say_differences(sources: &[Source], exact: &[Row], options: &Options, printer
             up_to(one.largest),
             one.why
         )));
+    }
+}
+
+/// What a reader of the numbers should know, each thing once: with the first file of which it holds.
+fn say_remarks(rows: &[Row], printer: Printer) {
+    let all = rows
+        .iter()
+        .flat_map(|row| row.notes.iter().map(move |note| (note, row)));
+    let mut of_each: BTreeMap<&(String, String), Vec<&Row>> = BTreeMap::new();
+    for (note, row) in all {
+        of_each.entry(note).or_default().push(row);
+    }
+    for ((what, text), rows) in of_each {
+        let Some(first) = rows.first() else { continue };
+        let more = match rows.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let origin = &first.origin;
+        printer.note(&printer.wrapped(&format!("{origin}{more}: {what}: {text}")));
     }
 }
 

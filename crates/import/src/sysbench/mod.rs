@@ -200,6 +200,9 @@ fn put_output(row: &mut Row, output: &Output) {
         }
         row.put("service.event.max", Unit::Micros, latency.max * 1e3);
     }
+    if let Some(words) = output.disagreement() {
+        row.note("rate", words);
+    }
     if output.reconnects > 0 {
         row.note("reconnects", output.reconnects.to_string());
     }

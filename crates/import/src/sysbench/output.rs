@@ -77,6 +77,7 @@ impl Output {
             })
         };
         let elapsed = seconds("time elapsed").or_else(|| seconds("total time"));
+        let elapsed = elapsed.unwrap_or_else(|| Err(fields.missing("time elapsed")))?;
         Ok(Self {
             threads: before.threads.unwrap_or(1),
             cpus: before.cpus,
@@ -89,8 +90,25 @@ impl Output {
             transactions_per_second,
             ignored_errors: fields.count_if_any("ignored errors")?,
             reconnects: fields.count_if_any("reconnects")?,
-            elapsed: elapsed.unwrap_or_else(|| Err(fields.missing("time elapsed")))?,
+            elapsed,
             latency: fields.latency()?,
+        })
+    }
+
+    /// Where the rate that is printed is not the count divided by the time: what both are. Such a file was put together
+    /// or changed.
+    pub(crate) fn disagreement(&self) -> Option<String> {
+        /// By how much both may differ; and the time has four digits after the point.
+        const MOST: f64 = 0.01;
+        const LAST_DIGIT: f64 = 0.0001;
+        let (count, elapsed) = (self.queries, self.elapsed);
+        let printed = self.queries_per_second.parse::<f64>().ok()?;
+        let computed = count as f64 / elapsed;
+        let allowed = (MOST + LAST_DIGIT / elapsed) * computed.max(1.0);
+        ((computed - printed).abs() > allowed).then(|| {
+            format!(
+                "the file says {printed} queries per second, and {count} in {elapsed} s, which are {computed:.2}: no run of sysbench printed both"
+            )
         })
     }
 
@@ -216,6 +234,13 @@ impl<'a> Fields<'a> {
         let end = file.end();
         if begun {
             Ok(Self { all, end })
+        } else if let Some(line) = file
+            .lines()
+            .find(|line| line.text.starts_with("sysbench 0."))
+        {
+            Err(line.wrong(
+                "only what sysbench 1.0 and later print is read: bring the numbers of older ones as CSV (docs/import.md)",
+            ))
         } else {
             Err(end.wrong(format!(
                 "no line {}: the run of sysbench failed, or this is something else",
@@ -258,6 +283,11 @@ impl<'a> Fields<'a> {
         };
         let (mean, max, sum) = (number("avg")?, number("max")?, number("sum")?);
         let (Some(mean), Some(max), Some(sum)) = (mean, max, sum) else {
+            if self.get("Latency (ms)").is_some() {
+                let what =
+                    "mean, maximum and sum of the latencies are not all there: the file is cut";
+                return Err(self.end.wrong(what));
+            }
             return Ok(None);
         };
         let mut percentile = None;

@@ -13,7 +13,7 @@ const SCAN: &str = "sysbench --table-size=50000000 --threads=2 lua/oltp_scan.lua
 /// Of a transaction of twenty statements, by sysbench 1.0.
 const READ_WRITE: &str = "Number of threads: 1\nSQL statistics:\n\
     transactions:  892284 (991.43 per sec.)\n    queries:  17845672 (19828.51 per sec.)\n\
-    total time:  900.0008s\n  avg:  1.01\n  max:  61.82\n  99th percentile:  1.06\n  sum:  899526.33\n";
+    total time:  900.0008s\nLatency (ms):\n  avg:  1.01\n  max:  61.82\n  99th percentile:  1.06\n  sum:  899526.33\n";
 
 const MET: &str = "iostat, vmstat normalized by operation rate\n\
     samp\tr/s\trMB/s\tw/s\twMB/s\tr/o\trKB/o\twKB/o\to/s\n\
@@ -67,6 +67,28 @@ fn rates_are_rounded_only_where_the_originals_are_wanted() {
     let output = Output::parse(&read_write).unwrap();
     assert_eq!(output.transactions_per_second, "991.43");
     assert_eq!(output.latency.unwrap().percentile, Some((99, 1.06)));
+}
+
+#[test]
+fn a_rate_that_its_own_count_contradicts_is_told() {
+    let row = |text: &str| single("my", &file("oltp.txt", text), &exact()).unwrap();
+    assert_eq!(row(READ_WRITE).notes, []);
+    let changed = READ_WRITE.replace("17845672", "27845672");
+    assert_ne!(changed, READ_WRITE);
+    let (what, text) = row(&changed).notes.first().unwrap().clone();
+    assert_eq!(what, "rate");
+    assert!(
+        text.contains("27845672 in 900.0008 s, which are 30939.61"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_sysbench_before_1_0_printed_is_refused_by_name() {
+    let old = "sysbench 0.5:  multi-threaded\nOLTP test statistics:\n";
+    let error = single("my", &file("a.txt", old), &exact()).unwrap_err();
+    assert_eq!(error.line, 1);
+    assert!(error.what.contains("sysbench 1.0 and later"), "{error}");
 }
 
 #[test]
@@ -222,6 +244,7 @@ fn damage_is_told_with_its_line() {
         (format!("{SCAN}{SCAN}"), 20),
         // Cut in the middle of `605.3845s`.
         (SCAN.split_once("5.3845s").unwrap().0.to_owned(), 11),
+        (READ_WRITE.split_once("sum:").unwrap().0.to_owned(), 10),
     ];
     for (text, line) in cases {
         let error = single("my", &file("sb.o", &text), &exact()).unwrap_err();
