@@ -71,8 +71,9 @@ impl Texts {
 /// The columns that stand beside each other: all, where the narrowest they can be has room.
 fn parts(texts: &Texts, width: usize) -> Vec<Vec<usize>> {
     let Widths { wished, broken, .. } = Widths::of(texts);
+    let narrowest = whole_numbers(texts, &wished, &broken);
     let taken = |columns: &[usize]| columns.iter().map(|width| width + BETWEEN).sum::<usize>();
-    if taken(&broken) <= width || broken.len() < 2 {
+    if taken(&narrowest) <= width || broken.len() < 2 {
         return vec![(0..broken.len()).collect()];
     }
     // Where there are several parts, names need not be broken to the last.
@@ -198,20 +199,24 @@ fn widths(texts: &Texts, width: usize) -> Vec<usize> {
         return whole;
     }
     // Numbers stay on one line as long as words can give way.
-    let whole_numbers: Vec<usize> = texts
-        .aligned
-        .iter()
-        .zip(wished.iter().zip(&broken))
-        .map(|(align, (wished, broken))| match align {
-            Align::Left => *broken,
-            Align::Right => *wished,
-        })
-        .collect();
+    let whole_numbers = whole_numbers(texts, &wished, &broken);
     if whole_numbers.iter().sum::<usize>() <= room {
         wrap::columns(&wished, &whole_numbers, room)
     } else {
         wrap::columns(&wished, &broken, room)
     }
+}
+
+/// The widths with numbers on one line, and all wrapped else that can be.
+fn whole_numbers(texts: &Texts, wished: &[usize], broken: &[usize]) -> Vec<usize> {
+    let widths = wished.iter().zip(broken);
+    let columns = texts.aligned.iter().zip(widths);
+    columns
+        .map(|(align, (wished, broken))| match align {
+            Align::Left => *broken,
+            Align::Right => *wished,
+        })
+        .collect()
 }
 
 fn longest_line(text: &str) -> usize {

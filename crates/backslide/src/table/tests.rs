@@ -81,6 +81,30 @@ fn no_name_is_broken_in_the_middle_of_a_word() {
 }
 
 #[test]
+fn intervals_stand_below_rather_than_on_two_lines() {
+    let interval = || Cell::text("0.997 [0.979, 1.016]");
+    let table = Table {
+        title: String::new(),
+        note: String::new(),
+        headers: vec![
+            Header::words("step"),
+            Header::numbers("over the one before", ""),
+            Header::numbers("over the first", ""),
+        ],
+        rows: vec![vec![Cell::text("l.i0"), interval(), interval()]],
+    };
+    let plain = |width| anstream::adapter::strip_str(&text(&table, width)).to_string();
+    insta::assert_snapshot!(plain(45), @"
+    step   over the one before 
+    l.i0  0.997 [0.979, 1.016]
+
+    step        over the first 
+    l.i0  0.997 [0.979, 1.016]
+    ");
+    assert_eq!(plain(52).lines().count(), 2);
+}
+
+#[test]
 fn columns_without_room_stand_below_after_the_names() {
     let numbers = (1..=9).map(|n| Header::numbers(format!("number{n}"), ""));
     let row = |name: &str| {
