@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use load::Observer;
-use model::{Edge, Event, Interval, Readings};
+use load::{Observer, StepOutline};
+use model::{Counter, Edge, Event, Interval, Nanos, Readings, Stretch, Stretches, Subject};
 use probes::{Detail, Probe, ProbeError};
 
 /// Reads the probes of one step, or of a slice of it, and passes the intervals on.
@@ -16,11 +16,40 @@ pub(crate) struct StepObserver<'a> {
     last: Readings,
     closed: Option<Readings>,
     failures: Vec<String>,
+    subject: &'a Subject,
+    /// Place of the subject's kind among those of every interval, if the step has it.
+    kind: Option<usize>,
+    stretches: Stretches,
+}
+
+/// What the probes saw of a window.
+#[derive(Debug, Default)]
+pub(crate) struct Spent {
+    /// Between the two edges.
+    pub(crate) counters: Readings,
+    /// What could not be read.
+    pub(crate) failures: Vec<String>,
+    /// What was done second by second.
+    pub(crate) stretches: Stretches,
+}
+
+impl Spent {
+    /// Adds what was spent in another window of the same step, after this one.
+    pub(crate) fn add(&mut self, later: Self) {
+        self.counters = self.counters.plus(&later.counters);
+        self.stretches.extend(&later.stretches);
+        for failure in later.failures {
+            if !self.failures.contains(&failure) {
+                self.failures.push(failure);
+            }
+        }
+    }
 }
 
 impl<'a> StepObserver<'a> {
     pub(crate) fn new(
         probes: &'a mut [Box<dyn Probe>],
+        outline: &'a StepOutline,
         has_died: &'a dyn Fn() -> bool,
         emit: &'a mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Self {
@@ -32,16 +61,38 @@ impl<'a> StepObserver<'a> {
             last: Readings::default(),
             closed: None,
             failures: Vec::new(),
+            subject: &outline.subject,
+            kind: {
+                let mut kinds = outline.kinds.iter();
+                kinds.position(|kind| *kind == outline.subject.kind)
+            },
+            stretches: Stretches::default(),
         }
     }
 
-    /// What happened between the two edges, and which probes could not read.
-    pub(crate) fn into_counters(self) -> (Readings, Vec<String>) {
+    /// What the probes saw between the two edges.
+    pub(crate) fn into_spent(self) -> Spent {
         let counters = self
             .closed
             .map(|closed| closed.since(&self.opened))
             .unwrap_or_default();
-        (counters, self.failures)
+        Spent {
+            counters,
+            failures: self.failures,
+            stretches: self.stretches,
+        }
+    }
+
+    /// Remembers an interval for the step's drift.
+    fn remember(&mut self, interval: &Interval) {
+        let Some(kind) = self.kind.and_then(|place| interval.kinds.get(place)) else {
+            return;
+        };
+        self.stretches.add(Stretch {
+            length: interval.length,
+            count: self.subject.counts.count(kind.ops, kind.rows),
+            server_cpu: interval.readings.get(Counter::SERVER_CPU).map(Nanos),
+        });
     }
 
     /// Keeps what could not be read; the rest.
@@ -81,6 +132,7 @@ impl Observer for StepObserver<'_> {
         };
         interval.readings = readings.since(&self.last);
         self.last = readings;
+        self.remember(&interval);
         (self.emit)(Event::IntervalClosed {
             interval: Box::new(interval),
         })?;
@@ -114,6 +166,8 @@ fn read_backwards(probes: &mut [Box<dyn Probe>]) -> (Readings, Vec<ProbeError>) 
 mod tests {
     use std::sync::{Arc, Mutex};
 
+    use model::{Counts, KindInterval, StepId};
+
     use super::*;
 
     /// A probe that counts how often any of them was read, and writes down when it was.
@@ -137,6 +191,44 @@ mod tests {
         }
     }
 
+    /// A step about the second of its kinds.
+    fn outline() -> StepOutline {
+        StepOutline {
+            step: StepId::new("update"),
+            measured: true,
+            kinds: ["read", "update"].map(str::to_owned).to_vec(),
+            subject: Subject {
+                kind: "update".to_owned(),
+                counts: Counts::Operations,
+            },
+            clients: 1,
+        }
+    }
+
+    #[test]
+    fn the_drift_is_that_of_the_kind_the_step_is_about() {
+        let mut emit = |_| ControlFlow::Continue(());
+        let outline = outline();
+        let mut observer = StepObserver::new(&mut [], &outline, &|| false, &mut emit);
+        for (index, updates) in (0..).zip([100, 150, 130]) {
+            let kind = |ops| KindInterval {
+                ops,
+                ..KindInterval::default()
+            };
+            let flow = observer.interval(Interval {
+                index,
+                start: Nanos::from_secs(u64::from(index)),
+                length: Nanos::SECOND,
+                kinds: vec![kind(7), kind(updates)],
+                stalled: Nanos(0),
+                readings: Readings::default(),
+            });
+            assert!(flow.is_continue());
+        }
+        let drift = observer.into_spent().stretches.drift().unwrap();
+        assert_eq!((drift.rate, drift.server_cpu), (1.3, None));
+    }
+
     #[test]
     fn the_first_probe_is_the_farthest_from_the_window() {
         let read = Arc::new(Mutex::new(Vec::new()));
@@ -146,10 +238,13 @@ mod tests {
         };
         let mut probes = [probe("dear"), probe("cheapest")];
         let mut emit = |_| ControlFlow::Continue(());
-        let mut observer = StepObserver::new(&mut probes, &|| false, &mut emit);
+        let outline = outline();
+        let mut observer = StepObserver::new(&mut probes, &outline, &|| false, &mut emit);
         observer.edge(Edge::Open);
         observer.edge(Edge::Close);
-        let (counters, failures) = observer.into_counters();
+        let Spent {
+            counters, failures, ..
+        } = observer.into_spent();
         assert_eq!(
             *read.lock().unwrap(),
             ["dear", "cheapest", "cheapest", "dear"]

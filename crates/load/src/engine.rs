@@ -292,6 +292,7 @@ pub(crate) fn pass(
         kinds,
         errors,
         on_target,
+        timed: pace.is_some() || !end.when_done(),
         cut_short,
     })
 }

@@ -72,6 +72,13 @@ pub enum Reason {
     },
     /// The interval is within the margin, but the whole windows are not: a few slices are far off, as by stalls.
     FewSlices,
+    /// The ratio drifts within the window, so that a longer window would change the verdict.
+    Drifting {
+        /// The ratio in the first third of the window, in thousandths.
+        first: u32,
+        /// The ratio in the last third.
+        last: u32,
+    },
     /// The values are rounded so much that no number of rounds would decide it.
     TooCoarse,
     /// Trials of this system are missing, so that no round is complete.
@@ -139,6 +146,13 @@ impl fmt::Display for Reason {
             Self::TooNoisy { more_rounds: None } => f.write_str("over 1000 more rounds"),
             Self::FewSlices => {
                 f.write_str("most slices agree, a few are far off: see response times")
+            }
+            Self::Drifting { first, last } => {
+                let [first, last] = [first, last].map(|ratio| f64::from(*ratio) / 1_000.0);
+                write!(
+                    f,
+                    "not steady: ratio {first:.2} at the start of the window, {last:.2} at its end"
+                )
             }
             Self::TooCoarse => f.write_str("more digits of the values, not more rounds"),
             Self::MissingTrials { system } => write!(f, "no complete round with {system}"),

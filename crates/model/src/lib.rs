@@ -10,6 +10,7 @@ mod comparison;
 mod counter;
 mod course;
 mod dbms;
+mod drift;
 mod event;
 mod false_alarms;
 mod host;
@@ -35,12 +36,14 @@ pub use comparison::{Comparison, Evidence, Magnitude, Reason, Verdict};
 pub use counter::{Counter, CounterId, CounterKind, Readings};
 pub use course::{Course, Interleave};
 pub use dbms::{Dbms, Dialect, Engine};
+pub use drift::{Drift, Stretch, Stretches};
 pub use event::{Edge, Event, TrialKey};
 pub use false_alarms::FalseAlarms;
 pub use host::{DiskFacts, Host, HostShape};
 pub use latency::{Latency, LatencyError};
 pub use metric::{
-    Described, Direction, Group, Measurement, MetricId, Unit, describe, judged_metrics, measure,
+    Described, Direction, Group, Measurement, MetricId, Unit, describe, drift_of, judged_metrics,
+    measure,
 };
 pub use orders::Orders;
 pub use plan::{Plan, Trial};

@@ -29,6 +29,12 @@ impl MetricId {
     /// The throughput of what a step is about.
     pub const RATE: &'static str = "rate";
 
+    /// How throughput drifted within the window.
+    pub const DRIFT_RATE: &'static str = "drift.rate";
+
+    /// How the server's CPU per operation drifted within the window.
+    pub const DRIFT_SERVER_CPU: &'static str = "drift.server.cpu/o";
+
     /// The highest rate at which a limit on response time was kept.
     pub const HIGHEST_RATE: &'static str = "highest_rate";
 
@@ -264,6 +270,16 @@ pub fn describe(id: &MetricId) -> Option<Described> {
         })
 }
 
+/// The metric that says how much this one drifts within a step's window: throughput's drift for rates and latencies,
+/// that of the server's CPU for the server's costs. `None` for what is not known by the second.
+pub fn drift_of(id: &MetricId) -> Option<&'static str> {
+    match describe(id)?.group {
+        Group::Rate | Group::Latency => Some(MetricId::DRIFT_RATE),
+        Group::Server => Some(MetricId::DRIFT_SERVER_CPU),
+        Group::Errors | Group::Host | Group::Client | Group::Size | Group::Sla => None,
+    }
+}
+
 /// The names of all metrics of which one direction is better, each once; of those of operation kinds the short
 /// forms, such as `response.p99`.
 pub fn judged_metrics() -> Vec<String> {
@@ -324,6 +340,17 @@ const METRICS: &[Metric] = &[
             "highest offered rate that kept the limit on response time",
         ),
         compute: |s| Some(s.open_loop?.highest_rate? as f64),
+    },
+    Metric {
+        id: MetricId::DRIFT_RATE,
+        unit: |_| Unit::Percent,
+        is: is(
+            Neither,
+            Group::Rate,
+            0.0,
+            "throughput in the last third of the window against the first",
+        ),
+        compute: |s| Some(percent_change(s.drift?.rate)),
     },
     Metric {
         id: "offered",
@@ -421,6 +448,17 @@ const METRICS: &[Metric] = &[
         unit: |_| Unit::MicrosPerOp,
         is: is(Lower, Group::Server, 0.01, "server CPU per operation"),
         compute: |s| micros_per_op(s, Counter::SERVER_CPU),
+    },
+    Metric {
+        id: MetricId::DRIFT_SERVER_CPU,
+        unit: |_| Unit::Percent,
+        is: is(
+            Neither,
+            Group::Server,
+            0.0,
+            "server CPU per operation in the last third of the window against the first",
+        ),
+        compute: |s| s.drift?.server_cpu.map(percent_change),
     },
     Metric {
         id: "server.user/o",
@@ -822,6 +860,10 @@ fn of_target(step: &StepRecord, kind: &str) -> Option<f64> {
     Some(100.0 * achieved / step.target_rate.filter(|t| *t > 0)? as f64)
 }
 
+fn percent_change(ratio: f64) -> f64 {
+    100.0 * (ratio - 1.0)
+}
+
 fn gib(bytes: Option<u64>) -> Option<f64> {
     bytes.map(|b| Bytes(b).as_gib_f64())
 }
@@ -914,6 +956,7 @@ mod tests {
             open_loop: None,
             tpcc: None,
             counters: Readings::default(),
+            drift: None,
             before: None,
             sizes: None,
             checks: Vec::new(),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Latency, Nanos, Readings, TpccFacts};
+use crate::{Bytes, Drift, Latency, Nanos, Readings, TpccFacts};
 
 /// The name of a step: `l.i0`, `qr100`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -265,6 +265,8 @@ pub struct StepRecord {
     pub tpcc: Option<TpccFacts>,
     /// What the probes saw between the two edges.
     pub counters: Readings,
+    /// How the step drifted, where its window has a length in time rather than an amount of work.
+    pub drift: Option<Drift>,
     /// Sizes before the step: those after the step before it in the trial.
     pub before: Option<Sizes>,
     /// Sizes after the step.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use model::{Cell, Comparison, Direction, MetricId, Outcome, Reason, RunData, Verdict, describe};
 
 use crate::conditions;
+use crate::drift::Drift;
 use crate::estimate::Estimate;
 use crate::family::Priors;
 use crate::fdr::adjust;
@@ -228,10 +229,12 @@ impl Question<'_> {
         let higher_is_better = higher_is_better(direction)?;
         let whole: Vec<f64> = rounds.iter().map(Round::log_of_windows).collect();
         let whole = Paired::of(&whole)?.mean;
+        let drifts: Option<Vec<f64>> = rounds.iter().map(|round| round.drift).collect();
         (paired.rounds >= FEWEST_ROUNDS).then(|| Evidence {
             estimate,
             interval,
             whole,
+            drift: drifts.and_then(|drifts| Drift::of(&drifts)),
             higher_is_better,
             margin: log_margin(margin),
             p: p_among(looks, paired.rounds, p_value),

@@ -33,7 +33,10 @@ pub const fn is_judged(verdict: &Verdict) -> bool {
     match verdict {
         Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => true,
         Verdict::Inconclusive(reason) => {
-            matches!(reason, Reason::TooNoisy { .. } | Reason::FewSlices)
+            matches!(
+                reason,
+                Reason::TooNoisy { .. } | Reason::FewSlices | Reason::Drifting { .. }
+            )
         }
         Verdict::Incomparable(_) => verdict.is_regression(),
     }

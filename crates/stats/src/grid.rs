@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{Cell, MetricId, RunData, StepId, Unit};
+use model::{Cell, MetricId, RunData, StepId, Unit, drift_of};
 
 use crate::options::Options;
 use crate::paired::log_ratio;
@@ -33,6 +33,8 @@ pub(crate) struct Row<'a> {
     values: HashMap<&'a str, Values>,
     /// By system; empty for steps without slices.
     slices: HashMap<&'a str, Slices>,
+    /// By system and round, ln(last ÷ first third of the window).
+    drifts: HashMap<&'a str, BTreeMap<u32, f64>>,
 }
 
 /// The values of one system.
@@ -54,6 +56,8 @@ pub(crate) struct Round {
     pub(crate) candidate: f64,
     /// What counts of the log ratios of the slice pairs, in the order of time; empty without slices.
     pub(crate) slices: Vec<f64>,
+    /// How far the log ratio of the last third of the window is from that of the first; `None` where it is unknown.
+    pub(crate) drift: Option<f64>,
 }
 
 impl<'a> Grid<'a> {
@@ -80,6 +84,7 @@ impl<'a> Grid<'a> {
                 is_asked: is_asked(cell),
                 values: HashMap::new(),
                 slices: HashMap::new(),
+                drifts: HashMap::new(),
             });
             let values = row.values.entry(&cell.system).or_default();
             values.by_round.insert(cell.round, cell.value);
@@ -95,7 +100,30 @@ impl<'a> Grid<'a> {
                 pairs.insert(slice.pair, slice.value);
             }
         }
-        Self { steps, rows }
+        let mut grid = Self { steps, rows };
+        grid.add_drifts(data);
+        grid
+    }
+
+    fn add_drifts(&mut self, data: &'a RunData) {
+        let mut known: HashMap<(&StepId, &str), Vec<&Cell>> = HashMap::new();
+        let ids = [MetricId::DRIFT_RATE, MetricId::DRIFT_SERVER_CPU];
+        for cell in &data.cells {
+            if ids.contains(&cell.metric.0.as_str()) {
+                known
+                    .entry((&cell.step, &cell.metric.0))
+                    .or_default()
+                    .push(cell);
+            }
+        }
+        for row in self.rows.values_mut() {
+            let drift = drift_of(&row.first.metric);
+            let cells = drift.and_then(|id| known.get(&(&row.first.step, id)));
+            for cell in cells.into_iter().flatten() {
+                let of_system = row.drifts.entry(&cell.system).or_default();
+                of_system.insert(cell.round, (cell.value / 100.0).ln_1p());
+            }
+        }
     }
 }
 
@@ -141,13 +169,17 @@ impl Row<'_> {
             .iter()
             .map(|(round, ..)| self.slice_pairs(*round, base, candidate));
         let counting = slices::counting(pairs.collect());
+        let drift = |round: u32, system: &str| self.drifts.get(system)?.get(&round).copied();
         let rounds = both.into_iter().zip(counting);
         rounds
-            .map(|((number, base, candidate), slices)| Round {
+            .map(|((number, of_base, of_candidate), slices)| Round {
                 number,
-                base,
-                candidate,
+                base: of_base,
+                candidate: of_candidate,
                 slices,
+                drift: drift(number, candidate)
+                    .zip(drift(number, base))
+                    .map(|(candidate, base)| candidate - base),
             })
             .collect()
     }

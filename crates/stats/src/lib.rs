@@ -8,6 +8,7 @@ mod class;
 mod compare;
 mod conditions;
 mod control;
+mod drift;
 mod estimate;
 mod family;
 mod fdr;

@@ -164,6 +164,7 @@ impl Analysis {
                 estimate,
                 interval: estimate.interval(tail, &self.quantiles),
                 whole: paired.mean,
+                drift: None,
                 higher_is_better: true,
                 margin: self.margin,
                 p: p_among(self.looks, paired.rounds, p),
@@ -243,7 +244,9 @@ fn what_is_simulated_is_what_compare_does() {
                     Decision::Changed if *mean < 0.0 => "regressed",
                     Decision::Changed => "improved",
                     Decision::Unchanged => "unchanged",
-                    Decision::Undecided | Decision::TooFewStarts => "inconclusive",
+                    Decision::Undecided | Decision::Drifting(_) | Decision::TooFewStarts => {
+                        "inconclusive"
+                    }
                 };
                 assert_eq!(compared.verdict.word(), expected, "{compared:?}");
             }

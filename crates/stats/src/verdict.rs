@@ -2,6 +2,7 @@
 
 use model::{Direction, Magnitude, Reason, Verdict};
 
+use crate::drift::Drift;
 use crate::estimate::Estimate;
 use crate::looks::Looks;
 use crate::power::{Situation, further_rounds_by};
@@ -31,6 +32,8 @@ pub(crate) struct Evidence {
     pub(crate) interval: Option<(f64, f64)>,
     /// The mean log ratio of whole windows; that of the estimate but for slices, of which some may not count.
     pub(crate) whole: f64,
+    /// How the log ratio drifts within the window; `None` where that is unknown or nothing is certain.
+    pub(crate) drift: Option<Drift>,
     /// Does a higher value mean a better one?
     pub(crate) higher_is_better: bool,
     /// The practical margin, on the scale of logarithms.
@@ -48,7 +51,7 @@ impl Evidence {
 }
 
 /// What the evidence says, whichever way is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Decision {
     /// Certainly different, and by more than the margin.
     Changed,
@@ -56,6 +59,8 @@ pub(crate) enum Decision {
     Unchanged,
     /// Neither can be said.
     Undecided,
+    /// One of the first two, but not if the window had been longer.
+    Drifting(Drift),
     /// One of the first two, but about less than what another start of the servers may change.
     TooFewStarts,
 }
@@ -66,7 +71,8 @@ pub(crate) enum Decision {
 /// margin. "Unchanged" needs evidence of its own: the 95 % interval inside ±margin, which is two
 /// one-sided tests at 2.5 % each (Schuirmann 1987, *A comparison of the two one-sided tests
 /// procedure and the power approach*, J. Pharmacokin. Biopharm. 15(6)). Whole windows must be within it, too, so
-/// that no stall hides behind slices that agree. A margin of nothing is kept by equality only, such as the same
+/// that no stall hides behind slices that agree. Either is withheld where the ratio certainly drifts within the window, so much that the next
+/// window would say something else. A margin of nothing is kept by equality only, such as the same
 /// number of errors in every round.
 pub(crate) fn decide(evidence: &Evidence, q_value: f64, q_limit: f64) -> Decision {
     let Evidence {
@@ -83,6 +89,8 @@ pub(crate) fn decide(evidence: &Evidence, q_value: f64, q_limit: f64) -> Decisio
     };
     if few && about < log_margin(START_EFFECT) {
         Decision::TooFewStarts
+    } else if let Some(drift) = evidence.drift.filter(|drift| drift.unsettles(evidence)) {
+        Decision::Drifting(drift)
     } else {
         decision
     }
@@ -110,6 +118,7 @@ pub(crate) fn judge(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Verdi
             have: paired.rounds,
             need: FEWEST_STARTS,
         }),
+        Decision::Drifting(drift) => Verdict::Inconclusive(drift.reason(paired.mean)),
         Decision::Undecided if evidence.is_within() => Verdict::Inconclusive(Reason::FewSlices),
         Decision::Undecided if evidence.estimate.is_rounded => {
             Verdict::Inconclusive(Reason::TooCoarse)
@@ -178,6 +187,7 @@ mod tests {
             estimate,
             interval: estimate.interval(LEVEL / 2.0, &Quantiles::default()),
             whole: estimate.paired.mean,
+            drift: None,
             higher_is_better,
             margin: log_margin(0.02),
             p: estimate.p_value(),

@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 
 use model::{
-    Check, ErrorCount, KindInterval, KindSpec, KindTotals, Latency, Nanos, OpenLoop, Readings,
-    Sizes, StepId, StepRecord, Subject, TpccFacts,
+    Check, Drift, ErrorCount, KindInterval, KindSpec, KindTotals, Latency, Nanos, OpenLoop,
+    Readings, Sizes, StepId, StepRecord, Subject, TpccFacts,
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,8 @@ pub(crate) struct StoredRecord<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tpcc: Option<TpccFacts>,
     counters: Cow<'a, Readings>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    drift: Option<Drift>,
     #[serde(default)]
     before: Option<Sizes>,
     sizes: Option<Sizes>,
@@ -70,6 +72,7 @@ impl<'a> StoredRecord<'a> {
             open_loop,
             tpcc,
             counters,
+            drift,
             before,
             sizes,
             checks,
@@ -92,6 +95,7 @@ impl<'a> StoredRecord<'a> {
             open_loop: *open_loop,
             tpcc: *tpcc,
             counters: Cow::Borrowed(counters),
+            drift: *drift,
             before: *before,
             sizes: *sizes,
             checks: Cow::Borrowed(checks),
@@ -125,6 +129,7 @@ impl<'a> StoredRecord<'a> {
             open_loop: self.open_loop,
             tpcc: self.tpcc,
             counters: self.counters.into_owned(),
+            drift: self.drift,
             before: self.before,
             sizes: self.sizes,
             checks: self.checks.into_owned(),

@@ -10,8 +10,8 @@ mod streaming;
 mod trouble;
 
 use model::{
-    Counts, Interval, KindInterval, KindSpec, KindTotals, Latency, Measurement, MetricId, Nanos,
-    Outcome, Readings, RunId, StepId, StepRecord, Subject, TrialKey, Unit,
+    Counts, Drift, Interval, KindInterval, KindSpec, KindTotals, Latency, Measurement, MetricId,
+    Nanos, Outcome, Readings, RunId, StepId, StepRecord, Subject, TrialKey, Unit,
 };
 use tempfile::TempDir;
 
@@ -182,6 +182,10 @@ fn record(name: &str, ordinal: u32) -> StepRecord {
         open_loop: None,
         tpcc: None,
         counters: Readings::default(),
+        drift: Some(Drift {
+            rate: 0.9,
+            server_cpu: Some(1.25),
+        }),
         before: None,
         sizes: None,
         checks: Vec::new(),

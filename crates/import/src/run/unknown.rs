@@ -91,6 +91,7 @@ pub(super) fn record(row: &Row, id: &StepId, ordinal: u32, mode: Mode) -> StepRe
         open_loop: None,
         tpcc: None,
         counters: Readings::default(),
+        drift: None,
         before: None,
         sizes: None,
         checks: Vec::new(),

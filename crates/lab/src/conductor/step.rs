@@ -9,7 +9,7 @@ use store::StoreError;
 
 use super::{Broken, Conductor, failed};
 use crate::disturbance;
-use crate::observer::StepObserver;
+use crate::observer::{Spent, StepObserver};
 use crate::site::{Site, Watched};
 use crate::template::Figure;
 
@@ -49,26 +49,6 @@ impl OpenSite {
             captured: None,
             sizes: None,
             disturbed: Vec::new(),
-        }
-    }
-}
-
-/// What the probes saw of a window.
-#[derive(Debug, Default)]
-pub(super) struct Spent {
-    pub(super) counters: Readings,
-    /// What could not be read.
-    pub(super) failures: Vec<String>,
-}
-
-impl Spent {
-    /// Adds what was spent in another window of the same step, after this one.
-    pub(super) fn add(&mut self, later: Self) {
-        self.counters = self.counters.plus(&later.counters);
-        for failure in later.failures {
-            if !self.failures.contains(&failure) {
-                self.failures.push(failure);
-            }
         }
     }
 }
@@ -127,9 +107,9 @@ impl Conductor<'_> {
             }
         };
         let has_died = || site.has_died();
-        let mut observer = StepObserver::new(probes, &has_died, &mut emit);
+        let mut observer = StepObserver::new(probes, outline, &has_died, &mut emit);
         let result = work(stop, &mut observer);
-        let (counters, failures) = observer.into_counters();
+        let spent = observer.into_spent();
         if let Some(error) = self.store_failure.take() {
             return Err(error.into());
         }
@@ -137,7 +117,7 @@ impl Conductor<'_> {
         if site.has_died() {
             return Err(failed(Some(outline), DIED.to_owned(), site.log_tail()));
         }
-        Ok((result, Spent { counters, failures }))
+        Ok((result, spent))
     }
 
     /// Tells that a step is over, and what it came to, if it is a result; fails where answers were wrong.
@@ -154,7 +134,9 @@ impl Conductor<'_> {
                 text: format!("{}: {text}", outline.step),
             })?;
         }
+        let drift = result.window.timed.then(|| spent.stretches.drift());
         let mut record = self.record(outline, ordinal, result);
+        record.drift = drift.flatten();
         record.counters = disturbance::with_foreign(spent.counters, &*open.site);
         record.sizes = open.site.sizes();
         record.before = std::mem::replace(&mut open.sizes, record.sizes);
@@ -280,6 +262,7 @@ impl Conductor<'_> {
             open_loop: result.open_loop,
             tpcc: result.tpcc,
             counters: Readings::default(),
+            drift: None,
             before: None,
             sizes: None,
             checks: result.checks,

@@ -13,6 +13,8 @@ pub struct Window {
     pub errors: Vec<ErrorCount>,
     /// Seconds on target and seconds in all, where there was a pace.
     pub on_target: Option<(u32, u32)>,
+    /// Does its length follow from a time or a pace, rather than from an amount of work?
+    pub timed: bool,
     /// Was the window closed by the limit?
     pub cut_short: bool,
 }
@@ -79,6 +81,7 @@ mod tests {
             kinds: vec![kind],
             errors: errors.collect(),
             on_target: None,
+            timed: true,
             cut_short: false,
         }
     }

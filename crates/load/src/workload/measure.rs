@@ -377,6 +377,7 @@ mod tests {
             kinds: ["order", "payment"].map(totals).to_vec(),
             errors: Vec::new(),
             on_target: None,
+            timed: true,
             cut_short: false,
         }
     }

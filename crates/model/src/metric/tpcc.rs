@@ -347,6 +347,7 @@ mod tests {
                 },
             }),
             counters,
+            drift: None,
             before: Some(sizes(8 << 30, 11 << 30)),
             sizes: Some(sizes((8 << 30) + 1024 * 750_000, 10 << 30)),
             checks: Vec::new(),

@@ -187,6 +187,7 @@ fn step_record(tpcc: &Tpcc, made: &Made, round: u32, number: u32) -> StepRecord 
         open_loop: None,
         tpcc: (number > 0).then(|| facts(made)),
         counters: counters(made, new_orders),
+        drift: None,
         before: number.checked_sub(1).map(|before| sizes(made, before)),
         sizes: Some(sizes(made, number)),
         checks: Vec::new(),

@@ -22,6 +22,7 @@ fn worked_by_hand() {
         base: 0.009,
         candidate: 0.020,
         slices: Vec::new(),
+        drift: None,
     };
     let rounds = vec![round; 3];
     let metric = MetricId::new("cs/o");

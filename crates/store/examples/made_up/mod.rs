@@ -90,6 +90,7 @@ pub(crate) fn record(
         requested_rows: 10_000 * u64::from(seconds),
         open_loop: None,
         tpcc: None,
+        drift: None,
         counters: readings(&mut Rng::new(u64::from(ordinal)), u64::from(seconds)),
         before: None,
         sizes: None,

@@ -515,6 +515,7 @@ prop_compose! {
             open_loop,
             tpcc,
             counters,
+            drift: None,
             before,
             sizes,
             checks,

@@ -7,8 +7,9 @@ use probes::Probe;
 use super::order::{cut, laps};
 use super::values::{Values, result};
 use super::{Going, Halt, Part, apart};
-use crate::conductor::step::{OpenSite, Spent};
+use crate::conductor::step::OpenSite;
 use crate::conductor::{Broken, Conductor};
+use crate::observer::Spent;
 
 /// A trial's side of the step.
 struct Side<'p> {

@@ -119,6 +119,7 @@ mod tests {
             open_loop: None,
             tpcc: None,
             counters,
+            drift: None,
             before: None,
             sizes: None,
             checks: Vec::new(),
