@@ -27,6 +27,8 @@ const MAX_SWEEP: usize = 50;
 const WARMUP_SECONDS: u32 = 5;
 /// The most seconds of one that ends when the rate is steady.
 const STEADY_SECONDS: u32 = 60;
+/// The same for a test that writes, unless the plan says more: noisy rates are seldom called steady.
+const STEADY_WRITE_SECONDS: u32 = 30;
 
 /// What a plan may say of a workload of SQL statements, with the usual values where it says nothing.
 #[expect(
@@ -51,7 +53,8 @@ pub(crate) struct Options {
     /// Tests, groups and sets with a measured time of their own; of several that mean one test the last counts.
     pub(crate) seconds: Vec<(Mention, u32)>,
     pub(crate) warmup_seconds: u32,
-    pub(crate) warmup_end: WarmUpEnd,
+    /// `None` for the usual ends: a time for tests that read, a steady rate for tests that write.
+    pub(crate) warmup_end: Option<WarmUpEnd>,
     pub(crate) settle: Settle,
     /// Do tests that write begin with the data of the first?
     pub(crate) fresh: bool,
@@ -162,7 +165,7 @@ impl Options {
             scan_seconds: 60,
             seconds: Vec::new(),
             warmup_seconds: WARMUP_SECONDS,
-            warmup_end: WarmUpEnd::Fixed,
+            warmup_end: None,
             settle: Settle::Formula,
             fresh: false,
             warm_ups: true,
@@ -195,8 +198,8 @@ impl Options {
 
     /// Another end of the warm-up brings its usual seconds along.
     fn warm_up_to(&mut self, end: WarmUpEnd) {
-        if self.warmup_end != end {
-            self.warmup_end = end;
+        let before = self.warmup_end.replace(end);
+        if before.unwrap_or(WarmUpEnd::Fixed) != end {
             self.warmup_seconds = match end {
                 WarmUpEnd::Fixed => WARMUP_SECONDS,
                 WarmUpEnd::Steady => STEADY_SECONDS,
@@ -208,7 +211,7 @@ impl Options {
     fn check_warmup(&self, fields: &Fields<'_>) -> Result<(), PlanError> {
         let (seconds, least) = (self.warmup_seconds, WarmUpEnd::LEAST_SECONDS);
         if let Some(item) = fields.get("warmup_seconds")
-            && self.warmup_end == WarmUpEnd::Steady
+            && self.warmup_end == Some(WarmUpEnd::Steady)
             && seconds < least
         {
             return Err(item.conflict(format!(
@@ -217,6 +220,18 @@ impl Options {
             )));
         }
         Ok(())
+    }
+
+    /// What ends the warm-up of a measured test, and its seconds; no seconds, no warm-up. Writes begin with transients
+    /// that outlast a few seconds: pages to split, purge and flushing that have yet to start.
+    pub(crate) fn warm_up(&self, writes: bool) -> (WarmUpEnd, u32) {
+        match self.warmup_end {
+            None if writes && self.warmup_seconds > 0 => {
+                let at_most = self.warmup_seconds.max(STEADY_WRITE_SECONDS);
+                (WarmUpEnd::Steady, at_most)
+            }
+            end => (end.unwrap_or(WarmUpEnd::Fixed), self.warmup_seconds),
+        }
     }
 
     /// When the operations of a test start.

@@ -298,20 +298,17 @@ fn run(
         None if writes => options.write_seconds,
         None => options.read_seconds,
     };
+    let (warmup_end, warmup_seconds) = if draft.measured {
+        options.warm_up(writes)
+    } else {
+        // What warms a cache needs no time to get warm itself.
+        (WarmUpEnd::Fixed, 0)
+    };
     Ok(SqlRun {
         measured: draft.measured,
         seconds,
-        // What warms a cache needs no time to get warm itself.
-        warmup_seconds: if draft.measured {
-            options.warmup_seconds
-        } else {
-            0
-        },
-        warmup_end: if draft.measured {
-            options.warmup_end
-        } else {
-            WarmUpEnd::Fixed
-        },
+        warmup_seconds,
+        warmup_end,
         writes,
         whole,
         pace: if draft.measured && !whole {

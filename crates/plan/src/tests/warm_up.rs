@@ -75,6 +75,21 @@ fn a_warm_up_ends_with_its_time_unless_the_plan_says_otherwise() {
 }
 
 #[test]
+fn a_test_that_writes_warms_up_until_its_rate_is_steady() {
+    let write = |keys: &str| {
+        let keys = format!("kind = \"micro\", tests = [\"update-index\"]{keys}");
+        warmup(&sql(expand(&plan(&keys)).unwrap()), "update-index")
+    };
+    assert_eq!(write(""), (WarmUpEnd::Steady, 30));
+    assert_eq!(write(", warmup_seconds = 1"), (WarmUpEnd::Steady, 30));
+    assert_eq!(write(", warmup_seconds = 90"), (WarmUpEnd::Steady, 90));
+    assert_eq!(write(", warmup_seconds = 0"), (WarmUpEnd::Fixed, 0));
+    assert_eq!(write(", warmup = \"fixed\""), (WarmUpEnd::Fixed, 5));
+    let fixed = ", warmup = \"fixed\", warmup_seconds = 2";
+    assert_eq!(write(fixed), (WarmUpEnd::Fixed, 2));
+}
+
+#[test]
 fn a_workload_file_may_say_it_and_a_plan_has_the_last_word() {
     let steady = "warmup = \"steady\"\nwarmup_seconds = 30";
     let of = |defaults: &str, keys: &str| warmup(&mine(defaults, keys), "get");
