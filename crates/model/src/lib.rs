@@ -61,7 +61,9 @@ pub use sql::{
     SqlStep, SqlTable, SqlTexts, SqlWork, TableChoice, Verb, WarmUpEnd,
 };
 pub use stream::{IntervalNumbers, KindNumbers, StepPlace};
-pub use system::{Build, BuildSource, Config, Connection, Placement, Setting, System, Transport};
+pub use system::{
+    Build, BuildSource, Config, Connection, Placement, RefusedSetting, Setting, System, Transport,
+};
 pub use tpcc::{
     DISTRICTS, Isolation, PaymentOrder, ROLLBACK, StockLevel, TpccAudit, TpccCardinality,
     TpccFacts, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSchema,

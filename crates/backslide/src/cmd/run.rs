@@ -104,6 +104,7 @@ pub(crate) fn expand(file: &PlanFile, builds: &Builds, host: HostShape) -> Resul
     let find = |request: &BuildRequest| builds.find(request);
     let plan = plan::expand(file, builds.catalog(), &find, host)?;
     lab::check_margins(&plan)?;
+    plan::check_settings(file, &plan, &lab::refused_setting)?;
     Ok(plan)
 }
 
