@@ -40,7 +40,8 @@ pub use false_alarms::FalseAlarms;
 pub use host::{DiskFacts, Host, HostShape};
 pub use latency::{Latency, LatencyError};
 pub use metric::{
-    Described, Direction, Group, Measurement, MetricId, Unit, describe, judged_metrics, measure,
+    Described, Direction, Group, Measurement, MetricId, Unit, describe, judged_metrics, meant_by,
+    measure,
 };
 pub use orders::Orders;
 pub use plan::{Plan, Trial};
