@@ -208,7 +208,7 @@ pub(crate) fn reason(view: &View<'_>, comparison: &Comparison) -> String {
     let is_control = view.input.data.info.plan.is_control(&comparison.system);
     match &comparison.verdict {
         Verdict::Inconclusive(Reason::TooNoisy { .. }) if is_control => {
-            "noise of a copy of the base; needs no more rounds".to_owned()
+            "noise of a copy of the base".to_owned()
         }
         verdict => verdict.reason(),
     }
