@@ -536,7 +536,7 @@ pub(crate) struct HistoryArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
+#[command(override_usage = "backslide explain [OPTIONS] [RUN] <A> <B>", after_help = "\
 Examples:
   backslide explain mysql-8.0.33 mysql-9.7.4
   backslide explain r7 8.0.33 9.7.4

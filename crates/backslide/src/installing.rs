@@ -24,7 +24,7 @@ pub(crate) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Res
         ));
         if let Some(other) = builds.much_smaller(recipe) {
             printer.note(&printer.wrapped(&format!(
-                "{} of the same series is {} to download: ^C and name it if it will do",
+                "{}, of the same series, is {} to download: press ^C and name that one if it will do",
                 other.name, other.download
             )));
         }
