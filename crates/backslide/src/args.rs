@@ -536,7 +536,9 @@ pub(crate) struct HistoryArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(override_usage = "backslide explain [OPTIONS] [RUN] <A> <B>", after_help = "\
+#[command(
+    override_usage = "backslide explain [OPTIONS] [RUN] <A> <B>",
+    after_help = "\
 Examples:
   backslide explain mysql-8.0.33 mysql-9.7.4
   backslide explain r7 8.0.33 9.7.4
@@ -547,7 +549,8 @@ beginning. If no run is named and the latest has not both, they are builds, writ
 BUILD[/ENGINE][/CONFIG]: installed where needed, started one after the other, asked and ended.
 
 What configs ask for is told apart from defaults that changed between versions. What is known to
-matter for performance comes first, with the reason.")]
+matter for performance comes first, with the reason."
+)]
 pub(crate) struct ExplainArgs {
     /// The run and two systems: [RUN] A B [default run: the latest, if it has both systems]
     #[arg(value_name = "NAME", num_args = 1..=3, required_unless_present = "variables")]

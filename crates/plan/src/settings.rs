@@ -23,9 +23,8 @@ pub fn check_settings(
             continue;
         }
         judged.push(system);
-        match judge(system) {
-            None => {}
-            Some(refused) => return Err(error(entry, system, refused)),
+        if let Some(refused) = judge(system) {
+            return Err(error(entry, system, refused));
         }
     }
     Ok(())

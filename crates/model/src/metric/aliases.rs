@@ -7,9 +7,10 @@ const ALIASES: &[(&[&str], &[&str])] = &[
         &["rate", "tpmc"],
     ),
     (
-        &["latency", "lat", "response", "response_time", "rt", "p99"],
+        &["latency", "lat", "response", "response_time", "rt"],
         &["service.p99", "response.p99", "service.p50"],
     ),
+    (&["p99"], &["service.p99", "response.p99"]),
     (&["p95"], &["service.p95", "response.p95"]),
     (&["median", "p50"], &["service.p50", "response.p50"]),
     (&["average", "avg", "mean"], &["service.mean", "rate"]),

@@ -236,8 +236,8 @@ pub(super) fn validate(layout: &Layout) -> Vec<String> {
 
 /// The first objection in what a server printed. Warnings are none: they are how it takes `loose` options.
 pub(super) fn objection(answer: &str) -> Option<Objection> {
-    let errors = answer.lines().filter(|line| !line.contains("[Warning]"));
-    errors.flat_map(objection_of).next()
+    let mut errors = answer.lines().filter(|line| !line.contains("[Warning]"));
+    errors.find_map(objection_of)
 }
 
 fn objection_of(line: &str) -> Option<Objection> {

@@ -40,16 +40,14 @@ impl Instance {
             return Ok(None);
         };
         let option = objection.option;
-        Ok(Some(match objection.problem {
-            Some(problem) => RefusedSetting::Refused { option, problem },
-            None => {
-                let answer = self.ask(&self.product.list_settings(&self.layout))?;
-                let known = self.product.listed(&answer).into_iter();
-                RefusedSetting::Unknown {
-                    option,
-                    known: known.map(str::to_owned).collect(),
-                }
-            }
+        if let Some(problem) = objection.problem {
+            return Ok(Some(RefusedSetting::Refused { option, problem }));
+        }
+        let answer = self.ask(&self.product.list_settings(&self.layout))?;
+        let known = self.product.listed(&answer).into_iter();
+        Ok(Some(RefusedSetting::Unknown {
+            option,
+            known: known.map(str::to_owned).collect(),
         }))
     }
 
