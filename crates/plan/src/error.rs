@@ -311,7 +311,7 @@ pub enum PlanError {
         help: &'static str,
     },
     /// A setting that the build does not have.
-    #[error("{place}: {build} has no setting `{option}`{}", meant(choices))]
+    #[error("{place}: {build} has no setting `{option}`{}", meant(nearest.as_deref()))]
     NoSetting {
         /// Where the plan gives it, or the config that does.
         place: Place,
@@ -319,8 +319,8 @@ pub enum PlanError {
         build: String,
         /// The setting.
         option: String,
-        /// The settings of the build.
-        choices: Choices,
+        /// The setting of the build that comes nearest, if any is near.
+        nearest: Option<String>,
     },
     /// A setting that cannot be given, or not with this value.
     #[error("{place}: {build}: setting `{option}` {problem}")]
@@ -379,8 +379,7 @@ fn hint(choices: &Choices) -> String {
     }
 }
 
-fn meant(choices: &Choices) -> String {
-    let nearest = choices.nearest();
+fn meant(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 

@@ -68,7 +68,7 @@ fn error(entry: &SystemEntry, system: &System, refused: RefusedSetting) -> PlanE
             PlanError::NoSetting {
                 place: place(&option),
                 build: system.build.id(),
-                choices: Choices::new(&written, known),
+                nearest: Choices::new(&written, known).nearest().map(str::to_owned),
                 option,
             }
         }
