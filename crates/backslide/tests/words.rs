@@ -1,7 +1,9 @@
 //! What people type, and mean: short forms, names of other tools, slips.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
+use std::fmt::Write;
 use std::fs;
 
 use common::{Bench, plan};
@@ -18,7 +20,7 @@ fn results() -> String {
         ] {
             for metric in ["rate", "d/o", "r/o", "w/o"] {
                 let value = rate + noise + f64::from(round) / 10.0;
-                text += &format!("{system},point,{metric},{value},{round}\n");
+                writeln!(text, "{system},point,{metric},{value},{round}").unwrap();
             }
         }
     }
