@@ -19,8 +19,10 @@ Examples:
   backslide report -o report.html         one self-contained file"
 )]
 pub(crate) struct Args {
-    /// The lab's directory: results, instances, reports [default: backslide in the XDG data directory]
-    #[arg(long, global = true, value_name = "DIR", env = "BACKSLIDE_LAB")]
+    /// The lab's directory: results, instances, reports [env: BACKSLIDE_LAB] [default: backslide in the XDG
+    /// data directory]
+    // Not clap's `env`: its errors would then show --lab as if it were required.
+    #[arg(long, global = true, value_name = "DIR")]
     lab: Option<PathBuf>,
     /// Print results and errors only
     #[arg(short, long, global = true)]
@@ -32,7 +34,12 @@ pub(crate) struct Args {
 impl Args {
     /// The lab's directory.
     pub(crate) fn lab(&self) -> PathBuf {
-        let lab = self.lab.clone().unwrap_or_else(|| {
+        let of_environment = || {
+            let lab = std::env::var_os("BACKSLIDE_LAB").filter(|lab| !lab.is_empty());
+            lab.map(PathBuf::from)
+        };
+        let lab = self.lab.clone().or_else(of_environment);
+        let lab = lab.unwrap_or_else(|| {
             let from = |variable: &str| {
                 std::env::var_os(variable)
                     .map(PathBuf::from)
@@ -356,10 +363,16 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  backslide show r7")]
+#[command(after_help = "\
+Examples:
+  backslide show r7
+  backslide show r7 --format json")]
 pub(crate) struct ShowArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
+    /// For people or for programs
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -523,23 +536,27 @@ pub(crate) struct HistoryArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
+#[command(
+    override_usage = "backslide explain [OPTIONS] [RUN] <A> <B>",
+    after_help = "\
 Examples:
-  backslide explain --variables mysql-8.0.33 mysql-9.7.4
-  backslide explain r7 --variables 8.0.33 9.7.4
-  backslide explain --variables mariadb-11.8.9/innodb/z12a mariadb-11.8.9/myrocks/z12a --all
+  backslide explain mysql-8.0.33 mysql-9.7.4
+  backslide explain r7 8.0.33 9.7.4
+  backslide explain mariadb-11.8.9/innodb/z12a mariadb-11.8.9/myrocks/z12a --all
 
 A and B are systems of the run: a name, its beginning up to a slash, a build, a version or its
 beginning. If no run is named and the latest has not both, they are builds, written
 BUILD[/ENGINE][/CONFIG]: installed where needed, started one after the other, asked and ended.
 
 What configs ask for is told apart from defaults that changed between versions. What is known to
-matter for performance comes first, with the reason.")]
+matter for performance comes first, with the reason."
+)]
 pub(crate) struct ExplainArgs {
-    /// Which run [default: the latest, if it has both systems]
-    pub(crate) run: Option<String>,
-    /// Compare the variables of two systems
-    #[arg(long, num_args = 2, value_names = ["A", "B"], required = true)]
+    /// The run and two systems: [RUN] A B [default run: the latest, if it has both systems]
+    #[arg(value_name = "NAME", num_args = 1..=3, required_unless_present = "variables")]
+    pub(crate) names: Vec<String>,
+    /// Compare the variables of A and B, which is the default
+    #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub(crate) variables: Vec<String>,
     /// Show the values of new and gone variables, too
     #[arg(long)]

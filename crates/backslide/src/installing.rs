@@ -22,6 +22,12 @@ pub(crate) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Res
             recipe.size,
             recipe.parcel.origin.describe()
         ));
+        if let Some(other) = builds.much_smaller(recipe) {
+            printer.note(&printer.wrapped(&format!(
+                "{}, of the same series, is {} to download: press ^C and name that one if it will do",
+                other.name, other.download
+            )));
+        }
     }
     let begun = Instant::now();
     let Obtained { build, made } = with_progress(&recipe.name, printer, |listen| {

@@ -19,10 +19,20 @@ pub(crate) fn open(root: &Path) -> Result<Lab> {
     Ok(Lab::open(root)?)
 }
 
+/// The run that people name: `r7`, or `7` for short.
+pub(crate) fn named(name: &str) -> RunId {
+    let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    RunId(if is_number {
+        format!("r{name}")
+    } else {
+        name.to_owned()
+    })
+}
+
 /// The run that was named, or the latest.
 pub(crate) fn choose(lab: &Lab, named: Option<&str>) -> Result<RunId> {
     match named {
-        Some(name) => Ok(RunId(name.to_owned())),
+        Some(name) => Ok(self::named(name)),
         None => lab
             .store
             .latest_run()?
@@ -153,6 +163,19 @@ mod tests {
             }
         }
         data
+    }
+
+    #[test]
+    fn the_number_of_a_run_names_it() {
+        for (name, run) in [
+            ("r1", "r1"),
+            ("1", "r1"),
+            ("12", "r12"),
+            ("", ""),
+            ("x1", "x1"),
+        ] {
+            assert_eq!(named(name).0, run);
+        }
     }
 
     #[test]

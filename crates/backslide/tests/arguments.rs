@@ -49,9 +49,9 @@ fn of_a_try() {
 #[test]
 fn of_an_explanation() {
     let bench = Bench::new();
-    let error = |a: &str, b: &str| error(&bench, &["explain", "--variables", a, b]);
-    assert_snapshot!(error("sqlite/wal", "sqlite/waal"), @"error: --variables: no sqlite config `waal`; nearest `wal`; there are: default, rollback, wal");
-    assert_snapshot!(error("sqlite/wal", "no-such"), @"error: --variables: no build `no-such`: there is no such build; `backslide builds` lists what can be had, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
-    assert_snapshot!(error("sqlite/heap", "sqlite"), @"error: --variables: sqlite has no engine `heap`, but btree: name one of these, or none");
-    assert_snapshot!(error("sqlite", "sqlite/default"), @"error: --variables: `sqlite/default` twice: name two systems that differ");
+    let error = |a: &str, b: &str| error(&bench, &["explain", a, b]);
+    assert_snapshot!(error("sqlite/wal", "sqlite/waal"), @"error: SYSTEM: no sqlite config `waal`; nearest `wal`; there are: default, rollback, wal");
+    assert_snapshot!(error("sqlite/wal", "no-such"), @"error: SYSTEM: no build `no-such`: there is no such build; `backslide builds` lists what can be had, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
+    assert_snapshot!(error("sqlite/heap", "sqlite"), @"error: SYSTEM: sqlite has no engine `heap`, but btree: name one of these, or none");
+    assert_snapshot!(error("sqlite", "sqlite/default"), @"error: SYSTEM: `sqlite/default` twice: name two systems that differ");
 }

@@ -137,8 +137,7 @@ fn what_cannot_be_explained() {
     assert_snapshot!(error(&["explain", "--variables", "8.0.33", "9.7.4"]), @"error: no run here has a system `8.0.33` that only it can mean; to start one, write the Dbms, too: mysql-8.0.33");
     let unknown = error(&["explain", "--variables", "sqlite/wal", "sqlite/z12a"]);
     assert!(
-        unknown
-            .starts_with("error: --variables: config `z12a` is for mysql and mariadb; sqlite has:"),
+        unknown.starts_with("error: SYSTEM: config `z12a` is for mysql and mariadb; sqlite has:"),
         "{unknown}"
     );
     assert_snapshot!(error(&["explain", "--variables", "mysql-8.0.33", "mysql-8.0.33"]), @"error: `mysql-8.0.33` twice: name two systems that differ");

@@ -3,12 +3,17 @@
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
-use model::{Build, BuildSource, Dbms, ObtainEvent, Recipe, System};
+use model::{Build, BuildSource, Bytes, Dbms, ObtainEvent, Recipe, System};
 use obtain::{Added, Depot, Held, Installed, ObtainError, Obtained};
 use plan::{BuildRequest, Catalog, Choices};
 
 use crate::address::{ForeignAddress, Secrets};
 use crate::foreign;
+
+/// A download that another build of the series may save.
+const LARGE: Bytes = Bytes::from_mib(200);
+/// How many times less that other build must take.
+const MUCH_SMALLER: u64 = 4;
 
 /// Says in place of a version line that a build would first have to be installed.
 const NOT_INSTALLED: &str = "not installed";
@@ -113,8 +118,35 @@ impl Builds {
                 "{name} is part of backslide: there is nothing to install"
             ));
         }
-        let exact = self.catalog.recipe(name);
-        exact.or_else(|error| self.newest_recipe(&request).ok_or(error.to_string()))
+        let exact = self.catalog.recipe(name).ok();
+        let found = exact.or_else(|| self.newest_recipe(&request));
+        found.ok_or_else(|| self.not_in_catalog(&request))
+    }
+
+    fn not_in_catalog(&self, request: &BuildRequest) -> String {
+        let all = self.catalog.recipes().iter();
+        let all: Vec<Build> = all.map(not_installed).collect();
+        let name = &request.name;
+        let nearest = nearest(request, &all)
+            .map_or_else(String::new, |nearest| format!("; nearest `{nearest}`"));
+        format!(
+            "the catalog has no build `{name}`{nearest}; `backslide builds` lists all; for a build of your own, \
+             `backslide add NAME --path DIR` or `--archive FILE`"
+        )
+    }
+
+    /// The newest build of the series of `recipe` that takes far less to download, where that one is large.
+    pub fn much_smaller(&self, recipe: &Recipe) -> Option<&Recipe> {
+        let same = |other: &&Recipe| {
+            other.dbms == recipe.dbms
+                && other.version.parts().get(..2) == recipe.version.parts().get(..2)
+                && !is_named(&not_installed(other))
+        };
+        let is_far_less =
+            |other: &&Recipe| other.download.0.saturating_mul(MUCH_SMALLER) <= recipe.download.0;
+        let all = self.catalog.recipes().iter().filter(same);
+        let smaller = all.filter(is_far_less).filter(|_| recipe.download >= LARGE);
+        newest(smaller, |other| &other.version)
     }
 
     fn newest_recipe(&self, request: &BuildRequest) -> Option<&Recipe> {
@@ -151,7 +183,7 @@ impl Builds {
         &self,
         name: &str,
         listen: &mut dyn FnMut(ObtainEvent),
-    ) -> Result<model::Bytes, ObtainError> {
+    ) -> Result<Bytes, ObtainError> {
         self.depot.remove(name, listen)
     }
 
@@ -233,19 +265,35 @@ impl Builds {
     }
 
     fn missing(&self, request: &BuildRequest, installed: &[Installed]) -> String {
-        let names = installed.iter().map(|one| one.name.clone());
-        let names = names
-            .chain(self.found().iter().map(Build::id))
-            .chain(self.catalog.recipes().iter().map(|r| r.name.clone()));
-        let choices = Choices::new(&request.name, names);
-        let nearest = choices
-            .nearest()
+        let here = installed.iter().map(|one| one.build.clone());
+        let here = here.chain(self.found().iter().cloned());
+        let of_catalog = self.catalog.recipes().iter().map(not_installed);
+        let all: Vec<Build> = here.chain(of_catalog).collect();
+        let nearest = nearest(request, &all)
             .map_or_else(String::new, |nearest| format!("; nearest `{nearest}`"));
         format!(
             "there is no such build{nearest}; `backslide builds` lists what can be had, `backslide \
              add` adds one of your own, in a plan `path = \"…\"` says where one is"
         )
     }
+}
+
+/// The name of the build that `request` comes nearest to: by version where it has one, otherwise by spelling.
+fn nearest(request: &BuildRequest, all: &[Build]) -> Option<String> {
+    let (Some(dbms), Some(version)) = (request.dbms, &request.version) else {
+        let choices = Choices::new(&request.name, all.iter().map(Build::id));
+        return choices.nearest().map(str::to_owned);
+    };
+    let distance = |build: &Build| -> Vec<u32> {
+        let parts = version.parts().iter().zip(build.version.parts());
+        parts.map(|(wanted, has)| wanted.abs_diff(*has)).collect()
+    };
+    let of_dbms = all.iter().filter(|b| b.dbms == dbms && !is_named(b));
+    let by_distance = |a: &&Build, b: &&Build| {
+        let distances = distance(a).cmp(&distance(b));
+        distances.then_with(|| b.version.cmp(&a.version))
+    };
+    of_dbms.min_by(by_distance).map(Build::id)
 }
 
 /// The build that a recipe would give.
@@ -384,6 +432,51 @@ mod tests {
                 .unwrap_err()
                 .contains("nearest `mysql-5.7.22`")
         );
+    }
+
+    #[test]
+    fn the_nearest_build_is_near_in_version() {
+        let depot = tempfile::tempdir().unwrap();
+        let builds = builds_of(depot.path());
+        let told = |name: &str| builds.recipe(name).unwrap_err();
+        for (asked, nearest) in [
+            ("postgres-20", "`postgres-19rc1`"),
+            ("postgres-18.99", "`postgres-18.6`"),
+            ("mysql-6", "`mysql-5.7.22`"),
+            ("mysql-8.0.32", "`mysql-8.0.33`"),
+            ("mariadb-13", "`mariadb-11.8.9`"),
+            ("mysqll-5.7.22", "`mysql-5.7.22`"),
+        ] {
+            let told = told(asked);
+            assert!(told.contains(&format!("nearest {nearest}")), "{told}");
+        }
+        let error = builds.find(&request("mysql-8.0.32")).unwrap_err();
+        assert!(error.contains("nearest `mysql-8.0.33`"), "{error}");
+    }
+
+    #[test]
+    fn a_product_that_the_catalog_does_not_have_can_be_added() {
+        let depot = tempfile::tempdir().unwrap();
+        let builds = builds_of(depot.path());
+        assert_eq!(
+            builds.recipe("percona").unwrap_err(),
+            "the catalog has no build `percona`; `backslide builds` lists all; for a build of your own, \
+             `backslide add NAME --path DIR` or `--archive FILE`"
+        );
+    }
+
+    #[test]
+    fn a_far_smaller_build_of_the_series_is_known() {
+        let depot = tempfile::tempdir().unwrap();
+        let builds = builds_of(depot.path());
+        let smaller = |name: &str| {
+            let recipe = builds.recipe(name).unwrap();
+            builds.much_smaller(recipe).map(|other| other.name.clone())
+        };
+        assert_eq!(builds.recipe("mysql-8").unwrap().name, "mysql-8.0.33");
+        assert_eq!(smaller("mysql-8").as_deref(), Some("mysql-8.0.31"));
+        assert_eq!(smaller("mysql-8.0.31"), None);
+        assert_eq!(smaller("postgres-18"), None);
     }
 
     #[test]

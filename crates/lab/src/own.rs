@@ -190,7 +190,7 @@ fn not_made(error: &ServerError, directory: &Path) -> SiteError {
     }
 }
 
-fn spec(system: &System, directory: &Path) -> InstanceSpec {
+pub(crate) fn spec(system: &System, directory: &Path) -> InstanceSpec {
     InstanceSpec {
         build: system.build.clone(),
         engine: system.engine,

@@ -276,3 +276,36 @@ fn a_trial_that_failed_is_not_run_again() {
     let failed = |trial: &&model::TrialRecord| matches!(trial.outcome, Outcome::Failed { .. });
     assert_eq!(bench.load(&run).trials.iter().filter(failed).count(), 2);
 }
+
+#[test]
+fn a_run_whose_base_cannot_complete_ends_and_says_why() {
+    let mut bench = Bench::new();
+    let run = bench.begin(&plan(&format!("rounds = 8\n{LIMITS}")));
+    // Its rounds are disturbed, too, which is no reason to run them again.
+    let provider = disturbed("bad", &[1, 2]).with("good", Fault::from("INSERT", 3, Trouble::Dies));
+    let mut warnings = Vec::new();
+    let ended = bench.listen(&run, &provider, &Stop::default(), &mut |event| {
+        if let Event::Warning { text } = event {
+            warnings.push(text.clone());
+        }
+    });
+    assert_eq!(ended.unwrap(), Ended::Finished { failed: 2 });
+    let of_run = |text: &&String| text.contains("first 2 trials") || text.contains("ends early");
+    let told: Vec<&String> = warnings.iter().filter(of_run).collect();
+    assert_eq!(
+        told,
+        [
+            "good failed in l.i0 in its first 2 trials: it gets no further trials",
+            &format!(
+                "the run ends early: its base cannot complete, and everything is compared with that; `backslide show {run}`"
+            )
+        ]
+    );
+    let data = bench.load(&run);
+    assert_eq!(data.info.state, RunState::Finished);
+    assert!(
+        data.trials.iter().all(|trial| trial.round <= 2),
+        "{:?}",
+        data.trials.len()
+    );
+}

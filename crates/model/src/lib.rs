@@ -43,7 +43,7 @@ pub use host::{DiskFacts, Host, HostShape};
 pub use latency::{Latency, LatencyError};
 pub use metric::{
     Described, Direction, Group, Measurement, MetricId, Unit, describe, drift_of, judged_metrics,
-    measure,
+    meant_by, measure,
 };
 pub use orders::Orders;
 pub use plan::{Plan, Trial};
@@ -64,7 +64,9 @@ pub use sql::{
     SqlStep, SqlTable, SqlTexts, SqlWork, TableChoice, Verb, WarmUpEnd,
 };
 pub use stream::{IntervalNumbers, KindNumbers, StepPlace};
-pub use system::{Build, BuildSource, Config, Connection, Placement, Setting, System, Transport};
+pub use system::{
+    Build, BuildSource, Config, Connection, Placement, RefusedSetting, Setting, System, Transport,
+};
 pub use tpcc::{
     DISTRICTS, Isolation, PaymentOrder, ROLLBACK, StockLevel, TpccAudit, TpccCardinality,
     TpccFacts, TpccForm, TpccHomes, TpccIndexes, TpccMix, TpccPace, TpccProfile, TpccSchema,

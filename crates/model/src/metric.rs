@@ -7,11 +7,14 @@
 //! statement in the steps of SQL workloads, BEGIN and COMMIT among them, a completed New-Order in those
 //! of the TPC-C-like workload.
 
+mod aliases;
 mod tpcc;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+pub use aliases::meant_by;
 
 use crate::{Bytes, Counter, KindTotals, Nanos, StepRecord};
 

@@ -83,6 +83,25 @@ pub struct Setting {
     pub value: Option<String>,
 }
 
+/// A setting that a build does not take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefusedSetting {
+    /// It has no setting of this name.
+    Unknown {
+        /// The name, as the server repeats it.
+        option: String,
+        /// The names that it has.
+        known: Vec<String>,
+    },
+    /// It cannot be given, or not with this value.
+    Refused {
+        /// The name, as the server repeats it.
+        option: String,
+        /// Why, as the rest of a sentence that begins with the name.
+        problem: String,
+    },
+}
+
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {

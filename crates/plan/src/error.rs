@@ -310,6 +310,30 @@ pub enum PlanError {
         /// What to do.
         help: &'static str,
     },
+    /// A setting that the build does not have.
+    #[error("{place}: {build} has no setting `{option}`{}", meant(nearest.as_deref()))]
+    NoSetting {
+        /// Where the plan gives it, or the config that does.
+        place: Place,
+        /// The build.
+        build: String,
+        /// The setting.
+        option: String,
+        /// The setting of the build that comes nearest, if any is near.
+        nearest: Option<String>,
+    },
+    /// A setting that cannot be given, or not with this value.
+    #[error("{place}: {build}: setting `{option}` {problem}")]
+    RefusedSetting {
+        /// Where the plan gives it, or the config that does.
+        place: Place,
+        /// The build.
+        build: String,
+        /// The setting.
+        option: String,
+        /// Why, and what to do.
+        problem: String,
+    },
     /// The disk is too small.
     #[error(
         "the plan needs about {need} of disk, {place} has {free} free; use a smaller scale or --lab \
@@ -353,6 +377,10 @@ fn hint(choices: &Choices) -> String {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("which has: {}", choices.list()),
     }
+}
+
+fn meant(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
 fn nearest(choices: &Choices) -> String {

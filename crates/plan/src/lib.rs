@@ -32,6 +32,7 @@ mod remarks;
 mod render;
 mod request;
 mod resolve;
+mod settings;
 mod span;
 mod sql;
 mod template;
@@ -49,6 +50,7 @@ pub use expand::{FindBuild, expand};
 pub use file::{PlanFile, read};
 pub use remarks::remarks;
 pub use request::BuildRequest;
+pub use settings::{JudgeSettings, check_settings};
 pub use sql::{
     WorkloadListing, WorkloadSet, is_path as is_workload_path, read_workload, statement_text,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Outcome, Plan, RunData};
+use model::{Outcome, Plan, RunData, RunState};
 
 use crate::format::plural;
 
@@ -15,13 +15,15 @@ pub fn planned_rounds(plan: &Plan) -> String {
     }
 }
 
-/// The rounds of a run: `4 rounds`; where it may end early those that were not disturbed, `3 of at most 12 rounds`.
+/// The rounds of a run: `4 rounds`, `2 of 4 rounds` for one that was given up; where it may end early those that were not disturbed, `3 of at most 12 rounds`.
 /// What was run again for disturbed ones is told besides.
 pub fn rounds(data: &RunData) -> String {
     let plan = &data.info.plan;
     let planned = plural(plan.rounds as usize, "round");
+    let last = data.trials.iter().map(|trial| trial.round).max();
+    let given_up = last.filter(|last| data.info.state == RunState::Finished && *last < plan.rounds);
     let told = match plan.course.first_look {
-        None => planned,
+        None => given_up.map_or_else(|| planned.clone(), |last| format!("{last} of {planned}")),
         Some(_) => format!("{} of at most {planned}", undisturbed(data)),
     };
     match again(data) {

@@ -108,3 +108,13 @@ fn rounds_are_told_as_they_were_planned_and_as_they_came() {
         "{told}"
     );
 }
+
+#[test]
+fn a_run_that_was_given_up_has_fewer_rounds_than_planned() {
+    let mut data = common::run(&Shape::usual());
+    assert_eq!(report::rounds(&data), "4 rounds");
+    data.trials.retain(|trial| trial.round <= 2);
+    assert_eq!(report::rounds(&data), "2 of 4 rounds");
+    data.info.state = RunState::Unfinished;
+    assert_eq!(report::rounds(&data), "4 rounds");
+}

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use std::{env, io, path};
 
@@ -35,8 +35,11 @@ const PLACES: [&str; 12] = [
     "/opt/*/*/bin",
 ];
 
-/// How long a program may take to tell its version.
+/// How long a program may take to tell its version, or to judge a configuration file.
 const VERSION_LIMIT: Duration = Duration::from_secs(10);
+
+/// Bytes of an answer that are read: help on all options takes a fifth of a mebibyte.
+const ANSWER_LIMIT: u64 = 4 << 20;
 
 /// How the loader begins to say that it does not find a library, or an old version of it.
 const LOADER: &str = "error while loading shared libraries: ";
@@ -178,23 +181,25 @@ fn answer(program: &Path, product: &dyn Product) -> Result<String, ServerError> 
         cause,
     };
     check_format(program)?;
-    let mut output = memory_file().map_err(cannot)?;
-    let mut running = output
-        .try_clone()
-        .and_then(|file| launch.spawn(Stdio::null(), file))
-        .map_err(cannot)?;
-    let status = running.wait(VERSION_LIMIT);
-    let mut bytes = Vec::new();
-    output
-        .rewind()
-        .and_then(|()| output.read_to_end(&mut bytes))
-        .map_err(cannot)?;
-    let text = String::from_utf8_lossy(&bytes);
+    let (status, text) = printed(&launch).map_err(cannot)?;
     Ok(match status {
-        _ if !text.trim().is_empty() => text.into_owned(),
+        _ if !text.trim().is_empty() => text,
         Some(status) => status.to_string(),
         None => format!("nothing within {VERSION_LIMIT:?}"),
     })
+}
+
+/// What a program prints that is asked something and ends, and how it ended; `None` for one that took too
+/// long and was killed.
+pub(crate) fn printed(launch: &Launch<'_>) -> io::Result<(Option<ExitStatus>, String)> {
+    let mut output = memory_file()?;
+    let mut running = launch.spawn(Stdio::null(), output.try_clone()?)?;
+    let status = running.wait(VERSION_LIMIT);
+    drop(running);
+    let mut bytes = Vec::new();
+    output.rewind()?;
+    output.take(ANSWER_LIMIT).read_to_end(&mut bytes)?;
+    Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// A file in memory: unlike a pipe it never blocks the writer, however much it prints.

@@ -1,5 +1,6 @@
 //! A server of ours: its directory, its process, its end.
 
+mod examine;
 mod initialise;
 mod run;
 

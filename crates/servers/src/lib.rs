@@ -42,7 +42,8 @@ pub use clone::{CloneError, Cloned, clone_tree, write_back};
 pub use cpus::{CpuListError, parse_cpus};
 pub use dbms::{
     CaptureQuery, Copied, EngineMissing, Files, HugePages, Init, InitCommand, Input, Layout,
-    Missing, PRODUCTS, Product, SettingError, TOKUDB_UNVERIFIED, Traits, Tree, Wanted, product,
+    Missing, Objection, PRODUCTS, Product, SettingError, TOKUDB_UNVERIFIED, Traits, Tree, Wanted,
+    product,
 };
 pub use discover::{discover, inspect};
 pub use error::ServerError;

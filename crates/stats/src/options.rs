@@ -143,7 +143,7 @@ fn known(metric: &MetricId, data: &RunData) -> Result<(), CompareError> {
 /// Names that are offered at most for one that does not exist.
 const MOST_NAMES: usize = 4;
 
-/// The metrics of a run that `asked` may mean: those that have it in their name, the shortest first, then
+/// The metrics of a run that `asked` may mean: those that others call so; else those that have it in their name, the shortest first, then
 /// those that are spelt most alike. Of what each step is about the short forms are offered.
 fn nearest(asked: &str, data: &RunData) -> Vec<String> {
     let steps = Steps::of(data);
@@ -155,9 +155,17 @@ fn nearest(asked: &str, data: &RunData) -> Vec<String> {
         let length = if is_part { name.len() } else { 0 };
         (!is_part, length, strsim::damerau_levenshtein(asked, name))
     };
+    let meant = model::meant_by(asked).iter();
+    let meant: Vec<String> = meant
+        .filter(|metric| known.iter().any(|name| name == *metric))
+        .map(ToString::to_string)
+        .collect();
+    known.retain(|name| !meant.contains(name) && (meant.is_empty() || name.contains(asked)));
     known.sort_by_cached_key(far);
-    known.truncate(MOST_NAMES);
-    known
+    let mut names = meant;
+    names.extend(known);
+    names.truncate(MOST_NAMES);
+    names
 }
 
 fn quoted(names: &[String]) -> String {
@@ -237,20 +245,31 @@ mod tests {
             counts: Counts::Operations,
             target_rate: None,
         });
-        let asked = |metric: &str| {
+        let asked = |data: &RunData, metric: &str| {
             let metric = MetricId::new(metric);
             let options = Options {
                 metrics: Selection::Only(vec![metric]),
                 ..Options::default()
             };
-            options.resolve(&data).err().map(|error| error.to_string())
+            options.resolve(data).err().map(|error| error.to_string())
         };
         assert_eq!(
-            asked("p99").unwrap(),
-            "there is no metric `p99`; nearest `service.p99`, `response.p99`, `service.begin.p99`, `rate`; `all` is every metric of the run"
+            asked(&data, "p99").unwrap(),
+            "there is no metric `p99`; nearest `service.p99`, `response.p99`, `service.begin.p99`; `all` is every metric of the run"
         );
-        assert!(asked("cpu").unwrap().contains("nearest `server.cpu/o`, "));
-        assert_eq!(asked("response.p99"), None);
+        assert!(
+            asked(&data, "cpu")
+                .unwrap()
+                .contains("nearest `server.cpu/o`;")
+        );
+        for metric in ["d/o", "r/o", "w/o"] {
+            data.cells.push(cell(1, "a", "s0", metric, 1.0));
+        }
+        for metric in ["qps", "tps", "throughput"] {
+            let told = asked(&data, metric).unwrap();
+            assert!(told.contains("nearest `rate`;"), "{told}");
+        }
+        assert_eq!(asked(&data, "response.p99"), None);
         let short = Options {
             metrics: Selection::Only(vec![MetricId::new("response.p99")]),
             ..Options::default()

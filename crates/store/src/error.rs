@@ -17,6 +17,22 @@ pub enum StoreError {
         /// The cause.
         source: rusqlite::Error,
     },
+    /// The file may be read and not written to.
+    #[error("{} is read-only here, {doing} failed; use a lab that you may write to", .path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        doing: &'static str,
+    },
+    /// A read-only file that must be changed before it can be read.
+    #[error("{} is read-only here and cannot be read: {why}; copy the lab to a directory that you may write to", .path.display())]
+    NeedsWriting {
+        /// The file.
+        path: PathBuf,
+        /// What would have to be written.
+        why: &'static str,
+    },
     /// The file is something else.
     #[error("{} is not the store of a lab; choose another lab directory", .path.display())]
     NotALab {
@@ -173,7 +189,8 @@ fn of_sqlite(source: rusqlite::Error, path: PathBuf, doing: &'static str) -> Sto
             StoreError::Locked { path, doing }
         }
         Some(ErrorCode::NotADatabase) => StoreError::NotALab { path },
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path, doing },
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             StoreError::Open { path, source }
         }
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {

@@ -16,6 +16,7 @@ mod load;
 mod migrate;
 mod pack;
 mod read;
+mod read_only;
 mod record;
 mod slices;
 mod whole;
@@ -26,8 +27,10 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
@@ -41,6 +44,9 @@ pub use write::{StepRowId, TrialId};
 /// How long a statement waits for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How often the turn to open the store is asked for.
+const POLL: Duration = Duration::from_millis(2);
+
 /// Pages of the write-ahead log after which `SQLite` moves them into the file by itself, 64 MiB.
 /// That syncs the disk, so it is done between steps and should not happen within one.
 const CHECKPOINT_PAGES: u32 = 16_384;
@@ -53,11 +59,26 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the file, creating it where there is none, and brings an older one up to date.
+    /// Opens the file, creates it where it is missing, and migrates an older one. Several processes may do so
+    /// at the same time. A file that this user may only read is opened for reading: writing to it then fails.
     ///
     /// # Errors
     /// When the file cannot be opened, is no store of a lab, or was written by a newer backslide.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        match Self::open_to_write(path) {
+            Err(StoreError::Open { .. } | StoreError::ReadOnly { .. }) if path.is_file() => {
+                let connection = read_only::open(path)?;
+                Ok(Self {
+                    connection,
+                    path: path.to_owned(),
+                })
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn open_to_write(path: &Path) -> Result<Self, StoreError> {
+        let _turn = turn(path);
         // Without the flag for URIs: a path is a path, whatever it starts with.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -119,6 +140,21 @@ impl Store {
 
     fn failed(&self, doing: &'static str, fault: Fault) -> StoreError {
         fault.at(&self.path, doing)
+    }
+}
+
+/// Waits for the turn to create, migrate or switch the journal of the store: these cannot be done by two
+/// processes at once. A lock of the directory, so that no file stays. Where there are no such locks, or
+/// another process takes too long, the store is opened without a turn.
+fn turn(path: &Path) -> Option<File> {
+    let directory = File::open(path.parent()?).ok()?;
+    let since = Instant::now();
+    loop {
+        match directory.try_lock() {
+            Ok(()) => return Some(directory),
+            Err(TryLockError::WouldBlock) if since.elapsed() < PATIENCE => thread::sleep(POLL),
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return None,
+        }
     }
 }
 

@@ -24,6 +24,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Refuses files that are not ours, or from the future.
 pub(crate) fn recognise(connection: &Connection, path: &Path) -> Result<(), Fault> {
+    // One snapshot: another process may be creating the tables at this moment.
+    let connection = &*connection.unchecked_transaction()?;
     let owner: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -68,7 +70,7 @@ pub(crate) fn migrate(connection: &mut Connection, migrations: &[&str]) -> Resul
     Ok(())
 }
 
-fn schema_version(connection: &Connection) -> Result<u32, Fault> {
+pub(crate) fn schema_version(connection: &Connection) -> Result<u32, Fault> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 

@@ -274,12 +274,11 @@ pub(crate) fn run_info(state: &Connection, row: i64) -> Result<RunInfo, Fault> {
 
 /// Trials of a run of which so many have an outcome.
 fn total(info: &RunInfo, ended: u32) -> u32 {
-    let ended_early = info.plan.course.first_look.is_some() && info.state == RunState::Finished;
     let planned = info.plan.systems.len() as u32 * info.plan.rounds;
-    if ended_early {
-        ended
-    } else {
-        ended.max(planned)
+    match info.state {
+        // It may have ended before its last round.
+        RunState::Finished => ended,
+        RunState::Unfinished => ended.max(planned),
     }
 }
 

@@ -4,6 +4,8 @@ mod control;
 mod journal;
 mod kill;
 mod many_steps;
+mod openers;
+mod read_only;
 mod round_trip;
 mod slices;
 mod streaming;

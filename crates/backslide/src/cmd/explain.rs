@@ -16,14 +16,22 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::{input, runs};
 
-/// The argument that names the systems.
-const VARIABLES: &str = "--variables";
+/// What errors call an argument that names a system.
+const SYSTEM: &str = "SYSTEM";
 
 pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<Exit> {
-    let [a, b] = args.variables.as_slice() else {
-        bail!("--variables takes two systems");
+    let names: Vec<&str> = args
+        .names
+        .iter()
+        .chain(&args.variables)
+        .map(String::as_str)
+        .collect();
+    let (run, a, b) = match *names.as_slice() {
+        [a, b] => (None, a, b),
+        [run, a, b] => (Some(run), a, b),
+        _ => bail!("name two systems: `backslide explain A B`, or `backslide explain RUN A B`"),
     };
-    let pair = match of_run(args.run.as_deref(), [a, b], root)? {
+    let pair = match of_run(run, [a, b], root)? {
         Some(pair) => pair,
         None => started([a, b], root, printer)?,
     };
@@ -179,10 +187,7 @@ fn arguments(pair: [&str; 2]) -> Result<[SystemArguments<'_>; 2]> {
 }
 
 fn system_of(name: &str) -> Result<SystemArguments<'_>> {
-    let argument = |text| Argument {
-        name: VARIABLES,
-        text,
-    };
+    let argument = |text| Argument { name: SYSTEM, text };
     let usual = |c: char| c.is_ascii_alphanumeric() || "-_.+~/".contains(c);
     let mut parts = name.split('/');
     let build = parts.next().unwrap_or_default();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use anyhow::{Error, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use export::table::{comparisons, histograms, intervals, measurements};
 use export::{Clock, IntervalLog, Packer, RowFormat, RowWriter, open_metrics};
 use model::{Comparison, RunId, RunInfo, TrialRecord};
@@ -44,9 +44,24 @@ enum Form {
     OpenComparisons,
 }
 
+/// What was asked for, else what the file's name says; CSV where it says nothing.
+fn format_of(asked: Option<ExportFormat>, path: &Path) -> Result<ExportFormat> {
+    if let Some(format) = asked {
+        return Ok(format);
+    }
+    if path.extension().is_none() {
+        return Ok(ExportFormat::Csv);
+    }
+    ExportFormat::of(path).with_context(|| {
+        format!(
+            "{} does not say which format: end it in .csv, .jsonl, .parquet, .hlog or .om, or use --format",
+            path.display()
+        )
+    })
+}
+
 fn form(args: &ExportArgs, path: &Path) -> Result<Form> {
-    let format = args.format.or_else(|| ExportFormat::of(path));
-    let format = format.unwrap_or(ExportFormat::Csv);
+    let format = format_of(args.format, path)?;
     let usual = match format {
         ExportFormat::Hdr => ExportWhat::Intervals,
         ExportFormat::Csv

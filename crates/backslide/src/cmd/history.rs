@@ -67,7 +67,7 @@ fn load(lab: &Lab, args: &HistoryArgs) -> Result<Vec<RunData>> {
     let wanted: Vec<RunId> = match (args.runs.as_slice(), &args.label) {
         ([], None) => vec![runs::choose(lab, None)?],
         ([], Some(label)) => of_label(lab, label)?,
-        (named, _) => named.iter().map(|name| RunId(name.clone())).collect(),
+        (named, _) => named.iter().map(|name| runs::named(name)).collect(),
     };
     if let Some(twice) = (1..wanted.len()).find(|place| wanted[..*place].contains(&wanted[*place]))
     {

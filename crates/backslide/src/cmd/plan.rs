@@ -37,8 +37,8 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
                     recipe.name, recipe.download
                 ));
             }
-            if plan.rounds < super::run::ROUNDS_FOR_A_VERDICT {
-                printer.result(super::run::FEW_ROUNDS);
+            if let Some(note) = super::run::few_rounds(&plan, builds.catalog()) {
+                printer.result(note);
             }
             for remark in plan::remarks(&plan) {
                 printer.result(&format!("note: {remark}"));

@@ -85,7 +85,7 @@ pub(crate) fn destination(lab: &Lab, run: &RunId, output: Option<&Path>) -> Resu
     }
     let directory = lab.root().join("reports");
     std::fs::create_dir_all(&directory)
-        .with_context(|| format!("cannot create {}", directory.display()))?;
+        .with_context(|| format!("cannot create {}; name a file with -o", directory.display()))?;
     Ok(directory.join(format!("{run}.html")))
 }
 

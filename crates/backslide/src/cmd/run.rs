@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use lab::{Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
 use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey, WorkloadSpec};
-use plan::{BuildRequest, PlanFile};
+use plan::{BuildRequest, Catalog, PlanFile};
 
 use crate::args::RunArgs;
 use crate::disturbed;
@@ -21,14 +21,14 @@ use crate::time_needed;
 
 pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let (mut lab, run, secrets) = if let Some(resume) = &args.resume {
-        (runs::open(root)?, RunId(resume.clone()), Secrets::default())
+        (runs::open(root)?, runs::named(resume), Secrets::default())
     } else {
         let mut lab = Lab::open(root)?;
         let named = args.plan.as_deref().unwrap_or_default();
         let (file, builds) = read(named)?;
         let plan = expand_with(&file, &builds, lab.host()?.shape, printer)?;
-        if plan.rounds < ROUNDS_FOR_A_VERDICT && plan.systems.len() > 1 {
-            printer.note(FEW_ROUNDS);
+        if let Some(note) = few_rounds(&plan, builds.catalog()) {
+            printer.note(note);
         }
         let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
         (lab, run, builds.secrets())
@@ -63,11 +63,16 @@ fn how_to_look(lab: &Lab, run: &RunId) -> Result<String> {
 }
 
 /// Rounds from which on a verdict is possible.
-pub(crate) const ROUNDS_FOR_A_VERDICT: u32 = 3;
+const ROUNDS_FOR_A_VERDICT: u32 = 3;
 
-/// What to say of a plan with fewer.
-pub(crate) const FEW_ROUNDS: &str =
-    "note: a verdict needs 3 rounds; with fewer there are ratios only";
+/// What to say of a plan with fewer. Built-in plans have fewer on purpose: they try whether something works.
+pub(crate) fn few_rounds(plan: &Plan, catalog: &Catalog) -> Option<&'static str> {
+    let built_in = catalog.plan(&plan.name);
+    let is_meant = built_in.is_ok_and(|text| text == plan.source);
+    let has_few = plan.rounds < ROUNDS_FOR_A_VERDICT && plan.systems.len() > 1;
+    (has_few && !is_meant)
+        .then_some("note: a verdict needs 3 rounds; with fewer there are ratios only")
+}
 
 /// Reads the plan that a person named: a file, or one of the catalog.
 pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
@@ -104,6 +109,7 @@ pub(crate) fn expand(file: &PlanFile, builds: &Builds, host: HostShape) -> Resul
     let find = |request: &BuildRequest| builds.find(request);
     let plan = plan::expand(file, builds.catalog(), &find, host)?;
     lab::check_margins(&plan)?;
+    plan::check_settings(file, &plan, &lab::refused_setting)?;
     Ok(plan)
 }
 

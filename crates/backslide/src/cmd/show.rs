@@ -1,12 +1,14 @@
 //! `backslide show`: one run, its systems and trials.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
 use lab::Lab;
-use model::{Outcome, TrialRecord};
+use model::{Outcome, RunData, System, TrialRecord};
+use serde::Serialize;
 
-use crate::args::ShowArgs;
+use crate::args::{Format, ShowArgs};
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::{disturbed, input, runs, table};
@@ -17,6 +19,10 @@ const LOG_LINES: usize = 12;
 pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
     let data = runs::load(&lab, args.run.as_deref(), runs::NUMBERS)?;
+    if args.format == Format::Json {
+        printer.json(&Output::of(&data))?;
+        return Ok(Exit::Fine);
+    }
     let info = &data.info;
     printer.result(&format!(
         "run {} · plan {} · {} · started {} · {}, {} · seed {} · backslide {}",
@@ -80,6 +86,113 @@ pub(crate) fn run(args: &ShowArgs, root: &Path, printer: Printer) -> Result<Exit
         failed(&lab, trial, printer);
     }
     Ok(Exit::Fine)
+}
+
+/// A run as programs see it.
+#[derive(Serialize)]
+struct Output<'a> {
+    run: &'a str,
+    plan: &'a str,
+    workload: &'a str,
+    started: &'a str,
+    state: &'a str,
+    backslide: &'a str,
+    imported: bool,
+    seed: u64,
+    base: &'a str,
+    rounds: u32,
+    systems: Vec<ShownSystem<'a>>,
+    steps: Vec<&'a str>,
+    trials: Vec<Trial<'a>>,
+}
+
+#[derive(Serialize)]
+struct ShownSystem<'a> {
+    system: &'a str,
+    role: &'static str,
+    build: String,
+    dbms: &'static str,
+    version: String,
+    program: &'a str,
+    engine: &'static str,
+    config: &'a str,
+    set: &'a BTreeMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct Trial<'a> {
+    round: u32,
+    position: u32,
+    system: &'a str,
+    started: &'a str,
+    seconds: f64,
+    outcome: &'static str,
+    step: Option<&'a str>,
+    reason: Option<&'a str>,
+    log: &'a [String],
+}
+
+impl<'a> Output<'a> {
+    fn of(data: &'a RunData) -> Self {
+        let info = &data.info;
+        let plan = &info.plan;
+        let role = |system: &System| match system {
+            _ if system.name == plan.base => "base",
+            _ if system.control => "control",
+            _ => "candidate",
+        };
+        let systems = plan.systems.iter().map(|system| ShownSystem {
+            system: &system.name,
+            role: role(system),
+            build: system.build.id(),
+            dbms: system.build.dbms.name(),
+            version: system.build.version.to_string(),
+            program: &system.build.version_line,
+            engine: system.engine.name(),
+            config: &system.config.name,
+            set: &system.set,
+        });
+        Self {
+            run: &info.id.0,
+            plan: &plan.name,
+            workload: plan.workload.name(),
+            started: &info.started,
+            state: info.state.word(),
+            backslide: &info.backslide,
+            imported: info.is_imported(),
+            seed: plan.seed,
+            base: &plan.base,
+            rounds: plan.rounds,
+            systems: systems.collect(),
+            steps: data.steps.iter().map(|step| step.step.0.as_str()).collect(),
+            trials: data.trials.iter().map(Trial::of).collect(),
+        }
+    }
+}
+
+impl<'a> Trial<'a> {
+    fn of(trial: &'a TrialRecord) -> Self {
+        let (outcome, step, reason, log): (_, _, _, &[String]) = match &trial.outcome {
+            Outcome::Completed => ("completed", None, None, &[]),
+            Outcome::Quarantined { reason } => ("quarantined", None, Some(reason), &[]),
+            Outcome::Failed {
+                step,
+                reason,
+                log_tail,
+            } => ("failed", step.as_ref(), Some(reason), log_tail),
+        };
+        Self {
+            round: trial.round,
+            position: trial.position,
+            system: &trial.system,
+            started: &trial.started,
+            seconds: trial.duration.as_secs_f64(),
+            outcome,
+            step: step.map(|step| step.0.as_str()),
+            reason: reason.map(String::as_str),
+            log,
+        }
+    }
 }
 
 /// Why a trial failed, with the server's last lines; nothing of one that did not.

@@ -5,18 +5,63 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Event, Interleave, Outcome, Plan, Trial, TrialKey};
+use model::{Event, Interleave, Outcome, Plan, StepId, System, Trial, TrialKey};
 use stats::{Looks, Next, Options, Selection};
 
 use super::{Conductor, Ended};
 use crate::{LabError, judging};
+
+/// Trials that a system may fail at the same place, one after the other from its first one on. After these it
+/// is given up: it is not chance, and further trials would only take time.
+const ATTEMPTS: u32 = 2;
 
 /// How far a run is.
 pub(super) struct Rounds<'a> {
     plan: &'a Plan,
     /// The rounds of which a trial has an outcome.
     begun: BTreeMap<u32, Begun>,
+    /// The systems that have had a trial.
+    starts: BTreeMap<String, Start>,
     failed: u32,
+}
+
+/// How the first trials of a system ended.
+#[derive(Debug, PartialEq, Eq)]
+enum Start {
+    /// All of them failed in this step, or before the first one.
+    Failed { step: Option<StepId>, times: u32 },
+    /// One did not, or they failed at different places.
+    Mixed,
+}
+
+impl Start {
+    fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Failed { step, .. } => Self::Failed {
+                step: step.clone(),
+                times: 1,
+            },
+            Outcome::Completed | Outcome::Quarantined { .. } => Self::Mixed,
+        }
+    }
+
+    /// The same with the next trial.
+    fn and(self, next: Self) -> Self {
+        match (self, next) {
+            (Self::Failed { step, times }, Self::Failed { step: again, .. }) if step == again => {
+                let times = times + 1;
+                Self::Failed { step, times }
+            }
+            // Once given up is given up for good.
+            (
+                given_up @ Self::Failed {
+                    times: ATTEMPTS.., ..
+                },
+                _,
+            ) => given_up,
+            (Self::Failed { .. } | Self::Mixed, _) => Self::Mixed,
+        }
+    }
 }
 
 /// What is known of a round.
@@ -53,6 +98,7 @@ impl<'a> Rounds<'a> {
         let mut rounds = Self {
             plan,
             begun: BTreeMap::new(),
+            starts: BTreeMap::new(),
             failed: 0,
         };
         for (key, outcome) in journal {
@@ -67,6 +113,12 @@ impl<'a> Rounds<'a> {
         round.systems.insert(key.system.clone());
         round.is_disturbed |= outcome.is_quarantined();
         self.failed += u32::from(outcome.is_failed());
+        let start = Start::of(outcome);
+        let start = match self.starts.remove(&key.system) {
+            Some(before) => before.and(start),
+            None => start,
+        };
+        self.starts.insert(key.system.clone(), start);
     }
 
     /// The systems that may still have trials, in the order of these.
@@ -85,8 +137,29 @@ impl<'a> Rounds<'a> {
         left
     }
 
+    /// Where the first trials of a system all failed, where it is given up.
+    fn given_up(&self, system: &str) -> Option<&Option<StepId>> {
+        match self.starts.get(system)? {
+            Start::Failed { step, times } if *times >= ATTEMPTS => Some(step),
+            Start::Failed { .. } | Start::Mixed => None,
+        }
+    }
+
+    /// Can nothing come of further rounds, because the base is given up or all that it is compared with?
+    fn is_pointless(&self) -> bool {
+        let is_given_up = |system: &System| self.given_up(&system.name).is_some();
+        let systems = self.plan.systems.iter();
+        let mut judged = systems.filter(|s| !s.control && s.name != self.plan.base);
+        let first = judged.next();
+        self.given_up(&self.plan.base).is_some()
+            || first.is_some_and(|first| is_given_up(first) && judged.all(is_given_up))
+    }
+
     /// The first planned round that is not done; after these what is run again.
     fn next(&self) -> Option<Turn> {
+        if self.is_pointless() {
+            return None;
+        }
         let mut planned = 1..=self.plan.rounds;
         match planned.find(|round| !self.is_finished(*round)) {
             Some(round) => Some(Turn { round, again: None }),
@@ -139,12 +212,16 @@ impl<'a> Rounds<'a> {
         trials.filter(|trial| !self.is_done(trial)).collect()
     }
 
+    /// Has the trial an outcome, or will it never have one?
     fn is_done(&self, trial: &Trial) -> bool {
-        let begun = self.begun.get(&trial.round);
         let system = self.plan.systems.get(trial.system);
-        begun
-            .zip(system)
-            .is_some_and(|(begun, system)| begun.systems.contains(&system.name))
+        system.is_some_and(|system| self.is_settled(trial.round, system))
+    }
+
+    fn is_settled(&self, round: u32, system: &System) -> bool {
+        let begun = self.begun.get(&round);
+        begun.is_some_and(|begun| begun.systems.contains(&system.name))
+            || self.given_up(&system.name).is_some()
     }
 
     fn is_begun(&self, round: u32) -> bool {
@@ -152,8 +229,8 @@ impl<'a> Rounds<'a> {
     }
 
     fn is_finished(&self, round: u32) -> bool {
-        let begun = self.begun.get(&round);
-        begun.is_some_and(|begun| begun.systems.len() == self.plan.systems.len())
+        let mut systems = self.plan.systems.iter();
+        self.is_begun(round) && systems.all(|system| self.is_settled(round, system))
     }
 
     fn is_disturbed(&self, round: u32) -> bool {
@@ -183,6 +260,15 @@ impl Conductor<'_> {
             if !self.round(rounds, turn.round)? {
                 return Ok(Ended::Interrupted);
             }
+        }
+        if rounds.is_pointless() {
+            let why = if rounds.given_up(&self.plan.base).is_some() {
+                "its base cannot complete, and everything is compared with that"
+            } else {
+                "no system but the base can complete"
+            };
+            let text = format!("the run ends early: {why}; `backslide show {}`", self.run);
+            self.emit(&Event::Warning { text })?;
         }
         self.keeper.finish()?;
         Ok(Ended::Finished {
@@ -237,7 +323,7 @@ impl Conductor<'_> {
                     return Ok(false);
                 };
                 for ((_, _, key), outcome) in left.iter().zip(&outcomes) {
-                    rounds.note(key, outcome);
+                    self.settle(rounds, key, outcome)?;
                 }
             }
             Interleave::Trials => {
@@ -245,14 +331,40 @@ impl Conductor<'_> {
                     if self.stop.is_asked() {
                         return Ok(false);
                     }
+                    if rounds.is_pointless() {
+                        break;
+                    }
                     let Some(outcome) = self.trial(&trial, key.clone(), index, of)? else {
                         return Ok(false);
                     };
-                    rounds.note(&key, &outcome);
+                    self.settle(rounds, &key, &outcome)?;
                 }
             }
         }
         Ok(true)
+    }
+
+    /// Takes note of how a trial ended, and says so where its system is given up for it.
+    fn settle(
+        &mut self,
+        rounds: &mut Rounds<'_>,
+        key: &TrialKey,
+        outcome: &Outcome,
+    ) -> Result<(), LabError> {
+        let was_given_up = rounds.given_up(&key.system).is_some();
+        rounds.note(key, outcome);
+        let Some(step) = rounds.given_up(&key.system).filter(|_| !was_given_up) else {
+            return Ok(());
+        };
+        let place = match step {
+            Some(step) => format!("in {step}"),
+            None => "before the first step".to_owned(),
+        };
+        let system = &key.system;
+        let text = format!(
+            "{system} failed {place} in its first {ATTEMPTS} trials: it gets no further trials"
+        );
+        Ok(self.emit(&Event::Warning { text })?)
     }
 }
 
@@ -395,6 +507,89 @@ mod tests {
         assert_eq!(looked(&half), None);
         let fixed = self::plan("rounds = 4");
         assert!(Rounds::of(&fixed, &journal(4, &[])).to_look_at().is_none());
+    }
+
+    /// A journal of these trials: round, system, and the step in which it failed, if it did; `-` for before
+    /// the first.
+    fn with_failures(trials: &[(u32, &str, Option<&str>)]) -> Vec<(TrialKey, Outcome)> {
+        let trials = trials.iter().map(|(round, system, failed)| {
+            let outcome = match failed {
+                None => Outcome::Completed,
+                Some(step) => Outcome::Failed {
+                    step: (*step != "-").then(|| StepId::new(*step)),
+                    reason: String::new(),
+                    log_tail: Vec::new(),
+                },
+            };
+            (key(*round, system), outcome)
+        });
+        trials.collect()
+    }
+
+    #[test]
+    fn a_run_ends_when_its_base_or_all_others_fail_twice_at_the_same_place() {
+        let plan = plan("rounds = 8");
+        let next = |trials: &[(u32, &str, Option<&str>)]| {
+            let next = Rounds::of(&plan, &with_failures(trials)).next();
+            next.map(|turn| turn.round)
+        };
+        let fails = Some("l.i0");
+        assert_eq!(plan.base, "a");
+        assert_eq!(next(&[(1, "a", fails), (1, "b", None)]), Some(2));
+        assert_eq!(
+            next(&[(1, "a", fails), (1, "b", None), (2, "a", fails)]),
+            None
+        );
+        assert_eq!(
+            next(&[(1, "a", None), (1, "b", Some("-")), (2, "b", Some("-"))]),
+            None
+        );
+        // At different places, or after one that completed, it may be chance.
+        let apart = [
+            (1, "a", Some("-")),
+            (1, "b", None),
+            (2, "b", None),
+            (2, "a", fails),
+        ];
+        assert_eq!(next(&apart), Some(3));
+        let late = [
+            (1, "a", None),
+            (1, "b", None),
+            (2, "a", fails),
+            (2, "b", None),
+            (3, "a", fails),
+            (3, "b", None),
+        ];
+        assert_eq!(next(&late), Some(4));
+    }
+
+    #[test]
+    fn a_system_that_is_given_up_holds_no_round_open() {
+        let text = "rounds = 3";
+        let mut plan = plan(text);
+        let mut third = plan.systems[1].clone();
+        "c".clone_into(&mut third.name);
+        plan.systems.push(third);
+        let fails = Some("l.i0");
+        let mut done = Vec::new();
+        for round in 1..=2 {
+            done.extend([(round, "a", None), (round, "b", fails), (round, "c", None)]);
+        }
+        let rounds = Rounds::of(&plan, &with_failures(&done));
+        let left = |rounds: &Rounds<'_>, round| {
+            let left = rounds.left_of(round).into_iter();
+            let mut names: Vec<String> = left
+                .map(|trial| plan.systems[trial.system].name.clone())
+                .collect();
+            names.sort_unstable();
+            names
+        };
+        assert_eq!(left(&rounds, 3), ["a", "c"]);
+        assert_eq!(rounds.systems_left().len(), 2);
+        done.extend([(3, "a", None), (3, "c", None)]);
+        let rounds = Rounds::of(&plan, &with_failures(&done));
+        assert!(rounds.is_finished(3));
+        assert_eq!(rounds.next(), None);
     }
 
     #[test]

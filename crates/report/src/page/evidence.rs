@@ -159,7 +159,7 @@ fn sheet(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> Sheet {
     let rounds = comparison.pairs.iter();
     Sheet {
         said: said(comparison),
-        why: told(view, &comparison.verdict.reason()),
+        why: told(view, &tables::view_reason(view, comparison)),
         facts: facts(view, step, comparison),
         rounds: rounds
             .map(|(round, ratio)| (*round, format::pair(*ratio)))

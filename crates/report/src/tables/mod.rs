@@ -60,7 +60,8 @@ pub(crate) use trials::trials as view_trials;
 pub use verdicts::Shown;
 pub(crate) use verdicts::{
     moved_with as view_moved_with, movers as view_movers, pairs as view_pairs,
-    tone as verdict_tone, verdicts as view_verdicts, without_empty_why, word as verdict_word,
+    reason as view_reason, tone as verdict_tone, verdicts as view_verdicts, without_empty_why,
+    word as verdict_word,
 };
 
 use crate::transactions::Transactions;

@@ -179,7 +179,7 @@ fn names(view: &View<'_>, step: &StepInfo, comparison: &Comparison, shown: &Show
 
 /// The cells that say what was found.
 fn said(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> [Cell; 6] {
-    let reason = comparison.verdict.reason();
+    let reason = reason(view, comparison);
     let why = if reason.is_empty() {
         moved_with(view, step, comparison).unwrap_or_default()
     } else {
@@ -201,6 +201,17 @@ fn said(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> [Cell; 6] 
         outlying::signed(verdict, !outlying::rounds(comparison).is_empty()),
         Cell::text(why),
     ]
+}
+
+/// Why a verdict is what it is; of a control no further rounds are asked for, because its noise is the result.
+pub(crate) fn reason(view: &View<'_>, comparison: &Comparison) -> String {
+    let is_control = view.input.data.info.plan.is_control(&comparison.system);
+    match &comparison.verdict {
+        Verdict::Inconclusive(Reason::TooNoisy { .. }) if is_control => {
+            "noise of a copy of the base".to_owned()
+        }
+        verdict => verdict.reason(),
+    }
 }
 
 /// What the colour of a verdict is.

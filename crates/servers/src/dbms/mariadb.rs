@@ -5,8 +5,8 @@ use rustix::process::Signal;
 
 use super::option_file::{self, HUGE_PAGES, RESERVED, TLS, TREE, VERSION_ARGUMENTS};
 use super::{
-    CaptureQuery, EngineMissing, Files, Init, Layout, Missing, Product, SettingError, Traits,
-    Wanted, engines,
+    CaptureQuery, EngineMissing, Files, Init, Layout, Missing, Objection, Product, SettingError,
+    Traits, Wanted, engines,
 };
 use crate::installation::Installation;
 
@@ -69,13 +69,25 @@ impl Product for Mariadb {
         wanted: &Wanted<'_>,
         layout: &Layout,
     ) -> Result<String, SettingError> {
-        option_file::config(
-            build,
-            wanted,
-            layout,
-            &TRAITS,
-            &option_file::isolation(layout),
-        )
+        self.check_settings(wanted)?;
+        let isolation = option_file::isolation(layout);
+        Ok(option_file::config(build, wanted, layout, &isolation))
+    }
+
+    fn examine(&self, _build: &Build, layout: &Layout) -> Vec<String> {
+        option_file::help(layout)
+    }
+
+    fn list_settings(&self, layout: &Layout) -> Vec<String> {
+        option_file::help(layout)
+    }
+
+    fn objection(&self, answer: &str) -> Option<Objection> {
+        option_file::objection(answer)
+    }
+
+    fn listed<'a>(&self, answer: &'a str) -> Vec<&'a str> {
+        option_file::listed(answer)
     }
 
     fn start(&self, layout: &Layout) -> Vec<String> {

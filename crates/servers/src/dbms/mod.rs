@@ -57,6 +57,32 @@ pub trait Product: Sync {
         layout: &Layout,
     ) -> Result<String, SettingError>;
 
+    /// Refuses settings that no version of the family can be given; needs no installation.
+    fn check_settings(&self, wanted: &Wanted<'_>) -> Result<(), SettingError> {
+        wanted.settings.iter().try_for_each(|setting| {
+            check_setting(setting, self.traits().reserved)?;
+            check_said_once(setting, wanted, self.traits())
+        })
+    }
+
+    /// The arguments that make the server judge that file and end. The data directory exists and is empty
+    /// except for [`Product::shipped_config`].
+    fn examine(&self, build: &Build, layout: &Layout) -> Vec<String>;
+
+    /// What the server's answer to [`Product::examine`] objects to first.
+    fn objection(&self, answer: &str) -> Option<Objection>;
+
+    /// The arguments that make the server list its settings and end.
+    fn list_settings(&self, layout: &Layout) -> Vec<String>;
+
+    /// The names in the server's answer to [`Product::list_settings`].
+    fn listed<'a>(&self, answer: &'a str) -> Vec<&'a str>;
+
+    /// A file of the data directory that the configuration file includes, where the family has one.
+    fn shipped_config(&self, _layout: &Layout) -> Option<PathBuf> {
+        None
+    }
+
     /// The arguments that start the server in the foreground with that file, and with no other.
     fn start(&self, layout: &Layout) -> Vec<String>;
 
@@ -305,6 +331,15 @@ pub struct SettingError {
     pub problem: &'static str,
 }
 
+/// A setting that a server does not take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objection {
+    /// Its name as the server writes it.
+    pub option: String,
+    /// What is wrong with its value; `None` for an unknown name.
+    pub problem: Option<String>,
+}
+
 /// Which files of an instance hold what: paths relative to its data directory. A directory means all
 /// that is in it; `*` stands for any text within a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -372,6 +407,12 @@ fn check_said_once(
         return refuse("is what the plan's `tls = true` sets: leave one of the two out");
     }
     Ok(())
+}
+
+/// The part of `text` between two marks that follow each other.
+fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(open)?;
+    rest.split_once(close).map(|(inner, _)| inner)
 }
 
 /// Is the setting one of these, in whichever way it is spelled?

@@ -5,8 +5,8 @@ use rustix::process::Signal;
 
 use super::option_file::{self, HUGE_PAGES, Lines, RESERVED, TLS, TREE, VERSION_ARGUMENTS};
 use super::{
-    CaptureQuery, EngineMissing, Files, Init, Layout, Missing, Product, SettingError, Traits,
-    Wanted, at_least, engines,
+    CaptureQuery, EngineMissing, Files, Init, Layout, Missing, Objection, Product, SettingError,
+    Traits, Wanted, at_least, engines,
 };
 use crate::installation::Installation;
 
@@ -71,7 +71,29 @@ impl Product for Mysql {
         wanted: &Wanted<'_>,
         layout: &Layout,
     ) -> Result<String, SettingError> {
-        option_file::config(build, wanted, layout, &TRAITS, &isolation(build, layout))
+        self.check_settings(wanted)?;
+        let isolation = isolation(build, layout);
+        Ok(option_file::config(build, wanted, layout, &isolation))
+    }
+
+    fn examine(&self, build: &Build, layout: &Layout) -> Vec<String> {
+        if at_least(&build.version, &[8, 0, 16]) {
+            option_file::validate(layout)
+        } else {
+            option_file::help(layout)
+        }
+    }
+
+    fn list_settings(&self, layout: &Layout) -> Vec<String> {
+        option_file::help(layout)
+    }
+
+    fn objection(&self, answer: &str) -> Option<Objection> {
+        option_file::objection(answer)
+    }
+
+    fn listed<'a>(&self, answer: &'a str) -> Vec<&'a str> {
+        option_file::listed(answer)
     }
 
     fn start(&self, layout: &Layout) -> Vec<String> {

@@ -7,8 +7,8 @@ use model::{Build, Setting, Version};
 
 use super::engines;
 use super::{
-    CaptureQuery, Copied, HugePages, Init, InitCommand, Input, Layout, Missing, SettingError,
-    Traits, Tree, Wanted, check_said_once, check_setting, is_named,
+    CaptureQuery, Copied, HugePages, Init, InitCommand, Input, Layout, Missing, Objection, Tree,
+    Wanted, between, is_named,
 };
 use crate::port;
 
@@ -63,6 +63,15 @@ pub(super) const RESERVED: &[&str] = &[
     "port",
     "bind_address",
     "mysqlx",
+    // With these it does something else than to serve, or where nobody looks for it.
+    "help",
+    "version",
+    "bootstrap",
+    "initialize",
+    "initialize_insecure",
+    "validate_config",
+    "daemonize",
+    "chroot",
 ];
 
 /// What a plan's `tls = true` sets.
@@ -91,9 +100,8 @@ pub(super) fn config(
     build: &Build,
     wanted: &Wanted<'_>,
     layout: &Layout,
-    traits: &Traits,
     isolation: &Lines,
-) -> Result<String, SettingError> {
+) -> String {
     let mut text = head(build);
     // An engine that the build does not have has been refused before.
     let engine = engines::lines(build, wanted.engine, &layout.installation).unwrap_or_default();
@@ -102,8 +110,6 @@ pub(super) fn config(
         push(&mut text, name, *value);
     }
     for setting in wanted.settings {
-        check_setting(setting, RESERVED)?;
-        check_said_once(setting, wanted, traits)?;
         if !(wanted.tls && turns_tls_off(setting)) {
             push(&mut text, &setting.name, setting.value.as_deref());
         }
@@ -112,7 +118,7 @@ pub(super) fn config(
     if wanted.tls {
         push_tls(&mut text, layout);
     }
-    Ok(text)
+    text
 }
 
 /// Is it one of the ways in which configs say that there shall be no TLS?
@@ -212,6 +218,60 @@ pub(super) fn start(layout: &Layout) -> Vec<String> {
 /// No other option file than this one is read: the first argument, which must be the first, says so.
 fn only(file: &Path) -> String {
     format!("--defaults-file={}", file.display())
+}
+
+/// The arguments that make a server read its option file, print its options and end. Of names that it does
+/// not know it says so, and of some values.
+pub(super) fn help(layout: &Layout) -> Vec<String> {
+    let rest = ["--verbose", "--help"].map(str::to_owned);
+    std::iter::once(only(&layout.config()))
+        .chain(rest)
+        .collect()
+}
+
+/// The same from MySQL 8.0.16 on, where help passes over unknown names.
+pub(super) fn validate(layout: &Layout) -> Vec<String> {
+    vec![only(&layout.config()), "--validate-config".to_owned()]
+}
+
+/// The first objection in what a server printed. Warnings are none: they are how it takes `loose` options.
+pub(super) fn objection(answer: &str) -> Option<Objection> {
+    let mut errors = answer.lines().filter(|line| !line.contains("[Warning]"));
+    errors.find_map(objection_of)
+}
+
+fn objection_of(line: &str) -> Option<Objection> {
+    let found = |option: &str, problem: Option<String>| {
+        let option = option.trim_start_matches('-');
+        let name = option.split_once('=').map_or(option, |(name, _)| name);
+        Some(Objection {
+            option: name.to_owned(),
+            problem,
+        })
+    };
+    let unknown = [
+        "unknown variable '",
+        "unknown option '",
+        "ambiguous option '",
+    ];
+    if let Some(option) = unknown.iter().find_map(|mark| between(line, mark, "'")) {
+        return found(option, None);
+    }
+    if let Some(value) = between(line, "Error while setting value '", "' to '") {
+        let option = between(line, "' to '", "'")?;
+        return found(option, Some(format!("does not take the value `{value}`")));
+    }
+    let option = between(line, "option '", "' requires an argument")?;
+    found(option, Some("needs a value".to_owned()))
+}
+
+/// The names in the table of [`help`], which a line of dashes begins and an empty line ends.
+pub(super) fn listed(answer: &str) -> Vec<&str> {
+    let is_rule = |line: &&str| line.starts_with("----");
+    let rows = answer.lines().skip_while(|line| !is_rule(line)).skip(1);
+    rows.take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_ascii_whitespace().next())
+        .collect()
 }
 
 /// The way of initialisation: the data directory that the build brings along, the server's own
@@ -361,6 +421,61 @@ mod tests {
         assert!(off("ssl", Some("OFF")) && off("tls_version", Some("")));
         assert!(!off("skip_ssl", Some("0")) && !off("ssl", None) && !off("ssl", Some("1")));
         assert!(!off("tls_version", Some("TLSv1.3")) && !off("ssl_cipher", Some("")));
+    }
+
+    #[test]
+    fn objections_of_every_generation_are_recognised() {
+        let told = |line: &str| objection(line).map(|found| (found.option, found.problem));
+        let unknown = |name: &str| Some((name.to_owned(), None));
+        let refused = |name: &str, why: &str| Some((name.to_owned(), Some(why.to_owned())));
+        for (line, expected) in [
+            (
+                "2026-11-23 16:36:22 0 [ERROR] /b/mysqld: unknown variable 'bufer=1G'",
+                unknown("bufer"),
+            ),
+            (
+                "2026-11-23T16:36:19Z 0 [ERROR] [MY-000067] [Server] unknown variable 'a_b=x=y'.",
+                unknown("a_b"),
+            ),
+            (
+                "2026-11-23T16:37:37Z 0 [ERROR] unknown option '--skip-nothing'",
+                unknown("skip-nothing"),
+            ),
+            (
+                "0 [ERROR] [MY-000077] [Server] /b/mysqld: Error while setting value 'lots' to 'innodb-flush-method'.",
+                refused("innodb-flush-method", "does not take the value `lots`"),
+            ),
+            (
+                "0 [ERROR] Buffered error: /b/mysqld: option '--max_connections' requires an argument",
+                refused("max_connections", "needs a value"),
+            ),
+            (
+                "0 [ERROR] /b/mysqld: ambiguous option '--innodb-buffer' (innodb-buffer-a, innodb-buffer-b)",
+                unknown("innodb-buffer"),
+            ),
+            (
+                "0 [Warning] /b/mysqld: unknown variable 'loose_nothing=1'",
+                None,
+            ),
+            (
+                "0 [ERROR] Can't open the mysql.plugin table. Please run mysql_upgrade to create it.",
+                None,
+            ),
+        ] {
+            assert_eq!(told(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_help_has_the_names() {
+        let answer = "mysqld  Ver 8\n  --big-tables  Allow\n\nVariables (--variable-name=value)\n\
+                      and boolean options {FALSE|TRUE}  Value (after reading options)\n\
+                      ------------------------------- ---------\n\
+                      big-tables                      FALSE\n\
+                      bind-address                    *\n\n\
+                      To see what values a running server uses, type\n";
+        assert_eq!(listed(answer), ["big-tables", "bind-address"]);
+        assert!(listed("nothing").is_empty());
     }
 
     #[test]

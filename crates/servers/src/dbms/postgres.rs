@@ -7,8 +7,8 @@ use model::{Build, Dbms, Engine, Version};
 use rustix::process::Signal;
 
 use super::{
-    CaptureQuery, EngineMissing, Files, HugePages, Init, InitCommand, Layout, Missing, Product,
-    SettingError, Traits, Tree, Wanted, at_least, check_said_once, check_setting,
+    CaptureQuery, EngineMissing, Files, HugePages, Init, InitCommand, Layout, Missing, Objection,
+    Product, SettingError, Traits, Tree, Wanted, at_least, between, check_said_once, check_setting,
 };
 use crate::installation::Installation;
 use crate::port;
@@ -63,7 +63,16 @@ fn access_file(layout: &Layout) -> PathBuf {
     layout.directory.join("hba.conf")
 }
 
+/// The configuration that `initdb` makes for this host.
+fn shipped(layout: &Layout) -> PathBuf {
+    layout.data().join("postgresql.conf")
+}
+
 const RESERVED: &[&str] = &[
+    // These are no settings: they read another file, which could hold all the others.
+    "include",
+    "include_dir",
+    "include_if_exists",
     "data_directory",
     "config_file",
     "hba_file",
@@ -136,7 +145,7 @@ impl Product for Postgres {
         wanted: &Wanted<'_>,
         layout: &Layout,
     ) -> Result<String, SettingError> {
-        let shipped = layout.data().join("postgresql.conf");
+        let shipped = shipped(layout);
         let mut text = format!(
             "# Written by backslide for {}; made anew with each instance.\ninclude {}\n",
             build.id(),
@@ -147,13 +156,9 @@ impl Product for Postgres {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{name} = {}", quoted(value.unwrap_or_default()));
         }
+        self.check_settings(wanted)?;
         for setting in wanted.settings {
-            check_setting(setting, RESERVED)?;
-            check_said_once(setting, wanted, &TRAITS)?;
-            let value = setting.value.as_deref().ok_or_else(|| SettingError {
-                name: setting.name.clone(),
-                problem: "has no value: every setting of PostgreSQL needs one",
-            })?;
+            let value = setting.value.as_deref().unwrap_or_default();
             let _ = writeln!(text, "{} = {}", setting.name, quoted(value));
         }
         if wanted.tls {
@@ -166,6 +171,63 @@ impl Product for Postgres {
             }
         }
         Ok(text)
+    }
+
+    fn check_settings(&self, wanted: &Wanted<'_>) -> Result<(), SettingError> {
+        wanted.settings.iter().try_for_each(|setting| {
+            check_setting(setting, RESERVED)?;
+            check_said_once(setting, wanted, &TRAITS)?;
+            setting
+                .value
+                .as_ref()
+                .map(drop)
+                .ok_or_else(|| SettingError {
+                    name: setting.name.clone(),
+                    problem: "has no value: every setting of PostgreSQL needs one",
+                })
+        })
+    }
+
+    /// `-C` reads the whole file before it prints one setting. It must be the first argument: only then
+    /// root may ask.
+    fn examine(&self, _build: &Build, layout: &Layout) -> Vec<String> {
+        let config = format!("config_file={}", layout.config().display());
+        let data = layout.data().display().to_string();
+        ["-C", "shared_buffers", "-D", &data, "-c", &config]
+            .map(str::to_owned)
+            .into()
+    }
+
+    fn objection(&self, answer: &str) -> Option<Objection> {
+        let mut lines = answer.lines();
+        let told = |line: &'_ str, level| line.split_once(level).map(|(_, told)| told.to_owned());
+        let (option, problem) = lines.find_map(|line| {
+            let unknown = between(line, "unrecognized configuration parameter \"", "\"");
+            if let Some(option) = unknown {
+                return Some((option, None));
+            }
+            let told = told(line, "LOG:  ")?;
+            Some((between(line, "parameter \"", "\"")?, Some(told)))
+        })?;
+        let hint = lines.next().and_then(|line| told(line, "HINT:  "));
+        let hint = hint.map_or_else(String::new, |hint| format!(" ({hint})"));
+        Some(Objection {
+            option: option.to_owned(),
+            problem: problem.map(|told| format!("has a value that is refused: {told}{hint}")),
+        })
+    }
+
+    fn list_settings(&self, _layout: &Layout) -> Vec<String> {
+        vec!["--describe-config".to_owned()]
+    }
+
+    fn listed<'a>(&self, answer: &'a str) -> Vec<&'a str> {
+        let rows = answer.lines().filter_map(|line| line.split_once('\t'));
+        rows.map(|(name, _)| name).collect()
+    }
+
+    fn shipped_config(&self, layout: &Layout) -> Option<PathBuf> {
+        Some(shipped(layout))
     }
 
     /// What isolation demands stands on the command line, which no file and no ALTER SYSTEM overrides.
@@ -517,6 +579,48 @@ mod tests {
         };
         let (_, text) = Postgres.access(&old, &layout).unwrap();
         assert!(text.ends_with(" md5\n"), "{text}");
+    }
+
+    #[test]
+    fn objections_are_recognised() {
+        let told = |line: &str| Postgres.objection(line);
+        let found = |option: &str, problem: Option<&str>| {
+            Some(Objection {
+                option: option.to_owned(),
+                problem: problem.map(|told| format!("has a value that is refused: {told}")),
+            })
+        };
+        let skipped =
+            "2026-11-23 16:37:39.334 GMT [9961] LOG:  skipping missing configuration file \"/x\"\n";
+        let unknown = "LOG:  unrecognized configuration parameter \"shared_buffer\" in file \"/x\" line 2\n\
+                       FATAL:  configuration file \"/x\" contains errors\n";
+        assert_eq!(told(skipped), None);
+        assert_eq!(
+            told(&format!("{skipped}{unknown}")),
+            found("shared_buffer", None)
+        );
+        let value = "invalid value for parameter \"work_mem\": \"lots\"";
+        assert_eq!(
+            told(&format!("GMT [1] LOG:  {value}\n")),
+            found("work_mem", Some(value))
+        );
+        let range =
+            "1 8kB is outside the valid range for parameter \"shared_buffers\" (16 .. 1073741823)";
+        assert_eq!(
+            told(&format!("LOG:  {range}")),
+            found("shared_buffers", Some(range))
+        );
+        let level = "invalid value for parameter \"wal_level\": \"high\"";
+        assert_eq!(
+            told(&format!(
+                "LOG:  {level}\n[1] HINT:  Available values: minimal, logical.\nFATAL:  x"
+            )),
+            found(
+                "wal_level",
+                Some(&format!("{level} (Available values: minimal, logical.)"))
+            )
+        );
+        assert_eq!(Postgres.listed("a\tsighup\tX\nb\tuser\n\n"), ["a", "b"]);
     }
 
     #[test]

@@ -157,16 +157,19 @@ fn a_quarantined_trial_is_kept_and_its_numbers_are_not_loaded() {
 fn a_run_that_ended_early_has_no_more_trials_to_come() {
     let mut lab = Lab::new();
     let mut plan = fixture::plan(&["a"], 4).unwrap();
-    plan.course.first_look = Some(2);
-    let run = lab
-        .store
-        .create_run(&plan, &fixture::host(), "0.1.0", STARTED)
-        .unwrap();
-    lab.whole_trial(&run, 1, "a", &["l.i0"]);
-    lab.whole_trial(&run, 2, "a", &["l.i0"]);
-    assert_eq!(lab.store.runs().unwrap()[0].total, 4);
-    lab.store.finish_run(&run).unwrap();
-    assert_eq!(lab.store.runs().unwrap()[0].total, 2);
+    // Decided at a look, or given up.
+    for (place, first_look) in [Some(2), None].into_iter().enumerate() {
+        plan.course.first_look = first_look;
+        let run = lab
+            .store
+            .create_run(&plan, &fixture::host(), "0.1.0", STARTED)
+            .unwrap();
+        lab.whole_trial(&run, 1, "a", &["l.i0"]);
+        lab.whole_trial(&run, 2, "a", &["l.i0"]);
+        assert_eq!(lab.store.runs().unwrap()[place].total, 4);
+        lab.store.finish_run(&run).unwrap();
+        assert_eq!(lab.store.runs().unwrap()[place].total, 2);
+    }
 }
 
 /// Rows of each table that a trial has a part in.
