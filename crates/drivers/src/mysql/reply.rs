@@ -2,6 +2,7 @@
 
 use super::cursor::Cursor;
 use crate::SessionError;
+use crate::error::said;
 
 /// First byte of an OK packet.
 pub(super) const OK: u8 = 0x00;
@@ -74,7 +75,7 @@ pub(super) fn code_and_message(payload: &[u8]) -> (u16, String) {
         Some(([b'#', ..], message)) => message,
         _ => text,
     };
-    (code, String::from_utf8_lossy(message).into_owned())
+    (code, said(message))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A server's `ErrorResponse` in the words of [`SessionError`].
 
 use super::wire::{Parts, malformed};
+use crate::error::said;
 use crate::{ParamType, SessionError, StatementId};
 
 /// What an `ErrorResponse` says.
@@ -26,7 +27,7 @@ impl Fault {
             if field == 0 {
                 break;
             }
-            let text = String::from_utf8_lossy(parts.string().ok_or_else(unended)?).into_owned();
+            let text = said(parts.string().ok_or_else(unended)?);
             match field {
                 // Servers since 9.6 send the severity untranslated in V.
                 b'V' => fault.ends_session = matches!(text.as_str(), "FATAL" | "PANIC"),

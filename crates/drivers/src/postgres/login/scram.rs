@@ -7,6 +7,7 @@ use postgres_protocol::authentication::sasl::{
 
 use super::{Entry, binding, request};
 use crate::SessionError;
+use crate::error::said;
 use crate::postgres::encode;
 use crate::postgres::wire::Parts;
 
@@ -75,7 +76,7 @@ fn offers(mechanisms: &[u8], wanted: &str) -> bool {
 /// For a message.
 fn names(mechanisms: &[u8]) -> String {
     let names: Vec<_> = each(mechanisms).map(String::from_utf8_lossy).collect();
-    names.join(", ")
+    said(names.join(", ").as_bytes())
 }
 
 /// The mechanisms are a list of strings that an empty one ends.
