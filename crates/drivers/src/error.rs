@@ -119,22 +119,6 @@ impl SessionError {
     }
 }
 
-/// Text of a server as an error has it: what is longer than any message is cut, because it ends in logs,
-/// in the store and on terminals.
-pub(crate) fn said(text: &[u8]) -> String {
-    const BYTES: usize = 4096;
-    let (shown, rest) = text.split_at(text.len().min(BYTES));
-    let shown = String::from_utf8_lossy(shown);
-    match rest.len() {
-        0 => shown.into_owned(),
-        // A character that the cut went through is left out.
-        more => format!(
-            "{}… ({more} bytes more)",
-            shown.trim_end_matches(char::REPLACEMENT_CHARACTER)
-        ),
-    }
-}
-
 /// The first characters of a statement: enough to know it by, short enough for one line of a log. A
 /// password in them is left out, and so is all that follows it.
 pub(crate) fn excerpt(sql: &str) -> String {
@@ -160,17 +144,6 @@ fn secret(sql: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_of_a_server_is_cut_and_says_by_how_much() {
-        assert_eq!(said(b"Deadlock found"), "Deadlock found");
-        assert_eq!(said(&[b'x'; 4096]).len(), 4096);
-        let long = said(&[b'x'; 900_000]);
-        assert!(long.ends_with("x… (895904 bytes more)"), "{long}");
-        assert!(long.len() < 4200);
-        let in_two = said(format!("{}é", "x".repeat(4095)).as_bytes());
-        assert!(in_two.ends_with("x… (1 bytes more)"), "{in_two}");
-    }
 
     #[test]
     fn an_excerpt_is_short_and_tells_no_password() {

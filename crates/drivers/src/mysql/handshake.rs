@@ -1,11 +1,12 @@
 //! The greeting, the login and what was agreed by it.
 
+use model::said;
+
 use super::auth::{Method, Nonce};
 use super::cursor::{Cursor, put_lenenc};
 use super::packets::Packets;
 use super::reply::{END, ERROR, OK, code_and_message};
 use super::{malformed, rsa};
-use crate::error::said;
 use crate::stream::MAX_MESSAGE;
 use crate::{Address, Login, ServerEndpoint, SessionError, SessionInfo};
 

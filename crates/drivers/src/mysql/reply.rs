@@ -1,8 +1,9 @@
 //! What a server says of a statement: done, refused, or the end of its rows.
 
+use model::said;
+
 use super::cursor::Cursor;
 use crate::SessionError;
-use crate::error::said;
 
 /// First byte of an OK packet.
 pub(super) const OK: u8 = 0x00;

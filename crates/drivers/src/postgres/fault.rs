@@ -1,7 +1,8 @@
 //! A server's `ErrorResponse` in the words of [`SessionError`].
 
+use model::said;
+
 use super::wire::{Parts, malformed};
-use crate::error::said;
 use crate::{ParamType, SessionError, StatementId};
 
 /// What an `ErrorResponse` says.

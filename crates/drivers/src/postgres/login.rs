@@ -6,10 +6,11 @@ mod scram;
 
 use postgres_protocol::authentication::md5_hash;
 
+use model::said;
+
 use super::encode;
 use super::fault::Fault;
 use super::wire::{Parts, Wire, kind, malformed, unexpected};
-use crate::error::said;
 use crate::{Address, Login, ServerEndpoint, SessionError, SessionInfo};
 
 /// Protocol 3.0, which servers since 7.4 speak.

@@ -5,7 +5,8 @@ use std::path::Path;
 use rusqlite::Error;
 use rusqlite::ffi;
 
-use crate::error::said;
+use model::said;
+
 use crate::{SessionError, StatementId};
 
 /// An error of `statement`; the session goes on.

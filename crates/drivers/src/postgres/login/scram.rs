@@ -5,9 +5,10 @@ use postgres_protocol::authentication::sasl::{
     ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
 };
 
+use model::said;
+
 use super::{Entry, binding, request};
 use crate::SessionError;
-use crate::error::said;
 use crate::postgres::encode;
 use crate::postgres::wire::Parts;
 
