@@ -100,3 +100,15 @@ fn no_program_that_is_started_gets_the_password() {
     assert!(seen.contains("KEPT=yes"), "{seen}");
     assert!(!seen.contains("sesame"), "{seen}");
 }
+
+/// The measured path does without: `drivers`, `load` and `model`; `testkit` is for tests only.
+#[test]
+fn a_release_checks_the_arithmetic_of_every_crate_outside_of_the_measured_path() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let manifest = fs::read_to_string(format!("{root}/Cargo.toml")).unwrap();
+    for name in common::names(format!("{root}/crates").as_ref()) {
+        let entry = format!("[profile.release.package.{name}]\noverflow-checks = true\n");
+        let without = ["drivers", "load", "model", "testkit"].contains(&name.as_str());
+        assert_eq!(manifest.contains(&entry), !without, "{name}");
+    }
+}
