@@ -53,7 +53,7 @@ for target in "${targets[@]}"; do
     dictionary=$(words "$target" || true)
     echo "fuzzing $target for $each s" >&2
     "$built/$target" "corpus/$target" "seeds/$target" ${dictionary:+"$dictionary"} \
-        -max_total_time="$each" -timeout=10 -max_len=32768 \
+        -max_total_time="$each" -timeout=120 -max_len=32768 \
         -rss_limit_mb=1024 -malloc_limit_mb=128 \
         -artifact_prefix="findings/$target/" -print_final_stats=1
 done

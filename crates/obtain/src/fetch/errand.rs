@@ -11,8 +11,7 @@ use super::error::FetchError;
 use crate::error::ObtainError;
 use crate::tree;
 
-/// How much may come of what nobody has recorded the size of. Archives of servers, with debug symbols, have
-/// up to 2 GiB.
+/// How much may come of what nobody has recorded the size of; the largest archive of the catalog has 528 MiB.
 const MOST_OF_UNKNOWN: Bytes = Bytes(8 << 30);
 
 /// How much may come beyond twice the recorded size.
