@@ -41,17 +41,19 @@ for kind in "${!kinds[@]}"; do
     done
 done
 
-# Every word of the seeds, so that mutations are not lost in misspelled keys.
+# Every word of the seeds, so that mutations are not lost in misspelled keys. Packets have none.
 words() {
-    cat seeds/"$1"/* | grep -aoE '[A-Za-z_%./-]{3,30}' | sort -u | head -n 2000 | sed 's/.*/"&"/' >"seeds/$1.dict"
-    echo "-dict=seeds/$1.dict"
+    cat seeds/"$1"/* 2>/dev/null | grep -aoE '[A-Za-z_%./-]{3,30}' | sort -u | sed -n '1,2000s/.*/"&"/p' \
+        >"seeds/$1.dict" || true
+    [ ! -s "seeds/$1.dict" ] || echo "-dict=seeds/$1.dict"
 }
 
 each=$((seconds / ${#targets[@]}))
 for target in "${targets[@]}"; do
     mkdir -p "corpus/$target" "findings/$target"
-    dictionary=$(words "$target" || true)
+    dictionary=$(words "$target")
     echo "fuzzing $target for $each s" >&2
+    # A timeout counts what else runs on the machine, too.
     "$built/$target" "corpus/$target" "seeds/$target" ${dictionary:+"$dictionary"} \
         -max_total_time="$each" -timeout=120 -max_len=32768 \
         -rss_limit_mb=1024 -malloc_limit_mb=128 \

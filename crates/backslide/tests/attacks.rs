@@ -1,6 +1,5 @@
 //! What is hostile or broken around the program: files without end, full devices, small stacks, kills, and programs
 //! that look at what they are given.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
