@@ -1,14 +1,20 @@
 //! What is read for a verb: the workload file that a plan names, and what a report is made of: what the captures of a
 //! run say of its systems, their variables, and the conditions that must be equal.
 
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use explain::{Facts, overview, unequal};
 use lab::Lab;
-use model::{Comparison, Dbms, Moment, RunData, System};
+use model::{Bytes, Comparison, Dbms, Moment, RunData, System};
 use plan::{Catalog, PlanFile};
 use report::{Differing, Input};
+use rustix::fs::OFlags;
+
+/// The largest plan or workload file that is read; those of the catalog have up to 18 KiB.
+const LARGEST_TEXT: Bytes = Bytes(4 << 20);
 
 /// The plan with the workload file that it names, if it names one: a path relative to the plan's own.
 pub(crate) fn with_workload_file(file: PlanFile, plan: &Path) -> Result<PlanFile> {
@@ -17,9 +23,35 @@ pub(crate) fn with_workload_file(file: PlanFile, plan: &Path) -> Result<PlanFile
     };
     let path = plan.parent().unwrap_or(Path::new("")).join(named);
     let origin = path.display().to_string();
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("cannot read {origin}, the workload of {}", plan.display()))?;
+    let text = text_of(&path)
+        .with_context(|| format!("cannot read the workload of {}", plan.display()))?;
     Ok(file.with_workload_file(&text, &origin)?)
+}
+
+/// The text of a plan or workload file. Neither a device without end nor a pipe without a writer holds it up.
+pub(crate) fn text_of(path: &Path) -> Result<String> {
+    read_text(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn read_text(path: &Path) -> Result<String> {
+    // A pipe would wait for its writer while it is opened.
+    let mut options = std::fs::OpenOptions::new();
+    options.custom_flags(OFlags::NONBLOCK.bits() as i32);
+    let file = options.read(true).open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        bail!("it is a directory");
+    }
+    if !metadata.is_file() {
+        bail!("it is not a regular file; copy what it holds into one");
+    }
+    let mut text = String::new();
+    // The length that is told may be another than what can be read, as in /proc.
+    file.take(LARGEST_TEXT.0 + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST_TEXT.0 {
+        bail!("it is larger than {LARGEST_TEXT}; plans and workload files are smaller");
+    }
+    Ok(text)
 }
 
 /// What a report of a run is made of, with these comparisons with `base`.

@@ -19,14 +19,57 @@ mod wrap;
 #[path = "../../report/tests/common/mod.rs"]
 mod made_up;
 
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::anyhow;
 use clap::Parser;
 
 use crate::args::{Args, Verb};
 use crate::exit::Exit;
 use crate::printer::Printer;
 
-fn main() -> std::process::ExitCode {
-    let args = Args::parse();
+/// The stack of everything but the clients: what Linux usually gives a program, whatever `ulimit -s` says.
+const STACK: usize = 8 << 20;
+
+/// The exit status of a wrong command line.
+const USAGE: u8 = 2;
+
+/// The exit status of a program of Rust that panicked.
+const PANICKED: u8 = 101;
+
+fn main() -> ExitCode {
+    lab::take_password();
+    let thread = std::thread::Builder::new().name("main".to_owned());
+    match thread.stack_size(STACK).spawn(work) {
+        Ok(worker) => worker.join().unwrap_or_else(|_| ExitCode::from(PANICKED)),
+        Err(error) => {
+            Printer::new(false).error(&anyhow!(error).context("cannot start a thread"));
+            Exit::Failed.into()
+        }
+    }
+}
+
+fn work() -> ExitCode {
+    match Args::try_parse() {
+        Ok(args) => perform(args),
+        Err(instead) => print_instead(&instead),
+    }
+}
+
+/// Prints help, the version or an error of usage. Help that was not written whole is a failure.
+fn print_instead(instead: &clap::Error) -> ExitCode {
+    let written = instead.print().and_then(|()| io::stdout().flush());
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Printer::new(false).error(&anyhow!(error).context("cannot write to stdout"));
+            Exit::Failed.into()
+        }
+        Ok(()) | Err(_) => ExitCode::from(u8::try_from(instead.exit_code()).unwrap_or(USAGE)),
+    }
+}
+
+fn perform(args: Args) -> ExitCode {
     let printer = Printer::new(args.quiet);
     let lab = args.lab();
     let result = match args.verb {

@@ -2,9 +2,11 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Stdout, Write};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat};
 
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 1 << 18;
@@ -16,8 +18,17 @@ pub(crate) struct Output {
     out: BufWriter<Sink>,
     /// As it was named.
     path: PathBuf,
-    /// Where the file is until it is whole, and where it goes then.
-    pending: Option<(PathBuf, PathBuf)>,
+    /// Where the file goes when it is whole.
+    pending: Option<Pending>,
+}
+
+/// A file that is not whole yet.
+struct Pending {
+    /// Beside the target. Nothing is there while the file has no name.
+    beside: PathBuf,
+    target: PathBuf,
+    /// Has it no name yet? Then nothing is left of it when this process is killed.
+    unnamed: bool,
 }
 
 enum Sink {
@@ -54,9 +65,12 @@ impl Output {
 
     fn put_in_place(&mut self) -> io::Result<()> {
         self.out.flush()?;
-        if let (Sink::File(file), Some((beside, target))) = (self.out.get_ref(), &self.pending) {
+        if let (Sink::File(file), Some(pending)) = (self.out.get_ref(), &self.pending) {
             file.sync_all()?;
-            fs::rename(beside, target)?;
+            if pending.unnamed {
+                name(file, &pending.beside)?;
+            }
+            fs::rename(&pending.beside, &pending.target)?;
             self.pending = None;
         }
         Ok(())
@@ -75,7 +89,7 @@ impl Write for Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        if let Some((beside, _)) = &self.pending {
+        if let Some(Pending { beside, .. }) = &self.pending {
             // What was not kept is not wanted; a leftover could not be helped.
             let _leftover = fs::remove_file(beside);
         }
@@ -114,7 +128,7 @@ fn cannot(path: &Path) -> String {
     }
 }
 
-fn opened(path: &Path) -> io::Result<(Sink, Option<(PathBuf, PathBuf)>)> {
+fn opened(path: &Path) -> io::Result<(Sink, Option<Pending>)> {
     if path == Path::new("-") {
         return Ok((Sink::Stdout(io::stdout()), None));
     }
@@ -126,8 +140,39 @@ fn opened(path: &Path) -> io::Result<(Sink, Option<(PathBuf, PathBuf)>)> {
     let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let name = name.to_string_lossy();
     let beside = target.with_file_name(format!(".{name}.{}", std::process::id()));
-    let file = File::create(&beside)?;
-    Ok((Sink::File(file), Some((beside, target))))
+    let unnamed = unnamed(&target);
+    let pending = Pending {
+        unnamed: unnamed.is_some(),
+        target,
+        beside,
+    };
+    let file = unnamed.map_or_else(|| File::create(&pending.beside), Ok)?;
+    Ok((Sink::File(file), Some(pending)))
+}
+
+/// A file without a name on the target's disk; `None` where the file system has no such files, or where it could not
+/// be given a name.
+fn unnamed(target: &Path) -> Option<File> {
+    let directory = match target.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        Some(_) | None => Path::new("."),
+    };
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(directory, flags, Mode::from_raw_mode(0o666)).ok()?;
+    let file = File::from(file);
+    link_of(&file).exists().then_some(file)
+}
+
+/// Gives a file without a name this one.
+fn name(file: &File, path: &Path) -> io::Result<()> {
+    // Of a process that had our id.
+    let _none = fs::remove_file(path);
+    linkat(CWD, link_of(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?;
+    Ok(())
+}
+
+fn link_of(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
 #[cfg(test)]
@@ -140,7 +185,9 @@ mod tests {
         let path = directory.path().join("all.csv");
         fs::write(&path, "old").unwrap();
         let mut given_up = Output::create(&path).unwrap();
-        given_up.write_all(b"half").unwrap();
+        given_up.write_all(&vec![0; 2 * BUFFER]).unwrap();
+        // A process that is killed now leaves nothing behind.
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
         drop(given_up);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         let mut whole = Output::create(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Sessions against a server that may say anything: what the fuzzers in `fuzz/` and the property
+//! Sessions against a server that may say anything: what the fuzzers in `/fuzz` and the property
 //! test stand on. Not for other use.
 
 mod canned;

@@ -245,6 +245,13 @@ pub struct ServerEndpoint {
 }
 
 impl ServerEndpoint {
+    /// Is nobody able to read along: is it encrypted, or does it stay in the kernel of this host? Only then
+    /// a password goes over it as it is. Loopback does not count: another user can take the port of a
+    /// server that is not up, or forward it elsewhere.
+    pub(crate) const fn is_private(&self) -> bool {
+        self.tls || matches!(self.address, Address::Socket(_))
+    }
+
     /// Neither encrypted nor compressed.
     pub const fn plain(address: Address, login: Login, timeout: Duration) -> Self {
         Self {

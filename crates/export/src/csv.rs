@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::io::Write;
 
+use model::guarded;
+
 use crate::{Column, ExportError, Value};
 
-/// Fields are quoted where they need it; numbers are the shortest text that reads back as the same.
+/// Fields are quoted where they need it, and text is never a formula; numbers are the shortest text that reads back as the same.
 pub(crate) struct Csv<W> {
     out: W,
     line: String,
@@ -29,7 +31,7 @@ impl<W: Write> Csv<W> {
             }
             match value {
                 Value::Absent => {}
-                Value::Text(text) => self.line.push_str(&quoted(text)),
+                Value::Text(text) => self.line.push_str(&quoted(&guarded(text))),
                 Value::Count(count) => self.line.push_str(&count.to_string()),
                 Value::Number(number) => self.line.push_str(&number.to_string()),
             }

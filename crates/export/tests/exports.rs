@@ -131,6 +131,20 @@ fn measurements_are_lines_of_csv_under_their_header() {
 }
 
 #[test]
+fn a_name_is_no_formula_in_csv_and_itself_elsewhere() {
+    let run = run();
+    let cell = cell("=cmd|' /C calc'!A0", "rate", Unit::RowsPerSecond, -1.5);
+    let row = measurements::row(&run, &cell);
+    let csv = text(RowFormat::Csv, measurements::COLUMNS, &[&row[..]]);
+    assert!(
+        csv.ends_with("\nr1,1,2,'=cmd|' /C calc'!A0,l.i0,4,rate,rows/s,-1.5\n"),
+        "{csv}"
+    );
+    let json = text(RowFormat::JsonLines, measurements::COLUMNS, &[&row[..]]);
+    assert!(json.contains("\"system\":\"=cmd|' /C calc'!A0\""), "{json}");
+}
+
+#[test]
 fn a_number_that_there_is_not_is_null_in_json_and_nothing_in_csv() {
     let run = run();
     let none = compared(Verdict::Inconclusive(Reason::NotJudged), None);

@@ -1,7 +1,7 @@
 //! CSV: one measurement a line, under a header. `docs/import.md` documents the columns; what
 //! `backslide export` writes can be read again.
 
-use model::Unit;
+use model::{Unit, unguarded};
 
 use crate::file::{Line, quote};
 use crate::{File, ImportError, Row};
@@ -33,7 +33,7 @@ pub(crate) fn rows(file: &File) -> Result<Vec<Row>, ImportError> {
             let place = columns.iter().position(|column| column == name)?;
             fields
                 .get(place)
-                .map(String::as_str)
+                .map(|field| unguarded(field))
                 .filter(|text| !text.is_empty())
         };
         rows.add(line, &field)?;
@@ -191,6 +191,19 @@ fn split(line: Line<'_>) -> Result<Vec<String>, ImportError> {
 mod tests {
     use super::*;
     use crate::file::file;
+
+    #[test]
+    fn what_an_export_kept_from_being_a_formula_reads_back() {
+        let text = "system,step,metric,value\n'=cmd|' /C calc'!A0,'@a,rate,1\n'b',''=c,rate,2\n";
+        let rows = rows(&file("a.csv", text)).unwrap();
+        let names = rows
+            .iter()
+            .map(|row| (row.system.as_str(), row.test.as_str()));
+        assert_eq!(
+            names.collect::<Vec<_>>(),
+            [("=cmd|' /C calc'!A0", "@a"), ("'b'", "'=c")]
+        );
+    }
 
     #[test]
     fn measurements_of_a_step_make_a_row() {

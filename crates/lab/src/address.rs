@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use drivers::{Address, Endpoint, Login};
@@ -22,6 +23,26 @@ impl std::fmt::Debug for Secrets {
 /// The environment variable with the password of a server that is not ours.
 pub(crate) const PASSWORD: &str = "BACKSLIDE_PASSWORD";
 
+/// What [`PASSWORD`] held.
+static GIVEN: OnceLock<String> = OnceLock::new();
+
+/// Takes the password out of the environment, so that no program that is started gets it: `curl` and `openssl` have no
+/// use for it. To be called first of all, before there is another thread.
+#[expect(
+    unsafe_code,
+    reason = "the environment can only be changed while there is one thread"
+)]
+pub fn take_password() {
+    if let Some(password) = std::env::var_os(PASSWORD) {
+        // What is not UTF-8 is no password that a server could be told.
+        if let Ok(password) = password.into_string() {
+            let _first = GIVEN.set(password);
+        }
+        // SAFETY: the caller is the only thread, so nobody reads the environment meanwhile.
+        unsafe { std::env::remove_var(PASSWORD) };
+    }
+}
+
 impl Secrets {
     /// Remembers the password of an address.
     pub fn keep(&mut self, address: &ForeignAddress) {
@@ -33,9 +54,7 @@ impl Secrets {
     /// The password of an address: from the plan file, else from the environment, else none.
     pub(crate) fn password(&self, address: &str) -> String {
         let known = self.0.get(address).cloned();
-        known
-            .or_else(|| std::env::var(PASSWORD).ok())
-            .unwrap_or_default()
+        known.or_else(|| GIVEN.get().cloned()).unwrap_or_default()
     }
 }
 

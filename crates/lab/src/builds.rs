@@ -44,16 +44,18 @@ fn depot_of_user() -> Depot {
 /// Keeps the installed builds of `systems` from being removed for as long as what is returned lives.
 pub fn hold_builds(systems: &[System]) -> Result<Vec<Held>, ObtainError> {
     let depot = depot_of_user();
-    let directories = systems
+    let installed = systems
         .iter()
         .filter_map(|system| match &system.build.source {
-            BuildSource::Installed { directory, .. } => Some(Path::new(directory)),
+            BuildSource::Installed { directory, .. } => Some((system.build.id(), directory)),
             BuildSource::Path(_)
             | BuildSource::Embedded
             | BuildSource::Connect(_)
             | BuildSource::Imported(_) => None,
         });
-    directories.map(|directory| depot.hold(directory)).collect()
+    installed
+        .map(|(build, directory)| depot.hold(&build, Path::new(directory)))
+        .collect()
 }
 
 /// The builds of this machine: installed, found where servers usually are, part of backslide, and

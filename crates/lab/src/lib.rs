@@ -37,7 +37,7 @@ mod template;
 mod tryout;
 mod variables;
 
-pub use address::{ForeignAddress, Secrets};
+pub use address::{ForeignAddress, Secrets, take_password};
 pub use beside::{Beside, watch_beside};
 pub use builds::{Builds, hold_builds};
 pub use capacity::Capacity;

@@ -23,6 +23,8 @@ mod recipe;
 mod record;
 mod rng;
 mod run;
+mod said;
+mod spreadsheet;
 mod sql;
 mod stream;
 mod system;
@@ -58,6 +60,8 @@ pub use run::{
     Cell, KindSeries, Outcome, RunData, RunId, RunInfo, RunState, SliceSeries, SliceValue,
     StepHistogram, StepInfo, StepNote, StepSeries, TrialRecord,
 };
+pub use said::said;
+pub use spreadsheet::{guarded, unguarded};
 pub use sql::{
     Arrivals, ColumnKind, Distribution, Draw, ErrorRules, Expect, LoadMethod, LoadSpec, SqlBlock,
     SqlColumn, SqlDraw, SqlIndex, SqlOperation, SqlPace, SqlPiece, SqlRun, SqlSpec, SqlStatement,

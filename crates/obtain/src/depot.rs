@@ -118,10 +118,11 @@ impl Depot {
         Ok(damaged.iter().map(ToString::to_string).collect())
     }
 
-    /// Keeps the build in `directory` on this machine while what is returned lives. A directory that is not
+    /// Keeps the build of this name in `directory` on this machine while what is returned lives. A directory that is not
     /// the depot's is the user's to keep.
-    pub fn hold(&self, directory: &Path) -> Result<Held, ObtainError> {
+    pub fn hold(&self, build: &str, directory: &Path) -> Result<Held, ObtainError> {
         held::hold(&self.trees(), directory)?.ok_or_else(|| ObtainError::Gone {
+            build: build.to_owned(),
             directory: directory.to_owned(),
         })
     }

@@ -138,8 +138,10 @@ pub enum ObtainError {
         what: String,
     },
     /// The files of a build that are no longer there.
-    #[error("the build in {} was removed: install it again", .directory.display())]
+    #[error("the build {build} in {} was removed: say `backslide install {build}`, or `backslide add {build}` for one of your own", .directory.display())]
     Gone {
+        /// Its name.
+        build: String,
         /// Where it was.
         directory: PathBuf,
     },

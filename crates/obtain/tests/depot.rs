@@ -541,7 +541,10 @@ fn a_build_that_a_run_uses_stays() {
         })
         .unwrap();
     let inside = directory_of(&build).join("bin");
-    let held = [bench.depot.hold(&inside), bench.depot.hold(&inside)];
+    let held = [
+        bench.depot.hold("one", &inside),
+        bench.depot.hold("one", &inside),
+    ];
     // The files stay under the other name, so that this one may go.
     assert_eq!(bench.remove(&second.name).unwrap(), Bytes(0));
     insta::assert_snapshot!(bench.words(&bench.remove(&build.name).unwrap_err()), @"mysql-8.0.33 is in use by a run: try again when that is done");
@@ -562,11 +565,11 @@ fn a_build_that_a_run_uses_stays() {
     drop(held);
     bench.remove("other").unwrap();
     assert!(bench.names("trees").is_empty());
-    insta::assert_snapshot!(bench.words(&bench.depot.hold(&bench.depot_path("trees/x/bin")).unwrap_err()), @"the build in DIR/depot/trees/x/bin was removed: install it again");
+    insta::assert_snapshot!(bench.words(&bench.depot.hold("mysql-8.0.31", &bench.depot_path("trees/x/bin")).unwrap_err()), @"the build mysql-8.0.31 in DIR/depot/trees/x/bin was removed: say `backslide install mysql-8.0.31`, or `backslide add mysql-8.0.31` for one of your own");
     assert!(
         bench
             .depot
-            .hold(&bench.path("a build of the user's own"))
+            .hold("mine", &bench.path("a build of the user's own"))
             .is_ok()
     );
 }

@@ -19,6 +19,7 @@ mod markdown;
 mod open_loop;
 mod page;
 mod plain;
+mod policy;
 mod rounds;
 mod sentence;
 mod series;

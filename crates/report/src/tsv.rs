@@ -1,6 +1,6 @@
 //! The tables for a spreadsheet.
 
-use model::Group;
+use model::{Group, guarded};
 
 use crate::plain;
 use crate::view::View;
@@ -45,9 +45,9 @@ fn table(table: &Table) -> String {
     let has_headings = table.rows.iter().any(|row| Table::is_heading(row));
     let names = table.headers.iter().map(|h| {
         if h.unit.is_empty() {
-            plain::line(&h.text)
+            guarded(&plain::line(&h.text)).into_owned()
         } else {
-            plain::line(&format!("{} ({})", h.text, h.unit))
+            guarded(&plain::line(&format!("{} ({})", h.text, h.unit))).into_owned()
         }
     });
     let group = has_headings.then(|| "group".to_owned());
@@ -75,6 +75,33 @@ fn cell(cell: &Cell) -> String {
     match cell.value {
         Some(value) => format::exact(value),
         None if cell.text == format::ABSENT => String::new(),
-        None => plain::line(&cell.text),
+        None => guarded(&plain::line(&cell.text)).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Header, Tone};
+
+    #[test]
+    fn no_cell_with_text_is_a_formula_for_a_spreadsheet() {
+        let text = table(&Table {
+            title: "A table".to_owned(),
+            headers: vec![Header::words("=a"), Header::words("b"), Header::words("c")],
+            rows: vec![
+                vec![Cell::text("@group").with_tone(Tone::Heading)],
+                vec![
+                    Cell::text("=cmd|' /C calc'!A0"),
+                    Cell::number(-1.5, "−1.5".to_owned()),
+                    Cell::absent(),
+                ],
+            ],
+            note: String::new(),
+        });
+        assert_eq!(
+            text,
+            "# A table\ngroup\t'=a\tb\tc\n'@group\t'=cmd|' /C calc'!A0\t-1.5\t\n\n"
+        );
     }
 }

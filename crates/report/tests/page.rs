@@ -4,11 +4,14 @@
 
 mod common;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use common::micro::{self, Micro};
 use common::tpcc::{self, Tpcc};
 use common::{Shape, input};
 use model::{BuildSource, Cell, Comparison, RunData, Verdict};
 use report::{Finding, Input, html, html_brief};
+use sha2::{Digest, Sha256};
 
 fn page(data: &RunData, comparisons: &[Comparison]) -> String {
     html(&Input {
@@ -29,8 +32,31 @@ fn page_of(shape: &Shape) -> String {
     page
 }
 
+/// The browser runs the scripts and obeys the styles of the page, and no others.
+fn assert_policy(page: &str) {
+    let policy = page.split("Content-Security-Policy\" content=\"").nth(1);
+    let policy = policy.and_then(|rest| rest.split('"').next()).unwrap();
+    assert!(!policy.contains("unsafe"), "{policy}");
+    for name in ["script", "style"] {
+        let (begin, end) = (format!("<{name}>"), format!("</{name}>"));
+        let texts = page.split(&begin).skip(1);
+        let mut digests: Vec<String> = texts
+            .map(|text| STANDARD.encode(Sha256::digest(text.split(&end).next().unwrap())))
+            .map(|digest| format!("'sha256-{digest}'"))
+            .collect();
+        digests.insert(0, format!("{name}-src"));
+        let directive = policy
+            .split("; ")
+            .find(|part| part.starts_with(&digests[0]));
+        assert_eq!(directive, Some(digests.join(" ").as_str()));
+    }
+    // What a digest does not cover would be refused.
+    assert!(!page.contains(" style=\"") && !page.contains(" onclick="));
+}
+
 /// Opened tags are closed in order, attributes are not repeated, no number is absurd.
 fn assert_sound(page: &str) {
+    assert_policy(page);
     const VOID: [&str; 4] = ["meta", "link", "wbr", "br"];
     let mut open: Vec<&str> = Vec::new();
     let mut rest = page;

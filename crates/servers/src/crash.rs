@@ -23,13 +23,21 @@ const DUMPING: [Signal; 8] = [
 
 /// How a server died, in words: `signal: 11 (SIGSEGV) (core dumped): its core is /lab/x/data/core`.
 ///
-/// `places` are directories that it may have left its core in, `log` is what it printed.
-pub(crate) fn describe(status: ExitStatus, places: &[PathBuf], log: &[String]) -> String {
+/// `places` are directories that it may have left its core in, `log` is what it printed, `before` is what
+/// [`oom_kills`] said when it was started.
+pub(crate) fn describe(
+    status: ExitStatus,
+    places: &[PathBuf],
+    log: &[String],
+    before: Option<u64>,
+) -> String {
     let more = if status.signal().is_none() {
         // The servers of the MySQL family catch the signal, tell of it in their log and then exit.
         caught(log).map(|signal| format!(" after it caught signal {signal}"))
     } else if let Some(core) = cores(places).first() {
         Some(format!(": its core is {}", core.display()))
+    } else if status.signal() == Some(Signal::KILL.as_raw()) {
+        by_kernel(before, oom_kills()).map(str::to_owned)
     } else if status.core_dumped() {
         Some(format!(": {}", whereto(&core_pattern())))
     } else if leaves_core(status) {
@@ -38,6 +46,25 @@ pub(crate) fn describe(status: ExitStatus, places: &[PathBuf], log: &[String]) -
         None
     };
     format!("{status}{}", more.unwrap_or_default())
+}
+
+/// How often the kernel has killed a process since it started because there was no memory left, be it that of the host
+/// or that of a control group; `None` where it does not say.
+pub(crate) fn oom_kills() -> Option<u64> {
+    oom_kills_in(&fs::read_to_string("/proc/vmstat").ok()?)
+}
+
+fn oom_kills_in(vmstat: &str) -> Option<u64> {
+    let mut lines = vmstat.lines();
+    lines.find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok())
+}
+
+/// What these counts say of a server that was killed between them. The signal itself does not tell who sent it.
+fn by_kernel(before: Option<u64>, now: Option<u64>) -> Option<&'static str> {
+    (now? > before?).then_some(
+        ": out of memory. The kernel killed a process meanwhile because the host or a control group had no memory left \
+         (oom_kill in /proc/vmstat): give the server less memory, or the group more",
+    )
 }
 
 /// Did it die of a signal, be it one that it caught?
@@ -113,7 +140,7 @@ mod tests {
         elf[16] = 4;
         fs::write(directory.path().join("mysqld.4711.dump"), &elf).unwrap();
         fs::write(directory.path().join("core.txt"), "no core").unwrap();
-        let text = describe(killed(11, true), &places, &[]);
+        let text = describe(killed(11, true), &places, &[], None);
         let text = text.replace(&directory.path().display().to_string(), "DIR");
         insta::assert_snapshot!(text, @"signal: 11 (SIGSEGV) (core dumped): its core is DIR/mysqld.4711.dump");
     }
@@ -121,11 +148,21 @@ mod tests {
     #[test]
     fn without_a_core_the_message_says_why() {
         let none: [PathBuf; 0] = [];
-        insta::assert_snapshot!(describe(killed(6, false), &none, &[]), @"signal: 6 (SIGABRT), no core dumped: `ulimit -c unlimited` before the run allows one");
+        insta::assert_snapshot!(describe(killed(6, false), &none, &[], None), @"signal: 6 (SIGABRT), no core dumped: `ulimit -c unlimited` before the run allows one");
         // This one never leaves any.
-        insta::assert_snapshot!(describe(killed(9, false), &none, &[]), @"signal: 9 (SIGKILL)");
+        insta::assert_snapshot!(describe(killed(9, false), &none, &[], None), @"signal: 9 (SIGKILL)");
         insta::assert_snapshot!(whereto("|/usr/lib/systemd/systemd-coredump %P %u\n"), @"the kernel gave the core to /usr/lib/systemd/systemd-coredump (kernel.core_pattern)");
         insta::assert_snapshot!(whereto("/var/crash/core.%e.%p\n"), @"the core is where kernel.core_pattern says: /var/crash/core.%e.%p");
+    }
+
+    #[test]
+    fn a_server_that_was_killed_for_its_memory_says_so() {
+        assert_eq!(oom_kills_in("pgfault 5\noom_kill 3\nswap_ra 1\n"), Some(3));
+        assert_eq!(oom_kills_in("pgfault 5\n"), None);
+        assert!(by_kernel(Some(2), Some(3)).is_some_and(|words| words.contains("out of memory")));
+        for (before, now) in [(Some(3), Some(3)), (None, Some(3)), (Some(3), None)] {
+            assert_eq!(by_kernel(before, now), None);
+        }
     }
 
     #[test]
@@ -136,8 +173,8 @@ mod tests {
             "Attempting backtrace".to_owned(),
         ];
         let status = ExitStatus::from_raw(1 << 8);
-        insta::assert_snapshot!(describe(status, &[], &log), @"exit status: 1 after it caught signal 11");
-        insta::assert_snapshot!(describe(status, &[], &log[..1]), @"exit status: 1");
+        insta::assert_snapshot!(describe(status, &[], &log, None), @"exit status: 1 after it caught signal 11");
+        insta::assert_snapshot!(describe(status, &[], &log[..1], None), @"exit status: 1");
         assert!(is_crash(status, &log) && !is_crash(status, &log[..1]));
         assert!(is_crash(killed(9, false), &[]));
         assert!(!is_crash(ExitStatus::from_raw(0), &log));

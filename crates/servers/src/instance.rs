@@ -89,6 +89,8 @@ pub struct Instance {
     preload: Option<PathBuf>,
     /// Bytes of the log that earlier starts left.
     log_start: u64,
+    /// What [`crash::oom_kills`] said before its last start.
+    oom_kills: Option<u64>,
     /// Has the server listened on its TCP port, so that others know it?
     port_is_known: bool,
     // Before the socket's directory, because fields are dropped in this order.
@@ -200,6 +202,7 @@ impl Instance {
             config_text,
             preload,
             log_start: 0,
+            oom_kills: crash::oom_kills(),
             port_is_known: false,
             running: None,
             socket,

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use model::said;
+
 /// Logs are read from this many bytes before their end: enough for any message, whatever their size.
 const READ_BYTES: u64 = 64 * 1024;
 
@@ -137,7 +139,7 @@ fn read_end(path: &Path, from: u64) -> io::Result<Vec<String>> {
     // The first line is cut off unless reading began where one begins.
     let cut_off = usize::from(start != from);
     let lines = text.lines().skip(cut_off).filter(|l| !l.trim().is_empty());
-    Ok(lines.map(str::to_owned).collect())
+    Ok(lines.map(|line| said(line.as_bytes())).collect())
 }
 
 #[cfg(test)]
@@ -175,6 +177,16 @@ mod tests {
         assert!(lines.len() < 10_000);
         assert!(lines.iter().all(|line| line.starts_with("line ")));
         assert_eq!(lines.last().map(String::as_str), Some("line 49999"));
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = directory.path().join("log");
+        fs::write(&log, format!("begin\n{}\n", "x".repeat(60_000))).unwrap();
+        let lines = last_lines(&log, 2);
+        assert!(lines.iter().all(|line| line.len() < 5000), "{lines:?}");
+        assert!(lines.iter().any(|line| line.ends_with(" bytes more)")));
     }
 
     #[test]

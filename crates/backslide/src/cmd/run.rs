@@ -86,7 +86,7 @@ pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
         let file = of_catalog(named, &builds)?;
         return Ok((file, builds));
     }
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {named}"))?;
+    let text = input::text_of(path)?;
     let file = input::with_workload_file(plan::read(&text, named)?, path)?;
     Ok((with_cpus(file), builds))
 }

@@ -1,8 +1,9 @@
 //! `backslide workloads`: the workload files of the catalog, the steps of one, the SQL of a step.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use model::{Dialect, SqlOperation, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork, WarmUpEnd};
 use plan::{Catalog, Choices, PlanError, WorkloadListing};
 use report::{Cell, Header, Table, Tone, statements};
@@ -10,6 +11,7 @@ use serde::Serialize;
 
 use crate::args::{Format, WorkloadsArgs};
 use crate::exit::Exit;
+use crate::input;
 use crate::printer::Printer;
 use crate::table;
 
@@ -38,7 +40,7 @@ fn named(catalog: &Catalog, name: &str) -> Result<WorkloadListing> {
     if !plan::is_workload_path(name) {
         return Ok(catalog.workload(name)?);
     }
-    let text = std::fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
+    let text = input::text_of(Path::new(name))?;
     Ok(plan::read_workload(&text, name)?)
 }
 

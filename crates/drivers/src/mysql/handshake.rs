@@ -1,5 +1,7 @@
 //! The greeting, the login and what was agreed by it.
 
+use model::said;
+
 use super::auth::{Method, Nonce};
 use super::cursor::{Cursor, put_lenenc};
 use super::packets::Packets;
@@ -161,7 +163,7 @@ fn shake_hands(packets: &mut Packets, server: &ServerEndpoint) -> Result<Agreed,
     packets.send()?;
     let conversation = Conversation {
         password: &server.login.password,
-        cleartext_is_safe: server.tls || matches!(server.address, Address::Socket(_)),
+        cleartext_is_safe: server.is_private(),
     };
     let method = conversation.finish(packets, method, greeting.nonce)?;
     if server.compression {
@@ -208,7 +210,7 @@ impl Greeting {
     fn parse_fields(packet: &[u8]) -> Option<Self> {
         let mut cursor = Cursor::new(packet);
         cursor.u8()?;
-        let version = String::from_utf8_lossy(cursor.until_nul()).into_owned();
+        let version = said(cursor.until_nul());
         let connection = cursor.u32()?;
         let nonce_start = cursor.bytes(8)?;
         cursor.u8()?;
@@ -386,7 +388,7 @@ fn switch(request: &[u8]) -> Result<(Method, Nonce), Stop> {
     let mut cursor = Cursor::new(request);
     let name = cursor.until_nul();
     let Some(method) = Method::from_name(name) else {
-        let name = match String::from_utf8_lossy(name).into_owned() {
+        let name = match said(name) {
             // A bare request stands for the method of servers before 4.1.
             name if name.is_empty() => "mysql_old_password".to_owned(),
             name => name,

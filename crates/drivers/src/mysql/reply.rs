@@ -1,5 +1,7 @@
 //! What a server says of a statement: done, refused, or the end of its rows.
 
+use model::said;
+
 use super::cursor::Cursor;
 use crate::SessionError;
 
@@ -74,7 +76,7 @@ pub(super) fn code_and_message(payload: &[u8]) -> (u16, String) {
         Some(([b'#', ..], message)) => message,
         _ => text,
     };
-    (code, String::from_utf8_lossy(message).into_owned())
+    (code, said(message))
 }
 
 #[cfg(test)]

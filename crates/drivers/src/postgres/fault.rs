@@ -1,5 +1,7 @@
 //! A server's `ErrorResponse` in the words of [`SessionError`].
 
+use model::said;
+
 use super::wire::{Parts, malformed};
 use crate::{ParamType, SessionError, StatementId};
 
@@ -26,7 +28,7 @@ impl Fault {
             if field == 0 {
                 break;
             }
-            let text = String::from_utf8_lossy(parts.string().ok_or_else(unended)?).into_owned();
+            let text = said(parts.string().ok_or_else(unended)?);
             match field {
                 // Servers since 9.6 send the severity untranslated in V.
                 b'V' => fault.ends_session = matches!(text.as_str(), "FATAL" | "PANIC"),

@@ -6,6 +6,8 @@ mod scram;
 
 use postgres_protocol::authentication::md5_hash;
 
+use model::said;
+
 use super::encode;
 use super::fault::Fault;
 use super::wire::{Parts, Wire, kind, malformed, unexpected};
@@ -141,6 +143,13 @@ impl Entry<'_> {
     fn authenticate(&mut self) -> Result<&'static str, SessionError> {
         let method = match self.authentication_request()? {
             request::OK => return Ok("trust"),
+            request::CLEARTEXT if !self.server.is_private() => {
+                return Err(self.refused(
+                    "the server asks for the password in clear text, and anyone on the way could \
+                     read it; connect with TLS or over the Unix socket, or allow scram-sha-256 in \
+                     pg_hba.conf",
+                ));
+            }
             request::CLEARTEXT => {
                 let password = self.password()?.to_owned();
                 self.send_password(&password)?;
@@ -236,7 +245,7 @@ fn note_parameter(body: &[u8], info: &mut SessionInfo) -> Result<(), SessionErro
         return Err(malformed("ParameterStatus", "a string without end"));
     };
     if name == b"server_version" {
-        info.server_version = String::from_utf8_lossy(value).into_owned();
+        info.server_version = said(value);
     }
     Ok(())
 }

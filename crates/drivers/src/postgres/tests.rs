@@ -178,6 +178,21 @@ fn md5_and_cleartext_send_what_the_server_asks_for() {
     cleartext.end();
 }
 
+#[test]
+fn a_password_in_clear_text_is_refused_where_others_could_read_it() {
+    let listener = Fake::tcp(|peer| {
+        peer.startup();
+        peer.authentication(3, b"");
+        assert_eq!(peer.read(), None, "nothing follows the request");
+    });
+    let error = listener.connect(PATIENT).unwrap_err();
+    assert_eq!(error.code(), "login");
+    let text = error.to_string();
+    assert!(text.contains("clear text"), "{text}");
+    assert!(text.contains("TLS or over the Unix socket"), "{text}");
+    listener.end();
+}
+
 /// Reads the client's first SASL message and returns its nonce.
 fn scram_first(peer: &mut Peer) -> String {
     peer.startup();

@@ -5,11 +5,17 @@ use std::path::Path;
 use rusqlite::Error;
 use rusqlite::ffi;
 
+use model::said;
+
 use crate::{SessionError, StatementId};
 
 /// An error of `statement`; the session goes on.
 pub(super) fn of_statement(statement: &str, error: &Error) -> SessionError {
-    server(code_of(error), message_of(error), statement)
+    server(
+        code_of(error),
+        said(message_of(error).as_bytes()),
+        statement,
+    )
 }
 
 /// An error while the session is set up: one of the file, or one of a statement of the set-up.

@@ -138,13 +138,15 @@ impl<'a> Call<'a> {
         name.to_string_lossy().into_owned()
     }
 
-    /// Runs it to its end, and tells `listen` how much there is of what grows.
+    /// Runs it to its end, and tells `listen` how much there is of what grows. It is ended where it does nothing for
+    /// as long as `patience`, or where what grows is more than `most`.
     ///
     /// It stays in our process group: a terminal's ^C ends it with us. The kernel ends it when the calling
     /// thread ends in another way.
     pub(crate) fn run(
         &self,
         patience: Duration,
+        most: Bytes,
         listen: &mut dyn FnMut(u64),
     ) -> io::Result<Finished> {
         // Files never block the one who writes them, and a grandchild that keeps them open holds up nobody.
@@ -170,6 +172,9 @@ impl<'a> Call<'a> {
                 listen(size);
                 let too = self.grows_too.map_or(0, size_of);
                 activity.saw([size, too, length(&output)?, length(&errors)?]);
+                if size > most.0 {
+                    break End::TooLarge;
+                }
                 if activity.quiet() >= patience {
                     break End::Stalled;
                 }
@@ -301,6 +306,8 @@ pub(super) enum End {
     Exited(ExitStatus),
     /// We ended it, because it did nothing any more.
     Stalled,
+    /// We ended it, because more came than was to come.
+    TooLarge,
     /// We ended it, because it filled the disk.
     NoSpace {
         need: Bytes,
@@ -328,7 +335,7 @@ impl Finished {
     pub(crate) fn code(&self) -> Option<i32> {
         match self.end {
             End::Exited(status) => status.code(),
-            End::Stalled | End::NoSpace { .. } => None,
+            End::Stalled | End::TooLarge | End::NoSpace { .. } => None,
         }
     }
 
@@ -336,7 +343,7 @@ impl Finished {
     pub(crate) fn last_words(&self) -> String {
         last_words(&self.complained, &self.printed).unwrap_or_else(|| match self.end {
             End::Exited(status) => format!("nothing ({status})"),
-            End::Stalled | End::NoSpace { .. } => "none".to_owned(),
+            End::Stalled | End::TooLarge | End::NoSpace { .. } => "none".to_owned(),
         })
     }
 }
@@ -380,6 +387,8 @@ mod tests {
     use super::super::stand_in;
     use super::*;
 
+    const UNBOUNDED: Bytes = Bytes(u64::MAX);
+
     fn program(directory: &Path, name: &str, script: &str) -> PathBuf {
         let path = directory.join(name);
         stand_in::script(&path, script);
@@ -410,7 +419,7 @@ mod tests {
         let mut sizes = Vec::new();
         let finished = Call::new(&path, &work)
             .argument("a b; rm -rf x")
-            .run(PATIENCE, &mut |size| sizes.push(size))
+            .run(PATIENCE, UNBOUNDED, &mut |size| sizes.push(size))
             .unwrap();
         assert_eq!((finished.code(), finished.is_well()), (Some(3), false));
         assert_eq!(finished.printed, "out\n");
@@ -429,7 +438,7 @@ mod tests {
         );
         let begin = Instant::now();
         let finished = Call::new(&path, root.path())
-            .run(Duration::from_millis(400), &mut |_| {})
+            .run(Duration::from_millis(400), UNBOUNDED, &mut |_| {})
             .unwrap();
         assert_eq!(finished.end, End::Stalled);
         assert_eq!(finished.last_words(), "waiting for a lock");
@@ -442,7 +451,9 @@ mod tests {
         let path = program(root.path(), "fills", "exec sleep 600");
         let mut call = Call::new(&path, root.path());
         call.reserve = Bytes(1 << 60);
-        let finished = call.run(Duration::from_secs(20), &mut |_| {}).unwrap();
+        let finished = call
+            .run(Duration::from_secs(20), UNBOUNDED, &mut |_| {})
+            .unwrap();
         let End::NoSpace { need, free } = finished.end else {
             panic!("{finished:?}")
         };
@@ -478,7 +489,7 @@ mod tests {
                 "url 'https://u:secret@h.example/a?key=secret': 404\nhttp://h.example/b#secret:\n"
                     .into(),
             )
-            .run(PATIENCE, &mut |_| {})
+            .run(PATIENCE, UNBOUNDED, &mut |_| {})
             .unwrap();
         assert_eq!(
             finished.printed,
@@ -496,7 +507,7 @@ mod tests {
         let script = "for i in 1 2 3 4 5 6 7 8; do printf x >> grown; sleep 0.2; done";
         let path = program(root.path(), "slow", script);
         let finished = Call::new(&path, root.path())
-            .run(Duration::from_millis(900), &mut |_| {})
+            .run(Duration::from_millis(900), UNBOUNDED, &mut |_| {})
             .unwrap();
         assert!(finished.is_well(), "{finished:?}");
     }

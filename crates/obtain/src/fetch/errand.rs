@@ -11,6 +11,12 @@ use super::error::FetchError;
 use crate::error::ObtainError;
 use crate::tree;
 
+/// How much may come of what nobody has recorded the size of; the largest archive of the catalog has 528 MiB.
+const MOST_OF_UNKNOWN: Bytes = Bytes(8 << 30);
+
+/// How much may come beyond twice the recorded size.
+const SLACK: Bytes = Bytes(256 << 20);
+
 /// Something to fetch: what, where to, by whom, and who listens.
 pub(super) struct Errand<'a> {
     /// Coordinates.
@@ -78,11 +84,13 @@ impl<'a> Errand<'a> {
         }
     }
 
-    /// Runs a client that may fail; an error only where it could not be run or did nothing any more.
+    /// Runs a client that may fail; an error only where it could not be run, did nothing any more or would
+    /// not end. A client's own limit would hold only where the server says the length.
     pub(super) fn attempt(&mut self, call: &Call<'_>) -> Result<Finished, ObtainError> {
         let patience = self.clients.patience;
+        let most = self.most();
         let finished = call
-            .run(patience, &mut |size| self.tell(size))
+            .run(patience, most, &mut |size| self.tell(size))
             .map_err(ObtainError::io("run", call.program))?;
         match finished.end {
             End::Exited(_) => Ok(finished),
@@ -91,6 +99,16 @@ impl<'a> Errand<'a> {
                 need,
                 free,
             }),
+            End::TooLarge => {
+                // Going on from it would end in the same way.
+                call.grows.map_or(Ok(()), tree::remove)?;
+                Err(FetchError::TooLarge {
+                    what: self.what.clone(),
+                    client: call.name(),
+                    most,
+                }
+                .into())
+            }
             End::Stalled => Err(FetchError::Stalled {
                 what: self.what.clone(),
                 client: call.name(),
@@ -98,6 +116,14 @@ impl<'a> Errand<'a> {
                 said: finished.last_words(),
             }
             .into()),
+        }
+    }
+
+    /// How much may come: what is recorded is about right, and clients keep a little beside it.
+    fn most(&self) -> Bytes {
+        match self.total {
+            Bytes(0) => MOST_OF_UNKNOWN,
+            Bytes(total) => Bytes(total.saturating_mul(2).saturating_add(SLACK.0)),
         }
     }
 

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use model::Bytes;
+
 use super::debian::SUITES;
 
 /// A source did not give what was asked of it.
@@ -81,6 +83,18 @@ pub enum FetchError {
         limit: Duration,
         /// Its own last words.
         said: String,
+    },
+    /// A download without end, or of something else.
+    #[error(
+        "cannot fetch {what}: {client} was ended after {most}, more than the archive can have; what came is removed. If the archive is that large, fetch it elsewhere and say `backslide add NAME --archive FILE`"
+    )]
+    TooLarge {
+        /// Coordinates.
+        what: String,
+        /// The program.
+        client: String,
+        /// How much may come.
+        most: Bytes,
     },
     /// A client that says it is done, and is not.
     #[error("cannot fetch {what}: {client} ended well, but {missing} is not there")]

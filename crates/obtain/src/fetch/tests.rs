@@ -129,6 +129,23 @@ fn an_archive_with_another_digest_is_removed() {
 }
 
 #[test]
+fn a_download_without_end_is_ended_and_leaves_nothing() {
+    // Zeros as fast as the disk takes them, to the file that curl is told: the argument after `-o`.
+    let script = "while [ \"$1\" != -o ]; do shift; done; \
+                  exec head -c 4000000000 /dev/zero > \"$2\"";
+    let machine = Machine::new().client("curl", script);
+    let origin = Origin::Url("http://endless.example/a.tar".into());
+    let mut listen = |_| {};
+    let recorded = Bytes(1 << 20);
+    let parcel = machine.parcel();
+    let mut errand =
+        Errand::new(&origin, recorded, &parcel, &machine.clients, &mut listen).unwrap();
+    let error = carry_out(&origin, None, Closure::Whole, &mut errand).unwrap_err();
+    insta::assert_snapshot!(error, @"cannot fetch http://endless.example/a.tar: curl was ended after 258 MiB, more than the archive can have; what came is removed. If the archive is that large, fetch it elsewhere and say `backslide add NAME --archive FILE`");
+    assert!(!parcel.exists(), "a part is left");
+}
+
+#[test]
 fn a_client_that_is_not_installed_is_named_with_what_has_it() {
     let machine = Machine::new();
     insta::assert_snapshot!(machine.message(&maven()), @"cannot fetch Maven com.example:server:1.0:zip:linux: there is no mvn on this machine: install Maven (Debian's package `maven`), or fetch the archive elsewhere and say `backslide add NAME --archive FILE`");

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::{Helper, ObtainEvent};
+use model::{Bytes, Helper, ObtainEvent};
 
 use super::elf::is_dynamic_program;
 use super::error::LibraryError;
@@ -119,7 +119,7 @@ fn patch(patchelf: &Path, program: &Path, loader: &Path, path: &OsStr) -> Result
         .argument(path)
         .argument(program);
     let finished = call
-        .run(PATIENCE, &mut |_| {})
+        .run(PATIENCE, Bytes(u64::MAX), &mut |_| {})
         .map_err(ObtainError::io("run", patchelf))?;
     if finished.is_well() {
         return Ok(());

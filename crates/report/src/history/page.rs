@@ -6,6 +6,7 @@ use stats::{History, HistoryLine};
 use super::tables::{LINES, build_by_build, history_tables};
 use super::{class, fell_to_zero, heading, history_sentence, spark, step_name};
 use crate::chart::sparkline::sparkline;
+use crate::policy::policy;
 use crate::table::Align;
 use crate::{Cell, Header, Table, format};
 
@@ -33,10 +34,11 @@ pub fn history_html(history: &History, generated: &str) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy"
-                    content="default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+                    content=(policy(&[STYLE, OWN_STYLE], &[]));
                 link rel="icon" href="data:,";
                 title { (heading(history)) " · backslide" }
-                style { (PreEscaped(STYLE)) (PreEscaped(OWN_STYLE)) }
+                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(OWN_STYLE)) }
             }
             body {
                 header {

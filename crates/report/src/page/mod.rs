@@ -31,6 +31,7 @@ use self::room::Room;
 use self::sections::Sections;
 use self::step::Extent;
 use crate::chart::style::shapes;
+use crate::policy::policy;
 use crate::rounds::rounds;
 use crate::view::View;
 use crate::{Input, Table, format, tables};
@@ -105,6 +106,11 @@ fn view<'a>(input: &'a Input<'a>, extent: Extent) -> View<'a> {
 
 fn html_of(page: &Page<'_, '_>) -> String {
     let input = page.all.input;
+    let styles: &[&str] = if page.all.has_transactions() {
+        &[STYLE, transactions::STYLE]
+    } else {
+        &[STYLE]
+    };
     let text = markup! {
         (DOCTYPE)
         html lang="en" {
@@ -113,11 +119,10 @@ fn html_of(page: &Page<'_, '_>) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy"
-                    content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+                    content=(policy(styles, &SCRIPTS));
                 link rel="icon" href="data:,";
                 title { (input.data.info.plan.name) " · backslide" }
-                style { (PreEscaped(STYLE)) }
-                @if page.all.has_transactions() { style { (PreEscaped(transactions::STYLE)) } }
+                @for style in styles { style { (PreEscaped(style)) } }
             }
             body {
                 (shapes())

@@ -11,7 +11,6 @@ use rustix::process::Signal;
 
 use super::{Instance, LOG_LINES, append, cannot_execute};
 use crate::clone::clone_tree;
-use crate::crash;
 use crate::dbms::{Copied, Init, InitCommand, Input};
 use crate::error::ServerError;
 use crate::tail::{Leading, Tail};
@@ -74,7 +73,7 @@ impl Instance {
                 Err(ServerError::InitFailed {
                     build,
                     directory,
-                    status: crash::describe(status, &self.core_places(), tail.lines()),
+                    status: self.how_ended(status, &tail),
                     tail,
                 })
             }

@@ -41,6 +41,7 @@ impl Instance {
         let log = append(&path)?;
         let printed = log.metadata().map_err(ServerError::io("read", &path))?;
         self.log_start = printed.len();
+        self.oom_kills = crash::oom_kills();
         let arguments = self.product.start(&self.layout);
         let program = &self.layout.installation.program;
         let mut launch = self.launch_of(program, &arguments, self.product.traits().death);
@@ -163,9 +164,14 @@ impl Instance {
         ServerError::Died {
             build: self.spec.build.id(),
             directory: self.layout.directory.clone(),
-            status: crash::describe(status, &self.core_places(), tail.lines()),
+            status: self.how_ended(status, &tail),
             tail,
         }
+    }
+
+    /// How a process of this instance ended, in words.
+    pub(super) fn how_ended(&self, status: ExitStatus, tail: &Tail) -> String {
+        crash::describe(status, &self.core_places(), tail.lines(), self.oom_kills)
     }
 
     /// The end of what the server has printed since its last start.

@@ -1,9 +1,10 @@
 //! The host's own noise: a loop beside itself, SQLite beside a copy of itself, and which changes rounds can tell
 //! that are as noisy as these.
 
-use std::fs::{self, DirBuilder};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use lab::{Builds, Ended, Lab, Providers};
@@ -129,7 +130,7 @@ fn plan_text(rounds: u32) -> String {
 /// logarithm of their ratio. `None` when the user asked to stop.
 fn spread_of_sqlite(rounds: u32, stop: &Stop) -> Result<Option<f64>> {
     let scratch = Scratch::new()?;
-    let mut lab = Lab::open(&scratch.0)?;
+    let mut lab = Lab::open(&scratch.path)?;
     let file = plan::read(&plan_text(rounds), "doctor")?;
     let plan = run::expand(&file, &Builds::of_user()?, lab.host()?.shape)?;
     let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
@@ -155,25 +156,64 @@ fn failure(data: &RunData) -> Option<&str> {
     })
 }
 
-/// A directory that is gone with this.
-struct Scratch(PathBuf);
+/// How the names of scratch directories begin.
+const SCRATCH: &str = "backslide-doctor-";
+
+/// A directory that is gone with this; the next one removes it where this process was killed.
+struct Scratch {
+    path: PathBuf,
+    /// Says that it is in use, until this process ends.
+    _lock: File,
+}
 
 impl Scratch {
     fn new() -> Result<Self> {
-        let name = format!("backslide-doctor-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
+        Self::in_directory(&std::env::temp_dir())
+    }
+
+    fn in_directory(all: &Path) -> Result<Self> {
+        remove_left(all);
+        let path = all.join(format!("{SCRATCH}{}", std::process::id()));
         // One that is there already is somebody else's.
         let mut builder = DirBuilder::new();
         let made = builder.mode(0o700).create(&path);
-        made.with_context(|| format!("cannot create {}", path.display()))?;
-        Ok(Self(path))
+        let locked = made.and_then(|()| {
+            let lock = File::open(&path)?;
+            lock.try_lock()?;
+            Ok(lock)
+        });
+        let lock = locked.with_context(|| format!("cannot create {}", path.display()))?;
+        Ok(Self { path, _lock: lock })
     }
+}
+
+/// Removes the scratch directories of processes that were killed. Those of other users stay: they cannot be opened.
+fn remove_left(all: &Path) {
+    let entries = fs::read_dir(all).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| is_left(&entry.file_name())) {
+        // A link leads elsewhere; a directory that is locked is in use.
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let lock = is_directory.then(|| File::open(entry.path()));
+        if let Some(Ok(lock)) = lock
+            && lock.try_lock().is_ok()
+        {
+            // What cannot be removed is in a directory for such files.
+            let _leftover = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Is it the name of a scratch directory whose process has ended?
+fn is_left(name: &OsStr) -> bool {
+    let pid = name.to_str().and_then(|name| name.strip_prefix(SCRATCH));
+    let pid = pid.and_then(|pid| pid.parse::<u32>().ok());
+    pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         // What cannot be removed is in a directory for such files.
-        let _leftover = fs::remove_dir_all(&self.0);
+        let _leftover = fs::remove_dir_all(&self.path);
     }
 }
 
@@ -218,12 +258,37 @@ mod tests {
     }
 
     #[test]
+    fn the_directory_of_a_killed_check_up_goes_with_the_next() {
+        let all = tempfile::tempdir().unwrap();
+        let at = |name: &str| all.path().join(name);
+        // No process has this id: it is above the kernel's largest.
+        for name in [
+            "backslide-doctor-4999999",
+            "backslide-doctor-x",
+            "other-4999999",
+        ] {
+            fs::create_dir(at(name)).unwrap();
+            fs::write(at(name).join("lab.sqlite"), "").unwrap();
+        }
+        let used = at("backslide-doctor-4999998");
+        fs::create_dir(&used).unwrap();
+        let lock = File::open(&used).unwrap();
+        lock.lock().unwrap();
+        let scratch = Scratch::in_directory(all.path()).unwrap();
+        assert!(!at("backslide-doctor-4999999").exists());
+        assert!(at("backslide-doctor-x").exists() && at("other-4999999").exists());
+        assert!(used.exists(), "it was in use");
+        drop(scratch);
+        assert_eq!(fs::read_dir(all.path()).unwrap().count(), 3);
+    }
+
+    #[test]
     fn sqlite_is_compared_with_a_copy_of_itself_and_nothing_stays() {
         let sd = spread_of_sqlite(3, &Stop::default()).unwrap().unwrap();
         assert!(sd.is_finite() && sd > 0.0, "{sd}");
         // Nobody is in the way of the next.
         let next = Scratch::new().unwrap();
-        assert!(fs::read_dir(&next.0).unwrap().next().is_none());
+        assert!(fs::read_dir(&next.path).unwrap().next().is_none());
         let asked = Stop::default();
         asked.ask();
         drop(next);

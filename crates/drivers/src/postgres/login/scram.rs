@@ -5,6 +5,8 @@ use postgres_protocol::authentication::sasl::{
     ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
 };
 
+use model::said;
+
 use super::{Entry, binding, request};
 use crate::SessionError;
 use crate::postgres::encode;
@@ -75,7 +77,7 @@ fn offers(mechanisms: &[u8], wanted: &str) -> bool {
 /// For a message.
 fn names(mechanisms: &[u8]) -> String {
     let names: Vec<_> = each(mechanisms).map(String::from_utf8_lossy).collect();
-    names.join(", ")
+    said(names.join(", ").as_bytes())
 }
 
 /// The mechanisms are a list of strings that an empty one ends.

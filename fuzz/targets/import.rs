@@ -1,0 +1,77 @@
+//! Results of other tools that may hold anything.
+//!
+//! The first byte of an input chooses the options, the second the kind of file. The rest is the text; a
+//! line that is the name of a file and begins with `@` begins a further file.
+
+#![no_main]
+
+use std::hint::black_box;
+
+use import::{About, File, Kind, Mode, Options, Source};
+use libfuzzer_sys::fuzz_target;
+
+/// Options: the numbers that the original tools publish.
+const COMPAT: u8 = 1;
+/// Options: the host's CPUs are known.
+const CPUS: u8 = 2;
+/// Options: the system is named.
+const NAMED: u8 = 4;
+
+fuzz_target!(|input: &[u8]| {
+    if let [options, kind, text @ ..] = input {
+        read(*options, *kind, &String::from_utf8_lossy(text));
+    }
+});
+
+fn read(options: u8, kind: u8, text: &str) {
+    let files = files(text);
+    black_box(files.iter().map(Kind::of).collect::<Vec<_>>());
+    let source = Source {
+        kind: Kind::ALL[usize::from(kind) % Kind::ALL.len()],
+        system: (options & NAMED != 0).then(|| "mysql-8.0.44".to_owned()),
+        origin: "x.my8044_rel.z12a.pk1".to_owned(),
+        files,
+    };
+    let options = Options {
+        mode: match options & COMPAT {
+            0 => Mode::Exact,
+            _ => Mode::Compat,
+        },
+        cpus: (options & CPUS != 0).then_some(8),
+        ..Options::default()
+    };
+    let about = About {
+        name: "fuzz".to_owned(),
+        base: None,
+        source: "fuzz".to_owned(),
+    };
+    let sources = [source];
+    let Ok(rows) = import::read_all(&sources, &options) else {
+        return;
+    };
+    let _ = black_box(import::published(&sources, &rows, &options));
+    if let Ok(run) = import::run(&rows, &about, &options) {
+        let steps = run.trials.iter().flat_map(|trial| &trial.steps);
+        let mut values = steps.flat_map(|(_, measured)| measured).map(|m| m.value);
+        assert!(values.all(f64::is_finite), "a value is not finite");
+    }
+}
+
+fn files(text: &str) -> Vec<File> {
+    let mut files = vec![File {
+        origin: "sb.o.scan.range100.pk1.dop1".to_owned(),
+        text: String::new(),
+    }];
+    for line in text.split_inclusive('\n') {
+        match (line.strip_prefix('@'), files.last_mut()) {
+            (Some(name), _) => files.push(File {
+                origin: name.trim_end().to_owned(),
+                text: String::new(),
+            }),
+            (None, Some(file)) => file.text.push_str(line),
+            (None, None) => {}
+        }
+    }
+    files.retain(|file| !file.text.is_empty());
+    files
+}
