@@ -95,7 +95,7 @@ fn published(name: &str) -> Option<Said> {
     let version = match dbms {
         Dbms::Postgres => of_postgres(digits),
         Dbms::Mariadb => cut(digits, &[2, 2]),
-        Dbms::Mysql | Dbms::Sqlite => cut(digits, &[1, 1]),
+        Dbms::Mysql | Dbms::Sqlite | Dbms::Other => cut(digits, &[1, 1]),
     };
     Some(Said {
         dbms,

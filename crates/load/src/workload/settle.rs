@@ -76,7 +76,7 @@ pub(super) fn work(dialect: Dialect, engine: Engine, version: &Version) -> Settl
             ],
             settings: &[],
         },
-        (Dialect::Mysql, Engine::Tokudb | Engine::Heap | Engine::Btree) => SettleWork {
+        (Dialect::Mysql, Engine::Tokudb | Engine::Heap | Engine::Btree | Engine::Other) => SettleWork {
             each_table: &["ANALYZE TABLE {table}"],
             finally: &[],
             settings: &[],
