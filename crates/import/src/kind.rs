@@ -1,6 +1,6 @@
 //! What a file is.
 
-use crate::File;
+use crate::{File, db_bench, hammerdb};
 
 /// The files that can be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,19 @@ pub enum Kind {
     InsertTable,
     /// What pgbench prints.
     Pgbench,
+    /// What HammerDB prints of timed runs.
+    HammerDb,
+    /// What RocksDB's db_bench prints.
+    DbBench,
+    /// `report.tsv`: a line for each run of db_bench.
+    DbBenchTable,
     /// One measurement a line, under a header.
     Csv,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::SysbenchDirectory,
         Self::Sysbench,
         Self::QpsTable,
@@ -33,6 +39,9 @@ impl Kind {
         Self::InsertLines,
         Self::InsertTable,
         Self::Pgbench,
+        Self::HammerDb,
+        Self::DbBench,
+        Self::DbBenchTable,
         Self::Csv,
     ];
 
@@ -46,6 +55,9 @@ impl Kind {
             Self::InsertLines => "insert-lines",
             Self::InsertTable => "insert-table",
             Self::Pgbench => "pgbench",
+            Self::HammerDb => "hammerdb",
+            Self::DbBench => "db_bench",
+            Self::DbBenchTable => "db_bench-table",
             Self::Csv => "csv",
         }
     }
@@ -60,6 +72,7 @@ impl Kind {
         let name = file.name();
         let named = [
             ("qps.", Self::QpsTable),
+            ("o.qps.", Self::QpsTable),
             ("o.met", Self::MetTable),
             ("o.sum", Self::InsertLines),
             ("mrg.", Self::InsertTable),
@@ -91,6 +104,12 @@ fn by_text(file: &File) -> Option<Kind> {
             Some(Kind::Sysbench)
         } else if text.starts_with("tps = ") || is_greeting(text, "pgbench (") {
             Some(Kind::Pgbench)
+        } else if text.contains(hammerdb::RESULT) || is_greeting(text, "HammerDB CLI v") {
+            Some(Kind::HammerDb)
+        } else if db_bench::is_header(text) {
+            Some(Kind::DbBenchTable)
+        } else if db_bench::is_result(text) {
+            Some(Kind::DbBench)
         } else if text == "--- absolute" {
             Some(Kind::MetTable)
         } else if text.starts_with("col-1 :") {
@@ -128,6 +147,22 @@ mod tests {
                 Some(Kind::Sysbench),
             ),
             ("a.txt", "pgbench (18.1)\nno", Some(Kind::Pgbench)),
+            ("o.qps.abs", "", Some(Kind::QpsTable)),
+            (
+                "a.log",
+                "x\nVuser 1:TEST RESULT : System achieved 9 NOPM from 20 MySQL TPM\n",
+                Some(Kind::HammerDb),
+            ),
+            (
+                "a.txt",
+                "Keys: 16 bytes\nfillseq : 3.4 micros/op 289351 ops/sec; 32.0 MB/s\n",
+                Some(Kind::DbBench),
+            ),
+            (
+                "report.tsv",
+                "ops_sec\tmb_sec\ttest\n",
+                Some(Kind::DbBenchTable),
+            ),
             ("a.csv", "System;Step\n", Some(Kind::Csv)),
             ("a.txt", "sysbench --threads=8 run", None),
             ("a.txt", "hello", None),

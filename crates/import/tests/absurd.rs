@@ -79,6 +79,7 @@ proptest! {
             let source = Source {
                 kind,
                 system: Some("mysql-8.0.44".to_owned()),
+                clients: vec![1],
                 origin: "dir".to_owned(),
                 files: files.clone(),
             };
@@ -86,6 +87,7 @@ proptest! {
                 name: "imported".to_owned(),
                 base: None,
                 source: "dir".to_owned(),
+                by_version: false,
             };
             let sources = [source];
             let result = read_all(&sources, &options).and_then(|rows| {

@@ -16,6 +16,7 @@ fn about() -> About {
         name: "imported".into(),
         base: None,
         source: "x.csv".into(),
+        by_version: false,
     }
 }
 
@@ -85,7 +86,7 @@ fn what_does_not_make_a_run_is_told() {
         (&[], "nothing to import"),
         (&twice, "twice in round 3"),
         (&[absurd], "at most 10000 rounds"),
-        (&[row("fast", "p", 1, 1.0)], "does not say which product"),
+        (&[row("", "p", 1, 1.0)], "has no name"),
     ];
     for (rows, what) in cases {
         let error = run(rows, &about(), &Options::default()).unwrap_err();
