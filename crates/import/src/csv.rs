@@ -60,7 +60,8 @@ impl Rows {
         };
         let (system, step, metric) = (needed("system")?, needed("step")?, needed("metric")?);
         let stated = field("clients").map(|text| line.count("clients", text));
-        let stated = stated.or_else(|| (!options.clients.is_empty()).then(|| options.clients(line)));
+        let stated =
+            stated.or_else(|| (!options.clients.is_empty()).then(|| options.clients(line)));
         let stated = stated.transpose()?;
         let clients = stated.unwrap_or(1);
         let round = field("round")

@@ -22,11 +22,7 @@ pub(crate) fn is_result(text: &str) -> bool {
 ///
 /// # Errors
 /// When there is no result, or a number is none.
-pub(crate) fn rows(
-    system: &str,
-    file: &File,
-    options: &Options,
-) -> Result<Vec<Row>, ImportError> {
+pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
     let mut rows: Vec<Row> = Vec::new();
     let mut threads = None;
     let mut operation: Option<&str> = None;
@@ -152,7 +148,9 @@ pub(crate) fn rows_of_table(
             header = text.split('\t').map(str::trim).collect();
         } else if line.text.contains('\t') {
             if header.is_empty() {
-                return Err(line.wrong("no line with the names of the columns (ops_sec … test) above it"));
+                return Err(
+                    line.wrong("no line with the names of the columns (ops_sec … test) above it")
+                );
             }
             rows.push(row_of_table(line, text, &header, system, options)?);
         }
@@ -193,7 +191,12 @@ fn row_of_table(
 
 /// `readrandom` and 32 of `readrandom.t32`, `overwrite.s0` and 1 of `overwrite.t1.s0`.
 fn threads_of(test: &str) -> (String, Option<u32>) {
-    let threads = |part: &str| part.strip_prefix('t')?.parse::<u32>().ok().filter(|n| *n > 0);
+    let threads = |part: &str| {
+        part.strip_prefix('t')?
+            .parse::<u32>()
+            .ok()
+            .filter(|n| *n > 0)
+    };
     let found = test.split('.').find_map(threads);
     let rest: Vec<&str> = test
         .split('.')
@@ -216,7 +219,12 @@ mod tests {
 
     #[test]
     fn each_benchmark_is_a_step() {
-        let rows = rows("rocksdb-8.0.0", &file("a.txt", PRINTED), &Options::default()).unwrap();
+        let rows = rows(
+            "rocksdb-8.0.0",
+            &file("a.txt", PRINTED),
+            &Options::default(),
+        )
+        .unwrap();
         let shape: Vec<_> = rows
             .iter()
             .map(|row| (row.test.as_str(), row.clients, row.value("rate")))
@@ -282,6 +290,9 @@ mod tests {
         assert_eq!(of(&[1], Some("mine")).unwrap()[0].system, "mine");
         let headless = file("report.tsv", "1\t2\t3\n");
         assert!(rows_of_table(None, &headless, &Options::default()).is_err());
-        assert_eq!(threads_of("overwrite.t1.s0"), ("overwrite.s0".to_owned(), Some(1)));
+        assert_eq!(
+            threads_of("overwrite.t1.s0"),
+            ("overwrite.s0".to_owned(), Some(1))
+        );
     }
 }

@@ -35,7 +35,9 @@ impl File {
     /// or different ones.
     pub(crate) fn clients_of_path(path: &str) -> Option<u32> {
         let number = |part: &str| {
-            let digits = part.strip_prefix("dop").or_else(|| part.strip_suffix('u'))?;
+            let digits = part
+                .strip_prefix("dop")
+                .or_else(|| part.strip_suffix('u'))?;
             let clients = digits.parse().ok()?;
             (1..=MOST_COUNTED).contains(&clients).then_some(clients)
         };
@@ -130,7 +132,11 @@ impl<'a> Line<'a> {
         u32::try_from(value)
             .ok()
             .filter(|_| (1..=MOST_COUNTED).contains(&value))
-            .ok_or_else(|| self.wrong(format!("{what} must be from 1 to {MOST_COUNTED}, not {value}")))
+            .ok_or_else(|| {
+                self.wrong(format!(
+                    "{what} must be from 1 to {MOST_COUNTED}, not {value}"
+                ))
+            })
     }
 }
 

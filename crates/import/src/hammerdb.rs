@@ -20,11 +20,7 @@ struct Achieved {
 ///
 /// # Errors
 /// When there is no result, a virtual user failed, or a number is none.
-pub(crate) fn rows(
-    system: &str,
-    file: &File,
-    options: &Options,
-) -> Result<Vec<Row>, ImportError> {
+pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
     let mut log = Log::default();
     let mut rows: Vec<Row> = Vec::new();
     for line in file.lines() {
@@ -131,7 +127,9 @@ impl Log {
 /// What a virtual user says: `RUNNING` of `Vuser 1:RUNNING`. In the JSON of a job it stands in quotes.
 fn message(text: &str) -> &str {
     let text = text.trim().trim_matches([',', '"']);
-    let after = text.strip_prefix("Vuser ").and_then(|text| text.split_once(':'));
+    let after = text
+        .strip_prefix("Vuser ")
+        .and_then(|text| text.split_once(':'));
     after.map_or(text, |(_, said)| said.trim())
 }
 
@@ -184,7 +182,10 @@ mod tests {
         ];
         assert_eq!(shape, expected);
         assert!(rows.iter().all(|row| row.dbms == Some(Dbms::Mysql)));
-        assert!(rows.iter().all(|row| row.measurements[0].unit == Unit::PerMinute));
+        assert!(
+            rows.iter()
+                .all(|row| row.measurements[0].unit == Unit::PerMinute)
+        );
     }
 
     #[test]

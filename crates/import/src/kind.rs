@@ -67,8 +67,16 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// What a single file is, by its name where that says it, else by what it holds.
+    /// What a single file is, by its name where that says it, else by what it holds. A file of any columns with commas
+    /// is taken for CSV by its ending.
     pub fn of(file: &File) -> Option<Self> {
+        let end = std::path::Path::new(file.name()).extension();
+        let is_csv = end.is_some_and(|end| end.eq_ignore_ascii_case("csv"));
+        Self::known(file).or_else(|| is_csv.then_some(Self::Csv))
+    }
+
+    /// The same, for a file that nobody named: its ending says nothing.
+    pub fn known(file: &File) -> Option<Self> {
         let name = file.name();
         let named = [
             ("qps.", Self::QpsTable),
@@ -78,11 +86,8 @@ impl Kind {
             ("mrg.", Self::InsertTable),
         ];
         let by_name = named.into_iter().find(|(start, _)| name.starts_with(start));
-        let end = std::path::Path::new(name).extension();
-        let is_csv = end.is_some_and(|end| end.eq_ignore_ascii_case("csv"));
-        let by_end = || is_csv.then_some(Self::Csv);
         let by_name = by_name.map(|(_, kind)| kind);
-        by_name.or_else(|| by_text(file)).or_else(by_end)
+        by_name.or_else(|| by_text(file))
     }
 }
 
@@ -171,6 +176,9 @@ mod tests {
         for (name, text, kind) in table {
             assert_eq!(Kind::of(&file(name, text)), kind, "{name}");
         }
+        let table = file("a.csv", "build,test,rate\n");
+        assert_eq!(Kind::of(&table), Some(Kind::Csv));
+        assert_eq!(Kind::known(&table), None);
         for kind in Kind::ALL {
             assert_eq!(Kind::from_name(kind.name()), Some(kind));
         }

@@ -36,11 +36,7 @@ struct Script<'a> {
 ///
 /// # Errors
 /// When there is no rate, two of them, or a number is none.
-pub(crate) fn rows(
-    system: &str,
-    file: &File,
-    options: &Options,
-) -> Result<Vec<Row>, ImportError> {
+pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
     let mut found = Found::default();
     for line in file.lines() {
         found.read(line)?;
@@ -167,9 +163,9 @@ impl Script<'_> {
     fn read(&mut self, line: Line<'_>, text: &str) -> Result<(), ImportError> {
         if let Some((count, rest)) = text.split_once(" transactions (") {
             let rate = rest.split_once("tps = ").map(|(_, rate)| rate);
-            let rate = rate.and_then(|rate| rate.strip_suffix(')')).ok_or_else(|| {
-                line.wrong("no `tps = …)` of this script: the file is cut")
-            })?;
+            let rate = rate
+                .and_then(|rate| rate.strip_suffix(')'))
+                .ok_or_else(|| line.wrong("no `tps = …)` of this script: the file is cut"))?;
             let tps = line.number("tps of a script", rate)?;
             let count = line.whole("transactions of a script", count)?;
             self.tps = (count > 0).then_some(tps);
@@ -328,7 +324,12 @@ mod tests {
             .iter()
             .map(|row| {
                 let millis = row.value("service.transaction.mean").unwrap() / 1e3;
-                (row.test.as_str(), row.clients, row.value("rate").unwrap(), millis)
+                (
+                    row.test.as_str(),
+                    row.clients,
+                    row.value("rate").unwrap(),
+                    millis,
+                )
             })
             .collect();
         let expected = [
@@ -339,9 +340,15 @@ mod tests {
         ];
         assert_eq!(shape, expected);
         assert_eq!(all[1].value("errors.transaction"), Some(4.0));
-        let throttled = SCRIPTS.replace("tps = 11029", "rate limit schedule lag: avg 0.9 (max 2) ms\ntps = 11029");
+        let throttled = SCRIPTS.replace(
+            "tps = 11029",
+            "rate limit schedule lag: avg 0.9 (max 2) ms\ntps = 11029",
+        );
         let all = rows("pg15", &file("a.txt", &throttled), &Options::default()).unwrap();
-        assert!(all.iter().all(|row| row.value("response.transaction.mean").is_some()));
+        assert!(
+            all.iter()
+                .all(|row| row.value("response.transaction.mean").is_some())
+        );
         let cut = SCRIPTS.replace("tps = 5529.199553)", "tps = 55");
         let error = rows("pg15", &file("a.txt", &cut), &Options::default()).unwrap_err();
         assert_eq!(error.line, 12, "{error}");

@@ -218,8 +218,7 @@ mod tests {
     #[test]
     fn all_sources_are_read_in_order_and_copies_refused() {
         let csv = |name: &str, value: u32| {
-            let text =
-                format!("system,step,metric,value,clients\nmysql-8,a,rate,{value},1\n");
+            let text = format!("system,step,metric,value,clients\nmysql-8,a,rate,{value},1\n");
             source(Kind::Csv, name, &text)
         };
         let options = Options::default();

@@ -6,7 +6,6 @@ use model::{
     Build, BuildFacts, BuildSource, Config, Connection, Dbms, Engine, Placement, System, Version,
 };
 
-
 /// The system of this name; `usual` is the product where the name does not say it. Where neither says one that backslide
 /// runs, it is another.
 ///
@@ -19,7 +18,9 @@ pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<Sy
         return Err("a system has no name: give it one (NAME=PATH)".to_owned());
     }
     let note = match (said.dbms, &said.version) {
-        (Dbms::Other, _) => "imported; not a product that backslide runs, or its name does not say which",
+        (Dbms::Other, _) => {
+            "imported; not a product that backslide runs, or its name does not say which"
+        }
         (_, Some(_)) => "imported; the version is what the name of the system says",
         (_, None) => "imported; the name of the system says no version",
     };
@@ -268,7 +269,14 @@ mod tests {
     #[test]
     fn a_name_that_says_no_product_is_of_another_unless_it_is_told() {
         assert!(system("", None, "x").is_err());
-        for name in ["fast", "my", "mysterious", "pgx.1", "mysqld-8.0.31", "my80x"] {
+        for name in [
+            "fast",
+            "my",
+            "mysterious",
+            "pgx.1",
+            "mysqld-8.0.31",
+            "my80x",
+        ] {
             let another = system(name, None, "x").unwrap();
             assert_eq!(another.build.dbms, Dbms::Other, "{name}");
             assert_eq!(another.engine, Engine::Other, "{name}");

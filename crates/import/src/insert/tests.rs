@@ -128,3 +128,69 @@ fn names_say_sizes_and_rates() {
     assert_eq!(rate_of_step("qp500"), Some(500));
     assert_eq!(rate_of_step("l.i0"), None);
 }
+
+#[test]
+fn steps_stand_in_the_order_of_their_rates_whatever_the_order_of_the_files() {
+    let source = |name: &str| crate::Source {
+        kind: crate::Kind::InsertTable,
+        system: None,
+        clients: Vec::new(),
+        origin: name.to_owned(),
+        files: vec![file(name, BASE)],
+    };
+    let sorted_by_name = [
+        "mrg.l.i0",
+        "mrg.l.i1",
+        "mrg.l.x",
+        "mrg.q100.1",
+        "mrg.q100.2",
+        "mrg.q1000.1",
+        "mrg.q200.1",
+        "mrg.qp100",
+        "mrg.qr100",
+    ];
+    let sources = sorted_by_name.map(source);
+    let rows = crate::read_all(&sources, &one()).unwrap();
+    let about = crate::About {
+        name: "imported".into(),
+        base: None,
+        source: "mrg".into(),
+        by_version: false,
+    };
+    let run = crate::run(&rows, &about, &one()).unwrap();
+    let steps = run.trials[0].steps.iter();
+    let steps: Vec<&str> = steps.map(|(record, _)| record.step.0.as_str()).collect();
+    let expected = [
+        "l.i0", "l.x", "l.i1", "qr100", "q100.1", "q100.2", "qp100", "q200.1", "q1000.1",
+    ];
+    assert_eq!(steps, expected);
+    let text = crate::published(&sources, &rows, &one()).unwrap();
+    let tables = text.lines().filter_map(|line| line.strip_prefix("mrg."));
+    assert_eq!(tables.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn merged_tables_of_several_numbers_of_clients_are_no_rounds() {
+    let source = |clients: u32, text: String| crate::Source {
+        kind: crate::Kind::InsertTable,
+        system: None,
+        clients: vec![clients],
+        origin: "mrg.q100.2".to_owned(),
+        files: vec![file("mrg.q100.2", &text)],
+    };
+    let sources = [
+        source(1, BASE.to_owned()),
+        source(8, BASE.replace("6886", "60000")),
+    ];
+    let rows = crate::read_all(&sources, &Options::default()).unwrap();
+    assert_eq!(crate::run::rounds(&rows), Ok(vec![1, 1]));
+    let text = crate::published(&sources, &rows, &Options::default()).unwrap();
+    let titles: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("mrg."))
+        .collect();
+    assert_eq!(titles, ["mrg.q100.2, 1 client", "mrg.q100.2, 8 clients"]);
+    // The rate that the writers were asked for is that of all clients.
+    let targets: Vec<Option<u64>> = rows.iter().map(|row| row.target_rate).collect();
+    assert_eq!(targets, [Some(100), Some(800)]);
+}

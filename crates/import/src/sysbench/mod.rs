@@ -67,13 +67,18 @@ pub(crate) fn single(system: &str, file: &File, options: &Options) -> Result<Row
     let output = Output::parse(file)?;
     let script = output.script.as_deref();
     let test = script.unwrap_or("sysbench");
-    let clients = output.threads.map_or_else(|| options.clients(file.end()), Ok)?;
+    let clients = output
+        .threads
+        .map_or_else(|| options.clients(file.end()), Ok)?;
     let mut row = Row::new(file.end(), system, test, clients);
     row.cpus.clone_from(&output.cpus);
     row.scale.clone_from(&output.scale);
     let group = script.map_or("", group_of_script);
     group.clone_into(&mut row.group);
-    put_rate(&mut row, &Rate::of(&output, clients, file.end(), options.mode)?);
+    put_rate(
+        &mut row,
+        &Rate::of(&output, clients, file.end(), options.mode)?,
+    );
     put_output(&mut row, &output);
     Ok(row)
 }
@@ -108,9 +113,7 @@ fn of_test(
     row.scale = output.as_ref().and_then(|output| output.scale.clone());
     let met = parts.met.map(Met::parse).transpose()?;
     let rate = match (&output, &met) {
-        (Some(output), _) => {
-            Rate::of(output, output.threads.unwrap_or(clients), at, options.mode)?
-        }
+        (Some(output), _) => Rate::of(output, output.threads.unwrap_or(clients), at, options.mode)?,
         (None, Some(met)) => Rate::of_met(met, name.is_scan(), clients, at, options.mode)?,
         (None, None) => return Err(at.wrong("neither sb.o nor sb.met of this test is there")),
     };

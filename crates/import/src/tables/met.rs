@@ -271,7 +271,11 @@ mod tests {
             let values = |text: &str| -> Vec<String> {
                 let lines = text.lines().filter(|line| line.contains("my5"));
                 lines
-                    .map(|line| line.replace("\t\t", "\t").replace("x.my", "my").replace(".pk1", ""))
+                    .map(|line| {
+                        line.replace("\t\t", "\t")
+                            .replace("x.my", "my")
+                            .replace(".pk1", "")
+                    })
                     .collect()
             };
             assert_eq!(values(&print(&rows)), values(table));

@@ -74,7 +74,9 @@ fn blocks(file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
             })?);
             continue;
         }
-        let test = test.as_ref().ok_or_else(|| line.wrong("no name of a test above it"))?;
+        let test = test
+            .as_ref()
+            .ok_or_else(|| line.wrong("no name of a test above it"))?;
         let fields: Vec<&str> = line.text.split_whitespace().collect();
         let Some((directory, rates)) = fields.split_last() else {
             continue;
@@ -226,12 +228,10 @@ fn print(
         let of_test = rows.iter().filter(|row| row.test == test);
         let digits = digits(of_test.filter_map(|row| row.value("rate")));
         for system in columns {
-            let text_of_cell = value(rows, system, test, "rate")
-                .zip(of_base)
-                .map_or_else(
-                    || "NA".to_owned(),
-                    |(value, base)| cell(value, base, digits),
-                );
+            let text_of_cell = value(rows, system, test, "rate").zip(of_base).map_or_else(
+                || "NA".to_owned(),
+                |(value, base)| cell(value, base, digits),
+            );
             let _infallible = write!(text, "{text_of_cell}\t");
         }
         let _infallible = writeln!(text, "{test}");
@@ -313,17 +313,17 @@ mod tests_of_qps {
         let twin = "hot-points_range=100,4527,2979\ndelete_range=100,13972,8450\n";
         let twin = file("qps.abs.csv", twin);
         let systems = systems_of_legend(&table);
-        assert_eq!(
-            systems.as_deref(),
-            Some("my5651_rel.z12a,my8043_rel.z12a")
-        );
+        assert_eq!(systems.as_deref(), Some("my5651_rel.z12a,my8043_rel.z12a"));
         let values = |rows: &[Row]| -> Vec<(String, String, Option<f64>)> {
             let each = rows.iter();
             each.map(|row| (row.system.clone(), row.test.clone(), row.value("rate")))
                 .collect()
         };
         let of_twin = rows(&twin, systems.as_deref(), &one()).unwrap();
-        assert_eq!(values(&of_twin), values(&rows(&table, None, &one()).unwrap()));
+        assert_eq!(
+            values(&of_twin),
+            values(&rows(&table, None, &one()).unwrap())
+        );
         let error = rows(&twin, None, &one()).unwrap_err();
         assert!(error.what.contains("A,B,C=PATH"), "{error}");
         assert!(rows(&twin, Some("a"), &one()).is_err());
@@ -339,10 +339,16 @@ mod tests_of_qps {
             1.466\t1.600\t1.35\tscan_range=100\n299\t291\t287\tread-only_range=10000\n";
         let rows = rows(&file("qps.abs", table), None, &one()).unwrap();
         let printed = print_absolute(&rows);
-        assert!(printed.contains("\n1.466\t1.600\t1.350\tscan_range=100\n"), "{printed}");
+        assert!(
+            printed.contains("\n1.466\t1.600\t1.350\tscan_range=100\n"),
+            "{printed}"
+        );
         assert!(printed.contains("\n299\t291\t287\t"), "{printed}");
         let ratios = print_relative(&rows);
-        assert!(ratios.contains("\n1.09\t0.92\tscan_range=100\n"), "{ratios}");
+        assert!(
+            ratios.contains("\n1.09\t0.92\tscan_range=100\n"),
+            "{ratios}"
+        );
     }
 
     /// Of December 2020: rates of one, two and four clients.
@@ -359,8 +365,14 @@ mod tests_of_qps {
         let of_four: Vec<_> = of_four
             .map(|row| (row.system.as_str(), row.test.as_str(), row.value("rate")))
             .collect();
-        assert_eq!(of_four[1], ("my5731.x6d", "point-query.pre_range=100", Some(58654.0)));
-        assert_eq!(of_four[2], ("my5649.x6d", "insert_range=100", Some(34498.0)));
+        assert_eq!(
+            of_four[1],
+            ("my5731.x6d", "point-query.pre_range=100", Some(58654.0))
+        );
+        assert_eq!(
+            of_four[2],
+            ("my5649.x6d", "insert_range=100", Some(34498.0))
+        );
         for clients in [&[][..], &[1][..], &[1, 2][..]] {
             let error = rows(&table, None, &of(clients)).unwrap_err();
             assert!(error.what.starts_with("3 columns, and"), "{error}");

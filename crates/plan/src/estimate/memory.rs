@@ -77,7 +77,9 @@ fn caches(system: &System, sessions: u64) -> u64 {
     match (system.build.dbms, system.engine) {
         (Dbms::Postgres, _) => of("shared_buffers", Bytes::from_mib(128)),
         // Each connection has its own.
-        (Dbms::Sqlite | Dbms::Other, _) => sessions.saturating_mul(sqlite_cache(value("cache_size"))),
+        (Dbms::Sqlite | Dbms::Other, _) => {
+            sessions.saturating_mul(sqlite_cache(value("cache_size")))
+        }
         (Dbms::Mysql | Dbms::Mariadb, engine) => {
             let pool = of("innodb_buffer_pool_size", Bytes::from_mib(128));
             let other = match engine {

@@ -60,7 +60,9 @@ pub(super) fn lines(
     installation: &Installation,
 ) -> Result<Lines, EngineMissing> {
     Ok(match (engine, way(build, engine, installation)?) {
-        (Engine::Innodb | Engine::Heap | Engine::Btree | Engine::Other, _) | (_, Way::Always) => &[],
+        (Engine::Innodb | Engine::Heap | Engine::Btree | Engine::Other, _) | (_, Way::Always) => {
+            &[]
+        }
         // MyRocks has no temporary tables.
         (Engine::Myrocks, Way::MariadbPlugin) => &[
             ("plugin-load-add", Some("ha_rocksdb")),

@@ -118,7 +118,9 @@ impl Found {
             (self.others, "without results that are known"),
         ];
         let said = all.iter().filter(|(count, _)| *count > 0);
-        let said: Vec<String> = said.map(|(count, what)| format!("{count} {what}")).collect();
+        let said: Vec<String> = said
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
         (!said.is_empty()).then(|| format!("files passed over: {}", said.join("; ")))
     }
 
@@ -141,7 +143,10 @@ impl Found {
         is_raw_known: bool,
     ) -> Result<()> {
         if depth > DEEPEST {
-            bail!("{}: more than {DEEPEST} directories within each other", directory.display());
+            bail!(
+                "{}: more than {DEEPEST} directories within each other",
+                directory.display()
+            );
         }
         let entries = entries(directory)?;
         let raw: Vec<&PathBuf> = entries.iter().filter(|path| is_raw_output(path)).collect();
@@ -157,7 +162,8 @@ impl Found {
             .iter()
             .filter(|path| !path.is_symlink() || !path.is_dir())
             .partition(|path| path.is_dir());
-        let mut is_raw_known = is_raw_known || files.iter().any(|path| name(path).starts_with("o.sum"));
+        let mut is_raw_known =
+            is_raw_known || files.iter().any(|path| name(path).starts_with("o.sum"));
         for below in &directories {
             is_raw_known |= self::entries(below)?.iter().any(|path| is_raw_output(path));
         }
@@ -173,13 +179,19 @@ impl Found {
     /// A file in a folder: it is read where it is known, and passed over where it is not.
     fn look_at(&mut self, named: &Named<'_>, path: &Path, is_raw_known: bool) -> Result<()> {
         let name = name(path);
-        let is_ratio = ["qps.rel", "o.qps.rel", "rel."].iter().any(|start| name.starts_with(start));
+        let is_ratio = ["qps.rel", "o.qps.rel", "rel."]
+            .iter()
+            .any(|start| name.starts_with(start));
         if is_ratio || twin(path).is_some() || is_packed_copy(path) {
             self.derived += 1;
             return Ok(());
         }
-        let file = if path.is_file() { self.read(path).ok() } else { None };
-        let known = file.and_then(|file| Some((Kind::of(&file)?, file)));
+        let file = if path.is_file() {
+            self.read(path).ok()
+        } else {
+            None
+        };
+        let known = file.and_then(|file| Some((Kind::known(&file)?, file)));
         let Some((kind, file)) = known else {
             self.others += 1;
             return Ok(self.check_seen(path)?);
@@ -213,8 +225,13 @@ impl Found {
 /// The table with tabs that has the legend of a table with commas, where it lies beside it.
 fn twin(path: &Path) -> Option<PathBuf> {
     let bare = name(path);
-    let bare = bare.strip_suffix(".gz").unwrap_or(bare).strip_suffix(".csv")?;
-    let is_table = ["qps.", "o.qps."].iter().any(|start| bare.starts_with(start));
+    let bare = bare
+        .strip_suffix(".gz")
+        .unwrap_or(bare)
+        .strip_suffix(".csv")?;
+    let is_table = ["qps.", "o.qps."]
+        .iter()
+        .any(|start| bare.starts_with(start));
     let beside = [".tsv", ".tsv.gz"].map(|end| path.with_file_name(format!("{bare}{end}")));
     beside.into_iter().find(|path| is_table && path.is_file())
 }

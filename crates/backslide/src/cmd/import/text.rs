@@ -14,7 +14,7 @@ use rustix::fs::{Mode, OFlags, open};
 /// The largest file that is read, unpacked.
 const LARGEST_FILE: u64 = 256 << 20;
 /// How long a named pipe may have nobody who writes to it.
-const LONGEST_WITHOUT_WRITER: Duration = Duration::from_secs(10);
+const LONGEST_WITHOUT_WRITER: Duration = Duration::from_secs(5);
 /// How long somebody who holds a pipe open for writing may write nothing: as long as a benchmark runs.
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 3600);
 /// How often a pipe is looked at meanwhile.
@@ -79,7 +79,10 @@ fn read_pipe(path: &Path) -> Result<Vec<u8>> {
             Ok(0) => {
                 if since.elapsed() > LONGEST_WITHOUT_WRITER {
                     let seconds = LONGEST_WITHOUT_WRITER.as_secs();
-                    bail!("{}: a named pipe, and nothing wrote to it within {seconds} s", path.display());
+                    bail!(
+                        "{}: a named pipe, and nothing wrote to it within {seconds} s",
+                        path.display()
+                    );
                 }
                 sleep(LOOK);
             }
@@ -91,7 +94,10 @@ fn read_pipe(path: &Path) -> Result<Vec<u8>> {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 has_writer = true;
                 if since.elapsed() > LONGEST_SILENCE {
-                    bail!("{}: a pipe that stays open and says nothing", path.display());
+                    bail!(
+                        "{}: a pipe that stays open and says nothing",
+                        path.display()
+                    );
                 }
                 let wait = Timespec {
                     tv_sec: 0,
@@ -172,7 +178,10 @@ mod tests {
         let bare: Vec<u16> = "system".encode_utf16().collect();
         for (bytes, named) in [
             (b"a\nt\xe9st".to_vec(), "line 2 has the byte 0xe9"),
-            (b"a\nt\xe9st".to_vec(), "looks like Latin-1: iconv -f ISO-8859-1"),
+            (
+                b"a\nt\xe9st".to_vec(),
+                "looks like Latin-1: iconv -f ISO-8859-1",
+            ),
             (b"\x93t\xe9st\x94".to_vec(), "looks like Windows-1252"),
             (utf16(marked.clone(), true), "UTF-16 (little-endian)"),
             (utf16(marked, false), "UTF-16 (big-endian)"),
