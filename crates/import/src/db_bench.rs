@@ -1,4 +1,4 @@
-//! What RocksDB's db_bench prints, and the table `report.tsv` that its `benchmark.sh` makes of several runs.
+//! What the `db_bench` of RocksDB prints, and the table `report.tsv` that its `benchmark.sh` makes of several runs.
 
 use model::Unit;
 

@@ -1,4 +1,4 @@
-//! What HammerDB prints at the end of a timed TPROC-C run, with the times of its transactions where they were profiled.
+//! What `HammerDB` prints at the end of a timed TPROC-C run, with the times of its transactions where they were profiled.
 
 use model::{Dbms, Unit};
 

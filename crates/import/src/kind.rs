@@ -19,11 +19,11 @@ pub enum Kind {
     InsertTable,
     /// What pgbench prints.
     Pgbench,
-    /// What HammerDB prints of timed runs.
+    /// What `HammerDB` prints of timed runs.
     HammerDb,
-    /// What RocksDB's db_bench prints.
+    /// What the `db_bench` of RocksDB prints.
     DbBench,
-    /// `report.tsv`: a line for each run of db_bench.
+    /// `report.tsv`: a line for each run of `db_bench`.
     DbBenchTable,
     /// One measurement a line, under a header.
     Csv,

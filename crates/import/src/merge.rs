@@ -11,11 +11,13 @@ use crate::{Kind, Row};
 /// A system in a table, with a number of clients.
 type Column = (String, u32);
 
+/// What a table says of a column: its kind, and where the row of each test is.
+type Said = (Kind, HashMap<String, usize>);
+
 /// The rows of all sources. Those of tables of rates and costs are joined where they are the same measurement.
 pub(crate) fn tables(sources: Vec<(Kind, Vec<Row>)>) -> Vec<Row> {
     let mut all: Vec<Row> = Vec::new();
-    // Of each column of a table that is there: its kind, and where its tests are.
-    let mut known: HashMap<Column, Vec<(Kind, HashMap<String, usize>)>> = HashMap::new();
+    let mut known: HashMap<Column, Vec<Said>> = HashMap::new();
     for (kind, rows) in sources {
         if !matches!(kind, Kind::QpsTable | Kind::MetTable) {
             all.extend(rows);
@@ -66,12 +68,12 @@ fn is_same(
     shared.peek().is_some() && shared.all(|(row, known)| agree(row, known))
 }
 
-/// Have both the same value wherever both have one? They have one in common.
+/// Have both the same value wherever both have one? A table of ratios has none in common with the rates that it was made
+/// of.
 fn agree(row: &Row, known: &Row) -> bool {
     let values = row.measurements.iter();
-    let pairs = values.filter_map(|one| Some((one.value, known.value(&one.metric.0)?)));
-    let mut pairs = pairs.peekable();
-    pairs.peek().is_some() && pairs.all(|(own, other)| own.total_cmp(&other).is_eq())
+    let mut pairs = values.filter_map(|one| Some((one.value, known.value(&one.metric.0)?)));
+    pairs.all(|(own, other)| own.total_cmp(&other).is_eq())
 }
 
 /// Adds the rows of a column: new tests, and what is new of those that are there. Of a scan the table of costs decides.
@@ -158,6 +160,15 @@ mod tests {
         let all = shape(&[rates(RATES), rates(other)]);
         assert_eq!(all.len(), 8, "{all:?}");
         assert!(all.iter().all(|(_, _, round)| *round == 1), "{all:?}");
+    }
+
+    #[test]
+    fn ratios_belong_to_the_rates_that_they_were_made_of() {
+        let ratios =
+            "Relative to: my5621.a\ncol-1 : my5651.a\n\ncol-1\n0.99\trandom-points_range=1000\n";
+        let sources = [rates(RATES), rates(ratios)];
+        assert!(shape(&sources).iter().all(|(_, _, round)| *round == 1));
+        assert_eq!(tables(sources.to_vec()).len(), 4);
     }
 
     #[test]

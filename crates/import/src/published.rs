@@ -216,7 +216,7 @@ mod tests {
         Source {
             kind: Kind::of(&file).unwrap(),
             system: None,
-            clients: vec![1],
+            clients: Vec::new(),
             origin: name.to_owned(),
             files: vec![file],
         }

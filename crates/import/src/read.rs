@@ -111,8 +111,25 @@ pub fn read(source: &Source, options: &Options) -> Result<Vec<Row>, ImportError>
     for row in &rows {
         check_names(row)?;
         check_finite(row)?;
+        check_clients(row, &source.clients)?;
     }
     Ok(rows)
+}
+
+/// What was said of a file is not what the file says of itself. Of loads no file says it.
+fn check_clients(row: &Row, said: &[u32]) -> Result<(), ImportError> {
+    let is_load = tables::group_of(&row.test).is_empty();
+    if said.is_empty() || said.contains(&row.clients) || is_load {
+        return Ok(());
+    }
+    let stated = row.clients;
+    Err(row.place().wrong(format!(
+        "the file says {stated} clients, and PATH@{} other: leave that out",
+        said.iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
+    )))
 }
 
 /// Names come from files of other people, and are printed.
@@ -200,6 +217,19 @@ mod tests {
         assert_eq!(clients("qps.abs", &[], &[4]), Some(4));
         assert_eq!(clients("dop40/qps.abs", &[], &[4]), Some(40));
         assert_eq!(clients("dop40/qps.abs", &[8], &[4]), Some(8));
+    }
+
+    #[test]
+    fn clients_that_the_file_contradicts_are_refused() {
+        let text =
+            "sb.met.insert.range100.pk1.dop8\n--- absolute\n1\t1\t0\t0\t0\t9\tx.my8044.a.pk1\n";
+        let mut table = source(Kind::MetTable, "o.met", text);
+        table.clients = vec![8];
+        assert!(read(&table, &Options::default()).is_ok());
+        table.clients = vec![40];
+        let error = read(&table, &Options::default()).unwrap_err();
+        assert_eq!(error.line, 3, "{error}");
+        assert!(error.what.contains("says 8 clients"), "{error}");
     }
 
     #[test]

@@ -94,6 +94,14 @@ fn published(name: &str) -> Option<Said> {
         (!digits.is_empty() && ends).then_some((digits, stage, dbms, engine))
     });
     let (digits, stage, dbms, engine) = found?;
+    // FB MySQL has both engines; configs of InnoDB are called z12a, those of MyRocks za5 or y9c.
+    let of_innodb = |config: &str| {
+        let family = config.strip_prefix('c').unwrap_or(config);
+        let number = family.strip_prefix('z');
+        number.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let is_innodb = name.starts_with("fb") && published_config(name).is_some_and(of_innodb);
+    let engine = engine.filter(|_| !is_innodb);
     let version = match dbms {
         Dbms::Postgres if !stage.is_empty() => format!("{digits}{stage}").parse().ok(),
         Dbms::Postgres => of_postgres(digits),
@@ -247,6 +255,7 @@ mod tests {
             ("mysql-20261101-nightly", "mysql 0 innodb unknown"),
             ("postgresql-18.1", "postgres 18.1 heap unknown"),
             ("fbmy8032_rel_o2nofp.za5", "mysql 8.0.32 myrocks za5"),
+            ("fbmy8032_rel_o2nofp.z12a", "mysql 8.0.32 innodb z12a"),
             ("fbmy5635_rel_221222.y9c", "mysql 5.6.35 myrocks y9c"),
             ("pg18beta1_o2nofp.x10b", "postgres 18beta1 heap x10b"),
             ("pg174_o2nofp.x10a", "postgres 17.4 heap x10a"),
