@@ -56,8 +56,8 @@ impl Kind {
             Self::InsertTable => "insert-table",
             Self::Pgbench => "pgbench",
             Self::HammerDb => "hammerdb",
-            Self::DbBench => "db_bench",
-            Self::DbBenchTable => "db_bench-table",
+            Self::DbBench => "db-bench",
+            Self::DbBenchTable => "db-bench-table",
             Self::Csv => "csv",
         }
     }

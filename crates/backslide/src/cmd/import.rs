@@ -39,7 +39,7 @@ pub(crate) struct ImportArgs {
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// What the files are: sysbench-dir, sysbench, qps, met, insert-lines, insert-table, pgbench, hammerdb,
-    /// db_bench, db_bench-table, csv [default: as their names and contents say]
+    /// db-bench, db-bench-table, csv [default: as their names and contents say]
     #[arg(long = "as", value_name = "KIND", value_parser = kind)]
     pub(crate) kind: Option<Kind>,
     /// The name of the run's plan, the same for one history

@@ -194,7 +194,7 @@ impl Found {
         let known = file.and_then(|file| Some((Kind::known(&file)?, file)));
         let Some((kind, file)) = known else {
             self.others += 1;
-            return Ok(self.check_seen(path)?);
+            return self.check_seen(path);
         };
         let is_table = matches!(kind, Kind::QpsTable | Kind::MetTable | Kind::InsertTable);
         if is_table && is_raw_known {
@@ -273,8 +273,9 @@ fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
 /// The path as text: it becomes names in reports.
 pub(super) fn utf_8(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| {
+        let bytes = path.as_os_str().as_encoded_bytes().escape_ascii();
         anyhow!(
-            "{}: this path is not UTF-8 ({path:?}); import it by another name",
+            "{}: this path is not UTF-8 ({bytes}); import it by another name",
             path.display()
         )
     })

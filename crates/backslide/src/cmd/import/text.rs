@@ -16,7 +16,7 @@ const LARGEST_FILE: u64 = 256 << 20;
 /// How long a named pipe may have nobody who writes to it.
 const LONGEST_WITHOUT_WRITER: Duration = Duration::from_secs(5);
 /// How long somebody who holds a pipe open for writing may write nothing: as long as a benchmark runs.
-const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 3600);
+const LONGEST_SILENCE: Duration = Duration::from_hours(24);
 /// How often a pipe is looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -70,7 +70,7 @@ fn read_pipe(path: &Path) -> Result<Vec<u8>> {
     let what = || format!("cannot read {}", path.display());
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut pipe = std::fs::File::from(open(path, flags, Mode::empty()).with_context(what)?);
-    let (mut bytes, mut piece) = (Vec::new(), [0_u8; 1 << 16]);
+    let (mut bytes, mut piece) = (Vec::new(), vec![0_u8; 1 << 16]);
     let mut has_writer = false;
     let mut since = Instant::now();
     loop {
