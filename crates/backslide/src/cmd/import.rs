@@ -48,7 +48,7 @@ pub(crate) struct ImportArgs {
     /// The numbers that the original tools publish, to the last digit, and the tables derived from them
     #[arg(long)]
     pub(crate) compat: bool,
-    /// The system that the others are compared with [default: the first]
+    /// The system that the others are compared with [default: the first; of a folder the oldest version]
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) base: Option<String>,
     /// CPUs of the host that measured, so that CPU per operation becomes microseconds
