@@ -44,6 +44,12 @@ fn line(system: &str, round: u32, value: f64) -> String {
     format!("\"{system}\",point-query,rate,{value},{round}\n")
 }
 
+/// All comparisons of rates as `compare --format json` has them; its exit status says that nothing is decided.
+fn all_compared(bench: &Bench) -> Value {
+    let ran = bench.run(&["compare", "--format", "json"]);
+    serde_json::from_str(&ran.stdout).unwrap()
+}
+
 /// The comparison of a metric as `compare --format json` has it.
 fn compared(bench: &Bench, metric: &str) -> Value {
     let ran = bench.run(&["compare", "--metric", metric, "--format", "json"]);
@@ -188,16 +194,14 @@ fn what_cannot_be_imported_is_told_with_its_line() {
     let half = sysbench(1000).split_once("queries:").unwrap().0.to_owned();
     bench.write("half.txt", &half);
     bench.write("notes.txt", "hello\n");
-    bench.write("fast.csv", "system,step,metric,value\nfast,a,rate,1\n");
     bench.write("nan.csv", "system,step,metric,value\nmysql-8,a,rate,NaN\n");
     bench.write("zeros", &"\0".repeat(5000));
     fs::create_dir(bench.path("empty")).unwrap();
     insta::assert_snapshot!(told(&bench, &["mysql-8=half.txt"]), @"error: half.txt:5: no line `queries:`");
     insta::assert_snapshot!(told(&bench, &["notes.txt"]), @"error: notes.txt: neither its name nor what it holds says what it is; say it with --as KIND");
-    insta::assert_snapshot!(told(&bench, &["fast.csv"]), @"error: fast.csv:2: `fast` does not say which product it is: give it a name such as mysql-8.0.31 or my8031.z12a (NAME=PATH), or say --dbms");
     insta::assert_snapshot!(told(&bench, &["nan.csv"]), @"error: nan.csv:2: value must be a number from zero up, not `NaN`");
     insta::assert_snapshot!(told(&bench, &["zeros", "--as", "pgbench"]), @"error: zeros:1: no line `tps = …`: the run of pgbench failed, or this is something else");
-    insta::assert_snapshot!(told(&bench, &["empty"]), @"error: empty: no raw output of sysbench (sb.o.…, sb.met.…) in it; name the files to import");
+    insta::assert_snapshot!(told(&bench, &["empty"]), @"error: empty: no results in it that are known by their names or by what they hold; name the files to import");
     insta::assert_snapshot!(told(&bench, &["gone.csv"]), @"
     error: cannot read gone.csv
       because No such file or directory (os error 2)
@@ -249,4 +253,166 @@ fn a_file_is_no_second_round_of_itself() {
         let text = told(&bench, &["mysql-8=a.txt", second]);
         assert!(text.contains("the same results are in a.txt"), "{text}");
     }
+}
+
+/// A table of rates of two systems, whose scans have decimals.
+fn table(points: u32) -> String {
+    format!(
+        "col-1 : x.my5651_rel.z11a.pk1\ncol-2 : x.my8041_rel.z11a.pk1\n\ncol-1\tcol-2\n\
+         {points}\t1000\thot-points_range=100\n1.466\t1.600\tscan_range=100\n"
+    )
+}
+
+#[test]
+fn tables_of_several_numbers_of_clients_are_no_rounds() {
+    let bench = Bench::new();
+    for (clients, points) in [(1, 1000), (4, 1001), (40, 1002)] {
+        bench.write(&format!("{clients}.tsv"), &table(points));
+        fs::create_dir(bench.path(&format!("dop{clients}"))).unwrap();
+        bench.write(&format!("dop{clients}/qps.abs"), &table(points));
+    }
+    let unknown = ["--as", "qps", "1.tsv", "4.tsv", "40.tsv"];
+    let text = told(&bench, &unknown);
+    assert!(text.contains("1.tsv:5: how many clients?"), "{text}");
+    let by_path = ["dop1/qps.abs", "dop4/qps.abs", "dop40/qps.abs"];
+    let said = ["--as", "qps", "1.tsv@1", "4.tsv@4", "40.tsv@40"];
+    for paths in [&by_path[..], &said[..]] {
+        bench.run(&[&["import"], paths].concat()).fine();
+        let one = all_compared(&bench);
+        let all = one.as_array().unwrap();
+        assert_eq!(all.len(), 6, "{one}");
+        for cell in all {
+            assert_eq!(
+                (&cell["rounds"], &cell["verdict"]),
+                (&1.into(), &"inconclusive".into())
+            );
+        }
+        assert_eq!(all[4]["step"], "hot-points_range=100@40", "{one}");
+    }
+}
+
+#[test]
+fn scans_keep_their_decimals_in_the_originals_tables() {
+    let bench = Bench::new();
+    bench.write("qps.abs", &table(1000));
+    let text = bench.run(&["import", "--compat", "qps.abs@1"]).fine();
+    for line in ["\n1.466\t1.600\tscan", "\n1.09\tscan", "\n1000\t1000\thot"] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
+fn a_folder_of_campaigns_is_one_run_in_the_order_of_versions() {
+    let bench = Bench::new();
+    for folder in ["all", "all/dop8"] {
+        fs::create_dir(bench.path(folder)).unwrap();
+    }
+    let newer = table(1000)
+        .replace("my5651", "my9400")
+        .replace("my8041", "my8406v2");
+    bench.write("all/dop8/qps.abs.a.tsv", &newer);
+    bench.write("all/dop8/qps.abs.b.tsv", &table(900));
+    // The twin of a table, its ratios, a packed copy and other files are no further results.
+    bench.write("all/dop8/qps.abs.b.csv", "hot-points_range=100,900,1000\n");
+    bench.write("all/dop8/qps.rel.b.tsv", "Relative to: x\n");
+    bench.write("all/run.sh", "echo\n");
+    let ran = bench.run(&["import", "all", "--base", "my8406v2_rel.z11a"]);
+    assert_eq!(ran.stdout, "r1\n", "{ran:?}");
+    let passed =
+        "files passed over: 2 made of results that are imported, or ratios; 1 without results";
+    assert!(ran.stderr.contains(passed), "{ran:?}");
+    bench.run(&["import", "all"]).fine();
+    let text = bench.run(&["show", "--quiet"]).fine();
+    let places = ["my5651", "my8041", "my8406v2", "my9400"].map(|name| text.find(name));
+    assert!(
+        places.iter().all(Option::is_some) && places.is_sorted(),
+        "{text}"
+    );
+    let one = all_compared(&bench);
+    assert_eq!(one[0]["base"], "my5651_rel.z11a", "{one}");
+}
+
+#[test]
+fn a_product_that_backslide_does_not_run_keeps_its_name() {
+    let bench = Bench::new();
+    bench.write(
+        "old.csv",
+        &csv("cockroach-24.1.2").replace("mysql-8.0.31", "rocksdb-8.0.0"),
+    );
+    bench.run(&["import", "old.csv"]).fine();
+    for form in ["html", "md", "json"] {
+        let name = format!("report.{form}");
+        bench.run(&["report", "-o", &name]).fine();
+        let text = fs::read_to_string(bench.path(&name)).unwrap();
+        assert!(
+            text.contains("rocksdb-8.0.0") && text.contains("cockroach-24.1.2"),
+            "{name}"
+        );
+        for claimed in ["mysql", "mariadb", "sqlite", "innodb"] {
+            assert!(
+                !text.to_lowercase().contains(claimed),
+                "{name} claims {claimed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn packed_files_are_read_as_if_they_were_not() {
+    let bench = Bench::new();
+    bench.write("qps.abs.tsv", &table(1000));
+    let packed = std::process::Command::new("gzip")
+        .arg(bench.path("qps.abs.tsv"))
+        .status();
+    assert!(packed.unwrap().success());
+    bench.run(&["import", "qps.abs.tsv.gz@1"]).fine();
+    bench.write("qps.abs.csv", "hot-points_range=100,1000,900\n");
+    let one = bench.run(&["import", "qps.abs.csv@1"]);
+    assert_eq!(
+        one.stdout, "r2\n",
+        "the packed twin has the legend: {one:?}"
+    );
+}
+
+#[test]
+fn text_that_is_not_utf_8_and_pipes_without_a_writer_are_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let bench = Bench::new();
+    fs::write(
+        bench.path("l.csv"),
+        b"system,step,metric,value\nt\xe9st,a,rate,1\n",
+    )
+    .unwrap();
+    let text = told(&bench, &["l.csv"]);
+    assert!(
+        text.contains("l.csv: line 2") && text.contains("Latin-1"),
+        "{text}"
+    );
+    fs::write(bench.path("u.csv"), b"\xff\xfes\0y\0").unwrap();
+    let text = told(&bench, &["u.csv"]);
+    assert!(
+        text.contains("u.csv: this is UTF-16 (little-endian)"),
+        "{text}"
+    );
+    let odd = std::ffi::OsStr::from_bytes(b"b\xff.csv");
+    let ran = bench.command(&["import"]).arg(odd).output().unwrap();
+    let text = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(text.contains(r"(b\xff.csv)"), "{text}");
+    let made = std::process::Command::new("mkfifo")
+        .arg(bench.path("pipe"))
+        .status();
+    assert!(made.unwrap().success());
+    let text = told(&bench, &["pipe", "--as", "csv"]);
+    assert!(
+        text.contains("pipe: a named pipe, and nothing wrote to it"),
+        "{text}"
+    );
+    bench.write("mine.csv", &csv("mysql-9.7.4"));
+    let mut writer = std::process::Command::new("sh")
+        .args(["-c", "sleep 0.2; cat mine.csv > pipe"])
+        .current_dir(bench.directory.path())
+        .spawn()
+        .unwrap();
+    assert_eq!(bench.run(&["import", "pipe", "--as", "csv"]).fine(), "r1\n");
+    assert!(writer.wait().unwrap().success());
 }

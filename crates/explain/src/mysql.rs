@@ -26,7 +26,7 @@ fn has_binary_log(facts: &Facts) -> bool {
 pub(crate) fn durability(facts: &Facts) -> Option<Durability> {
     let (flush, method) = match facts.engine {
         Engine::Myrocks => ("rocksdb_flush_log_at_trx_commit", ""),
-        Engine::Innodb | Engine::Tokudb | Engine::Heap | Engine::Btree => {
+        Engine::Innodb | Engine::Tokudb | Engine::Heap | Engine::Btree | Engine::Other => {
             ("innodb_flush_log_at_trx_commit", "innodb_flush_method")
         }
     };

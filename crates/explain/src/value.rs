@@ -157,7 +157,9 @@ impl<'a> Values<'a> {
         Some(match (self.dbms, *letter) {
             (Dbms::Postgres, "K") => format!("{size}kB"),
             (Dbms::Postgres, letter) => format!("{size}{letter}B"),
-            (Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite, letter) => format!("{size}{letter}"),
+            (Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite | Dbms::Other, letter) => {
+                format!("{size}{letter}")
+            }
         })
     }
 }

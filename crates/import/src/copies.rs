@@ -45,9 +45,13 @@ fn results<'a>(source: &Source, file: &'a File) -> Vec<Results<'a>> {
             Some(("o" | "met", _)) => whole(format!("{}/{}", source.system(), file.name())),
             Some(_) | None => Vec::new(),
         },
-        Kind::Sysbench | Kind::Pgbench | Kind::InsertLines => whole(source.system()),
-        // These name their systems.
-        Kind::QpsTable | Kind::MetTable | Kind::Csv => whole(String::new()),
+        Kind::Sysbench | Kind::Pgbench | Kind::InsertLines | Kind::HammerDb | Kind::DbBench => {
+            whole(source.system())
+        }
+        // These name their systems, or are told them.
+        Kind::QpsTable | Kind::MetTable | Kind::Csv | Kind::DbBenchTable => {
+            whole(source.system.clone().unwrap_or_default())
+        }
         Kind::InsertTable => lines(file),
     }
 }
@@ -83,6 +87,7 @@ mod tests {
         Source {
             kind,
             system: Some(system.to_owned()),
+            clients: Vec::new(),
             origin: "x".to_owned(),
             files: files.collect(),
         }
@@ -116,8 +121,8 @@ mod tests {
 
     #[test]
     fn a_table_is_a_copy_whatever_its_file_is_called() {
-        let table = |system| one(Kind::QpsTable, system, "qps.abs", "col-1 : a");
-        assert!(refuse(&[table("a"), table("b")]).is_err());
+        let table = |name| one(Kind::QpsTable, "", name, "col-1 : a");
+        assert!(refuse(&[table("qps.abs"), table("b/qps.abs")]).is_err());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use model::{Unit, unguarded};
 
 use crate::file::{Line, quote};
-use crate::{File, ImportError, Row};
+use crate::{File, ImportError, Options, Row};
 
 /// Columns that must be there.
 const NEEDED: [&str; 4] = ["system", "step", "metric", "value"];
@@ -16,7 +16,7 @@ const OPTIONAL: [&str; 6] = ["unit", "clients", "round", "group", "run", "positi
 /// # Errors
 /// When a column is missing or not known, a field is not what its column asks for, or a measurement is
 /// there twice.
-pub(crate) fn rows(file: &File) -> Result<Vec<Row>, ImportError> {
+pub(crate) fn rows(file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
     let mut lines = file.lines().filter(|line| !line.text.trim().is_empty());
     let header = lines
         .next()
@@ -36,7 +36,7 @@ pub(crate) fn rows(file: &File) -> Result<Vec<Row>, ImportError> {
                 .map(|field| unguarded(field))
                 .filter(|text| !text.is_empty())
         };
-        rows.add(line, &field)?;
+        rows.add(line, &field, options)?;
     }
     Ok(rows.rows)
 }
@@ -53,12 +53,17 @@ impl Rows {
         &mut self,
         line: Line<'_>,
         field: &dyn Fn(&str) -> Option<&'f str>,
+        options: &Options,
     ) -> Result<(), ImportError> {
         let needed = |name: &str| {
             field(name).ok_or_else(|| line.wrong(format!("the field {} is empty", quote(name))))
         };
         let (system, step, metric) = (needed("system")?, needed("step")?, needed("metric")?);
-        let clients = field("clients").map_or(Ok(1), |text| line.count("clients", text))?;
+        let stated = field("clients").map(|text| line.count("clients", text));
+        let stated =
+            stated.or_else(|| (!options.clients.is_empty()).then(|| options.clients(line)));
+        let stated = stated.transpose()?;
+        let clients = stated.unwrap_or(1);
         let round = field("round")
             .map(|text| line.count("round", text))
             .transpose()?;
@@ -71,7 +76,8 @@ impl Rows {
             // A step of a sweep carries its clients in its name already.
             let test = step.strip_suffix(&format!("@{clients}")).unwrap_or(step);
             let mut row = Row::new(line, system, test, clients);
-            row.round = round;
+            // Where nobody states the clients, the same step in another file may be of another number of them.
+            row.round = round.or_else(|| stated.is_none().then_some(1));
             field("group")
                 .unwrap_or_default()
                 .clone_into(&mut row.group);
@@ -210,7 +216,7 @@ mod tests {
         let text = "run,round,position,system,step,clients,metric,unit,value\n\
             r1,1,1,\"a \"\"b\"\"\",point@8,8,rate,ops/s,100.5\nr1,1,1,\"a \"\"b\"\"\",point@8,8,cs/o,,3\n\
             r1,2,1,\"a \"\"b\"\"\",point@8,8,rate,rows/s,101\n";
-        let rows = rows(&file("a.csv", text)).unwrap();
+        let rows = rows(&file("a.csv", text), &Options::default()).unwrap();
         let shape: Vec<_> = rows
             .iter()
             .map(|row| {
@@ -261,9 +267,25 @@ mod tests {
             ),
         ];
         for (text, line, what) in cases {
-            let error = rows(&file("a.csv", &text)).unwrap_err();
+            let error = rows(&file("a.csv", &text), &Options::default()).unwrap_err();
             assert_eq!(error.line, line, "{error}");
             assert!(error.what.contains(what), "{error}");
         }
+    }
+
+    #[test]
+    fn steps_of_files_that_state_neither_clients_nor_rounds_are_no_rounds() {
+        let text = "system,step,metric,value\nmysql-8,a,rate,1\n";
+        let one = |options: &Options| rows(&file("a.csv", text), options).unwrap();
+        let twice = |options| [one(options), one(options)].concat();
+        let unknown = Options::default();
+        let error = crate::run::rounds(&twice(&unknown)).unwrap_err();
+        assert!(error.what.contains("twice in round 1"), "{error}");
+        let known = Options {
+            clients: vec![8],
+            ..Options::default()
+        };
+        assert_eq!(crate::run::rounds(&twice(&known)), Ok(vec![1, 2]));
+        assert_eq!(one(&known)[0].clients, 8);
     }
 }

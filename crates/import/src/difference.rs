@@ -85,7 +85,7 @@ impl Difference {
 fn why(metric: &str) -> &'static str {
     match metric {
         "rate" => {
-            "the original rounds the rate to a whole number; exact divides the count by the time"
+            "the original takes the rate that sysbench prints, by a clock of its own, as a whole number; exact divides the count by the printed time"
         }
         "cpu/o" => {
             "the original rounds to whole microseconds; exact divides CPU per second by the rate"

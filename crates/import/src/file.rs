@@ -6,6 +6,8 @@ use crate::ImportError;
 const LONGEST_QUOTE: usize = 40;
 /// Characters of a name.
 const LONGEST_NAME: usize = 200;
+/// The largest number of clients, rounds or CPUs.
+const MOST_COUNTED: u64 = 1_000_000;
 
 /// The text of a file and what the file is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +19,32 @@ pub struct File {
 }
 
 impl File {
-    /// The last part of its path.
+    /// The last part of its path, without the `.gz` of what was packed.
     pub fn name(&self) -> &str {
-        self.origin.rsplit('/').next().unwrap_or(&self.origin)
+        Self::name_of(&self.origin)
+    }
+
+    /// The same of a path, of a directory too.
+    pub(crate) fn name_of(path: &str) -> &str {
+        let path = path.trim_end_matches('/');
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.strip_suffix(".gz").unwrap_or(name)
+    }
+
+    /// The clients that its path states: `dop40/qps.abs`, `o.met.dop8`, `8u.1tno/mrg.l.i0`; `None` where it states none,
+    /// or different ones.
+    pub(crate) fn clients_of_path(path: &str) -> Option<u32> {
+        let number = |part: &str| {
+            let digits = part
+                .strip_prefix("dop")
+                .or_else(|| part.strip_suffix('u'))?;
+            let clients = digits.parse().ok()?;
+            (1..=MOST_COUNTED).contains(&clients).then_some(clients)
+        };
+        let mut stated = path.split(['/', '.']).filter_map(number);
+        let first = stated.next()?;
+        let same = stated.all(|other| other == first);
+        same.then(|| u32::try_from(first).ok()).flatten()
     }
 
     /// Its lines, without their ends.
@@ -103,12 +128,15 @@ impl<'a> Line<'a> {
 
     /// A count of clients, rounds or CPUs: from 1, and not absurd.
     pub(crate) fn count(&self, what: &str, field: &str) -> Result<u32, ImportError> {
-        const MOST: u64 = 1_000_000;
         let value = self.whole(what, field)?;
         u32::try_from(value)
             .ok()
-            .filter(|_| (1..=MOST).contains(&value))
-            .ok_or_else(|| self.wrong(format!("{what} must be from 1 to {MOST}, not {value}")))
+            .filter(|_| (1..=MOST_COUNTED).contains(&value))
+            .ok_or_else(|| {
+                self.wrong(format!(
+                    "{what} must be from 1 to {MOST_COUNTED}, not {value}"
+                ))
+            })
     }
 }
 
@@ -155,6 +183,22 @@ mod tests {
         assert!(end.count("clients", "99999999999").is_err());
         assert_eq!(quote(&"x".repeat(50)).chars().count(), 43);
         assert_eq!(quote(&"ü".repeat(40)), format!("`{}`", "ü".repeat(40)));
+    }
+
+    #[test]
+    fn paths_state_clients() {
+        for (path, clients) in [
+            ("mar25/dop40/qps.abs.in.tsv", Some(40)),
+            ("o.met.cached.all.dop1", Some(1)),
+            ("dop8/o.met.dop8", Some(8)),
+            ("dop8/o.met.dop40", None),
+            ("8u.1tno/20m.my5649.cx6d/mrg.l.i0", Some(8)),
+            ("dop0/qps.abs", None),
+            ("doping/menu.tsv", None),
+            ("qps.abs", None),
+        ] {
+            assert_eq!(File::clients_of_path(path), clients, "{path}");
+        }
     }
 
     #[test]

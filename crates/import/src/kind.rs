@@ -1,6 +1,6 @@
 //! What a file is.
 
-use crate::File;
+use crate::{File, db_bench, hammerdb};
 
 /// The files that can be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,19 @@ pub enum Kind {
     InsertTable,
     /// What pgbench prints.
     Pgbench,
+    /// What `HammerDB` prints of timed runs.
+    HammerDb,
+    /// What the `db_bench` of RocksDB prints.
+    DbBench,
+    /// `report.tsv`: a line for each run of `db_bench`.
+    DbBenchTable,
     /// One measurement a line, under a header.
     Csv,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::SysbenchDirectory,
         Self::Sysbench,
         Self::QpsTable,
@@ -33,6 +39,9 @@ impl Kind {
         Self::InsertLines,
         Self::InsertTable,
         Self::Pgbench,
+        Self::HammerDb,
+        Self::DbBench,
+        Self::DbBenchTable,
         Self::Csv,
     ];
 
@@ -46,6 +55,9 @@ impl Kind {
             Self::InsertLines => "insert-lines",
             Self::InsertTable => "insert-table",
             Self::Pgbench => "pgbench",
+            Self::HammerDb => "hammerdb",
+            Self::DbBench => "db-bench",
+            Self::DbBenchTable => "db-bench-table",
             Self::Csv => "csv",
         }
     }
@@ -55,21 +67,27 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// What a single file is, by its name where that says it, else by what it holds.
+    /// What a single file is, by its name where that says it, else by what it holds. A file of any columns with commas
+    /// is taken for CSV by its ending.
     pub fn of(file: &File) -> Option<Self> {
+        let end = std::path::Path::new(file.name()).extension();
+        let is_csv = end.is_some_and(|end| end.eq_ignore_ascii_case("csv"));
+        Self::known(file).or_else(|| is_csv.then_some(Self::Csv))
+    }
+
+    /// The same, for a file that nobody named: its ending says nothing.
+    pub fn known(file: &File) -> Option<Self> {
         let name = file.name();
         let named = [
             ("qps.", Self::QpsTable),
+            ("o.qps.", Self::QpsTable),
             ("o.met", Self::MetTable),
             ("o.sum", Self::InsertLines),
             ("mrg.", Self::InsertTable),
         ];
         let by_name = named.into_iter().find(|(start, _)| name.starts_with(start));
-        let end = std::path::Path::new(name).extension();
-        let is_csv = end.is_some_and(|end| end.eq_ignore_ascii_case("csv"));
-        let by_end = || is_csv.then_some(Self::Csv);
         let by_name = by_name.map(|(_, kind)| kind);
-        by_name.or_else(|| by_text(file)).or_else(by_end)
+        by_name.or_else(|| by_text(file))
     }
 }
 
@@ -91,6 +109,12 @@ fn by_text(file: &File) -> Option<Kind> {
             Some(Kind::Sysbench)
         } else if text.starts_with("tps = ") || is_greeting(text, "pgbench (") {
             Some(Kind::Pgbench)
+        } else if text.contains(hammerdb::RESULT) || is_greeting(text, "HammerDB CLI v") {
+            Some(Kind::HammerDb)
+        } else if db_bench::is_header(text) {
+            Some(Kind::DbBenchTable)
+        } else if db_bench::is_result(text) {
+            Some(Kind::DbBench)
         } else if text == "--- absolute" {
             Some(Kind::MetTable)
         } else if text.starts_with("col-1 :") {
@@ -128,6 +152,22 @@ mod tests {
                 Some(Kind::Sysbench),
             ),
             ("a.txt", "pgbench (18.1)\nno", Some(Kind::Pgbench)),
+            ("o.qps.abs", "", Some(Kind::QpsTable)),
+            (
+                "a.log",
+                "x\nVuser 1:TEST RESULT : System achieved 9 NOPM from 20 MySQL TPM\n",
+                Some(Kind::HammerDb),
+            ),
+            (
+                "a.txt",
+                "Keys: 16 bytes\nfillseq : 3.4 micros/op 289351 ops/sec; 32.0 MB/s\n",
+                Some(Kind::DbBench),
+            ),
+            (
+                "report.tsv",
+                "ops_sec\tmb_sec\ttest\n",
+                Some(Kind::DbBenchTable),
+            ),
             ("a.csv", "System;Step\n", Some(Kind::Csv)),
             ("a.txt", "sysbench --threads=8 run", None),
             ("a.txt", "hello", None),
@@ -136,6 +176,9 @@ mod tests {
         for (name, text, kind) in table {
             assert_eq!(Kind::of(&file(name, text)), kind, "{name}");
         }
+        let table = file("a.csv", "build,test,rate\n");
+        assert_eq!(Kind::of(&table), Some(Kind::Csv));
+        assert_eq!(Kind::known(&table), None);
         for kind in Kind::ALL {
             assert_eq!(Kind::from_name(kind.name()), Some(kind));
         }

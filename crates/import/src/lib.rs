@@ -12,11 +12,14 @@
 mod conditions;
 mod copies;
 mod csv;
+mod db_bench;
 mod difference;
 mod error;
 mod file;
+mod hammerdb;
 pub mod insert;
 mod kind;
+mod merge;
 mod options;
 mod pgbench;
 mod published;

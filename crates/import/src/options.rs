@@ -2,6 +2,9 @@
 
 use model::Dbms;
 
+use crate::ImportError;
+use crate::file::Line;
+
 /// Whose numbers are wanted where the original's differ from what the files say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
@@ -19,8 +22,8 @@ pub struct Options {
     pub mode: Mode,
     /// CPUs of the host, where the files do not say.
     pub cpus: Option<u32>,
-    /// Clients, where the files do not say.
-    pub clients: Option<u32>,
+    /// Clients, where the files do not say; several for a file that has a column for each.
+    pub clients: Vec<u32>,
     /// The disk in the output of iostat.
     pub device: Option<String>,
     /// The product of systems whose names do not say.
@@ -38,7 +41,16 @@ impl Options {
     }
 
     /// Clients of a step whose file does not say.
-    pub(crate) fn clients(&self) -> u32 {
-        self.clients.unwrap_or(1)
+    pub(crate) fn clients(&self, line: Line<'_>) -> Result<u32, ImportError> {
+        match *self.clients {
+            [clients] => Ok(clients),
+            [] => Err(line.wrong(
+                "how many clients? Neither the file nor its path (`dop8`) says it: give --clients N, or PATH@N for one file",
+            )),
+            [..] => Err(line.wrong(format!(
+                "one number of clients belongs to this file, not {:?}: give PATH@N for each file",
+                self.clients
+            ))),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use model::{Nanos, Unit};
 
 use crate::file::Line;
-use crate::{File, ImportError, Row, Scale, Stated};
+use crate::{File, ImportError, Options, Row, Scale, Stated};
 
 /// What is read of a run.
 #[derive(Default)]
@@ -19,14 +19,24 @@ struct Found<'a> {
     /// Was a rate asked for? Then latency counts from the time at which a transaction was due.
     is_throttled: bool,
     failed: Option<u64>,
+    /// Of a run of several: what each did.
+    scripts: Vec<Script<'a>>,
+}
+
+/// One of several scripts.
+struct Script<'a> {
+    name: &'a str,
+    tps: Option<f64>,
+    latency: Option<f64>,
+    failed: Option<u64>,
 }
 
 /// The result of one run; the step is named after the script. The rate is that without the time in which
-/// connections were made, where there is one.
+/// connections were made, where there is one. A run of several scripts has a row for all together and one for each.
 ///
 /// # Errors
 /// When there is no rate, two of them, or a number is none.
-pub(crate) fn row(system: &str, file: &File) -> Result<Row, ImportError> {
+pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
     let mut found = Found::default();
     for line in file.lines() {
         found.read(line)?;
@@ -35,28 +45,45 @@ pub(crate) fn row(system: &str, file: &File) -> Result<Row, ImportError> {
         let what = "no line `tps = …`: the run of pgbench failed, or this is something else";
         file.end().wrong(what)
     })?;
-    let script = found.script.unwrap_or("pgbench");
-    let mut row = Row::new(file.end(), system, script, found.clients.unwrap_or(1));
-    "transaction".clone_into(&mut row.subject.kind);
-    row.scale = found.scale;
-    row.window = Nanos::from_secs(found.seconds.unwrap_or(0));
-    if found.reconnects {
-        let text = "pgbench -C: in the rate is the time in which each transaction connected";
-        row.note("connections", text);
-    }
-    row.put("rate", Unit::OpsPerSecond, tps);
-    if let Some(millis) = found.latency {
-        let metric = if found.is_throttled {
-            "response.transaction.mean"
-        } else {
-            "service.transaction.mean"
+    let clients = found.clients;
+    let clients = clients.map_or_else(|| options.clients(file.end()), Ok)?;
+    let row = |test: &str, tps: f64, latency: Option<f64>, failed: Option<u64>| {
+        let mut row = Row::new(file.end(), system, test, clients);
+        "transaction".clone_into(&mut row.subject.kind);
+        row.scale.clone_from(&found.scale);
+        row.window = Nanos::from_secs(found.seconds.unwrap_or(0));
+        if found.reconnects {
+            let text = "pgbench -C: in the rate is the time in which each transaction connected";
+            row.note("connections", text);
+        }
+        row.put("rate", Unit::OpsPerSecond, tps);
+        if let Some(millis) = latency {
+            let metric = if found.is_throttled {
+                "response.transaction.mean"
+            } else {
+                "service.transaction.mean"
+            };
+            row.put(metric, Unit::Micros, millis * 1e3);
+        }
+        if let Some(failed) = failed {
+            row.put("errors.transaction", Unit::Count, failed as f64);
+        }
+        row
+    };
+    let all = found.script.unwrap_or("pgbench");
+    let mut rows = vec![row(all, tps, found.latency, found.failed)];
+    for (place, script) in found.scripts.iter().enumerate() {
+        let before = found.scripts.iter().take(place);
+        let name = match before.filter(|other| other.name == script.name).count() {
+            0 => script.name.to_owned(),
+            same => format!("{} #{}", script.name, same + 1),
         };
-        row.put(metric, Unit::Micros, millis * 1e3);
+        // A script without a rate did nothing, as one of weight zero.
+        if let Some(tps) = script.tps {
+            rows.push(row(&name, tps, script.latency, script.failed));
+        }
     }
-    if let Some(failed) = found.failed {
-        row.put("errors.transaction", Unit::Count, failed as f64);
-    }
-    Ok(row)
+    Ok(rows)
 }
 
 impl<'a> Found<'a> {
@@ -65,7 +92,18 @@ impl<'a> Found<'a> {
         const LONGEST: u64 = 366 * 24 * 3600;
         let text = line.text.trim();
         let after = |name: &str| text.strip_prefix(name).map(str::trim);
-        if let Some(script) = after("transaction type:") {
+        if let Some((_, script)) = after("SQL script ").and_then(|rest| rest.split_once(": ")) {
+            self.scripts.push(Script {
+                name: name_of(script),
+                tps: None,
+                latency: None,
+                failed: None,
+            });
+        } else if let (Some(script), Some(of_script)) =
+            (self.scripts.last_mut(), text.strip_prefix("- "))
+        {
+            script.read(line, of_script)?;
+        } else if let Some(script) = after("transaction type:") {
             self.script = Some(name_of(script));
         } else if let Some(factor) = after("scaling factor:") {
             let factor = Scale::Factor(line.whole("scaling factor", factor)?);
@@ -120,6 +158,28 @@ impl<'a> Found<'a> {
     }
 }
 
+impl Script<'_> {
+    /// A line below its name, without the dash: `10937 transactions (50.1% of total, tps = 5529.199553)`.
+    fn read(&mut self, line: Line<'_>, text: &str) -> Result<(), ImportError> {
+        if let Some((count, rest)) = text.split_once(" transactions (") {
+            let rate = rest.split_once("tps = ").map(|(_, rate)| rate);
+            let rate = rate
+                .and_then(|rate| rate.strip_suffix(')'))
+                .ok_or_else(|| line.wrong("no `tps = …)` of this script: the file is cut"))?;
+            let tps = line.number("tps of a script", rate)?;
+            let count = line.whole("transactions of a script", count)?;
+            self.tps = (count > 0).then_some(tps);
+        } else if let Some(failed) = text.strip_prefix("number of failed transactions:") {
+            let count = failed.split_whitespace().next().unwrap_or_default();
+            self.failed = Some(line.whole("failed transactions", count)?);
+        } else if let Some(latency) = text.strip_prefix("latency average = ") {
+            let millis = latency.trim_end_matches(" ms");
+            self.latency = Some(line.number("latency average", millis)?);
+        }
+        Ok(())
+    }
+}
+
 /// `tpcb-like` of `<builtin: TPC-B (sort of)>` and of what stood there up to PostgreSQL 9.5, `mine` of `dir/mine.sql`.
 fn name_of(script: &str) -> &str {
     match script {
@@ -139,6 +199,13 @@ fn name_of(script: &str) -> &str {
 mod tests {
     use super::*;
     use crate::file::file;
+
+    /// The row of a run of one script.
+    fn row(system: &str, file: &File) -> Result<Row, ImportError> {
+        let rows = rows(system, file, &Options::default())?;
+        assert_eq!(rows.len(), 1);
+        Ok(rows.into_iter().next().unwrap())
+    }
 
     const NEW: &str = "pgbench (18.1)\ntransaction type: <builtin: select only>\nscaling factor: 10\n\
         number of clients: 8\nduration: 60 s\nnumber of transactions actually processed: 1000\n\
@@ -234,5 +301,56 @@ mod tests {
             let error = row("p", &file("a.txt", &text)).unwrap_err();
             assert_eq!(error.line, line, "{error}");
         }
+    }
+
+    /// Two builtin scripts, a file twice, and one of weight zero.
+    const SCRIPTS: &str = "pgbench (15.18)\ntransaction type: multiple scripts\nscaling factor: 1\n\
+        number of clients: 2\nduration: 2 s\nnumber of transactions actually processed: 21817\n\
+        number of failed transactions: 0 (0.000%)\nlatency average = 0.181 ms\n\
+        tps = 11029.582760 (without initial connection time)\nSQL script 1: <builtin: select only>\n\
+         - weight: 3 (targets 50.0% of total)\n - 10937 transactions (50.1% of total, tps = 5529.199553)\n\
+         - number of failed transactions: 4 (0.010%)\n - latency average = 0.109 ms\n - latency stddev = 0.527 ms\n\
+        SQL script 2: d/a.sql\n - weight: 1 (targets 16.7% of total)\n\
+         - 3621 transactions (16.6% of total, tps = 1830.596286)\n - latency average = 0.097 ms\n\
+        SQL script 3: d/a.sql\n - weight: 1 (targets 16.7% of total)\n\
+         - 3569 transactions (16.4% of total, tps = 1804.307690)\n - latency average = 0.087 ms\n\
+        SQL script 4: none.sql\n - weight: 0 (targets 0.0% of total)\n - 0 transactions (0.0% of total, tps = 0.000000)\n\
+         - number of failed transactions: 0 (NaN%)\n";
+
+    #[test]
+    fn each_of_several_scripts_is_a_step() {
+        let all = rows("pg15", &file("a.txt", SCRIPTS), &Options::default()).unwrap();
+        let shape: Vec<_> = all
+            .iter()
+            .map(|row| {
+                let millis = row.value("service.transaction.mean").unwrap() / 1e3;
+                (
+                    row.test.as_str(),
+                    row.clients,
+                    row.value("rate").unwrap(),
+                    millis,
+                )
+            })
+            .collect();
+        let expected = [
+            ("multiple scripts", 2, 11_029.582_760, 0.181),
+            ("select-only", 2, 5_529.199_553, 0.109),
+            ("a", 2, 1_830.596_286, 0.097),
+            ("a #2", 2, 1_804.307_690, 0.087),
+        ];
+        assert_eq!(shape, expected);
+        assert_eq!(all[1].value("errors.transaction"), Some(4.0));
+        let throttled = SCRIPTS.replace(
+            "tps = 11029",
+            "rate limit schedule lag: avg 0.9 (max 2) ms\ntps = 11029",
+        );
+        let all = rows("pg15", &file("a.txt", &throttled), &Options::default()).unwrap();
+        assert!(
+            all.iter()
+                .all(|row| row.value("response.transaction.mean").is_some())
+        );
+        let cut = SCRIPTS.replace("tps = 5529.199553)", "tps = 55");
+        let error = rows("pg15", &file("a.txt", &cut), &Options::default()).unwrap_err();
+        assert_eq!(error.line, 12, "{error}");
     }
 }

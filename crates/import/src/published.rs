@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::insert::{
-    Colour, StepLine, Table, colours, lines_of_system, merged, merged_row, rate_of_step, relative,
-    tables_of_file,
+    Colour, StepLine, Table, colours, lines_of_system, merged, merged_row, order_of_step,
+    rate_of_step, relative, tables_of_file,
 };
 use crate::round::fixed;
-use crate::tables::sets::{Set, sets};
+use crate::tables::sets::{Set, clients_in_words, sets};
 use crate::tables::{met, qps};
 use crate::{File, ImportError, Kind, Options, Row, Source};
 
@@ -24,12 +24,19 @@ pub fn published(
     rows: &[Row],
     options: &Options,
 ) -> Result<String, ImportError> {
-    let rounds = insert_rounds(sources)?;
-    if rounds.is_empty() {
-        of_sysbench(rows)
-    } else {
-        Ok(of_insert(&rounds, options))
+    let all = insert_rounds(sources, options)?;
+    if all.is_empty() {
+        return of_sysbench(rows);
     }
+    let mut text = String::new();
+    for (clients, rounds) in &all {
+        let title = match all.len() {
+            1 => String::new(),
+            _ => format!(", {}", clients_in_words(*clients)),
+        };
+        text += &of_insert(rounds, *clients, &title);
+    }
+    Ok(text)
 }
 
 fn of_sysbench(rows: &[Row]) -> Result<String, ImportError> {
@@ -47,12 +54,13 @@ fn of_sysbench(rows: &[Row]) -> Result<String, ImportError> {
     Ok(text)
 }
 
-fn of_insert(rounds: &[Vec<Table>], options: &Options) -> String {
+/// The tables of one number of clients, which the beginning of each title says where there are several.
+fn of_insert(rounds: &[Vec<Table>], clients: u32, of_clients: &str) -> String {
     let mut text = String::new();
     for (number, tables) in (1..).zip(rounds) {
         let title = match rounds.len() {
-            1 => String::new(),
-            _ => format!(", round {number}"),
+            1 => of_clients.to_owned(),
+            _ => format!("{of_clients}, round {number}"),
         };
         for table in tables {
             let (step, all, ratios) = (&table.step, merged(table), relative(table));
@@ -61,24 +69,30 @@ fn of_insert(rounds: &[Vec<Table>], options: &Options) -> String {
                 "mrg.{step}{title}\n{all}\nrel.{step}{title}\n{ratios}"
             );
         }
-        let summary = summary(tables, options.clients());
+        let summary = summary(tables, clients);
         let _infallible = writeln!(text, "summary{title}\n{summary}");
     }
     text
 }
 
-/// The merged tables of all sources: of each round a table for each step, in the order in which steps
-/// first appear.
-fn insert_rounds(sources: &[Source]) -> Result<Vec<Vec<Table>>, ImportError> {
-    let mut rounds = Vec::new();
+/// The merged tables of all sources: of each number of clients and each round a table for each step.
+fn insert_rounds(
+    sources: &[Source],
+    options: &Options,
+) -> Result<BTreeMap<u32, Vec<Vec<Table>>>, ImportError> {
+    let mut all: BTreeMap<u32, Vec<Vec<Table>>> = BTreeMap::new();
     for source in sources {
         for file in &source.files {
             for table in insert_tables(source.kind, file)? {
-                add(&mut rounds, &table);
+                let clients = source.options(options).clients(file.end())?;
+                add(all.entry(clients).or_default(), &table);
             }
         }
     }
-    Ok(rounds)
+    for tables in all.values_mut().flatten() {
+        tables.sort_by_key(|table| order_of_step(&table.step));
+    }
+    Ok(all)
 }
 
 /// The tables of a file; those of a system have a line each. None in files that are not of the Insert
@@ -99,6 +113,9 @@ fn insert_tables(kind: Kind, file: &File) -> Result<Vec<Table>, ImportError> {
         | Kind::QpsTable
         | Kind::MetTable
         | Kind::Pgbench
+        | Kind::HammerDb
+        | Kind::DbBench
+        | Kind::DbBenchTable
         | Kind::Csv => Ok(Vec::new()),
     }
 }
@@ -180,6 +197,13 @@ mod tests {
     use super::*;
     use crate::file::file;
 
+    fn one() -> Options {
+        Options {
+            clients: vec![1],
+            ..Options::default()
+        }
+    }
+
     /// A line with these inserts and queries per second.
     fn line(ips: u32, qps: u32, tag: &str) -> String {
         format!(
@@ -192,6 +216,7 @@ mod tests {
         Source {
             kind: Kind::of(&file).unwrap(),
             system: None,
+            clients: Vec::new(),
             origin: name.to_owned(),
             files: vec![file],
         }
@@ -203,7 +228,7 @@ mod tests {
             line(100, 900, "my8044.a") + &line(90, 950, "my9400.a") + &line(100, 300, "pg181.a");
         let load = line(1000, 0, "my8044.a") + &line(950, 0, "my9400.a");
         let sources = [source("mrg.l.i0", &load), source("mrg.q100.2", &query)];
-        let text = published(&sources, &[], &Options::default()).unwrap();
+        let text = published(&sources, &[], &one()).unwrap();
         let summary = text.split_once("summary\n").unwrap().1;
         let expected = "dbms\tl.i0\tq100.2\nmy8044.a\t1000 green\t900 green\n\
             my9400.a\t950\t950 grey\npg181.a\t\t300 red\n\n";
@@ -216,7 +241,7 @@ mod tests {
         let first = line(1000, 0, "my8044.a") + &line(950, 0, "my9400.a");
         let second = line(990, 0, "my8044.a");
         let sources = [source("mrg.l.i0", &first), source("b/mrg.l.i0", &second)];
-        let text = published(&sources, &[], &Options::default()).unwrap();
+        let text = published(&sources, &[], &one()).unwrap();
         let titles: Vec<&str> = text.lines().filter(|line| line.contains("round")).collect();
         let expected = [1, 2].map(|number| {
             ["mrg.l.i0", "rel.l.i0", "summary"].map(|name| format!("{name}, round {number}"))
@@ -236,7 +261,7 @@ mod tests {
         0.001755\t5.715\t0\t0\t5.015\t7779\tx.my9500.a.pk1\n\n";
 
     fn of_costs(texts: &[&str]) -> String {
-        let options = Options::default().in_mode(crate::Mode::Compat);
+        let options = one().in_mode(crate::Mode::Compat);
         let sources: Vec<Source> = texts.iter().map(|text| source("o.met", text)).collect();
         let rows = crate::read_all(&sources, &options).unwrap();
         published(&sources, &rows, &options).unwrap()

@@ -2,7 +2,8 @@
 
 use crate::file::Line;
 use crate::{
-    File, ImportError, Kind, Options, Row, copies, csv, insert, pgbench, sysbench, tables,
+    File, ImportError, Kind, Options, Row, copies, csv, db_bench, hammerdb, insert, merge, pgbench,
+    sysbench, tables,
 };
 
 /// What is read as one: a file, or the files of a directory.
@@ -10,8 +11,11 @@ use crate::{
 pub struct Source {
     /// What it is.
     pub kind: Kind,
-    /// The system that it is about, where it was said; else the name of the file or directory says it.
+    /// The system that it is about, where it was said; else the name of the file or directory says it. Of a table of
+    /// rates the systems of its columns, with commas between them.
     pub system: Option<String>,
+    /// The clients of it, where they were said of it alone; several for a file with a column for each.
+    pub clients: Vec<u32>,
     /// Its path.
     pub origin: String,
     /// The files; one, but for a directory.
@@ -22,8 +26,7 @@ impl Source {
     /// The system: as it was said, else by the name of the file or directory.
     pub fn system(&self) -> String {
         let named = || {
-            let name = self.origin.trim_end_matches('/');
-            let name = name.rsplit('/').next().unwrap_or(name);
+            let name = File::name_of(&self.origin);
             match self.kind {
                 Kind::SysbenchDirectory => tables::system_of_directory(name).to_owned(),
                 Kind::InsertLines => insert::system_of_file(name).to_owned(),
@@ -32,22 +35,42 @@ impl Source {
                 | Kind::MetTable
                 | Kind::InsertTable
                 | Kind::Pgbench
-                | Kind::Csv => name.strip_suffix(".txt").unwrap_or(name).to_owned(),
+                | Kind::HammerDb
+                | Kind::DbBench
+                | Kind::DbBenchTable
+                | Kind::Csv => {
+                    let ends = [".txt", ".log", ".out"];
+                    let mut bare = ends.iter().filter_map(|end| name.strip_suffix(end));
+                    bare.next().unwrap_or(name).to_owned()
+                }
             }
         };
         self.system.clone().unwrap_or_else(named)
     }
+
+    /// The options for it: clients that were said of it alone or that its path states are those of its files.
+    pub(crate) fn options(&self, options: &Options) -> Options {
+        let mut own = options.clone();
+        if !self.clients.is_empty() {
+            own.clients.clone_from(&self.clients);
+        } else if let Some(clients) = File::clients_of_path(&self.origin) {
+            own.clients = vec![clients];
+        }
+        own
+    }
 }
 
-/// The rows of all sources, one source after the other.
+/// The rows of all sources, one source after the other; what tables say of the same measurement is one row.
 ///
 /// # Errors
 /// When results are given twice for one system; else as [`read`].
 pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<Row>, ImportError> {
     copies::refuse(sources)?;
-    let rows = sources.iter().map(|source| read(source, options));
-    let rows: Result<Vec<Vec<Row>>, ImportError> = rows.collect();
-    Ok(rows?.concat())
+    let mut all = Vec::with_capacity(sources.len());
+    for source in sources {
+        all.push((source.kind, read(source, options)?));
+    }
+    Ok(merge::tables(all))
 }
 
 /// The rows of a source.
@@ -56,21 +79,30 @@ pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<Row>, Impor
 /// At the first line that is not what the kind of file has there.
 pub fn read(source: &Source, options: &Options) -> Result<Vec<Row>, ImportError> {
     let system = source.system();
+    let options = &source.options(options);
     let rows = match source.kind {
         Kind::SysbenchDirectory => sysbench::directory(&system, &source.files, options),
         Kind::Sysbench => each(source, |file| {
             sysbench::single(&system, file, options).map(|row| vec![row])
         }),
-        Kind::QpsTable => each(source, |file| tables::qps::rows(file, options)),
+        Kind::QpsTable => each(source, |file| {
+            tables::qps::rows(file, source.system.as_deref(), options)
+        }),
         Kind::MetTable => each(source, |file| tables::met::rows(file, options)),
         Kind::InsertLines => each(source, |file| {
             insert::rows_of_system(&system, file, options)
         }),
         Kind::InsertTable => each(source, |file| insert::rows_of_table(file, options)),
-        Kind::Pgbench => each(source, |file| {
-            pgbench::row(&system, file).map(|row| vec![row])
+        Kind::Pgbench => each(source, |file| pgbench::rows(&system, file, options)),
+        Kind::HammerDb => each(source, |file| hammerdb::rows(&system, file, options)),
+        Kind::DbBench => each(source, |file| {
+            let ran = db_bench::system(file).filter(|_| source.system.is_none());
+            db_bench::rows(ran.as_deref().unwrap_or(&system), file, options)
         }),
-        Kind::Csv => each(source, csv::rows),
+        Kind::DbBenchTable => each(source, |file| {
+            db_bench::rows_of_table(source.system.as_deref(), file, options)
+        }),
+        Kind::Csv => each(source, |file| csv::rows(file, options)),
     }?;
     if rows.is_empty() {
         let nowhere = Line::at(&source.origin, 1);
@@ -79,8 +111,25 @@ pub fn read(source: &Source, options: &Options) -> Result<Vec<Row>, ImportError>
     for row in &rows {
         check_names(row)?;
         check_finite(row)?;
+        check_clients(row, &source.clients)?;
     }
     Ok(rows)
+}
+
+/// What was said of a file is not what the file says of itself. Of loads no file says it.
+fn check_clients(row: &Row, said: &[u32]) -> Result<(), ImportError> {
+    let is_load = tables::group_of(&row.test).is_empty();
+    if said.is_empty() || said.contains(&row.clients) || is_load {
+        return Ok(());
+    }
+    let stated = row.clients;
+    Err(row.place().wrong(format!(
+        "the file says {stated} clients, and PATH@{} other: leave that out",
+        said.iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
+    )))
 }
 
 /// Names come from files of other people, and are printed.
@@ -124,6 +173,7 @@ mod tests {
         Source {
             kind,
             system: None,
+            clients: Vec::new(),
             origin: name.to_owned(),
             files: vec![file(name, text)],
         }
@@ -150,10 +200,55 @@ mod tests {
         assert!(read(&source, &Options::default()).is_err());
     }
 
+    const TABLE: &str = "col-1 : my5651.a\n\ncol-1\n100\tscan_range=100\n";
+
+    #[test]
+    fn the_path_states_clients_unless_they_are_said_of_the_file() {
+        let clients = |name: &str, of_file: &[u32], of_all: &[u32]| {
+            let mut source = source(Kind::QpsTable, name, TABLE);
+            source.clients = of_file.to_vec();
+            let options = Options {
+                clients: of_all.to_vec(),
+                ..Options::default()
+            };
+            read(&source, &options).map(|rows| rows[0].clients).ok()
+        };
+        assert_eq!(clients("qps.abs", &[], &[]), None);
+        assert_eq!(clients("qps.abs", &[], &[4]), Some(4));
+        assert_eq!(clients("dop40/qps.abs", &[], &[4]), Some(40));
+        assert_eq!(clients("dop40/qps.abs", &[8], &[4]), Some(8));
+    }
+
+    #[test]
+    fn clients_that_the_file_contradicts_are_refused() {
+        let text =
+            "sb.met.insert.range100.pk1.dop8\n--- absolute\n1\t1\t0\t0\t0\t9\tx.my8044.a.pk1\n";
+        let mut table = source(Kind::MetTable, "o.met", text);
+        table.clients = vec![8];
+        assert!(read(&table, &Options::default()).is_ok());
+        table.clients = vec![40];
+        let error = read(&table, &Options::default()).unwrap_err();
+        assert_eq!(error.line, 3, "{error}");
+        assert!(error.what.contains("says 8 clients"), "{error}");
+    }
+
+    #[test]
+    fn tables_of_several_numbers_of_clients_are_no_rounds() {
+        let tables = ["dop1/qps.abs", "dop40/qps.abs"];
+        let tables = tables.map(|name| source(Kind::QpsTable, name, TABLE));
+        let [first, second] = &tables;
+        let other = TABLE.replace("100\tscan", "300\tscan");
+        let second = source(Kind::QpsTable, &second.origin, &other);
+        let rows = read_all(&[first.clone(), second], &Options::default()).unwrap();
+        assert_eq!(crate::run::rounds(&rows), Ok(vec![1, 1]));
+        let clients: Vec<u32> = rows.iter().map(|row| row.clients).collect();
+        assert_eq!(clients, [1, 40]);
+    }
+
     #[test]
     fn all_sources_are_read_in_order_and_copies_refused() {
         let csv = |name: &str, value: u32| {
-            let text = format!("system,step,metric,value\nmysql-8,a,rate,{value}\n");
+            let text = format!("system,step,metric,value,clients\nmysql-8,a,rate,{value},1\n");
             source(Kind::Csv, name, &text)
         };
         let options = Options::default();

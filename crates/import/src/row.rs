@@ -1,6 +1,6 @@
 //! What the files say of one step of one system.
 
-use model::{Counts, Measurement, MetricId, Nanos, Subject, Unit};
+use model::{Counts, Dbms, Measurement, MetricId, Nanos, Subject, Unit};
 
 use crate::file::Line;
 use crate::{Scale, Stated};
@@ -14,6 +14,8 @@ pub struct Row {
     pub line: usize,
     /// Name of the system.
     pub system: String,
+    /// The product, where the file states it.
+    pub dbms: Option<Dbms>,
     /// Name of the step, without the number of clients.
     pub test: String,
     /// Under which heading reports list it; empty for none.
@@ -30,6 +32,8 @@ pub struct Row {
     pub scale: Option<Stated<Scale>>,
     /// How long it was measured; zero where the files do not say.
     pub window: Nanos,
+    /// Where the step stands among those of its workload, whatever the order of the files; `None` where that decides.
+    pub order: Option<(u64, u64, u64)>,
     /// Rows per second that the writers were asked for, all clients together.
     pub target_rate: Option<u64>,
     /// The numbers.
@@ -47,6 +51,7 @@ impl Row {
             origin: at.origin.to_owned(),
             line: at.number,
             system: system.to_owned(),
+            dbms: None,
             test: test.to_owned(),
             group: String::new(),
             clients,
@@ -58,6 +63,7 @@ impl Row {
             cpus: None,
             scale: None,
             window: Nanos(0),
+            order: None,
             target_rate: None,
             measurements: Vec::new(),
             lines: Vec::new(),

@@ -27,6 +27,8 @@ pub struct About {
     pub base: Option<String>,
     /// What was imported, for the record.
     pub source: String,
+    /// Are the systems to stand in the order of their versions, where that of the files says nothing?
+    pub by_version: bool,
 }
 
 /// A run to be kept.
@@ -49,10 +51,11 @@ pub struct ImportedTrial {
     pub steps: Vec<(StepRecord, Vec<Measurement>)>,
 }
 
-/// A run of rows. The steps come in the order in which rows first have them, and so do the systems.
+/// A run of rows. The steps come in the order in which rows first have them, and so do the systems, unless it is said
+/// that these go by version; steps of the Insert Benchmark have an order of their own.
 ///
 /// # Errors
-/// When there is no row, a name says no product, a step is there twice in a round, the base is not there,
+/// When there is no row, a system has no name, a step is there twice in a round, the base is not there,
 /// or hosts, scales or units differ.
 pub fn run(rows: &[Row], about: &About, options: &Options) -> Result<ImportedRun, ImportError> {
     place_of_source(about).check_name(&about.name)?;
@@ -60,8 +63,18 @@ pub fn run(rows: &[Row], about: &About, options: &Options) -> Result<ImportedRun
         .first()
         .ok_or_else(|| place_of_source(about).wrong("nothing to import"))?;
     let rounds = rounds(rows)?;
-    let base = about.base.clone().unwrap_or_else(|| first.system.clone());
-    let systems = systems(rows, &base, options)?;
+    let named = about.base.as_deref().unwrap_or(&first.system);
+    let mut systems = systems(rows, named, options)?;
+    if about.by_version {
+        // Zero stands for a version that is not known: no good base.
+        systems.sort_by_cached_key(|system| {
+            let (dbms, version) = (system.build.dbms, system.build.version.clone());
+            (dbms, version.major() == 0, version)
+        });
+    }
+    let oldest = systems.first().filter(|_| about.by_version);
+    let usual = oldest.map_or(&first.system, |system| &system.name);
+    let base = about.base.clone().unwrap_or_else(|| usual.clone());
     if !systems.iter().any(|system| system.name == base) {
         let names = systems.iter().take(NAMED).map(|system| quote(&system.name));
         let (base, names) = (quote(&base), names.collect::<Vec<_>>().join(", "));
@@ -71,7 +84,8 @@ pub fn run(rows: &[Row], about: &About, options: &Options) -> Result<ImportedRun
     let cpus = conditions::cpus(rows, options.cpus)?;
     let scales = conditions::scales(rows)?;
     conditions::units(rows)?;
-    let steps = steps(rows);
+    let mut steps = steps(rows);
+    steps.sort_by_key(|(_, _, row)| row.order);
     let workload = unknown::workload(&about.name, &steps, &scales, options.mode);
     let plan = Plan {
         name: about.name.clone(),
@@ -112,7 +126,9 @@ pub(crate) fn rounds(rows: &[Row]) -> Result<Vec<u32>, ImportError> {
         }
         if !taken.insert((step.0, step.1, step.2, round)) {
             let (system, test) = (quote(&row.system), quote(&row.test));
-            let what = format!("{test} of {system} is there twice in round {round}");
+            let what = format!(
+                "{test} of {system} is there twice in round {round}; results of other numbers of clients need --clients or PATH@N, and further rounds a column `round`"
+            );
             return Err(row.place().wrong(what));
         }
         rounds.push(round);
@@ -133,7 +149,7 @@ fn systems(rows: &[Row], base: &str, options: &Options) -> Result<Vec<System>, I
             }
             let is_control = row.system == System::CONTROL;
             let of_control = || is_control.then(of_base).flatten();
-            let usual = options.dbms.or_else(of_control);
+            let usual = options.dbms.or(row.dbms).or_else(of_control);
             let made = system(&row.system, usual, &row.origin);
             systems.push(made.map_err(|what| row.place().wrong(what))?);
         }

@@ -6,30 +6,23 @@ use model::{
     Build, BuildFacts, BuildSource, Config, Connection, Dbms, Engine, Placement, System, Version,
 };
 
-use crate::file::quote;
-
-/// The system of this name; `usual` is the product where the name does not say it.
+/// The system of this name; `usual` is the product where the name does not say it. Where neither says one that backslide
+/// runs, it is another.
 ///
 /// # Errors
-/// The words of an error, when neither says it.
+/// The words of an error, when there is no name.
 pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<System, String> {
     let said = published(name).or_else(|| ours(name));
-    let said = said.or_else(|| {
-        usual.map(|dbms| Said {
-            dbms,
-            engine: None,
-            version: None,
-        })
-    });
-    let said = said.ok_or_else(|| {
-        let name = quote(name);
-        format!(
-            "{name} does not say which product it is: give it a name such as mysql-8.0.31 or my8031.z12a (NAME=PATH), or say --dbms"
-        )
-    })?;
-    let note = match said.version {
-        Some(_) => "imported; the version is what the name of the system says",
-        None => "imported; the name of the system says no version",
+    let said = said.unwrap_or_else(|| of_product(name, usual.unwrap_or(Dbms::Other)));
+    if name.is_empty() {
+        return Err("a system has no name: give it one (NAME=PATH)".to_owned());
+    }
+    let note = match (said.dbms, &said.version) {
+        (Dbms::Other, _) => {
+            "imported; not a product that backslide runs, or its name does not say which"
+        }
+        (_, Some(_)) => "imported; the version is what the name of the system says",
+        (_, None) => "imported; the name of the system says no version",
     };
     let version = said
         .version
@@ -76,32 +69,67 @@ struct Said {
 /// Names of published results: two letters, digits, and what follows.
 fn published(name: &str) -> Option<Said> {
     let products = [
+        ("fbmy", Dbms::Mysql, Some(Engine::Myrocks)),
         ("my", Dbms::Mysql, None),
         ("ma", Dbms::Mariadb, None),
         ("pg", Dbms::Postgres, None),
         ("rx", Dbms::Mysql, Some(Engine::Myrocks)),
     ];
     let name = crate::insert::without_size(name);
+    if name.starts_with("pg_oriole") {
+        return Some(Said {
+            dbms: Dbms::Postgres,
+            engine: Some(Engine::Other),
+            version: None,
+        });
+    }
     let found = products.into_iter().find_map(|(letters, dbms, engine)| {
         let rest = name.strip_prefix(letters)?;
         let end = rest
             .find(|c: char| !c.is_ascii_digit())
             .unwrap_or(rest.len());
         let (digits, after) = rest.split_at(end);
+        let (stage, after) = stage(after);
         let ends = after.is_empty() || after.starts_with(['_', '.', '-', '/']);
-        (!digits.is_empty() && ends).then_some((digits, dbms, engine))
+        (!digits.is_empty() && ends).then_some((digits, stage, dbms, engine))
     });
-    let (digits, dbms, engine) = found?;
+    let (digits, stage, dbms, engine) = found?;
+    // FB MySQL has both engines; configs of InnoDB are called z12a, those of MyRocks za5 or y9c.
+    let of_innodb = |config: &str| {
+        let family = config.strip_prefix('c').unwrap_or(config);
+        let number = family.strip_prefix('z');
+        number.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let is_innodb = name.starts_with("fb") && published_config(name).is_some_and(of_innodb);
+    let engine = engine.filter(|_| !is_innodb);
     let version = match dbms {
+        Dbms::Postgres if !stage.is_empty() => format!("{digits}{stage}").parse().ok(),
         Dbms::Postgres => of_postgres(digits),
         Dbms::Mariadb => cut(digits, &[2, 2]),
-        Dbms::Mysql | Dbms::Sqlite => cut(digits, &[1, 1]),
+        Dbms::Mysql | Dbms::Sqlite | Dbms::Other => cut(digits, &[1, 1]),
     };
     Some(Said {
         dbms,
         engine,
         version,
     })
+}
+
+/// What may follow the digits of a version, and the rest: `beta1` of a test release; another build of the same version,
+/// `v2`, says nothing of the version.
+fn stage(after: &str) -> (&str, &str) {
+    let stages = ["beta", "rc", "alpha", "v"];
+    let found = stages.into_iter().find_map(|word| {
+        let digits = after.strip_prefix(word)?;
+        let end = digits.find(|c: char| !c.is_ascii_digit());
+        let end = end.unwrap_or(digits.len());
+        (end > 0).then_some((word, word.len() + end))
+    });
+    match found {
+        Some(("v", end)) => ("", after.get(end..).unwrap_or_default()),
+        Some((_, end)) => after.split_at(end),
+        None => ("", after),
+    }
 }
 
 /// `131` is 13.1, `1110` is 11.10, `9624` is 9.6.24.
@@ -138,18 +166,24 @@ fn ours(name: &str) -> Option<Said> {
     let letters = build
         .find(|c: char| !c.is_ascii_alphabetic())
         .unwrap_or(build.len());
-    let (product, rest) = build.split_at(letters);
+    let product = build.get(..letters).unwrap_or_default();
     let dbms = match product {
         "postgresql" => Dbms::Postgres,
         _ => Dbms::ALL.into_iter().find(|dbms| dbms.name() == product)?,
     };
+    Some(of_product(name, dbms))
+}
+
+/// A system of this product; the version is what follows the letters of its name, where it is one.
+fn of_product(name: &str, dbms: Dbms) -> Said {
+    let rest = build_name(name).trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let rest = rest.trim_start_matches(['-', '_', '.', ' ']);
     let version = rest.parse().ok().or_else(|| leading_version(rest));
-    Some(Said {
+    Said {
         dbms,
         engine: None,
         version,
-    })
+    }
 }
 
 /// `8.0.31` of `8.0.31-patched`. A number without a point may be anything: a date, a build.
@@ -220,6 +254,16 @@ mod tests {
             ("mysql-8.0.31-patched", "mysql 8.0.31 innodb unknown"),
             ("mysql-20261101-nightly", "mysql 0 innodb unknown"),
             ("postgresql-18.1", "postgres 18.1 heap unknown"),
+            ("fbmy8032_rel_o2nofp.za5", "mysql 8.0.32 myrocks za5"),
+            ("fbmy8032_rel_o2nofp.z12a", "mysql 8.0.32 innodb z12a"),
+            ("fbmy5635_rel_221222.y9c", "mysql 5.6.35 myrocks y9c"),
+            ("pg18beta1_o2nofp.x10b", "postgres 18beta1 heap x10b"),
+            ("pg174_o2nofp.x10a", "postgres 17.4 heap x10a"),
+            ("pg_oriole_o2nofp.o10", "postgres 0 other o10"),
+            ("my8406v2_rel.z12a", "mysql 8.4.6 innodb z12a"),
+            ("rocksdb-8.0.0", "other 8.0.0 other unknown"),
+            ("cockroach-24.1.2/tuned", "other 24.1.2 other tuned"),
+            ("fast", "other 0 other unknown"),
         ];
         for (name, expected) in table {
             let is = system(name, None, "x").unwrap();
@@ -232,9 +276,19 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_says_no_product_needs_to_be_told() {
-        for name in ["", "fast", "my", "mysterious", "pgx.1", "mysqld-8.0.31"] {
-            assert!(system(name, None, "x").is_err(), "{name}");
+    fn a_name_that_says_no_product_is_of_another_unless_it_is_told() {
+        assert!(system("", None, "x").is_err());
+        for name in [
+            "fast",
+            "my",
+            "mysterious",
+            "pgx.1",
+            "mysqld-8.0.31",
+            "my80x",
+        ] {
+            let another = system(name, None, "x").unwrap();
+            assert_eq!(another.build.dbms, Dbms::Other, "{name}");
+            assert_eq!(another.engine, Engine::Other, "{name}");
             let told = system(name, Some(Dbms::Postgres), "x").unwrap();
             assert_eq!(told.build.dbms, Dbms::Postgres);
         }

@@ -4,7 +4,7 @@ use import::{About, File, Kind, Mode, Options, Source, published, read_all, run}
 use proptest::prelude::*;
 
 /// What real files are made of, so that damage goes deeper than the first line.
-const PIECES: [&str; 34] = [
+const PIECES: [&str; 46] = [
     "SQL statistics:",
     "queries: 80 (0.13 per sec.)",
     "transactions: 80 (0.13 per sec.)",
@@ -35,6 +35,18 @@ const PIECES: [&str; 34] = [
     "system,step,metric,value,round\nmysql-8,a,rate,1,1",
     "mysql-8,a,rate,1,99999999",
     "\"mysql-8\",\"a\"\"\",cs/o,1,",
+    "sb.r.qps.insert.range100.pk1\n5\t6\tx.my5649.x6d.pk1",
+    "hot-points_range=100,1,2",
+    "cpu/o\t\trKB/o\twKB/o\to/s\tdbms",
+    "SQL script 1: d/a.sql\n - 9 transactions (9% of total, tps = 8.5)\n - latency average = 1 ms",
+    "Target transaction rate: 200/sec",
+    "Vuser 1:4 Active Virtual Users configured",
+    "Vuser 1:TEST RESULT : System achieved 9 NOPM from 20 MySQL TPM",
+    ">>>>> SUMMARY OF 4 ACTIVE VIRTUAL USERS\n>>>>> PROC: NEWORD\nAVG: 3ms P99: 1e308ms",
+    "fillseq : 3.4 micros/op 2893 ops/sec 3.4 seconds 10 operations; 32.0 MB/s",
+    "Microseconds per read:\nMin: 1 Max: 9\nPercentiles: P50: 2.9 P99: 8",
+    "ops_sec\tmb_sec\tp99\ttest\tversion",
+    "1536598\t615.5\t4\treadrandom.t32\t8.0.0",
     "NaN",
     "1e308",
     "99999999999999999999999999",
@@ -79,6 +91,7 @@ proptest! {
             let source = Source {
                 kind,
                 system: Some("mysql-8.0.44".to_owned()),
+                clients: vec![1],
                 origin: "dir".to_owned(),
                 files: files.clone(),
             };
@@ -86,6 +99,7 @@ proptest! {
                 name: "imported".to_owned(),
                 base: None,
                 source: "dir".to_owned(),
+                by_version: false,
             };
             let sources = [source];
             let result = read_all(&sources, &options).and_then(|rows| {

@@ -24,6 +24,7 @@ fn source(name: &str, text: &str) -> Source {
     Source {
         kind: Kind::of(&file).unwrap(),
         system: None,
+        clients: vec![1],
         origin: name.to_owned(),
         files: vec![file],
     }
@@ -237,6 +238,7 @@ fn rates_of_raw_output_are_the_published_ones() {
         let output = Source {
             kind: Kind::SysbenchDirectory,
             system: None,
+            clients: Vec::new(),
             origin: directory.clone(),
             files: vec![File {
                 origin: format!("{directory}/sb.o.{test}.pk1.dop1"),

@@ -47,6 +47,7 @@ fn records(path: &Path) -> Vec<Record> {
 fn compat() -> Options {
     Options {
         mode: Mode::Compat,
+        clients: vec![1],
         ..Options::default()
     }
 }
@@ -83,6 +84,7 @@ fn raw_output_of_sysbench() {
         let source = Source {
             kind: Kind::SysbenchDirectory,
             system: None,
+            clients: Vec::new(),
             origin: directory.display().to_string(),
             files: vec![file(&path("o"))],
         };
@@ -158,7 +160,7 @@ fn relative_rates(name: &str) {
         origin: "qps.abs".to_owned(),
         text: table_of(&records),
     };
-    let rows = qps::rows(&table, &compat()).unwrap();
+    let rows = qps::rows(&table, None, &compat()).unwrap();
     let printed = qps::print_relative(&rows);
     let mut lines = printed.lines();
     let legend: Vec<&str> = lines
@@ -233,13 +235,9 @@ fn costs(record: &Record) -> met::Costs {
     let number = |name: &str| record[name].parse().unwrap();
     met::Costs {
         cpu: record["cpu_o"].clone(),
-        switches: record["cs_o"].clone(),
-        others: [
-            number("r_o"),
-            number("rKB_o"),
-            number("wKB_o"),
-            number("o_s"),
-        ],
+        switches: Some(record["cs_o"].clone()),
+        reads: Some(number("r_o")),
+        others: [number("rKB_o"), number("wKB_o"), number("o_s")],
         system: record["build"].clone(),
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn make(
     let password = password().map_err(|error| failed(error.to_string()))?;
     let (user, made) = match build.dbms {
         Dbms::Mysql | Dbms::Mariadb => (USER, of_mysql(admin, &password)),
-        Dbms::Postgres | Dbms::Sqlite => {
+        Dbms::Postgres | Dbms::Sqlite | Dbms::Other => {
             let made = of_postgres(admin, build.version.major(), superuser, &password);
             (superuser, made)
         }

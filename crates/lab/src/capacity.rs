@@ -28,7 +28,7 @@ impl Capacity {
         let usual = match dbms {
             Dbms::Mysql | Dbms::Mariadb => 151,
             Dbms::Postgres => 100,
-            Dbms::Sqlite => return None,
+            Dbms::Sqlite | Dbms::Other => return None,
         };
         let is_it = |name: &str| {
             let name = name.to_lowercase().replace('-', "_");
@@ -76,7 +76,7 @@ const SETTING: &str = "max_connections";
 pub(crate) const fn reserved(dbms: Dbms) -> u32 {
     match dbms {
         Dbms::Postgres => 3,
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite => 0,
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite | Dbms::Other => 0,
     }
 }
 

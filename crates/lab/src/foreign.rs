@@ -102,7 +102,7 @@ pub(crate) fn capacity(
     let connector = connector(system, address, first_database(dbms), secrets, LOGIN_LIMIT)?;
     let sql = match dbms {
         Dbms::Postgres => "SELECT setting FROM pg_settings WHERE name = 'max_connections'",
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite => "SELECT @@max_connections",
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite | Dbms::Other => "SELECT @@max_connections",
     };
     let most = connector
         .connect()
@@ -128,7 +128,7 @@ fn owner() -> String {
 fn exists(dbms: Dbms) -> String {
     let (listing, column) = match dbms {
         Dbms::Postgres => ("pg_database", "datname"),
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite => {
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite | Dbms::Other => {
             ("information_schema.schemata", "schema_name")
         }
     };
@@ -230,7 +230,7 @@ pub(crate) fn ask(
 const fn first_database(dbms: Dbms) -> &'static str {
     match dbms {
         Dbms::Postgres => "postgres",
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite => "",
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite | Dbms::Other => "",
     }
 }
 

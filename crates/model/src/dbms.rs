@@ -16,10 +16,12 @@ pub enum Dbms {
     Postgres,
     /// SQLite, embedded in the process of the client.
     Sqlite,
+    /// A product that backslide does not run; only imported systems have it, and their names say what it is.
+    Other,
 }
 
 impl Dbms {
-    /// All families, in the order in which tables list them.
+    /// The families that backslide runs, in the order in which tables list them.
     pub const ALL: [Self; 4] = [Self::Mysql, Self::Mariadb, Self::Postgres, Self::Sqlite];
 
     /// The name as it is written in plans, catalogs and build ids.
@@ -29,6 +31,7 @@ impl Dbms {
             Self::Mariadb => "mariadb",
             Self::Postgres => "postgres",
             Self::Sqlite => "sqlite",
+            Self::Other => "other",
         }
     }
 
@@ -37,12 +40,12 @@ impl Dbms {
         Self::ALL.into_iter().find(|dbms| dbms.name() == name)
     }
 
-    /// The SQL it speaks.
+    /// The SQL it speaks. Nothing is ever sent to [`Dbms::Other`].
     pub const fn dialect(self) -> Dialect {
         match self {
             Self::Mysql | Self::Mariadb => Dialect::Mysql,
             Self::Postgres => Dialect::Postgres,
-            Self::Sqlite => Dialect::Sqlite,
+            Self::Sqlite | Self::Other => Dialect::Sqlite,
         }
     }
 
@@ -52,6 +55,7 @@ impl Dbms {
             Self::Mysql | Self::Mariadb => Engine::Innodb,
             Self::Postgres => Engine::Heap,
             Self::Sqlite => Engine::Btree,
+            Self::Other => Engine::Other,
         }
     }
 
@@ -98,10 +102,12 @@ pub enum Engine {
     Heap,
     /// SQLite's B-trees.
     Btree,
+    /// That of [`Dbms::Other`], or one that backslide does not know.
+    Other,
 }
 
 impl Engine {
-    /// All engines.
+    /// The engines that a plan can name.
     pub const ALL: [Self; 5] = [
         Self::Innodb,
         Self::Myrocks,
@@ -118,6 +124,7 @@ impl Engine {
             Self::Tokudb => "tokudb",
             Self::Heap => "heap",
             Self::Btree => "btree",
+            Self::Other => "other",
         }
     }
 
@@ -127,7 +134,7 @@ impl Engine {
             Self::Innodb => Some("InnoDB"),
             Self::Myrocks => Some("ROCKSDB"),
             Self::Tokudb => Some("TokuDB"),
-            Self::Heap | Self::Btree => None,
+            Self::Heap | Self::Btree | Self::Other => None,
         }
     }
 
@@ -137,6 +144,7 @@ impl Engine {
             Self::Innodb | Self::Myrocks | Self::Tokudb => dbms.has_engines(),
             Self::Heap => matches!(dbms, Dbms::Postgres),
             Self::Btree => matches!(dbms, Dbms::Sqlite),
+            Self::Other => false,
         }
     }
 }

@@ -220,7 +220,7 @@ impl Catalog {
         static NONE: VariableRules = VariableRules::NONE;
         let family = match dbms {
             Dbms::Mariadb => Dbms::Mysql,
-            Dbms::Mysql | Dbms::Postgres | Dbms::Sqlite => dbms,
+            Dbms::Mysql | Dbms::Postgres | Dbms::Sqlite | Dbms::Other => dbms,
         };
         self.variables.get(&family).unwrap_or(&NONE)
     }

@@ -49,7 +49,7 @@ pub(crate) fn check(connection: Connection, build: &Build, place: &Place) -> Res
         Dbms::Postgres if connection.tls && over_socket => {
             "`tls` and PostgreSQL over a socket: it encrypts over TCP only; add `transport = \"tcp\"`"
         }
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Postgres | Dbms::Sqlite => return Ok(()),
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Postgres | Dbms::Sqlite | Dbms::Other => return Ok(()),
     };
     Err(PlanError::Conflict {
         place: place.clone(),

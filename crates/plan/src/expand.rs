@@ -217,7 +217,7 @@ fn check_partitions(spec: &InsertSpec, build: &Build, place: &Place) -> Result<(
     let has_partitions = match build.dbms {
         Dbms::Mysql | Dbms::Mariadb => true,
         Dbms::Postgres => build.version.major() >= 11,
-        Dbms::Sqlite => false,
+        Dbms::Sqlite | Dbms::Other => false,
     };
     if spec.partitions == 0 || has_partitions {
         return Ok(());

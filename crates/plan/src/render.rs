@@ -134,7 +134,7 @@ impl Rule {
 pub(crate) fn is_same_option(a: &str, b: &str, dbms: Dbms) -> bool {
     let plain = |name: &str| match dbms {
         Dbms::Mysql | Dbms::Mariadb => name.to_ascii_lowercase().replace('-', "_"),
-        Dbms::Postgres | Dbms::Sqlite => name.to_ascii_lowercase(),
+        Dbms::Postgres | Dbms::Sqlite | Dbms::Other => name.to_ascii_lowercase(),
     };
     plain(a) == plain(b)
 }
@@ -209,7 +209,7 @@ fn memory(dbms: Dbms, size: Bytes) -> String {
     match dbms {
         Dbms::Mysql | Dbms::Mariadb => format!("{mib}M"),
         Dbms::Postgres => format!("{mib}MB"),
-        Dbms::Sqlite => format!("-{}", mib << 10),
+        Dbms::Sqlite | Dbms::Other => format!("-{}", mib << 10),
     }
 }
 

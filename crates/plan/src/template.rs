@@ -73,7 +73,7 @@ fn not_clonable(system: &System) -> Option<String> {
     };
     let settings = match system.build.dbms {
         Dbms::Mysql | Dbms::Mariadb => system.config.settings.as_slice(),
-        Dbms::Postgres | Dbms::Sqlite => &[],
+        Dbms::Postgres | Dbms::Sqlite | Dbms::Other => &[],
     };
     let apart = settings
         .iter()

@@ -181,7 +181,7 @@ fn settings_reach_the_server_and_several_run_at_once() {
     for build in newest() {
         let setting = match build.dbms {
             Dbms::Mysql | Dbms::Mariadb => ("max_connections", "nonsense"),
-            Dbms::Postgres | Dbms::Sqlite => ("shared_buffers", "nonsense"),
+            Dbms::Postgres | Dbms::Sqlite | Dbms::Other => ("shared_buffers", "nonsense"),
         };
         for copy in 1..=2 {
             let directory = root.path().join(format!("{}-{copy}", build.id()));

@@ -142,8 +142,9 @@ pub(crate) fn rows_of_system(
     options: &Options,
 ) -> Result<Vec<Row>, ImportError> {
     let lines = lines_of_system(file)?.into_iter();
-    let rows = lines.map(|(step, line)| row(file, system, step, &line, options));
-    Ok(rows.collect())
+    lines
+        .map(|(step, line)| row(file, system, step, &line, options))
+        .collect()
 }
 
 pub(crate) fn rows_of_table(file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
@@ -155,7 +156,7 @@ pub(crate) fn rows_of_table(file: &File, options: &Options) -> Result<Vec<Row>, 
         for line in table.lines.iter().flatten() {
             if seen.insert((&table.step, &line.tag, &line.fields)) {
                 let system = without_size(&line.tag);
-                rows.push(row(file, system, &table.step, line, options));
+                rows.push(row(file, system, &table.step, line, options)?);
             }
         }
     }
@@ -173,10 +174,30 @@ pub(crate) fn rate_of_step(step: &str) -> Option<u64> {
         .filter(|rate| *rate < 1_000_000_000)
 }
 
-fn row(file: &File, system: &str, step: &str, line: &StepLine, options: &Options) -> Row {
+/// Where a step stands, whatever the order of the files: loads as in the benchmark, then queries by the rate of the
+/// writers beside them, with `qr100` before `qp100` and `q100.1` before `q100.2`.
+pub(crate) fn order_of_step(step: &str) -> (u64, u64, u64) {
+    let Some(rest) = step.strip_prefix('q') else {
+        let place = STEPS.iter().position(|known| *known == step);
+        return (0, place.unwrap_or(STEPS.len()) as u64, 0);
+    };
+    let numbered = rest.split_once('.').map(|(_, number)| number.parse().ok());
+    let part = numbered.flatten().unwrap_or(0);
+    let rate = rate_of_step(step).unwrap_or(u64::MAX - 1);
+    (rate + 1, u64::from(rest.starts_with('p')), part)
+}
+
+fn row(
+    file: &File,
+    system: &str,
+    step: &str,
+    line: &StepLine,
+    options: &Options,
+) -> Result<Row, ImportError> {
     let at = Line::at(&file.origin, line.number);
-    let clients = options.clients();
+    let clients = options.clients(at)?;
     let mut row = Row::new(at, system, step, clients);
+    row.order = Some(order_of_step(step));
     let scale = rows_of_tag(&line.tag).map(Scale::Rows);
     row.scale = scale.map(|scale| Stated::at(at, scale));
     let is_query = step.starts_with('q');
@@ -204,7 +225,7 @@ fn row(file: &File, system: &str, step: &str, line: &StepLine, options: &Options
     }
     put_costs(&mut row, line, rate, is_query, options);
     put_sizes(&mut row, line);
-    row
+    Ok(row)
 }
 
 fn put_costs(row: &mut Row, line: &StepLine, rate: f64, is_query: bool, options: &Options) {

@@ -1,6 +1,13 @@
 use super::*;
 use crate::file::file;
 
+fn one() -> Options {
+    Options {
+        clients: vec![1],
+        ..Options::default()
+    }
+}
+
 const HEADER: &str = "ips\tqps\trps\trmbps\twps\twmbps\trpq\trkbpq\twpi\twkbpi\tcsps\tcpups\tcspq\tcpupq\tdbgb1\tdbgb2\trss\tmaxop\tp50\tp99\ttag";
 const BASE: &str = "100\t6886\t1.8\t0.0\t2.5\t0.1\t0.000\t0.001\t0.025\t1.058\t26428\t25.8\t3.838\t150\t8.1\t48.6\t8.0\t0.017\t8439\t2541\t20m.my5649.cx6d";
 const OTHER: &str = "100\t7238\t0.0\t0.0\t6.0\t0.2\t0.000\t0.000\t0.061\t1.884\t27789\t27.0\t3.839\t149\t8.1\t48.6\t8.3\t0.019\t7240\t7144\t20m.my5731.cx6d";
@@ -40,7 +47,7 @@ fn writes_are_divided_by_queries_unless_the_originals_numbers_are_wanted() {
     let near = |seen: Option<f64>, value: f64| seen.is_some_and(|v| (v - value).abs() < 1e-9);
     let exact = Options {
         cpus: Some(4),
-        ..Options::default()
+        ..one()
     };
     let compat = exact.in_mode(Mode::Compat);
     assert_eq!(value(&compat, "wKB/o"), Some(1.058));
@@ -72,7 +79,7 @@ fn damage_is_told_with_its_line() {
 fn the_tags_of_a_system_say_its_scale() {
     let lines = format!("{BASE}\n").repeat(10);
     let file = file("o.sum.t.20m.my5649.cx6d", &lines);
-    let rows = rows_of_system("20m.my5649.cx6d", &file, &Options::default()).unwrap();
+    let rows = rows_of_system("20m.my5649.cx6d", &file, &one()).unwrap();
     let scales = rows.iter().filter_map(|row| row.scale.as_ref());
     let rows: Vec<Scale> = scales.map(|scale| scale.value).collect();
     assert_eq!(rows, [Scale::Rows(20_000_000); 10]);
@@ -83,7 +90,7 @@ fn a_merged_table_of_two_scales_is_no_one_run() {
     let small = BASE;
     let large = OTHER.replace("20m.my5731", "100m.my5649");
     let text = format!("{HEADER}\n{small}\n{large}\n");
-    let rows = rows_of_table(&file("mrg.q100.2", &text), &Options::default()).unwrap();
+    let rows = rows_of_table(&file("mrg.q100.2", &text), &one()).unwrap();
     let scales = rows.iter().filter_map(|row| row.scale.as_ref());
     let rows_of: Vec<Scale> = scales.map(|scale| scale.value).collect();
     assert_eq!(rows_of, [Scale::Rows(20_000_000), Scale::Rows(100_000_000)]);
@@ -98,7 +105,7 @@ fn a_merged_table_of_two_scales_is_no_one_run() {
 fn the_base_of_several_parts_is_one_round() {
     let text = format!("{HEADER}\n{BASE}\n{OTHER}\n-\n{BASE}\n");
     let of = |text: &str| {
-        let rows = rows_of_table(&file("mrg.some", text), &Options::default()).unwrap();
+        let rows = rows_of_table(&file("mrg.some", text), &one()).unwrap();
         crate::run::rounds(&rows).unwrap()
     };
     assert_eq!(of(&format!("q100.2\n{text}")), [1, 1]);
@@ -120,4 +127,70 @@ fn names_say_sizes_and_rates() {
     assert_eq!(rate_of_step("q1000.2"), Some(1000));
     assert_eq!(rate_of_step("qp500"), Some(500));
     assert_eq!(rate_of_step("l.i0"), None);
+}
+
+#[test]
+fn steps_stand_in_the_order_of_their_rates_whatever_the_order_of_the_files() {
+    let source = |name: &str| crate::Source {
+        kind: crate::Kind::InsertTable,
+        system: None,
+        clients: Vec::new(),
+        origin: name.to_owned(),
+        files: vec![file(name, BASE)],
+    };
+    let sorted_by_name = [
+        "mrg.l.i0",
+        "mrg.l.i1",
+        "mrg.l.x",
+        "mrg.q100.1",
+        "mrg.q100.2",
+        "mrg.q1000.1",
+        "mrg.q200.1",
+        "mrg.qp100",
+        "mrg.qr100",
+    ];
+    let sources = sorted_by_name.map(source);
+    let rows = crate::read_all(&sources, &one()).unwrap();
+    let about = crate::About {
+        name: "imported".into(),
+        base: None,
+        source: "mrg".into(),
+        by_version: false,
+    };
+    let run = crate::run(&rows, &about, &one()).unwrap();
+    let steps = run.trials[0].steps.iter();
+    let steps: Vec<&str> = steps.map(|(record, _)| record.step.0.as_str()).collect();
+    let expected = [
+        "l.i0", "l.x", "l.i1", "qr100", "q100.1", "q100.2", "qp100", "q200.1", "q1000.1",
+    ];
+    assert_eq!(steps, expected);
+    let text = crate::published(&sources, &rows, &one()).unwrap();
+    let tables = text.lines().filter_map(|line| line.strip_prefix("mrg."));
+    assert_eq!(tables.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn merged_tables_of_several_numbers_of_clients_are_no_rounds() {
+    let source = |clients: u32, text: String| crate::Source {
+        kind: crate::Kind::InsertTable,
+        system: None,
+        clients: vec![clients],
+        origin: "mrg.q100.2".to_owned(),
+        files: vec![file("mrg.q100.2", &text)],
+    };
+    let sources = [
+        source(1, BASE.to_owned()),
+        source(8, BASE.replace("6886", "60000")),
+    ];
+    let rows = crate::read_all(&sources, &Options::default()).unwrap();
+    assert_eq!(crate::run::rounds(&rows), Ok(vec![1, 1]));
+    let text = crate::published(&sources, &rows, &Options::default()).unwrap();
+    let titles: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("mrg."))
+        .collect();
+    assert_eq!(titles, ["mrg.q100.2, 1 client", "mrg.q100.2, 8 clients"]);
+    // The rate that the writers were asked for is that of all clients.
+    let targets: Vec<Option<u64>> = rows.iter().map(|row| row.target_rate).collect();
+    assert_eq!(targets, [Some(100), Some(800)]);
 }

@@ -16,6 +16,7 @@ fn about() -> About {
         name: "imported".into(),
         base: None,
         source: "x.csv".into(),
+        by_version: false,
     }
 }
 
@@ -85,7 +86,7 @@ fn what_does_not_make_a_run_is_told() {
         (&[], "nothing to import"),
         (&twice, "twice in round 3"),
         (&[absurd], "at most 10000 rounds"),
-        (&[row("fast", "p", 1, 1.0)], "does not say which product"),
+        (&[row("", "p", 1, 1.0)], "has no name"),
     ];
     for (rows, what) in cases {
         let error = run(rows, &about(), &Options::default()).unwrap_err();
@@ -184,4 +185,56 @@ fn the_name_of_a_run_has_no_control_characters() {
         ("imported from x.csv", 1)
     );
     assert!(error.what.contains("`a\\u{1b}b`"), "{error}");
+}
+
+#[test]
+fn systems_of_a_folder_stand_in_the_order_of_their_versions() {
+    let names = [
+        "my9400.z",
+        "pg18beta1.x",
+        "my8406v2.z",
+        "my_patched",
+        "pg17.x",
+        "my5651.z",
+    ];
+    let rows = names.map(|name| row(name, "p", 1, 1.0));
+    let about = About {
+        by_version: true,
+        ..about()
+    };
+    let run = run(&rows, &about, &Options::default()).unwrap();
+    let systems: Vec<&str> = run.plan.systems.iter().map(|s| s.name.as_str()).collect();
+    let expected = [
+        "my5651.z",
+        "my8406v2.z",
+        "my9400.z",
+        "pg17.x",
+        "pg18beta1.x",
+        "my_patched",
+    ];
+    assert_eq!(
+        (systems.as_slice(), run.plan.base.as_str()),
+        (&expected[..], "my5651.z")
+    );
+}
+
+#[test]
+fn the_product_that_a_file_states_is_that_of_a_name_that_says_none() {
+    let stated = Row {
+        dbms: Some(model::Dbms::Postgres),
+        ..row("tuned", "p", 1, 1.0)
+    };
+    let named = Row {
+        dbms: Some(model::Dbms::Postgres),
+        ..row("mariadb-11.8.9", "p", 1, 1.0)
+    };
+    let rows = [stated, named, row("rocksdb-8.0.0", "p", 1, 1.0)];
+    let run = run(&rows, &about(), &Options::default()).unwrap();
+    let products: Vec<model::Dbms> = run.plan.systems.iter().map(|s| s.build.dbms).collect();
+    let expected = [
+        model::Dbms::Postgres,
+        model::Dbms::Mariadb,
+        model::Dbms::Other,
+    ];
+    assert_eq!(products, expected);
 }

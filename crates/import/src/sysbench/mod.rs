@@ -67,12 +67,18 @@ pub(crate) fn single(system: &str, file: &File, options: &Options) -> Result<Row
     let output = Output::parse(file)?;
     let script = output.script.as_deref();
     let test = script.unwrap_or("sysbench");
-    let mut row = Row::new(file.end(), system, test, output.threads);
+    let clients = output
+        .threads
+        .map_or_else(|| options.clients(file.end()), Ok)?;
+    let mut row = Row::new(file.end(), system, test, clients);
     row.cpus.clone_from(&output.cpus);
     row.scale.clone_from(&output.scale);
     let group = script.map_or("", group_of_script);
     group.clone_into(&mut row.group);
-    put_rate(&mut row, &Rate::of(&output, file.end(), options.mode)?);
+    put_rate(
+        &mut row,
+        &Rate::of(&output, clients, file.end(), options.mode)?,
+    );
     put_output(&mut row, &output);
     Ok(row)
 }
@@ -96,16 +102,19 @@ fn of_test(
 ) -> Result<Row, ImportError> {
     let first = parts.output.or(parts.met).or(parts.vm).or(parts.io);
     let at = first.map_or(NOWHERE, File::end);
-    let mut row = Row::new(at, system, &name.test, name.clients);
-    group_of(&name.test).clone_into(&mut row.group);
     let output = parts.output.map(Output::parse).transpose()?;
+    let threads = output.as_ref().and_then(|output| output.threads);
+    let clients = name.clients.or(threads);
+    let clients = clients.map_or_else(|| options.clients(at), Ok)?;
+    let mut row = Row::new(at, system, &name.test, clients);
+    group_of(&name.test).clone_into(&mut row.group);
     let own = output.as_ref().and_then(|output| output.cpus.as_ref());
     row.cpus = own.or(cpus).cloned();
     row.scale = output.as_ref().and_then(|output| output.scale.clone());
     let met = parts.met.map(Met::parse).transpose()?;
     let rate = match (&output, &met) {
-        (Some(output), _) => Rate::of(output, at, options.mode)?,
-        (None, Some(met)) => Rate::of_met(met, name, at, options.mode)?,
+        (Some(output), _) => Rate::of(output, output.threads.unwrap_or(clients), at, options.mode)?,
+        (None, Some(met)) => Rate::of_met(met, name.is_scan(), clients, at, options.mode)?,
         (None, None) => return Err(at.wrong("neither sb.o nor sb.met of this test is there")),
     };
     put_rate(&mut row, &rate);
@@ -132,11 +141,11 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    fn of(output: &Output, at: Line<'_>, mode: Mode) -> Result<Self, ImportError> {
+    fn of(output: &Output, clients: u32, at: Line<'_>, mode: Mode) -> Result<Self, ImportError> {
         let printed = output.printed_rate(at)?;
         let value = match (mode, output.is_scan) {
             (Mode::Compat, _) => whole_rate(&printed, at)?,
-            (Mode::Exact, true) => output.scanned_per_second(at)?,
+            (Mode::Exact, true) => output.scanned_per_second(clients, at)?,
             (Mode::Exact, false) => output.queries as f64 / output.elapsed,
         };
         Ok(Self {
@@ -147,8 +156,14 @@ impl Rate {
     }
 
     /// Where there is no output of sysbench: the original's rate is all that is known.
-    fn of_met(met: &Met, name: &Name, at: Line<'_>, mode: Mode) -> Result<Self, ImportError> {
-        let is_rows = mode == Mode::Exact && name.is_scan();
+    fn of_met(
+        met: &Met,
+        is_scan: bool,
+        clients: u32,
+        at: Line<'_>,
+        mode: Mode,
+    ) -> Result<Self, ImportError> {
+        let is_rows = mode == Mode::Exact && is_scan;
         let value = match mode {
             Mode::Compat => whole_rate(&met.rate, at)?,
             Mode::Exact => at.number("o/s", &met.rate)?,
@@ -156,7 +171,7 @@ impl Rate {
         Ok(Self {
             // The scan's unit is a thousand rows, for each client.
             value: if is_rows {
-                value * 1000.0 * f64::from(name.clients)
+                value * 1000.0 * f64::from(clients)
             } else {
                 value
             },
@@ -183,7 +198,8 @@ fn put_rate(row: &mut Row, rate: &Rate) {
     }
 }
 
-/// All that sysbench says but the rate. Latencies are of whole events: transactions with their retries.
+/// All that sysbench says but the rate. Latencies are of whole events: transactions with their retries. Where a rate was
+/// asked for, the time in sysbench's queue is in them.
 fn put_output(row: &mut Row, output: &Output) {
     row.window = Nanos((output.elapsed * 1e9) as u64);
     row.put(
@@ -193,12 +209,19 @@ fn put_output(row: &mut Row, output: &Output) {
     );
     row.put("errors.event", Unit::Count, output.ignored_errors as f64);
     if let Some(latency) = &output.latency {
-        row.put("service.event.mean", Unit::Micros, latency.mean * 1e3);
+        let time = if output.is_throttled {
+            "response.event"
+        } else {
+            "service.event"
+        };
+        let mut put = |what: &str, millis: f64| {
+            row.put(&format!("{time}.{what}"), Unit::Micros, millis * 1e3);
+        };
+        put("mean", latency.mean);
         if let Some((percent, millis)) = latency.percentile {
-            let id = format!("service.event.p{percent}");
-            row.put(&id, Unit::Micros, millis * 1e3);
+            put(&format!("p{percent}"), millis);
         }
-        row.put("service.event.max", Unit::Micros, latency.max * 1e3);
+        put("max", latency.max);
     }
     if let Some(words) = output.disagreement() {
         row.note("rate", words);

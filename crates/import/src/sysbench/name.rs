@@ -5,8 +5,8 @@
 pub struct Name {
     /// As the published tables label it: `point-query_range=100`; `prepare` for the load.
     pub test: String,
-    /// Clients.
-    pub clients: u32,
+    /// Clients, where the name says it.
+    pub clients: Option<u32>,
 }
 
 impl Name {
@@ -17,15 +17,16 @@ impl Name {
             // The load prints no result of its own; the original has its rate from elsewhere.
             let kind = prepare.split('.').next().filter(|kind| *kind == "met")?;
             let test = "prepare".to_owned();
-            return Some((kind, Self { test, clients: 1 }));
+            let clients = Some(1);
+            return Some((kind, Self { test, clients }));
         }
         let (kind, rest) = rest.split_once('.')?;
         let (test, numbers) = rest.rsplit_once(".range")?;
         let mut numbers = numbers.split('.');
         let range: u64 = numbers.next()?.parse().ok()?;
         let clients = match numbers.find_map(|part| part.strip_prefix("dop")) {
-            Some(dop) => dop.parse().ok().filter(|dop| *dop > 0)?,
-            None => 1,
+            Some(dop) => Some(dop.parse().ok().filter(|dop| *dop > 0)?),
+            None => None,
         };
         let test = format!("{test}_range={range}");
         Some((kind, Self { test, clients }))
@@ -46,19 +47,19 @@ mod tests {
         let table = [
             (
                 "sb.met.point-query.range100.pk1.dop1",
-                Some(("met", "point-query_range=100", 1)),
+                Some(("met", "point-query_range=100", Some(1))),
             ),
             (
                 "sb.o.points-covered-si.warm.range100.pk1.dop40",
-                Some(("o", "points-covered-si.warm_range=100", 40)),
+                Some(("o", "points-covered-si.warm_range=100", Some(40))),
             ),
             (
                 "sb.prepare.met.point-query.warm.range100.pk1",
-                Some(("met", "prepare", 1)),
+                Some(("met", "prepare", Some(1))),
             ),
             (
                 "sb.r.qps.point-query.range100.pk1",
-                Some(("r", "qps.point-query_range=100", 1)),
+                Some(("r", "qps.point-query_range=100", None)),
             ),
             ("sb.prepare.o.point-query.warm.range100.pk1", None),
             ("sb.o.x.range.pk1", None),

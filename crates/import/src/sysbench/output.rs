@@ -9,8 +9,10 @@ use crate::{File, ImportError, Scale, Stated};
 /// The result of one run of sysbench.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
-    /// Threads.
-    pub threads: u32,
+    /// Threads, where the file says it.
+    pub threads: Option<u32>,
+    /// Was a rate asked for (`--rate`)? Then a latency counts from the time at which the event was queued.
+    pub is_throttled: bool,
     /// CPUs of the host, where the harness wrote them down (`8 CPUs`).
     pub cpus: Option<Stated<u32>>,
     /// The script, without its directory and `.lua`, where the command line is there.
@@ -79,7 +81,8 @@ impl Output {
         let elapsed = seconds("time elapsed").or_else(|| seconds("total time"));
         let elapsed = elapsed.unwrap_or_else(|| Err(fields.missing("time elapsed")))?;
         Ok(Self {
-            threads: before.threads.unwrap_or(1),
+            threads: before.threads,
+            is_throttled: before.is_throttled,
             cpus: before.cpus,
             is_scan: before.script.as_deref().is_some_and(|s| s.contains("scan")),
             script: before.script,
@@ -98,14 +101,21 @@ impl Output {
     /// Where the rate that is printed is not the count divided by the time: what both are. Such a file was put together
     /// or changed.
     pub(crate) fn disagreement(&self) -> Option<String> {
-        /// By how much both may differ; and the time has four digits after the point.
+        /// How much longer or shorter sysbench's own time for the rate is than the time that it prints: it reads the
+        /// clock again. Measured are 1 to 4 ms.
+        const CLOCKS_APART: f64 = 0.05;
+        /// And the part of the time.
         const MOST: f64 = 0.01;
-        const LAST_DIGIT: f64 = 0.0001;
+        /// Half of the last digit of the rate.
+        const ROUNDED: f64 = 0.005;
         let (count, elapsed) = (self.queries, self.elapsed);
         let printed = self.queries_per_second.parse::<f64>().ok()?;
         let computed = count as f64 / elapsed;
-        let allowed = (MOST + LAST_DIGIT / elapsed) * computed.max(1.0);
-        ((computed - printed).abs() > allowed).then(|| {
+        let seconds = |rate: f64| count as f64 / rate.max(f64::MIN_POSITIVE);
+        let allowed = CLOCKS_APART + MOST * elapsed;
+        let (shortest, longest) = (seconds(printed + ROUNDED), seconds(printed - ROUNDED));
+        let agrees = elapsed >= shortest - allowed && elapsed <= longest + allowed;
+        (!agrees).then(|| {
             format!(
                 "the file says {printed} queries per second, and {count} in {elapsed} s, which are {computed:.2}: no run of sysbench printed both"
             )
@@ -124,9 +134,13 @@ impl Output {
 
     /// Rows per second of all clients of a scan, from the time that the clients were busy: the scan
     /// that was under way at the end counts whole, and so does its time.
-    pub(crate) fn scanned_per_second(&self, at: Line<'_>) -> Result<f64, ImportError> {
+    pub(crate) fn scanned_per_second(
+        &self,
+        clients: u32,
+        at: Line<'_>,
+    ) -> Result<f64, ImportError> {
         let (rows, latency) = self.of_scan(at)?;
-        let busy = latency.sum / 1000.0 / f64::from(self.threads);
+        let busy = latency.sum / 1000.0 / f64::from(clients);
         Ok(rows as f64 * self.transactions as f64 / busy)
     }
 
@@ -145,6 +159,7 @@ impl Output {
 #[derive(Default)]
 struct Before {
     threads: Option<u32>,
+    is_throttled: bool,
     cpus: Option<Stated<u32>>,
     script: Option<String>,
     scale: Option<Stated<Scale>>,
@@ -162,6 +177,8 @@ impl Before {
             let text = line.text.trim();
             if let Some(threads) = text.strip_prefix("Number of threads:") {
                 before.threads = Some(line.count("threads", threads)?);
+            } else if text.starts_with("Target transaction rate:") {
+                before.is_throttled = true;
             } else if let Some(cpus) = text.strip_suffix(" CPUs") {
                 let cpus = cpus.parse::<u32>().ok().filter(|cpus| *cpus > 0);
                 before.cpus = cpus.map(|cpus| Stated::at(line, cpus));

@@ -28,7 +28,10 @@ const IO: &str = "Linux 6.1 (host)\n\nDevice r/s rkB/s rrqm/s w/s wkB/s\nnvme0n1
     11/21/25 09:24:01\nDevice r/s rkB/s rrqm/s w/s wkB/s\nnvme0n1 30 1024 0 15 2048\n";
 
 fn exact() -> Options {
-    Options::default()
+    Options {
+        clients: vec![1],
+        ..Options::default()
+    }
 }
 
 fn compat() -> Options {
@@ -81,6 +84,44 @@ fn a_rate_that_its_own_count_contradicts_is_told() {
         text.contains("27845672 in 900.0008 s, which are 30939.61"),
         "{text}"
     );
+}
+
+/// Three hundred events by sysbench 1.0.20: its time for the rate is 1.1 ms longer than the one that it prints.
+const SHORT: &str = "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\nNumber of threads: 4\nSQL statistics:\n\
+    transactions:                        300    (13103.16 per sec.)\n\
+    queries:                             300    (13103.16 per sec.)\n    total time:  0.0217s\n\
+    Latency (ms):\n  avg:  0.25\n  max:  3.20\n  95th percentile:  0.70\n  sum:  75.10\n";
+
+#[test]
+fn the_two_clocks_of_a_short_run_may_differ_by_milliseconds() {
+    let row = |text: &str| single("my", &file("a.txt", text), &exact()).unwrap();
+    assert_eq!(row(SHORT).notes, []);
+    let changed = SHORT.replace("queries:                             300", "queries:  9300");
+    assert_ne!(changed, SHORT);
+    assert_eq!(row(&changed).notes.len(), 1);
+}
+
+#[test]
+fn latencies_of_a_throttled_run_have_the_time_in_the_queue() {
+    let throttled = SHORT.replace(
+        "Number of threads: 4\n",
+        "Number of threads: 4\nTarget transaction rate: 200/sec\n",
+    );
+    let row = single("my", &file("a.txt", &throttled), &exact()).unwrap();
+    for (what, micros) in [("mean", 250.0), ("p95", 700.0), ("max", 3200.0)] {
+        assert_eq!(row.value(&format!("response.event.{what}")), Some(micros));
+        assert_eq!(row.value(&format!("service.event.{what}")), None);
+    }
+}
+
+#[test]
+fn clients_that_nobody_states_are_refused() {
+    let cut = SHORT.replace("Number of threads: 4\n", "");
+    let error = single("my", &file("a.txt", &cut), &Options::default()).unwrap_err();
+    assert!(error.what.starts_with("how many clients?"), "{error}");
+    let files = [file("sb.o.insert.range100.pk1", SHORT)];
+    let rows = directory("my", &files, &Options::default()).unwrap();
+    assert_eq!(rows[0].clients, 4, "the file states them");
 }
 
 #[test]
@@ -187,15 +228,21 @@ fn a_script_stands_under_a_heading_only_where_its_name_says_what_it_does() {
 
 #[test]
 fn headers_and_the_mean_since_boot_are_samples_for_the_original_only() {
-    let vm = file("vm", VM);
-    let original = cpu(&vm, Mode::Compat).unwrap();
-    assert_eq!(
-        (original.samples, format!("{:.1}", original.switches)),
-        (4, "3499.8".into())
-    );
-    let exact = cpu(&vm, Mode::Exact).unwrap();
+    let of = |text: &str, mode| cpu(&file("vm", text), mode).unwrap();
+    // The names of the columns are left out once, and count as zeros wherever they stand again.
+    let (names, samples) = VM.split_at(VM.find("1 0 0").unwrap());
+    let again = format!("{VM}{names}1 0 0 9 9 9 0 0 0 0 5 2000 40 10 50 0 0\n");
+    for (text, samples, switches) in [(VM, 3, "4666.3"), (&again, 5, "3199.8")] {
+        let original = of(text, Mode::Compat);
+        let seen = (original.samples, format!("{:.1}", original.switches));
+        assert_eq!(seen, (samples, switches.to_owned()));
+    }
+    // The first line is left out whatever it is.
+    assert_eq!(of(samples, Mode::Compat).samples, 2);
+    let exact = of(VM, Mode::Exact);
     assert_eq!(exact.samples, 2);
     assert_eq!((exact.switches, exact.percent), (2000.0, 40.0));
+    assert_eq!(of(&again, Mode::Exact).samples, 3);
 }
 
 #[test]
@@ -209,7 +256,7 @@ fn samples_make_costs_in_both_modes() {
         let rows = directory("my8044.z12a", &files, options).unwrap();
         rows.first().unwrap().value(metric)
     };
-    assert_eq!(value(&compat(), "cs/o"), Some(0.177));
+    assert_eq!(value(&compat(), "cs/o"), Some(0.235));
     assert_eq!(value(&compat(), "rKB/o"), Some(0.052));
     let rate = 17_845_672.0 / 900.0008;
     assert!(near(value(&exact(), "cs/o"), 2000.0 / rate));

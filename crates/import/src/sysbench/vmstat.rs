@@ -18,20 +18,22 @@ const COLUMNS: usize = 15;
 
 /// The means of a file.
 ///
-/// The original counts every line but those that begin with `procs`: the line of column names, which
-/// vmstat repeats each 21 lines, is a sample of zeros, and the first line, which is the mean since
-/// boot, is a sample like the others. [`Mode::Exact`] leaves both out.
+/// The original leaves out the lines that begin with `procs` and the first of the rest, which has the names of the
+/// columns. Where vmstat repeats these names, each 21 lines, they are a sample of zeros; the first sample, which is the
+/// mean since boot, is one like the others. [`Mode::Exact`] leaves both out.
 ///
 /// # Errors
 /// When a line is neither a header nor has the columns, or no sample is there.
 pub fn cpu(file: &File, mode: Mode) -> Result<Cpu, ImportError> {
     let (mut samples, mut switches, mut percent) = (0_u64, 0.0, 0.0);
     let mut since_boot = mode == Mode::Exact;
+    let mut is_first = mode == Mode::Compat;
     for line in file.lines() {
         let fields: Vec<&str> = line.text.split_whitespace().collect();
         match fields.as_slice() {
             [] => {}
             [first, ..] if first.starts_with("procs") => {}
+            _ if std::mem::take(&mut is_first) => {}
             ["r", "b", ..] => samples += u64::from(mode == Mode::Compat),
             [_, _, _, _, _, _, _, _, _, _, _, cs, us, sy, _, ..] => {
                 let sample = (

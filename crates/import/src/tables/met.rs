@@ -1,4 +1,5 @@
-//! `o.met`: cost per operation, a block for each test.
+//! `o.met`: cost per operation, a block for each test. The columns are those of the line above the values: seven, six
+//! without context switches in 2024, five without reads in 2020.
 
 use std::fmt::Write;
 
@@ -10,17 +11,22 @@ use crate::round::{fixed, relative, six_digits};
 use crate::sysbench::Name;
 use crate::{File, ImportError, Mode, Options, Row};
 
-const HEADER: &str = "cpu/o\tcs/o\tr/o\trKB/o\twKB/o\to/s\tdbms";
+/// The columns that a block may have, in their order; the last is the system.
+const COLUMNS: [&str; 7] = ["cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "o/s", "dbms"];
+/// Those that may be missing.
+const OPTIONAL: [&str; 2] = ["cs/o", "r/o"];
 
 /// A line of a block: the costs of one operation and the rate, as they are printed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
     /// Per cent of the machine, per operation per second; six digits after the point.
     pub cpu: String,
-    /// Context switches; three digits after the point.
-    pub switches: String,
-    /// Reads, KB read, KB written, at six significant digits; the rate, a whole number.
-    pub others: [f64; 4],
+    /// Context switches; three digits after the point. Tables up to 2024 have none.
+    pub switches: Option<String>,
+    /// Reads, at six significant digits. Tables of 2020 have none.
+    pub reads: Option<f64>,
+    /// KB read, KB written, at six significant digits; the rate, a whole number.
+    pub others: [f64; 3],
     /// Name of the system.
     pub system: String,
 }
@@ -32,35 +38,51 @@ pub struct Costs {
 pub fn rows(file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
     let mut test: Option<&str> = None;
     let mut is_absolute = false;
+    let mut columns = COLUMNS.to_vec();
     let mut rows = Vec::new();
     for line in file.lines() {
         let text = line.text.trim();
-        let is_header = text.split_whitespace().eq(HEADER.split_whitespace());
-        if text.is_empty() || is_header {
+        if text.is_empty() {
             continue;
         }
-        if let Some(section) = text.strip_prefix("---") {
+        if let Some(header) = header(text) {
+            columns = header;
+        } else if let Some(section) = text.strip_prefix("---") {
             is_absolute = section.trim() == "absolute";
         } else if text.starts_with("sb.") && text.split_whitespace().count() == 1 {
             test = Some(text);
             is_absolute = false;
         } else if is_absolute {
             let test = test.ok_or_else(|| line.wrong("no name of a test before its costs"))?;
-            rows.push(row(line, test, options)?);
+            rows.push(row(line, &columns, test, options)?);
         }
     }
     Ok(rows)
 }
 
-fn row(line: Line<'_>, test: &str, options: &Options) -> Result<Row, ImportError> {
-    let costs = Costs::parse(line)?;
+/// The columns that a line names; `None` where it is not about columns.
+fn header(text: &str) -> Option<Vec<&'static str>> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_there = |column: &&&str| words.contains(*column) || !OPTIONAL.contains(*column);
+    let columns: Vec<&str> = COLUMNS.iter().filter(is_there).copied().collect();
+    (columns == words).then_some(columns)
+}
+
+fn row(
+    line: Line<'_>,
+    columns: &[&str],
+    test: &str,
+    options: &Options,
+) -> Result<Row, ImportError> {
+    let costs = Costs::parse(line, columns)?;
     let (_, name) = Name::of(test).ok_or_else(|| {
         let test = quote(test);
         line.wrong(format!("{test} is no name as sb.met.TEST.rangeN.pkN.dopN"))
     })?;
-    let mut row = Row::new(line, &costs.system, &name.test, name.clients);
+    let clients = name.clients.map_or_else(|| options.clients(line), Ok)?;
+    let mut row = Row::new(line, &costs.system, &name.test, clients);
     group_of(&name.test).clone_into(&mut row.group);
-    let [reads, read_kb, written_kb, rate] = costs.others;
+    let [read_kb, written_kb, rate] = costs.others;
     let cpu = line.number("cpu/o", &costs.cpu)?;
     row.put("rate", Unit::OpsPerSecond, rate);
     match (options.mode, options.cpus) {
@@ -70,34 +92,38 @@ fn row(line: Line<'_>, test: &str, options: &Options) -> Result<Row, ImportError
         }
         (Mode::Exact, None) | (Mode::Compat, _) => row.put("compat.cpu/o", Unit::Percent, cpu),
     }
-    row.put("cs/o", Unit::PerOp, line.number("cs/o", &costs.switches)?);
-    row.put("r/o", Unit::PerOp, reads);
+    if let Some(switches) = &costs.switches {
+        row.put("cs/o", Unit::PerOp, line.number("cs/o", switches)?);
+    }
+    if let Some(reads) = costs.reads {
+        row.put("r/o", Unit::PerOp, reads);
+    }
     row.put("rKB/o", Unit::KbPerOp, read_kb);
     row.put("wKB/o", Unit::KbPerOp, written_kb);
     Ok(row)
 }
 
 impl Costs {
-    fn parse(line: Line<'_>) -> Result<Self, ImportError> {
+    fn parse(line: Line<'_>, columns: &[&str]) -> Result<Self, ImportError> {
         let fields: Vec<&str> = line.text.split_whitespace().collect();
-        let [cpu, switches, reads, read_kb, written_kb, rate, directory] = *fields else {
-            let found = fields.len();
+        if fields.len() != columns.len() {
+            let (need, found, columns) = (columns.len(), fields.len(), columns.join(" "));
             return Err(line.wrong(format!(
-                "seven fields belong here, as {HEADER:?}, not {found}"
+                "{need} fields belong here, as {columns}, not {found}"
             )));
-        };
-        line.number("cpu/o", cpu)?;
-        line.number("cs/o", switches)?;
+        }
+        let place = |name: &str| columns.iter().position(|column| *column == name);
+        let text = |name: &str| fields.get(place(name)?).copied();
+        let number = |name: &str| line.number(name, text(name).unwrap_or_default());
+        let is_there = |name: &&str| text(name).is_some();
+        number("cpu/o")?;
+        let switches = Some("cs/o").filter(is_there).map(number).transpose()?;
         Ok(Self {
-            cpu: cpu.to_owned(),
-            switches: switches.to_owned(),
-            others: [
-                line.number("r/o", reads)?,
-                line.number("rKB/o", read_kb)?,
-                line.number("wKB/o", written_kb)?,
-                line.number("o/s", rate)?,
-            ],
-            system: system_of_directory(directory).to_owned(),
+            cpu: text("cpu/o").unwrap_or_default().to_owned(),
+            switches: switches.and_then(|_| text("cs/o")).map(str::to_owned),
+            reads: Some("r/o").filter(is_there).map(number).transpose()?,
+            others: [number("rKB/o")?, number("wKB/o")?, number("o/s")?],
+            system: system_of_directory(text("dbms").unwrap_or_default()).to_owned(),
         })
     }
 
@@ -106,47 +132,66 @@ impl Costs {
         let value = |metric| row.value(metric);
         Some(Self {
             cpu: fixed(value("compat.cpu/o")?, 6),
-            switches: fixed(value("cs/o")?, 3),
-            others: [
-                value("r/o")?,
-                value("rKB/o")?,
-                value("wKB/o")?,
-                value("rate")?,
-            ],
+            switches: value("cs/o").map(|switches| fixed(switches, 3)),
+            reads: value("r/o"),
+            others: [value("rKB/o")?, value("wKB/o")?, value("rate")?],
             system: row.system.clone(),
         })
     }
 
-    /// Six ratios to the base: cpu, cs, r, rKB, wKB, rate; of the printed numbers.
-    pub fn relative_to(&self, base: &Self) -> [String; 6] {
+    /// Ratios to the base, in the order of the columns: cpu, cs, r, rKB, wKB, rate; of the printed numbers. What a
+    /// table has no column for is missing.
+    pub fn relative_to(&self, base: &Self) -> Vec<String> {
         let number = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
-        let [r, rkb, wkb, rate] = self.others;
-        let [base_r, base_rkb, base_wkb, base_rate] = base.others;
-        [
-            relative(number(&self.cpu), number(&base.cpu)),
-            relative(number(&self.switches), number(&base.switches)),
-            relative(r, base_r),
-            relative(rkb, base_rkb),
-            relative(wkb, base_wkb),
-            relative(rate.round_ties_even(), base_rate.round_ties_even()),
-        ]
+        let of_printed = |own: Option<&String>, base: Option<&String>| {
+            Some(relative(number(own?), number(base?)))
+        };
+        let [rkb, wkb, rate] = self.others;
+        let [base_rkb, base_wkb, base_rate] = base.others;
+        let reads = self.reads.zip(base.reads);
+        let all = [
+            of_printed(Some(&self.cpu), Some(&base.cpu)),
+            of_printed(self.switches.as_ref(), base.switches.as_ref()),
+            reads.map(|(own, base)| relative(own, base)),
+            Some(relative(rkb, base_rkb)),
+            Some(relative(wkb, base_wkb)),
+            Some(relative(
+                rate.round_ties_even(),
+                base_rate.round_ties_even(),
+            )),
+        ];
+        all.into_iter().flatten().collect()
     }
 
+    /// The columns of a table that has these.
+    fn header(&self) -> String {
+        let is_there = |column: &&&str| match **column {
+            "cs/o" => self.switches.is_some(),
+            "r/o" => self.reads.is_some(),
+            _ => true,
+        };
+        let columns: Vec<&str> = COLUMNS.iter().filter(is_there).copied().collect();
+        columns.join("\t")
+    }
+
+    /// The tables of 2020, which have no reads, have three digits after the point.
     fn print(&self) -> String {
-        let [r, rkb, wkb, rate] = self.others;
-        let others = [
-            six_digits(r),
-            six_digits(rkb),
-            six_digits(wkb),
-            fixed(rate, 0),
+        let kilobytes = |value| match self.reads {
+            Some(_) => six_digits(value),
+            None => fixed(value, 3),
+        };
+        let [rkb, wkb, rate] = self.others;
+        let fields = [
+            Some(self.cpu.clone()),
+            self.switches.clone(),
+            self.reads.map(six_digits),
+            Some(kilobytes(rkb)),
+            Some(kilobytes(wkb)),
+            Some(fixed(rate, 0)),
+            Some(self.system.clone()),
         ];
-        let Self {
-            cpu,
-            switches,
-            system,
-            ..
-        } = self;
-        format!("{cpu}\t{switches}\t{}\t{system}", others.join("\t"))
+        let fields: Vec<String> = fields.into_iter().flatten().collect();
+        fields.join("\t")
     }
 }
 
@@ -160,11 +205,12 @@ pub fn print(rows: &[Row]) -> String {
         let Some((base, others)) = costs.split_first() else {
             continue;
         };
-        let _infallible = writeln!(text, "{test}\n--- absolute\n{HEADER}");
+        let header = base.header();
+        let _infallible = writeln!(text, "{test}\n--- absolute\n{header}");
         for costs in &costs {
             let _infallible = writeln!(text, "{}", costs.print());
         }
-        let _infallible = writeln!(text, "--- relative to first result\n{HEADER}");
+        let _infallible = writeln!(text, "--- relative to first result\n{header}");
         for costs in others {
             let ratios = costs.relative_to(base).join("\t");
             let _infallible = writeln!(text, "{ratios}\t{}", costs.system);
@@ -202,6 +248,41 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("\n0.000098\t0.009\t0\t0.001\t1.24\t128534\tmy5651_rel.z12a\n"));
+    }
+
+    /// Of 2024 and of 2020: no context switches, then no reads.
+    const SIX: &str = "sb.met.scan.range100.pk1.dop1\n--- absolute\n\
+        cpu/o\t\tr/o\trKB/o\twKB/o\to/s\tdbms\n0.000003\t0\t0\t0\t3875218\tx.my5621_rel.z10a_bee.pk1\n\
+        0.000004\t0\t0\t0.03\t3412038\tx.my5631_rel.z10a_bee.pk1\n--- relative to first result\n\
+        1.33\t\t1\t1\tinf\t0.88\tx.my5631_rel.z10a_bee.pk1\n\n";
+    const FIVE: &str = "sb.met.insert.range100.pk1.dop1\n--- absolute\ncpu/o\t\trKB/o\twKB/o\to/s\tdbms\n\
+        0.001138\t0.000\t0.002\t24403\tx.my5649.x6d.pk1\n0.001349\t0.000\t0.000\t20726\tx.my5731.x6d.pk1\n\
+        --- relative to first result\n1.19\t\t1\t0.00\t0.85\tx.my5731.x6d.pk1\n\n";
+
+    #[test]
+    fn tables_of_five_and_six_columns_come_out_as_they_went_in() {
+        for (table, missing) in [(SIX, &["cs/o"][..]), (FIVE, &["cs/o", "r/o"][..])] {
+            let rows = rows(&file("o.met", table), &options()).unwrap();
+            assert_eq!(rows.len(), 2);
+            for metric in ["compat.cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "rate"] {
+                let is_there = rows.iter().all(|row| row.value(metric).is_some());
+                assert_eq!(is_there, !missing.contains(&metric), "{metric}");
+            }
+            let values = |text: &str| -> Vec<String> {
+                let lines = text.lines().filter(|line| line.contains("my5"));
+                lines
+                    .map(|line| {
+                        line.replace("\t\t", "\t")
+                            .replace("x.my", "my")
+                            .replace(".pk1", "")
+                    })
+                    .collect()
+            };
+            assert_eq!(values(&print(&rows)), values(table));
+        }
+        let cut = FIVE.replace("\t0.002", "");
+        let error = rows(&file("o.met", &cut), &options()).unwrap_err();
+        assert_eq!(error.line, 4, "{error}");
     }
 
     #[test]

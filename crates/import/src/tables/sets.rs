@@ -33,8 +33,7 @@ pub(crate) fn sets(rows: &[Row]) -> Result<Vec<Set>, ImportError> {
     let named = sets.into_iter().map(|(key, rows)| {
         let mut title = String::new();
         if clients.len() > 1 {
-            let ending = if key.0 == 1 { "" } else { "s" };
-            let _infallible = write!(title, ", {} client{ending}", key.0);
+            let _infallible = write!(title, ", {}", clients_in_words(key.0));
         }
         if rounds.len() > 1 {
             let _infallible = write!(title, ", round {}", key.1);
@@ -42,6 +41,12 @@ pub(crate) fn sets(rows: &[Row]) -> Result<Vec<Set>, ImportError> {
         Set { title, rows }
     });
     Ok(named.collect())
+}
+
+/// `1 client`, `40 clients`.
+pub(crate) fn clients_in_words(clients: u32) -> String {
+    let ending = if clients == 1 { "" } else { "s" };
+    format!("{clients} client{ending}")
 }
 
 #[cfg(test)]

@@ -115,7 +115,9 @@ impl Backlog {
             (Dialect::Mysql, Engine::Innodb) => innodb(session, self.ours),
             (Dialect::Mysql, Engine::Myrocks) => myrocks(session),
             // Nothing is known of what they have left.
-            (Dialect::Mysql, Engine::Tokudb | Engine::Heap | Engine::Btree) => Ok(Vec::new()),
+            (Dialect::Mysql, Engine::Tokudb | Engine::Heap | Engine::Btree | Engine::Other) => {
+                Ok(Vec::new())
+            }
             (Dialect::Postgres, _) => postgres(session),
             (Dialect::Sqlite, _) => sqlite(session),
         }

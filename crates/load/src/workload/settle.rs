@@ -76,11 +76,13 @@ pub(super) fn work(dialect: Dialect, engine: Engine, version: &Version) -> Settl
             ],
             settings: &[],
         },
-        (Dialect::Mysql, Engine::Tokudb | Engine::Heap | Engine::Btree) => SettleWork {
-            each_table: &["ANALYZE TABLE {table}"],
-            finally: &[],
-            settings: &[],
-        },
+        (Dialect::Mysql, Engine::Tokudb | Engine::Heap | Engine::Btree | Engine::Other) => {
+            SettleWork {
+                each_table: &["ANALYZE TABLE {table}"],
+                finally: &[],
+                settings: &[],
+            }
+        }
         (Dialect::Postgres, _) => SettleWork {
             // Without the word, versions from 14 on may leave dead entries in the indexes.
             each_table: if version.major() >= 12 {

@@ -172,7 +172,7 @@ fn config(dbms: Dbms) -> Config {
             ("fsync", "off"),
             ("max_connections", "120"),
         ],
-        Dbms::Sqlite => &[],
+        Dbms::Sqlite | Dbms::Other => &[],
     };
     let setting = |(name, value): &(&str, &str)| Setting {
         name: (*name).to_owned(),

@@ -67,7 +67,7 @@ pub(super) const fn costs(dbms: Dbms) -> Costs {
             at_once: 8,
             around: Nanos::from_secs(3),
         },
-        Dbms::Sqlite => Costs {
+        Dbms::Sqlite | Dbms::Other => Costs {
             empty_mib: 0,
             row: 126,
             growth_percent: 130,
@@ -136,7 +136,7 @@ pub(super) fn logs(system: &System, binlog: u64, wal: u64) -> u64 {
             .min(wal.saturating_add(32 << 20)),
         // The write-ahead log or the rollback journal: as large as the largest transaction or a
         // checkpoint's worth of pages.
-        Dbms::Sqlite => 16 << 20,
+        Dbms::Sqlite | Dbms::Other => 16 << 20,
     }
 }
 

@@ -17,7 +17,7 @@ const fn empty(dbms: Dbms) -> u64 {
         Dbms::Mysql => 350 << 20,
         Dbms::Mariadb => 100 << 20,
         Dbms::Postgres => 40 << 20,
-        Dbms::Sqlite => 0,
+        Dbms::Sqlite | Dbms::Other => 0,
     }
 }
 
@@ -26,7 +26,7 @@ const fn session(dbms: Dbms) -> u64 {
     match dbms {
         Dbms::Mysql | Dbms::Mariadb => 1 << 20,
         Dbms::Postgres => 8 << 20,
-        Dbms::Sqlite => 0,
+        Dbms::Sqlite | Dbms::Other => 0,
     }
 }
 
@@ -77,13 +77,15 @@ fn caches(system: &System, sessions: u64) -> u64 {
     match (system.build.dbms, system.engine) {
         (Dbms::Postgres, _) => of("shared_buffers", Bytes::from_mib(128)),
         // Each connection has its own.
-        (Dbms::Sqlite, _) => sessions.saturating_mul(sqlite_cache(value("cache_size"))),
+        (Dbms::Sqlite | Dbms::Other, _) => {
+            sessions.saturating_mul(sqlite_cache(value("cache_size")))
+        }
         (Dbms::Mysql | Dbms::Mariadb, engine) => {
             let pool = of("innodb_buffer_pool_size", Bytes::from_mib(128));
             let other = match engine {
                 Engine::Myrocks => of("rocksdb_block_cache_size", Bytes::from_mib(512)),
                 Engine::Tokudb => of("tokudb_cache_size", Bytes::from_mib(128)),
-                Engine::Innodb | Engine::Heap | Engine::Btree => 0,
+                Engine::Innodb | Engine::Heap | Engine::Btree | Engine::Other => 0,
             };
             sum([pool, other])
         }

@@ -108,13 +108,13 @@ fn all_versions(dbms: Dbms) -> Vec<Version> {
             "10.3.39", "10.4.34", "10.6.17", "10.6.25", "10.8.3", "11.0.6", "11.3.2", "12.3.1",
         ],
         Dbms::Postgres => &["9.6.0", "10.0", "15.0", "19.1", "20.0"],
-        Dbms::Sqlite => &["3.51.1"],
+        Dbms::Sqlite | Dbms::Other => &["3.51.1"],
     };
     let booted: &[&str] = match dbms {
         Dbms::Mysql => &MYSQL,
         Dbms::Mariadb => &MARIADB,
         Dbms::Postgres => &POSTGRES,
-        Dbms::Sqlite => &[],
+        Dbms::Sqlite | Dbms::Other => &[],
     };
     let recipes = CATALOG.recipes().iter().filter(|r| r.dbms == dbms);
     booted

@@ -38,7 +38,7 @@ pub(super) fn find(request: &BuildRequest) -> Result<Build, String> {
         Some(Dbms::Mysql) => return Err("no mysqld in PATH; give its `path`".to_owned()),
         Some(Dbms::Mariadb) => "10.11.18",
         Some(Dbms::Postgres) => "15.18",
-        Some(Dbms::Sqlite) => "3.51.1",
+        Some(Dbms::Sqlite | Dbms::Other) => "3.51.1",
     };
     Ok(build(request, version))
 }

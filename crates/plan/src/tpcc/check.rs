@@ -82,7 +82,7 @@ fn no_partitions(spec: &TpccSpec, build: &Build, _: Engine) -> Option<String> {
     let has_partitions = match build.dbms {
         Dbms::Mysql | Dbms::Mariadb => true,
         Dbms::Postgres => build.version.major() >= 11,
-        Dbms::Sqlite => false,
+        Dbms::Sqlite | Dbms::Other => false,
     };
     let partitions = spec.schema.partitions;
     (partitions > 0 && !has_partitions).then(|| {
@@ -115,7 +115,7 @@ fn no_foreign_keys(spec: &TpccSpec, build: &Build, engine: Engine) -> Option<Str
             build.id()
         ),
         Dbms::Mysql | Dbms::Mariadb | Dbms::Postgres => return None,
-        Dbms::Sqlite => format!(
+        Dbms::Sqlite | Dbms::Other => format!(
             "`build`: {} cannot add foreign keys to tables that are there",
             build.id()
         ),

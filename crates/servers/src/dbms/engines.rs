@@ -60,7 +60,9 @@ pub(super) fn lines(
     installation: &Installation,
 ) -> Result<Lines, EngineMissing> {
     Ok(match (engine, way(build, engine, installation)?) {
-        (Engine::Innodb | Engine::Heap | Engine::Btree, _) | (_, Way::Always) => &[],
+        (Engine::Innodb | Engine::Heap | Engine::Btree | Engine::Other, _) | (_, Way::Always) => {
+            &[]
+        }
         // MyRocks has no temporary tables.
         (Engine::Myrocks, Way::MariadbPlugin) => &[
             ("plugin-load-add", Some("ha_rocksdb")),
@@ -90,7 +92,7 @@ pub(super) fn lines(
 
 fn way(build: &Build, engine: Engine, installation: &Installation) -> Result<Way, EngineMissing> {
     let (plugin, who) = match engine {
-        Engine::Innodb | Engine::Heap | Engine::Btree => return Ok(Way::Always),
+        Engine::Innodb | Engine::Heap | Engine::Btree | Engine::Other => return Ok(Way::Always),
         Engine::Myrocks => (ROCKSDB_PLUGIN, WHO_HAS_MYROCKS),
         Engine::Tokudb => (TOKUDB_PLUGIN, WHO_HAS_TOKUDB),
     };
@@ -142,7 +144,7 @@ pub(super) fn files(build: &Build, engine: Engine, logs: &'static [&'static str]
         Engine::Tokudb => &["ib", "*.tokudb", "tokudb.*"],
         // Before 5.6 all tables are in the system's tablespace, unless a setting says otherwise.
         Engine::Innodb if !at_least(&build.version, &[5, 6]) => &["ib", "ibdata*"],
-        Engine::Innodb | Engine::Heap | Engine::Btree => &["ib"],
+        Engine::Innodb | Engine::Heap | Engine::Btree | Engine::Other => &["ib"],
     };
     Files { data, log: logs }
 }
@@ -158,7 +160,7 @@ pub(super) fn captures(engine: Engine) -> Option<CaptureQuery> {
             name: "tokudb_status",
             sql: "SHOW ENGINE TOKUDB STATUS",
         }),
-        Engine::Innodb | Engine::Heap | Engine::Btree => None,
+        Engine::Innodb | Engine::Heap | Engine::Btree | Engine::Other => None,
     }
 }
 
