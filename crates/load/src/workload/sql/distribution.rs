@@ -263,7 +263,7 @@ impl Special {
             let share = u128::from(rng.next_u64());
             // share × width / 2^64, where the product may have more than 128 bits.
             let (high, low) = (self.width >> 32, self.width & u128::from(u32::MAX));
-            let into = (share * high + (share * low >> 32)) >> 32;
+            let into = (share * high + ((share * low) >> 32)) >> 32;
             ((self.first_hot + into) / Self::PARTS) as u64
         } else {
             self.bell.draw(last, rng)
