@@ -176,7 +176,7 @@ fn damage_to_a_table_that_is_only_read_fails_the_trial() {
         let steps: Vec<&str> = damage.split("; ").collect();
         let (_, said) = told(vec![point()], 0, &steps);
         assert!(
-            said.contains("contents of sbtest2: expected all rows"),
+            said.contains("contents of sbtest2: expected rows"),
             "{said}"
         );
         assert!(said.contains("last found right after `load`"), "{said}");

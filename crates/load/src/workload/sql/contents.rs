@@ -303,9 +303,9 @@ impl Sample {
         let rows = self.seen.rows;
         (!wrong.is_empty()).then(|| Check {
             what: format!("sampled rows of {copy}"),
-            expected: "all as the seed and the clients' statements say".to_owned(),
+            expected: "rows as the seed and the clients' statements say".to_owned(),
             actual: format!(
-                "{} of {rows} so; {}",
+                "{} of {rows} right; {}",
                 rows - self.seen.wrong,
                 wrong.join("; ")
             ),

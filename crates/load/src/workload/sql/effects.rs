@@ -112,7 +112,9 @@ pub(super) fn of_run(spec: &SqlSpec, run: &SqlRun, dialect: Dialect) -> Vec<Fate
     for block in run.operations.iter().flat_map(|o| &o.blocks) {
         for statement in &block.statements {
             if touch(spec, block, statement, dialect, &mut all).is_none() {
-                all.iter_mut().for_each(|fates| fates.unknown = true);
+                for fates in &mut all {
+                    fates.unknown = true;
+                }
             }
         }
     }
@@ -324,8 +326,7 @@ fn is_beyond(
     let is_auto = table.columns[number].auto;
     let value = values.iter().find(|(column, _)| *column == number);
     match value {
-        None => is_auto,
-        Some((_, [Token::Number("0")])) => is_auto,
+        None | Some((_, [Token::Number("0")])) => is_auto,
         Some((_, [Token::Draw(draw)])) => {
             let drawn = block.draws.get(*draw as usize);
             drawn.is_some_and(|drawn| drawn.draw == Draw::Next)
@@ -390,7 +391,7 @@ mod tests {
     fn workload() -> SqlSpec {
         let mut spec = spec(Vec::new());
         let table = &mut spec.tables[0];
-        let mut column = |name: &str, kind, value| {
+        let column = |name: &str, kind, value| {
             let mut column = table.columns[0].clone();
             (column.name, column.kind, column.value) = (name.to_owned(), kind, value);
             column

@@ -244,9 +244,10 @@ impl Reading {
 
     /// Counts a range of rows that was judged.
     fn count_judged(&self, copy: usize, judge: &Judge, (first, last): (u64, u64), seen: Seen) {
-        let whole = match judge.fates().is_complete() {
-            true => seen.is_whole(first, last),
-            false => Ok(()),
+        let whole = if judge.fates().is_complete() {
+            seen.is_whole(first, last)
+        } else {
+            Ok(())
         };
         let mut tally = self.tally(copy);
         tally.seen.add(seen);
@@ -262,11 +263,11 @@ impl Reading {
     }
 
     /// What was found in a copy whose rows were judged one by one.
-    fn judged(&self, copy: &TableCopy, sample: &str, tally: &Tally) -> Check {
+    fn judged(copy: &TableCopy, sample: &str, tally: &Tally) -> Check {
         let Seen {
             rows, wrong, first, ..
         } = &tally.seen;
-        let mut actual = format!("{} of {rows} rows so", rows - wrong);
+        let mut actual = format!("{} of {rows} rows right", rows - wrong);
         for what in first.iter().map(ToString::to_string) {
             actual = format!("{actual}; {what}");
         }
@@ -279,7 +280,7 @@ impl Reading {
         }
         Check {
             what: format!("contents of {}{sample}", copy.name),
-            expected: "all rows as the seed and the clients' statements say".to_owned(),
+            expected: "rows as the seed and the clients' statements say".to_owned(),
             actual,
             holds: *wrong == 0 && tally.missing.is_empty(),
         }
@@ -298,7 +299,7 @@ impl Reading {
             };
             if let Against::Known(_) = &self.against {
                 if self.judge(copy.table).is_some() {
-                    checks.push(self.judged(copy, &sample, &tally));
+                    checks.push(Self::judged(copy, &sample, &tally));
                 }
                 continue;
             }

@@ -297,7 +297,9 @@ impl Answer {
             rows.dedup();
         }
         let mut expected = Sum::default();
-        rows.into_iter().for_each(|hash| expected.add_row(hash));
+        for hash in rows {
+            expected.add_row(hash);
+        }
         self.exactly(expected)
     }
 
@@ -437,9 +439,10 @@ mod tests {
             Gives::Distinct(_) => vec![Form::Padded],
             Gives::Sum(_) | Gives::Count => vec![Form::Integer],
         };
-        let asked = match is_range {
-            true => Asked::Range(PLACE, Place { first: 1, ..PLACE }),
-            false => Asked::List(PLACE),
+        let asked = if is_range {
+            Asked::Range(PLACE, Place { first: 1, ..PLACE })
+        } else {
+            Asked::List(PLACE)
         };
         Shape {
             key: 0,
