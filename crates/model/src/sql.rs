@@ -441,13 +441,13 @@ pub enum Distribution {
         /// The share h, per mille.
         h: u32,
     },
-    /// A share of draws falls into a few hot values in the middle, the rest is Gaussian.
+    /// A share of draws falls into a few hot values in the middle, the rest is Gaussian: sysbench 1.0's default.
     Special {
         /// How many uniform draws the bell is made of.
         draws: u32,
-        /// Hot values, in per cent of the range.
+        /// The middle of the range, in per cent. Hot values are its upper `draws_percent`.
         hot_percent: u32,
-        /// Draws that fall into them, in per cent.
+        /// Draws that fall into the hot values, in per cent.
         draws_percent: u32,
     },
 }

@@ -1,6 +1,6 @@
 //! A session with a name: runs operations, repeats what may be repeated, records everything.
 
-use drivers::{Connector, ErrorClass, Session, SessionError};
+use drivers::{Connector, ErrorClass, Row, Session, SessionError};
 use model::Nanos;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -117,6 +117,21 @@ impl Worker {
             client: self.name.clone(),
             source,
         })
+    }
+
+    /// Shows each row that a query returns which is not part of the measured work.
+    pub(super) fn rows(
+        &mut self,
+        sql: &str,
+        each: &mut dyn FnMut(&dyn Row),
+    ) -> Result<(), StepError> {
+        match self.session.query(sql, each) {
+            Ok(_) => Ok(()),
+            Err(source) => Err(StepError::Session {
+                client: self.name.clone(),
+                source,
+            }),
+        }
     }
 
     /// Runs a statement that is not part of the measured work.

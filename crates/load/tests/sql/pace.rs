@@ -178,7 +178,9 @@ fn errors_of_an_open_loop_are_no_operations() {
             Call::Connect | Call::Prepare(_) => Outcome::Pass,
         }),
     );
-    let done = trial.step(&target(Arc::new(faulty), Dialect::Sqlite));
+    let mut target = target(Arc::new(faulty), Dialect::Sqlite);
+    target.patient = Arc::clone(&database.connector);
+    let done = trial.step(&target);
     let errors = done.errors("SQLITE_CONSTRAINT", false);
     assert!(errors >= 40, "{errors}");
     assert_eq!(outcome(&done).arrived, 100);

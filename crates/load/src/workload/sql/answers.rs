@@ -1,4 +1,5 @@
-//! Checks of answers: how many rows came back, or were changed, against what has to be.
+//! Checks of answers: how many rows came back, or were changed, against what has to be. What is in them is
+//! checked by a sample: [`super::sampled`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,10 +41,19 @@ impl Answers {
         told.clone()
     }
 
+    /// Puts one into words that is counted elsewhere, while there are few.
+    pub(super) fn tell(&self, text: String) {
+        self.put(|| text);
+    }
+
     /// Counts one; it is put into words only while there are few.
     #[cold]
     pub(in crate::workload) fn add(&self, tell: impl FnOnce() -> String) {
         self.wrong.fetch_add(1, Ordering::Relaxed);
+        self.put(tell);
+    }
+
+    fn put(&self, tell: impl FnOnce() -> String) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.len() < TOLD {
             told.push(tell());

@@ -94,6 +94,13 @@ impl RowHash {
         mixed ^ (mixed >> 32)
     }
 
+    /// The hash of a single value.
+    pub(in crate::workload) fn of(form: Form, value: Value<'_>) -> u64 {
+        let mut hash = Self::new();
+        hash.value(form, value);
+        hash.finish()
+    }
+
     /// The next value, as a server returned it.
     #[inline]
     pub(in crate::workload) fn value(&mut self, form: Form, value: Value<'_>) {

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::{Connector, Done, Param, Session, SessionError, StatementId};
+use drivers::{Connector, Done, Param, Row, Session, SessionError, StatementId};
 use model::{Nanos, Rng, Verb};
 
 use super::answers::{Answers, Checker, Sent};
 use super::compile::{Operation, Params, Program, Sending, Statement};
 use super::drawn::Values;
 use super::ledger::Ledger;
+use super::sampled::{Answer, Sampled, Turn};
+use super::shape::Shape;
 use super::statements::{Facts, Ids};
 use super::trouble::Next;
 use crate::arrivals::Queue;
@@ -37,6 +39,8 @@ pub(super) struct Common {
     pub(super) every: Option<usize>,
     /// Are all statements of an operation sent before the first answer is read, where that can be done?
     pub(super) pipeline: bool,
+    /// Answers that are looked into when the clients are done.
+    pub(super) sampled: Sampled,
 }
 
 /// A client with its session, generator and memory.
@@ -57,8 +61,11 @@ pub(super) struct Own {
     values: Values,
     /// The chosen copy for each block of the operation under way.
     copies: Vec<u32>,
-    /// Rows that the operation under way added to a copy of a table, or removed: not yet committed.
+    /// What the operation under way did to the tables' counts and sums: not yet committed.
     pub(super) changes: Vec<Change>,
+    turn: Turn,
+    /// The answers to the operation under way, where they are kept.
+    kept: Option<Vec<Answer>>,
     // Memory that is kept from statement to statement, not what is in it.
     sql: String,
     params: Vec<Param<'static>>,
@@ -70,7 +77,15 @@ pub(super) struct Own {
 pub(super) struct Change {
     table: u32,
     copy: u32,
-    rows: i64,
+    what: Counted,
+    by: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Counted {
+    Rows,
+    /// The sum of this column.
+    Sum(u32),
 }
 
 /// How far an operation has come.
@@ -122,6 +137,8 @@ impl SqlClient {
             values: Values::default(),
             copies: Vec::new(),
             changes: Vec::new(),
+            turn: Turn::new(),
+            kept: None,
             sql: String::new(),
             params: Vec::new(),
             batch: Vec::new(),
@@ -218,6 +235,7 @@ impl Own {
         let (rng, ledger) = (&mut self.rng, &common.ledger);
         operation.draw(&mut self.values, &mut self.copies, rng, ledger, self.number);
         let is_pipelined = self.ids.is_pipelined(operation.index);
+        self.kept = self.turn.comes().then(Vec::new);
         let mut progress = Progress {
             next: 0,
             rows: 0,
@@ -240,12 +258,16 @@ impl Own {
         let Progress { rows, last, .. } = progress;
         let (recorder, kind) = (&mut context.recorder, operation.kind);
         // The end of the last statement, where each was recorded, is the end of the operation.
-        if is_pipelined || operation.sends.len() < 2 {
-            Ok(Ended::Done(recorder.done(kind, started, intended, rows)))
+        let end = if is_pipelined || operation.sends.len() < 2 {
+            recorder.done(kind, started, intended, rows)
         } else {
             recorder.record(kind, started, intended, last, rows);
-            Ok(Ended::Done(last))
+            last
+        };
+        if let Some(kept) = self.kept.take() {
+            common.sampled.keep(self.number, kept, &mut self.turn);
         }
+        Ok(Ended::Done(end))
     }
 
     /// Sends what is left of the operation, one statement after the other.
@@ -284,6 +306,11 @@ impl Own {
         copy: u32,
     ) -> Result<Done, SessionError> {
         let base = sending.base;
+        if self.kept.is_some()
+            && let Some(shape) = &statement.shape
+        {
+            return self.send_and_keep(program, sending, shape, copy);
+        }
         let Some(id) = self.ids.get(statement.place(copy)) else {
             self.sql.clear();
             statement.write(program.dialect, copy, &self.values, base, &mut self.sql);
@@ -302,6 +329,35 @@ impl Own {
                 done
             }
         }
+    }
+
+    /// The same, and keeps the answer to be looked into later.
+    #[cold]
+    fn send_and_keep(
+        &mut self,
+        program: &Program,
+        sending: &Sending,
+        shape: &Shape,
+        copy: u32,
+    ) -> Result<Done, SessionError> {
+        let statement = &program.statements[sending.statement];
+        let base = sending.base;
+        let mut answer = answer_to(&self.values, sending, shape, copy);
+        let each = &mut |row: &dyn Row| answer.take(shape, row);
+        let done = match self.ids.get(statement.place(copy)) {
+            None => {
+                self.sql.clear();
+                statement.write(program.dialect, copy, &self.values, base, &mut self.sql);
+                self.session.query(&self.sql, each)?
+            }
+            Some(id) => {
+                let mut params = Vec::new();
+                statement.params.gather(&self.values, base, &mut params);
+                self.session.execute_prepared(id, &params, each)?
+            }
+        };
+        self.kept.get_or_insert_default().push(answer);
+        Ok(done)
     }
 
     /// Sends all of the operation before the first answer is read.
@@ -332,9 +388,25 @@ impl Own {
                 batch.push((id, these));
             }
         }
+        let mut kept = Vec::new();
+        if self.kept.is_some() {
+            kept.extend(operation.sends.iter().map(|sending| {
+                let shape = program.statements[sending.statement].shape.as_ref()?;
+                let copy = sending.copy(&self.copies);
+                Some((shape, answer_to(&self.values, sending, shape, copy)))
+            }));
+        }
+        let each = &mut |index: usize, row: &dyn Row| {
+            if let Some((shape, answer)) = kept.get_mut(index).and_then(Option::as_mut) {
+                answer.take(shape, row);
+            }
+        };
         let result = self
             .session
-            .execute_pipelined(&batch, &mut |_, _| (), &mut |_, done| answered.push(done));
+            .execute_pipelined(&batch, each, &mut |_, done| answered.push(done));
+        if let Some(own) = &mut self.kept {
+            own.extend(kept.into_iter().flatten().map(|(_, answer)| answer));
+        }
         batch.clear();
         let nothing: &'static [Param<'static>] = &[];
         self.batch = batch.into_iter().map(|(id, _)| (id, nothing)).collect();
@@ -373,13 +445,32 @@ impl Own {
         };
         self.checker.see(&sent, found);
         let rows = found as i64;
+        let mut change = |rows| {
+            self.changes.push(Change {
+                table,
+                copy,
+                what: Counted::Rows,
+                by: rows,
+            });
+        };
         match statement.verb {
-            Verb::Select | Verb::Update => {}
-            Verb::Insert => self.changes.push(Change { table, copy, rows }),
-            Verb::Delete => {
-                let rows = -rows;
-                self.changes.push(Change { table, copy, rows });
+            Verb::Select => {}
+            Verb::Update => {
+                let additions = statement.additions.iter();
+                self.changes.extend(additions.map(|addition| {
+                    Change {
+                        table: addition.table,
+                        // Another table than the block's has one copy.
+                        copy: if addition.table == table { copy } else { 0 },
+                        what: Counted::Sum(addition.column),
+                        by: addition
+                            .amount(&self.values, sending.base)
+                            .wrapping_mul(rows),
+                    }
+                }));
             }
+            Verb::Insert => change(rows),
+            Verb::Delete => change(-rows),
             Verb::Other => common.ledger.forget(),
         }
         if statement.scans {
@@ -392,10 +483,25 @@ impl Own {
     /// What was changed has come to stay.
     #[inline]
     fn commit(&mut self, ledger: &Ledger) {
-        for Change { table, copy, rows } in self.changes.drain(..) {
-            ledger.add(table, copy, rows);
+        for Change {
+            table,
+            copy,
+            what,
+            by,
+        } in self.changes.drain(..)
+        {
+            match what {
+                Counted::Rows => ledger.add(table, copy, by),
+                Counted::Sum(column) => ledger.add_to(table, copy, column, by),
+            }
         }
     }
+}
+
+/// What will be the answer to a query.
+fn answer_to(values: &Values, sending: &Sending, shape: &Shape, copy: u32) -> Answer {
+    let numbers = |place| values.numbers(sending.base, place).collect();
+    Answer::new(sending.statement, copy, shape, numbers)
 }
 
 /// The memory of parameters that are no longer needed. Collecting into the same layout takes over the

@@ -7,9 +7,11 @@ use model::{
 };
 
 use super::drawn::{Base, Drawn, Place, Values, Width, draws};
+use super::effects::{Adding, Amount, additions};
 use super::kinds::{BEGIN, COMMIT, Kinds};
 use super::ledger::Ledger;
 use super::literal::{push_int, push_text};
+use super::shape::{self, Shape};
 use crate::StepError;
 
 /// The operations of a step, compiled; shared by its clients.
@@ -66,6 +68,10 @@ pub(super) struct Statement {
     pub(super) kind: Option<usize>,
     pub(super) verb: Verb,
     pub(super) answer: Answer,
+    /// What a right answer holds, where that can be told.
+    pub(super) shape: Option<Shape>,
+    /// What it adds to columns for each row that it changes.
+    pub(super) additions: Vec<Addition>,
     /// Index of the table of its block.
     pub(super) table: u32,
     pub(super) scans: bool,
@@ -91,6 +97,43 @@ pub(super) enum Answer {
     Rows(u64, u64),
     /// As many as there are distinct values.
     Distinct(Place),
+}
+
+/// A column to which a statement adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Addition {
+    /// Index of the table, and of its column.
+    pub(super) table: u32,
+    pub(super) column: u32,
+    /// Times what.
+    factor: i64,
+    /// An integer of its values; one where there is none.
+    place: Option<Place>,
+}
+
+impl Addition {
+    /// What is added to one row.
+    #[inline]
+    pub(super) fn amount(&self, values: &Values, base: Base) -> i64 {
+        let drawn = self.place.map(|place| values.int(base.ints + place.first));
+        self.factor.wrapping_mul(drawn.unwrap_or(1))
+    }
+
+    fn new(adding: Adding, draws: &[Drawn]) -> Option<Self> {
+        let (factor, place) = match adding.amount {
+            Amount::Fixed(number) => (number, None),
+            Amount::Draw { index, negative } => {
+                let place = draws.get(index)?.place;
+                (if negative { -1 } else { 1 }, Some(place))
+            }
+        };
+        Some(Self {
+            table: adding.table as u32,
+            column: adding.column as u32,
+            factor,
+            place,
+        })
+    }
 }
 
 /// Where the parameters of a prepared statement are.
@@ -257,6 +300,11 @@ impl Compiler<'_> {
                 statement.name
             )));
         }
+        let additions = match statement.verb {
+            Verb::Update => additions(self.spec, block, statement, self.dialect),
+            Verb::Select | Verb::Insert | Verb::Delete | Verb::Other => Vec::new(),
+        };
+        let additions = additions.into_iter();
         let is_prepared = !statement.always_text
             && is_prepared(self.spec.statements, self.dialect, statement.verb);
         let stride = usize::from(pieces.contains(&Piece::Table));
@@ -267,6 +315,10 @@ impl Compiler<'_> {
             kind,
             verb: statement.verb,
             answer,
+            shape: shape::of(self.spec, block, statement, draws, self.dialect),
+            additions: additions
+                .filter_map(|adding| Addition::new(adding, draws))
+                .collect(),
             table: block.table,
             scans: statement.scans,
             is_control: false,
@@ -290,6 +342,8 @@ impl Compiler<'_> {
             // It returns no rows and changes none by itself.
             verb: Verb::Select,
             answer: Answer::Any,
+            shape: None,
+            additions: Vec::new(),
             table: 0,
             scans: false,
             is_control: true,
@@ -489,7 +543,8 @@ impl Statement {
         }
     }
 
-    fn table_name(&self, copy: u32) -> &str {
+    /// The name of a copy of its table.
+    pub(super) fn table_name(&self, copy: u32) -> &str {
         self.names.get(copy as usize).map_or("", String::as_str)
     }
 }

@@ -224,34 +224,47 @@ fn pareto(power: f64, last: u64, rng: &mut Rng) -> u64 {
     fill(share * (last as f64 + 1.0), last, rng)
 }
 
-/// A share of the draws falls uniformly into a few hot values in the middle, at least one; the rest is a
-/// [`Bell`] over the whole range. It is what sysbench 1.0 calls `special`, and was its default.
+/// What sysbench 1.0 calls `special`, and had as its default: a share of the draws is uniform over a few hot
+/// values, the rest is a [`Bell`] over the whole range. There, the number that decides whether a draw is hot also
+/// decides where it falls in the middle of the range. So only the upper `draws_percent` of the middle
+/// `hot_percent` is ever hit: about 150 of 20,000 values, not 200.
 #[derive(Clone, Debug)]
 struct Special {
     bell: Bell,
     /// Draws that are hot, in per cent.
     draws_percent: u32,
-    /// Distance from the lowest to the first hot value.
-    first_hot: u64,
-    /// Distance from the first to the last of them.
-    last_hot: u64,
+    /// Distance from the lowest value to where the hot ones begin, in parts of [`Special::PARTS`] to a value:
+    /// they begin and end between two values, and the value on each edge is hit less often.
+    first_hot: u128,
+    /// How wide they are, in the same parts.
+    width: u128,
 }
 
 impl Special {
+    /// Per cent of per cent, and halves: begin and end are whole numbers of these.
+    const PARTS: u128 = 20_000;
+
     fn new(last: u64, draws: u32, hot_percent: u32, draws_percent: u32) -> Self {
-        let hot = (u128::from(last) + 1) * u128::from(hot_percent.min(100)) / 100;
-        let last_hot = hot.saturating_sub(1) as u64;
+        let last = u128::from(last);
+        let hot = u128::from(hot_percent.min(100));
+        let often = u128::from(draws_percent.min(100));
+        // The middle is (last × hot % + 1) wide.
+        let middle = last * hot + 100;
         Self {
             bell: Bell::new(draws),
             draws_percent,
-            first_hot: (last - last_hot) / 2,
-            last_hot,
+            first_hot: last * (100 - hot) * 100 + middle * 2 * (100 - often),
+            width: middle * 2 * often,
         }
     }
 
     fn draw(&self, last: u64, rng: &mut Rng) -> u64 {
         if rng.below(100) < u64::from(self.draws_percent) {
-            self.first_hot + uniform(self.last_hot, rng)
+            let share = u128::from(rng.next_u64());
+            // share × width / 2^64, where the product may have more than 128 bits.
+            let (high, low) = (self.width >> 32, self.width & u128::from(u32::MAX));
+            let into = (share * high + ((share * low) >> 32)) >> 32;
+            ((self.first_hot + into) / Self::PARTS) as u64
         } else {
             self.bell.draw(last, rng)
         }

@@ -113,7 +113,7 @@ fn source(
         | Draw::Fixed(_)
         | Draw::Decimal { .. }
         | Draw::Datetime { .. } => {
-            let maker = Maker::new(&draw.draw);
+            let maker = Maker::sealed(&draw.draw);
             let kind = maker.param_type();
             Ok((Source::Made(maker), kind))
         }

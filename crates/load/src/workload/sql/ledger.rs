@@ -1,4 +1,4 @@
-//! How many rows each table must have.
+//! How many rows each table must have, and by how much the sums of its columns must have grown.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -23,15 +23,20 @@ struct Copies {
     /// Rows that each of them is loaded with.
     loaded: u64,
     rows: Vec<AtomicI64>,
+    /// What statements added to each column of each copy, copy after copy.
+    added: Vec<AtomicI64>,
+    columns: usize,
 }
 
 impl Ledger {
     /// All tables are empty.
     pub(super) fn new(spec: &SqlSpec) -> Self {
-        let copies = |count| (0..count).map(|_| AtomicI64::new(0)).collect();
+        let zeros = |count: usize| (0..count).map(|_| AtomicI64::new(0)).collect();
         let tables = spec.tables.iter().map(|table| Copies {
             loaded: table.rows,
-            rows: copies(table.copies),
+            rows: zeros(table.copies as usize),
+            added: zeros(table.copies as usize * table.columns.len()),
+            columns: table.columns.len(),
         });
         let ledger = Self {
             tables: tables.collect(),
@@ -49,11 +54,27 @@ impl Ledger {
         }
     }
 
+    /// Statements added so much to a column of a copy, over all rows.
+    pub(super) fn add_to(&self, table: u32, copy: u32, column: u32, sum: i64) {
+        if let Some(added) = self.sum(table, copy, column as usize) {
+            added.fetch_add(sum, Ordering::Relaxed);
+        }
+    }
+
+    /// What statements added to a column of a copy since it was loaded.
+    pub(super) fn added(&self, table: u32, copy: u32, column: usize) -> i64 {
+        let added = self.sum(table, copy, column);
+        added.map_or(0, |added| added.load(Ordering::Relaxed))
+    }
+
     /// All tables hold what is loaded, no more and no less; [`Ledger::next`] begins anew.
     pub(super) fn set_loaded(&self) {
         for table in &self.tables {
             for count in &table.rows {
                 count.store(table.loaded as i64, Ordering::Relaxed);
+            }
+            for added in &table.added {
+                added.store(0, Ordering::Relaxed);
             }
         }
         self.known.store(true, Ordering::Relaxed);
@@ -112,6 +133,11 @@ impl Ledger {
 
     fn count(&self, table: u32, copy: u32) -> Option<&AtomicI64> {
         self.tables.get(table as usize)?.rows.get(copy as usize)
+    }
+
+    fn sum(&self, table: u32, copy: u32, column: usize) -> Option<&AtomicI64> {
+        let table = self.tables.get(table as usize)?;
+        table.added.get(copy as usize * table.columns + column)
     }
 }
 

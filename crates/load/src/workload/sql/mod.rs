@@ -7,12 +7,15 @@ pub(super) mod answers;
 pub(super) mod checksum;
 pub(super) mod client;
 mod compile;
+mod contents;
 mod distribution;
 mod drawn;
+mod effects;
 mod errand;
 #[cfg(test)]
 mod fixture;
 mod index;
+mod judge;
 mod kinds;
 pub(super) mod ledger;
 pub(super) mod limits;
@@ -23,17 +26,21 @@ mod reading;
 mod reset;
 mod rows;
 mod run;
+mod sampled;
 pub(super) mod schema;
 mod settle;
+mod shape;
 mod state;
 mod statements;
+mod tokens;
 mod trouble;
 pub(super) mod values;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Nanos, SqlRun, SqlSpec, SqlStep, SqlWork, StepId, Subject};
+use model::{Check, Nanos, SqlRun, SqlSpec, SqlStep, SqlWork, StepId, Subject};
 
+use self::contents::{Contents, Edge, Next};
 use self::errand::{Errand, Job};
 use self::kinds::Kinds;
 use self::ledger::Ledger;
@@ -54,6 +61,7 @@ pub(super) struct Sql {
     stages: Vec<Stage>,
     /// What another one loaded, where that is where this one begins.
     loaded: Option<Loaded>,
+    contents: Mutex<Contents>,
     /// Are the server's limits known to be high enough?
     fits: bool,
 }
@@ -129,6 +137,7 @@ impl Sql {
             ledger: Arc::new(Ledger::new(&spec)),
             stages: spec.steps.iter().map(Stage::of).collect(),
             loaded: None,
+            contents: Mutex::new(Contents::new()),
             fits: false,
             spec,
             seed,
@@ -144,9 +153,48 @@ impl Sql {
         Ok(())
     }
 
+    /// What comes after stage `index`.
+    fn next(&self, index: usize) -> Next<'_> {
+        match self.stages.get(index + 1).map(|stage| &stage.work) {
+            None | Some(Work::Errand(Errand::Load | Errand::Reset)) => Next::End,
+            Some(Work::Errand(Errand::Index | Errand::Settle(_) | Errand::Read)) => Next::Same,
+            Some(Work::Run(run)) => Next::Run(run),
+        }
+    }
+
+    /// What a stage without operations has left.
+    fn check(
+        &self,
+        index: usize,
+        errand: Errand,
+        target: &Target,
+        stop: &Stop,
+    ) -> Result<Vec<Check>, StepError> {
+        let step = &self.stages[index].id;
+        let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
+        match errand {
+            Errand::Load | Errand::Reset | Errand::Read => {
+                contents.set_loaded(&self.spec, self.rows_seed(), step);
+                Ok(Vec::new())
+            }
+            Errand::Index | Errand::Settle(_) => {
+                let edge = Edge {
+                    spec: &self.spec,
+                    target,
+                    ledger: &self.ledger,
+                    step,
+                    run: None,
+                    next: self.next(index),
+                };
+                contents.check(&edge, stop)
+            }
+        }
+    }
+
     /// A stage that runs operations, about to be run.
     fn run_step<'a>(
         &'a self,
+        index: usize,
         stage: &'a Stage,
         run: &'a SqlRun,
         target: &'a Target,
@@ -159,6 +207,8 @@ impl Sql {
             seed: self.seed,
             target,
             ledger: &self.ledger,
+            contents: &self.contents,
+            next: self.next(index),
         }
     }
 
@@ -192,9 +242,12 @@ impl Workload for Sql {
                     ledger: &self.ledger,
                     loaded: self.loaded.as_ref(),
                 };
-                job.run(stop, observer)
+                let mut result = job.run(stop, observer)?;
+                let checks = self.check(index, *errand, target, stop)?;
+                result.checks.extend(checks);
+                Ok(result)
             }
-            Work::Run(run) => self.run_step(stage, run, target).run(stop, observer),
+            Work::Run(run) => self.run_step(index, stage, run, target).run(stop, observer),
         }
     }
 
@@ -214,7 +267,10 @@ impl Workload for Sql {
         self.check_limits(target)?;
         let stage = &self.stages[index];
         match &stage.work {
-            Work::Run(run) => Ok(Box::new(self.run_step(stage, run, target).open(stop)?)),
+            Work::Run(run) => {
+                let step = self.run_step(index, stage, run, target);
+                Ok(Box::new(step.open(stop)?))
+            }
             Work::Errand(_) => Err(StepError::Unsupported(NOT_SLICEABLE.to_owned())),
         }
     }

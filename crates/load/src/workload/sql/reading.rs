@@ -2,7 +2,8 @@
 //!
 //! Ranges of rows are handed out to several clients. After a load each range is compared with the rows
 //! that the generator makes. After a restore everything is read once, each index too, so that the caches
-//! hold what fits, as they do after a load; it is compared with what the loading process remembered.
+//! hold what fits, as they do after a load; it is compared with what the loading process remembered. At the
+//! end of a trial and before tables are made anew, each row is compared with what the steps so far allow.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +13,7 @@ use drivers::{Connector, Session, SessionError};
 use model::{Check, Dialect, KindSpec, Nanos, SqlSpec, SqlTable};
 
 use super::checksum::{Form, Sum};
+use super::judge::{Judge, Seen};
 use super::ledger::{Ledger, check};
 use super::load::{TableCopy, copies};
 use super::rows::Rows;
@@ -32,6 +34,9 @@ const RANGE: u64 = 20_000;
 
 /// Rows in all that are compared after a load, about: of larger ones a sample is.
 const SAMPLE: u64 = 5_000_000;
+
+/// The same at the end of a trial, where nothing is measured any more.
+const SAMPLE_AT_END: u64 = 50_000_000;
 
 /// What all readers share.
 struct Reading {
@@ -61,6 +66,8 @@ enum Against {
     Generator(Vec<Rows>),
     /// With what each copy held when it was loaded.
     Loaded(Vec<Sum>),
+    /// With what is known of the rows of each table; nothing is read of a table without.
+    Known(Vec<Option<Judge>>),
 }
 
 /// What one query reads.
@@ -85,6 +92,10 @@ struct Tally {
     actual: Sum,
     /// The first range that differed.
     differs: Option<(u64, u64)>,
+    /// Rows that were judged one by one.
+    seen: Seen,
+    /// Ranges in which rows were missing.
+    missing: Vec<String>,
     indexes: Vec<Check>,
 }
 
@@ -117,22 +128,42 @@ pub(super) fn checks_after_load(
     let rows = tables
         .map(|(index, table)| Rows::new(table, index, seed))
         .collect();
+    checks.append(&mut read_all(spec, target, Against::Generator(rows), stop)?);
+    Ok(checks)
+}
+
+/// Reads the tables that a judge knows, and compares each row with what is known of it: each row once, of
+/// more than some tens of millions a sample.
+pub(super) fn checks_of_contents(
+    spec: &SqlSpec,
+    target: &Target,
+    judges: Vec<Option<Judge>>,
+    stop: &Stop,
+) -> Result<Vec<Check>, StepError> {
+    read_all(spec, target, Against::Known(judges), stop)
+}
+
+fn read_all(
+    spec: &SqlSpec,
+    target: &Target,
+    against: Against,
+    stop: &Stop,
+) -> Result<Vec<Check>, StepError> {
     let found = Found::default();
-    let reading = Reading::new(spec, target, Against::Generator(rows), &found);
     let setup = StepSetup {
         kinds: vec![KindSpec {
             name: "scan".to_owned(),
             scheduled: false,
         }],
-        clients: connect(reading, spec)?,
+        clients: connect(Reading::new(spec, target, against, &found), spec)?,
         pace: None,
         end: End::AllDone { limit: None },
         warmup: Nanos(0),
     };
     // It is no result: nobody looks at its rate.
     run(setup, stop, &mut Blind)?;
-    checks.append(&mut found.lock().unwrap_or_else(PoisonError::into_inner));
-    Ok(checks)
+    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(std::mem::take(&mut *found))
 }
 
 fn connect(reading: Reading, spec: &SqlSpec) -> Result<Clients, StepError> {
@@ -156,9 +187,10 @@ impl Reading {
         let (every, with_indexes) = match against {
             Against::Generator(_) => (all.div_ceil(SAMPLE).max(1), false),
             Against::Loaded(_) => (1, true),
+            Against::Known(_) => (all.div_ceil(SAMPLE_AT_END).max(1), false),
         };
         let expected = |copy: usize| match &against {
-            Against::Generator(_) => Sum::default(),
+            Against::Generator(_) | Against::Known(_) => Sum::default(),
             Against::Loaded(sums) => sums.get(copy).copied().unwrap_or_default(),
         };
         let tally = |copy| Tally {
@@ -195,7 +227,7 @@ impl Reading {
         let of = &self.copies[copy];
         let expected = match &self.against {
             Against::Generator(rows) => Some(rows[of.table].sum(of.number, first, last)),
-            Against::Loaded(_) => None,
+            Against::Loaded(_) | Against::Known(_) => None,
         };
         let mut tally = self.tally(copy);
         tally.actual.add(actual);
@@ -210,6 +242,50 @@ impl Reading {
         }
     }
 
+    /// Counts a range of rows that was judged.
+    fn count_judged(&self, copy: usize, judge: &Judge, (first, last): (u64, u64), seen: Seen) {
+        let whole = if judge.fates().is_complete() {
+            seen.is_whole(first, last)
+        } else {
+            Ok(())
+        };
+        let mut tally = self.tally(copy);
+        tally.seen.add(seen);
+        tally.missing.extend(whole.err());
+    }
+
+    /// The judge of a table, where rows are judged one by one.
+    fn judge(&self, table: usize) -> Option<&Judge> {
+        match &self.against {
+            Against::Known(judges) => judges.get(table)?.as_ref(),
+            Against::Generator(_) | Against::Loaded(_) => None,
+        }
+    }
+
+    /// What was found in a copy whose rows were judged one by one.
+    fn judged(copy: &TableCopy, sample: &str, tally: &Tally) -> Check {
+        let Seen {
+            rows, wrong, first, ..
+        } = &tally.seen;
+        let mut actual = format!("{} of {rows} rows right", rows - wrong);
+        for what in first.iter().map(ToString::to_string) {
+            actual = format!("{actual}; {what}");
+        }
+        if let [missing, others @ ..] = tally.missing.as_slice() {
+            let more = match others.len() {
+                0 => String::new(),
+                more => format!(" (and {more} more such ranges)"),
+            };
+            actual = format!("{actual}; {missing}{more}");
+        }
+        Check {
+            what: format!("contents of {}{sample}", copy.name),
+            expected: "rows as the seed and the clients' statements say".to_owned(),
+            actual,
+            holds: *wrong == 0 && tally.missing.is_empty(),
+        }
+    }
+
     /// What was found, against what there must be.
     fn leave_checks(&self) {
         let mut checks = Vec::new();
@@ -221,6 +297,12 @@ impl Reading {
             } else {
                 String::new()
             };
+            if let Against::Known(_) = &self.against {
+                if self.judge(copy.table).is_some() {
+                    checks.push(Self::judged(copy, &sample, &tally));
+                }
+                continue;
+            }
             let differs = tally.differs.map_or(String::new(), |(first, last)| {
                 format!("; rows {first} to {last} differ")
             });
@@ -250,7 +332,10 @@ fn jobs(tables: &[SqlTable], copies: &[TableCopy], every: u64, with_indexes: boo
         let mut add = |what| jobs.push(Job { copy: index, what });
         if schema::is_in_order(table) {
             let ranges = copy.rows.div_ceil(RANGE).max(1);
-            for range in (0..ranges).step_by(every as usize) {
+            let sampled = (0..ranges).step_by(every as usize);
+            // What is beyond the last row is seen with the last range.
+            let last = (every > 1 && (ranges - 1) % every != 0).then_some(ranges - 1);
+            for range in sampled.chain(last) {
                 let first = range * RANGE + 1;
                 let last = copy.rows.min((range + 1) * RANGE);
                 add(What::Rows { first, last });
@@ -310,6 +395,23 @@ impl Reader {
         let from = (first > 1).then_some(first);
         let to = (last < of.rows).then_some(last);
         let sql = schema::read_rows(reading.dialect, table, of.number, from, to);
+        if let Against::Known(_) = &reading.against {
+            let Some(judge) = reading.judge(of.table) else {
+                return Ok(());
+            };
+            let (mut seen, mut cells) = (Seen::default(), Vec::new());
+            let read = self.ask(context, |session| {
+                seen = Seen::default();
+                session.query(&sql, &mut |row| {
+                    seen.row(judge, judge.see(of.number, row, &mut cells));
+                })?;
+                Ok(seen.rows)
+            })?;
+            if read.is_some() {
+                reading.count_judged(copy, judge, (first, last), seen);
+            }
+            return Ok(());
+        }
         let forms: Vec<Form> = table.columns.iter().map(|c| Form::of(c.kind)).collect();
         let mut sum = Sum::default();
         let read = self.ask(context, |session| {

@@ -1,7 +1,7 @@
 //! The rows that are loaded. Row `r` of copy `c` of table `t` is a function of the seed and these numbers
 //! alone, so that it is the same whoever makes it, in whatever order, and for whatever server.
 
-use drivers::{Param, ParamType};
+use drivers::{Param, ParamType, Value};
 use model::{Dialect, Draw, Rng, SqlTable, mix};
 
 use super::checksum::{Form, RowHash, Sum};
@@ -52,6 +52,14 @@ pub(super) enum Cell {
 }
 
 impl Cell {
+    /// As a server would return it.
+    pub(super) fn value(&self) -> Value<'_> {
+        match self {
+            Self::Int(value) => Value::Int(*value),
+            Self::Text(text) => Value::Bytes(text.as_bytes()),
+        }
+    }
+
     /// As a parameter.
     pub(super) fn param(&self) -> Param<'_> {
         match self {
@@ -162,6 +170,29 @@ impl Rows {
     /// The types of a row's values as parameters.
     pub(super) fn param_types(&self) -> Vec<ParamType> {
         self.columns.iter().map(|c| c.maker.param_type()).collect()
+    }
+
+    /// The sum of a column of integers over the rows 1 to `last` of a copy.
+    pub(super) fn column_sum(&self, copy: u32, column: usize, last: u64) -> i64 {
+        let (mut sum, mut text) = (0i64, String::new());
+        for row in 1..=last {
+            let mut rng = self.rng(copy, row);
+            for (index, Column { maker, content, .. }) in self.columns.iter().enumerate() {
+                if *content == Content::Number {
+                    let int = maker.int(&mut rng, row);
+                    if index == column {
+                        sum = sum.wrapping_add(int);
+                    }
+                } else {
+                    text.clear();
+                    maker.text(&mut rng, row, &mut text);
+                }
+                if index == column {
+                    break;
+                }
+            }
+        }
+        sum
     }
 
     /// The sum of the rows `first` to `last` of a copy: what the server must return.

@@ -1,16 +1,18 @@
 //! A step whose clients run operations: set up, warmed up, measured in one piece or in slices, checked.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use model::{Nanos, Rng, SqlPace, SqlRun, SqlSpec, StepId, StepNote, Verb, mix};
+use model::{Check, Nanos, Rng, SqlPace, SqlRun, SqlSpec, StepId, StepNote, Verb, mix};
 
 use super::answers::Answers;
 use super::client::{Common, SqlClient, name};
 use super::compile::compile;
+use super::contents::{Contents, Edge, Next};
 use super::kinds::Kinds;
 use super::ledger::Ledger;
 use super::misses;
+use super::sampled::Sampled;
 use super::statements::Facts;
 use crate::arrivals::Queue;
 use crate::engine::{End, Observer, Role, Stop};
@@ -33,6 +35,9 @@ pub(super) struct RunStep<'a> {
     pub(super) seed: u64,
     pub(super) target: &'a Target,
     pub(super) ledger: &'a Arc<Ledger>,
+    pub(super) contents: &'a Mutex<Contents>,
+    /// The step after it.
+    pub(super) next: Next<'a>,
 }
 
 /// Clients that are connected, and what is known of them.
@@ -61,7 +66,7 @@ impl<'a> RunStep<'a> {
         } = self.connect(stop)?;
         let windows = self.windows(&common, &counted);
         let measured = windows.measure(crew, stop, observer)?;
-        self.result(&common, measured, &subject, clock.now())
+        self.result(&common, measured, &subject, clock.now(), stop)
     }
 
     /// Connects the clients and warms up; they run when a slice is asked for.
@@ -78,6 +83,7 @@ impl<'a> RunStep<'a> {
             .warm_up(&mut crew, None, stop)?;
         Ok(SlicedRun {
             worked: clock.now(),
+            stop: stop.clone(),
             slices: Slices::new(crew),
             step: self,
             common,
@@ -89,6 +95,8 @@ impl<'a> RunStep<'a> {
     fn connect(&self, stop: &Stop) -> Result<Connected, StepError> {
         let kinds = Kinds::of(self.run);
         let common = self.common(&kinds)?;
+        self.contents()
+            .begin(self.spec, self.run, self.target.dialect);
         Ok(Connected {
             counted: [kinds.of_all()],
             subject: kinds.subject.kind.clone(),
@@ -117,19 +125,22 @@ impl<'a> RunStep<'a> {
         measured: Measured,
         subject: &str,
         elapsed: Nanos,
+        stop: &Stop,
     ) -> Result<StepResult, StepError> {
         let mut notes = measured.notes;
-        let mut checks = vec![common.answers.check()];
+        let mut contents = self.contents();
+        let mut checks = self.answers(common, &contents);
         if self.run.measured {
             checks.push(ended(&measured.window, subject));
         }
-        if self.changes_row_counts() {
+        if self.changes_row_counts() || contents.is_due(self.next) {
             if !self.ledger.is_known() {
                 let text = "an answer was lost, or a statement ran that cannot be accounted for";
                 notes.push((StepNote::ROWS_NOT_COUNTED.to_owned(), text.to_owned()));
             }
             checks.extend(self.ledger.check(self.spec, self.target)?);
         }
+        checks.extend(contents.check(&self.edge(), stop)?);
         let told = common.answers.told().into_iter();
         notes.extend(told.map(|text| (StepNote::WRONG_ANSWER.to_owned(), text)));
         let lost = common.outages.told();
@@ -146,6 +157,34 @@ impl<'a> RunStep<'a> {
             checks,
             notes,
         })
+    }
+
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn edge(&self) -> Edge<'_> {
+        Edge {
+            spec: self.spec,
+            target: self.target,
+            ledger: self.ledger,
+            step: self.id,
+            run: Some(self.run),
+            next: self.next,
+        }
+    }
+
+    /// Had all answers as many rows as they must have, and those that were kept the right contents?
+    fn answers(&self, common: &Common, contents: &Contents) -> Vec<Check> {
+        let (program, judges) = (&common.program, contents.judges(self.spec));
+        let sampled = &common.sampled;
+        let sampled = sampled.check(program, &judges, |text| common.answers.tell(text));
+        let mut checks = vec![common.answers.check()];
+        checks.extend(sampled);
+        for check in checks.iter_mut().filter(|check| !check.holds) {
+            check.expected = format!("{} (tables {})", check.expected, contents.last_right());
+        }
+        checks
     }
 
     fn common(&self, kinds: &Kinds) -> Result<Arc<Common>, StepError> {
@@ -166,6 +205,7 @@ impl<'a> RunStep<'a> {
             whole_after: self.run.whole.then_some(whole_after),
             every: kinds.every,
             pipeline: self.target.connection.pipeline,
+            sampled: Sampled::new(self.clients),
         }))
     }
 
@@ -270,6 +310,7 @@ pub(super) struct SlicedRun<'a> {
     subject: String,
     /// How long it was at work so far, without what others did in between.
     worked: Nanos,
+    stop: Stop,
     /// What came of its warm-up.
     notes: Vec<(String, String)>,
 }
@@ -295,6 +336,7 @@ impl SlicedStep for SlicedRun<'_> {
             slices,
             subject,
             worked,
+            stop,
             mut notes,
         } = *self;
         let (window, note) = slices.finish()?;
@@ -304,7 +346,7 @@ impl SlicedStep for SlicedRun<'_> {
             open_loop: None,
             notes,
         };
-        step.result(&common, measured, &subject, worked + clock.now())
+        step.result(&common, measured, &subject, worked + clock.now(), &stop)
     }
 }
 

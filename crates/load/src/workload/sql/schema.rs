@@ -299,6 +299,13 @@ pub(super) fn read_rows(
     format!("SELECT {columns} FROM {name}{hint} WHERE {condition}")
 }
 
+/// Counts the rows of a copy, whose primary key begins with their number, that have none of a loaded row.
+pub(super) fn count_beyond(table: &SqlTable, copy: u32) -> String {
+    let number = number_column(table).unwrap_or_default();
+    let (name, rows) = (table.name_of(copy), table.rows);
+    format!("SELECT COUNT(*) FROM {name} WHERE {number} < 1 OR {number} > {rows}")
+}
+
 /// Counts the rows of an index by reading it from one end to the other.
 pub(super) fn read_index(
     dialect: Dialect,

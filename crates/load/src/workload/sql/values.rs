@@ -5,6 +5,7 @@
 use drivers::ParamType;
 use model::{Distribution, Draw, Rng};
 
+use super::checksum::{Form, RowHash};
 use super::distribution::Ints;
 
 /// Makes the values of one draw.
@@ -18,6 +19,7 @@ enum Kind {
     Constant(i64),
     Int(Ints),
     Template(Template),
+    Sealed(Seal),
     Text(Ints),
     Fixed(String),
     Decimal { units: Ints, scale: usize },
@@ -49,6 +51,24 @@ impl Maker {
         })
     }
 
+    /// The same for values that clients write: texts of a template are sealed where that can be done.
+    pub(super) fn sealed(draw: &Draw) -> Self {
+        let seal = match draw {
+            Draw::Template(text) => Seal::of(text),
+            Draw::Row
+            | Draw::Cycle(_)
+            | Draw::Int { .. }
+            | Draw::From(_)
+            | Draw::Plus { .. }
+            | Draw::Next
+            | Draw::Text { .. }
+            | Draw::Fixed(_)
+            | Draw::Decimal { .. }
+            | Draw::Datetime { .. } => None,
+        };
+        seal.map_or_else(|| Self::new(draw), |seal| Self(Kind::Sealed(seal)))
+    }
+
     /// Are its values texts, made by [`Maker::text`]? Else they are integers, made by [`Maker::int`].
     pub(super) fn is_text(&self) -> bool {
         self.param_type() != ParamType::Int
@@ -58,7 +78,7 @@ impl Maker {
     pub(super) fn param_type(&self) -> ParamType {
         match self.0 {
             Kind::Row | Kind::Cycle(_) | Kind::Constant(_) | Kind::Int(_) => ParamType::Int,
-            Kind::Template(_) | Kind::Text(_) | Kind::Fixed(_) => ParamType::Text,
+            Kind::Template(_) | Kind::Sealed(_) | Kind::Text(_) | Kind::Fixed(_) => ParamType::Text,
             Kind::Decimal { .. } => ParamType::Decimal,
             Kind::Datetime(_) => ParamType::DateTime,
         }
@@ -74,6 +94,7 @@ impl Maker {
             Kind::Cycle(length) => (row % length + 1) as i64,
             Kind::Constant(value) => *value,
             Kind::Template(_)
+            | Kind::Sealed(_)
             | Kind::Text(_)
             | Kind::Fixed(_)
             | Kind::Decimal { .. }
@@ -85,6 +106,7 @@ impl Maker {
     pub(super) fn text(&self, rng: &mut Rng, row: u64, out: &mut String) {
         match &self.0 {
             Kind::Template(template) => template.write(rng, out),
+            Kind::Sealed(seal) => seal.write(rng, out),
             Kind::Text(lengths) => write_text(lengths.draw(rng) as usize, rng, out),
             Kind::Fixed(text) => out.push_str(text),
             Kind::Decimal { units, scale } => write_decimal(units.draw(rng), *scale, out),
@@ -211,6 +233,71 @@ impl Chunk {
         }
         let (made, _) = bytes.split_at(self.text.len());
         push_utf8(made, out);
+    }
+}
+
+/// A template whose last digits follow from all that comes before them, so that a text proves by itself that
+/// a client of ours wrote it, however often rows are overwritten and by whom. What is loaded is not sealed: it
+/// follows from the seed, and a loaded text in another row is found out.
+#[derive(Clone, Debug)]
+pub(super) struct Seal {
+    head: Template,
+    head_bytes: usize,
+    /// From the first digit that follows on.
+    tail: String,
+}
+
+/// Digits that follow: another text passes with a chance of one in a hundred million.
+const SEAL_DIGITS: usize = 8;
+
+/// Digits that stay random, at least.
+const RANDOM_DIGITS: usize = 16;
+
+impl Seal {
+    /// `None` for a template with too few digits, or with letters behind the last ones.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let digits: Vec<usize> = text.match_indices('#').map(|(at, _)| at).collect();
+        let random = digits.len().checked_sub(SEAL_DIGITS)?;
+        let (head, tail) = text.split_at(*digits.get(random)?);
+        let can_be = random >= RANDOM_DIGITS && !tail.contains('@');
+        can_be.then(|| Self {
+            head: Template::new(head),
+            head_bytes: head.len(),
+            tail: tail.to_owned(),
+        })
+    }
+
+    fn write(&self, rng: &mut Rng, out: &mut String) {
+        let start = out.len();
+        self.head.write(rng, out);
+        let mut share = Share(Self::digest(&out.as_bytes()[start..]));
+        for character in self.tail.chars() {
+            out.push(match character {
+                '#' => char::from(b'0' + share.below(10) as u8),
+                other => other,
+            });
+        }
+    }
+
+    /// Is this a text that [`Seal::write`] made? Blanks at its end do not count.
+    pub(super) fn holds(&self, text: &[u8]) -> bool {
+        let text = text.trim_ascii_end();
+        let Some((head, tail)) = text.split_at_checked(self.head_bytes) else {
+            return false;
+        };
+        let mut share = Share(Self::digest(head));
+        let expected = self.tail.trim_ascii_end().bytes().map(|byte| match byte {
+            b'#' => b'0' + share.below(10) as u8,
+            other => other,
+        });
+        expected.eq(tail.iter().copied())
+    }
+
+    #[inline]
+    fn digest(head: &[u8]) -> u64 {
+        let mut hash = RowHash::new();
+        hash.text(Form::Exact, head);
+        hash.finish()
     }
 }
 

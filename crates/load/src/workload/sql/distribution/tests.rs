@@ -214,30 +214,61 @@ fn pareto_gives_a_share_of_the_range_the_other_share_of_the_draws() {
     }
 }
 
+/// Share of the middle one per cent that the hot draws of [`SPECIAL`] hit: its upper three quarters.
+fn hot_share(cell: f64, cells: f64) -> f64 {
+    let (from, to) = (0.495 + 0.0025, 0.505);
+    let overlap = f64::min((cell + 1.0) / cells, to) - f64::max(cell / cells, from);
+    overlap.max(0.0) / (to - from)
+}
+
 #[test]
 fn special_draws_are_hot_in_the_middle_and_a_bell_besides() {
-    let seen = histogram(100_000, 1000, SPECIAL);
-    // One per cent in the middle: ten of a thousand cells.
+    let cells = 4_000;
+    let seen = histogram(100_000_000, cells, SPECIAL);
     fits(&seen, |cell| {
-        let below = |cell: usize| bell_below(12, cell as f64 / 1000.0);
-        let hot = if (495..505).contains(&cell) {
-            0.075
-        } else {
-            0.0
-        };
-        hot + 0.25 * (below(cell + 1) - below(cell))
+        let below = |cell: usize| bell_below(12, cell as f64 / cells as f64);
+        0.75 * hot_share(cell as f64, cells as f64) + 0.25 * (below(cell + 1) - below(cell))
     });
-    let few = histogram(10, 10, SPECIAL);
-    assert!(is_share(
-        few[4] as usize,
-        0.75 + 0.25 * (bell_below(12, 0.5) - bell_below(12, 0.4))
-    ));
     let hottest = Distribution::Special {
         draws: 1,
         hot_percent: 100,
         draws_percent: 100,
     };
     fits(&histogram(64, 64, hottest), |_| 1.0 / 64.0);
+}
+
+#[test]
+fn special_draws_hit_the_values_that_sysbench_1_0_20_hits() {
+    // Counts per million draws from 1 to `n` by its `sysbench.rand.special`, measured with its Debian package.
+    let share = |n: i64, value: i64| {
+        let drawn = draws(1, n, SPECIAL).take(DRAWS);
+        drawn.filter(|it| *it == value).count()
+    };
+    for (n, value, per_million) in [
+        (100, 51, 511_558.0),
+        (100, 50, 262_461.0),
+        (101, 51, 511_497.0),
+        (101, 52, 262_296.0),
+        (1000, 499, 92_534.0),
+        (1000, 500, 92_409.0),
+        (1000, 501, 92_487.0),
+    ] {
+        let seen = share(n, value);
+        assert!(
+            is_share(seen, per_million / 1e6),
+            "{value} of {n}: {seen} of {DRAWS}"
+        );
+    }
+    let mut hits = vec![0; 20_001];
+    for drawn in draws(1, 20_000, SPECIAL).take(DRAWS) {
+        hits[drawn as usize] += 1;
+    }
+    // A hot value comes about a thousand times in 200,000 draws, any other about seven times at most.
+    let hot: Vec<usize> = (1..=20_000).filter(|value| hits[*value] > 100).collect();
+    assert_eq!(
+        (hot.len(), hot[0], hot[hot.len() - 1]),
+        (152, 9_950, 10_101)
+    );
 }
 
 #[test]
@@ -294,6 +325,6 @@ fn the_first_draws_are_pinned() {
     );
     assert_eq!(
         first(SPECIAL),
-        [4_990_240_450, 5_016_259_908, 4_993_197_831, 4_983_726_899]
+        [5_005_180_338, 5_024_694_931, 5_007_398_374, 5_000_295_174]
     );
 }

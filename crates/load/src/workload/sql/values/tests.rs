@@ -247,3 +247,59 @@ fn the_first_values_are_pinned() {
     );
     assert_eq!(text(&Draw::Text { min: 8, max: 12 }, &mut rng), "mocuip79h");
 }
+
+#[test]
+fn a_seal_tells_texts_of_clients_from_all_others() {
+    for template in [
+        "###########-###########-###########",
+        "@@########################",
+        "id ##################### of #### (#)",
+        "###############################   ",
+    ] {
+        let draw = Draw::Template(template.to_owned());
+        let (sealed, plain) = (Maker::sealed(&draw), Maker::new(&draw));
+        let seal = Seal::of(template).unwrap();
+        let mut rng = Rng::new(7);
+        let mut made = std::collections::BTreeSet::new();
+        for _ in 0..200 {
+            let (mut text, mut other) = (String::new(), String::new());
+            sealed.text(&mut rng, 0, &mut text);
+            plain.text(&mut rng, 0, &mut other);
+            assert_eq!(text.len(), template.len());
+            assert!(seal.holds(text.as_bytes()), "{text}");
+            // As a CHAR comes back.
+            assert!(seal.holds(format!("{text}  ").as_bytes()));
+            assert!(!seal.holds(other.as_bytes()), "{other}");
+            for (place, byte) in text.bytes().enumerate() {
+                if byte.is_ascii_digit() {
+                    let mut damaged = text.clone().into_bytes();
+                    damaged[place] = b'0' + (byte - b'0' + 1) % 10;
+                    assert!(!seal.holds(&damaged), "{text}");
+                }
+            }
+            let reversed: Vec<u8> = text.bytes().rev().collect();
+            assert!(!seal.holds(&reversed) && !seal.holds(b"") && !seal.holds(b"x"));
+            made.insert(text);
+        }
+        assert_eq!(made.len(), 200);
+    }
+}
+
+#[test]
+fn short_templates_are_not_sealed() {
+    for template in [
+        "",
+        "no digits",
+        "#######################",
+        "########################@",
+    ] {
+        assert!(Seal::of(template).is_none(), "{template}");
+        let draw = Draw::Template(template.to_owned());
+        let text = |maker: &Maker| {
+            let mut text = String::new();
+            maker.text(&mut Rng::new(1), 0, &mut text);
+            text
+        };
+        assert_eq!(text(&Maker::sealed(&draw)), text(&Maker::new(&draw)));
+    }
+}
