@@ -299,6 +299,7 @@ impl Own {
                 log.committed(self.number, what)?;
             }
             self.tally.committed += u64::from(matches!(what, Committed::Order { .. }));
+            self.tally.receipts.committed(input, what);
         }
         self.tally.skipped += u64::from(outcome.skipped);
         let (transaction, recorder) = (input.transaction(), &mut context.recorder);

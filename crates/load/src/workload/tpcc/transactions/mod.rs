@@ -1,7 +1,7 @@
 //! The five transactions, as a client carries them out: what was asked for goes in, what came of it comes
 //! out. Every answer is checked on the way.
 
-mod amounts;
+pub(super) mod amounts;
 mod clerk;
 mod customer;
 mod delivery;
