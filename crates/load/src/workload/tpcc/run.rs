@@ -11,8 +11,10 @@ use model::{
 use super::acknowledged::Acknowledged;
 use super::audit;
 use super::meta::refuse_other;
+use super::population::Population;
 use super::random::Constants;
 use super::receipts::Receipts;
+use super::scale::Scale;
 use super::statements::{Book, isolate};
 use super::terminal::{Common, Tallies, Terminal, kind, name};
 use crate::arrivals::Queue;
@@ -138,6 +140,7 @@ impl RunStep<'_> {
             spec: Arc::clone(spec),
             dialect,
             constants: Constants::of_run(self.rows_seed, self.seed),
+            population: Population::new(Scale::of(spec), self.rows_seed),
             book: Arc::new(Book::new(spec, dialect)),
             isolate: spec.isolation.and_then(|level| isolate(level, dialect)),
             rules: Rules::new(errors, dialect),
