@@ -1,6 +1,13 @@
-//! The Insert Benchmark against SQLite, without a lab around it.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+//! The Insert Benchmark without a lab around it: on SQLite, and on the MariaDB and PostgreSQL of this machine.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "the helpers of a test fail like the test, and say why it was skipped"
+)]
 
+#[allow(dead_code, reason = "the tests of another workload use all of it")]
+#[path = "tpcc/backend.rs"]
+mod backend;
 mod common;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,10 +15,11 @@ use std::ops::ControlFlow;
 
 use load::{Observer, StepError, StepOutline, StepResult, Stop, Target, Workload};
 use model::{
-    Edge, InsertScale, InsertSpec, Interval, Nanos, Pacing, QueryKind, Settle, Statements, StepId,
-    Tables, WorkloadSpec,
+    Dbms, Edge, InsertScale, InsertSpec, Interval, Nanos, Pacing, QueryKind, Settle, Statements,
+    StepId, Tables, WorkloadSpec,
 };
 
+use self::backend::Backend;
 use self::common::Database;
 
 const SEED: u64 = 20_261_121;
@@ -578,15 +586,62 @@ fn damage_in_a_table_of_several_clients_is_found() {
     }
 }
 
-/// What the query steps say does not hold, with the name of the step, after somebody ran `statements`.
+#[test]
+fn on_mariadb_rows_hold_and_swapped_ones_are_found() {
+    on_a_server(Dbms::Mariadb);
+}
+
+#[test]
+fn on_postgres_rows_hold_and_swapped_ones_are_found() {
+    on_a_server(Dbms::Postgres);
+}
+
+/// The keys of a server have gaps: PostgreSQL gives each session a range of its own.
+fn on_a_server(dbms: Dbms) {
+    let Some(backend) = Backend::server(dbms) else {
+        return;
+    };
+    let shared = InsertSpec {
+        clients: 2,
+        tables: Tables::Shared,
+        deletes: false,
+        ..spec()
+    };
+    let prepared = InsertSpec {
+        writes: Statements::Prepared,
+        reads: Statements::Prepared,
+        ..spec()
+    };
+    for spec in [spec(), shared, prepared] {
+        let target = backend.database();
+        assert_eq!(told_on(&target, &spec, &[]), []);
+    }
+    let target = backend.database();
+    let swap = [
+        "UPDATE pi1 SET transactionid = -transactionid WHERE transactionid BETWEEN 1001 AND 1005",
+        "UPDATE pi1 SET transactionid = transactionid - 800 \
+         WHERE transactionid BETWEEN 1801 AND 1805",
+        "UPDATE pi1 SET transactionid = 800 - transactionid WHERE transactionid < 0",
+    ];
+    let told = told_on(&target, &spec(), &swap);
+    let is_found = |(step, text): &(String, String)| {
+        step == "qp100" && text.contains("found 10 of 2100 differ; the first: transactionid 1001 ")
+    };
+    assert!(told.iter().any(is_found), "{told:#?}");
+}
+
+/// What the query steps say on SQLite.
 fn told_of(spec: &InsertSpec, statements: &[&str]) -> Vec<(String, String)> {
-    let database = Database::new();
-    let target = database.target();
+    told_on(&Database::new().target(), spec, statements)
+}
+
+/// What the query steps say does not hold, with the name of the step, after somebody ran `statements`.
+fn told_on(target: &Target, spec: &InsertSpec, statements: &[&str]) -> Vec<(String, String)> {
     let mut workload = workload(spec, SEED);
     let count = workload.loading_steps();
-    run(&mut *workload, count, &target);
+    run(&mut *workload, count, target);
     for statement in statements {
-        database
+        target
             .connector
             .connect()
             .unwrap()
@@ -595,7 +650,7 @@ fn told_of(spec: &InsertSpec, statements: &[&str]) -> Vec<(String, String)> {
     }
     let mut told = Vec::new();
     for (index, outline) in workload.steps().into_iter().enumerate().skip(count) {
-        let result = workload.run(index, &target, &Stop::default(), &mut Seen::default());
+        let result = workload.run(index, target, &Stop::default(), &mut Seen::default());
         let failed = result
             .unwrap()
             .checks
