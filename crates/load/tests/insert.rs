@@ -5,7 +5,7 @@
     reason = "the helpers of a test fail like the test, and say why it was skipped"
 )]
 
-#[allow(dead_code, reason = "the tests of another workload use all of it")]
+#[expect(dead_code, reason = "the tests of another workload use all of it")]
 #[path = "tpcc/backend.rs"]
 mod backend;
 mod common;

@@ -83,7 +83,7 @@ impl TableState {
     }
 }
 
-/// What the loading stages insert into a table of clients `first`, all of `spec` or one.
+/// What loading stages insert into a table that these clients write to.
 pub(super) fn loaded(
     spec: &InsertSpec,
     stages: &[Stage],

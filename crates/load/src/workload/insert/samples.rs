@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use drivers::{Row, Value};
 use model::{Check, InsertSpec};
 
-use super::inserted::{Inserted, TableState};
+use super::inserted::{Inserted, Stream, TableState};
 use crate::workload::sql::checksum::{Form, RowHash};
 
 /// Answers that are kept of all sessions of a table.
@@ -185,7 +185,7 @@ fn wrong(
     let held = before.streams(spec);
     for (place, stream) in streams.iter_mut().enumerate() {
         // A client that inserted nothing before has no stream there.
-        let rows_before = held.get(place).map_or(0, |stream| stream.len());
+        let rows_before = held.get(place).map_or(0, Stream::len);
         let gone = after.deleted();
         let mut number = before.deleted();
         stream.skip(number);
@@ -198,9 +198,9 @@ fn wrong(
             }
             if !ranges.is_empty() {
                 let entries = entries(&inserted, date.1);
-                ranges
-                    .iter_mut()
-                    .for_each(|range| range.see(&entries, stayed));
+                for range in &mut ranges {
+                    range.see(&entries, stayed);
+                }
             }
             points.see(&inserted);
             number += 1;

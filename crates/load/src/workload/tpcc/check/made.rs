@@ -243,8 +243,7 @@ fn terms(
     let Warehouses { first, last } = warehouses;
     let lookup = |table| Lookup::new(&seeded.population, table, (first, last));
     let column = |table: Table, column| Pick::new(table.place_of(column).unwrap_or(0));
-    let mut tables =
-        [Table::Warehouse, Table::District, Table::Customer].map(|table| lookup(table));
+    let mut tables = [Table::Warehouse, Table::District, Table::Customer].map(lookup);
     let mut picks = [
         column(Table::Warehouse, "w_tax"),
         column(Table::District, "d_tax"),
