@@ -1,6 +1,13 @@
-//! The Insert Benchmark against SQLite, without a lab around it.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+//! The Insert Benchmark without a lab around it: on SQLite, and on the MariaDB and PostgreSQL of this machine.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "the helpers of a test fail like the test, and say why it was skipped"
+)]
 
+#[expect(dead_code, reason = "the tests of another workload use all of it")]
+#[path = "tpcc/backend.rs"]
+mod backend;
 mod common;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,10 +15,11 @@ use std::ops::ControlFlow;
 
 use load::{Observer, StepError, StepOutline, StepResult, Stop, Target, Workload};
 use model::{
-    Edge, InsertScale, InsertSpec, Interval, Nanos, Pacing, QueryKind, Settle, Statements, StepId,
-    Tables, WorkloadSpec,
+    Dbms, Edge, InsertScale, InsertSpec, Interval, Nanos, Pacing, QueryKind, Settle, Statements,
+    StepId, Tables, WorkloadSpec,
 };
 
+use self::backend::Backend;
 use self::common::Database;
 
 const SEED: u64 = 20_261_121;
@@ -452,4 +460,206 @@ fn what_is_not_what_was_loaded_is_told_before_anything_is_measured() {
 fn without_a_query_step_nothing_is_worth_keeping() {
     assert_eq!(workload(&load_only(), SEED).loading_steps(), 0);
     assert_eq!(workload(&spec(), SEED).loading_steps(), 5);
+}
+
+/// What somebody did to the rows before the query steps: in words, the statements, and what the steps then
+/// say, by name.
+type Damage = (
+    &'static str,
+    &'static [&'static str],
+    &'static [(&'static str, &'static str)],
+);
+
+/// Rows 501 to 2600 are there, and the first 200 of them are deleted by the end.
+const DAMAGES: [Damage; 8] = [
+    (
+        "five rows have changed places with five others",
+        &[
+            "UPDATE pi1 SET transactionid = -transactionid WHERE transactionid BETWEEN 1001 AND 1005",
+            "UPDATE pi1 SET transactionid = transactionid - 1000 \
+             WHERE transactionid BETWEEN 2001 AND 2005",
+            "UPDATE pi1 SET transactionid = 1000 - transactionid WHERE transactionid < 0",
+        ],
+        &[(
+            "qp100",
+            "rows of pi1 in the order of their keys, as inserted: expected 2100 rows, found 10 of 2100 \
+             differ; the first: transactionid 1001 has (2026-01-01 00:00:00, ",
+        )],
+    ),
+    (
+        "two neighbours have changed places",
+        &[
+            "UPDATE pi1 SET transactionid = -1 WHERE transactionid = 1501",
+            "UPDATE pi1 SET transactionid = 1501 WHERE transactionid = 1502",
+            "UPDATE pi1 SET transactionid = 1502 WHERE transactionid = -1",
+        ],
+        &[(
+            "qp100",
+            "found 2 of 2100 differ; the first: transactionid 1501 has (",
+        )],
+    ),
+    (
+        "a column of an index is one higher",
+        &["UPDATE pi1 SET price = price + 1 WHERE transactionid = 1500"],
+        &[(
+            "qp100",
+            "found 1 of 2100 differ; the first: transactionid 1500 has (",
+        )],
+    ),
+    (
+        "a row is replaced by another one with its key",
+        &[
+            "DELETE FROM pi1 WHERE transactionid = 1500",
+            "INSERT INTO pi1 VALUES (1500, '2026-01-01 00:00:00', 1, 2, 3, 4, 'aaaaaaaaaa')",
+        ],
+        &[(
+            "qp100",
+            "transactionid 1500 has (2026-01-01 00:00:00, 1, 2, 3, 4, aaaaaaaaaa), expected row 1500 of \
+             client 1 (2026-01-01 00:00:00, ",
+        )],
+    ),
+    (
+        "a row is gone, and a copy of another one is in the table",
+        &[
+            "INSERT INTO pi1 (dateandtime, cashregisterid, customerid, productid, price, data) \
+             SELECT dateandtime, cashregisterid, customerid, productid, price, data FROM pi1 \
+             WHERE transactionid = 1400",
+            "DELETE FROM pi1 WHERE transactionid = 1500",
+        ],
+        &[("qp100", "differ; the first: transactionid 1501 has (")],
+    ),
+    (
+        "all data is overwritten",
+        &["UPDATE pi1 SET data = 'x'"],
+        &[
+            (
+                "qp100",
+                "sampled answers from pi1: expected 0, found 1; the first: transactionid ",
+            ),
+            ("qp100", "differ; the first: transactionid 701 has ("),
+        ],
+    ),
+    (
+        "all rows are of another product",
+        &["UPDATE pi1 SET productid = (productid + 1) % 10000"],
+        &[
+            ("qr100", "sampled answers from pi1: expected 0, found "),
+            ("qp100", "sampled answers from pi1: expected 0, found "),
+        ],
+    ),
+    (
+        "a date is another one",
+        &["UPDATE pi1 SET dateandtime = '2026-01-01 00:00:01' WHERE transactionid = 1500"],
+        &[("qp100", "transactionid 1500 has (2026-01-01 00:00:01, ")],
+    ),
+];
+
+#[test]
+fn damage_behind_the_workload_is_found() {
+    for (name, statements, wanted) in DAMAGES {
+        let told = told_of(&spec(), statements);
+        for (step, wanted) in wanted {
+            let is_told = told
+                .iter()
+                .any(|(s, text)| s == step && text.contains(wanted));
+            assert!(is_told, "{name}: {step} does not say `{wanted}`: {told:#?}");
+        }
+    }
+}
+
+#[test]
+fn damage_in_a_table_of_several_clients_is_found() {
+    let spec = InsertSpec {
+        clients: 3,
+        tables: Tables::Shared,
+        deletes: false,
+        ..spec()
+    };
+    assert!(told_of(&spec, &[]).is_empty());
+    for (_, statements, _) in DAMAGES.iter().take(1) {
+        let told = told_of(&spec, statements);
+        let wanted = "rows of pi1 in the order of their keys, as inserted";
+        assert!(
+            told.iter().any(|(_, text)| text.starts_with(wanted)),
+            "{told:#?}"
+        );
+    }
+}
+
+#[test]
+fn on_mariadb_rows_hold_and_swapped_ones_are_found() {
+    on_a_server(Dbms::Mariadb);
+}
+
+#[test]
+fn on_postgres_rows_hold_and_swapped_ones_are_found() {
+    on_a_server(Dbms::Postgres);
+}
+
+/// The keys of a server have gaps: PostgreSQL gives each session a range of its own.
+fn on_a_server(dbms: Dbms) {
+    let Some(backend) = Backend::server(dbms) else {
+        return;
+    };
+    let shared = InsertSpec {
+        clients: 2,
+        tables: Tables::Shared,
+        deletes: false,
+        ..spec()
+    };
+    let prepared = InsertSpec {
+        writes: Statements::Prepared,
+        reads: Statements::Prepared,
+        ..spec()
+    };
+    for spec in [spec(), shared, prepared] {
+        let target = backend.database();
+        assert_eq!(told_on(&target, &spec, &[]), []);
+    }
+    let target = backend.database();
+    let swap = [
+        "UPDATE pi1 SET transactionid = -transactionid WHERE transactionid BETWEEN 1001 AND 1005",
+        "UPDATE pi1 SET transactionid = transactionid - 800 \
+         WHERE transactionid BETWEEN 1801 AND 1805",
+        "UPDATE pi1 SET transactionid = 800 - transactionid WHERE transactionid < 0",
+    ];
+    let told = told_on(&target, &spec(), &swap);
+    let is_found = |(step, text): &(String, String)| {
+        step == "qp100" && text.contains("found 10 of 2100 differ; the first: transactionid 1001 ")
+    };
+    assert!(told.iter().any(is_found), "{told:#?}");
+}
+
+/// What the query steps say on SQLite.
+fn told_of(spec: &InsertSpec, statements: &[&str]) -> Vec<(String, String)> {
+    told_on(&Database::new().target(), spec, statements)
+}
+
+/// What the query steps say does not hold, with the name of the step, after somebody ran `statements`.
+fn told_on(target: &Target, spec: &InsertSpec, statements: &[&str]) -> Vec<(String, String)> {
+    let mut workload = workload(spec, SEED);
+    let count = workload.loading_steps();
+    run(&mut *workload, count, target);
+    for statement in statements {
+        target
+            .connector
+            .connect()
+            .unwrap()
+            .execute(statement)
+            .unwrap();
+    }
+    let mut told = Vec::new();
+    for (index, outline) in workload.steps().into_iter().enumerate().skip(count) {
+        let result = workload.run(index, target, &Stop::default(), &mut Seen::default());
+        let failed = result
+            .unwrap()
+            .checks
+            .into_iter()
+            .filter(|check| !check.holds);
+        told.extend(failed.map(|c| {
+            let text = format!("{}: expected {}, found {}", c.what, c.expected, c.actual);
+            (outline.step.0.clone(), text)
+        }));
+    }
+    told
 }

@@ -7,6 +7,7 @@
 
 mod backend;
 mod beginning;
+mod damage;
 mod full;
 mod locks;
 mod mistakes;
@@ -30,6 +31,11 @@ fn everything_holds_on_sqlite() {
 #[test]
 fn every_mistake_is_caught_on_sqlite() {
     mistakes::on(&Backend::sqlite());
+}
+
+#[test]
+fn damage_behind_the_workload_is_found_on_sqlite() {
+    damage::on(&Backend::sqlite());
 }
 
 #[test]
@@ -62,6 +68,7 @@ fn server(dbms: Dbms) {
     if let Some(backend) = Backend::server(dbms) {
         proofs::on(&backend);
         mistakes::on(&backend);
+        damage::on(&backend);
         storms::on(&backend);
         locks::on(&backend);
         outages::on(&backend);

@@ -75,6 +75,13 @@ impl Trial {
         self.run(target, &mut Seen)
     }
 
+    /// Runs the next step, and leaves it the next one.
+    pub(crate) fn again(&mut self, target: &Target) -> StepResult {
+        let result = self.attempt(target).unwrap();
+        self.next -= 1;
+        result
+    }
+
     fn run(
         &mut self,
         target: &Target,

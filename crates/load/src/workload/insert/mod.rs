@@ -4,9 +4,13 @@
 //! deleter at the low end in step with it, and query sessions. `docs/methodology.md` lists what is
 //! done differently from the original, and why.
 
+mod contents;
 mod index;
+mod inserted;
+mod proof;
 mod query;
 mod rows;
+mod samples;
 mod sql;
 mod stage;
 mod state;
@@ -22,8 +26,10 @@ use model::{
 };
 
 use self::index::IndexBuilder;
+use self::inserted::{Batch, TableState};
 use self::query::{LongTransaction, PointQueries, QuerySetup, RangeQueries};
 use self::rows::Rows;
+use self::samples::Sampled;
 use self::stage::{Kinds, Stage, loading_stages, stages};
 use self::state::{State, TableLoad};
 use self::warm::TableReader;
@@ -48,21 +54,6 @@ pub(super) struct Insert {
     loaded: Vec<TableLoad>,
 }
 
-/// What a table must hold.
-#[derive(Debug, Default)]
-struct TableState {
-    inserted: Arc<AtomicU64>,
-    deleted: Arc<AtomicU64>,
-}
-
-impl TableState {
-    /// Rows that it must hold.
-    fn rows(&self) -> u64 {
-        let inserted = self.inserted.load(Ordering::Relaxed);
-        inserted.saturating_sub(self.deleted.load(Ordering::Relaxed))
-    }
-}
-
 /// A step being set up: its clients, and what they share.
 struct Cast<'a> {
     target: &'a Target,
@@ -73,6 +64,8 @@ struct Cast<'a> {
     checks: Arc<Mutex<Vec<Check>>>,
     requested_rows: u64,
     expected_ops: Option<u64>,
+    /// Each table, where queries are sampled.
+    sampled: Vec<Sampled>,
 }
 
 impl Insert {
@@ -138,7 +131,8 @@ impl Insert {
     ) -> Result<Inserter, StepError> {
         let name = format!("insert {}", client + 1);
         let mut worker = Worker::connect(&*cast.target.connector, name)?;
-        let table = sql::table_name(self.table_of(client));
+        let table_number = self.table_of(client);
+        let table = sql::table_name(table_number);
         let statement = if writes_prepared(&self.spec) {
             InsertStatement::prepare(&mut worker, cast.target.dialect, &table, rows_per_commit)?
         } else {
@@ -148,6 +142,15 @@ impl Insert {
         let rows = turn.statements * u64::from(rows_per_commit);
         self.next_row[client as usize] += rows;
         cast.requested_rows += rows;
+        let inserted = Arc::new(AtomicU64::new(0));
+        let state = &mut self.tables[table_number as usize];
+        state.batches.push(Batch {
+            client,
+            seed: self.seed,
+            first: first_row,
+            rows_per_commit,
+            inserted: Arc::clone(&inserted),
+        });
         Ok(Inserter {
             worker,
             turn,
@@ -157,7 +160,7 @@ impl Insert {
             rows_per_commit,
             statement,
             wrong: Arc::clone(&cast.wrong),
-            inserted: Arc::clone(&self.tables[self.table_of(client) as usize].inserted),
+            inserted,
         })
     }
 
@@ -290,6 +293,7 @@ impl Insert {
                 prepared: reads_prepared(&self.spec, cast.target.dialect),
                 wrong: Arc::clone(&cast.wrong),
                 table_rows: self.tables[self.table_of(client) as usize].rows(),
+                samples: cast.samples(self.table_of(client), self.sessions_of_table()),
             };
             let client: Box<dyn Client> = match kind {
                 QueryKind::Range => Box::new(RangeQueries::new(
@@ -339,7 +343,7 @@ impl Insert {
                 coupling: None,
             };
             let first = Box::new(self.inserter(cast, table, rows_per_commit, turn)?);
-            let held = self.tables[table as usize].inserted.load(Ordering::Relaxed);
+            let held = self.tables[table as usize].inserted();
             let worker =
                 Worker::connect(&*cast.target.patient, format!("create index {}", table + 1))?;
             let builder = IndexBuilder {
@@ -387,7 +391,8 @@ impl Insert {
             Stage::Settle => return self.cast_settle_step(cast),
             Stage::Warm => return self.cast_warm_step(cast),
             Stage::Load => self.create_tables(cast.target)?,
-            Stage::Random { .. } | Stage::Query { .. } => {}
+            Stage::Random { .. } => {}
+            Stage::Query { .. } => cast.sampled = self.sampled(),
         }
         for client in 0..self.spec.clients {
             if stop.is_asked() {
@@ -399,25 +404,6 @@ impl Insert {
             self.add_long_transaction(cast, client)?;
         }
         Ok(())
-    }
-
-    /// Rows of every table against what was inserted and deleted.
-    fn count_rows(&self, target: &Target) -> Result<Vec<Check>, StepError> {
-        let mut worker = Worker::connect(&*target.patient, "count rows".to_owned())?;
-        let tables = self.tables.iter().zip(0..);
-        tables
-            .map(|(state, number)| {
-                let table = sql::table_name(number);
-                let actual = worker.number(&format!("SELECT COUNT(*) FROM {table}"))?;
-                Ok(check(&format!("rows in {table}"), state.rows(), actual))
-            })
-            .collect()
-    }
-
-    /// Is this a step after which the rows are counted? Counting reads whole tables and so warms the
-    /// cache: it is done only before the settle phase and at the end.
-    fn is_counted(&self, index: usize) -> bool {
-        matches!(self.stages.get(index + 1), None | Some(Stage::Settle))
     }
 }
 
@@ -457,6 +443,7 @@ impl Workload for Insert {
             checks: Arc::default(),
             requested_rows: 0,
             expected_ops: None,
+            sampled: Vec::new(),
         };
         self.cast(&stage, &mut cast, stop)?;
         let Cast {
@@ -467,6 +454,7 @@ impl Workload for Insert {
             checks: found,
             requested_rows,
             expected_ops,
+            sampled,
             ..
         } = cast;
         let paced = stage
@@ -497,9 +485,9 @@ impl Workload for Insert {
         if let Stage::Query { .. } = stage {
             checks.push(found_rows(&window.kinds[kinds.query].sums));
         }
-        if self.is_counted(index) {
-            checks.extend(self.count_rows(target)?);
-        }
+        let sampled = sampled.iter().zip(&self.tables);
+        checks.extend(sampled.map(|(sampled, table)| sampled.check(&self.spec, table)));
+        checks.extend(self.prove(index, target, stop)?);
         let mut notes = taken(&notes, StepNote::SETTLE);
         notes.extend(self.notes(&stage, &kinds, &window));
         Ok(StepResult {
@@ -526,8 +514,8 @@ impl Workload for Insert {
         let tables = self.tables.iter().zip(0..).map(|(table, number)| {
             let name = sql::table_name(number);
             Ok(TableLoad {
-                inserted: table.inserted.load(Ordering::Relaxed),
-                deleted: table.deleted.load(Ordering::Relaxed),
+                inserted: table.inserted(),
+                deleted: table.deleted(),
                 lowest: end("MIN", &name)?,
                 highest: end("MAX", &name)?,
             })
@@ -535,19 +523,33 @@ impl Workload for Insert {
         let state = State {
             tables: tables.collect::<Result<_, StepError>>()?,
             next_row: self.next_row.clone(),
+            seed: self.seed,
         };
         state.write()
     }
 
     fn restore(&mut self, state: &str) -> Result<(), StepError> {
         let state = State::read(state, self.tables.len(), self.next_row.len())?;
-        for (table, load) in self.tables.iter().zip(&state.tables) {
-            table.inserted.store(load.inserted, Ordering::Relaxed);
+        let done = loading_stages(&self.stages);
+        for (number, load) in (0..).zip(&state.tables) {
+            let clients = match self.spec.tables {
+                Tables::Own => number..number + 1,
+                Tables::Shared => 0..self.spec.clients,
+            };
+            let table = &mut self.tables[number as usize];
+            table.batches = inserted::loaded(&self.spec, &self.stages[..done], state.seed, clients);
             table.deleted.store(load.deleted, Ordering::Relaxed);
+            if table.inserted() != load.inserted {
+                return Err(StepError::State(format!(
+                    "{} rows were inserted into {}; the plan inserts {}",
+                    load.inserted,
+                    sql::table_name(number),
+                    table.inserted()
+                )));
+            }
         }
         self.next_row = state.next_row;
         self.loaded = state.tables;
-        let done = loading_stages(&self.stages);
         self.stages.splice(..done, [Stage::Warm]);
         Ok(())
     }
@@ -558,7 +560,7 @@ impl Workload for Insert {
 pub(super) fn loading(spec: &InsertSpec) -> Result<String, StepError> {
     let rows = Insert::new(spec.clone(), 0).rows_per_table();
     let bounds = (spec.partitions > 0).then_some(rows);
-    serde_json::to_string(&(state::of_loading(spec), bounds))
+    serde_json::to_string(&(state::VERSION, state::of_loading(spec), bounds))
         .map_err(|error| StepError::State(error.to_string()))
 }
 
@@ -645,51 +647,4 @@ fn reads_prepared(spec: &InsertSpec, dialect: Dialect) -> bool {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use model::{InsertScale, Settle};
-
-    /// A small spec with the original's parameters.
-    pub(in crate::workload) fn spec() -> InsertSpec {
-        InsertSpec {
-            scale: InsertScale::Tiny,
-            clients: 1,
-            tables: Tables::Own,
-            rows: 2_000,
-            i1_rows: 800,
-            i2_rows: 200,
-            i0_rows_per_commit: 100,
-            i1_rows_per_commit: 50,
-            i2_rows_per_commit: 5,
-            query_rows_per_commit: 50,
-            rates: vec![100, 500],
-            queries: vec![QueryKind::Range, QueryKind::Point],
-            query_seconds: 1,
-            query_sessions: 1,
-            rows_per_query: 10,
-            max_refresh: 100,
-            secondary_indexes: 3,
-            deletes: true,
-            queue: 8,
-            min_resync: 1000,
-            data_min: 10,
-            data_max: 20,
-            data_random_percent: 50,
-            writes: Statements::Usual,
-            reads: Statements::Usual,
-            pacing: Pacing::Even,
-            settle: Settle::Seconds(0),
-            htap_seconds: 0,
-            partitions: 0,
-            sequence_cache: 1000,
-            sla_percent: 95,
-            statement_timeout: 60,
-            compat: false,
-            steps: [
-                "l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500",
-            ]
-            .map(StepId::new)
-            .to_vec(),
-        }
-    }
-}
+pub(super) mod tests;

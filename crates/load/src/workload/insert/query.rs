@@ -1,12 +1,13 @@
 //! The query sessions, and the long transaction that may be held beside them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use drivers::{Param, ParamType, Row, SessionError, StatementId};
+use drivers::{Done, Param, ParamType, Row, Session, SessionError, StatementId};
 use model::{Dialect, Nanos, Rng};
 
 use super::rows::{PRICES, PRODUCTS, REGISTERS};
+use super::samples::{Point, Range, Sampler, Samples, entry};
 use super::sql;
 use super::worker::{Worker, Wrong, number};
 use crate::{Client, ClientContext, StepError};
@@ -24,6 +25,8 @@ pub(super) struct RangeQueries {
     wrong: Arc<Wrong>,
     statements: Vec<RangeStatement>,
     sql: String,
+    sampler: Sampler<Range>,
+    samples: Arc<Mutex<Samples>>,
 }
 
 enum RangeStatement {
@@ -43,6 +46,8 @@ pub(super) struct QuerySetup<'a> {
     pub(super) wrong: Arc<Wrong>,
     /// Rows that the table has, about: inserts and deletes go in step.
     pub(super) table_rows: u64,
+    /// Where answers are kept, and how many sessions of the table do so.
+    pub(super) samples: (Arc<Mutex<Samples>>, u32),
 }
 
 /// A range that must hold this many times its limit cannot come back short by chance.
@@ -64,6 +69,7 @@ impl RangeQueries {
             prepared,
             wrong,
             table_rows,
+            samples: (samples, sessions),
         } = setup;
         let mut statements = Vec::new();
         for index in 0..(indexes as usize).min(DOMAINS.len()) {
@@ -87,6 +93,8 @@ impl RangeQueries {
             wrong,
             statements,
             sql: String::new(),
+            sampler: Sampler::new(sessions),
+            samples,
         })
     }
 }
@@ -108,18 +116,24 @@ impl Client for RangeQueries {
             let mut last = lowest;
             let mut ordered = true;
             let sql = &self.sql;
+            let is_kept = self.sampler.is_due();
+            let mut kept = Vec::new();
             let rows = self.worker.operate(context, self.kind, None, |session| {
                 (last, ordered) = (lowest, true);
+                kept.clear();
                 let mut check = |row: &dyn Row| {
                     let value = row.value(0).as_int().unwrap_or(i64::MIN);
                     ordered &= value >= last;
                     last = value;
                 };
-                let done = match statement {
-                    RangeStatement::Text(..) => session.query(sql, &mut check)?,
-                    RangeStatement::Prepared(id) => {
-                        session.execute_prepared(*id, &[Param::Int(key)], &mut check)?
-                    }
+                let mut keep = |row: &dyn Row| {
+                    check(row);
+                    kept.push(entry(row));
+                };
+                let done = if is_kept {
+                    statement.send(session, sql, key, &mut keep)?
+                } else {
+                    statement.send(session, sql, key, &mut check)?
                 };
                 Ok(done.rows)
             })?;
@@ -127,8 +141,34 @@ impl Client for RangeQueries {
             let full = self.is_surely_full(index, lowest);
             let counts = rows == self.limit || (rows < self.limit && !full);
             self.wrong.unless(ordered && counts);
+            if is_kept {
+                self.sampler.keep(Range {
+                    index,
+                    lowest,
+                    is_full: rows == self.limit,
+                    rows: kept,
+                });
+            }
         }
+        self.sampler.end(&self.samples);
         Ok(())
+    }
+}
+
+impl RangeStatement {
+    /// Sends the query with this key; `sql` is its text where it is not prepared.
+    #[inline]
+    fn send(
+        &self,
+        session: &mut dyn Session,
+        sql: &str,
+        key: i64,
+        each: &mut dyn FnMut(&dyn Row),
+    ) -> Result<Done, SessionError> {
+        match self {
+            Self::Text(..) => session.query(sql, each),
+            Self::Prepared(id) => session.execute_prepared(*id, &[Param::Int(key)], each),
+        }
     }
 }
 
@@ -159,6 +199,8 @@ pub(super) struct PointQueries {
     /// The same keys in order, to look up what comes back.
     sorted: Vec<i64>,
     sql: String,
+    sampler: Sampler<Vec<Point>>,
+    samples: Arc<Mutex<Samples>>,
 }
 
 impl PointQueries {
@@ -179,6 +221,7 @@ impl PointQueries {
             prepared,
             wrong,
             table_rows: _,
+            samples: (samples, sessions),
         } = setup;
         let prepared = if prepared {
             let sql = sql::point_prepared(dialect, table, rows_per_query);
@@ -201,6 +244,8 @@ impl PointQueries {
             keys: vec![Param::Int(0); rows_per_query as usize],
             sorted: Vec::with_capacity(rows_per_query as usize),
             sql: String::new(),
+            sampler: Sampler::new(sessions),
+            samples,
         })
     }
 
@@ -251,21 +296,33 @@ impl Client for PointQueries {
             let (keys, sql, prepared) = (&self.keys, &self.sql, self.prepared);
             let sorted = &self.sorted;
             let mut known = true;
+            let is_kept = self.sampler.is_due();
+            let mut kept = Vec::new();
             let rows = self.worker.operate(context, self.kind, None, |session| {
                 known = true;
+                kept.clear();
                 let mut check = |row: &dyn Row| {
                     let id = row.value(0).as_int();
                     known &= id.is_some_and(|id| sorted.binary_search(&id).is_ok());
                 };
+                let mut keep = |row: &dyn Row| {
+                    check(row);
+                    kept.push(Point::of(row));
+                };
+                let each: &mut dyn FnMut(&dyn Row) = if is_kept { &mut keep } else { &mut check };
                 let done = match prepared {
-                    None => session.query(sql, &mut check)?,
-                    Some(id) => session.execute_prepared(id, keys, &mut check)?,
+                    None => session.query(sql, each)?,
+                    Some(id) => session.execute_prepared(id, keys, each)?,
                 };
                 Ok(done.rows)
             })?;
             let Some(rows) = rows else { break };
             self.wrong.unless(known && rows <= keys.len() as u64);
+            if is_kept {
+                self.sampler.keep(kept);
+            }
         }
+        self.sampler.end(&self.samples);
         Ok(())
     }
 }

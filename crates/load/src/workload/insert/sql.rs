@@ -227,6 +227,24 @@ pub(super) fn placeholder(sql: &mut String, dialect: Dialect, number: u32) {
     }
 }
 
+/// The next `limit` rows behind key `last`, in the order of their keys: key, then the columns of `COLUMNS`.
+pub(super) fn rows_after(dialect: Dialect, table: &str, last: i64, limit: u64) -> String {
+    let hint = primary_hint(dialect);
+    let columns = COLUMNS.trim_matches(['(', ')']);
+    format!(
+        "SELECT transactionid,{columns} FROM {table}{hint} \
+         WHERE transactionid > {last} ORDER BY transactionid LIMIT {limit}"
+    )
+}
+
+/// What makes a query read the table itself.
+fn primary_hint(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Mysql => " FORCE INDEX (PRIMARY)",
+        Dialect::Postgres | Dialect::Sqlite => "",
+    }
+}
+
 /// A column of each of [`INDEXES`] that no other one has: who counts its values reads that index.
 const ONLY_THERE: [&str; 3] = ["productid", "cashregisterid", "dateandtime"];
 
@@ -234,10 +252,7 @@ const ONLY_THERE: [&str; 3] = ["productid", "cashregisterid", "dateandtime"];
 /// reading that, from one end to the other.
 pub(super) fn scan(dialect: Dialect, table: &str, index: Option<usize>) -> String {
     let Some(index) = index else {
-        let hint = match dialect {
-            Dialect::Mysql => " FORCE INDEX (PRIMARY)",
-            Dialect::Postgres | Dialect::Sqlite => "",
-        };
+        let hint = primary_hint(dialect);
         return format!("SELECT COUNT(data) FROM {table}{hint}");
     };
     let (suffix, columns) = INDEXES[index];

@@ -13,7 +13,12 @@ pub(super) struct State {
     pub(super) tables: Vec<TableLoad>,
     /// Number of the next row of each client.
     pub(super) next_row: Vec<u64>,
+    /// The seed of the rows.
+    pub(super) seed: u64,
 }
+
+/// Raised when the state tells more or something else than it did: what was loaded before has none of it.
+pub(super) const VERSION: u32 = 2;
 
 /// What a table holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +102,7 @@ mod tests {
                 highest: 1 << 40,
             }],
             next_row: vec![5, 0],
+            seed: u64::MAX,
         };
         let text = state.write().unwrap();
         assert_eq!(State::read(&text, 1, 2).unwrap(), state);

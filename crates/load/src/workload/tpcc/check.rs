@@ -1,7 +1,10 @@
 //! Proves what is in the database: each condition, warehouse by warehouse, by several clients at once.
 
+mod contents;
 mod findings;
 mod jobs;
+mod made;
+mod notes;
 mod proof;
 mod quantities;
 
@@ -11,14 +14,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use drivers::{Session, SessionError};
 use model::{Dialect, KindSpec, TpccProfile, TpccSpec};
 
+use self::contents::Seeded;
 use self::findings::{Findings, Found};
 use self::jobs::{Job, jobs};
 use self::proof::Proof;
 use super::conditions::Circumstances;
 use super::load::Errand;
 use super::meta;
-use super::population::Population;
 use super::reading;
+use super::receipts::Receipts;
 use super::scale::Scale;
 use super::tables::Table;
 use crate::engine::{Observer, Stop};
@@ -46,12 +50,12 @@ pub(super) fn kinds() -> Vec<KindSpec> {
     }]
 }
 
-/// Asks for everything that offends a condition, by as many clients as load; after the load all rows are
-/// compared with what was to be loaded besides. A check for each condition that holds there and then; what is
-/// not asked is noted.
+/// Asks for everything that offends a condition, by as many clients as load, and compares all rows with what
+/// they must be. A check for each condition that holds there and then; what is not asked is noted. After
+/// transactions, `receipts` are what terminals saw committed, where that is known.
 pub(super) fn run(
     spec: &TpccSpec,
-    when: When,
+    (when, receipts): (When, Option<&Receipts>),
     rows_seed: u64,
     target: &Target,
     stop: &Stop,
@@ -59,7 +63,7 @@ pub(super) fn run(
 ) -> Result<StepResult, StepError> {
     let clock = StepClock::start();
     let notes = Notes::default();
-    let checking = Arc::new(Checking::new(spec, when, rows_seed));
+    let checking = Arc::new(Checking::new(spec, when, rows_seed, target.dialect));
     let errand = Errand {
         kinds: kinds(),
         clients: connect(&checking, spec, rows_seed, target)?,
@@ -69,6 +73,11 @@ pub(super) fn run(
     let mut result = errand.run(stop, observer)?;
     result.notes.extend(checking.notes(spec.profile));
     result.checks = checking.findings.checks(&checking.proofs);
+    if let Some(receipts) = receipts {
+        let (checks, note) = receipts.compare(&checking.findings.added());
+        result.checks.extend(checks);
+        result.notes.extend(note);
+    }
     if when == When::Loaded {
         let rows = reading::checks(spec, rows_seed, target, stop)?;
         result.checks.extend(rows);
@@ -79,7 +88,7 @@ pub(super) fn run(
 /// What all clients share.
 struct Checking {
     circumstances: Circumstances,
-    population: Population,
+    seeded: Seeded,
     proofs: Vec<Proof>,
     left_out: Vec<Proof>,
     jobs: Vec<Job>,
@@ -89,13 +98,13 @@ struct Checking {
 }
 
 impl Checking {
-    fn new(spec: &TpccSpec, when: When, rows_seed: u64) -> Self {
+    fn new(spec: &TpccSpec, when: When, rows_seed: u64, dialect: Dialect) -> Self {
         let (proofs, left_out) = Proof::of(spec.profile, when);
         let jobs = jobs(&proofs, spec.warehouses, spec.load.clients.max(1));
         let scale = Scale::of(spec);
         Self {
             circumstances: Circumstances { scale, when },
-            population: Population::new(scale, rows_seed),
+            seeded: Seeded::new(scale, rows_seed, spec.profile, dialect),
             left_out,
             next: AtomicUsize::new(0),
             findings: Findings::new(proofs.len()),
@@ -205,7 +214,10 @@ impl Checker {
             }
             Proof::Quantities => self.operate(context, |session, found| {
                 let warehouse = job.warehouses.first;
-                quantities::compare(session, &checking.population, warehouse, found)
+                quantities::compare(session, &checking.seeded.population, warehouse, found)
+            }),
+            Proof::Contents(table) => self.operate(context, |session, found| {
+                contents::compare(session, &checking.seeded, table, job.warehouses, found)
             }),
         }
     }
@@ -241,7 +253,8 @@ mod tests {
         assert!(left_out.is_empty());
         let names = names(&proofs);
         assert_eq!(names[..2], ["condition 1", "condition 2"]);
-        assert_eq!(names.last(), Some(&quantities::NAME));
+        assert!(names.contains(&quantities::NAME));
+        assert!(names.ends_with(&["item", "stock", "order_line"]));
         let mut once = names.clone();
         once.sort_unstable();
         once.dedup();
@@ -252,7 +265,7 @@ mod tests {
     fn what_a_profile_does_not_keep_is_noted() {
         let mut spec = spec();
         spec.profile = TpccProfile::Percona;
-        let checking = Checking::new(&spec, When::Used, 1);
+        let checking = Checking::new(&spec, When::Used, 1, Dialect::Sqlite);
         let notes = checking.notes(spec.profile);
         assert_eq!(notes[1].0, "not applicable");
         assert!(
@@ -263,7 +276,7 @@ mod tests {
             notes[1].1
         );
         for spec in [spec, super::super::scale::tests::spec()] {
-            let checking = Checking::new(&spec, When::Loaded, 1);
+            let checking = Checking::new(&spec, When::Loaded, 1, Dialect::Sqlite);
             assert_eq!(checking.notes(spec.profile).len(), 1);
         }
     }

@@ -19,6 +19,7 @@ mod population;
 mod procedures;
 mod random;
 mod reading;
+mod receipts;
 mod run;
 mod scale;
 mod settle;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 
 use model::{Counts, StepId, Subject, TpccSpec, TpccTransaction};
 
+use self::receipts::Receipts;
 use self::state::Loaded;
 use crate::engine::{Observer, Stop};
 use crate::{StepError, StepOutline, StepResult, Target, Workload};
@@ -43,6 +45,8 @@ pub(super) struct Tpcc {
     stages: Vec<Stage>,
     /// What another one loaded, where that is where this one begins.
     loaded: Option<Loaded>,
+    /// What terminals saw committed since; `None` once a step that ran transactions failed.
+    receipts: Option<Receipts>,
 }
 
 /// A step as it is carried out.
@@ -136,6 +140,7 @@ impl Tpcc {
             seed,
             stages,
             loaded: None,
+            receipts: Some(Receipts::default()),
         }
     }
 
@@ -163,7 +168,8 @@ impl Workload for Tpcc {
             Stage::Load => load::run(spec, rows_seed, target, stop, observer),
             Stage::Index => index::run(spec, target, stop, observer),
             Stage::CheckLoad => {
-                check::run(spec, check::When::Loaded, rows_seed, target, stop, observer)
+                let when = (check::When::Loaded, None);
+                check::run(spec, when, rows_seed, target, stop, observer)
             }
             Stage::Settle => settle::run(spec, target, stop, observer),
             Stage::Warm => reading::run(spec, rows_seed, target, stop, observer),
@@ -176,9 +182,17 @@ impl Workload for Tpcc {
                     target,
                     log: None,
                 };
-                step.run(stop, observer)
+                let ran = step.run(stop, observer);
+                let (result, receipts) = ran.inspect_err(|_| self.receipts = None)?;
+                if let Some(all) = &mut self.receipts {
+                    all.add(&receipts);
+                }
+                Ok(result)
             }
-            Stage::Check => check::run(spec, check::When::Used, rows_seed, target, stop, observer),
+            Stage::Check => {
+                let when = (check::When::Used, self.receipts.as_ref());
+                check::run(spec, when, rows_seed, target, stop, observer)
+            }
         }
     }
 

@@ -170,7 +170,8 @@ impl Reading {
     }
 }
 
-fn shown(sum: Sum) -> String {
+/// A sum for people.
+pub(super) fn shown(sum: Sum) -> String {
     format!("{:016x} of {} rows", sum.hash, sum.rows)
 }
 

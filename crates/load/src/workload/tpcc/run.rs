@@ -11,7 +11,10 @@ use model::{
 use super::acknowledged::Acknowledged;
 use super::audit;
 use super::meta::refuse_other;
+use super::population::Population;
 use super::random::Constants;
+use super::receipts::Receipts;
+use super::scale::Scale;
 use super::statements::{Book, isolate};
 use super::terminal::{Common, Tallies, Terminal, kind, name};
 use crate::arrivals::Queue;
@@ -81,12 +84,12 @@ struct Left {
 }
 
 impl RunStep<'_> {
-    /// Connects the terminals, runs them and checks what they left.
+    /// Connects the terminals, runs them and checks what they left; also what they saw committed.
     pub(super) fn run(
         &self,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<StepResult, StepError> {
+    ) -> Result<(StepResult, Receipts), StepError> {
         let clock = StepClock::start();
         let before = self.orders_before()?;
         let common = self.common();
@@ -105,7 +108,8 @@ impl RunStep<'_> {
         let measured = windows.measure(crew, stop, observer)?;
         let elapsed = clock.now();
         let left = self.left(before)?;
-        Ok(self.result(&common, measured, elapsed, left))
+        let receipts = common.tallies.sum().receipts;
+        Ok((self.result(&common, measured, elapsed, left), receipts))
     }
 
     /// How many orders were ever counted before the step, in the database that this step is for.
@@ -136,6 +140,7 @@ impl RunStep<'_> {
             spec: Arc::clone(spec),
             dialect,
             constants: Constants::of_run(self.rows_seed, self.seed),
+            population: Population::new(Scale::of(spec), self.rows_seed),
             book: Arc::new(Book::new(spec, dialect)),
             isolate: spec.isolation.and_then(|level| isolate(level, dialect)),
             rules: Rules::new(errors, dialect),

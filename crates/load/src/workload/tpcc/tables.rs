@@ -7,7 +7,7 @@ mod columns;
 mod ddl;
 
 use drivers::ParamType;
-use model::Dialect;
+use model::{Dialect, TpccProfile};
 
 use self::columns::{
     CUSTOMER, DISTRICT, HISTORY, ITEM, NEW_ORDER, ORDER_LINE, ORDERS, STOCK, WAREHOUSE,
@@ -38,6 +38,28 @@ pub(super) struct Column {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
     pub(super) nullable: bool,
+    pub(super) written: Written,
+}
+
+/// Which transactions change a column of a loaded row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// None. Where NULL was loaded, a Delivery writes.
+    Never,
+    /// Those of the standard's profile.
+    Standard,
+    /// Those of both profiles.
+    Always,
+}
+
+impl Column {
+    /// Does a loaded row keep its value under this profile?
+    pub(super) const fn is_kept(&self, profile: TpccProfile) -> bool {
+        match (self.written, profile) {
+            (Written::Never, _) | (Written::Standard, TpccProfile::Percona) => true,
+            (Written::Standard, TpccProfile::Standard) | (Written::Always, _) => false,
+        }
+    }
 }
 
 /// The type of a column.
@@ -147,8 +169,13 @@ impl Table {
         self.columns().iter().map(|column| column.name).collect()
     }
 
+    /// The place of a column among its columns.
+    pub(super) fn place_of(self, column: &str) -> Option<usize> {
+        self.columns().iter().position(|own| own.name == column)
+    }
+
     /// The columns of its primary key; none for `history`.
-    const fn key(self) -> &'static [&'static str] {
+    pub(super) const fn key(self) -> &'static [&'static str] {
         match self {
             Self::Warehouse => &["w_id"],
             Self::District => &["d_w_id", "d_id"],

@@ -52,6 +52,13 @@ pub fn check_conditions(
     target: &Target,
     stop: &Stop,
 ) -> Result<Vec<Check>, StepError> {
-    let result = check::run(spec, When::Used, rows_seed, target, stop, &mut Blind)?;
+    let result = check::run(
+        spec,
+        (When::Used, None),
+        rows_seed,
+        target,
+        stop,
+        &mut Blind,
+    )?;
     Ok(result.checks)
 }

@@ -7,6 +7,7 @@ use drivers::Row;
 use model::{Check, Nanos};
 
 use super::Proof;
+use crate::workload::tpcc::receipts::Receipts;
 
 /// Offending rows that a check shows.
 const SHOWN: usize = 5;
@@ -17,6 +18,8 @@ pub(super) struct Found {
     count: u64,
     /// The first.
     shown: Vec<String>,
+    /// What transactions added, among the rows that were looked at.
+    pub(super) added: Receipts,
 }
 
 impl Found {
@@ -67,6 +70,7 @@ struct Finding {
     shown: Vec<(usize, String)>,
     queries: u32,
     took: Nanos,
+    added: Receipts,
 }
 
 impl Findings {
@@ -81,6 +85,7 @@ impl Findings {
         finding.count += found.count;
         finding.queries += 1;
         finding.took += took;
+        finding.added.add(&found.added);
         let shown = found.shown.into_iter().map(|text| (place, text));
         finding.shown.extend(shown);
         // The same rows are shown whoever came first.
@@ -100,6 +105,15 @@ impl Findings {
             }
         });
         checks.collect()
+    }
+
+    /// What transactions added, among all rows that were looked at.
+    pub(super) fn added(&self) -> Receipts {
+        let mut added = Receipts::default();
+        for index in 0..self.0.len() {
+            added.add(&self.finding(index).added);
+        }
+        added
     }
 
     /// Queries and seconds of each proof.

@@ -2,6 +2,7 @@
 
 use super::Proof;
 use crate::workload::tpcc::conditions::{Over, Warehouses};
+use crate::workload::tpcc::tables::Table;
 
 /// A query reads `history` or `orders` whole for so many warehouses at least: what it adds up for each of
 /// their customers fits into the memory that servers have for that.
@@ -54,6 +55,13 @@ const fn over(proof: Proof) -> Over {
     match proof {
         Proof::Condition(condition) => condition.over,
         Proof::Quantities => Over::Warehouse,
+        Proof::Contents(table) => match table {
+            // It has no key by warehouse, and what is looked up in it takes no memory.
+            Table::History | Table::Item | Table::Warehouse | Table::District => Over::All,
+            Table::Customer | Table::NewOrder | Table::Orders | Table::OrderLine | Table::Stock => {
+                Over::Warehouse
+            }
+        },
     }
 }
 

@@ -2,6 +2,7 @@
 //! it, in whatever order, and for whatever server.
 
 mod goods;
+mod lookup;
 mod orders;
 mod people;
 mod places;
@@ -10,8 +11,10 @@ mod units;
 
 use model::{DISTRICTS, Rng, mix};
 
-pub(super) use self::sink::{Cells, Lines, Tuples};
-use self::sink::{Hashes, Sink};
+pub(super) use self::lookup::{Lookup, Pick};
+pub(super) use self::people::FIRST_PAYMENT;
+use self::sink::Hashes;
+pub(super) use self::sink::{Cells, Lines, Sink, Tuples};
 pub(super) use self::units::{Cuts, Unit};
 use super::random::Constants;
 use super::scale::Scale;
@@ -221,6 +224,15 @@ impl Rows {
             self.part = 1;
             self.parts = self.parts_of(self.key);
         }
+    }
+
+    /// Goes to the row with this key and part; false where the unit has none.
+    fn seek(&mut self, key: u32, part: u32) -> bool {
+        if !(self.unit.first..=self.unit.last).contains(&key) {
+            return false;
+        }
+        (self.key, self.part, self.parts) = (key, part, self.parts_of(key));
+        (1..=self.parts).contains(&part)
     }
 
     /// How many rows have this key.

@@ -10,7 +10,7 @@ use crate::workload::tpcc::random::{
 };
 
 /// What each customer has paid, in cents.
-pub(super) const FIRST_PAYMENT: i64 = 1000;
+pub(in crate::workload::tpcc) const FIRST_PAYMENT: i64 = 1000;
 
 /// Up to how much a customer may owe, in cents.
 const CREDIT_LIMIT: i64 = 5_000_000;

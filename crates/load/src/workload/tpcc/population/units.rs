@@ -144,6 +144,29 @@ impl Cuts {
         }
     }
 
+    /// The units of a table that belong to these warehouses, in order; all where they belong to none.
+    pub(in crate::workload::tpcc) fn of_warehouses(
+        &self,
+        table: Table,
+        first: u32,
+        last: u32,
+    ) -> impl Iterator<Item = Unit> {
+        let of_each = match Within::of(table) {
+            Within::Nothing => None,
+            Within::Warehouse => Some(1),
+            Within::District => Some(u64::from(DISTRICTS)),
+        };
+        let slices = self.slices(table);
+        let range = match of_each {
+            None => 0..self.count(table),
+            Some(each) => {
+                let places = each * slices;
+                (u64::from(first) - 1) * places..u64::from(last) * places
+            }
+        };
+        range.map(move |number| self.unit(table, number))
+    }
+
     /// All units of a table, in order.
     pub(in crate::workload::tpcc) fn units(&self, table: Table) -> impl Iterator<Item = Unit> {
         (0..self.count(table)).map(move |number| self.unit(table, number))

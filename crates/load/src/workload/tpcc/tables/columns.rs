@@ -1,21 +1,39 @@
 //! The columns of each table: those of the key first, in its order.
 
-use super::Column;
 use super::Kind::{Char, Int, Money, Name, Rate, Small, Time, Varchar};
+use super::{Column, Written};
 
+/// A column that keeps what was loaded.
 const fn column(name: &'static str, kind: super::Kind) -> Column {
     Column {
         name,
         kind,
         nullable: false,
+        written: Written::Never,
     }
 }
 
+/// A column that only a Delivery writes, in place of NULL.
 const fn nullable(name: &'static str, kind: super::Kind) -> Column {
     Column {
-        name,
-        kind,
         nullable: true,
+        ..column(name, kind)
+    }
+}
+
+/// A column that transactions of both profiles change.
+const fn changing(name: &'static str, kind: super::Kind) -> Column {
+    Column {
+        written: Written::Always,
+        ..column(name, kind)
+    }
+}
+
+/// A column that tpcc-mysql leaves as it was loaded.
+const fn counted(name: &'static str, kind: super::Kind) -> Column {
+    Column {
+        written: Written::Standard,
+        ..column(name, kind)
     }
 }
 
@@ -28,7 +46,7 @@ pub(super) const WAREHOUSE: &[Column] = &[
     column("w_state", Char(2)),
     column("w_zip", Char(9)),
     column("w_tax", Rate),
-    column("w_ytd", Money(16)),
+    changing("w_ytd", Money(16)),
 ];
 
 pub(super) const DISTRICT: &[Column] = &[
@@ -41,8 +59,8 @@ pub(super) const DISTRICT: &[Column] = &[
     column("d_state", Char(2)),
     column("d_zip", Char(9)),
     column("d_tax", Rate),
-    column("d_ytd", Money(16)),
-    column("d_next_o_id", Int),
+    changing("d_ytd", Money(16)),
+    changing("d_next_o_id", Int),
 ];
 
 pub(super) const CUSTOMER: &[Column] = &[
@@ -62,11 +80,11 @@ pub(super) const CUSTOMER: &[Column] = &[
     column("c_credit", Char(2)),
     column("c_credit_lim", Money(12)),
     column("c_discount", Rate),
-    column("c_balance", Money(12)),
-    column("c_ytd_payment", Money(12)),
-    column("c_payment_cnt", Int),
-    column("c_delivery_cnt", Int),
-    column("c_data", Varchar(500)),
+    changing("c_balance", Money(12)),
+    counted("c_ytd_payment", Money(12)),
+    counted("c_payment_cnt", Int),
+    changing("c_delivery_cnt", Int),
+    changing("c_data", Varchar(500)),
 ];
 
 pub(super) const HISTORY: &[Column] = &[
@@ -121,7 +139,7 @@ pub(super) const ITEM: &[Column] = &[
 pub(super) const STOCK: &[Column] = &[
     column("s_w_id", Int),
     column("s_i_id", Int),
-    column("s_quantity", Small),
+    changing("s_quantity", Small),
     column("s_dist_01", Char(24)),
     column("s_dist_02", Char(24)),
     column("s_dist_03", Char(24)),
@@ -132,8 +150,8 @@ pub(super) const STOCK: &[Column] = &[
     column("s_dist_08", Char(24)),
     column("s_dist_09", Char(24)),
     column("s_dist_10", Char(24)),
-    column("s_ytd", Int),
-    column("s_order_cnt", Int),
-    column("s_remote_cnt", Int),
+    counted("s_ytd", Int),
+    counted("s_order_cnt", Int),
+    counted("s_remote_cnt", Int),
     column("s_data", Varchar(50)),
 ];

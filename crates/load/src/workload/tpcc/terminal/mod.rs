@@ -19,6 +19,7 @@ use super::acknowledged::Acknowledged;
 use super::audit;
 use super::deck::Deck;
 use super::input::{Input, Inputs};
+use super::population::Population;
 use super::random::Constants;
 use super::statements::Book;
 use super::transactions::{Committed, Outcome, Progress, Runner};
@@ -45,6 +46,8 @@ pub(super) struct Common {
     pub(super) spec: Arc<TpccSpec>,
     pub(super) dialect: Dialect,
     pub(super) constants: Constants,
+    /// What was loaded.
+    pub(super) population: Population,
     pub(super) book: Arc<Book>,
     /// The statement that a session begins with, where there is one.
     pub(super) isolate: Option<String>,
@@ -70,7 +73,13 @@ impl Common {
                 source,
             })?;
         }
-        Runner::prepare(&self.spec, &self.book, self.dialect, session)
+        Runner::prepare(
+            &self.spec,
+            &self.book,
+            self.population,
+            self.dialect,
+            session,
+        )
     }
 }
 
@@ -299,6 +308,7 @@ impl Own {
                 log.committed(self.number, what)?;
             }
             self.tally.committed += u64::from(matches!(what, Committed::Order { .. }));
+            self.tally.receipts.committed(input, what);
         }
         self.tally.skipped += u64::from(outcome.skipped);
         let (transaction, recorder) = (input.transaction(), &mut context.recorder);

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use model::TpccAudit;
 
 use crate::workload::tpcc::audit;
+use crate::workload::tpcc::receipts::Receipts;
 
 /// What one terminal did in one window, or all did in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(in crate::workload::tpcc) struct Tally {
     pub(in crate::workload::tpcc) skipped: u64,
     /// What was asked for.
     pub(in crate::workload::tpcc) audit: TpccAudit,
+    /// What was committed, for the proof at the end.
+    pub(in crate::workload::tpcc) receipts: Receipts,
 }
 
 /// The sum of all terminals and windows.
@@ -34,6 +37,7 @@ impl Tallies {
         all.unknown += tally.unknown;
         all.skipped += tally.skipped;
         audit::add(&mut all.audit, &tally.audit);
+        all.receipts.add(&tally.receipts);
     }
 
     /// The measured window opens: what was skipped before does not count.
@@ -67,6 +71,7 @@ mod tests {
                 lines: 50,
                 ..TpccAudit::default()
             },
+            receipts: Receipts::default(),
         };
         tallies.add(&one);
         tallies.open();

@@ -108,10 +108,15 @@ impl Own {
         Ok(true)
     }
 
-    /// Keeps in mind that nobody knows whether a New-Order was committed, where its session was lost.
+    /// Keeps in mind that nobody knows whether a transaction was committed that leaves a row, where its session
+    /// was lost.
     fn note_unknown(&mut self, input: &Input) {
-        let is_order = input.transaction() == TpccTransaction::NewOrder;
-        self.tally.unknown += u64::from(is_order && self.runner.may_be_committed());
+        let may_be_there = self.runner.may_be_committed();
+        let transaction = input.transaction();
+        let is_order = transaction == TpccTransaction::NewOrder;
+        let is_payment = transaction == TpccTransaction::Payment;
+        self.tally.unknown += u64::from(is_order && may_be_there);
+        self.tally.receipts.unknown += u64::from((is_order || is_payment) && may_be_there);
     }
 
     /// What the rules ignore without being told to is a duplicate key. No transaction may make one: two had

@@ -14,10 +14,10 @@ pub(super) const fn left(quantity: i64, ordered: i64) -> i64 {
 
 /// What an order costs besides its goods, in ten-thousandths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Terms {
-    pub(super) warehouse_tax: i64,
-    pub(super) district_tax: i64,
-    pub(super) discount: i64,
+pub(in crate::workload::tpcc) struct Terms {
+    pub(in crate::workload::tpcc) warehouse_tax: i64,
+    pub(in crate::workload::tpcc) district_tax: i64,
+    pub(in crate::workload::tpcc) discount: i64,
 }
 
 impl Terms {
@@ -32,7 +32,12 @@ impl Terms {
 const ONE: i64 = 10_000;
 
 /// The amount of a line. In the standard taxes and discount are of the whole order, and only shown.
-pub(super) const fn line(profile: TpccProfile, quantity: i64, price: i64, terms: &Terms) -> i64 {
+pub(in crate::workload::tpcc) const fn line(
+    profile: TpccProfile,
+    quantity: i64,
+    price: i64,
+    terms: &Terms,
+) -> i64 {
     let cents = quantity * price;
     match profile {
         TpccProfile::Standard => cents,

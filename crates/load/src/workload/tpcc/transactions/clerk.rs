@@ -7,10 +7,12 @@ use drivers::{Done, Param, Row, Session, SessionError, Value};
 use model::{Dialect, PaymentOrder, StockLevel, TpccForm, TpccProfile, TpccSpec};
 
 use super::order_lists::Work;
+use super::sample::Sample;
 use super::{Outcome, Progress, delivery, new_order, order_status, payment, stock_level};
 use crate::workload::session::Refused;
 use crate::workload::tpcc::input::Input;
 use crate::workload::tpcc::money::{self, Digits};
+use crate::workload::tpcc::population::Population;
 use crate::workload::tpcc::statements::{Ask, Book, Desk};
 
 /// Runs transactions in one session.
@@ -19,6 +21,8 @@ pub(in crate::workload::tpcc) struct Clerk {
     manner: Manner,
     memory: Memory,
     has_sent_commit: bool,
+    /// What was loaded.
+    population: Population,
 }
 
 /// How the plan wants transactions to be carried out.
@@ -57,6 +61,7 @@ pub(super) struct Memory {
     pub(super) items: Vec<u32>,
     pub(super) lines: Vec<Work>,
     pub(super) params: Vec<Param<'static>>,
+    pub(super) sample: Sample,
 }
 
 /// Why a transaction did not come to its end.
@@ -79,6 +84,7 @@ impl Clerk {
     pub(super) fn prepare(
         spec: &TpccSpec,
         book: &Arc<Book>,
+        population: Population,
         dialect: Dialect,
         session: &mut dyn Session,
     ) -> Result<Self, Refused> {
@@ -87,6 +93,7 @@ impl Clerk {
             manner: Manner::of(spec),
             memory: Memory::default(),
             has_sent_commit: false,
+            population,
         })
     }
 
@@ -99,6 +106,7 @@ impl Clerk {
     ) -> Result<Outcome, SessionError> {
         self.has_sent_commit = false;
         let memory = &mut self.memory;
+        memory.sample.begin();
         let mut talk = Talk {
             session,
             desk: &mut self.desk,
@@ -115,7 +123,11 @@ impl Clerk {
         };
         let rows = talk.rows;
         match ended {
-            Ok(outcome) => Ok(Outcome { rows, ..outcome }),
+            Ok(outcome) => Ok(Outcome {
+                rows,
+                wrong: self.wrong_read(input),
+                ..outcome
+            }),
             Err(Halt::Session(error)) => Err(error),
             Err(Halt::Wrong(text)) => {
                 // A lost connection is told by the next statement.
@@ -125,6 +137,19 @@ impl Clerk {
                     ..Outcome::default()
                 })
             }
+        }
+    }
+
+    /// What the transaction has read and is not as it was loaded, where that is looked at.
+    #[inline]
+    fn wrong_read(&self, input: &Input) -> Option<String> {
+        let sample = &self.memory.sample;
+        match input {
+            Input::NewOrder(_) => sample.wrong_item(&self.population),
+            Input::OrderStatus(status) => {
+                sample.wrong_line(&self.population, self.manner.profile, status)
+            }
+            Input::Payment(_) | Input::Delivery(_) | Input::StockLevel(_) => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The five transactions, as a client carries them out: what was asked for goes in, what came of it comes
 //! out. Every answer is checked on the way.
 
-mod amounts;
+pub(super) mod amounts;
 mod clerk;
 mod customer;
 mod delivery;
@@ -12,6 +12,7 @@ mod new_order;
 mod order_lists;
 mod order_status;
 mod payment;
+mod sample;
 mod stock_level;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use model::{Dialect, TpccForm, TpccSpec};
 
 use self::clerk::Clerk;
 use super::input::Input;
+use super::population::Population;
 use super::procedures::Caller;
 use super::statements::Book;
 use crate::workload::session::Refused;
@@ -85,16 +87,17 @@ pub(super) enum Runner {
 }
 
 impl Runner {
-    /// Prepares in `session` what transactions need.
+    /// Prepares in `session` what transactions need; `population` was loaded.
     pub(super) fn prepare(
         spec: &TpccSpec,
         book: &Arc<Book>,
+        population: Population,
         dialect: Dialect,
         session: &mut dyn Session,
     ) -> Result<Self, Refused> {
         match spec.form {
             TpccForm::Single | TpccForm::Batched => {
-                let clerk = Clerk::prepare(spec, book, dialect, session)?;
+                let clerk = Clerk::prepare(spec, book, population, dialect, session)?;
                 Ok(Self::Statements(Box::new(clerk)))
             }
             TpccForm::Procedures => match Caller::prepare(session, spec, dialect) {

@@ -100,9 +100,11 @@ fn supply(
 ) -> Result<i64, Halt> {
     let dialect = talk.dialect();
     let (item, from, ordered) = (int(line.item), int(line.supply), i64::from(line.quantity));
+    let sample = &mut memory.sample;
     let (price, may_be_original) = talk.one(Ask::Item, &[item], |row| {
         let price = cents(row, 0, dialect)?;
         shown(row, 1..2)?;
+        sample.item(line.item, price, row, 1);
         Some((price, amounts::is_original(text(row, 2)?)))
     })?;
     let dist_info = &mut memory.text;

@@ -8,6 +8,7 @@ use model::TpccProfile;
 use super::amounts;
 use super::clerk::{Halt, Memory, Talk, amount, cents, int, number, shown, text};
 use super::new_order::{DISTRICT_TEXTS, Entered};
+use super::sample::Sample;
 use crate::workload::sql::client::emptied;
 use crate::workload::tpcc::input::{Line, MOST_LINES, NewOrder};
 use crate::workload::tpcc::money::Digits;
@@ -52,7 +53,7 @@ pub(super) fn run(
     }
     let mut params: Vec<Param<'_>> = std::mem::take(&mut memory.params);
     let (works, unused) = memory.lines[..lines.len()].split_at_mut(order.valid().len());
-    read_items(talk, works, unused, &mut params)?;
+    read_items(talk, (works, unused), &mut params, &mut memory.sample)?;
     read_stock(talk, works, order, &mut params)?;
     let mut total = 0;
     for work in &mut *works {
@@ -90,9 +91,9 @@ pub(super) fn run(
 /// Reads the items of all lines; those of `unused` must not be there, all others must.
 fn read_items(
     talk: &mut Talk<'_>,
-    works: &mut [Work],
-    unused: &[Work],
+    (works, unused): (&mut [Work], &[Work]),
     params: &mut Vec<Param<'_>>,
+    sample: &mut Sample,
 ) -> Result<(), Halt> {
     let dialect = talk.dialect();
     params.clear();
@@ -101,6 +102,7 @@ fn read_items(
     let found = talk.all(place, params, |row| {
         let (item, price) = (number(row, 0)?, cents(row, 1, dialect)?);
         shown(row, 2..3)?;
+        sample.item(item, price, row, 2);
         let may_be_original = amounts::is_original(text(row, 3)?);
         let mut is_asked_for = false;
         for work in works.iter_mut().filter(|work| work.line.item == item) {

@@ -31,19 +31,21 @@ pub(super) fn run(
         TpccProfile::Percona => &key[..],
     };
     let (order, is_delivered) = talk.one(Ask::NewestOrder, key, newest)?;
-    read_lines(talk, [status.warehouse, status.district, order])?;
+    read_lines(talk, memory, [status.warehouse, status.district, order])?;
     talk.commit()?;
     // A terminal shows it.
     black_box((balance, is_delivered));
     Ok(Outcome::default())
 }
 
-fn read_lines(talk: &mut Talk<'_>, order: [u32; 3]) -> Result<(), Halt> {
+fn read_lines(talk: &mut Talk<'_>, memory: &mut Memory, order: [u32; 3]) -> Result<(), Halt> {
     let dialect = talk.dialect();
     let key = order.map(int);
     let found = talk.all(Ask::Lines.place(), &key, |row| {
         shown(row, 0..3)?;
-        black_box((cents(row, 3, dialect)?, row.value(4)));
+        let amount = cents(row, 3, dialect)?;
+        memory.sample.line(order[2], amount, row);
+        black_box((amount, row.value(4)));
         Some(())
     })?;
     if (FEWEST_LINES..=MOST_LINES).contains(&(found as usize)) {

@@ -3,7 +3,7 @@ use model::{PaymentOrder, Rng, Statements, StockLevel, TpccMix, TpccProfile, Tpc
 use super::fixture::{Database, ROWS};
 use super::*;
 use crate::workload::tpcc::deck::Deck;
-use crate::workload::tpcc::input::{Inputs, MOST_LINES, NewOrder, Payment};
+use crate::workload::tpcc::input::{Customer, Inputs, MOST_LINES, NewOrder, OrderStatus, Payment};
 use crate::workload::tpcc::random::Constants;
 use crate::workload::tpcc::scale;
 
@@ -22,7 +22,8 @@ impl Bench {
     fn new(spec: &TpccSpec, database: &Database) -> Self {
         let book = Arc::new(Book::new(spec, Dialect::Sqlite));
         let mut session = database.session();
-        let runner = Runner::prepare(spec, &book, Dialect::Sqlite, &mut *session);
+        let population = Population::new(scale::Scale::of(spec), ROWS);
+        let runner = Runner::prepare(spec, &book, population, Dialect::Sqlite, &mut *session);
         let runner = runner.map_err(|refused| refused.source).unwrap();
         Self { session, runner }
     }
@@ -280,7 +281,7 @@ fn a_customer_who_is_told_by_name_is_the_one_in_the_middle() {
     let mut inputs = inputs(&spec);
     let (payment, name) = loop {
         if let Input::Payment(payment) = inputs.draw(TpccTransaction::Payment)
-            && let crate::workload::tpcc::input::Customer::Name(name) = payment.customer
+            && let Customer::Name(name) = payment.customer
         {
             break (payment, name);
         }
@@ -350,4 +351,50 @@ fn longest_order_fits() {
             assert_eq!(outcome.rolled_back, rolls_back);
         }
     }
+}
+
+#[test]
+fn what_a_sampled_transaction_reads_is_compared_with_the_seed() {
+    let loaded = Database::loaded(&spec());
+    for form in [TpccForm::Single, TpccForm::Batched] {
+        let mut spec = spec();
+        spec.form = form;
+        let told = |statement: &str, kind| {
+            let database = loaded.copy();
+            database.execute(statement);
+            let mut bench = Bench::new(&spec, &database);
+            // The first transaction of a session is looked at.
+            let outcome = bench.run(&inputs(&spec).draw(kind));
+            outcome.wrong.unwrap_or_default()
+        };
+        let order = |statement| told(statement, TpccTransaction::NewOrder);
+        assert_eq!(order("UPDATE item SET i_price = i_price"), "");
+        let prices = order("UPDATE item SET i_price = 2 * i_price");
+        assert!(prices.contains(" cents, name "), "{prices}");
+        let data = order("UPDATE item SET i_data = 'other'");
+        assert!(data.contains("data other; loaded were "), "{data}");
+        let status = |statement| told(statement, TpccTransaction::OrderStatus);
+        assert_eq!(status("UPDATE item SET i_price = i_price"), "");
+        let amounts = status("UPDATE order_line SET ol_amount = ol_amount + 1");
+        assert!(amounts.ends_with("is not what was entered"), "{amounts}");
+        let items = status("UPDATE order_line SET ol_i_id = 1 + ol_i_id % 50");
+        assert!(items.ends_with("is not what was entered"), "{items}");
+    }
+}
+
+#[test]
+fn lines_that_a_transaction_entered_are_known_by_their_prices() {
+    let database = Database::loaded(&spec());
+    let order = an_order(&spec(), |order| !order.rolls_back);
+    let outcome = Bench::new(&spec(), &database).run(&Input::NewOrder(order));
+    assert_eq!(outcome.wrong, None);
+    let status = Input::OrderStatus(OrderStatus {
+        warehouse: order.warehouse,
+        district: order.district,
+        customer: Customer::Id(order.customer),
+    });
+    let wrong = || Bench::new(&spec(), &database).run(&status).wrong;
+    assert_eq!(wrong(), None);
+    database.execute("UPDATE order_line SET ol_amount = ol_amount + 1 WHERE ol_o_id > 30");
+    assert!(wrong().unwrap().contains("order 31 of district "));
 }
