@@ -22,7 +22,7 @@ use model::{
 };
 
 use self::index::IndexBuilder;
-use self::query::{LongTransaction, PointQueries, QuerySetup, RangeQueries};
+use self::query::{LongTransaction, PointQueries, QuerySetup, RangeQueries, Reads};
 use self::rows::Rows;
 use self::stage::{Kinds, Stage, loading_stages, stages};
 use self::state::{State, TableLoad};
@@ -287,7 +287,7 @@ impl Insert {
                 kind: cast.kinds.query,
                 rng: Rng::new(mix(self.seed, &salt)),
                 rows_per_query: self.spec.rows_per_query,
-                prepared: reads_prepared(&self.spec, cast.target.dialect),
+                reads: reads(&self.spec, cast.target.dialect),
                 wrong: Arc::clone(&cast.wrong),
                 table_rows: self.tables[self.table_of(client) as usize].rows(),
             };
@@ -636,11 +636,14 @@ fn writes_prepared(spec: &InsertSpec) -> bool {
     spec.writes == Statements::Prepared
 }
 
-fn reads_prepared(spec: &InsertSpec, dialect: Dialect) -> bool {
-    match spec.reads {
-        Statements::Prepared => true,
-        Statements::Text => false,
-        Statements::Usual => matches!(dialect, Dialect::Postgres | Dialect::Sqlite),
+/// How queries go unless the plan says so itself: on PostgreSQL the original sends `execute` as text.
+fn reads(spec: &InsertSpec, dialect: Dialect) -> Reads {
+    match (spec.reads, dialect) {
+        (Statements::Text, _) | (Statements::Usual, Dialect::Mysql) => Reads::Text,
+        (Statements::Usual, Dialect::Postgres) if spec.compat => Reads::ByName,
+        (Statements::Prepared, _) | (Statements::Usual, Dialect::Postgres | Dialect::Sqlite) => {
+            Reads::Prepared
+        }
     }
 }
 
