@@ -171,6 +171,20 @@ pub struct Connection {
     /// Are all statements of an operation sent before the first answer is read?
     #[serde(default)]
     pub pipeline: bool,
+    /// Does each run of a prepared statement ask PostgreSQL to describe its columns, as libpq does?
+    #[serde(default)]
+    pub describe: bool,
+}
+
+impl Connection {
+    /// A Unix socket, and nothing that a plan has to ask for.
+    pub const PLAIN: Self = Self {
+        transport: Transport::Socket,
+        tls: false,
+        compression: false,
+        pipeline: false,
+        describe: false,
+    };
 }
 
 /// Over what clients reach a server on this host.
