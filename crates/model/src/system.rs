@@ -158,6 +158,10 @@ fn numbers(list: &str) -> BTreeSet<u32> {
 /// How clients talk to the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the plan, independent of the others"
+)]
 pub struct Connection {
     /// Over what.
     #[serde(default)]

@@ -31,7 +31,7 @@ impl Columns<'_> {
         matches!(self, Self::Announced(_))
     }
 
-    /// Reads a RowDescription, or NoData in its place.
+    /// Reads a `RowDescription`, or `NoData` in its place.
     #[inline]
     fn describe(&mut self, kind: u8, body: &[u8]) -> Result<(), SessionError> {
         let count = if kind == kind::NO_DATA {
