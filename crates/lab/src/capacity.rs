@@ -223,7 +223,8 @@ fn needs(workload: &WorkloadSpec, systems: &[&System], at_once: bool) -> [(Limit
         .filter_map(|system| files_of_server(system.build.dbms))
         .map(|own| sessions + u64::from(OURS) + own)
         .max();
-    let stacks = threads * (load::CLIENT_STACK as u64 / ADDRESSES.unit);
+    // Clients of one system have threads at a time, also in slices.
+    let stacks = sessions * (load::CLIENT_STACK as u64 / ADDRESSES.unit);
     [
         (OPEN_FILES, (files + OTHER_FILES).max(server.unwrap_or(0))),
         (PROCESSES, threads + OTHER_PROCESSES),
@@ -231,8 +232,8 @@ fn needs(workload: &WorkloadSpec, systems: &[&System], at_once: bool) -> [(Limit
     ]
 }
 
-/// As [`raise_limits_of`], for one workload; `at_once`: on all systems at the same time. Limits are raised no further than that: servers inherit them, and old ones make room for every file that
-/// they may open.
+/// As [`raise_limits_of`], for one workload; `at_once`: on all systems at the same time. Limits are raised
+/// no further than needed, because servers inherit them.
 pub(crate) fn raise_limits(
     workload: &WorkloadSpec,
     systems: &[&System],
@@ -495,9 +496,9 @@ mod tests {
         let of = |systems: &[&System], at_once| {
             needs(&workload(2_000), systems, at_once).map(|(_, needed)| needed)
         };
-        assert_eq!(of(&[&postgres], false), [2_256, 4_256, 1_024_000]);
+        assert_eq!(of(&[&postgres], false), [2_256, 4_256, 512_000]);
         // What MariaDB keeps for itself is more than what we have open besides sessions.
-        assert_eq!(of(&[&mariadb], false), [2_811, 4_256, 1_024_000]);
+        assert_eq!(of(&[&mariadb], false), [2_811, 4_256, 512_000]);
         assert_eq!(of(&[&sqlite], false), [6_256, 2_256, 512_000]);
         assert_eq!(of(&[&postgres, &sqlite], false)[0], 6_256);
         assert_eq!(of(&[&postgres, &sqlite], true)[0], 8_256);
