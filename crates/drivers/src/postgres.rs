@@ -50,6 +50,7 @@ impl PostgresConnector {
             Ok(info) => Ok(PostgresSession {
                 wire,
                 info,
+                describe: self.server.describe,
                 statements: Vec::new(),
                 names: 0,
                 request: Vec::new(),
@@ -76,6 +77,8 @@ impl Connector for PostgresConnector {
 pub struct PostgresSession {
     wire: Wire,
     info: SessionInfo,
+    /// Are columns described at each run of a prepared statement?
+    describe: bool,
     /// By [`StatementId`].
     statements: Vec<Prepared>,
     /// Names used up on the server: also a statement that was refused here may exist there.
@@ -100,8 +103,8 @@ impl PostgresSession {
         prepared
             .encode(params)
             .map_err(|error| error.about(&prepared.sql))?;
-        let columns = Columns::Prepared(&prepared.formats);
-        let answer = exchange(&mut self.wire, prepared.request(), columns, visit);
+        let (request, columns) = (prepared.request(), prepared.columns());
+        let answer = exchange(&mut self.wire, request, columns, visit);
         answer.map_err(|error| settle(&mut self.wire, error, &prepared.sql))
     }
 }
@@ -120,7 +123,7 @@ impl Session for PostgresSession {
         let id = StatementId(self.statements.len() as u32);
         let name = format!("s{}", self.names);
         self.names += 1;
-        let prepared = Prepared::new(&mut self.wire, &name, sql, types)
+        let prepared = Prepared::new(&mut self.wire, &name, sql, types, self.describe)
             .map_err(|error| settle(&mut self.wire, error, sql))?;
         self.statements.push(prepared);
         Ok(id)

@@ -242,6 +242,9 @@ pub struct ServerEndpoint {
     pub tls: bool,
     /// Is it compressed? A server or protocol that cannot is an error then.
     pub compression: bool,
+    /// Does each run of a prepared statement ask for a description of its columns, as libpq does? An error
+    /// in any protocol but PostgreSQL's.
+    pub describe: bool,
 }
 
 impl ServerEndpoint {
@@ -252,7 +255,7 @@ impl ServerEndpoint {
         self.tls || matches!(self.address, Address::Socket(_))
     }
 
-    /// Neither encrypted nor compressed.
+    /// Neither encrypted nor compressed, with columns described once.
     pub const fn plain(address: Address, login: Login, timeout: Duration) -> Self {
         Self {
             address,
@@ -260,6 +263,7 @@ impl ServerEndpoint {
             timeout,
             tls: false,
             compression: false,
+            describe: false,
         }
     }
 }

@@ -70,7 +70,7 @@ impl Condition {
             Self::Collation => "It decides what sorting and indexing text costs.",
             Self::Tls => "Encryption costs CPU for every packet.",
             Self::Connection => {
-                "TCP, compression and pipelining change what each statement costs on both sides."
+                "TCP, compression, pipelining and described portals change what each statement costs on both sides."
             }
             Self::Instrumentation => "Counting and timing costs CPU in every statement.",
         }

@@ -117,7 +117,8 @@ fn connection(system: &System) -> Option<String> {
     };
     let compressed = system.connection.compression.then_some("compressed");
     let pipelined = system.connection.pipeline.then_some("pipelined");
-    let words = [Some(transport), compressed, pipelined];
+    let described = system.connection.describe.then_some("describing portals");
+    let words = [Some(transport), compressed, pipelined, described];
     Some(words.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
@@ -193,10 +194,11 @@ mod tests {
             tls: true,
             compression: true,
             pipeline: true,
+            describe: true,
         };
         assert_eq!(
             words(Dbms::Mysql, ours(), all).unwrap(),
-            "TCP, compressed, pipelined"
+            "TCP, compressed, pipelined, describing portals"
         );
         let usual = Connection::default();
         assert_eq!(words(Dbms::Postgres, ours(), usual).unwrap(), "socket");

@@ -1,7 +1,9 @@
-//! How many sessions a server takes, how many a workload opens, and how many files that are.
+//! How many sessions a server takes, how many a workload opens, and which limits of a process that meets.
 
-use model::{Dbms, InsertSpec, SqlSpec, SqlWork, System, Tables, TpccSpec, WorkloadSpec};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use model::{
+    Dbms, InsertSpec, Interleave, Plan, SqlSpec, SqlWork, System, Tables, TpccSpec, WorkloadSpec,
+};
+use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 
 use crate::LabError;
 
@@ -10,6 +12,9 @@ const OURS: u32 = 1;
 
 /// Files that this process has open beside its sessions: the store, probes, logs.
 const OTHER_FILES: u64 = 256;
+
+/// Processes and threads beside those of sessions: ours, the server's own, the user's other programs.
+const OTHER_PROCESSES: u64 = 256;
 
 /// How many sessions a server takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,29 +150,133 @@ fn largest(steps: impl Iterator<Item = Most>) -> Most {
     })
 }
 
-/// Lets this process open as many files as the sessions of a workload need, on so many systems at once. The
-/// servers that it starts have the same limit.
-pub(crate) fn raise_open_files(workload: &WorkloadSpec, systems: usize) -> Result<(), LabError> {
-    let systems = u32::try_from(systems).unwrap_or(u32::MAX);
-    let sessions = most_sessions(workload).sessions.saturating_mul(systems);
-    let needed = u64::from(sessions) + OTHER_FILES;
-    let limit = getrlimit(Resource::Nofile);
-    if limit.current.is_none_or(|current| current >= needed) {
+/// A limit of a process that its children inherit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Limit {
+    /// What it counts.
+    what: &'static str,
+    /// Its option of `ulimit`.
+    flag: &'static str,
+    resource: Resource,
+    /// How much of the resource the option counts as one.
+    unit: u64,
+}
+
+const OPEN_FILES: Limit = Limit {
+    what: "open files",
+    flag: "-n",
+    resource: Resource::Nofile,
+    unit: 1,
+};
+
+/// Threads count as processes; root has no such limit.
+const PROCESSES: Limit = Limit {
+    what: "processes and threads",
+    flag: "-u",
+    resource: Resource::Nproc,
+    unit: 1,
+};
+
+const ADDRESSES: Limit = Limit {
+    what: "KiB of addresses",
+    flag: "-v",
+    resource: Resource::As,
+    unit: 1 << 10,
+};
+
+/// Files that a session of ours has open: SQLite has the database, its log and the log's index.
+const fn files_of_session(dbms: Dbms) -> u64 {
+    match dbms {
+        Dbms::Sqlite => 3,
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Postgres => 1,
+    }
+}
+
+/// Files that a server keeps for itself before it counts sessions. With less, MySQL and MariaDB lower their
+/// own `max_connections` and say so in their log only: MySQL keeps 10 and twice 400 tables. A process of
+/// PostgreSQL has one session.
+const fn files_of_server(dbms: Dbms) -> Option<u64> {
+    match dbms {
+        Dbms::Mysql | Dbms::Mariadb => Some(810),
+        Dbms::Postgres | Dbms::Sqlite => None,
+    }
+}
+
+/// What the most sessions of a workload need of each limit. `at_once`: on all systems at the same time.
+fn needs(workload: &WorkloadSpec, systems: &[&System], at_once: bool) -> [(Limit, u64); 3] {
+    let sessions = u64::from(most_sessions(workload).sessions);
+    let ours = systems.iter().map(|system| {
+        let files = sessions * files_of_session(system.build.dbms);
+        // A thread of ours, and a thread or process of the server.
+        let threads = sessions * (1 + u64::from(system.has_server()));
+        (files, threads)
+    });
+    let (files, threads) = ours.fold((0, 0), |sum: (u64, u64), system| {
+        if at_once {
+            (sum.0 + system.0, sum.1 + system.1)
+        } else {
+            (sum.0.max(system.0), sum.1.max(system.1))
+        }
+    });
+    let servers = systems.iter().filter(|system| system.has_server());
+    let server = servers
+        .filter_map(|system| files_of_server(system.build.dbms))
+        .map(|own| sessions + u64::from(OURS) + own)
+        .max();
+    // Clients of one system have threads at a time, also in slices.
+    let stacks = sessions * (load::CLIENT_STACK as u64 / ADDRESSES.unit);
+    [
+        (OPEN_FILES, (files + OTHER_FILES).max(server.unwrap_or(0))),
+        (PROCESSES, threads + OTHER_PROCESSES),
+        (ADDRESSES, stacks),
+    ]
+}
+
+/// As [`raise_limits_of`], for one workload; `at_once`: on all systems at the same time. Limits are raised
+/// no further than needed, because servers inherit them.
+pub(crate) fn raise_limits(
+    workload: &WorkloadSpec,
+    systems: &[&System],
+    at_once: bool,
+) -> Result<(), LabError> {
+    for (limit, needed) in needs(workload, systems, at_once) {
+        if limit == PROCESSES && geteuid().is_root() {
+            continue;
+        }
+        raise(limit, needed).map_err(|found| LabError::Limit {
+            sessions: most_sessions(workload).sessions,
+            what: limit.what,
+            flag: limit.flag,
+            needed,
+            found,
+        })?;
+    }
+    Ok(())
+}
+
+/// Lets this process, and with it the servers that it starts, have what a plan's sessions on these systems
+/// need. The error names the limit, how much is needed and what was found.
+pub fn raise_limits_of(plan: &Plan, systems: &[&System]) -> Result<(), LabError> {
+    let at_once = match plan.course.interleave {
+        Interleave::Trials => false,
+        Interleave::Slices(_) => true,
+    };
+    raise_limits(&plan.workload, systems, at_once)
+}
+
+/// Raises a soft limit to what is needed. The error is the hard limit, which is less.
+fn raise(limit: Limit, needed: u64) -> Result<(), u64> {
+    let wanted = needed.saturating_mul(limit.unit);
+    let now = getrlimit(limit.resource);
+    if now.current.is_none_or(|current| current >= wanted) {
         return Ok(());
     }
     let raised = Rlimit {
-        current: Some(needed),
-        maximum: limit.maximum,
+        current: Some(wanted),
+        maximum: now.maximum,
     };
-    let fits = limit.maximum.is_none_or(|maximum| maximum >= needed);
-    if fits && setrlimit(Resource::Nofile, raised).is_ok() {
-        return Ok(());
-    }
-    Err(LabError::OpenFiles {
-        sessions,
-        needed,
-        limit: limit.maximum.or(limit.current).unwrap_or(needed),
-    })
+    setrlimit(limit.resource, raised)
+        .map_err(|_| now.maximum.or(now.current).unwrap_or(wanted) / limit.unit)
 }
 
 #[cfg(test)]
@@ -368,12 +477,30 @@ mod tests {
 
     #[test]
     fn files_for_a_few_sessions_can_be_had_and_for_a_billion_cannot() {
-        raise_open_files(&workload(1_000), 2).unwrap();
+        let system = system(Dbms::Postgres, &[]);
+        raise_limits(&workload(1_000), &[&system, &system], true).unwrap();
         let current = getrlimit(Resource::Nofile).current;
         assert!(current.is_none_or(|current| current >= 2_000 + OTHER_FILES));
-        let error = raise_open_files(&workload(u32::MAX), 1)
+        let error = raise_limits(&workload(u32::MAX), &[&system], false)
             .unwrap_err()
             .to_string();
         assert!(error.contains("ulimit -n 4294967551"), "{error}");
+    }
+
+    #[test]
+    fn what_sessions_need_of_each_limit() {
+        let system = |dbms| system(dbms, &[]);
+        let (postgres, mariadb) = (system(Dbms::Postgres), system(Dbms::Mariadb));
+        let mut sqlite = system(Dbms::Sqlite);
+        sqlite.build.source = model::BuildSource::Embedded;
+        let of = |systems: &[&System], at_once| {
+            needs(&workload(2_000), systems, at_once).map(|(_, needed)| needed)
+        };
+        assert_eq!(of(&[&postgres], false), [2_256, 4_256, 512_000]);
+        // What MariaDB keeps for itself is more than what we have open besides sessions.
+        assert_eq!(of(&[&mariadb], false), [2_811, 4_256, 512_000]);
+        assert_eq!(of(&[&sqlite], false), [6_256, 2_256, 512_000]);
+        assert_eq!(of(&[&postgres, &sqlite], false)[0], 6_256);
+        assert_eq!(of(&[&postgres, &sqlite], true)[0], 8_256);
     }
 }

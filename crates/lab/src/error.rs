@@ -74,15 +74,19 @@ pub enum LabError {
     },
     /// This process cannot open as many sessions as the workload has. Nothing was started.
     #[error(
-        "for {sessions} sessions this process needs {needed} open files, and it may have {limit}: raise the limit (ulimit -n {needed}), or use fewer clients"
+        "{sessions} sessions need {needed} {what}, and the hard limit of this process is {found}: raise it (ulimit {flag} {needed}), or use fewer clients"
     )]
-    OpenFiles {
+    Limit {
         /// Sessions at the same time.
         sessions: u32,
-        /// Files at the same time.
+        /// What is limited.
+        what: &'static str,
+        /// The option of `ulimit`.
+        flag: &'static str,
+        /// In units of the option.
         needed: u64,
-        /// As many as it may have.
-        limit: u64,
+        /// The hard limit.
+        found: u64,
     },
     /// The CPUs of the client cannot be used.
     #[error("cannot place the client of `{system}`: {cause}")]

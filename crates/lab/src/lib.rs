@@ -40,7 +40,7 @@ mod variables;
 pub use address::{ForeignAddress, Secrets, take_password};
 pub use beside::{Beside, watch_beside};
 pub use builds::{Builds, hold_builds};
-pub use capacity::Capacity;
+pub use capacity::{Capacity, raise_limits_of};
 pub use conductor::Ended;
 pub use crash_check::{
     Crash, CrashCheck, CrashSpec, Killed, LEAST_LOAD, crash_workload, run_terminals,

@@ -19,6 +19,7 @@ pub(crate) fn endpoint(
     let server = ServerEndpoint {
         tls: connection.tls,
         compression: connection.compression,
+        describe: connection.describe,
         ..ServerEndpoint::plain(address, login, timeout)
     };
     match dialect {
@@ -53,6 +54,11 @@ pub(crate) fn check(system: &System) -> Result<(), String> {
         );
     }
     if dbms != Dbms::Postgres {
+        if connection.describe {
+            return Err(
+                "the MySQL protocol has no portals to describe: leave `describe` out".to_owned(),
+            );
+        }
         return Ok(());
     }
     if connection.compression {
@@ -98,6 +104,7 @@ pub(crate) fn provenance(
         ("transport", Some(transport)),
         ("compression", on(connection.compression)),
         ("pipelined statements", on(connection.pipeline)),
+        ("described portals", on(connection.describe)),
     ];
     said.into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
@@ -137,10 +144,17 @@ mod tests {
             tls: true,
             compression: true,
             pipeline: true,
+            describe: false,
+        };
+        let described = Connection {
+            describe: true,
+            ..plain
         };
         assert_eq!(told(Dbms::Mysql, ours(), all), "fine");
         assert_eq!(told(Dbms::Mariadb, ours(), tls), "fine");
         assert_eq!(told(Dbms::Postgres, ours(), tcp), "fine");
+        assert_eq!(told(Dbms::Postgres, ours(), described), "fine");
+        insta::assert_snapshot!(told(Dbms::Mysql, ours(), described), @"the MySQL protocol has no portals to describe: leave `describe` out");
         assert_eq!(told(Dbms::Sqlite, BuildSource::Embedded, plain), "fine");
         let tcp_and_tls = Connection { tls: true, ..tcp };
         assert_eq!(told(Dbms::Postgres, ours(), tcp_and_tls), "fine");

@@ -71,7 +71,8 @@ fn every_way_reaches_the_server_and_its_provenance_says_which() {
         let way = |connection: &str| format!("{}connection = {{ {connection} }}", of(&build));
         let mut systems = vec![("socket", of(&build)), ("tcp", way("transport = \"tcp\""))];
         if dbms == Dbms::Postgres {
-            let all = "transport = \"tcp\", tls = true, pipeline = true";
+            systems.push(("described", way("describe = true")));
+            let all = "transport = \"tcp\", tls = true, pipeline = true, describe = true";
             systems.push(("all", way(all)));
         } else {
             systems.push(("encrypted socket", way("tls = true")));
@@ -88,7 +89,10 @@ fn every_way_reaches_the_server_and_its_provenance_says_which() {
         assert_eq!(said(&data, "all", "transport"), "TCP to 127.0.0.1");
         assert!(said(&data, "all", "TLS").starts_with("TLSv1."));
         assert_eq!(said(&data, "all", "pipelined statements"), "on");
-        if dbms != Dbms::Postgres {
+        if dbms == Dbms::Postgres {
+            assert_eq!(said(&data, "socket", "described portals"), "nothing");
+            assert_eq!(said(&data, "described", "described portals"), "on");
+        } else {
             assert_eq!(said(&data, "all", "compression"), "on");
             assert!(said(&data, "encrypted socket", "TLS").starts_with("TLSv1."));
         }

@@ -19,7 +19,7 @@ use crate::recorder::{MOST_KINDS, Recorder};
 use crate::{ClientRecorder, StepClock, StepError};
 
 /// Stack of a client's thread: its own frames are shallow, and only touched pages cost memory.
-const STACK: usize = 256 << 10;
+pub const CLIENT_STACK: usize = 256 << 10;
 
 /// How often those look for the end of the step, and for the user's wish to stop, whom nobody wakes.
 pub(crate) const NAP: Duration = Duration::from_millis(50);
@@ -254,7 +254,7 @@ pub(crate) fn pass(
                 stop,
             };
             let spawned = thread::Builder::new()
-                .stack_size(STACK)
+                .stack_size(CLIENT_STACK)
                 .name(role.name.clone())
                 .spawn_scoped(scope, move || thread.run(&mut **client));
             match spawned {

@@ -18,7 +18,9 @@ mod schedule;
 mod workload;
 
 pub use clock::{StepClock, monotonic};
-pub use engine::{Client, ClientContext, End, Observer, Pace, Role, StepSetup, Stop, Window, run};
+pub use engine::{
+    CLIENT_STACK, Client, ClientContext, End, Observer, Pace, Role, StepSetup, Stop, Window, run,
+};
 pub use error::StepError;
 pub use recorder::{ClientRecorder, Recorder};
 pub use schedule::Schedule;

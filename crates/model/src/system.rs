@@ -177,6 +177,10 @@ fn numbers(list: &str) -> BTreeSet<u32> {
 /// How clients talk to the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the plan, independent of the others"
+)]
 pub struct Connection {
     /// Over what.
     #[serde(default)]
@@ -190,6 +194,20 @@ pub struct Connection {
     /// Are all statements of an operation sent before the first answer is read?
     #[serde(default)]
     pub pipeline: bool,
+    /// Does each run of a prepared statement ask PostgreSQL to describe its columns, as libpq does?
+    #[serde(default)]
+    pub describe: bool,
+}
+
+impl Connection {
+    /// A Unix socket, and nothing that a plan has to ask for.
+    pub const PLAIN: Self = Self {
+        transport: Transport::Socket,
+        tls: false,
+        compression: false,
+        pipeline: false,
+        describe: false,
+    };
 }
 
 /// Over what clients reach a server on this host.

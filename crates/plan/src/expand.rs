@@ -84,19 +84,17 @@ impl Maker<'_> {
             WorkloadSpec::Sql(spec) => sql::check_for(spec, build.dbms, &entry.place)?,
             WorkloadSpec::Tpcc(spec) => tpcc::check_for(spec, &build, engine, &entry.place)?,
         }
-        if let Some((connection, place)) = &entry.connection {
-            connection::check(*connection, &build, place)?;
-        }
+        let connection = match &entry.connection {
+            Some((asked, place)) => connection::resolve(*asked, &build, place)?,
+            None => Connection::PLAIN,
+        };
         let mut system = System {
             name: String::new(),
             engine,
             config: empty_config(),
             set: as_map(&entry.set),
             cpus: entry.cpus.placement(&self.cpus)?,
-            connection: entry
-                .connection
-                .as_ref()
-                .map_or_else(Connection::default, |(c, _)| *c),
+            connection,
             control: false,
             build,
             preload: entry.preload.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Connection, Dbms, Engine, HostShape, Setting, mix};
+use model::{Dbms, Engine, HostShape, Setting, mix};
 
 use crate::config::{engine, scalar};
 use crate::course::{self, CourseEntry};
@@ -104,7 +104,7 @@ pub(crate) struct SystemEntry {
     pub(crate) set: Vec<(Setting, Place)>,
     pub(crate) cpus: Cpus,
     /// How clients talk to it, and where the plan says so.
-    pub(crate) connection: Option<(Connection, Place)>,
+    pub(crate) connection: Option<(connection::Asked, Place)>,
     pub(crate) preload: String,
     pub(crate) huge_pages: bool,
 }

@@ -60,6 +60,7 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
             }
         }
     }
+    lab::raise_limits_of(&plan, &plan.systems.iter().collect::<Vec<_>>())?;
     estimate.fits(host.disk.free, &directory.display().to_string())?;
     Ok(Exit::Fine)
 }

@@ -254,6 +254,11 @@ impl Greeting {
         if login.user.contains('\0') || login.database.contains('\0') {
             return Err("the user or database name contains a NUL character".to_owned());
         }
+        if server.describe {
+            return Err(
+                "the MySQL protocol has no portals to describe; do not ask for it".to_owned(),
+            );
+        }
         let mut wanted = flag::WANTED;
         for (asked, flag, without) in [
             (
@@ -568,6 +573,12 @@ pub(super) mod tests {
         );
         let error = read.agree(&endpoint(false, true)).unwrap_err();
         assert!(error.contains("protocol_compression_algorithms"), "{error}");
+        let described = ServerEndpoint {
+            describe: true,
+            ..endpoint(false, false)
+        };
+        let error = read.agree(&described).unwrap_err();
+        assert!(error.contains("no portals"), "{error}");
         read.flags &= !flag::CONNECT_WITH_DB;
         let error = read.agree(&endpoint(false, false)).unwrap_err();
         assert!(error.contains("no database"), "{error}");

@@ -13,30 +13,54 @@ pub(super) enum Columns<'a> {
     Described(&'a mut Vec<Format>),
     /// Prepared statement: agreed when it was prepared.
     Prepared(&'a [Format]),
+    /// Prepared statement whose portal is described at each run: both must agree.
+    Announced(&'a [Format]),
 }
 
 impl Columns<'_> {
     fn formats(&self) -> &[Format] {
         match self {
             Self::Described(formats) => formats,
-            Self::Prepared(formats) => formats,
+            Self::Prepared(formats) | Self::Announced(formats) => formats,
         }
     }
 
-    fn describe(&mut self, body: &[u8]) -> Result<(), SessionError> {
-        let Self::Described(formats) = self else {
-            return Err(unexpected(kind::ROW_DESCRIPTION, "a prepared statement"));
+    /// Does each answer say which columns it has?
+    #[inline]
+    fn are_announced(&self) -> bool {
+        matches!(self, Self::Announced(_))
+    }
+
+    /// Reads a `RowDescription`, or `NoData` in its place.
+    #[inline]
+    fn describe(&mut self, kind: u8, body: &[u8]) -> Result<(), SessionError> {
+        let count = if kind == kind::NO_DATA {
+            0
+        } else {
+            column_count(body).ok_or_else(|| malformed("RowDescription", "no count"))?
         };
-        let count = column_count(body).ok_or_else(|| malformed("RowDescription", "no count"))?;
-        formats.clear();
-        formats.resize(count, Format::Text);
-        Ok(())
+        match self {
+            Self::Described(formats) => {
+                formats.clear();
+                formats.resize(count, Format::Text);
+                Ok(())
+            }
+            Self::Announced(formats) if formats.len() == count => Ok(()),
+            Self::Announced(_) => Err(malformed(
+                "RowDescription",
+                "not the columns with which the statement was prepared",
+            )),
+            Self::Prepared(_) => Err(unexpected(kind, "a prepared statement")),
+        }
     }
 
     /// The server skips a Sync that was sent with a `COPY … FROM STDIN`; the extended protocol
     /// needs another one.
     fn needs_sync(&self) -> bool {
-        matches!(self, Self::Prepared(_))
+        match self {
+            Self::Described(_) => false,
+            Self::Prepared(_) | Self::Announced(_) => true,
+        }
     }
 }
 
@@ -94,7 +118,7 @@ impl Answer<'_> {
         visit: &mut impl Visit,
     ) -> Result<Next, SessionError> {
         let mut arrived = wire.arrived();
-        let formats = self.columns.formats();
+        let is_announced = self.columns.are_announced();
         let (next, rest) = loop {
             let before = arrived.rest();
             let Some((kind, body)) = arrived.next() else {
@@ -102,7 +126,7 @@ impl Answer<'_> {
             };
             match kind {
                 kind::DATA_ROW => {
-                    show(body, formats, visit)?;
+                    show(body, self.columns.formats(), visit)?;
                     self.done.rows += 1;
                 }
                 kind::BIND_COMPLETE => {}
@@ -112,6 +136,9 @@ impl Answer<'_> {
                     self.is_ended = true;
                 }
                 kind::READY => break (Next::Ready, arrived.rest()),
+                kind::ROW_DESCRIPTION | kind::NO_DATA if is_announced => {
+                    self.columns.describe(kind, body)?;
+                }
                 _ => break (Next::Unusual, before),
             }
         };
@@ -124,7 +151,7 @@ impl Answer<'_> {
     fn read_unusual(&mut self, wire: &mut Wire) -> Result<(), SessionError> {
         match wire.next()? {
             kind::EMPTY_QUERY => self.is_ended = true,
-            kind::ROW_DESCRIPTION => self.columns.describe(wire.body())?,
+            kind::ROW_DESCRIPTION => self.columns.describe(kind::ROW_DESCRIPTION, wire.body())?,
             kind::ERROR => self.failure = Some(read_error(wire)?),
             kind::COPY_IN => self.copies.refuse(wire, self.columns.needs_sync())?,
             kind::COPY_OUT => self.failure = Some(fault::copy_out()),

@@ -86,10 +86,9 @@ impl Pipeline<'_> {
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError> {
         self.wire.begin_answer()?;
-        let formats = prepared(self.statements, batch, index)
-            .map(|prepared| prepared.formats.as_slice())
-            .unwrap_or_default();
-        answer::read(self.wire, Columns::Prepared(formats), Each(each))
+        let columns = prepared(self.statements, batch, index)
+            .map_or(Columns::Prepared(&[]), Prepared::columns);
+        answer::read(self.wire, columns, Each(each))
     }
 
     /// After an error of the statement `index`: reads and drops the answers of those up to `end`. An

@@ -1,6 +1,6 @@
 //! Prepared statements: parsed and described once, then run from a pre-encoded request.
 
-use super::answer::read_error;
+use super::answer::{Columns, read_error};
 use super::encode;
 use super::fault;
 use super::row::{Format, column_types};
@@ -10,7 +10,8 @@ use crate::{Param, ParamType, SessionError};
 
 /// A statement that the server has parsed, and the request that runs it.
 ///
-/// A run is Bind, Execute and Sync in one write. All of it but the parameters is encoded when the
+/// A run is Bind, Execute and Sync in one write, with a Describe of the portal before the Execute where
+/// that is asked for. All of it but the parameters is encoded when the
 /// statement is prepared. Where all parameters are integers, nothing of it ever moves, and a run
 /// only writes their bytes into it.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ pub(super) struct Prepared {
     /// Its first characters, for errors.
     pub(super) sql: String,
     /// How the columns of its rows come; empty for a statement without rows.
-    pub(super) formats: Vec<Format>,
+    formats: Vec<Format>,
     types: Vec<ParamType>,
     /// The run with the parameters that were encoded last: the Bind message up to them, each with
     /// its length in front, then `tail`.
@@ -30,6 +31,8 @@ pub(super) struct Prepared {
     bind_rest: usize,
     /// Are all parameters integers, and so of one length?
     is_fixed: bool,
+    /// Does each run describe its columns?
+    describe: bool,
 }
 
 /// An integer parameter: its length field and its bytes.
@@ -42,18 +45,25 @@ impl Prepared {
         name: &str,
         sql: &str,
         types: &[ParamType],
+        describe: bool,
     ) -> Result<Self, SessionError> {
         let count = u16::try_from(types.len())
             .map_err(|_| fault::parameter_count(u16::MAX.into(), types.len()))?;
         wire.send(&parse_request(name, sql, types, count))?;
         let formats = read_description(wire, types.len())?;
-        Ok(Self::described(name, sql, types, formats))
+        Ok(Self::described(name, sql, types, formats, describe))
     }
 
     /// What is kept of a statement whose parameters and columns are known.
-    fn described(name: &str, sql: &str, types: &[ParamType], formats: Vec<Format>) -> Self {
+    fn described(
+        name: &str,
+        sql: &str,
+        types: &[ParamType],
+        formats: Vec<Format>,
+        describe: bool,
+    ) -> Self {
         let head = bind_head(name, types);
-        let (tail, bind_rest) = bind_tail(&formats);
+        let (tail, bind_rest) = bind_tail(&formats, describe);
         let mut prepared = Self {
             sql: excerpt(sql),
             formats,
@@ -63,6 +73,7 @@ impl Prepared {
             tail,
             bind_rest,
             is_fixed: types.iter().all(|declared| *declared == ParamType::Int),
+            describe,
         };
         if prepared.is_fixed {
             for _ in types {
@@ -90,6 +101,16 @@ impl Prepared {
     #[inline]
     pub(super) fn request(&self) -> &[u8] {
         &self.request
+    }
+
+    /// From where the columns of a run are known.
+    #[inline]
+    pub(super) fn columns(&self) -> Columns<'_> {
+        if self.describe {
+            Columns::Announced(&self.formats)
+        } else {
+            Columns::Prepared(&self.formats)
+        }
     }
 
     #[inline]
@@ -189,11 +210,18 @@ fn bind_head(name: &str, types: &[ParamType]) -> Vec<u8> {
     head
 }
 
-/// The end of the Bind message, then Execute of all rows, then Sync; and how long the first is.
-fn bind_tail(formats: &[Format]) -> (Vec<u8>, usize) {
+/// The end of the Bind message, then Describe where it is asked for, Execute of all rows and Sync; and how
+/// long the first is.
+fn bind_tail(formats: &[Format], describe: bool) -> (Vec<u8>, usize) {
     let mut tail = Vec::new();
     format_codes(&mut tail, formats.iter().map(|format| format.code()));
     let bind_rest = tail.len();
+    if describe {
+        encode::message(&mut tail, b'D', |body| {
+            body.push(b'P');
+            encode::string(body, "");
+        });
+    }
     encode::message(&mut tail, b'E', |body| {
         encode::string(body, "");
         encode::int32(body, 0);
@@ -254,7 +282,19 @@ mod tests {
     use super::*;
 
     fn prepared(types: &[ParamType], formats: Vec<Format>) -> Prepared {
-        Prepared::described("s1", "", types, formats)
+        Prepared::described("s1", "", types, formats, false)
+    }
+
+    /// As libpq sends it, except that it sends numbers as digits.
+    #[test]
+    fn a_run_may_describe_its_portal() {
+        let (types, formats) = ([ParamType::Text], vec![Format::Text]);
+        let mut statement = Prepared::described("s1", "", &types, formats, true);
+        statement.encode(&[Param::Text("7")]).unwrap();
+        let mut wanted = b"B\0\0\0\x17\0s1\0\0\x01\0\0\0\x01\0\0\0\x017\0\x01\0\0".to_vec();
+        wanted.extend(b"D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04");
+        assert_eq!(usize::from(wanted[4]), 23);
+        assert_eq!(statement.request(), wanted);
     }
 
     #[test]

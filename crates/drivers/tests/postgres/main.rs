@@ -66,10 +66,13 @@ fn the_session_of(server: &Server) {
     prepared_insert(&mut session);
     prepared_types(&mut session);
     ranges(&mut session);
+    prepared_types(&mut server.describing());
+    ranges(&mut server.describing());
     errors(&mut session);
     copies(&mut session);
     types::check(&mut session);
     pipeline::check(&mut session);
+    pipeline::check(&mut server.describing());
     copy::check(&mut session);
     a_wait_for_a_lock_is_retryable(server);
     timeouts(server);

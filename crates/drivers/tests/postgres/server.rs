@@ -167,6 +167,16 @@ impl Server {
         self.connector("postgres", "", PATIENT).session().unwrap()
     }
 
+    /// A session that describes each portal.
+    pub(crate) fn describing(&self) -> PostgresSession {
+        let socket = self.dir.path().join(format!(".s.PGSQL.{}", self.port));
+        let server = ServerEndpoint::plain(Address::Socket(socket), login("postgres", ""), PATIENT);
+        let describe = true;
+        PostgresConnector::new(ServerEndpoint { describe, ..server })
+            .session()
+            .unwrap()
+    }
+
     /// The first number of the version.
     pub(crate) fn major(&self) -> u32 {
         major(&self.version)

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use model::{BuildSource, Interleave, Plan, System};
+use model::{BuildSource, Plan, System};
 
 use crate::LabError;
-use crate::capacity::raise_open_files;
+use crate::capacity::raise_limits_of;
 use crate::directory::TRYOUT;
 use crate::kept;
 use crate::reach;
@@ -25,11 +25,7 @@ pub(super) fn check(plan: &Plan, left: &[usize], provider: &dyn Provider) -> Res
             });
         checked.map_err(|cause| refused(system, cause))?;
     }
-    let at_once = match plan.course.interleave {
-        Interleave::Trials => 1,
-        Interleave::Slices(_) => plan.systems.len(),
-    };
-    raise_open_files(&plan.workload, at_once)
+    raise_limits_of(plan, &systems(plan, left).collect::<Vec<_>>())
 }
 
 /// Sessions over TCP, encrypted or compressed are tried on a server of ours that is started for it: whether

@@ -106,7 +106,7 @@ impl<'a> CrashCheck<'a> {
     /// says where.
     pub fn begin(spec: CrashSpec<'a>, claim: &'a Claim, stop: &Stop) -> Result<Self, SiteError> {
         let workload = WorkloadSpec::Tpcc(spec.workload.clone());
-        capacity::raise_open_files(&workload, 1)
+        capacity::raise_limits(&workload, &[spec.system], false)
             .map_err(|error| SiteError::new(error.to_string()))?;
         let (name, directory) = claim.instance(CRASHED, "");
         let opened = Victim::open(spec.system, &directory, statement_timeout(&workload));

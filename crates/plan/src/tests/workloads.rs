@@ -339,6 +339,19 @@ fn a_connection_of_the_plan_or_of_a_system() {
 }
 
 #[test]
+fn a_profile_is_what_its_clients_do_on_each_product() {
+    let text = "name = \"p\"\nrounds = 1\nconnection = \"sysbench\"\nworkload = { kind = \"micro\" }\n\
+                [[system]]\nbuild = \"postgres\"\n[[system]]\nbuild = \"mariadb\"\n";
+    let plan = expand(text).unwrap();
+    let [postgres, mariadb] = [plan.systems[0].connection, plan.systems[1].connection];
+    let described = model::Connection {
+        describe: true,
+        ..model::Connection::PLAIN
+    };
+    assert_eq!((postgres, mariadb), (described, model::Connection::PLAIN));
+}
+
+#[test]
 fn a_control_is_reached_as_the_base_is() {
     let text = "name = \"p\"\nrounds = 1\nworkload = { kind = \"micro\" }\n\
                 [[system]]\nbuild = \"mariadb\"\n\

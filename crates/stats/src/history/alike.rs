@@ -103,7 +103,7 @@ fn reached_alike(members: &[Member<'_>]) -> Result<(), HistoryError> {
     })
 }
 
-/// `socket`, `TCP, TLS, pipelined`.
+/// `socket`, `TCP, TLS, pipelined`, `socket, describing portals`.
 fn words(connection: Connection) -> String {
     let transport = match connection.transport {
         Transport::Socket => "socket",
@@ -113,6 +113,7 @@ fn words(connection: Connection) -> String {
         (connection.tls, "TLS"),
         (connection.compression, "compressed"),
         (connection.pipeline, "pipelined"),
+        (connection.describe, "describing portals"),
     ];
     let more = more.into_iter().filter(|(is_on, _)| *is_on);
     let words = std::iter::once(transport).chain(more.map(|(_, word)| word));
@@ -260,10 +261,11 @@ mod tests {
             system.name = "b".into();
             system.connection.transport = Transport::Tcp;
             system.connection.pipeline = true;
+            system.connection.describe = true;
         });
         let other = other.unwrap();
         assert!(
-            other.contains("connection differs: socket and TCP, pipelined"),
+            other.contains("connection differs: socket and TCP, pipelined, describing portals"),
             "{other}"
         );
     }

@@ -68,6 +68,34 @@ fn error(severity: &str, code: &str) -> Vec<u8> {
     message(b'E', format!("V{severity}\0C{code}\0Msaid\0\0").as_bytes())
 }
 
+fn announced(reply: &[u8], formats: &[Format]) -> Result<Done, SessionError> {
+    let (mut wire, _server) = wire_with(reply);
+    read(&mut wire, Columns::Announced(formats), &mut |_| ())
+}
+
+#[test]
+fn an_answer_that_announces_its_columns_must_have_those_of_the_statement() {
+    let of = |announcement: &[u8], tag: &[u8]| {
+        let bound = message(b'2', b"");
+        let reply = [&bound, announcement, &message(b'C', tag), READY];
+        reply.concat()
+    };
+    let one_column = of(&description(), b"SELECT 0\0");
+    assert_eq!(announced(&one_column, &[Format::Int4]).unwrap().rows, 0);
+    let none = of(&message(b'n', b""), b"UPDATE 3\0");
+    assert_eq!(announced(&none, &[]).unwrap().affected, 3);
+    for (reply, formats) in [
+        (&one_column, [Format::Int4, Format::Text].as_slice()),
+        (&one_column, &[]),
+        (&none, &[Format::Int4]),
+    ] {
+        let error = announced(reply, formats).unwrap_err().to_string();
+        assert!(error.contains("not the columns"), "{error}");
+    }
+    // A server that announces what nobody asked for speaks another protocol.
+    assert!(prepared(&one_column, &[Format::Int4]).0.is_err());
+}
+
 #[test]
 fn a_text_query_shows_its_rows() {
     let reply = [
@@ -367,7 +395,7 @@ fn feed_all_readers(reply: &[u8]) {
         assert!(done.rows >= rows.len() as u64);
     }
     let (mut wire, _server) = wire_with(reply);
-    let _ = Prepared::new(&mut wire, "s0", "SELECT 1", &[ParamType::Int]);
+    let _ = Prepared::new(&mut wire, "s0", "SELECT 1", &[ParamType::Int], false);
     let (mut wire, _server) = wire_with(reply);
     let login = crate::Login {
         user: "u".to_owned(),

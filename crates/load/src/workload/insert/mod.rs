@@ -27,7 +27,7 @@ use model::{
 
 use self::index::IndexBuilder;
 use self::inserted::{Batch, TableState};
-use self::query::{LongTransaction, PointQueries, QuerySetup, RangeQueries};
+use self::query::{LongTransaction, PointQueries, QuerySetup, RangeQueries, Reads};
 use self::rows::Rows;
 use self::samples::Sampled;
 use self::stage::{Kinds, Stage, loading_stages, stages};
@@ -290,7 +290,7 @@ impl Insert {
                 kind: cast.kinds.query,
                 rng: Rng::new(mix(self.seed, &salt)),
                 rows_per_query: self.spec.rows_per_query,
-                prepared: reads_prepared(&self.spec, cast.target.dialect),
+                reads: reads(&self.spec, cast.target.dialect),
                 wrong: Arc::clone(&cast.wrong),
                 table_rows: self.tables[self.table_of(client) as usize].rows(),
                 samples: cast.samples(self.table_of(client), self.sessions_of_table()),
@@ -638,11 +638,14 @@ fn writes_prepared(spec: &InsertSpec) -> bool {
     spec.writes == Statements::Prepared
 }
 
-fn reads_prepared(spec: &InsertSpec, dialect: Dialect) -> bool {
-    match spec.reads {
-        Statements::Prepared => true,
-        Statements::Text => false,
-        Statements::Usual => matches!(dialect, Dialect::Postgres | Dialect::Sqlite),
+/// How queries go unless the plan says so itself: on PostgreSQL the original sends `execute` as text.
+fn reads(spec: &InsertSpec, dialect: Dialect) -> Reads {
+    match (spec.reads, dialect) {
+        (Statements::Text, _) | (Statements::Usual, Dialect::Mysql) => Reads::Text,
+        (Statements::Usual, Dialect::Postgres) if spec.compat => Reads::ByName,
+        (Statements::Prepared, _) | (Statements::Usual, Dialect::Postgres | Dialect::Sqlite) => {
+            Reads::Prepared
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use model::{Dialect, Nanos, Rng};
 
 use super::rows::{PRICES, PRODUCTS, REGISTERS};
 use super::samples::{Point, Range, Sampler, Samples, entry};
-use super::sql;
+use super::sql::{self, ByName};
 use super::worker::{Worker, Wrong, number};
 use crate::{Client, ClientContext, StepError};
 
@@ -35,6 +35,17 @@ enum RangeStatement {
     Prepared(StatementId),
 }
 
+/// How queries reach the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// Whole texts.
+    Text,
+    /// Prepared by the protocol, with binary 64-bit parameters.
+    Prepared,
+    /// `PREPARE` and `execute` as texts, with 32-bit parameters.
+    ByName,
+}
+
 /// What both kinds of query sessions need.
 pub(super) struct QuerySetup<'a> {
     pub(super) dialect: Dialect,
@@ -42,7 +53,7 @@ pub(super) struct QuerySetup<'a> {
     pub(super) kind: usize,
     pub(super) rng: Rng,
     pub(super) rows_per_query: u32,
-    pub(super) prepared: bool,
+    pub(super) reads: Reads,
     pub(super) wrong: Arc<Wrong>,
     /// Rows that the table has, about: inserts and deletes go in step.
     pub(super) table_rows: u64,
@@ -66,7 +77,7 @@ impl RangeQueries {
             kind,
             rng,
             rows_per_query: limit,
-            prepared,
+            reads,
             wrong,
             table_rows,
             samples: (samples, sessions),
@@ -75,13 +86,21 @@ impl RangeQueries {
         for index in 0..(indexes as usize).min(DOMAINS.len()) {
             let mut key = String::new();
             sql::placeholder(&mut key, dialect, 1);
-            statements.push(if prepared {
-                let sql = sql::range_query(dialect, table, index, &key, limit);
-                RangeStatement::Prepared(prepare(&mut worker, &sql, &[ParamType::Int])?)
-            } else {
-                let sql = sql::range_query(dialect, table, index, "\0", limit);
-                let (before, after) = sql.split_once('\0').unwrap_or((&sql, ""));
-                RangeStatement::Text(before.to_owned(), after.to_owned())
+            statements.push(match reads {
+                Reads::Prepared => {
+                    let sql = sql::range_query(dialect, table, index, &key, limit);
+                    RangeStatement::Prepared(prepare(&mut worker, &sql, &[ParamType::Int])?)
+                }
+                Reads::Text => {
+                    let sql = sql::range_query(dialect, table, index, "\0", limit);
+                    let (before, after) = sql.split_once('\0').unwrap_or((&sql, ""));
+                    RangeStatement::Text(before.to_owned(), after.to_owned())
+                }
+                Reads::ByName => {
+                    let named = ByName::range(table, index, limit);
+                    worker.run(&named.prepare)?;
+                    RangeStatement::Text(named.head, ")".to_owned())
+                }
             });
         }
         Ok(Self {
@@ -218,18 +237,26 @@ impl PointQueries {
             kind,
             rng,
             rows_per_query,
-            prepared,
+            reads,
             wrong,
             table_rows: _,
             samples: (samples, sessions),
         } = setup;
-        let prepared = if prepared {
-            let sql = sql::point_prepared(dialect, table, rows_per_query);
-            let types = vec![ParamType::Int; rows_per_query as usize];
-            Some(prepare(&mut worker, &sql, &types)?)
-        } else {
-            None
-        };
+        let mut head = sql::point_head(table);
+        let mut prepared = None;
+        match reads {
+            Reads::Text => {}
+            Reads::Prepared => {
+                let sql = sql::point_prepared(dialect, table, rows_per_query);
+                let types = vec![ParamType::Int; rows_per_query as usize];
+                prepared = Some(prepare(&mut worker, &sql, &types)?);
+            }
+            Reads::ByName => {
+                let named = ByName::point(table, rows_per_query);
+                worker.run(&named.prepare)?;
+                head = named.head;
+            }
+        }
         Ok(Self {
             worker,
             kind,
@@ -237,7 +264,7 @@ impl PointQueries {
             rng,
             wrong,
             prepared,
-            head: sql::point_head(table),
+            head,
             max: format!("SELECT MAX(transactionid) FROM {table}"),
             max_refresh: max_refresh.max(1),
             lo,

@@ -217,6 +217,43 @@ pub(super) fn point_prepared(dialect: Dialect, table: &str, keys: u32) -> String
     sql
 }
 
+/// Names of the original's prepared range queries, in the order of [`INDEXES`].
+const RANGE_NAMES: [&str; 3] = ["market_query_ps", "register_query_ps", "pdc_query_ps"];
+
+/// Name of the original's prepared point query.
+const POINT_NAME: &str = "pk_query_ps";
+
+/// A statement that PostgreSQL prepares by SQL, with 32-bit parameters, and runs by SQL.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ByName {
+    /// `PREPARE name (int,…) AS …`, once a session.
+    pub(super) prepare: String,
+    /// `execute name (`, to be followed by the values and `)`.
+    pub(super) head: String,
+}
+
+impl ByName {
+    fn new(name: &str, params: usize, sql: &str) -> Self {
+        let types = vec!["int"; params].join(",");
+        Self {
+            prepare: format!("PREPARE {name} ({types}) AS {sql}"),
+            head: format!("execute {name} ("),
+        }
+    }
+
+    /// The range query on secondary index `index`.
+    pub(super) fn range(table: &str, index: usize, limit: u32) -> Self {
+        let sql = range_query(Dialect::Postgres, table, index, "$1", limit);
+        Self::new(RANGE_NAMES[index], 1, &sql)
+    }
+
+    /// The point query for `keys` keys.
+    pub(super) fn point(table: &str, keys: u32) -> Self {
+        let sql = point_prepared(Dialect::Postgres, table, keys);
+        Self::new(POINT_NAME, keys as usize, &sql)
+    }
+}
+
 /// A placeholder for parameter `number`, from 1.
 pub(super) fn placeholder(sql: &mut String, dialect: Dialect, number: u32) {
     match dialect {
@@ -277,5 +314,29 @@ fn hint(dialect: Dialect, table: &str, suffix: &str) -> String {
         Dialect::Mysql => format!(" FORCE INDEX ({table}_{suffix})"),
         Dialect::Sqlite => format!(" INDEXED BY {table}_{suffix}"),
         Dialect::Postgres => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the original has them, but for spaces and brackets.
+    #[test]
+    fn statements_that_are_run_by_name_have_32_bit_parameters() {
+        let range = ByName::range("pi1", 2, 10);
+        assert_eq!(
+            range.prepare,
+            "PREPARE pdc_query_ps (int) AS SELECT price, dateandtime, customerid FROM pi1 \
+             WHERE price >= $1 ORDER BY price, dateandtime, customerid LIMIT 10"
+        );
+        assert_eq!(range.head, "execute pdc_query_ps (");
+        let point = ByName::point("pi1", 3);
+        assert_eq!(
+            point.prepare,
+            "PREPARE pk_query_ps (int,int,int) AS SELECT transactionid, productid, data FROM pi1 \
+             WHERE transactionid IN ($1,$2,$3)"
+        );
+        assert_eq!(point.head, "execute pk_query_ps (");
     }
 }
