@@ -112,7 +112,8 @@ fn a_wrong_answer_fails_the_trial() {
     assert!(
         told.starts_with(
             "point-query: wrong answers: `select`: returned 0 rows, expected 1 (`SELECT c FROM sbtest"
-        ) && told.contains("; answers that were wrong: expected 0, found 1"),
+        ) && told.contains("; answers that were wrong: expected 0 (tables last found right after `")
+            && told.contains("`), found 1"),
         "{told}"
     );
 }
