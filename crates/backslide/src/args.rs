@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use model::Bytes;
 
+/// What `--lab` is.
+const LAB: &str = "The lab's directory: results, instances, reports [env: BACKSLIDE_LAB] \
+                   [default: backslide in the XDG data directory]";
+
 /// Database performance-regression lab: is this version, setting or engine slower than that one,
 /// where, by how much, and how sure are we?
 #[derive(Debug, Parser)]
@@ -19,10 +23,8 @@ Examples:
   backslide report -o report.html         one self-contained file"
 )]
 pub(crate) struct Args {
-    /// The lab's directory: results, instances, reports [env: BACKSLIDE_LAB] [default: backslide in the XDG
-    /// data directory]
     // Not clap's `env`: its errors would then show --lab as if it were required.
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help = LAB)]
     lab: Option<PathBuf>,
     /// Print results and errors only
     #[arg(short, long, global = true)]
