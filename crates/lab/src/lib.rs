@@ -29,6 +29,7 @@ mod lock;
 mod margins;
 mod observer;
 mod own;
+mod private;
 mod reach;
 mod sessions;
 mod site;

@@ -22,6 +22,7 @@ mod recipe;
 mod record;
 mod rng;
 mod run;
+mod secret;
 mod sql;
 mod stream;
 mod system;
@@ -55,6 +56,7 @@ pub use run::{
     Cell, KindSeries, Outcome, RunData, RunId, RunInfo, RunState, SliceSeries, SliceValue,
     StepHistogram, StepInfo, StepNote, StepSeries, TrialRecord,
 };
+pub use secret::{HIDDEN, hide_secrets};
 pub use sql::{
     Arrivals, ColumnKind, Distribution, Draw, ErrorRules, Expect, LoadMethod, LoadSpec, SqlBlock,
     SqlColumn, SqlDraw, SqlIndex, SqlOperation, SqlPace, SqlPiece, SqlRun, SqlSpec, SqlStatement,
