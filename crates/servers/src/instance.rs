@@ -3,8 +3,9 @@
 mod initialise;
 mod run;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{self, Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -332,9 +333,8 @@ impl Instance {
     /// The TCP port of 127.0.0.1 on which the server listens besides its socket, the same after each start;
     /// `None` where it listens on its socket alone.
     ///
-    /// No account can log in there before one is made for it: that is for the caller to do, over the
-    /// socket. [`Instance::superuser`] has no password and must not be the one of MySQL's and MariaDB's;
-    /// PostgreSQL asks everybody for a password there.
+    /// Nobody can log in there until the caller gives [`Instance::tcp_user`] a password, over the socket: the
+    /// server starts with no other account for TCP.
     pub fn port(&self) -> Option<u16> {
         self.layout.port
     }
@@ -342,6 +342,12 @@ impl Instance {
     /// The user with all rights and no password, for the socket.
     pub fn superuser(&self) -> &'static str {
         self.product.traits().superuser
+    }
+
+    /// The only user who may log in over TCP. PostgreSQL's has to get a password, MySQL's and MariaDB's has
+    /// to be made.
+    pub fn tcp_user(&self) -> &'static str {
+        self.product.traits().tcp_user
     }
 
     /// A database that exists in every instance of this family.
@@ -433,9 +439,11 @@ impl Instance {
         [&layout.directory, &self.temporary, &config]
             .iter()
             .try_for_each(|path| self.run_as.give(path))?;
-        if layout.port.is_some()
-            && let Some((path, text)) = self.product.access(&self.spec.build, layout)
-        {
+        // Its owner's alone, however open the directories around it are.
+        fs::set_permissions(&layout.directory, Permissions::from_mode(0o700))
+            .map_err(ServerError::io("change the mode of", &layout.directory))?;
+        if layout.port.is_some() {
+            let (path, text) = self.product.access(&self.spec.build, layout);
             fs::write(&path, text).map_err(ServerError::io("write", &path))?;
             self.run_as.give(&path)?;
         }
@@ -622,7 +630,7 @@ fn cannot_execute(program: &Path) -> impl FnOnce(io::Error) -> ServerError + use
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::fs::MetadataExt;
 
     use model::Dbms;
 
@@ -655,14 +663,14 @@ mod tests {
             tls: false,
         };
         let create = || Instance::create_where(spec(), |_, _| false);
-        fs::set_permissions(root.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        fs::set_permissions(root.path(), Permissions::from_mode(0o700)).unwrap();
         let error = create().unwrap_err();
         assert!(
             matches!(error, ServerError::NotTraversable { .. }),
             "{error}"
         );
 
-        fs::set_permissions(root.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(root.path(), Permissions::from_mode(0o755)).unwrap();
         let mut server = create().unwrap();
         let log = server.layout().log();
         let mut ready = || match fs::read_to_string(&log) {

@@ -66,11 +66,9 @@ pub trait Product: Sync {
         None
     }
 
-    /// A file that says who may log in and how, with its path and text, where the family has one and it is
-    /// another one for a server that listens on TCP.
-    fn access(&self, _build: &Build, _layout: &Layout) -> Option<(PathBuf, String)> {
-        None
-    }
+    /// The path and text of a file that decides who may log in to a server that listens on TCP. The server
+    /// reads it at each start, before it takes the first connection.
+    fn access(&self, build: &Build, layout: &Layout) -> (PathBuf, String);
 
     /// Which files hold tables, and which hold logs.
     fn files(&self, build: &Build, engine: Engine) -> Files;
@@ -115,6 +113,8 @@ pub struct Traits {
     pub socket: &'static str,
     /// User with all rights and no password after [`Product::init`].
     pub superuser: &'static str,
+    /// User who logs in over TCP, with a password, to a server that listens there.
+    pub tcp_user: &'static str,
     /// Database that exists after [`Product::init`] and that a first session can use.
     pub first_database: &'static str,
     /// Asks for a clean stop.
@@ -233,6 +233,14 @@ impl Layout {
     /// What initialisation printed.
     pub fn init_log(&self) -> PathBuf {
         self.directory.join(INIT_LOG)
+    }
+
+    /// The same for a server that listens on its socket alone, as during initialisation.
+    pub(crate) fn without_tcp(&self) -> Self {
+        Self {
+            port: None,
+            ..self.clone()
+        }
     }
 
     /// The directory that holds the socket.
