@@ -21,6 +21,7 @@ mod error;
 #[cfg(test)]
 mod fixture;
 mod foreign;
+mod guard;
 mod judging;
 mod keeper;
 mod kept;

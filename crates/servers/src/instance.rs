@@ -8,6 +8,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{self, Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use model::{Build, BuildSource, Config, Engine, Nanos};
@@ -16,7 +18,7 @@ use rustix::thread::CpuSet;
 
 use crate::account::RunAs;
 use crate::certificate;
-use crate::clone::{Cloned, clone_tree};
+use crate::clone::Cloned;
 use crate::cpus::cpu_set;
 use crate::crash;
 use crate::dbms::{CaptureQuery, DATA, Files, INIT_LOG, Layout, Product, Wanted, product};
@@ -34,6 +36,9 @@ use crate::tail::{Leading, last_lines};
 
 /// Lines of the log that an error carries.
 const LOG_LINES: usize = 40;
+
+/// Set by another thread to give up the waits of an instance: for its initialisation, its start, its stop.
+pub type StopFlag = Arc<AtomicBool>;
 
 /// TCP ports that a server is given to try, each because another process has taken the one before.
 const PORTS: u32 = 4;
@@ -84,6 +89,7 @@ pub struct Instance {
     layout: Layout,
     run_as: RunAs,
     cpus: Option<CpuSet>,
+    stop: StopFlag,
     config_text: String,
     temporary: PathBuf,
     preload: Option<PathBuf>,
@@ -103,13 +109,19 @@ impl Instance {
     /// found before anything is touched; an initialisation that failed or took too long leaves its log in
     /// the directory, and any other error leaves nothing.
     pub fn create(spec: InstanceSpec) -> Result<Self, ServerError> {
-        Self::create_where(spec, works_in_namespace)
+        Self::create_unless(spec, StopFlag::default())
+    }
+
+    /// The same, unless `stop` is set; then this, and every later wait for the server, ends with
+    /// [`ServerError::Interrupted`], and the server is killed.
+    pub fn create_unless(spec: InstanceSpec, stop: StopFlag) -> Result<Self, ServerError> {
+        Self::create_where(spec, stop, works_in_namespace)
     }
 
     /// The configuration file and the arguments that an instance would have; nothing stays of it. Its
     /// socket has a directory of its own at each start, and its TCP port is any that is free.
     pub fn preview(spec: InstanceSpec) -> Result<(String, Vec<String>), ServerError> {
-        let instance = Self::lay_out(spec, works_in_namespace)?;
+        let instance = Self::lay_out(spec, StopFlag::default(), works_in_namespace)?;
         let arguments = instance.product.start(&instance.layout);
         Ok((instance.config_text.clone(), arguments))
     }
@@ -118,9 +130,13 @@ impl Instance {
     /// that stopped cleanly. Nothing is initialised, nothing is started yet; what the server writes of
     /// itself into its data directory, such as its UUID, is cloned too.
     ///
-    /// Errors are those of [`Instance::create`]; a clone that fails leaves nothing.
-    pub fn create_from(spec: InstanceSpec, data: &Path) -> Result<(Self, Cloned), ServerError> {
-        let instance = Self::lay_out(spec, works_in_namespace)?;
+    /// Errors are those of [`Instance::create_unless`]; a clone that fails leaves nothing.
+    pub fn create_from(
+        spec: InstanceSpec,
+        data: &Path,
+        stop: StopFlag,
+    ) -> Result<(Self, Cloned), ServerError> {
+        let instance = Self::lay_out(spec, stop, works_in_namespace)?;
         instance.prepare()?;
         let cloned = instance.adopt(data);
         if cloned.is_err() {
@@ -131,9 +147,10 @@ impl Instance {
 
     fn create_where(
         spec: InstanceSpec,
+        stop: StopFlag,
         namespace_works: impl FnOnce(&dyn Product, &Installation) -> bool,
     ) -> Result<Self, ServerError> {
-        let instance = Self::lay_out(spec, namespace_works)?;
+        let instance = Self::lay_out(spec, stop, namespace_works)?;
         let init = instance
             .product
             .init(
@@ -157,6 +174,7 @@ impl Instance {
     /// Finds out everything about the instance; all that it makes is the directory of its socket.
     fn lay_out(
         spec: InstanceSpec,
+        stop: StopFlag,
         namespace_works: impl FnOnce(&dyn Product, &Installation) -> bool,
     ) -> Result<Self, ServerError> {
         let (product, installation) = startable(&spec.build)?;
@@ -197,6 +215,7 @@ impl Instance {
             layout,
             run_as,
             cpus,
+            stop,
             config_text,
             preload,
             log_start: 0,
@@ -224,7 +243,7 @@ impl Instance {
     ) -> Result<Nanos, ServerError> {
         let mut outcome = self.attempt(ready, limit);
         for _ in 1..PORTS {
-            if outcome.is_ok() || !self.has_lost_its_port() {
+            if outcome.is_ok() || self.stop.load(Ordering::Relaxed) || !self.has_lost_its_port() {
                 break;
             }
             self.layout.port = Some(free_port(&self.spec.build)?);
@@ -276,6 +295,9 @@ impl Instance {
             running.kill();
         }
         self.forget_server()?;
+        if status.is_none() && self.stop.load(Ordering::Relaxed) {
+            return Err(self.interrupted());
+        }
         let (build, directory) = (self.spec.build.id(), self.layout.directory.clone());
         let tail = self.tail(Leading::Latest);
         match status {
@@ -369,7 +391,10 @@ impl Instance {
 
     /// The server's process, to ask whether it still runs; `None` where none was started.
     pub fn process(&self) -> Option<ServerProcess> {
-        Some(ServerProcess(self.running.as_ref()?.identity().clone()))
+        Some(ServerProcess {
+            identity: self.running.as_ref()?.identity().clone(),
+            death: self.product.traits().death,
+        })
     }
 
     /// The last lines of the server's log, oldest first.
@@ -462,37 +487,6 @@ impl Instance {
         })?;
         self.run_as.give(&certificate)?;
         self.run_as.give(&key)
-    }
-
-    /// Makes a clone of `data` the data directory.
-    fn adopt(&self, data: &Path) -> Result<Cloned, ServerError> {
-        let own = self.layout.data();
-        let cloned = clone_tree(data, &own).map_err(|error| ServerError::Io {
-            action: error.action,
-            path: error.path,
-            cause: error.cause,
-        })?;
-        if matches!(self.run_as, RunAs::Account(_)) {
-            self.give_all(&own)?;
-        }
-        Ok(cloned)
-    }
-
-    /// Makes a directory and all that is in it the server's own.
-    fn give_all(&self, directory: &Path) -> Result<(), ServerError> {
-        let mut open = vec![directory.to_owned()];
-        while let Some(path) = open.pop() {
-            let metadata = fs::symlink_metadata(&path).map_err(ServerError::io("read", &path))?;
-            if metadata.is_dir() {
-                for entry in fs::read_dir(&path).map_err(ServerError::io("read", &path))? {
-                    open.push(entry.map_err(ServerError::io("read", &path))?.path());
-                }
-            }
-            if !metadata.is_symlink() {
-                self.run_as.give(&path)?;
-            }
-        }
-        Ok(())
     }
 
     fn launch_of<'a>(
@@ -662,7 +656,7 @@ mod tests {
             tcp: false,
             tls: false,
         };
-        let create = || Instance::create_where(spec(), |_, _| false);
+        let create = || Instance::create_where(spec(), StopFlag::default(), |_, _| false);
         fs::set_permissions(root.path(), Permissions::from_mode(0o700)).unwrap();
         let error = create().unwrap_err();
         assert!(
@@ -687,7 +681,7 @@ mod tests {
         let template = root.path().join("template");
         fs::rename(server.layout().data(), &template).unwrap();
         server.remove().unwrap();
-        let clone = Instance::lay_out(spec(), |_, _| false).unwrap();
+        let clone = Instance::lay_out(spec(), StopFlag::default(), |_, _| false).unwrap();
         clone.prepare().unwrap();
         clone.adopt(&template).unwrap();
         let version = clone.layout().data().join("PG_VERSION");
