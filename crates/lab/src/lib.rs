@@ -28,6 +28,7 @@ mod kept;
 mod listing;
 mod lock;
 mod margins;
+mod marker;
 mod observer;
 mod own;
 mod private;
