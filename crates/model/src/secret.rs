@@ -124,18 +124,13 @@ fn hide_private_keys(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, block)) = rest.split_once(BEGIN) {
-        match block
-            .split_once(END)
-            .filter(|(kind, _)| !kind.contains('\n'))
-        {
-            Some((_, body)) => {
-                out.extend([before, HIDDEN]);
-                rest = body.split_once(END).map_or("", |(_, after)| after);
-            }
-            None => {
-                out.extend([before, BEGIN]);
-                rest = block;
-            }
+        let key = block.split_once(END);
+        if let Some((_, body)) = key.filter(|(kind, _)| !kind.contains('\n')) {
+            out.extend([before, HIDDEN]);
+            rest = body.split_once(END).map_or("", |(_, after)| after);
+        } else {
+            out.extend([before, BEGIN]);
+            rest = block;
         }
     }
     out + rest
