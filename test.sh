@@ -134,4 +134,6 @@ say "smoke run"
 smoke
 say "builds of each generation"
 try_generations
+say "logins without a password on each generation"
+cargo test -p lab --test intruder
 say "all checks passed"

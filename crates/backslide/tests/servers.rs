@@ -257,11 +257,15 @@ impl Stranger {
     }
 
     fn endpoint(&self) -> Endpoint {
+        self.endpoint_in(self.instance.first_database())
+    }
+
+    fn endpoint_in(&self, database: &str) -> Endpoint {
         let address = Address::Socket(self.instance.endpoint_socket());
         let login = Login {
             user: self.instance.superuser().to_owned(),
             password: String::new(),
-            database: self.instance.first_database().to_owned(),
+            database: database.to_owned(),
         };
         let server = ServerEndpoint::plain(address, login, LIMIT);
         match self.dbms.dialect() {
@@ -273,6 +277,10 @@ impl Stranger {
     fn session(&self) -> Box<dyn Session> {
         let connected: Result<_, SessionError> = drivers::connector(&self.endpoint()).connect();
         connected.unwrap()
+    }
+
+    fn session_in(&self, database: &str) -> Result<Box<dyn Session>, SessionError> {
+        drivers::connector(&self.endpoint_in(database)).connect()
     }
 
     /// A `[[system]]` that reaches it as this user.
@@ -322,20 +330,41 @@ fn a_server_that_is_not_ours_is_measured_and_left_as_it_was() {
     }
 }
 
-/// A database with the name of ours that somebody else made is left alone.
+/// A database with the name of ours that somebody else made is left alone, and so is that of a run on another
+/// host. An empty one is used: a run ended before it could mark it.
 fn refuses_to_drop(stranger: &Stranger, bench: &Bench) {
-    stranger
-        .session()
-        .execute("CREATE DATABASE backslide_ib")
-        .unwrap();
-    let ran = bench.run(&["run", "theirs.toml"]);
-    assert_eq!(ran.code(), 20, "{ran:?}");
-    let told = "database backslide_ib exists at ";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
-    stranger
-        .session()
-        .execute("DROP DATABASE backslide_ib")
-        .unwrap();
+    let outside = |sql: &str| stranger.session().execute(sql).unwrap();
+    let inside = |sql: &str| {
+        let session = stranger.session_in("backslide_ib");
+        session.unwrap().execute(sql).unwrap();
+    };
+    let refuses = |told: &str| {
+        let ran = bench.run(&["run", "theirs.toml"]);
+        assert_eq!(ran.code(), 20, "{ran:?}");
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    };
+    outside("CREATE DATABASE backslide_ib");
+    inside("CREATE TABLE theirs (a INT)");
+    refuses("database backslide_ib exists at ");
+    inside("DROP TABLE theirs");
+    inside(
+        "CREATE TABLE backslide_marker (owner VARCHAR(300), place VARCHAR(300), since VARCHAR(40))",
+    );
+    inside("INSERT INTO backslide_marker VALUES ('elsewhere:7', 'boot', '2026-01-02T03:04:05Z')");
+    refuses("process 7 on host elsewhere, since 2026-01-02T03:04:05Z");
+    for sql in [
+        "DELETE FROM backslide_marker",
+        "DROP TABLE backslide_marker",
+    ] {
+        inside(sql);
+        let ran = bench.run(&["run", "theirs.toml"]);
+        assert_eq!(ran.code(), 0, "{ran:?}");
+        outside("CREATE DATABASE backslide_ib");
+        if sql.starts_with("DELETE") {
+            inside("CREATE TABLE backslide_marker (owner VARCHAR(300))");
+        }
+    }
+    outside("DROP DATABASE backslide_ib");
 }
 
 /// Clients connect again and go on; the series shows when there was no server.

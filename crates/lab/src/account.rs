@@ -11,44 +11,32 @@ use model::{Build, Dbms};
 
 use crate::site::SiteError;
 
-/// MySQL's and MariaDB's own account for it: their superuser has no password and stays on the socket.
-const USER: &str = "backslide";
 /// Where the server listens, and from where clients log in.
 pub(crate) const HOST: &str = "127.0.0.1";
 /// Bytes of chance in a password.
 const BYTES: usize = 16;
 
-/// A user with all rights, and the password.
-pub(crate) struct Account {
-    pub(crate) user: String,
-    pub(crate) password: String,
-}
-
-/// Makes the account, or gives it a new password; `admin` is a session of the superuser.
+/// Gives `user` all rights and a new password, which is returned; `admin` is a session of the superuser.
 pub(crate) fn make(
     admin: &mut dyn Session,
     build: &Build,
-    superuser: &str,
-) -> Result<Account, SiteError> {
+    user: &str,
+) -> Result<String, SiteError> {
     let failed = |cause: String| SiteError::new(format!("cannot make an account for TCP: {cause}"));
     let password = password().map_err(|error| failed(error.to_string()))?;
-    let (user, made) = match build.dbms {
-        Dbms::Mysql | Dbms::Mariadb => (USER, of_mysql(admin, &password)),
+    let made = match build.dbms {
+        Dbms::Mysql | Dbms::Mariadb => of_mysql(admin, user, &password),
         Dbms::Postgres | Dbms::Sqlite | Dbms::Other => {
-            let made = of_postgres(admin, build.version.major(), superuser, &password);
-            (superuser, made)
+            of_postgres(admin, build.version.major(), user, &password)
         }
     };
     made.map_err(|error| failed(error.to_string()))?;
-    Ok(Account {
-        user: user.to_owned(),
-        password,
-    })
+    Ok(password)
 }
 
-/// A new account. All others that can be reached from outside the socket are dropped: old versions make
-/// some without a password, and a clone has the one of its template.
-fn of_mysql(admin: &mut dyn Session, password: &str) -> Result<(), SessionError> {
+/// A new account. Any other that can be reached from outside the socket is dropped: that of an earlier
+/// start, or of the template of a clone.
+fn of_mysql(admin: &mut dyn Session, user: &str, password: &str) -> Result<(), SessionError> {
     let mut others = Vec::new();
     // Roles have no host.
     let sql = "SELECT User, Host FROM mysql.user WHERE Host NOT IN ('localhost', '')";
@@ -59,7 +47,7 @@ fn of_mysql(admin: &mut dyn Session, password: &str) -> Result<(), SessionError>
     for other in others {
         admin.execute(&format!("DROP USER {other}"))?;
     }
-    let own = account_name(USER, HOST);
+    let own = account_name(user, HOST);
     admin.execute(&format!("CREATE USER {own} IDENTIFIED BY '{password}'"))?;
     admin.execute(&format!("GRANT ALL PRIVILEGES ON *.* TO {own}"))?;
     Ok(())
@@ -75,14 +63,14 @@ fn account_name(user: &str, host: &str) -> String {
 fn of_postgres(
     admin: &mut dyn Session,
     major: u32,
-    superuser: &str,
+    user: &str,
     password: &str,
 ) -> Result<(), SessionError> {
     // What the port asks for, see `Product::access`. Before 10 there is one kind only.
     if major >= 10 {
         admin.execute("SET password_encryption = 'scram-sha-256'")?;
     }
-    admin.execute(&format!("ALTER ROLE {superuser} PASSWORD '{password}'"))?;
+    admin.execute(&format!("ALTER ROLE {user} PASSWORD '{password}'"))?;
     Ok(())
 }
 

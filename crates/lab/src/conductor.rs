@@ -59,7 +59,11 @@ impl Lab {
         let mut rounds = Rounds::of(&info.plan, &done);
         let left = rounds.systems_left();
         beforehand::check(&info.plan, &left, provider)?;
-        beforehand::try_connections(&info.plan, &left, provider, &instances, &logs)?;
+        let tried = beforehand::try_connections(&info.plan, &left, provider, &instances, &logs);
+        if stop.is_asked() {
+            return Ok(Ended::Interrupted);
+        }
+        tried?;
         if info.plan.systems.iter().any(|s| s.engine == Engine::Tokudb) {
             listen(&Event::Warning {
                 text: servers::TOKUDB_UNVERIFIED.to_owned(),
@@ -276,6 +280,9 @@ impl Conductor<'_> {
         };
         opened.map(OpenSite::new).map_err(|error| {
             let error = kept::settle(error, &self.logs, name);
+            if self.stop.is_asked() {
+                return Broken::Interrupted;
+            }
             self.keep_log(name, &error.log_tail);
             failed(None, error.reason, error.log_tail)
         })

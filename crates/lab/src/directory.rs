@@ -8,6 +8,7 @@ use store::Store;
 
 use crate::LabError;
 use crate::lock::RunLock;
+use crate::private;
 use crate::template::{self, Shelf};
 
 /// Templates may take this fraction of the lab's filesystem: one part of four.
@@ -31,12 +32,13 @@ impl Lab {
             path: root.to_owned(),
             cause,
         })?;
-        fs::create_dir_all(&root).map_err(|cause| LabError::Directory {
+        let file = root.join("lab.sqlite");
+        private::make(&root, file.exists()).map_err(|cause| LabError::Directory {
             action: "create",
             path: root.clone(),
             cause,
         })?;
-        let store = Store::open(&root.join("lab.sqlite"))?;
+        let store = Store::open(&file)?;
         Ok(Self {
             root,
             store,
@@ -80,7 +82,7 @@ impl Lab {
     /// and what to say of their servers, which were ended. The lock of the lab must be held.
     pub(crate) fn sweep_instances(&self) -> Result<(PathBuf, Vec<String>), LabError> {
         let instances = self.instances();
-        fs::create_dir_all(&instances).map_err(|cause| LabError::Directory {
+        private::make(&instances, true).map_err(|cause| LabError::Directory {
             action: "create",
             path: instances.clone(),
             cause,

@@ -12,6 +12,7 @@ use model::{Build, BuildSource, Capture, Connection, Dbms, Sizes, System};
 use crate::address::{ForeignAddress, Secrets};
 use crate::capacity::{self, Capacity};
 use crate::listing;
+use crate::marker::{self, Owner, Standing, TABLE};
 use crate::reach;
 use crate::site::{NOT_OURS, PATIENCE, Site, SiteError, Watched};
 
@@ -50,18 +51,26 @@ impl Foreign {
         let outer = reach(first_database(dbms), timeout)?;
         let inner = reach(DATABASE, timeout)?;
         let mut session = outer.connect().map_err(failed)?;
+        let mut found = None;
         if number(&mut *session, &exists(dbms)).map_err(failed)? > 0 {
-            check_ours(&*inner, &address)?;
+            // PostgreSQL drops no database in which a session is.
+            let mut inside = inner.connect().map_err(failed)?;
+            found = Some(check_ours(&mut *inside, dbms, &address)?);
+        }
+        let remake: &[&str] = match found {
+            None => &["CREATE"],
+            Some(Found::Empty) => &[],
+            Some(Found::Left) => &["DROP", "CREATE"],
+        };
+        for verb in remake {
             session
-                .execute(&format!("DROP DATABASE {DATABASE}"))
+                .execute(&format!("{verb} DATABASE {DATABASE}"))
                 .map_err(failed)?;
         }
-        let info = session
-            .execute(&format!("CREATE DATABASE {DATABASE}"))
-            .and_then(|_| inner.connect())
+        let info = inner
+            .connect()
             .and_then(|mut inside| {
-                inside.execute(&format!("CREATE TABLE {MARKER} (owner VARCHAR(300))"))?;
-                inside.execute(&format!("INSERT INTO {MARKER} VALUES ('{}')", owner()))?;
+                Owner::this().write(&mut *inside)?;
                 Ok(inside.info().clone())
             })
             .map_err(failed)?;
@@ -114,16 +123,6 @@ pub(crate) fn capacity(
     })
 }
 
-/// A table in our database that says that it is ours, and whose.
-const MARKER: &str = "backslide_marker";
-
-/// This process, as the marker names it.
-fn owner() -> String {
-    let host = rustix::system::uname();
-    let host = host.nodename().to_string_lossy().replace('\'', "");
-    format!("{host}:{}", std::process::id())
-}
-
 /// Counts databases with our database's name.
 fn exists(dbms: Dbms) -> String {
     let (listing, column) = match dbms {
@@ -135,33 +134,67 @@ fn exists(dbms: Dbms) -> String {
     format!("SELECT COUNT(*) FROM {listing} WHERE {column} = '{DATABASE}'")
 }
 
-/// A database that is there already must carry our marker, and its owner must be gone: nothing that
-/// somebody else made is dropped.
-fn check_ours(inner: &dyn Connector, address: &ForeignAddress) -> Result<(), SiteError> {
-    let mut marked = None;
-    let asked = inner.connect().and_then(|mut session| {
-        session.query(&format!("SELECT owner FROM {MARKER}"), &mut |row| {
-            marked = row.value(0).to_text();
-        })
-    });
-    let Some(marked) = marked.filter(|_| asked.is_ok()) else {
-        return Err(SiteError::new(format!(
-            "database {DATABASE} exists at {address} and was not made by backslide; drop it yourself \
-             if nobody needs it"
-        )));
-    };
-    let ours = owner();
-    let (host, _) = ours.rsplit_once(':').unwrap_or_default();
-    let alive = marked
-        .strip_prefix(host)
-        .and_then(|rest| rest.strip_prefix(':'))
-        .is_some_and(|pid| Path::new("/proc").join(pid).exists());
-    if alive && marked != ours {
-        return Err(SiteError::new(format!(
-            "database {DATABASE} at {address} is in use by another run ({marked}); wait for it"
-        )));
+/// Counts what is in our database, other than the marker.
+fn content(dbms: Dbms) -> String {
+    match dbms {
+        Dbms::Postgres => format!(
+            "SELECT COUNT(*) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
+             WHERE nspname <> 'information_schema' AND nspname !~ '^pg_' AND relname <> '{TABLE}'"
+        ),
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite => format!(
+            "SELECT (SELECT COUNT(*) FROM information_schema.tables \
+             WHERE table_schema = '{DATABASE}' AND table_name <> '{TABLE}') \
+             + (SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = '{DATABASE}')"
+        ),
     }
-    Ok(())
+}
+
+/// What to do with a database of our name that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// A run that has ended left it: it is dropped.
+    Left,
+    /// Nothing is in it: a run ended before it could mark it.
+    Empty,
+}
+
+/// A database that is there already must carry our marker, and its owner must be gone, or be empty: nothing
+/// that somebody else made is dropped.
+fn check_ours(
+    session: &mut dyn Session,
+    dbms: Dbms,
+    address: &ForeignAddress,
+) -> Result<Found, SiteError> {
+    let refuse = |reason: String| Err(SiteError::new(reason));
+    match Owner::read(session) {
+        Ok(Some(owner)) => match owner.standing(&Owner::this(), marker::runs) {
+            Standing::Ours | Standing::Gone => Ok(Found::Left),
+            Standing::Running => refuse(format!(
+                "database {DATABASE} at {address} is in use by another run ({}); wait for it",
+                owner.describe()
+            )),
+            Standing::Elsewhere => refuse(format!(
+                "database {DATABASE} at {address} belongs to a run on another host ({}), and whether it \
+                 still measures cannot be seen from here: wait for it, or, if it has ended, drop the \
+                 database yourself (DROP DATABASE {DATABASE})",
+                owner.describe()
+            )),
+        },
+        unmarked @ (Ok(None) | Err(SessionError::Server { .. })) => {
+            let others = number(session, &content(dbms));
+            match others.map_err(|error| SiteError::new(error.to_string()))? {
+                0 if unmarked.is_ok() => Ok(Found::Left),
+                0 => Ok(Found::Empty),
+                _ => refuse(format!(
+                    "database {DATABASE} exists at {address} and was not made by backslide; drop it \
+                     yourself if nobody needs it"
+                )),
+            }
+        }
+        Err(error) => refuse(format!(
+            "cannot use database {DATABASE} at {address}: {error}"
+        )),
+    }
 }
 
 fn number(session: &mut dyn Session, sql: &str) -> Result<i64, SessionError> {
@@ -315,16 +348,38 @@ impl Site for Foreign {
         Err(SiteError::new(NOT_OURS))
     }
 
+    fn check(&self) -> Result<(), SiteError> {
+        // A new session: the server may have closed one that was idle for the whole step.
+        let marked = self
+            .connector
+            .connect()
+            .and_then(|mut session| Owner::read(&mut *session));
+        let told = match marked {
+            Ok(Some(owner)) => match owner.standing(&Owner::this(), marker::runs) {
+                Standing::Ours => return Ok(()),
+                Standing::Gone | Standing::Running | Standing::Elsewhere => {
+                    format!("it belongs to {}", owner.describe())
+                }
+            },
+            Ok(None) => "its marker is empty".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Err(SiteError::new(format!(
+            "database {DATABASE} is no longer the one that this run made: {told}"
+        )))
+    }
+
     fn remove(self: Box<Self>) -> Result<(), SiteError> {
-        // A new session: the server may have closed one that was idle for the whole trial.
-        let dropped = self.outer.connect().and_then(|mut session| {
-            session.execute(&format!("DROP DATABASE IF EXISTS {DATABASE}"))
-        });
-        match dropped {
-            Ok(_) => Ok(()),
-            Err(error) => Err(SiteError::new(format!(
-                "cannot drop database {DATABASE}: {error}"
-            ))),
+        let failed = |error: SessionError| {
+            SiteError::new(format!("cannot drop database {DATABASE}: {error}"))
+        };
+        let mut session = self.outer.connect().map_err(failed)?;
+        if number(&mut *session, &exists(self.system.build.dbms)).map_err(failed)? == 0 {
+            return Ok(());
         }
+        // It may be another run's by now.
+        self.check()?;
+        let dropped = session.execute(&format!("DROP DATABASE IF EXISTS {DATABASE}"));
+        dropped.map(drop).map_err(failed)
     }
 }

@@ -77,7 +77,11 @@ pub(crate) struct Ending {
 /// Stops a site and removes it. Its files are kept in `logs` in between where it `has_failed` or does not
 /// stop well: only a server that has ended has written its log and its core.
 pub(crate) fn end(mut site: Box<dyn Site>, logs: &Path, name: &str, has_failed: bool) -> Ending {
-    let stopped = site.stop();
+    let stopped = if has_failed {
+        site.give_up()
+    } else {
+        site.stop()
+    };
     let kept = if has_failed || stopped.is_err() {
         Kept::of(logs, name, &site.crash_files())
     } else {

@@ -21,14 +21,17 @@ mod error;
 #[cfg(test)]
 mod fixture;
 mod foreign;
+mod guard;
 mod judging;
 mod keeper;
 mod kept;
 mod listing;
 mod lock;
 mod margins;
+mod marker;
 mod observer;
 mod own;
+mod private;
 mod reach;
 mod sessions;
 mod settings;

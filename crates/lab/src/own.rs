@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use load::Target;
+use drivers::SessionError;
+use load::{Stop, Target};
 use model::{BuildSource, Capture, Nanos, Sizes, System, Transport};
-use servers::{Instance, InstanceSpec, ServerError};
+use servers::{Instance, InstanceSpec, ServerError, ServerProcess};
 
+use crate::guard::Guard;
 use crate::listing;
 use crate::reach;
 use crate::sessions::{DATABASE, Sessions, admin};
@@ -19,7 +21,9 @@ use crate::template::Template;
 const START_LIMIT: Duration = Duration::from_mins(2);
 /// How long a server may take to stop: it writes its dirty pages.
 const STOP_LIMIT: Duration = Duration::from_mins(10);
-/// One attempt to log in while it starts.
+/// The same after a failure: what it would still write is of no use.
+const FAILED_STOP_LIMIT: Duration = Duration::from_secs(10);
+/// One attempt to log in while it starts, or when it shall end.
 const LOGIN_LIMIT: Duration = Duration::from_secs(5);
 /// Log lines kept of a failed trial.
 pub(crate) const LOG_LINES: usize = 40;
@@ -34,6 +38,9 @@ pub(crate) struct Own {
     started_in: Nanos,
     /// How it was cloned, where it has its data from a template.
     cloned: Option<String>,
+    stop: Stop,
+    /// While the server runs.
+    guard: Option<Guard>,
 }
 
 impl Own {
@@ -41,10 +48,11 @@ impl Own {
         system: &System,
         directory: &Path,
         timeout: Duration,
+        stop: &Stop,
     ) -> Result<Self, SiteError> {
-        let instance = Instance::create(spec(system, directory));
+        let instance = Instance::create_unless(spec(system, directory), stop.flag());
         let instance = instance.map_err(|error| not_made(&error, directory))?;
-        Self::started(instance, system, timeout, None)
+        Self::started(instance, system, timeout, stop, None)
     }
 
     /// The same with a clone of a template's data, in which the database is there already.
@@ -52,14 +60,16 @@ impl Own {
         system: &System,
         directory: &Path,
         timeout: Duration,
+        stop: &Stop,
         template: &Template,
     ) -> Result<Self, SiteError> {
         let begin = Instant::now();
-        let cloned = Instance::create_from(spec(system, directory), template.data());
+        let spec = spec(system, directory);
+        let cloned = Instance::create_from(spec, template.data(), stop.flag());
         let (instance, cloned) = cloned.map_err(|error| not_made(&error, directory))?;
         let took = begin.elapsed().into();
         match template.accept(&instance.layout().data(), &cloned, took) {
-            Ok(origin) => Self::started(instance, system, timeout, Some(origin)),
+            Ok(origin) => Self::started(instance, system, timeout, stop, Some(origin)),
             Err(reason) => {
                 let _leftover = instance.remove();
                 Err(SiteError::new(reason))
@@ -72,6 +82,7 @@ impl Own {
         mut instance: Instance,
         system: &System,
         timeout: Duration,
+        stop: &Stop,
         cloned: Option<String>,
     ) -> Result<Self, SiteError> {
         let is_new = cloned.is_none();
@@ -79,6 +90,8 @@ impl Own {
             Ok((sessions, started_in)) => Ok(Self {
                 sessions,
                 system: system.clone(),
+                guard: Some(Guard::of(instance.process(), stop.clone())),
+                stop: stop.clone(),
                 instance,
                 timeout,
                 started_in,
@@ -125,9 +138,38 @@ impl Own {
 
     /// Stops the server cleanly and starts it again on the same data; how long each took.
     pub(crate) fn restart(&mut self) -> Result<(Nanos, Nanos), SiteError> {
+        self.guard = None;
         let stopped = self.instance.stop(STOP_LIMIT);
         let stopped = stopped.map_err(|error| failed(&error))?;
         Ok((stopped, self.start_again(START_LIMIT)?))
+    }
+
+    /// Does it still answer a login? Of one that has died or writes its core, the end tells more.
+    fn answers(&self) -> bool {
+        let Some(process) = self.instance.process() else {
+            return true;
+        };
+        let login = admin(
+            &self.instance,
+            &self.system,
+            self.instance.first_database(),
+            LOGIN_LIMIT,
+        );
+        let is_silent = matches!(login.connect(), Err(SessionError::Timeout { .. }));
+        !is_silent || !process.is_alive() || process.is_dumping_core()
+    }
+
+    fn stop_within(&mut self, limit: Duration) -> Result<(), SiteError> {
+        self.guard = None;
+        if self.stop.is_asked() {
+            // What it would still write is thrown away.
+            self.instance.kill();
+            return Ok(());
+        }
+        match self.instance.stop(limit) {
+            Ok(_) | Err(ServerError::Interrupted { .. }) => Ok(()),
+            Err(error) => Err(failed(&error)),
+        }
     }
 
     /// Ends all processes of the server at once with SIGKILL; its data stays as that leaves it.
@@ -144,6 +186,7 @@ impl Own {
             limit,
         );
         let started = started.map_err(|error| failed(&error))?;
+        self.guard = Some(Guard::of(self.instance.process(), self.stop.clone()));
         self.sessions = Sessions::of(&self.instance, &self.system, self.timeout)?;
         Ok(started)
     }
@@ -299,8 +342,24 @@ impl Site for Own {
     }
 
     fn stop(&mut self) -> Result<(), SiteError> {
-        let stopped = self.instance.stop(STOP_LIMIT);
-        stopped.map(drop).map_err(|error| failed(&error))
+        self.stop_within(STOP_LIMIT)
+    }
+
+    fn give_up(&mut self) -> Result<(), SiteError> {
+        if self.stop.is_asked() || self.answers() {
+            let is_dumping = |process: ServerProcess| process.is_dumping_core();
+            let limit = if self.instance.process().is_some_and(is_dumping) {
+                STOP_LIMIT
+            } else {
+                FAILED_STOP_LIMIT
+            };
+            return self.stop_within(limit);
+        }
+        self.guard = None;
+        self.instance.kill();
+        let build = self.system.build.id();
+        let reason = format!("{build} did not answer within {LOGIN_LIMIT:?} and was killed");
+        Err(SiteError::with_log(reason, self.log_tail()))
     }
 
     fn move_data(&mut self, to: &Path) -> Result<(), SiteError> {

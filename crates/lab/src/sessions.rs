@@ -71,13 +71,12 @@ impl<'a> Way<'a> {
         system: &'a System,
         admin: &dyn Connector,
     ) -> Result<Self, SiteError> {
-        let superuser = instance.superuser();
         let Some(port) = instance.port() else {
             return Ok(Self {
                 instance,
                 system,
                 address: Address::Socket(instance.endpoint_socket()),
-                user: superuser.to_owned(),
+                user: instance.superuser().to_owned(),
                 password: String::new(),
             });
         };
@@ -85,14 +84,15 @@ impl<'a> Way<'a> {
             let reason = format!("cannot use database {DATABASE}: {error}");
             SiteError::with_log(reason, instance.log_tail(LOG_LINES))
         })?;
-        let account = account::make(&mut *session, &system.build, superuser)?;
+        let user = instance.tcp_user();
+        let password = account::make(&mut *session, &system.build, user)?;
         let host = account::HOST.to_owned();
         Ok(Self {
             instance,
             system,
             address: Address::Tcp { host, port },
-            user: account.user,
-            password: account.password,
+            user: user.to_owned(),
+            password,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use load::Target;
+use load::{Stop, Target};
 use model::{BuildSource, Capture, Sizes, System, WorkloadSpec};
 use probes::Probe;
 
@@ -58,6 +58,16 @@ pub trait Site {
 
     /// Ends it cleanly; its files stay. Once it has ended, well or not, this does nothing more.
     fn stop(&mut self) -> Result<(), SiteError>;
+
+    /// Ends it after a failure, with force where it does not end soon.
+    fn give_up(&mut self) -> Result<(), SiteError> {
+        self.stop()
+    }
+
+    /// Is it still what was made ready? Asked after each step: what another took away was not measured.
+    fn check(&self) -> Result<(), SiteError> {
+        Ok(())
+    }
 
     /// Moves the data directory to `to`, where nothing is, for others to be cloned from. It was stopped.
     fn move_data(&mut self, to: &Path) -> Result<(), SiteError>;
@@ -157,6 +167,8 @@ pub trait Provider {
 pub struct Providers {
     /// Passwords of servers that are not ours.
     pub secrets: Secrets,
+    /// Ends every wait for a server of ours.
+    pub stop: Stop,
 }
 
 impl Provider for Providers {
@@ -211,7 +223,7 @@ impl Provider for Providers {
         Ok(match &system.build.source {
             BuildSource::Embedded => Box::new(Embedded::open(system, directory, timeout)?),
             BuildSource::Path(_) | BuildSource::Installed { .. } => {
-                Box::new(Own::open(system, directory, timeout)?)
+                Box::new(Own::open(system, directory, timeout, &self.stop)?)
             }
             BuildSource::Connect(address) => {
                 Box::new(Foreign::open(system, address, &self.secrets, timeout)?)
@@ -233,7 +245,8 @@ impl Provider for Providers {
                 Box::new(Embedded::open_clone(system, directory, timeout, template)?)
             }
             BuildSource::Path(_) | BuildSource::Installed { .. } => {
-                Box::new(Own::open_clone(system, directory, timeout, template)?)
+                let stop = &self.stop;
+                Box::new(Own::open_clone(system, directory, timeout, stop, template)?)
             }
             BuildSource::Connect(_) => return Err(SiteError::new(NOT_OURS)),
             BuildSource::Imported(_) => return Err(SiteError::new(MEASURED_ELSEWHERE)),

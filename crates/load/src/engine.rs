@@ -34,6 +34,11 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// What is set once somebody asked, for those who do not know this type.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     /// Was stopping asked for?
     pub fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)

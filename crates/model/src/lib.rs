@@ -24,6 +24,7 @@ mod record;
 mod rng;
 mod run;
 mod said;
+mod secret;
 mod spreadsheet;
 mod sql;
 mod stream;
@@ -61,6 +62,7 @@ pub use run::{
     StepHistogram, StepInfo, StepNote, StepSeries, TrialRecord,
 };
 pub use said::said;
+pub use secret::{HIDDEN, hide_secrets};
 pub use spreadsheet::{guarded, unguarded};
 pub use sql::{
     Arrivals, ColumnKind, Distribution, Draw, ErrorRules, Expect, LoadMethod, LoadSpec, SqlBlock,

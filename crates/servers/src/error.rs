@@ -308,6 +308,14 @@ pub enum ServerError {
         /// The last lines of its log.
         tail: Tail,
     },
+    /// A wait for the server was given up, because the user asked to stop; it was killed.
+    #[error("{build} in {} was killed: you asked to stop", .directory.display())]
+    Interrupted {
+        /// The build.
+        build: String,
+        /// The instance's directory.
+        directory: PathBuf,
+    },
     /// The server stopped, but not cleanly.
     #[error("{build} in {} did not stop cleanly: {status}{tail}", .directory.display())]
     UncleanStop {
@@ -359,7 +367,8 @@ impl ServerError {
             | Self::NotTraversable { .. }
             | Self::ProgramOutOfReach { .. }
             | Self::AlreadyRunning { .. }
-            | Self::NotRunning { .. } => &[],
+            | Self::NotRunning { .. }
+            | Self::Interrupted { .. } => &[],
         }
     }
 

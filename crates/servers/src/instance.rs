@@ -4,10 +4,13 @@ mod examine;
 mod initialise;
 mod run;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{self, Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use model::{Build, BuildSource, Config, Engine, Nanos};
@@ -16,7 +19,7 @@ use rustix::thread::CpuSet;
 
 use crate::account::RunAs;
 use crate::certificate;
-use crate::clone::{Cloned, clone_tree};
+use crate::clone::Cloned;
 use crate::cpus::cpu_set;
 use crate::crash;
 use crate::dbms::{CaptureQuery, DATA, Files, INIT_LOG, Layout, Product, Wanted, product};
@@ -34,6 +37,9 @@ use crate::tail::{Leading, last_lines};
 
 /// Lines of the log that an error carries.
 const LOG_LINES: usize = 40;
+
+/// Set by another thread to give up the waits of an instance: for its initialisation, its start, its stop.
+pub type StopFlag = Arc<AtomicBool>;
 
 /// TCP ports that a server is given to try, each because another process has taken the one before.
 const PORTS: u32 = 4;
@@ -71,6 +77,7 @@ impl InstanceSpec {
             engine: self.engine,
             settings: &self.config.settings,
             huge_pages: self.huge_pages,
+            tcp: self.tcp,
             tls: self.tls,
         }
     }
@@ -84,6 +91,7 @@ pub struct Instance {
     layout: Layout,
     run_as: RunAs,
     cpus: Option<CpuSet>,
+    stop: StopFlag,
     config_text: String,
     temporary: PathBuf,
     preload: Option<PathBuf>,
@@ -105,13 +113,19 @@ impl Instance {
     /// found before anything is touched; an initialisation that failed or took too long leaves its log in
     /// the directory, and any other error leaves nothing.
     pub fn create(spec: InstanceSpec) -> Result<Self, ServerError> {
-        Self::create_where(spec, works_in_namespace)
+        Self::create_unless(spec, StopFlag::default())
+    }
+
+    /// The same, unless `stop` is set; then this, and every later wait for the server, ends with
+    /// [`ServerError::Interrupted`], and the server is killed.
+    pub fn create_unless(spec: InstanceSpec, stop: StopFlag) -> Result<Self, ServerError> {
+        Self::create_where(spec, stop, works_in_namespace)
     }
 
     /// The configuration file and the arguments that an instance would have; nothing stays of it. Its
     /// socket has a directory of its own at each start, and its TCP port is any that is free.
     pub fn preview(spec: InstanceSpec) -> Result<(String, Vec<String>), ServerError> {
-        let instance = Self::lay_out(spec, works_in_namespace)?;
+        let instance = Self::lay_out(spec, StopFlag::default(), works_in_namespace)?;
         let arguments = instance.product.start(&instance.layout);
         Ok((instance.config_text.clone(), arguments))
     }
@@ -120,9 +134,13 @@ impl Instance {
     /// that stopped cleanly. Nothing is initialised, nothing is started yet; what the server writes of
     /// itself into its data directory, such as its UUID, is cloned too.
     ///
-    /// Errors are those of [`Instance::create`]; a clone that fails leaves nothing.
-    pub fn create_from(spec: InstanceSpec, data: &Path) -> Result<(Self, Cloned), ServerError> {
-        let instance = Self::lay_out(spec, works_in_namespace)?;
+    /// Errors are those of [`Instance::create_unless`]; a clone that fails leaves nothing.
+    pub fn create_from(
+        spec: InstanceSpec,
+        data: &Path,
+        stop: StopFlag,
+    ) -> Result<(Self, Cloned), ServerError> {
+        let instance = Self::lay_out(spec, stop, works_in_namespace)?;
         instance.prepare()?;
         let cloned = instance.adopt(data);
         if cloned.is_err() {
@@ -133,9 +151,10 @@ impl Instance {
 
     fn create_where(
         spec: InstanceSpec,
+        stop: StopFlag,
         namespace_works: impl FnOnce(&dyn Product, &Installation) -> bool,
     ) -> Result<Self, ServerError> {
-        let instance = Self::lay_out(spec, namespace_works)?;
+        let instance = Self::lay_out(spec, stop, namespace_works)?;
         let init = instance
             .product
             .init(
@@ -159,6 +178,7 @@ impl Instance {
     /// Finds out everything about the instance; all that it makes is the directory of its socket.
     fn lay_out(
         spec: InstanceSpec,
+        stop: StopFlag,
         namespace_works: impl FnOnce(&dyn Product, &Installation) -> bool,
     ) -> Result<Self, ServerError> {
         let (product, installation) = startable(&spec.build)?;
@@ -199,6 +219,7 @@ impl Instance {
             layout,
             run_as,
             cpus,
+            stop,
             config_text,
             preload,
             log_start: 0,
@@ -227,7 +248,7 @@ impl Instance {
     ) -> Result<Nanos, ServerError> {
         let mut outcome = self.attempt(ready, limit);
         for _ in 1..PORTS {
-            if outcome.is_ok() || !self.has_lost_its_port() {
+            if outcome.is_ok() || self.stop.load(Ordering::Relaxed) || !self.has_lost_its_port() {
                 break;
             }
             self.layout.port = Some(free_port(&self.spec.build)?);
@@ -279,6 +300,9 @@ impl Instance {
             running.kill();
         }
         self.forget_server()?;
+        if status.is_none() && self.stop.load(Ordering::Relaxed) {
+            return Err(self.interrupted());
+        }
         let (build, directory) = (self.spec.build.id(), self.layout.directory.clone());
         let tail = self.tail(Leading::Latest);
         match status {
@@ -336,9 +360,8 @@ impl Instance {
     /// The TCP port of 127.0.0.1 on which the server listens besides its socket, the same after each start;
     /// `None` where it listens on its socket alone.
     ///
-    /// No account can log in there before one is made for it: that is for the caller to do, over the
-    /// socket. [`Instance::superuser`] has no password and must not be the one of MySQL's and MariaDB's;
-    /// PostgreSQL asks everybody for a password there.
+    /// Nobody can log in there until the caller gives [`Instance::tcp_user`] a password, over the socket: the
+    /// server starts with no other account for TCP.
     pub fn port(&self) -> Option<u16> {
         self.layout.port
     }
@@ -346,6 +369,12 @@ impl Instance {
     /// The user with all rights and no password, for the socket.
     pub fn superuser(&self) -> &'static str {
         self.product.traits().superuser
+    }
+
+    /// The only user who may log in over TCP. PostgreSQL's has to get a password, MySQL's and MariaDB's has
+    /// to be made.
+    pub fn tcp_user(&self) -> &'static str {
+        self.product.traits().tcp_user
     }
 
     /// A database that exists in every instance of this family.
@@ -367,7 +396,10 @@ impl Instance {
 
     /// The server's process, to ask whether it still runs; `None` where none was started.
     pub fn process(&self) -> Option<ServerProcess> {
-        Some(ServerProcess(self.running.as_ref()?.identity().clone()))
+        Some(ServerProcess {
+            identity: self.running.as_ref()?.identity().clone(),
+            death: self.product.traits().death,
+        })
     }
 
     /// The last lines of the server's log, oldest first.
@@ -437,9 +469,11 @@ impl Instance {
         [&layout.directory, &self.temporary, &config]
             .iter()
             .try_for_each(|path| self.run_as.give(path))?;
-        if layout.port.is_some()
-            && let Some((path, text)) = self.product.access(&self.spec.build, layout)
-        {
+        // Its owner's alone, however open the directories around it are.
+        fs::set_permissions(&layout.directory, Permissions::from_mode(0o700))
+            .map_err(ServerError::io("change the mode of", &layout.directory))?;
+        if layout.port.is_some() {
+            let (path, text) = self.product.access(&self.spec.build, layout);
             fs::write(&path, text).map_err(ServerError::io("write", &path))?;
             self.run_as.give(&path)?;
         }
@@ -458,37 +492,6 @@ impl Instance {
         })?;
         self.run_as.give(&certificate)?;
         self.run_as.give(&key)
-    }
-
-    /// Makes a clone of `data` the data directory.
-    fn adopt(&self, data: &Path) -> Result<Cloned, ServerError> {
-        let own = self.layout.data();
-        let cloned = clone_tree(data, &own).map_err(|error| ServerError::Io {
-            action: error.action,
-            path: error.path,
-            cause: error.cause,
-        })?;
-        if matches!(self.run_as, RunAs::Account(_)) {
-            self.give_all(&own)?;
-        }
-        Ok(cloned)
-    }
-
-    /// Makes a directory and all that is in it the server's own.
-    fn give_all(&self, directory: &Path) -> Result<(), ServerError> {
-        let mut open = vec![directory.to_owned()];
-        while let Some(path) = open.pop() {
-            let metadata = fs::symlink_metadata(&path).map_err(ServerError::io("read", &path))?;
-            if metadata.is_dir() {
-                for entry in fs::read_dir(&path).map_err(ServerError::io("read", &path))? {
-                    open.push(entry.map_err(ServerError::io("read", &path))?.path());
-                }
-            }
-            if !metadata.is_symlink() {
-                self.run_as.give(&path)?;
-            }
-        }
-        Ok(())
     }
 
     fn launch_of<'a>(
@@ -626,7 +629,7 @@ fn cannot_execute(program: &Path) -> impl FnOnce(io::Error) -> ServerError + use
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::fs::MetadataExt;
 
     use model::Dbms;
 
@@ -658,15 +661,15 @@ mod tests {
             tcp: false,
             tls: false,
         };
-        let create = || Instance::create_where(spec(), |_, _| false);
-        fs::set_permissions(root.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let create = || Instance::create_where(spec(), StopFlag::default(), |_, _| false);
+        fs::set_permissions(root.path(), Permissions::from_mode(0o700)).unwrap();
         let error = create().unwrap_err();
         assert!(
             matches!(error, ServerError::NotTraversable { .. }),
             "{error}"
         );
 
-        fs::set_permissions(root.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(root.path(), Permissions::from_mode(0o755)).unwrap();
         let mut server = create().unwrap();
         let log = server.layout().log();
         let mut ready = || match fs::read_to_string(&log) {
@@ -683,7 +686,7 @@ mod tests {
         let template = root.path().join("template");
         fs::rename(server.layout().data(), &template).unwrap();
         server.remove().unwrap();
-        let clone = Instance::lay_out(spec(), |_, _| false).unwrap();
+        let clone = Instance::lay_out(spec(), StopFlag::default(), |_, _| false).unwrap();
         clone.prepare().unwrap();
         clone.adopt(&template).unwrap();
         let version = clone.layout().data().join("PG_VERSION");

@@ -50,7 +50,7 @@ pub use error::ServerError;
 pub use huge::HugePagesError;
 pub use identity::ServerProcess;
 pub use installation::Installation;
-pub use instance::{Instance, InstanceSpec, left_by_init};
+pub use instance::{Instance, InstanceSpec, StopFlag, left_by_init};
 pub use maps::{Mapped, MappedLibrary};
 pub use mark::program_digest;
 pub use orphan::{HowEnded, Swept, sweep};

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -208,9 +209,15 @@ impl Running {
 
     /// Waits for its end, but no longer than `limit`.
     pub(crate) fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
+        self.wait_unless(limit, &AtomicBool::new(false))
+    }
+
+    /// Waits for its end, but no longer than `limit`, nor on once `stop` is set.
+    pub(crate) fn wait_unless(&mut self, limit: Duration, stop: &AtomicBool) -> Option<ExitStatus> {
         let begin = Instant::now();
         loop {
-            if self.ended().is_some() || begin.elapsed() >= limit {
+            let is_over = begin.elapsed() >= limit || stop.load(Ordering::Relaxed);
+            if self.ended().is_some() || is_over {
                 return self.ended;
             }
             thread::sleep(POLL);
@@ -250,7 +257,7 @@ impl Running {
         }
         let children = self.identity.children();
         if self.death != Signal::KILL {
-            self.signal(self.death);
+            self.identity.end(self.death);
             if self.wait(limit).is_some() {
                 return;
             }

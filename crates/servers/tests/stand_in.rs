@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use model::{Config, Engine, Setting};
-use servers::{Instance, InstanceSpec, ServerError, inspect};
+use servers::{Instance, InstanceSpec, ServerError, StopFlag, inspect};
 
 /// Answers `--version`, initialises by making the data directory, and else does `behaviour`, which may use
 /// `$socket`.
@@ -543,4 +543,60 @@ fn a_port_that_another_process_took_is_exchanged_until_it_is_known() {
     assert!(process.is_alive());
     server.remove().unwrap();
     assert!(!process.is_alive());
+}
+
+/// Sets the flag once the file says `word`.
+fn set_when(flag: &StopFlag, file: &Path, word: &'static str) -> std::thread::JoinHandle<()> {
+    let (flag, file) = (StopFlag::clone(flag), file.to_owned());
+    std::thread::spawn(move || {
+        let begin = Instant::now();
+        while !fs::read_to_string(&file).is_ok_and(|text| text.contains(word)) {
+            assert!(begin.elapsed() < LIMIT, "{} says nothing", file.display());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        flag.store(true, std::sync::atomic::Ordering::Relaxed);
+    })
+}
+
+/// So long that a test that waits for it never ends.
+const FOREVER: Duration = Duration::from_hours(24);
+
+#[test]
+fn a_wish_to_stop_ends_the_wait_for_an_initialisation_a_start_and_a_stop() {
+    let base = tempfile::tempdir().unwrap();
+    let is_interrupted = |error: &ServerError| {
+        assert!(matches!(error, ServerError::Interrupted { .. }), "{error}");
+    };
+    stand_in(base.path(), "");
+    let program = base.path().join("bin/mysqld");
+    let script = fs::read_to_string(&program).unwrap();
+    let hung = script.replace("mkdir", "echo hung; sleep 86400; mkdir");
+    fs::write(&program, hung).unwrap();
+    let flag = StopFlag::default();
+    let spec = spec(base.path());
+    let setter = set_when(&flag, &spec.directory.join("init.log"), "hung");
+    is_interrupted(&Instance::create_unless(spec.clone(), flag).unwrap_err());
+    setter.join().unwrap();
+    assert!(!spec.directory.exists());
+
+    stand_in(base.path(), "echo starting; exec sleep 86400");
+    let flag = StopFlag::default();
+    let mut server = Instance::create_unless(spec.clone(), StopFlag::clone(&flag)).unwrap();
+    let setter = set_when(&flag, &server.layout().log(), "starting");
+    is_interrupted(&server.start(&mut || Ok(()), FOREVER).unwrap_err());
+    setter.join().unwrap();
+    assert!(!server.is_alive());
+    server.remove().unwrap();
+
+    stand_in(
+        base.path(),
+        "trap 'echo asked' TERM; : > \"$socket\"; while :; do sleep 0.1; done",
+    );
+    let flag = StopFlag::default();
+    let mut server = Instance::create_unless(spec, StopFlag::clone(&flag)).unwrap();
+    server.start(&mut || Ok(()), LIMIT).unwrap();
+    let setter = set_when(&flag, &server.layout().log(), "asked");
+    is_interrupted(&server.stop(FOREVER).unwrap_err());
+    setter.join().unwrap();
+    assert!(!server.is_alive());
 }

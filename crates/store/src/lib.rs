@@ -27,7 +27,8 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -83,6 +84,7 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        keep_private(path);
         let connection =
             Connection::open_with_flags(path, flags).map_err(|source| StoreError::Open {
                 path: path.to_owned(),
@@ -168,4 +170,24 @@ fn in_transaction<T>(
     let value = change(&transaction)?;
     transaction.commit()?;
     Ok(value)
+}
+
+/// Lets only the owner read the file: it holds what servers said of themselves. `SQLite` gives the files
+/// beside it the same mode.
+fn keep_private(path: &Path) {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    // What cannot be opened here cannot be opened by SQLite either, which says why.
+    drop(options.open(path));
+    for suffix in ["", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        if let Ok(metadata) = fs::metadata(&file)
+            && metadata.mode() & 0o077 != 0
+        {
+            let closed = Permissions::from_mode(metadata.mode() & 0o700);
+            // Another user's lab is for its owner to close.
+            let _refused = fs::set_permissions(&file, closed);
+        }
+    }
 }

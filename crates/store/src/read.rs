@@ -117,8 +117,8 @@ impl Store {
         })
     }
 
-    /// What was captured from a server before or after a step, in the order in which it was.
-    /// Empty where nothing was.
+    /// What was captured from a server before or after a step, in the order in which it was, without
+    /// secrets. Empty where nothing was.
     pub fn captures(
         &self,
         run: &RunId,
@@ -146,10 +146,10 @@ impl Store {
             while let Some(row) = rows.next()? {
                 let name: String = row.get(0)?;
                 let what = || format!("{name} of {}", describe_step(step, system, round));
-                captures.push(unpack(
-                    row.get_ref(1)?.as_blob().map_err(wrong_type)?,
-                    what,
-                )?);
+                let listing = row.get_ref(1)?.as_blob().map_err(wrong_type)?;
+                let capture: Capture = unpack(listing, what)?;
+                // Labs of earlier versions hold them as they were read.
+                captures.push(capture.without_secrets());
             }
             Ok(captures)
         })

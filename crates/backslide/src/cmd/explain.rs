@@ -157,6 +157,7 @@ fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
     }
     let provider = Providers {
         secrets: builds.secrets(),
+        ..Providers::default()
     };
     let read = |system: &System, letter: &str| {
         printer.note(&format!("starting {}", system.name));

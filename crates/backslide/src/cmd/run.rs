@@ -145,7 +145,10 @@ pub(crate) fn carry_out(
     // Another process may not remove a build under a server that runs.
     let _held = lab::hold_builds(&info.plan.systems)?;
     let mut progress = Progress::new(printer, &info.plan, &done);
-    let provider = Providers { secrets };
+    let provider = Providers {
+        secrets,
+        stop: stop.clone(),
+    };
     let root = lab.root().display().to_string();
     let mut announced = false;
     let mut begun = false;
@@ -228,7 +231,7 @@ fn stop_on_signals(stop: Stop, run: RunId, printer: Printer) -> Result<()> {
     let signals = AtomicU32::new(0);
     ctrlc::set_handler(move || {
         if signals.fetch_add(1, Ordering::Relaxed) == 0 {
-            printer.note("\nstopping cleanly when the statements under way have ended; ^C again stops at once");
+            printer.note("\nstopping; a statement may take 2 s to end; ^C again stops at once");
             stop.ask();
         } else {
             printer.note(&format!("go on with `backslide run --resume {run}`"));

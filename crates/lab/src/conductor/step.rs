@@ -114,6 +114,9 @@ impl Conductor<'_> {
             return Err(error.into());
         }
         let result = result.map_err(|error| self.broken(outline, &error, site))?;
+        if site.has_died() && self.stop.is_asked() {
+            return Err(Broken::Interrupted);
+        }
         if site.has_died() {
             return Err(failed(Some(outline), DIED.to_owned(), site.log_tail()));
         }
@@ -129,6 +132,8 @@ impl Conductor<'_> {
         spent: Spent,
         open: &mut OpenSite,
     ) -> Result<Option<Figure>, Broken> {
+        let is_there = open.site.check();
+        is_there.map_err(|error| failed(Some(outline), error.reason, error.log_tail))?;
         for text in spent.failures {
             self.emit(&Event::Warning {
                 text: format!("{}: {text}", outline.step),

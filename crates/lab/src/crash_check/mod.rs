@@ -109,7 +109,7 @@ impl<'a> CrashCheck<'a> {
         capacity::raise_limits(&workload, &[spec.system], false)
             .map_err(|error| SiteError::new(error.to_string()))?;
         let (name, directory) = claim.instance(CRASHED, "");
-        let opened = Victim::open(spec.system, &directory, statement_timeout(&workload));
+        let opened = Victim::open(spec.system, &directory, statement_timeout(&workload), stop);
         let victim = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;
         let check = Self {
             log: directory.join(LOG),

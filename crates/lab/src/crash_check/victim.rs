@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use load::Stop;
 use model::{BuildSource, Nanos, System};
 
 use crate::embedded::Embedded;
@@ -26,6 +27,7 @@ impl Victim {
         system: &System,
         directory: &Path,
         timeout: Duration,
+        stop: &Stop,
     ) -> Result<Self, SiteError> {
         match &system.build.source {
             BuildSource::Embedded => {
@@ -33,7 +35,7 @@ impl Victim {
                 Ok(Self::File(Box::new(file)))
             }
             BuildSource::Path(_) | BuildSource::Installed { .. } => {
-                let own = Own::open(system, directory, timeout)?;
+                let own = Own::open(system, directory, timeout, stop)?;
                 Ok(Self::Server(Box::new(own)))
             }
             BuildSource::Connect(_) => Err(SiteError::new(

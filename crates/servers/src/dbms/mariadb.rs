@@ -1,12 +1,16 @@
 //! MariaDB Server.
 
+use std::path::PathBuf;
+
 use model::{Build, Dbms, Engine, Version};
 use rustix::process::Signal;
 
-use super::option_file::{self, HUGE_PAGES, RESERVED, TLS, TREE, VERSION_ARGUMENTS};
+use super::option_file::{
+    self, HUGE_PAGES, RESERVED, RESERVED_ON_TCP, TCP_USER, TLS, TREE, VERSION_ARGUMENTS,
+};
 use super::{
     CaptureQuery, EngineMissing, Files, Init, Layout, Missing, Objection, Product, SettingError,
-    Traits, Wanted, engines,
+    Traits, Wanted, at_least, engines,
 };
 use crate::installation::Installation;
 
@@ -21,12 +25,14 @@ const TRAITS: Traits = Traits {
     tree: TREE,
     socket: "s.sock",
     superuser: "root",
+    tcp_user: TCP_USER,
     first_database: "mysql",
     stop: Signal::TERM,
     sleeps_through_stop: true,
     death: Signal::KILL,
     refuses_root: false,
     reserved: RESERVED,
+    reserved_on_tcp: RESERVED_ON_TCP,
     huge_pages: HUGE_PAGES,
     tls: TLS,
 };
@@ -58,7 +64,7 @@ impl Product for Mariadb {
             build,
             wanted,
             layout,
-            &option_file::isolation(layout),
+            &option_file::isolation(&layout.without_tcp()),
             false,
         )
     }
@@ -94,6 +100,12 @@ impl Product for Mariadb {
         option_file::start(layout)
     }
 
+    fn access(&self, build: &Build, layout: &Layout) -> (PathBuf, String) {
+        // Since 10.4 `mysql.user` is a view.
+        let is_view = at_least(&build.version, &[10, 4]);
+        option_file::access(layout, if is_view { "global_priv" } else { "user" })
+    }
+
     fn files(&self, build: &Build, engine: Engine) -> Files {
         engines::files(build, engine, LOGS)
     }
@@ -106,8 +118,6 @@ impl Product for Mariadb {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use model::Setting;
 
     use super::super::InitCommand;
@@ -153,6 +163,7 @@ mod tests {
             engine,
             settings,
             huge_pages: false,
+            tcp: false,
             tls: false,
         }
     }
@@ -228,7 +239,7 @@ mod tests {
         lc-messages-dir = /usr/share/mysql
         character-sets-dir = /usr/share/mysql/charsets
         plugin-dir = /usr/lib/mysql/plugin
-        secure-file-priv = 
+        secure-file-priv = "/lab/a #1/x/tmp"
         skip-networking
         socket = /tmp/bs-0/s.sock
         pid-file = "/lab/a #1/x/server.pid"
@@ -268,6 +279,20 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn accounts_are_where_the_version_keeps_them() {
+        let deletes = |version: &str| {
+            let build = Build {
+                version: version.parse().unwrap(),
+                ..build()
+            };
+            let (_, text) = Mariadb.access(&build, &layout());
+            text.split(" WHERE").next().unwrap().to_owned()
+        };
+        assert_eq!(deletes("10.3.39"), "DELETE FROM mysql.user");
+        assert_eq!(deletes("10.4.1"), "DELETE FROM mysql.global_priv");
     }
 
     #[test]

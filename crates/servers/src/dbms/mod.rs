@@ -60,8 +60,10 @@ pub trait Product: Sync {
     /// Refuses settings that no version of the family can be given; needs no installation.
     fn check_settings(&self, wanted: &Wanted<'_>) -> Result<(), SettingError> {
         wanted.settings.iter().try_for_each(|setting| {
-            check_setting(setting, self.traits().reserved)?;
-            check_said_once(setting, wanted, self.traits())
+            let traits = self.traits();
+            check_setting(setting, traits.reserved)?;
+            check_tcp(setting, wanted, traits)?;
+            check_said_once(setting, wanted, traits)
         })
     }
 
@@ -92,11 +94,9 @@ pub trait Product: Sync {
         None
     }
 
-    /// A file that says who may log in and how, with its path and text, where the family has one and it is
-    /// another one for a server that listens on TCP.
-    fn access(&self, _build: &Build, _layout: &Layout) -> Option<(PathBuf, String)> {
-        None
-    }
+    /// The path and text of a file that decides who may log in to a server that listens on TCP. The server
+    /// reads it at each start, before it takes the first connection.
+    fn access(&self, build: &Build, layout: &Layout) -> (PathBuf, String);
 
     /// Which files hold tables, and which hold logs.
     fn files(&self, build: &Build, engine: Engine) -> Files;
@@ -120,6 +120,8 @@ pub struct Wanted<'a> {
     pub settings: &'a [Setting],
     /// Are huge pages asked for its buffers?
     pub huge_pages: bool,
+    /// Shall it listen on TCP?
+    pub tcp: bool,
     /// Shall it be able to encrypt, with [`Layout::certificate`]?
     pub tls: bool,
 }
@@ -141,6 +143,8 @@ pub struct Traits {
     pub socket: &'static str,
     /// User with all rights and no password after [`Product::init`].
     pub superuser: &'static str,
+    /// User who logs in over TCP, with a password, to a server that listens there.
+    pub tcp_user: &'static str,
     /// Database that exists after [`Product::init`] and that a first session can use.
     pub first_database: &'static str,
     /// Asks for a clean stop.
@@ -154,6 +158,8 @@ pub struct Traits {
     /// Settings that isolation owns, in snake case: a config that gives one is refused, because it would
     /// be overridden silently.
     pub reserved: &'static [&'static str],
+    /// Settings that no config may make where the server listens on TCP: everybody on the host can reach its port.
+    pub reserved_on_tcp: &'static [&'static str],
     /// How it is made to use huge pages.
     pub huge_pages: HugePages,
     /// Settings, in snake case, that a config cannot give where the plan says `tls = true`.
@@ -259,6 +265,14 @@ impl Layout {
     /// What initialisation printed.
     pub fn init_log(&self) -> PathBuf {
         self.directory.join(INIT_LOG)
+    }
+
+    /// The same for a server that listens on its socket alone, as during initialisation.
+    pub(crate) fn without_tcp(&self) -> Self {
+        Self {
+            port: None,
+            ..self.clone()
+        }
     }
 
     /// The directory that holds the socket.
@@ -367,6 +381,17 @@ fn at_least(version: &Version, parts: &[u32]) -> bool {
 }
 
 /// Refuses names and values that no server's configuration file can hold, and those that isolation owns.
+fn check_tcp(setting: &Setting, wanted: &Wanted<'_>, traits: &Traits) -> Result<(), SettingError> {
+    if !wanted.tcp || !is_named(&setting.name, traits.reserved_on_tcp) {
+        return Ok(());
+    }
+    Err(SettingError {
+        name: setting.name.clone(),
+        problem: "would let others on this host log in over TCP: leave it out, or remove \
+                  `transport = \"tcp\"` from the plan",
+    })
+}
+
 fn check_setting(setting: &Setting, reserved: &[&str]) -> Result<(), SettingError> {
     let refuse = |problem| {
         Err(SettingError {

@@ -1,9 +1,13 @@
 //! MySQL, and what is built from it: Percona Server, FB MySQL.
 
+use std::path::PathBuf;
+
 use model::{Build, Dbms, Engine, Version};
 use rustix::process::Signal;
 
-use super::option_file::{self, HUGE_PAGES, Lines, RESERVED, TLS, TREE, VERSION_ARGUMENTS};
+use super::option_file::{
+    self, HUGE_PAGES, Lines, RESERVED, RESERVED_ON_TCP, TCP_USER, TLS, TREE, VERSION_ARGUMENTS,
+};
 use super::{
     CaptureQuery, EngineMissing, Files, Init, Layout, Missing, Objection, Product, SettingError,
     Traits, Wanted, at_least, engines,
@@ -20,12 +24,14 @@ const TRAITS: Traits = Traits {
     tree: TREE,
     socket: "s.sock",
     superuser: "root",
+    tcp_user: TCP_USER,
     first_database: "mysql",
     stop: Signal::TERM,
     sleeps_through_stop: true,
     death: Signal::KILL,
     refuses_root: false,
     reserved: RESERVED,
+    reserved_on_tcp: RESERVED_ON_TCP,
     huge_pages: HUGE_PAGES,
     tls: TLS,
 };
@@ -61,7 +67,7 @@ impl Product for Mysql {
 
     fn init(&self, build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> Result<Init, Missing> {
         let initialises_itself = at_least(&build.version, &[5, 7]);
-        let isolation = isolation(build, layout);
+        let isolation = isolation(build, &layout.without_tcp());
         option_file::init(build, wanted, layout, &isolation, initialises_itself)
     }
 
@@ -100,6 +106,10 @@ impl Product for Mysql {
         option_file::start(layout)
     }
 
+    fn access(&self, _build: &Build, layout: &Layout) -> (PathBuf, String) {
+        option_file::access(layout, "user")
+    }
+
     fn files(&self, build: &Build, engine: Engine) -> Files {
         engines::files(build, engine, LOGS)
     }
@@ -121,8 +131,6 @@ fn isolation(build: &Build, layout: &Layout) -> Lines {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use model::Setting;
 
     use super::*;
@@ -163,6 +171,7 @@ mod tests {
             engine,
             settings,
             huge_pages: false,
+            tcp: false,
             tls: false,
         }
     }
@@ -235,7 +244,7 @@ mod tests {
         datadir = /lab/x/data
         lc-messages-dir = /opt/my sql/share
         character-sets-dir = /opt/my sql/share/charsets
-        secure-file-priv = 
+        secure-file-priv = /lab/x/tmp
         skip-networking
         socket = /tmp/bs-0/s.sock
         pid-file = /lab/x/server.pid
@@ -349,11 +358,15 @@ mod tests {
         let mut layout = layout();
         assert_eq!(Mysql.start(&layout), ["--defaults-file=/lab/x/server.cnf"]);
         layout.port = Some(20_001);
-        let arguments = ["--defaults-file=/lab/x/server.cnf", "--port=20001"];
+        let arguments = [
+            "--defaults-file=/lab/x/server.cnf",
+            "--port=20001",
+            "--init-file=/lab/x/access.sql",
+        ];
         assert_eq!(Mysql.start(&layout), arguments);
         let wanted = wanted(Engine::Innodb, &[]);
         let text = Mysql.config(&build("8.0.33"), &wanted, &layout).unwrap();
-        let (_, text) = text.split_once("secure-file-priv = \n").unwrap();
+        let (_, text) = text.split_once("secure-file-priv = /lab/x/tmp\n").unwrap();
         insta::assert_snapshot!(text, @r"
         bind-address = 127.0.0.1
         skip-name-resolve
@@ -361,6 +374,39 @@ mod tests {
         pid-file = /lab/x/server.pid
         loose-mysqlx = OFF
         ");
+    }
+
+    #[test]
+    fn no_account_of_the_data_directory_reaches_a_server_on_tcp() {
+        let mut layout = layout();
+        layout.port = Some(20_001);
+        let (path, text) = Mysql.access(&build("5.6.24"), &layout);
+        assert_eq!(path, PathBuf::from("/lab/x/access.sql"));
+        insta::assert_snapshot!(text, @r"
+        DELETE FROM mysql.user WHERE (Host NOT IN ('localhost', '') OR User = '') AND NOT (User = 'backslide' AND Host = '127.0.0.1');
+        DELETE FROM mysql.db WHERE User = '';
+        FLUSH PRIVILEGES;
+        ");
+        // Initialisation never listens there.
+        let wanted_here = wanted(Engine::Innodb, &[]);
+        let init = Mysql.init(&build("9.7.4"), &wanted_here, &layout).unwrap();
+        let (_, text) = &init.files[0];
+        assert!(text.contains("\nskip-networking\n") && !text.contains("bind-address"));
+        for name in ["init_file", "skip-grant-tables"] {
+            let settings = [Setting {
+                name: name.to_owned(),
+                value: None,
+            }];
+            let check = |tcp| {
+                Mysql.check_settings(&Wanted {
+                    tcp,
+                    ..wanted(Engine::Innodb, &settings)
+                })
+            };
+            let error = check(true).unwrap_err();
+            assert!(error.to_string().contains("log in over TCP"), "{error}");
+            check(false).unwrap();
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What MySQL and MariaDB share: the option file, the bootstrap of system tables, the listings.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::{Build, Setting, Version};
 
@@ -73,6 +73,12 @@ pub(super) const RESERVED: &[&str] = &[
     "daemonize",
     "chroot",
 ];
+
+/// What would let others on the host log in over TCP.
+pub(super) const RESERVED_ON_TCP: &[&str] = &["init_file", "skip_grant_tables"];
+
+/// The account for TCP. The superuser has no password and stays on the socket.
+pub(super) const TCP_USER: &str = "backslide";
 
 /// What a plan's `tls = true` sets.
 pub(super) const TLS: &[&str] = &["ssl_cert", "ssl_key", "ssl_ca", "ssl_capath"];
@@ -193,8 +199,9 @@ pub(super) fn isolation(layout: &Layout) -> Lines {
     if let Some(plugins) = &installation.plugins {
         line("plugin-dir", path(plugins));
     }
-    // Some builds have a directory of the host compiled in and abort when it is absent.
-    line("secure-file-priv", Some(String::new()));
+    // Statements reach no other files of the host. Some builds have a directory compiled in and abort when
+    // it is absent.
+    line("secure-file-priv", path(&layout.temporary()));
     if layout.port.is_some() {
         line("bind-address", Some(port::ADDRESS.to_string()));
         // Else 127.0.0.1 is `localhost`, as whom root needs no password.
@@ -209,10 +216,33 @@ pub(super) fn isolation(layout: &Layout) -> Lines {
 
 /// The arguments that start a server. The port is no part of the file: it is another one in each instance.
 pub(super) fn start(layout: &Layout) -> Vec<String> {
-    let port = layout.port.map(|port| format!("--port={port}"));
+    let tcp = layout.port.map(|port| {
+        let file = access_file(layout).display().to_string();
+        [format!("--port={port}"), format!("--init-file={file}")]
+    });
     std::iter::once(only(&layout.config()))
-        .chain(port)
+        .chain(tcp.into_iter().flatten())
         .collect()
+}
+
+fn access_file(layout: &Layout) -> PathBuf {
+    layout.directory.join("access.sql")
+}
+
+/// SQL that a server on TCP runs before it takes its first connection. Bootstrap scripts and data
+/// directories of archives bring accounts without a password, which anybody on this host could use until
+/// they are dropped over a session; sessions opened by then would even outlive the drop. `table` holds the
+/// accounts.
+pub(super) fn access(layout: &Layout, table: &str) -> (PathBuf, String) {
+    // Roles have no host. One statement a line: the reader of such files takes a line for a statement.
+    let address = port::ADDRESS;
+    let text = format!(
+        "DELETE FROM mysql.{table} WHERE (Host NOT IN ('localhost', '') OR User = '') \
+         AND NOT (User = '{TCP_USER}' AND Host = '{address}');\n\
+         DELETE FROM mysql.db WHERE User = '';\n\
+         FLUSH PRIVILEGES;\n"
+    );
+    (access_file(layout), text)
 }
 
 /// No other option file than this one is read: the first argument, which must be the first, says so.

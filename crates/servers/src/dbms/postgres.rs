@@ -34,6 +34,7 @@ const TRAITS: Traits = Traits {
     },
     socket: ".s.PGSQL.5432",
     superuser: "postgres",
+    tcp_user: "postgres",
     first_database: "postgres",
     // Fast shutdown: sessions are ended, a checkpoint is written.
     stop: Signal::INT,
@@ -42,6 +43,7 @@ const TRAITS: Traits = Traits {
     death: Signal::QUIT,
     refuses_root: true,
     reserved: RESERVED,
+    reserved_on_tcp: &[],
     huge_pages: HugePages {
         // `try`, the default, would do without them silently.
         lines: &[("huge_pages", Some("on"))],
@@ -266,7 +268,7 @@ impl Product for Postgres {
 
     /// Nobody gets in over TCP without a password: `initdb` trusts everybody on this host, and the superuser
     /// can run programs as the server's user.
-    fn access(&self, build: &Build, layout: &Layout) -> Option<(PathBuf, String)> {
+    fn access(&self, build: &Build, layout: &Layout) -> (PathBuf, String) {
         let method = if at_least(&build.version, &[10]) {
             "scram-sha-256"
         } else {
@@ -276,7 +278,7 @@ impl Product for Postgres {
             "# Written by backslide.\nlocal all all trust\nhost all all {}/32 {method}\n",
             port::ADDRESS
         );
-        Some((access_file(layout), text))
+        (access_file(layout), text)
     }
 
     fn files(&self, _build: &Build, _engine: Engine) -> Files {
@@ -393,6 +395,7 @@ mod tests {
             engine: Engine::Heap,
             settings,
             huge_pages: false,
+            tcp: false,
             tls: false,
         }
     }
@@ -566,7 +569,7 @@ mod tests {
         for name in arguments.iter().filter_map(|a| a.split_once('=')) {
             assert!(RESERVED.contains(&name.0), "{name:?}");
         }
-        let (path, text) = Postgres.access(&build(), &layout).unwrap();
+        let (path, text) = Postgres.access(&build(), &layout);
         assert_eq!(path, access_file(&layout));
         insta::assert_snapshot!(text, @r"
         # Written by backslide.
@@ -577,7 +580,7 @@ mod tests {
             version: "9.6.24".parse().unwrap(),
             ..build()
         };
-        let (_, text) = Postgres.access(&old, &layout).unwrap();
+        let (_, text) = Postgres.access(&old, &layout);
         assert!(text.ends_with(" md5\n"), "{text}");
     }
 

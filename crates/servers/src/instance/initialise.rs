@@ -5,12 +5,14 @@ use std::io::{self, Seek, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rustix::process::Signal;
 
 use super::{Instance, LOG_LINES, append, cannot_execute};
-use crate::clone::clone_tree;
+use crate::account::RunAs;
+use crate::clone::{Cloned, clone_tree};
 use crate::dbms::{Copied, Init, InitCommand, Input};
 use crate::error::ServerError;
 use crate::tail::{Leading, Tail};
@@ -55,6 +57,37 @@ impl Instance {
         self.give_all(&copy.to)
     }
 
+    /// Makes a clone of `data` the data directory.
+    pub(super) fn adopt(&self, data: &Path) -> Result<Cloned, ServerError> {
+        let own = self.layout.data();
+        let cloned = clone_tree(data, &own).map_err(|error| ServerError::Io {
+            action: error.action,
+            path: error.path,
+            cause: error.cause,
+        })?;
+        if matches!(self.run_as, RunAs::Account(_)) {
+            self.give_all(&own)?;
+        }
+        Ok(cloned)
+    }
+
+    /// Makes a directory and all that is in it the server's own.
+    pub(super) fn give_all(&self, directory: &Path) -> Result<(), ServerError> {
+        let mut open = vec![directory.to_owned()];
+        while let Some(path) = open.pop() {
+            let metadata = fs::symlink_metadata(&path).map_err(ServerError::io("read", &path))?;
+            if metadata.is_dir() {
+                for entry in fs::read_dir(&path).map_err(ServerError::io("read", &path))? {
+                    open.push(entry.map_err(ServerError::io("read", &path))?.path());
+                }
+            }
+            if !metadata.is_symlink() {
+                self.run_as.give(&path)?;
+            }
+        }
+        Ok(())
+    }
+
     fn initialise_by(&self, command: &InitCommand) -> Result<(), ServerError> {
         let log = self.layout.init_log();
         let input = self.input_file(&command.input)?;
@@ -62,7 +95,7 @@ impl Instance {
         let mut running = launch
             .spawn(input, append(&log)?)
             .map_err(cannot_execute(&command.program))?;
-        let status = running.wait(INIT_LIMIT);
+        let status = running.wait_unless(INIT_LIMIT, &self.stop);
         drop(running);
         let (build, directory) = (self.spec.build.id(), self.layout.directory.clone());
         let tail = || Tail::read(&log, 0, LOG_LINES, Leading::Earliest);
@@ -77,6 +110,7 @@ impl Instance {
                     tail,
                 })
             }
+            None if self.stop.load(Ordering::Relaxed) => Err(self.interrupted()),
             None => Err(ServerError::InitTimeout {
                 build,
                 directory,

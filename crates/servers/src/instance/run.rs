@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -66,6 +67,9 @@ impl Instance {
         loop {
             if let Some(status) = self.running.as_mut().and_then(Running::ended) {
                 return Err(self.died(status, Leading::Earliest));
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(self.interrupted());
             }
             if self.layout.socket.exists() {
                 match ready() {
@@ -148,15 +152,15 @@ impl Instance {
         if self.product.traits().sleeps_through_stop {
             for _ in 0..CALLS {
                 let left = limit.saturating_sub(begin.elapsed());
-                let status = running.wait(left.min(SLEEP));
-                if status.is_some() {
+                let status = running.wait_unless(left.min(SLEEP), &self.stop);
+                if status.is_some() || self.stop.load(Ordering::Relaxed) {
                     return status;
                 }
                 // It closes its socket as soon as it is awake; then there is nothing to connect to.
                 drop(UnixStream::connect(&self.layout.socket));
             }
         }
-        running.wait(limit.saturating_sub(begin.elapsed()))
+        running.wait_unless(limit.saturating_sub(begin.elapsed()), &self.stop)
     }
 
     pub(super) fn died(&self, status: ExitStatus, leading: Leading) -> ServerError {
@@ -172,6 +176,14 @@ impl Instance {
     /// How a process of this instance ended, in words.
     pub(super) fn how_ended(&self, status: ExitStatus, tail: &Tail) -> String {
         crash::describe(status, &self.core_places(), tail.lines(), self.oom_kills)
+    }
+
+    /// The user does not want to wait any longer.
+    pub(super) fn interrupted(&self) -> ServerError {
+        ServerError::Interrupted {
+            build: self.spec.build.id(),
+            directory: self.layout.directory.clone(),
+        }
     }
 
     /// The end of what the server has printed since its last start.

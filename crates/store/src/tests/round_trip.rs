@@ -1,5 +1,7 @@
 //! What is written comes back, all of it and nothing else.
 
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
 use model::{
     Bytes, Capture, Check, Connection, Counter, CounterKind, ErrorCount, Moment, OpenLoop,
     RunState, Sizes, StepId, TpccAudit, TpccFacts,
@@ -224,6 +226,49 @@ fn captures_come_back_by_moment() {
     );
     assert_eq!(found(Moment::After, 1), [capture("status")]);
     assert!(found(Moment::After, 2).is_empty());
+}
+
+#[test]
+fn secrets_in_listings_of_old_labs_are_hidden_when_they_are_read() {
+    let mut lab = Lab::new();
+    let run = lab.run(&["a"], 1);
+    let trial = lab.trial(&run, 1, "a");
+    let step = StepId::new("l.i0");
+    let row = |name: &str, value: &str| vec![Some(name.to_owned()), Some(value.to_owned())];
+    let capture = Capture {
+        name: "variables".into(),
+        columns: Vec::new(),
+        rows: vec![
+            row("primary_conninfo", "user=repl password=s3cret"),
+            row("extra", "postgres://u:s3cret@h"),
+            row("work_mem", "4096"),
+        ],
+    };
+    lab.store
+        .add_capture(trial, &step, Moment::Before, &capture)
+        .unwrap();
+    let read = lab.store.captures(&run, "a", 1, &step, Moment::Before);
+    let expected = [
+        row("primary_conninfo", "(hidden)"),
+        row("extra", "postgres://u:(hidden)@h"),
+        row("work_mem", "4096"),
+    ];
+    assert_eq!(read.unwrap()[0].rows, expected);
+}
+
+#[test]
+fn only_its_owner_can_read_the_file_and_an_open_one_is_closed() {
+    let mut lab = Lab::new();
+    lab.run(&["a"], 1);
+    let files =
+        || ["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", lab.store.path().display()));
+    let modes = || files().map(|file| std::fs::metadata(file).unwrap().mode() & 0o777);
+    assert_eq!(modes(), [0o600; 3]);
+    for file in files() {
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    let _again = Store::open(lab.store.path()).unwrap();
+    assert_eq!(modes(), [0o600; 3]);
 }
 
 #[test]

@@ -1,0 +1,533 @@
+//! Hides passwords, keys and tokens in what servers say of themselves.
+//!
+//! A listing of variables or statements may carry the credentials of its server: a standby's connection
+//! string, a command with a key, a `CREATE USER`. They are hidden by the variable's name and by the shape of
+//! the text. In doubt more is hidden than necessary.
+
+use crate::Capture;
+
+/// What stands in place of a secret.
+pub const HIDDEN: &str = "(hidden)";
+
+/// Variables that are hidden whole: commands and connection strings, which carry secrets in any shape.
+const SECRET_VARIABLES: &[&str] = &[
+    "archive_cleanup_command",
+    "archive_command",
+    "primary_conninfo",
+    "recovery_end_command",
+    "restore_command",
+    "ssl_passphrase_command",
+    "wsrep_notify_cmd",
+];
+
+/// Ends of names that stand for a secret, without the `_`, `-` and `.` within.
+const SECRET_NAMES: &[&str] = &[
+    "accesskey",
+    "accountkey",
+    "apikey",
+    "authorization",
+    "conninfo",
+    "credential",
+    "credentials",
+    "encryptionkey",
+    "filekey",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "pwd",
+    "salt",
+    "secret",
+    "secretkey",
+    "sharedaccesssignature",
+    "sstauth",
+    "token",
+];
+
+/// Values that say whether there is a secret, and are none.
+const PLAIN_VALUES: &[&str] = &[
+    "",
+    "(disabled)",
+    "disabled",
+    "false",
+    "no",
+    "none",
+    "null",
+    "off",
+    "on",
+    "true",
+    "yes",
+];
+
+/// Quotes around values, those first whose beginning looks like another's: within a quoted text they are
+/// doubled or escaped.
+const QUOTES: [&str; 5] = ["''", "\\\"", "'", "\"", "`"];
+
+impl Capture {
+    /// The same without secrets. The first column of a listing is taken for a name, the second for its
+    /// value. Applying it twice changes nothing more.
+    #[must_use]
+    pub fn without_secrets(mut self) -> Self {
+        for row in &mut self.rows {
+            let name = row.first().cloned().flatten().unwrap_or_default();
+            if let Some(Some(value)) = row.get_mut(1)
+                && is_secret_variable(&name)
+                && !is_plain(value)
+            {
+                HIDDEN.clone_into(value);
+            }
+            for text in row.iter_mut().flatten() {
+                *text = hide_secrets(text);
+            }
+        }
+        self
+    }
+}
+
+/// The text with [`HIDDEN`] in place of what has the shape of a secret: values of `password=…` and its like
+/// in connection strings, options, JSON and headers, passwords in addresses and SQL, private keys.
+pub fn hide_secrets(text: &str) -> String {
+    let text = hide_private_keys(text);
+    let mut scanner = Scanner {
+        rest: &text,
+        out: String::with_capacity(text.len()),
+        identified: false,
+    };
+    while !scanner.rest.is_empty() {
+        scanner.step();
+    }
+    scanner.out
+}
+
+fn is_secret_variable(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    // Counters of statements: `Com_set_password`.
+    !name.starts_with("com_")
+        && (SECRET_VARIABLES.contains(&name.as_str()) || is_secret_name(&name))
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let name = name.trim_end_matches(['_', '-', '.']);
+    let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | '.'));
+    let name: String = letters.map(|c| c.to_ascii_lowercase()).collect();
+    SECRET_NAMES.iter().any(|end| name.ends_with(end))
+}
+
+fn is_plain(value: &str) -> bool {
+    let value = value.trim().trim_end_matches([',', ';', '}']);
+    PLAIN_VALUES.contains(&value.to_ascii_lowercase().as_str()) || value == HIDDEN
+}
+
+fn hide_private_keys(text: &str) -> String {
+    const BEGIN: &str = "-----BEGIN ";
+    const END: &str = "PRIVATE KEY-----";
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, block)) = rest.split_once(BEGIN) {
+        let key = block.split_once(END);
+        if let Some((_, body)) = key.filter(|(kind, _)| !kind.contains('\n')) {
+            out.extend([before, HIDDEN]);
+            rest = body.split_once(END).map_or("", |(_, after)| after);
+        } else {
+            out.extend([before, BEGIN]);
+            rest = block;
+        }
+    }
+    out + rest
+}
+
+/// What is left to read, and what was made of the rest.
+struct Scanner<'a> {
+    rest: &'a str,
+    out: String,
+    /// Is this the part of a statement that says how a user is identified?
+    identified: bool,
+}
+
+impl Scanner<'_> {
+    fn step(&mut self) {
+        if self.rest.starts_with("://") {
+            return self.address();
+        }
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let word = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
+        if word > 0 {
+            return self.word(word);
+        }
+        if self.identified && self.rest.starts_with(['\'', '"']) {
+            return self.hide_value();
+        }
+        let first = self.rest.chars().next().map_or(0, char::len_utf8);
+        self.identified &= !self.rest.starts_with([',', ';', '\n']);
+        self.copy(first);
+    }
+
+    /// Copies the next bytes.
+    fn copy(&mut self, length: usize) {
+        let (copied, rest) = self.rest.split_at(length);
+        self.out.push_str(copied);
+        self.rest = rest;
+    }
+
+    /// Puts [`HIDDEN`] in place of the next bytes, between `quotes`.
+    fn hide(&mut self, length: usize, quotes: &str) {
+        self.out.extend([quotes, HIDDEN, quotes]);
+        self.rest = &self.rest[length..];
+    }
+
+    /// `://user:password@host`. The password may hold every character that no address can.
+    fn address(&mut self) {
+        self.copy("://".len());
+        let end = self
+            .rest
+            .find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"'));
+        let address = &self.rest[..end.unwrap_or(self.rest.len())];
+        if let Some((login, _)) = address.rsplit_once('@')
+            && let Some((user, password)) = login.split_once(':')
+            && !password.is_empty()
+        {
+            self.copy(user.len() + 1);
+            self.hide(password.len(), "");
+        }
+    }
+
+    fn word(&mut self, length: usize) {
+        let word = &self.rest[..length];
+        if self.identified && word.starts_with("0x") {
+            return self.hide(length, "");
+        }
+        self.copy(length);
+        self.identified |= word.eq_ignore_ascii_case("identified");
+        if !is_secret_name(word) {
+            return;
+        }
+        if let Some(gap) = gap(self.rest, word) {
+            self.copy(gap);
+            if word.to_ascii_lowercase().ends_with("authorization") {
+                let end = self.rest.find(['\'', '"', '\n']).unwrap_or(self.rest.len());
+                if end > 0 {
+                    self.hide(end, "");
+                    return;
+                }
+            }
+            self.hide_value();
+        }
+    }
+
+    /// Hides the value that begins here, unless it is none.
+    fn hide_value(&mut self) {
+        for quotes in QUOTES {
+            if let Some(inner) = self.rest.strip_prefix(quotes)
+                && opens(quotes, inner)
+            {
+                let (value, length) = quoted(inner, quotes);
+                return if is_plain(value) {
+                    self.copy(quotes.len() + length);
+                } else {
+                    self.hide(quotes.len() + length, quotes);
+                };
+            }
+        }
+        let length = bare(self.rest);
+        if is_plain(&self.rest[..length]) {
+            self.copy(length);
+        } else {
+            self.hide(length, "");
+        }
+    }
+}
+
+/// The bytes between a secret's name and its value; `None` where no value follows.
+fn gap(after: &str, word: &str) -> Option<usize> {
+    let blanks = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
+    let is_quoted = |text: &str| QUOTES.iter().any(|quotes| text.starts_with(quotes));
+    if after.starts_with("://") {
+        return None;
+    }
+    // The end of a quoted name.
+    let mut gap = ["\\\"", "\"", "'", "`", "]"]
+        .iter()
+        .find(|quote| after.starts_with(**quote))
+        .map_or(0, |quote| quote.len());
+    let space = blanks(&after[gap..]);
+    gap += space;
+    let rest = &after[gap..];
+    if rest.starts_with([':', '=']) {
+        // `:=` and `=>`, unless the second sign begins the value.
+        let after = rest.strip_prefix(":=").or_else(|| rest.strip_prefix("=>"));
+        let is_long = after.is_some_and(|after| blanks(after) > 0 || is_quoted(after));
+        let sign = if is_long { 2 } else { 1 };
+        return Some(gap + sign + blanks(&rest[sign..]));
+    }
+    if let Some(inner) = rest.strip_prefix('(') {
+        let skipped = blanks(inner);
+        return is_quoted(&inner[skipped..]).then_some(gap + 1 + skipped);
+    }
+    // `PASSWORD 'x'` and `--password x`.
+    (space > 0 && (is_quoted(rest) || word.starts_with("--"))).then_some(gap)
+}
+
+/// Do these quotes begin a value, and what follows is within?
+fn opens(quotes: &str, inner: &str) -> bool {
+    match quotes {
+        // An empty value, unless something follows at once.
+        "''" => inner
+            .chars()
+            .next()
+            .is_some_and(|c| !c.is_whitespace() && !matches!(c, ',' | ';' | ')' | '\'')),
+        "\\\"" => inner.contains(quotes),
+        _ => true,
+    }
+}
+
+/// A value up to its closing quotes, and the bytes up to behind them; all that is left where they are
+/// missing. A backslash escapes, and a doubled quote is part of the value.
+fn quoted<'a>(inner: &'a str, quotes: &str) -> (&'a str, usize) {
+    let mut at = 0;
+    while at < inner.len() {
+        let rest = &inner[at..];
+        if let Some(after) = rest.strip_prefix(quotes) {
+            if quotes.len() > 1 || !after.starts_with(quotes) {
+                return (&inner[..at], at + quotes.len());
+            }
+            at += 2 * quotes.len();
+        } else {
+            at += escaped(rest);
+        }
+    }
+    (inner, inner.len())
+}
+
+/// The bytes of a value without quotes around it: up to the first blank that is neither escaped nor within
+/// quotes that end on the line.
+fn bare(text: &str) -> usize {
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next().filter(|c| !c.is_whitespace()) {
+        let rest = &text[at + c.len_utf8()..];
+        let line = rest.split('\n').next().unwrap_or_default();
+        at += match c {
+            '\'' | '"' if line.contains(c) => line.find(c).map_or(1, |end| end + 2),
+            _ => escaped(&text[at..]),
+        };
+    }
+    at
+}
+
+/// The bytes of the first character, with the one that it escapes.
+fn escaped(text: &str) -> usize {
+    let mut chars = text.chars();
+    let first = chars.next().map_or(0, char::len_utf8);
+    match (text.starts_with('\\'), chars.next()) {
+        (true, Some(second)) => first + second.len_utf8(),
+        _ => first,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn row(name: &str, value: &str) -> Vec<Option<String>> {
+        vec![Some(name.to_owned()), Some(value.to_owned()), None]
+    }
+
+    fn value(name: &str, text: &str) -> String {
+        let capture = Capture {
+            name: "variables".to_owned(),
+            columns: Vec::new(),
+            rows: vec![row(name, text)],
+        };
+        capture.without_secrets().rows[0][1].clone().unwrap()
+    }
+
+    #[test]
+    fn variables_are_hidden_by_their_names() {
+        for (name, text) in [
+            ("primary_conninfo", "user=repl password=s3cret host=h"),
+            (
+                "archive_command",
+                "aws s3 cp %p s3://b/%f --sse-c-key s3cret",
+            ),
+            ("restore_command", "mysql -ps3cret"),
+            ("ssl_passphrase_command", "echo s3cret"),
+            ("report_password", "12345"),
+            ("app.jwt_secret", "s3cret"),
+            ("wsrep_sst_auth", "sst:s3cret"),
+            ("hashicorp_key_management_token", "s3cret"),
+            ("file_key_management_filekey", "s3cret"),
+        ] {
+            assert_eq!(value(name, text), HIDDEN, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_secret_stays() {
+        for (name, text) in [
+            ("archive_command", "(disabled)"),
+            ("primary_conninfo", ""),
+            ("password_encryption", "scram-sha-256"),
+            ("default_authentication_plugin", "caching_sha2_password"),
+            ("disconnect_on_expired_password", "ON"),
+            ("validate_password.length", "8"),
+            ("Com_set_password", "3"),
+            ("ssl_key", "/etc/server.key"),
+            ("innodb_buffer_pool_size", "134217728"),
+            ("search_path", "\"$user\", public"),
+            ("secure_file_priv", "/var/lib/x"),
+            ("token_bucket", "a=b"),
+            ("x", "the password is unknown"),
+            ("x", "http://[::1]:8080/a@b"),
+        ] {
+            let expected = match text {
+                // In doubt more is hidden than necessary.
+                "http://[::1]:8080/a@b" => "http://[:(hidden)@b",
+                plain => plain,
+            };
+            assert_eq!(value(name, text), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn shapes_of_secrets() {
+        let table = [
+            (
+                "host=h password=a\\ b user=u",
+                "host=h password=(hidden) user=u",
+            ),
+            ("password = 'a\\'b c' x=1", "password = '(hidden)' x=1"),
+            (
+                "primary_conninfo = 'user=u password=''a b'' x=1'",
+                "primary_conninfo = '(hidden)'",
+            ),
+            (
+                "c = 'user=u password=''a b'' x=1'",
+                "c = 'user=u password=''(hidden)'' x=1'",
+            ),
+            ("password='' user=u", "password='' user=u"),
+            (
+                "postgres://u:p/w@d@host/db",
+                "postgres://u:(hidden)@host/db",
+            ),
+            ("redis://:pw@host", "redis://:(hidden)@host"),
+            (
+                "\"password\"=>\"x y\", a := 'b c'",
+                "\"password\"=>\"(hidden)\", a := 'b c'",
+            ),
+            ("token := 'b c'", "token := '(hidden)'"),
+            ("x --password=pw y", "x --password=(hidden) y"),
+            ("x --password pw y", "x --password (hidden) y"),
+            ("PGPASSWORD=pw cp", "PGPASSWORD=(hidden) cp"),
+            (
+                "AWS_SECRET_ACCESS_KEY=a+/b cp",
+                "AWS_SECRET_ACCESS_KEY=(hidden) cp",
+            ),
+            (
+                "{\"api_key\" : \"a b\", \"n\": 1}",
+                "{\"api_key\" : \"(hidden)\", \"n\": 1}",
+            ),
+            (
+                "{\\\"token\\\": \\\"a b\\\"}",
+                "{\\\"token\\\": \\\"(hidden)\\\"}",
+            ),
+            (
+                "-H 'Authorization: Bearer a.b c'",
+                "-H 'Authorization: (hidden)'",
+            ),
+            (
+                "CREATE USER 'a'@'h' IDENTIFIED WITH p AS 'x', 'b' IDENTIFIED BY \"y\"; SELECT 'z'",
+                "CREATE USER 'a'@'h' IDENTIFIED WITH p AS '(hidden)', 'b' IDENTIFIED BY \"(hidden)\"; SELECT 'z'",
+            ),
+            (
+                "IDENTIFIED WITH p AS 0x2441",
+                "IDENTIFIED WITH p AS (hidden)",
+            ),
+            (
+                "ALTER ROLE r PASSWORD 'x''y'",
+                "ALTER ROLE r PASSWORD '(hidden)'",
+            ),
+            ("SET PASSWORD = PASSWORD('x')", "SET PASSWORD = (hidden)"),
+            (
+                "CHANGE MASTER TO MASTER_PASSWORD='x', a=1",
+                "CHANGE MASTER TO MASTER_PASSWORD='(hidden)', a=1",
+            ),
+            (
+                "a\n-----BEGIN RSA PRIVATE KEY-----\nMII=\n-----END RSA PRIVATE KEY-----\nb",
+                "a\n(hidden)\nb",
+            ),
+            ("-----BEGIN CERTIFICATE-----", "-----BEGIN CERTIFICATE-----"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(hide_secrets(text), expected, "{text}");
+        }
+    }
+
+    /// Escapes a value of a connection string.
+    fn escape(value: &str, more: &[char]) -> String {
+        let escaped = value.chars().map(|c| match c {
+            '\\' | '\'' => format!("\\{c}"),
+            c if more.contains(&c) => format!("\\{c}"),
+            c => c.to_string(),
+        });
+        escaped.collect()
+    }
+
+    /// Text in which secrets may begin and end anywhere.
+    fn fragments() -> impl Strategy<Value = String> {
+        let words = prop::sample::select(vec![
+            "password",
+            "=",
+            "'",
+            "\"",
+            " ",
+            "://",
+            "@",
+            ":",
+            "IDENTIFIED",
+            "BY",
+            "\\",
+            "a",
+            "\n",
+            "é",
+            "token",
+            "--password",
+            "(",
+            ",",
+            "`",
+            "-----BEGIN PRIVATE KEY-----",
+            "authorization",
+            "0x1",
+        ]);
+        prop::collection::vec(words, 0..24).prop_map(|words| words.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn a_password_in_a_connection_string_is_hidden_whole(secret in "[ -~é]{0,12}[a-z]") {
+            let quoted = format!("host=h password='{}' user=u", escape(&secret, &[]));
+            prop_assume!(!is_plain(&secret));
+            prop_assert_eq!(hide_secrets(&quoted), "host=h password='(hidden)' user=u");
+            let bare = format!("host=h password={} user=u", escape(&secret, &[' ', '"']));
+            prop_assume!(!secret.starts_with(['"', '`']));
+            prop_assert_eq!(hide_secrets(&bare), "host=h password=(hidden) user=u");
+        }
+
+        #[test]
+        fn a_password_in_an_address_is_hidden_whole(secret in "[!#-&(-~]{1,12}") {
+            let text = format!("a postgres://u:{secret}@host:1/d b");
+            prop_assert_eq!(hide_secrets(&text), "a postgres://u:(hidden)@host:1/d b");
+        }
+
+        #[test]
+        fn hiding_twice_changes_nothing_more(text in fragments()) {
+            let once = hide_secrets(&text);
+            prop_assert_eq!(hide_secrets(&once), once);
+        }
+
+        #[test]
+        fn text_without_names_of_secrets_stays(text in "[0-9 ='\",é\\\\()]{0,40}") {
+            prop_assert_eq!(hide_secrets(&text), text);
+        }
+    }
+}
