@@ -29,6 +29,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use error::Fault;
@@ -85,6 +86,7 @@ impl Store {
     fn prepare(&mut self) -> Result<(), Fault> {
         let connection = &mut self.connection;
         connection.busy_timeout(PATIENCE)?;
+        keep_plans(connection)?;
         // Before anything is written: the file may belong to someone else.
         migrate::recognise(connection, &self.path)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -120,6 +122,13 @@ impl Store {
     fn failed(&self, doing: &'static str, fault: Fault) -> StoreError {
         fault.at(&self.path, doing)
     }
+}
+
+/// Statements keep the plan of their first use. Otherwise each new value of a parameter makes `SQLite` plan again,
+/// where it was built to learn from samples: as long as reading the rows of a step takes.
+pub(crate) fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 fn in_transaction<T>(
