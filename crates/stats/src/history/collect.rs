@@ -33,12 +33,12 @@ pub fn history(parts: &[Part<'_>], options: &HistoryOptions) -> Result<History, 
     if let Some(margin) = options.min_effect.filter(|m| !(m.is_finite() && *m >= 0.0)) {
         return Err(HistoryError::BadMargin(margin));
     }
+    alike(parts)?;
     let (parts, left, copies) = copies::without(parts);
     let members = in_order(&parts);
     if members.len() < 2 {
         return Err(HistoryError::TooFew(members.len()));
     }
-    alike(&parts)?;
     known(&parts, options)?;
     let base = base(options.base.as_deref(), &members)?;
     let runs = Runs {
