@@ -1,12 +1,14 @@
 //! The report of a big run: 4 systems × 10 steps × 6 rounds × 1,800 intervals.
 
+use std::ffi::OsStr;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use bench::{Table, heading, peak_memory, within};
-use model::{Bytes, Nanos};
+use model::{Bytes, Nanos, Rng};
 use nix::sys::resource::{UsageWho, getrusage};
 use report::Input;
 use stats::{Options, Selection};
@@ -31,7 +33,64 @@ fn main() -> Result<()> {
     heading("Report of a big run", MEASURES)?;
     // First, because the peak memory of a child is never less than what its parent had.
     command(Path::new(&lab), Path::new(&program))?;
-    parts(Path::new(&lab))
+    parts(Path::new(&lab))?;
+    heading("An import of many tests", IMPORTED)?;
+    imported(Path::new(&program))
+}
+
+/// Tests and rounds of the import; two systems.
+const TESTS: u32 = 20_000;
+const ROUNDS: u32 = 3;
+
+const IMPORTED: &str = "An import of 20,000 tests of 2 systems in 3 rounds: each command as a whole. Goal: `compare` under \
+     2 s, `report` under 5 s.";
+
+fn imported(program: &Path) -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let [csv, lab, page] =
+        ["tests.csv", "lab", "page.html"].map(|name| directory.path().join(name));
+    let mut rng = Rng::new(1);
+    let mut text = "system,step,metric,value,round\n".to_owned();
+    for test in 0..TESTS {
+        for (system, round) in ["mysql-8.0.31", "mysql-9.7.4"]
+            .iter()
+            .flat_map(|system| (1..=ROUNDS).map(move |round| (system, round)))
+        {
+            let value = 1000.0 * (1.0 + 0.02 * rng.unit());
+            writeln!(text, "{system},test-{test},rate,{value:.2},{round}")?;
+        }
+    }
+    std::fs::write(&csv, text)?;
+    let run = |arguments: &[&OsStr]| -> Result<Nanos> {
+        let begin = Instant::now();
+        let mut command = Command::new(program);
+        command
+            .arg("--quiet")
+            .args(arguments)
+            .arg("--lab")
+            .arg(&lab);
+        let status = command.stdout(Stdio::null()).status()?;
+        // Nothing certainly differs, which has a status of its own.
+        let is_fine = matches!(status.code(), Some(0 | 11));
+        ensure!(is_fine, "{} failed: {status}", program.display());
+        Ok(Nanos::from(begin.elapsed()))
+    };
+    let mut table = Table::new(["command", "time", "goal met"]);
+    for (name, arguments, goal) in [
+        ("import", vec![OsStr::new("import"), csv.as_os_str()], None),
+        ("compare", vec![OsStr::new("compare")], Some(2)),
+        (
+            "report",
+            vec![OsStr::new("report"), OsStr::new("-o"), page.as_os_str()],
+            Some(5),
+        ),
+    ] {
+        let took = run(&arguments)?;
+        let met = goal.map_or_else(String::new, |goal| within(took < Nanos::from_secs(goal)));
+        table.row([name.to_owned(), took.to_string(), met]);
+    }
+    table.print("");
+    Ok(())
 }
 
 fn command(lab: &Path, program: &Path) -> Result<()> {

@@ -500,18 +500,23 @@ impl HistoryFormat {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
-  backslide history r7                    the systems of a run, in the order of its plan
+  backslide history r7                    the systems of a run, in the order of their versions
+  backslide history r2 r3 r4              three runs in one: what several measured is one build
   backslide history r3 r7 r9 --label trunk
-                                          the system `trunk` of several runs, in this order
+                                          the system `trunk` of several runs
   backslide history --label trunk -o trunk.html
                                           of all runs of the plan that was last run with it
   backslide history r7 --step point-query --metric server.cpu/o
+
+Builds given by path or under a name of their own keep the order in which runs are named. Measure
+one version again in each run: it tells how far the days of the runs are apart, and without it a
+change between them may come from the day.
 
 A change needs several rounds of builds that were run together, or at least 8 builds. A single
 build that differs is an outlier, not a change; a last one is unconfirmed until the next, unless it
 was measured beside another build in 3 rounds.")]
 pub(crate) struct HistoryArgs {
-    /// Which runs, in order [default: the latest]
+    /// Which runs [default: the latest]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     /// Of each run only the system of this name

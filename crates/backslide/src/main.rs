@@ -5,6 +5,7 @@ mod charts;
 mod cmd;
 mod disturbed;
 mod exit;
+mod imported;
 mod input;
 mod installing;
 mod output;

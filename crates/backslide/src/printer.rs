@@ -14,6 +14,9 @@ use crate::wrap;
 /// Width where the terminal does not tell one.
 const USUAL_WIDTH: u16 = 100;
 
+/// Width of the live line where the terminal does not tell one.
+const NARROW: u16 = 80;
+
 /// Why a result could not be written to stdout: the first time only, because what follows is missing too.
 static FAILED: OnceLock<io::Error> = OnceLock::new();
 
@@ -103,6 +106,15 @@ impl Printer {
     /// Columns of the terminal that stdout goes to.
     pub(crate) fn width(self) -> u16 {
         self.known_width().unwrap_or(USUAL_WIDTH)
+    }
+
+    /// Columns of the terminal that stderr goes to, where the live line is.
+    pub(crate) fn live_width(self) -> u16 {
+        rustix::termios::tcgetwinsize(io::stderr())
+            .ok()
+            .map(|size| size.ws_col)
+            .filter(|columns| *columns > 0)
+            .unwrap_or(NARROW)
     }
 
     fn known_width(self) -> Option<u16> {

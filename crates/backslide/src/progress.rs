@@ -8,6 +8,7 @@ use report::printable;
 
 use crate::disturbed;
 use crate::printer::Printer;
+use crate::wrap;
 
 /// Shows events as they come: one live line on a terminal, a line a trial elsewhere.
 pub(crate) struct Progress {
@@ -16,7 +17,9 @@ pub(crate) struct Progress {
     /// Expected length of the whole run.
     expected: Duration,
     begun: Instant,
-    /// What has its turn: a trial, or the loading of a template.
+    /// The round of what has its turn, as `round 3 · `; empty for the loading of a template.
+    round: String,
+    /// What has its turn: the system of a trial, or the loading of a template.
     trial: String,
     /// The trials that are under way: one, or all of a round that is run in slices.
     under_way: Vec<UnderWay>,
@@ -62,6 +65,7 @@ impl Progress {
             bar,
             expected: time_of_rest(plan, done.len()).into(),
             begun: Instant::now(),
+            round: String::new(),
             trial: String::new(),
             under_way: Vec::new(),
             trial_begun: Instant::now(),
@@ -82,6 +86,7 @@ impl Progress {
     pub(crate) fn see(&mut self, event: &Event) {
         match event {
             Event::TemplateStarted { system } => {
+                self.round.clear();
                 self.trial = format!("template of {system}");
                 self.bar.set_prefix("[template]");
                 self.show("starting");
@@ -160,7 +165,8 @@ impl Progress {
 
     /// What follows is of this trial.
     fn turn_to(&mut self, trial: &TrialKey) {
-        self.trial = name_of(trial);
+        self.round = format!("round {} · ", trial.round);
+        self.trial.clone_from(&trial.system);
         if let Some(under_way) = self.under_way.iter().find(|one| one.key == *trial) {
             self.bar.set_prefix(format!("[{}]", under_way.number));
         }
@@ -238,12 +244,17 @@ impl Progress {
     }
 
     fn show(&self, what: &str) {
-        let left = Nanos::from(self.time_left());
-        let about = self.about();
-        self.bar.set_message(printable(&format!(
-            "{} · {} · {what} · {about} {left} left",
-            self.trial, self.step
-        )));
+        let live = Live {
+            round: &self.round,
+            trial: &printable(&self.trial),
+            step: &printable(&self.step),
+            what: &printable(what),
+            left: format!("{} {} left", self.about(), Nanos::from(self.time_left())),
+        };
+        // One column stands between the number of the trial and this.
+        let taken = wrap::length(&self.bar.prefix()) + 1;
+        let room = usize::from(self.printer.live_width()).saturating_sub(taken);
+        self.bar.set_message(live.text(room));
     }
 
     /// From what this session took so far, once a trial is done; from the plan's estimate before.
@@ -256,6 +267,50 @@ impl Progress {
         let whole = self.trial_begun.duration_since(self.begun) / self.done * all;
         whole.saturating_sub(gone)
     }
+}
+
+/// What the live line says.
+struct Live<'a> {
+    round: &'a str,
+    trial: &'a str,
+    step: &'a str,
+    what: &'a str,
+    left: String,
+}
+
+impl Live<'_> {
+    /// All of it in so many columns, else without what matters less: the round, whose trial has a number; the end of
+    /// the system's name; the system; the rate; the step. The time that is left is always there.
+    fn text(&self, room: usize) -> String {
+        let Self {
+            round,
+            trial,
+            step,
+            what,
+            left,
+        } = self;
+        let after = format!(" · {step} · {what} · {left}");
+        let cut = shortened(trial, room.saturating_sub(wrap::length(&after)));
+        let ways = [
+            format!("{round}{trial}{after}"),
+            format!("{trial}{after}"),
+            cut.map_or_else(String::new, |cut| format!("{cut}{after}")),
+            format!("{step} · {what} · {left}"),
+            format!("{step} · {left}"),
+        ];
+        let fits = |way: &String| !way.is_empty() && wrap::length(way) <= room;
+        ways.into_iter().find(fits).unwrap_or_else(|| left.clone())
+    }
+}
+
+/// The fewest columns in which the beginning of a name says something.
+const SHORTEST_NAME: usize = 8;
+
+/// The beginning of a name in so many columns; `None` where it would say nothing.
+fn shortened(name: &str, room: usize) -> Option<String> {
+    let kept = room.checked_sub(1)?;
+    let beginning = name.chars().take(kept).collect::<String>();
+    (room >= SHORTEST_NAME).then(|| format!("{beginning}…"))
 }
 
 /// Trials that a plan has without those that are run again.
@@ -314,6 +369,30 @@ mod tests {
         assert_eq!(left_after(minutes(6), 6, 6), Duration::ZERO);
         // There are more trials than were planned.
         assert_eq!(left_after(minutes(7), 7, 6), Duration::ZERO);
+    }
+
+    #[test]
+    fn the_time_that_is_left_is_always_there() {
+        let live = Live {
+            round: "round 3 · ",
+            trial: "mysql-8.0.31/innodb/z12a_c8r32",
+            step: "points-notcovered-si_range=100",
+            what: "12,345 ops/s",
+            left: "at most about 2h 13m left".to_owned(),
+        };
+        let shown = [140, 100, 80, 60, 30].map(|room| {
+            let text = live.text(room);
+            assert!(wrap::length(&text) <= room, "{text}");
+            text
+        });
+        insta::assert_snapshot!(shown.join("\n"), @"
+        round 3 · mysql-8.0.31/innodb/z12a_c8r32 · points-notcovered-si_range=100 · 12,345 ops/s · at most about 2h 13m left
+        mysql-8.0.31/innodb/z12… · points-notcovered-si_range=100 · 12,345 ops/s · at most about 2h 13m left
+        points-notcovered-si_range=100 · 12,345 ops/s · at most about 2h 13m left
+        points-notcovered-si_range=100 · at most about 2h 13m left
+        at most about 2h 13m left
+        ");
+        assert_eq!(live.text(10), live.left);
     }
 
     #[test]

@@ -18,7 +18,14 @@ pub(crate) fn print(printer: Printer, table: &Table) {
     if !table.title.is_empty() {
         printer.result(&format!("\n{}", printer.wrapped(&table.title)));
     }
-    printer.styled(&text(table, printer.width()));
+    let (shown, left_out) = with_room(table, usize::from(printer.width()));
+    printer.styled(&text(&shown, printer.width()));
+    if !left_out.is_empty() {
+        printer.note(&printer.wrapped(&format!(
+            "no room for {}: a wider terminal shows more",
+            left_out.join(", ")
+        )));
+    }
     let (signs, others) = table.note_lines();
     for sign in signs {
         printer.prose(sign);
@@ -37,6 +44,24 @@ pub(crate) fn text(table: &Table, width: u16) -> String {
         .iter()
         .map(|columns| grid(&part(table, columns), width));
     parts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// The table without the columns that give way, as far as there is no room for them, and the heads of these.
+pub(crate) fn with_room(table: &Table, width: usize) -> (Table, Vec<String>) {
+    let mut kept: Vec<usize> = (0..table.headers.len()).collect();
+    let mut left_out = Vec::new();
+    loop {
+        let shown = part(table, &kept);
+        let spare = |column: &usize| table.headers[*column].spare;
+        let next = kept.iter().copied().max_by_key(spare);
+        match next.filter(|next| spare(next) > 0 && parts(&Texts::of(&shown), width).len() > 1) {
+            Some(next) => {
+                kept.retain(|column| *column != next);
+                left_out.push(head(&table.headers[next]));
+            }
+            None => return (shown, left_out),
+        }
+    }
 }
 
 /// What is written in a table.

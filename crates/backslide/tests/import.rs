@@ -245,6 +245,30 @@ fn histories_over_imports_do_not_depend_on_parts_of_a_second() {
 }
 
 #[test]
+fn a_file_is_imported_once_unless_somebody_insists() {
+    let bench = Bench::new();
+    bench.write("mine.csv", &csv("mysql-9.7.4"));
+    bench.write("copy.csv", &csv("mysql-9.7.4"));
+    bench.run(&["import", "mine.csv"]).fine();
+    let refused = bench.run(&["import", "copy.csv", "--name", "other"]);
+    assert_eq!((refused.code(), refused.stdout.as_str()), (1, ""));
+    insta::assert_snapshot!(refused.stderr, @"error: copy.csv: run r1 has this already; `backslide show r1` shows it, --again imports it once more");
+    assert_eq!(bench.run(&["import", "copy.csv", "--again"]).fine(), "r2\n");
+    // What is there twice counts once.
+    let history = bench.run(&["history", "r1", "r2", "r2", "--format", "json"]);
+    assert!(
+        history.stderr.contains("r2 is named twice"),
+        "{}",
+        history.stderr
+    );
+    let history = history.json();
+    assert_eq!(history["copies"][0]["run"], "r2", "{history}");
+    let rounds = |history: &Value| history["lines"][0]["points"][0]["rounds"].clone();
+    let alone = bench.run(&["history", "r1", "--format", "json"]).json();
+    assert_eq!(rounds(&history), rounds(&alone));
+}
+
+#[test]
 fn a_file_is_no_second_round_of_itself() {
     let bench = Bench::new();
     bench.write("a.txt", &sysbench(1000));

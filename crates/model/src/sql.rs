@@ -34,6 +34,15 @@ impl SqlSpec {
         self.steps.iter().find(|step| step.id == *id)
     }
 
+    /// The step with this name. It is looked for at this place first: of thousands of steps, each would be searched
+    /// for among all.
+    pub fn step_at(&self, ordinal: u32, id: &StepId) -> Option<&SqlStep> {
+        let there = self.steps.get(ordinal as usize);
+        there
+            .filter(|step| step.id == *id)
+            .or_else(|| self.step(id))
+    }
+
     /// The most clients that a step has.
     pub fn most_clients(&self) -> u32 {
         self.steps.iter().map(|s| s.clients).max().unwrap_or(1)

@@ -105,10 +105,18 @@ impl Ord for Version {
                 (None, None) => Ordering::Equal,
                 (None, Some(_)) => Ordering::Greater,
                 (Some(_), None) => Ordering::Less,
-                // `alpha` < `beta` < `devel`... is not the release order; only `rc` must be last.
-                (Some(a), Some(b)) => (a.0 == "rc", a).cmp(&(b.0 == "rc", b)),
+                (Some(a), Some(b)) => (stage(&a.0), a).cmp(&(stage(&b.0), b)),
             })
     }
+}
+
+/// The order in which pre-releases come: `19devel`, `19alpha1`, `19beta1`, `19rc1`.
+fn stage(word: &str) -> usize {
+    let words = ["devel", "alpha", "beta", "rc"];
+    words
+        .iter()
+        .position(|known| *known == word)
+        .unwrap_or(words.len())
 }
 
 impl PartialOrd for Version {
@@ -129,6 +137,8 @@ mod tests {
     fn orders_by_number_not_by_letter() {
         assert!(v("10.2.11") < v("10.11.5"));
         assert!(v("5.7.44") < v("8.0.0"));
+        assert!(v("19devel") < v("19alpha1"));
+        assert!(v("19alpha1") < v("19beta1"));
         assert!(v("19beta2") < v("19rc1"));
         assert!(v("19rc1") < v("19"));
         assert!(v("19rc1") < v("19.1"));

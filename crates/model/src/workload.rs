@@ -57,19 +57,22 @@ impl WorkloadSpec {
     }
 
     /// The heading under which reports list a step; empty where the workload has none.
-    pub fn group_of(&self, step: &StepId) -> &str {
+    pub fn group_of(&self, step: &StepInfo) -> &str {
         match self {
             Self::Insert(_) | Self::Tpcc(_) => "",
-            Self::Sql(spec) => spec.step(step).map_or("", |step| &step.group),
+            Self::Sql(spec) => {
+                let step = spec.step_at(step.ordinal, &step.step);
+                step.map_or("", |step| &step.group)
+            }
         }
     }
 
     /// When the operations of a step start; `None` for a step that runs no statements of a workload file.
-    pub fn pace_of(&self, step: &StepId) -> Option<&SqlPace> {
+    pub fn pace_of(&self, step: &StepInfo) -> Option<&SqlPace> {
         let Self::Sql(spec) = self else {
             return None;
         };
-        match &spec.step(step)?.work {
+        match &spec.step_at(step.ordinal, &step.step)?.work {
             SqlWork::Run(run) => Some(&run.pace),
             SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => None,
         }
@@ -84,7 +87,7 @@ impl WorkloadSpec {
         let rate = || MetricId::new(MetricId::RATE);
         match self {
             Self::Insert(_) => rate(),
-            Self::Sql(_) => match self.pace_of(&step.step) {
+            Self::Sql(_) => match self.pace_of(step) {
                 Some(SqlPace::Rate { .. }) => response(),
                 Some(SqlPace::Ramp { .. }) => highest(),
                 Some(SqlPace::Unlimited) | None => rate(),

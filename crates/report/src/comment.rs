@@ -160,10 +160,7 @@ fn certain(text: &mut String, view: &View<'_>, compared: &[&Comparison]) {
 }
 
 fn row(view: &View<'_>, comparison: &Comparison) -> Vec<Cell> {
-    let step = view
-        .steps
-        .iter()
-        .find(|step| step.step == comparison.step && step.clients == comparison.clients);
+    let step = view.step_of(comparison);
     let moved = step.and_then(|step| view_moved_with(view, step, comparison));
     vec![
         Cell::text(comparison.system.clone()),
@@ -222,8 +219,7 @@ fn named(view: &View<'_>, comparison: &Comparison) -> String {
 }
 
 fn label(view: &View<'_>, comparison: &Comparison) -> String {
-    let mut steps = view.steps.iter();
-    let step = steps.find(|s| s.step == comparison.step && s.clients == comparison.clients);
+    let step = view.step_of(comparison);
     step.map_or_else(|| comparison.step.0.clone(), |step| view.label(step))
 }
 

@@ -1,5 +1,6 @@
 //! In which order steps are listed, and under which headings.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use model::{SqlStep, StepInfo, WorkloadSpec};
@@ -31,7 +32,9 @@ pub(crate) fn ordered(steps: &[StepInfo], workload: &WorkloadSpec) -> Vec<StepIn
     let mut steps: Vec<&StepInfo> = steps.iter().collect();
     steps.sort_by_key(|step| step.ordinal);
     let known: Vec<Known<'_>> = steps.iter().map(|s| (*s, sql_step(workload, s))).collect();
-    let mut keyed: Vec<(Key, &StepInfo)> = known.iter().map(|k| (key(*k, &known), k.0)).collect();
+    let firsts = Firsts::of(&known);
+    let keyed = known.iter().map(|known| (key(*known, &firsts), known.0));
+    let mut keyed: Vec<(Key, &StepInfo)> = keyed.collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0));
     keyed.into_iter().map(|(_, step)| step.clone()).collect()
 }
@@ -40,7 +43,7 @@ pub(crate) fn ordered(steps: &[StepInfo], workload: &WorkloadSpec) -> Vec<StepIn
 pub(crate) fn groups(steps: &[StepInfo], workload: &WorkloadSpec) -> Vec<StepGroup> {
     let mut groups: Vec<StepGroup> = Vec::new();
     for (place, step) in steps.iter().enumerate() {
-        let title = title(workload.group_of(&step.step));
+        let title = title(workload.group_of(step));
         match groups.last_mut() {
             Some(group) if group.title == title => group.places.end = place + 1,
             _ => groups.push(StepGroup {
@@ -67,7 +70,7 @@ pub fn title(group: &str) -> String {
 pub(crate) fn sql_step<'w>(workload: &'w WorkloadSpec, step: &StepInfo) -> Option<&'w SqlStep> {
     match workload {
         WorkloadSpec::Insert(_) | WorkloadSpec::Tpcc(_) => None,
-        WorkloadSpec::Sql(spec) => spec.step(&step.step),
+        WorkloadSpec::Sql(spec) => spec.step_at(step.ordinal, &step.step),
     }
 }
 
@@ -77,17 +80,33 @@ type Known<'a> = (&'a StepInfo, Option<&'a SqlStep>);
 /// Group, first place of that group, name within it, first place of the test, clients, place.
 type Key = (usize, u32, String, u32, u32, u32);
 
-fn key((step, sql): Known<'_>, all: &[Known<'_>]) -> Key {
+/// The first places of groups and of their tests: an import may have thousands.
+struct Firsts<'a> {
+    groups: HashMap<&'a str, u32>,
+    tests: HashMap<(&'a str, &'a str), u32>,
+}
+
+impl<'a> Firsts<'a> {
+    /// Of steps in the workload's order.
+    fn of(known: &[Known<'a>]) -> Self {
+        let (mut groups, mut tests) = (HashMap::new(), HashMap::new());
+        for (step, sql) in known {
+            if let Some(sql) = sql {
+                let (group, test) = (sql.group.as_str(), sql.test.as_str());
+                groups.entry(group).or_insert(step.ordinal);
+                tests.entry((group, test)).or_insert(step.ordinal);
+            }
+        }
+        Self { groups, tests }
+    }
+}
+
+fn key((step, sql): Known<'_>, firsts: &Firsts<'_>) -> Key {
     let Some(sql) = sql else {
         return (0, 0, String::new(), step.ordinal, 0, step.ordinal);
     };
-    let first = |holds: &dyn Fn(&SqlStep) -> bool| {
-        let mut alike = all.iter().filter(|(_, other)| other.is_some_and(holds));
-        alike
-            .next()
-            .map_or(step.ordinal, |(first, _)| first.ordinal)
-    };
-    let of_test = first(&|other| other.test == sql.test && other.group == sql.group);
+    let place = |first: Option<&u32>| first.copied().unwrap_or(step.ordinal);
+    let of_test = place(firsts.tests.get(&(sql.group.as_str(), sql.test.as_str())));
     let within = |rank, group, name| (rank, group, name, of_test, step.clients, step.ordinal);
     if sql.group.is_empty() {
         return within(0, 0, String::new());
@@ -96,7 +115,7 @@ fn key((step, sql): Known<'_>, all: &[Known<'_>]) -> Key {
     if let Some(place) = published {
         within(1 + place, 0, published_key(&sql.test))
     } else {
-        let group = first(&|other| other.group == sql.group);
+        let group = place(firsts.groups.get(sql.group.as_str()));
         within(1 + PUBLISHED.len(), group, String::new())
     }
 }

@@ -7,7 +7,7 @@ mod tables;
 use std::fmt::Write;
 
 use model::{Direction, Unit, describe};
-use stats::{Change, History, HistoryLine, Ratio, Standing};
+use stats::{At, Change, Copied, History, HistoryLine, Ratio, Standing};
 
 use crate::chart::sparkline::Spark;
 use crate::{Tone, format, markdown};
@@ -73,7 +73,36 @@ pub fn history_sentence(history: &History) -> String {
         );
     }
     text.push_str(&fallen(history));
+    text.push_str(&between_days(history));
+    text.push_str(&copies(history));
     text
+}
+
+/// How many changes stand where the runs change, and nothing tells the version from the day.
+fn between_days(history: &History) -> String {
+    let changes = history.lines.iter().flat_map(|line| &line.changes);
+    match changes.filter(|change| change.may_be_day).count() {
+        0 => String::new(),
+        count => format!(
+            " {count} of these may come from the day: no run links the builds before and after. Measure one version \
+             in both runs."
+        ),
+    }
+}
+
+/// What was imported or measured once and is there twice.
+fn copies(history: &History) -> String {
+    let told = history.copies.iter().map(|copy| {
+        let Copied {
+            run,
+            of,
+            system,
+            rounds,
+        } = copy;
+        let rounds = format::plural(*rounds as usize, "round");
+        format!(" {run} repeats {rounds} of {system} of {of} to the last digit: counted once.")
+    });
+    told.collect()
 }
 
 /// ` The last build fell to zero in l.i1, rate.`; empty where it did in no line.
@@ -103,14 +132,22 @@ fn name(history: &History, place: usize) -> String {
     let Some(at) = history.builds.get(place) else {
         return String::new();
     };
-    let others = || history.builds.iter();
-    if others().all(|other| other.run == at.run) {
-        at.system.clone()
-    } else if others().all(|other| other.system == at.system) {
-        format!("{} {}", at.run, at.build)
-    } else {
-        format!("{} {}", at.run, at.system)
+    let same = |of: fn(&At) -> &str| {
+        let others = history.builds.iter();
+        others.filter(|other| of(other) == of(at)).count() > 1
+    };
+    let (is_same_system, is_same_build) = (same(|at| &at.system), same(|at| &at.build));
+    match (is_same_system, is_same_build) {
+        (false, _) => at.system.clone(),
+        (true, false) => at.build.clone(),
+        (true, true) => format!("{} {}", runs(at), at.system),
     }
+}
+
+/// `r2, r3`.
+fn runs(at: &At) -> String {
+    let runs = at.runs.iter().map(|run| run.0.as_str());
+    runs.collect::<Vec<_>>().join(", ")
 }
 
 /// What a step is called: with its clients where it was run with several numbers of them.

@@ -55,10 +55,7 @@ fn counts(comparisons: &[&Comparison]) -> String {
 }
 
 fn case(text: &mut String, view: &View<'_>, comparison: &Comparison) {
-    let step = view
-        .steps
-        .iter()
-        .find(|step| step.step == comparison.step && step.clients == comparison.clients);
+    let step = view.step_of(comparison);
     let label = step.map_or_else(|| comparison.step.0.clone(), |step| view.label(step));
     let moved = step.and_then(|step| view_moved_with(view, step, comparison));
     let class = attribute(&comparison.system);

@@ -42,6 +42,8 @@ pub struct Header {
     pub unit: String,
     /// How it is set.
     pub align: Align,
+    /// Where a terminal has no room for all columns, that with the highest number goes first; one with 0 stays.
+    pub spare: u8,
 }
 
 impl Header {
@@ -51,6 +53,7 @@ impl Header {
             text: text.into(),
             unit: String::new(),
             align: Align::Left,
+            spare: 0,
         }
     }
 
@@ -60,7 +63,13 @@ impl Header {
             text: text.into(),
             unit: unit.into(),
             align: Align::Right,
+            spare: 0,
         }
+    }
+
+    /// The same as [`Header::spare`] says.
+    pub fn spared(self, spare: u8) -> Self {
+        Self { spare, ..self }
     }
 }
 

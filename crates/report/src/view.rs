@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::{Comparison, Counts, MetricId, StepInfo, StepSeries, Unit, Verdict, WorkloadSpec};
 
-use self::index::{Key, Place, Values};
+use self::index::{Key, OfStep, Place, Values};
 use crate::Input;
 use crate::groups::{self, StepGroup};
 use crate::spread::median;
@@ -49,6 +49,7 @@ pub(crate) struct View<'a> {
     values: HashMap<Key<'a>, Values>,
     comparisons: HashMap<Key<'a>, &'a Comparison>,
     by_place: HashMap<Place<'a>, Vec<&'a Comparison>>,
+    by_step: HashMap<&'a str, OfStep<'a>>,
     /// Every name that is part of a key: turns a name from anywhere into the input's own.
     names: HashSet<&'a str>,
 }
@@ -64,6 +65,7 @@ impl<'a> View<'a> {
         let comparisons = index::comparisons(input);
         let keys = values.keys().chain(comparisons.keys());
         let steps = groups::ordered(&input.data.steps, &plan.workload);
+        let by_step = index::by_step(input, &steps, &values);
         Self {
             input,
             base,
@@ -77,6 +79,7 @@ impl<'a> View<'a> {
             values,
             comparisons,
             by_place: index::by_place(input),
+            by_step,
         }
     }
 
@@ -223,7 +226,8 @@ impl<'a> View<'a> {
 
     /// A step's name; with its clients where the workload has the step several times.
     pub(crate) fn label(&self, step: &StepInfo) -> String {
-        if self.steps.iter().filter(|s| s.step == step.step).count() > 1 {
+        let of_step = self.by_step.get(step.step.0.as_str());
+        if of_step.is_some_and(|of_step| of_step.places.len() > 1) {
             format!("{} ×{}", step.step, step.clients)
         } else {
             step.step.0.clone()
@@ -232,27 +236,10 @@ impl<'a> View<'a> {
 
     /// The operation kinds of a step of which any ended: what it is about first, the others by name.
     pub(crate) fn kinds(&self, step: &StepInfo) -> Vec<String> {
-        let data = self.input.data;
-        let of_series = data
-            .series
-            .iter()
-            .filter(|s| s.step == step.step)
-            .flat_map(|s| &s.kinds)
-            .filter(|k| k.ops.iter().any(|ops| *ops > 0))
-            .map(|k| k.kind.as_str());
-        let of_histograms = data
-            .histograms
-            .iter()
-            .filter(|h| h.step == step.step)
-            .map(|h| h.kind.as_str());
-        let of_cells = self
-            .values
-            .keys()
-            .filter(|k| k.1 == step.step.0)
-            .filter_map(|k| k.3.strip_prefix("service.")?.strip_suffix(".p50"));
-        let others: BTreeSet<&str> = of_series.chain(of_histograms).chain(of_cells).collect();
+        let of_step = self.by_step.get(step.step.0.as_str());
+        let others = of_step.into_iter().flat_map(|of_step| &of_step.kinds);
         let (subject, others): (Vec<&str>, Vec<&str>) =
-            others.into_iter().partition(|kind| *kind == step.subject);
+            others.copied().partition(|kind| *kind == step.subject);
         subject
             .into_iter()
             .chain(others)
@@ -262,10 +249,16 @@ impl<'a> View<'a> {
 
     /// The series of one system in one step, a round each.
     pub(crate) fn series(&self, system: &str, step: &StepInfo) -> Vec<&'a StepSeries> {
-        let all = &self.input.data.series;
-        all.iter()
-            .filter(|s| s.step == step.step && s.system == system)
-            .collect()
+        let of_step = self.by_step.get(step.step.0.as_str());
+        let series = of_step.into_iter().flat_map(|of_step| &of_step.series);
+        series.copied().filter(|s| s.system == system).collect()
+    }
+
+    /// The step that a comparison is of.
+    pub(crate) fn step_of(&self, comparison: &Comparison) -> Option<&StepInfo> {
+        let of_step = self.by_step.get(comparison.step.0.as_str())?;
+        let mut steps = of_step.places.iter().map(|place| &self.steps[*place]);
+        steps.find(|step| step.clients == comparison.clients)
     }
 }
 

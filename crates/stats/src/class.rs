@@ -15,13 +15,13 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    /// The class of a step of this workload.
-    pub(crate) fn of(workload: &WorkloadSpec, step: &StepId) -> Self {
+    /// The class of a step of this workload, at this place in it.
+    pub(crate) fn of(workload: &WorkloadSpec, ordinal: u32, step: &StepId) -> Self {
         match workload {
             WorkloadSpec::Insert(_) if step.0.starts_with("l.") => Self::Load,
             // The query steps of the Insert Benchmark have writers in the background.
             WorkloadSpec::Insert(_) => Self::Write,
-            WorkloadSpec::Sql(spec) => match spec.step(step).map(|step| &step.work) {
+            WorkloadSpec::Sql(spec) => match spec.step_at(ordinal, step).map(|step| &step.work) {
                 Some(SqlWork::Run(run)) if run.writes => Self::Write,
                 Some(SqlWork::Run(_)) => Self::Read,
                 Some(SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset)
@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn loading_and_querying_are_two_classes_of_the_insert_benchmark() {
         let workload = empty_run(&["a"]).info.plan.workload;
-        let class = |step: &str| Class::of(&workload, &StepId::new(step));
+        let class = |step: &str| Class::of(&workload, 0, &StepId::new(step));
         assert_eq!((class("l.i0"), class("l.x")), (Class::Load, Class::Load));
         assert_eq!((class("qr100"), class("qp1")), (Class::Write, Class::Write));
     }

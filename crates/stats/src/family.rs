@@ -54,8 +54,8 @@ impl Priors {
 }
 
 fn which(place: &Place<'_>, row: &Row<'_>, data: &RunData) -> Which {
-    let (_, step, metric) = place;
-    let class = Class::of(&data.info.plan.workload, step);
+    let (ordinal, step, metric) = place;
+    let class = Class::of(&data.info.plan.workload, *ordinal, step);
     (*metric, class, row.is_sliced())
 }
 

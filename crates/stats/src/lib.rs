@@ -40,8 +40,8 @@ pub use control::{ControlSummary, is_judged, rates_of_control};
 pub use fdr::adjust;
 pub use group::{GroupSummary, summarise};
 pub use history::{
-    At, Change, Found, History, HistoryError, HistoryLine, HistoryOptions, HistoryPoint, Part,
-    Ratio, Series, Standing, analyse, history,
+    At, Change, Copied, Days, Found, History, HistoryError, HistoryLine, HistoryOptions,
+    HistoryPoint, Part, Ratio, Replicate, Series, Standing, analyse, history,
 };
 pub use looks::{Looks, Next};
 pub use options::{CompareError, Options, Selection};

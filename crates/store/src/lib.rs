@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use error::Fault;
@@ -108,6 +109,7 @@ impl Store {
     fn prepare(&mut self) -> Result<(), Fault> {
         let connection = &mut self.connection;
         connection.busy_timeout(PATIENCE)?;
+        keep_plans(connection)?;
         // Before anything is written: the file may belong to someone else.
         migrate::recognise(connection, &self.path)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -158,6 +160,13 @@ fn turn(path: &Path) -> Option<File> {
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return None,
         }
     }
+}
+
+/// Statements keep the plan of their first use. Otherwise each new value of a parameter makes `SQLite` plan again,
+/// where it was built to learn from samples: as long as reading the rows of a step takes.
+pub(crate) fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 fn in_transaction<T>(

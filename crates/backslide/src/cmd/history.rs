@@ -1,5 +1,6 @@
 //! `backslide history`: many builds in order, and where a metric changed its level.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
@@ -15,10 +16,9 @@ use crate::{output, runs, table};
 
 pub(crate) fn run(args: &HistoryArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let lab = runs::open(root)?;
-    let loaded = load(&lab, args)?;
+    let loaded = load(&lab, args, printer)?;
     let parts: Vec<Part<'_>> = loaded.iter().map(|data| part(data, args)).collect();
-    let options = options(args, &parts)?;
-    let history = stats::history(&parts, &options)?;
+    let history = stats::history(&parts, &options(args))?;
     let format = format_of(args)?;
     let text = match format {
         HistoryFormat::Text if args.output.is_none() => {
@@ -61,17 +61,16 @@ fn generated() -> String {
     format!("Made by backslide {}, {now}.", env!("CARGO_PKG_VERSION"))
 }
 
-/// The runs that were named, in that order; else, with a label, all runs of the plan that was last run with a
+/// The runs that were named, each once, in that order; else, with a label, all runs of the plan that was last run with a
 /// system of that label; else the latest run.
-fn load(lab: &Lab, args: &HistoryArgs) -> Result<Vec<RunData>> {
-    let wanted: Vec<RunId> = match (args.runs.as_slice(), &args.label) {
+fn load(lab: &Lab, args: &HistoryArgs, printer: Printer) -> Result<Vec<RunData>> {
+    let mut wanted: Vec<RunId> = match (args.runs.as_slice(), &args.label) {
         ([], None) => vec![runs::choose(lab, None)?],
         ([], Some(label)) => of_label(lab, label)?,
         (named, _) => named.iter().map(|name| runs::named(name)).collect(),
     };
-    if let Some(twice) = (1..wanted.len()).find(|place| wanted[..*place].contains(&wanted[*place]))
-    {
-        bail!("run {} is named twice", wanted[twice]);
+    for twice in once_each(&mut wanted) {
+        printer.note(&format!("{twice} is named twice: counted once"));
     }
     let loaded = wanted.iter().map(|run| lab.store.load(run, runs::NUMBERS));
     Ok(loaded.collect::<Result<_, _>>()?)
@@ -109,38 +108,24 @@ fn part<'a>(data: &'a RunData, args: &HistoryArgs) -> Part<'a> {
     }
 }
 
-fn options(args: &HistoryArgs, parts: &[Part<'_>]) -> Result<HistoryOptions> {
+/// Takes out what was named before, and yields it.
+fn once_each(runs: &mut Vec<RunId>) -> Vec<RunId> {
+    let mut seen = HashSet::new();
+    runs.extract_if(.., |run| !seen.insert(run.clone()))
+        .collect()
+}
+
+fn options(args: &HistoryArgs) -> HistoryOptions {
     let metrics = if args.metric.iter().any(|metric| metric == "all") {
         Selection::All
     } else {
         Selection::Only(args.metric.iter().map(MetricId::new).collect())
     };
-    Ok(HistoryOptions {
+    HistoryOptions {
         metrics,
         step: args.step.as_ref().map(StepId::new),
         min_effect: args.min_effect,
-        base: base(args.base.as_deref(), parts)?,
-    })
-}
-
-/// The place of the build that the others are compared with: the first, or the first that the name fits.
-fn base(named: Option<&str>, parts: &[Part<'_>]) -> Result<usize> {
-    let Some(name) = named else {
-        return Ok(0);
-    };
-    let mut builds = parts.iter().flat_map(|part| {
-        let info = &part.data.info;
-        part.systems.iter().map(move |system| (info, *system))
-    });
-    let place = builds.position(|(info, system)| {
-        let build = info.plan.system(system).map(|system| system.build.id());
-        info.id.0 == name || system == name || build.as_deref() == Some(name)
-    });
-    match place {
-        Some(place) => Ok(place),
-        None => {
-            bail!("no build of this history is called `{name}`: name a run, a system or a build")
-        }
+        base: args.base.clone(),
     }
 }
 
@@ -150,7 +135,15 @@ mod tests {
     use crate::made_up::{self, micro::Micro};
 
     #[test]
-    fn a_base_is_a_run_a_system_or_a_build_and_the_control_is_no_part() {
+    fn a_run_that_is_named_twice_counts_once() {
+        let id = |name: &str| RunId(name.into());
+        let mut runs = vec![id("r2"), id("r1"), id("r2"), id("r2")];
+        assert_eq!(once_each(&mut runs), [id("r2"), id("r2")]);
+        assert_eq!(runs, [id("r2"), id("r1")]);
+    }
+
+    #[test]
+    fn the_control_is_no_part() {
         let mut micro = Micro::usual();
         let names = ["old", "new", "control"];
         micro.shape.systems = names.iter().map(|n| ((*n).to_owned(), 1.0)).collect();
@@ -172,10 +165,5 @@ mod tests {
         let all = [part(&data, &args(None))];
         assert_eq!(all[0].systems, ["old", "new"]);
         assert_eq!(part(&data, &args(Some("new"))).systems, ["new"]);
-        assert_eq!(base(None, &all).unwrap(), 0);
-        assert_eq!(base(Some("new"), &all).unwrap(), 1);
-        assert_eq!(base(Some(&data.info.id.0), &all).unwrap(), 0);
-        let message = base(Some("none"), &all).unwrap_err().to_string();
-        assert!(message.contains("`none`"), "{message}");
     }
 }

@@ -15,6 +15,7 @@ use lab::Lab;
 use model::{Dbms, MetricId, RunId};
 
 use crate::exit::Exit;
+use crate::imported;
 use crate::printer::Printer;
 use find::Found;
 
@@ -64,6 +65,9 @@ pub(crate) struct ImportArgs {
     /// [default: one that backslide does not run]
     #[arg(long, value_parser = dbms)]
     pub(crate) dbms: Option<Dbms>,
+    /// Import what a run of this lab has already, as with other options
+    #[arg(long)]
+    pub(crate) again: bool,
 }
 
 fn kind(name: &str) -> Result<Kind, String> {
@@ -106,13 +110,18 @@ pub(crate) fn run(args: &ImportArgs, root: &Path, printer: Printer) -> Result<Ex
         source: format!("imported from {}\n", paths.join(", ")),
         by_version: found.is_searched,
     };
-    let imported = ::import::run(&rows, &about, &options)?;
+    let mut found = ::import::run(&rows, &about, &options)?;
+    let digests = imported::provenance(&sources);
+    found.plan.source.push_str(&digests);
     let tables = match options.mode {
         Mode::Compat => published(sources, &rows, &options)?,
         Mode::Exact => String::new(),
     };
     let mut lab = Lab::open(root)?;
-    let run = keep(&mut lab, &imported)?;
+    if !args.again {
+        imported::refuse(&lab, &sources)?;
+    }
+    let run = keep(&mut lab, &found)?;
     match options.mode {
         Mode::Compat => printer.raw(tables.as_bytes()),
         Mode::Exact => say_differences(sources, &rows, &options, printer),

@@ -106,7 +106,7 @@ fn as_table(lines: &[Line<'_>]) -> Table {
             Cell::text(line.run),
             Cell::text(line.plan),
             Cell::text(line.workload),
-            Cell::text(line.started),
+            Cell::text(to_the_minute(line.started)),
             Cell::text(line.state),
             Cell::text(trials),
             Cell::text(line.systems.len().to_string()),
@@ -116,18 +116,72 @@ fn as_table(lines: &[Line<'_>]) -> Table {
     Table {
         title: String::new(),
         note: String::new(),
-        headers: [
-            "run", "plan", "workload", "started", "state", "trials", "systems", "base",
-        ]
-        .map(Header::words)
-        .to_vec(),
+        headers: vec![
+            Header::words("run"),
+            Header::words("plan"),
+            Header::words("workload").spared(2),
+            // Set as a number, so that it stays on one line.
+            Header::numbers("started", "UTC"),
+            Header::words("state"),
+            Header::words("trials"),
+            Header::words("systems").spared(3),
+            Header::words("base").spared(1),
+        ],
         rows: rows.collect(),
+    }
+}
+
+/// `2026-11-23 16:56` of `2026-11-23T16:56:20Z`: seconds tell hardly any runs apart.
+fn to_the_minute(started: &str) -> String {
+    match started.parse::<jiff::Timestamp>() {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M").to_string(),
+        Err(_) => started.to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_is_one_table_at_both_widths() {
+        let line = |run: &'static str, plan: &'static str, rounds: Option<&str>| Line {
+            run,
+            plan,
+            workload: "micro",
+            started: "2026-11-23T16:56:20Z",
+            state: "unfinished",
+            systems: vec!["a", "b"],
+            base: "mysql-8.0.31/innodb/z12a_c8r32",
+            rounds: 3,
+            trials: 6,
+            completed: 4,
+            failed: 0,
+            quarantined: 2,
+            rounds_complete: rounds.map(str::to_owned),
+        };
+        let table = as_table(&[
+            line("r1", "mysql-5.6-to-9.7", None),
+            line(
+                "r12",
+                "nightly",
+                Some("1 of 3 rounds complete, 2 disturbed"),
+            ),
+        ]);
+        let shown = |width: u16| {
+            let (table, left_out) = table::with_room(&table, usize::from(width));
+            let text = table::text(&table, width);
+            let plain = anstream::adapter::strip_str(&text).to_string();
+            assert_eq!(plain.matches("run ").count(), 1, "{plain}");
+            (plain, left_out)
+        };
+        let (narrow, left_out) = shown(80);
+        insta::assert_snapshot!(narrow);
+        assert_eq!(left_out, ["systems"]);
+        let (wide, left_out) = shown(140);
+        insta::assert_snapshot!(wide);
+        assert!(left_out.is_empty());
+    }
 
     #[test]
     fn disturbed_rounds_are_told_beside_the_trials() {

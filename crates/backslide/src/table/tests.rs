@@ -37,6 +37,33 @@ fn verdicts_by_group() {
     assert!(longest <= Some(80), "{longest:?}\n{narrow}");
 }
 
+/// A verdict stands in the line of its ratio, however many metrics there are.
+#[test]
+fn verdicts_of_all_metrics_are_one_table() {
+    let all = |input: &Input<'_>| {
+        tables::verdicts(
+            input,
+            &Shown {
+                system: Some("mysql-9.7.4/z12a".into()),
+                all_metrics: true,
+                ..Shown::default()
+            },
+        )
+    };
+    let data = made_up::micro::run(&Micro::usual());
+    let comparisons = made_up::comparisons(&data);
+    let table = all(&Input::new(&data, &comparisons));
+    for (width, expected) in [(80, vec!["rounds", "q", "why"]), (140, vec![])] {
+        let (shown, left_out) = with_room(&table, width);
+        assert_eq!(left_out, expected, "{width}");
+        let text = text(&shown, width as u16);
+        let plain = anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(plain.matches("verdict").count(), 1, "{plain}");
+        let longest = plain.lines().map(wrap::length).max();
+        assert!(longest <= Some(width), "{longest:?}\n{plain}");
+    }
+}
+
 #[test]
 fn a_sweep() {
     let micro = Micro::sweep(&[1, 4, 8, 16, 24, 32, 48]);

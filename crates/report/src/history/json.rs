@@ -1,7 +1,8 @@
 //! A history for programs.
 
+use model::RunId;
 use serde::Serialize;
-use stats::{Change, History, HistoryLine, HistoryPoint, Ratio};
+use stats::{Change, Copied, History, HistoryLine, HistoryPoint, Ratio};
 
 use super::{direction, standing};
 use crate::pretty_json;
@@ -11,11 +12,21 @@ struct Whole<'a> {
     builds: Vec<Entry<'a>>,
     base: usize,
     lines: Vec<Line<'a>>,
+    copies: Vec<Copy<'a>>,
+}
+
+#[derive(Serialize)]
+struct Copy<'a> {
+    run: &'a str,
+    of: &'a str,
+    system: &'a str,
+    rounds: u32,
 }
 
 #[derive(Serialize)]
 struct Entry<'a> {
     run: &'a str,
+    runs: Vec<&'a str>,
     system: &'a str,
     build: &'a str,
 }
@@ -30,13 +41,21 @@ struct Line<'a> {
     points: Vec<Option<Point<'a>>>,
     changes: Vec<Step>,
     zeros: &'a [usize],
+    days: Vec<Day<'a>>,
+}
+
+#[derive(Serialize)]
+struct Day<'a> {
+    run: &'a str,
+    factor: f64,
 }
 
 #[derive(Serialize)]
 struct Point<'a> {
     value: f64,
     error: Option<f64>,
-    rounds: &'a [(u32, f64)],
+    rounds: Vec<(u32, f64)>,
+    runs: Vec<&'a str>,
     previous: Option<RatioLine>,
     base: Option<RatioLine>,
     standing: &'static str,
@@ -59,14 +78,16 @@ struct Step {
     p_value: f64,
     q_value: f64,
     verdict: &'static str,
+    may_be_day: bool,
 }
 
-/// A JSON object `{builds, base, lines}`, indented, with a newline at its end: `base` and the `build` of a
+/// A JSON object `{builds, base, lines, copies}`, indented, with a newline at its end: `base` and the `build` of a
 /// change are places in `builds`, and each line has one point a build, `null` where it has no value; `zeros` are
 /// the places of builds that have zero in every round.
 pub fn history_json(history: &History) -> String {
     let builds = history.builds.iter().map(|at| Entry {
-        run: &at.run.0,
+        run: at.runs.first().map_or("", |run| &run.0),
+        runs: at.runs.iter().map(|run| run.0.as_str()).collect(),
         system: &at.system,
         build: &at.build,
     });
@@ -74,8 +95,18 @@ pub fn history_json(history: &History) -> String {
         builds: builds.collect(),
         base: history.base,
         lines: history.lines.iter().map(line).collect(),
+        copies: history.copies.iter().map(copy).collect(),
     };
     pretty_json(&whole).unwrap_or_else(|_| unreachable!("strings and numbers always serialise"))
+}
+
+fn copy(copied: &Copied) -> Copy<'_> {
+    Copy {
+        run: &copied.run.0,
+        of: &copied.of.0,
+        system: &copied.system,
+        rounds: copied.rounds,
+    }
 }
 
 fn line(line: &HistoryLine) -> Line<'_> {
@@ -92,6 +123,14 @@ fn line(line: &HistoryLine) -> Line<'_> {
             .map(|change| step(line, change))
             .collect(),
         zeros: &line.zeros,
+        days: line.days.iter().map(day).collect(),
+    }
+}
+
+fn day((run, factor): &(RunId, f64)) -> Day<'_> {
+    Day {
+        run: &run.0,
+        factor: *factor,
     }
 }
 
@@ -99,7 +138,12 @@ fn point(point: &HistoryPoint) -> Point<'_> {
     Point {
         value: point.value,
         error: point.error,
-        rounds: &point.rounds,
+        rounds: point
+            .rounds
+            .iter()
+            .map(|one| (one.round, one.value))
+            .collect(),
+        runs: point.rounds.iter().map(|one| one.run.0.as_str()).collect(),
         previous: point.to_previous.map(ratio),
         base: point.to_base.map(ratio),
         standing: match standing(point.standing) {
@@ -131,5 +175,6 @@ fn step(line: &HistoryLine, change: &Change) -> Step {
             Some(false) => "regressed",
             None => "changed",
         },
+        may_be_day: change.may_be_day,
     }
 }

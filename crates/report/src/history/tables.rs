@@ -1,6 +1,6 @@
 //! The tables of a history: what changed, then each metric over the builds.
 
-use stats::{History, HistoryLine, Ratio};
+use stats::{Change, History, HistoryLine, Ratio};
 
 use super::{
     confidence, estimate_text, fell_to_zero, name, ratio_text, standing, step_name, value_text,
@@ -43,14 +43,15 @@ fn changes(history: &History) -> Table {
                 Cell::text(line.metric.0.clone()),
                 Cell::text(name(history, change.at)),
                 Cell::number(change.ratio, ratio).marked(tone, word),
-                Cell::number(change.confidence(), confidence(change)),
+                certainty(change),
             ]
         })
     });
     Table {
         title: "Changes".to_owned(),
         note: "The new level over the one before it, with its 95 % interval. Confidence allows for having looked \
-               at every build and every step."
+               at every build and every step.\n\
+               † No run links the builds before and after: the change may come from the day."
             .to_owned(),
         headers: vec![
             Header::words("step"),
@@ -60,6 +61,16 @@ fn changes(history: &History) -> Table {
             Header::numbers("confidence", ""),
         ],
         rows: rows.collect(),
+    }
+}
+
+/// How sure it is that the level changed, with a mark where the version may not be why.
+fn certainty(change: &Change) -> Cell {
+    let cell = Cell::number(change.confidence(), confidence(change));
+    if change.may_be_day {
+        cell.marked(Tone::Plain, "†")
+    } else {
+        cell
     }
 }
 
@@ -198,7 +209,7 @@ pub(super) fn build_by_build(history: &History, line: &HistoryLine) -> Table {
     });
     Table {
         title: format!("{}, {}", step_name(history, line), line.metric),
-        note: String::new(),
+        note: days(line),
         headers: vec![
             Header::words("build"),
             Header::numbers("value", format::header_unit(line.unit)),
@@ -208,6 +219,20 @@ pub(super) fn build_by_build(history: &History, line: &HistoryLine) -> Table {
         ],
         rows: rows.collect(),
     }
+}
+
+/// By how much the values of other days were multiplied; empty where there is one day.
+fn days(line: &HistoryLine) -> String {
+    let factors = line.days.iter().filter(|(_, factor)| *factor != 1.0);
+    let factors = factors.map(|(run, factor)| format!("{run} × {}", format::pair(*factor)));
+    let factors: Vec<String> = factors.collect();
+    if factors.is_empty() {
+        return String::new();
+    }
+    let factors = factors.join(", ");
+    format!(
+        "Values are those of the first day; others are multiplied, as builds of several runs tell: {factors}."
+    )
 }
 
 fn estimate(estimate: Option<Ratio>) -> Cell {

@@ -1,7 +1,7 @@
 //! What is said of a made-up history.
 
 use model::{MetricId, RunId, StepId};
-use stats::{At, HistoryPoint};
+use stats::{At, HistoryPoint, Replicate};
 
 use super::*;
 
@@ -9,13 +9,19 @@ use super::*;
 /// missing.
 fn made_up() -> History {
     let at = |run: &str, system: &str| At {
-        run: RunId(run.into()),
+        runs: vec![RunId(run.into())],
         system: system.into(),
         build: format!("build of {system}"),
     };
     let point = |value: f64, standing: Standing| {
         Some(HistoryPoint {
-            rounds: vec![(1, value), (2, value)],
+            rounds: [1, 2]
+                .map(|round| Replicate {
+                    run: RunId("r1".into()),
+                    round,
+                    value,
+                })
+                .to_vec(),
             value,
             error: Some(0.004),
             to_previous: Some(Ratio {
@@ -41,6 +47,7 @@ fn made_up() -> History {
         ],
         zeros: Vec::new(),
         changes,
+        days: Vec::new(),
     };
     let change = Change {
         at: 3,
@@ -49,6 +56,7 @@ fn made_up() -> History {
         high: 0.92,
         p_value: 0.0001,
         q_value: 0.002,
+        may_be_day: false,
     };
     History {
         builds: vec![
@@ -64,6 +72,7 @@ fn made_up() -> History {
             line("cpu/o", vec![change]),
             line("steal", Vec::new()),
         ],
+        copies: Vec::new(),
     }
 }
 
@@ -88,15 +97,15 @@ fn the_sentence_counts_by_what_is_better() {
 fn builds_are_named_by_what_tells_them_apart() {
     let mut history = made_up();
     assert_eq!(name(&history, 3), "r2 a");
-    for at in &mut history.builds {
+    assert_eq!(name(&history, 2), "c");
+    for (at, build) in history.builds.iter_mut().zip(["1", "2", "3", "4", "4"]) {
         at.system = "trunk".into();
+        at.build = build.into();
     }
-    assert_eq!(name(&history, 3), "r2 build of a");
-    for (at, system) in history.builds.iter_mut().zip(["a", "b", "c", "d", "e"]) {
-        at.run = RunId("r1".into());
-        at.system = system.into();
-    }
-    assert_eq!(name(&history, 3), "d");
+    assert_eq!(name(&history, 2), "3");
+    history.builds[3].runs.push(RunId("r5".into()));
+    assert_eq!(name(&history, 3), "r2, r5 trunk");
+    assert_eq!(name(&history, 4), "r2 trunk");
     assert_eq!(name(&history, 99), "");
 }
 
@@ -224,4 +233,35 @@ fn json_has_a_point_for_each_build() {
     assert_eq!(line["changes"][0]["verdict"], "regressed");
     assert_eq!(read["builds"][3]["run"], "r2");
     assert!(line["points"][0]["base"].is_null());
+}
+
+#[test]
+fn a_change_between_days_and_a_copy_are_told() {
+    let mut history = made_up();
+    history.lines[0].changes[0].may_be_day = true;
+    history.lines[0].days = vec![(RunId("r1".into()), 1.0), (RunId("r2".into()), 0.97)];
+    history.copies = vec![Copied {
+        run: RunId("r2".into()),
+        of: RunId("r1".into()),
+        system: "a".into(),
+        rounds: 3,
+    }];
+    let said = history_sentence(&history);
+    let expected = "1 of these may come from the day: no run links the builds before and after. Measure one version in both runs. r2 repeats 3 rounds of a of r1 to the last digit: counted once.";
+    assert!(said.ends_with(expected), "{said}");
+    let tables = history_tables(&history, true);
+    assert_eq!(tables[0].rows[0][4].shown(), "99.8 % †");
+    let (signs, _) = tables[0].note_lines();
+    assert_eq!(signs.len(), 1);
+    let detail = tables
+        .iter()
+        .find(|table| table.title == "<b>, rate")
+        .unwrap();
+    assert!(detail.note.contains("r2 × 0.970"), "{}", detail.note);
+    let read: serde_json::Value = serde_json::from_str(&history_json(&history)).unwrap();
+    assert_eq!(read["lines"][0]["changes"][0]["may_be_day"], true);
+    assert_eq!(read["lines"][0]["days"][1]["factor"], 0.97);
+    assert_eq!(read["copies"][0]["of"], "r1");
+    assert_eq!(read["builds"][3]["runs"][0], "r2");
+    assert_eq!(read["lines"][0]["points"][0]["runs"][1], "r1");
 }

@@ -150,7 +150,7 @@ fn limit(view: &View<'_>, system: &Seen<'_>, step: &StepInfo) -> Option<Cell> {
         permille,
         limit_micros,
         ..
-    }) = workload.pace_of(&step.step)
+    }) = workload.pace_of(step)
     else {
         return None;
     };

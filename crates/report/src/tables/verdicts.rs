@@ -134,11 +134,11 @@ fn headers(shown: &Shown) -> Vec<Header> {
     }
     headers.extend([
         Header::numbers("ratio", ""),
-        Header::numbers("95 % interval", ""),
-        Header::numbers("rounds", ""),
-        Header::numbers("q", ""),
+        Header::numbers("95 % interval", "").spared(1),
+        Header::numbers("rounds", "").spared(4),
+        Header::numbers("q", "").spared(3),
         Header::words("verdict"),
-        Header::words("why"),
+        Header::words("why").spared(2),
     ]);
     headers
 }

@@ -1,8 +1,8 @@
 //! Values and comparisons by their coordinates.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use model::{Comparison, Unit};
+use model::{Comparison, StepInfo, StepSeries, Unit};
 
 use crate::Input;
 
@@ -20,6 +20,52 @@ pub(super) type Key<'a> = (&'a str, &'a str, u32, &'a str);
 
 /// System, step, clients.
 pub(super) type Place<'a> = (&'a str, &'a str, u32);
+
+/// What there is of a step by its name.
+#[derive(Debug, Default)]
+pub(super) struct OfStep<'a> {
+    /// Its places among the ordered steps, one for each number of clients.
+    pub(super) places: Vec<usize>,
+    /// In the order of the input.
+    pub(super) series: Vec<&'a StepSeries>,
+    /// The operation kinds of which any ended.
+    pub(super) kinds: BTreeSet<&'a str>,
+}
+
+/// By the steps' names: an import may have thousands.
+pub(super) fn by_step<'a>(
+    input: &'a Input<'a>,
+    steps: &[StepInfo],
+    values: &HashMap<Key<'a>, Values>,
+) -> HashMap<&'a str, OfStep<'a>> {
+    let data = input.data;
+    let mut by_step: HashMap<&'a str, OfStep<'a>> = HashMap::new();
+    for series in &data.series {
+        let of_step = by_step.entry(&series.step.0).or_default();
+        of_step.series.push(series);
+        let kinds = series.kinds.iter();
+        let ended = kinds.filter(|kind| kind.ops.iter().any(|ops| *ops > 0));
+        of_step.kinds.extend(ended.map(|kind| kind.kind.as_str()));
+    }
+    for histogram in &data.histograms {
+        let of_step = by_step.entry(&histogram.step.0).or_default();
+        of_step.kinds.insert(&histogram.kind);
+    }
+    for (_, step, _, metric) in values.keys() {
+        let kind = metric.strip_prefix("service.");
+        if let Some(kind) = kind.and_then(|rest| rest.strip_suffix(".p50")) {
+            by_step.entry(step).or_default().kinds.insert(kind);
+        }
+    }
+    let names = data.steps.iter().map(|step| step.step.0.as_str());
+    let names: HashSet<&'a str> = names.collect();
+    for (place, step) in steps.iter().enumerate() {
+        if let Some(name) = names.get(step.step.0.as_str()) {
+            by_step.entry(name).or_default().places.push(place);
+        }
+    }
+    by_step
+}
 
 pub(super) fn comparisons<'a>(input: &'a Input<'a>) -> HashMap<Key<'a>, &'a Comparison> {
     let key = |c: &'a Comparison| {

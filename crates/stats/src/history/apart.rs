@@ -28,7 +28,7 @@ impl Limits {
 /// Takes out of the line each build that differs in the same direction from both its neighbours, where those
 /// are alike, and a last build that differs from both before it and was not measured beside another.
 pub(super) fn set_apart(
-    line: &mut Line,
+    line: &mut Line<'_>,
     standing: &mut [Standing],
     chance: Variance,
     limits: Limits,
@@ -67,7 +67,7 @@ pub(super) fn set_apart(
 /// Takes out each build that became a segment of its own between two levels that do not differ: one build
 /// that comes and goes is an outlier, not two steps. Yields the borders that are left.
 pub(super) fn between_alike(
-    line: &mut Line,
+    line: &mut Line<'_>,
     standing: &mut [Standing],
     borders: &[usize],
     chance: Chance,
@@ -111,7 +111,7 @@ pub(super) fn between_alike(
     }
 }
 
-fn take_out_all(line: &mut Line, standing: &mut [Standing], (from, to): (usize, usize)) {
+fn take_out_all(line: &mut Line<'_>, standing: &mut [Standing], (from, to): (usize, usize)) {
     for place in from..to {
         if line.weights[place] > 0.0 {
             take_out(line, standing, place, Standing::Outlier);
@@ -119,7 +119,7 @@ fn take_out_all(line: &mut Line, standing: &mut [Standing], (from, to): (usize, 
     }
 }
 
-fn take_out(line: &mut Line, standing: &mut [Standing], place: usize, why: Standing) {
+fn take_out(line: &mut Line<'_>, standing: &mut [Standing], place: usize, why: Standing) {
     line.weights[place] = 0.0;
     standing[place] = why;
 }

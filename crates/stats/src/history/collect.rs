@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use model::{Cell, MetricId, RunData, StepId, describe};
 
 use super::alike::alike;
-use super::lines::{At, History, HistoryLine, HistoryPoint, Ratio};
+use super::copies::{self, Left};
+use super::days::{ByRun, centre};
+use super::lines::{At, History, HistoryLine, HistoryPoint, Ratio, Replicate};
+use super::order::{Member, in_order};
 use super::question::{HistoryError, HistoryOptions};
 use super::{Change, Found, Series, analyse};
 use crate::options::Selection;
@@ -22,7 +25,7 @@ pub struct Part<'a> {
     pub systems: Vec<&'a str>,
 }
 
-/// The history of systems of one or several runs, in the order in which they are given.
+/// The history of systems of one or several runs, in the order of their versions.
 ///
 /// # Errors
 /// When there are too few builds, the runs are not alike, or the question makes no sense for them.
@@ -30,46 +33,80 @@ pub fn history(parts: &[Part<'_>], options: &HistoryOptions) -> Result<History, 
     if let Some(margin) = options.min_effect.filter(|m| !(m.is_finite() && *m >= 0.0)) {
         return Err(HistoryError::BadMargin(margin));
     }
-    let builds: Vec<At> = parts.iter().flat_map(builds_of).collect();
-    if builds.len() < 2 {
-        return Err(HistoryError::TooFew(builds.len()));
-    }
     alike(parts)?;
-    known(parts, options)?;
-    let rows = rows(parts, options);
+    let (parts, left, copies) = copies::without(parts);
+    let members = in_order(&parts);
+    if members.len() < 2 {
+        return Err(HistoryError::TooFew(members.len()));
+    }
+    known(&parts, options)?;
+    let base = base(options.base.as_deref(), &members)?;
+    let runs = Runs {
+        parts: &parts,
+        members: &members,
+        left: &left,
+        base,
+    };
+    let rows = rows(&runs, options);
     let mut families: BTreeMap<&MetricId, Vec<&Row<'_>>> = BTreeMap::new();
     for row in rows.values() {
         families.entry(&row.first.metric).or_default().push(row);
     }
     let mut lines: Vec<HistoryLine> = families
         .into_values()
-        .flat_map(|family| lines(&family, parts, options))
+        .flat_map(|family| lines(&family, &runs, options))
         .collect();
-    let place = |line: &HistoryLine| {
-        let metrics = parts.iter().flat_map(|part| &part.data.cells);
-        let mut metrics = metrics.map(|cell| &cell.metric);
-        metrics.position(|metric| *metric == line.metric)
-    };
+    let metrics = metrics_in_order(&parts);
+    let place = |line: &HistoryLine| metrics.get(&line.metric).copied();
     lines.sort_by_cached_key(|line| (line.ordinal, line.clients, place(line)));
     Ok(History {
-        base: options.base.min(builds.len() - 1),
-        builds,
+        base,
+        builds: members.into_iter().map(|member| member.at).collect(),
         lines,
+        copies,
     })
 }
 
-fn builds_of(part: &Part<'_>) -> Vec<At> {
-    let info = &part.data.info;
-    let build = |name: &str| {
-        let system = info.plan.system(name);
-        system.map_or_else(|| name.to_owned(), |system| system.build.id())
+/// What is looked at.
+struct Runs<'a, 'd> {
+    parts: &'a [Part<'d>],
+    members: &'a [Member<'d>],
+    /// Trials that do not count.
+    left: &'a Left<'d>,
+    /// Place of the base among the members.
+    base: usize,
+}
+
+/// The place of the build that the others are compared with.
+fn base(named: Option<&str>, members: &[Member<'_>]) -> Result<usize, HistoryError> {
+    let Some(name) = named else {
+        return Ok(0);
     };
-    let at = |name: &&str| At {
-        run: info.id.clone(),
-        system: (*name).to_owned(),
-        build: build(name),
+    let is_meant = |member: &Member<'_>| {
+        let At {
+            runs,
+            system,
+            build,
+        } = &member.at;
+        let mut names = member.of.iter().map(|(_, name)| *name);
+        let mut runs = runs.iter().map(|run| run.0.as_str());
+        system == name
+            || build == name
+            || names.any(|other| other == name)
+            || runs.any(|run| run == name)
     };
-    part.systems.iter().map(at).collect()
+    let found = members.iter().position(is_meant);
+    found.ok_or_else(|| HistoryError::UnknownBase(name.to_owned()))
+}
+
+/// The place of each metric, as the runs have them.
+fn metrics_in_order<'a>(parts: &[Part<'a>]) -> HashMap<&'a MetricId, usize> {
+    let mut places = HashMap::new();
+    for cell in parts.iter().flat_map(|part| &part.data.cells) {
+        let next = places.len();
+        places.entry(&cell.metric).or_insert(next);
+    }
+    places
 }
 
 fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryError> {
@@ -120,14 +157,17 @@ struct Row<'a> {
     zeros: HashSet<(usize, &'a str)>,
 }
 
-fn rows<'a>(parts: &[Part<'a>], options: &HistoryOptions) -> BTreeMap<Place<'a>, Row<'a>> {
+fn rows<'a>(runs: &Runs<'_, 'a>, options: &HistoryOptions) -> BTreeMap<Place<'a>, Row<'a>> {
     let mut rows: BTreeMap<Place<'_>, Row<'_>> = BTreeMap::new();
-    for (number, part) in parts.iter().enumerate() {
+    for (number, part) in runs.parts.iter().enumerate() {
         let steps = Steps::of(part.data);
         let asked = |cell: &&Cell| {
             steps.selects(&options.metrics, cell)
                 && options.step.as_ref().is_none_or(|step| *step == cell.step)
                 && part.systems.contains(&cell.system.as_str())
+                && !runs
+                    .left
+                    .contains(&(number, cell.system.as_str(), cell.round))
         };
         for cell in part.data.cells.iter().filter(asked) {
             let unit = cell.unit.name();
@@ -150,102 +190,113 @@ fn rows<'a>(parts: &[Part<'a>], options: &HistoryOptions) -> BTreeMap<Place<'a>,
     rows
 }
 
+/// The values of a build, run by run: the place of the part, and by round.
+type Measured<'a> = Vec<(usize, &'a BTreeMap<u32, f64>)>;
+
 /// The values of a row in the order of the builds, empty where a build has none.
-fn in_order(row: &Row<'_>, parts: &[Part<'_>]) -> Vec<Vec<BTreeMap<u32, f64>>> {
-    let of_part = |(number, part): (usize, &Part<'_>)| {
-        let systems = part.systems.iter();
-        let of = |system: &&str| {
-            row.values
-                .get(&(number, *system))
-                .cloned()
-                .unwrap_or_default()
-        };
-        systems.map(of).collect()
+fn in_members<'r>(row: &'r Row<'r>, members: &'r [Member<'r>]) -> Vec<Measured<'r>> {
+    let of_member = |member: &'r Member<'r>| {
+        let of = member.of.iter();
+        let measured = of.filter_map(|of| Some((of.0, row.values.get(of)?)));
+        measured.collect()
     };
-    parts.iter().enumerate().map(of_part).collect()
+    members.iter().map(of_member).collect()
 }
 
 /// Places of the builds that have nothing but zeros.
-fn zeros(row: &Row<'_>, parts: &[Part<'_>]) -> Vec<usize> {
-    let builds = parts.iter().enumerate().flat_map(|(number, part)| {
-        let systems = part.systems.iter();
-        systems.map(move |system| (number, *system))
-    });
-    let is_zero =
-        |build: &(usize, &str)| row.zeros.contains(build) && !row.values.contains_key(build);
-    let zeros = builds.enumerate().filter(|(_, build)| is_zero(build));
+fn zeros(row: &Row<'_>, members: &[Member<'_>]) -> Vec<usize> {
+    let is_zero = |member: &Member<'_>| {
+        let mut of = member.of.iter();
+        of.clone().any(|of| row.zeros.contains(of)) && !of.any(|of| row.values.contains_key(of))
+    };
+    let zeros = members.iter().enumerate();
+    let zeros = zeros.filter(|(_, member)| is_zero(member));
     zeros.map(|(place, _)| place).collect()
 }
 
 /// The lines of one metric.
-fn lines(family: &[&Row<'_>], parts: &[Part<'_>], options: &HistoryOptions) -> Vec<HistoryLine> {
-    let values: Vec<Vec<Vec<BTreeMap<u32, f64>>>> =
-        family.iter().map(|row| in_order(row, parts)).collect();
-    let series: Vec<Series> = values
+fn lines(family: &[&Row<'_>], runs: &Runs<'_, '_>, options: &HistoryOptions) -> Vec<HistoryLine> {
+    let values: Vec<Vec<Measured<'_>>> = family
         .iter()
-        .zip(family)
-        .map(|(values, row)| {
-            let own = describe(&row.first.metric).map_or(0.0, |is| is.margin);
-            Series {
-                margin: log_margin(options.min_effect.unwrap_or(own)),
-                ..series(values)
-            }
-        })
+        .map(|row| in_members(row, runs.members))
         .collect();
-    let found = analyse(&series).into_iter().zip(&series);
+    let of_row = |(values, row): (&Vec<Measured<'_>>, &&Row<'_>)| {
+        let own = describe(&row.first.metric).map_or(0.0, |is| is.margin);
+        let (series, days) = series(values);
+        let margin = log_margin(options.min_effect.unwrap_or(own));
+        (Series { margin, ..series }, days)
+    };
+    let (series, days): (Vec<Series>, Vec<BTreeMap<usize, f64>>) =
+        values.iter().zip(family).map(of_row).unzip();
+    let found = analyse(&series).into_iter().zip(&series).zip(&days);
     let quantiles = Quantiles::default();
     let rows = family.iter().zip(&values);
     rows.zip(found)
-        .map(|((row, values), (found, series))| {
-            let rounds: Vec<&BTreeMap<u32, f64>> = values.iter().flatten().collect();
+        .map(|((row, values), ((found, series), days))| {
+            let id = |part: usize| runs.parts[part].data.info.id.clone();
+            let factors = days.iter().map(|(part, shift)| (id(*part), (-shift).exp()));
             HistoryLine {
-                zeros: zeros(row, parts),
-                ..line(row.first, &rounds, series, &found, options.base, &quantiles)
+                zeros: zeros(row, runs.members),
+                days: factors.collect(),
+                ..line(row.first, values, runs, series, &found, &quantiles)
             }
         })
         .collect()
 }
 
-/// The series of a row: only builds that have a value; what the rounds of a run share is taken out.
-fn series(parts: &[Vec<BTreeMap<u32, f64>>]) -> Series {
-    let mut series = Series {
-        one_run: parts
-            .iter()
-            .filter(|p| p.iter().any(|v| !v.is_empty()))
-            .count()
-            == 1,
-        ..Series::default()
-    };
-    for systems in parts {
-        let common = common_rounds(systems);
-        series.shared += (common.len() as u32).saturating_sub(1);
-        for rounds in systems.iter().filter(|rounds| !rounds.is_empty()) {
-            let shift = |round: &u32| common.get(round).copied().unwrap_or(0.0);
-            let logs = rounds
-                .iter()
-                .map(|(round, value)| value.ln() - shift(round));
-            series.builds.push(logs.collect());
-            let beside = rounds
-                .keys()
-                .filter(|round| common.contains_key(*round))
-                .count();
-            let is_beside = beside >= FEWEST_ROUNDS as usize;
-            if series.builds.len() == 1 {
-                series.first_beside = is_beside;
-            }
-            series.last_beside = is_beside;
-        }
+/// The series of a row: only builds that have a value; what the rounds of a run share is taken out, then what
+/// its day does. With it what was taken from the logarithms of each part for its day.
+fn series(builds: &[Measured<'_>]) -> (Series, BTreeMap<usize, f64>) {
+    let mut of_part: BTreeMap<usize, Vec<&BTreeMap<u32, f64>>> = BTreeMap::new();
+    for (part, rounds) in builds.iter().flatten() {
+        of_part.entry(*part).or_default().push(rounds);
     }
-    series
+    let common = of_part.iter();
+    let common: BTreeMap<usize, BTreeMap<u32, f64>> = common
+        .map(|(part, systems)| (*part, common_rounds(systems)))
+        .collect();
+    let free = |rounds: &BTreeMap<u32, f64>| (rounds.len() as u32).saturating_sub(1);
+    let present: Vec<&Measured<'_>> = builds.iter().filter(|runs| !runs.is_empty()).collect();
+    let logs = |(part, rounds): &(usize, &BTreeMap<u32, f64>)| {
+        let shift = |round: &u32| common[part].get(round).copied().unwrap_or(0.0);
+        let logs = rounds.iter();
+        let logs = logs.map(|(round, value)| value.ln() - shift(round));
+        (*part, logs.collect())
+    };
+    let by_run: Vec<ByRun> = present
+        .iter()
+        .map(|runs| runs.iter().map(logs).collect())
+        .collect();
+    let is_beside = |runs: Option<&&Measured<'_>>| {
+        let runs = runs.into_iter().flat_map(|runs| runs.iter());
+        let rounds = runs.map(|(part, rounds)| {
+            let with = rounds
+                .keys()
+                .filter(|round| common[part].contains_key(*round));
+            with.count()
+        });
+        rounds.sum::<usize>() >= FEWEST_ROUNDS as usize
+    };
+    let centred = centre(&by_run);
+    let series = Series {
+        builds: centred.builds,
+        shared: common.values().map(free).sum::<u32>() + centred.free,
+        is_linked: centred.is_linked,
+        first_beside: is_beside(present.first()),
+        last_beside: is_beside(present.last()),
+        margin: 0.0,
+        days: centred.days,
+    };
+    (series, centred.shifts)
 }
 
 /// What each round that several systems have shares: the mean of how far they are from their own means. With
 /// every value there this is the two-way analysis of variance.
-fn common_rounds(systems: &[BTreeMap<u32, f64>]) -> BTreeMap<u32, f64> {
+fn common_rounds(systems: &[&BTreeMap<u32, f64>]) -> BTreeMap<u32, f64> {
     let mut off: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for rounds in systems.iter().filter(|rounds| !rounds.is_empty()) {
+    for rounds in systems {
         let mean = rounds.values().map(|v| v.ln()).sum::<f64>() / rounds.len() as f64;
-        for (round, value) in rounds {
+        for (round, value) in *rounds {
             off.entry(*round).or_default().push(value.ln() - mean);
         }
     }
@@ -257,54 +308,30 @@ fn common_rounds(systems: &[BTreeMap<u32, f64>]) -> BTreeMap<u32, f64> {
 
 fn line(
     first: &Cell,
-    rounds: &[&BTreeMap<u32, f64>],
+    builds: &[Measured<'_>],
+    runs: &Runs<'_, '_>,
     series: &Series,
     found: &Found,
-    base: usize,
     quantiles: &Quantiles,
 ) -> HistoryLine {
     // Places of the builds that have a value, in the order of the series.
-    let present: Vec<usize> = (0..rounds.len())
-        .filter(|place| !rounds[*place].is_empty())
+    let present: Vec<usize> = (0..builds.len())
+        .filter(|place| !builds[*place].is_empty())
         .collect();
-    let means: Vec<f64> = series
-        .builds
-        .iter()
-        .map(|logs| logs.iter().sum::<f64>() / logs.len() as f64)
-        .collect();
-    let error = |place: usize| {
-        let chance = found.chance.as_ref();
-        chance.and_then(|(errors, _)| errors.get(place).copied())
-    };
-    let half_width = found
-        .chance
-        .as_ref()
-        .map(|(_, df)| quantiles.t_critical((1.0 - CONFIDENCE) / 2.0, *df));
-    let estimate = |of: usize, over: usize| {
-        let log = means[of] - means[over];
-        let ends = error(of).zip(error(over)).zip(half_width);
-        Ratio {
-            ratio: log.exp(),
-            ends: ends.map(|((a, b), t)| {
-                let half = t * a.hypot(b);
-                ((log - half).exp(), (log + half).exp())
-            }),
-        }
-    };
-    let base = present.iter().position(|place| *place == base);
-    let mut points: Vec<Option<HistoryPoint>> = vec![None; rounds.len()];
+    let estimates = Estimates::of(series, found, quantiles);
+    let base = present.iter().position(|place| *place == runs.base);
+    let mut points: Vec<Option<HistoryPoint>> = vec![None; builds.len()];
     for (place, build) in present.iter().enumerate() {
         points[*build] = Some(HistoryPoint {
-            rounds: rounds[*build]
-                .iter()
-                .map(|(round, value)| (*round, *value))
-                .collect(),
-            value: means[place].exp(),
-            error: error(place),
-            to_previous: place.checked_sub(1).map(|before| estimate(place, before)),
+            rounds: replicates(&builds[*build], runs),
+            value: estimates.means[place].exp(),
+            error: estimates.error(place),
+            to_previous: place
+                .checked_sub(1)
+                .map(|before| estimates.ratio(place, before)),
             to_base: base
                 .filter(|base| *base != place)
-                .map(|base| estimate(place, base)),
+                .map(|base| estimates.ratio(place, base)),
             standing: found.standing.get(place).copied().unwrap_or_default(),
         });
     }
@@ -321,5 +348,68 @@ fn line(
         points,
         zeros: Vec::new(),
         changes: found.changes.iter().map(at).collect(),
+        days: Vec::new(),
+    }
+}
+
+fn replicates(measured: &Measured<'_>, runs: &Runs<'_, '_>) -> Vec<Replicate> {
+    let of_run = |(part, rounds): &(usize, &BTreeMap<u32, f64>)| {
+        let run = &runs.parts[*part].data.info.id;
+        let rounds = rounds.iter().map(|(round, value)| Replicate {
+            run: run.clone(),
+            round: *round,
+            value: *value,
+        });
+        rounds.collect::<Vec<_>>()
+    };
+    measured.iter().flat_map(of_run).collect()
+}
+
+/// What is known of the builds of a series one by one.
+struct Estimates<'a> {
+    series: &'a Series,
+    means: Vec<f64>,
+    /// The variance of a replicate, and half the width of an interval in standard errors.
+    chance: Option<(f64, f64)>,
+}
+
+impl<'a> Estimates<'a> {
+    fn of(series: &'a Series, found: &Found, quantiles: &Quantiles) -> Self {
+        let builds = series.builds.iter();
+        let half = |df: f64| quantiles.t_critical((1.0 - CONFIDENCE) / 2.0, df);
+        Self {
+            means: builds
+                .map(|logs| logs.iter().sum::<f64>() / logs.len() as f64)
+                .collect(),
+            chance: found.chance.map(|(variance, df)| (variance, half(df))),
+            series,
+        }
+    }
+
+    /// The standard error of a build's mean.
+    fn error(&self, place: usize) -> Option<f64> {
+        let replicates = self.series.builds[place].len().max(1) as f64;
+        self.chance
+            .map(|(variance, _)| (variance / replicates).sqrt())
+    }
+
+    /// One build over another; without an interval where nothing links their days.
+    fn ratio(&self, of: usize, over: usize) -> Ratio {
+        let days = &self.series.days;
+        let log = self.means[of] - self.means[over];
+        let alone = |place: usize| 1.0 / self.series.builds[place].len().max(1) as f64;
+        let spread = if days.is_one() {
+            Some(alone(of) + alone(over))
+        } else {
+            let sums = |place: usize| days.sums(std::iter::once(place));
+            days.across(&sums(over), &sums(of))
+        };
+        Ratio {
+            ratio: log.exp(),
+            ends: self.chance.zip(spread).map(|((variance, half), spread)| {
+                let half = half * (variance * spread).sqrt();
+                ((log - half).exp(), (log + half).exp())
+            }),
+        }
     }
 }

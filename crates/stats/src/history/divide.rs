@@ -28,7 +28,7 @@ type Dip = ((usize, usize), usize);
 
 impl Searched {
     /// Forgets all where builds were set apart since.
-    fn renew(&mut self, line: &Line) {
+    fn renew(&mut self, line: &Line<'_>) {
         if self.weights != line.weights {
             *self = Self {
                 weights: line.weights.clone(),
@@ -37,12 +37,12 @@ impl Searched {
         }
     }
 
-    fn split(&mut self, line: &Line, stretch: (usize, usize)) -> Option<usize> {
+    fn split(&mut self, line: &Line<'_>, stretch: (usize, usize)) -> Option<usize> {
         let known = self.splits.entry(stretch);
         *known.or_insert_with(|| line.split(stretch))
     }
 
-    fn dip(&mut self, line: &Line, (from, to): (usize, usize)) -> Option<Dip> {
+    fn dip(&mut self, line: &Line<'_>, (from, to): (usize, usize)) -> Option<Dip> {
         let search = || {
             let (means, weights) = (&line.means[from..to], &line.weights[from..to]);
             let found = most_unlike(means, weights, |place| line.may_be(from + place));
@@ -55,7 +55,7 @@ impl Searched {
 /// Divides each stretch between `borders` at its best place, and the parts again, as long as p is at most
 /// `limit`.
 pub(super) fn divide(
-    line: &Line,
+    line: &Line<'_>,
     borders: &[usize],
     chance: Chance,
     limit: f64,
@@ -99,7 +99,7 @@ pub(super) fn divide(
 
 /// Do the builds of a dip certainly differ from all around them in the stretch, and more than one of them?
 fn is_certain(
-    line: &Line,
+    line: &Line<'_>,
     borders: &[usize],
     stretch: (usize, usize),
     ((begin, end), among): Dip,
@@ -114,7 +114,7 @@ fn is_certain(
         return false;
     };
     let up = inside.level > around.level;
-    let holds = |line: &Line| {
+    let holds = |line: &Line<'_>| {
         let inside = line.side((begin, end));
         let one = inside.map(|inside| inside.against(&around, variance));
         one.is_some_and(|one| one.p * among as f64 <= limit)
@@ -134,7 +134,7 @@ fn joined(borders: &[usize], more: &[usize]) -> Vec<usize> {
 /// Takes borders out until the levels beside each left one differ certainly (p at most `limit`) and by more
 /// than `margin`: always the one with the smallest step. Yields those left, each with its step.
 pub(super) fn prune(
-    line: &Line,
+    line: &Line<'_>,
     borders: &[usize],
     chance: Chance,
     limit: f64,
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_step_that_rests_on_one_build_is_taken_back_unless_others_step_there() {
         let chance = Chance::Fixed(CHANCE);
-        let pruned = |line: &Line| {
+        let pruned = |line: &Line<'_>| {
             let steps = prune(line, &[2, 4], chance, 0.05, 0.0);
             steps.into_iter().map(|(at, _)| at).collect::<Vec<_>>()
         };

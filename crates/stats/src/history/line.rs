@@ -1,6 +1,7 @@
 //! A series on its way to its levels, and what tells two levels from chance.
 
 use super::P_APART;
+use super::days::{Days, Sums};
 use super::energy::best_split;
 use super::prior::Variance;
 use super::spread::{around_levels, larger, level};
@@ -19,7 +20,7 @@ pub(super) type Beside = (usize, usize, usize);
 
 /// A series as it is divided: builds that stand apart have a weight of zero.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct Line<'a> {
     /// Mean logarithm of each build.
     pub(super) means: Vec<f64>,
     /// Replicates of each build.
@@ -30,6 +31,8 @@ pub(super) struct Line {
     pub(super) first_alone: bool,
     /// May the last one?
     pub(super) last_alone: bool,
+    /// On which days the builds were measured.
+    pub(super) days: &'a Days,
 }
 
 /// What the test of a border takes for chance.
@@ -49,7 +52,7 @@ pub(super) enum Chance {
 
 impl Chance {
     /// For a line with these borders.
-    pub(super) fn of(self, line: &Line, borders: &[usize]) -> Option<Variance> {
+    pub(super) fn of(self, line: &Line<'_>, borders: &[usize]) -> Option<Variance> {
         match self {
             Self::Fixed(variance) => Some(variance),
             Self::Around { prior, replicates } => {
@@ -73,31 +76,54 @@ pub(super) struct Contrast {
     /// could have been, so that having looked for it makes it no more certain (Bonferroni); or, if these
     /// are lower, times the odds against a change there.
     pub(super) p: f64,
+    /// Does nothing link the days of the two levels?
+    pub(super) may_be_day: bool,
 }
 
 /// A level and the replicates behind it.
-pub(super) struct Side {
+pub(super) struct Side<'a> {
     pub(super) level: f64,
     pub(super) weight: f64,
+    /// The same day by day; empty where there is one day.
+    sums: Sums,
+    days: &'a Days,
 }
 
-impl Side {
-    /// This level and the one to the right of it.
+impl Side<'_> {
+    /// This level and the one to the right of it: as the days show it on which both were measured, else over linked
+    /// days, else as the values are.
     pub(super) fn against(&self, right: &Self, chance: Variance) -> Contrast {
-        let error = (chance.value * (1.0 / self.weight + 1.0 / right.weight)).sqrt();
+        let far = right.level - self.level;
+        let plain = 1.0 / self.weight + 1.0 / right.weight;
+        let (log, spread, may_be_day) = if self.days.is_one() {
+            (far, plain, false)
+        } else if let Some((log, spread)) = Days::beside(&self.sums, &right.sums) {
+            (log, spread, false)
+        } else {
+            match self.days.across(&self.sums, &right.sums) {
+                Some(spread) => (far, spread, false),
+                None => (far, plain, true),
+            }
+        };
+        let error = (chance.value * spread).sqrt();
         let df = chance.df;
-        let log = right.level - self.level;
         let t = log / error;
         let p = if t.abs() < NEVER_CERTAIN {
             1.0
         } else {
             two_sided_p(t, df)
         };
-        Contrast { log, error, df, p }
+        Contrast {
+            log,
+            error,
+            df,
+            p,
+            may_be_day,
+        }
     }
 }
 
-impl Line {
+impl<'a> Line<'a> {
     /// The levels of `from..border` and `border..to`; `None` where one of them has no build.
     pub(super) fn contrast(
         &self,
@@ -134,12 +160,19 @@ impl Line {
     }
 
     /// The level of a stretch; `None` where it has no build.
-    pub(super) fn side(&self, (from, to): (usize, usize)) -> Option<Side> {
+    pub(super) fn side(&self, (from, to): (usize, usize)) -> Option<Side<'a>> {
         let (means, weights) = (&self.means[from..to], &self.weights[from..to]);
         let weight: f64 = weights.iter().sum();
+        let counting = || (from..to).filter(|place| self.weights[*place] > 0.0);
         (weight > 0.0).then(|| Side {
             level: level(means, weights),
             weight,
+            sums: if self.days.is_one() {
+                Sums::new()
+            } else {
+                self.days.sums(counting())
+            },
+            days: self.days,
         })
     }
 
@@ -201,9 +234,13 @@ impl Line {
 pub(super) mod tests {
     use super::*;
 
+    /// One day.
+    static ONE_DAY: Days = Days::one();
+
     /// A line of single values.
-    pub(in super::super) fn line(means: &[f64]) -> Line {
+    pub(in super::super) fn line(means: &[f64]) -> Line<'static> {
         Line {
+            days: &ONE_DAY,
             means: means.to_vec(),
             weights: vec![1.0; means.len()],
             odds: vec![f64::INFINITY; means.len()],

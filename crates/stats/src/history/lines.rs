@@ -4,15 +4,39 @@ use model::{MetricId, RunId, StepId, Unit};
 
 use super::{Change, Standing};
 
-/// A build of a history: a system of a run.
+/// A build of a history, as one run or several measured it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct At {
-    /// The run.
-    pub run: RunId,
-    /// Name of the system.
+    /// The runs, as they were given; there is at least one.
+    pub runs: Vec<RunId>,
+    /// Name of the system in the first of them.
     pub system: String,
     /// Id of its build.
     pub build: String,
+}
+
+/// Trials of a run that an earlier one has too, to the last digit: they count once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// The run whose trials do not count.
+    pub run: RunId,
+    /// The run whose trials do.
+    pub of: RunId,
+    /// Name of the system in `run`.
+    pub system: String,
+    /// How many rounds of it.
+    pub rounds: u32,
+}
+
+/// A value as it was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replicate {
+    /// The run.
+    pub run: RunId,
+    /// From 1.
+    pub round: u32,
+    /// The value, in the line's unit.
+    pub value: f64,
 }
 
 /// A ratio, with its 95 % interval where there is one.
@@ -27,9 +51,9 @@ pub struct Ratio {
 /// One build in one line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryPoint {
-    /// The replicates as they were measured: (round, value).
-    pub rounds: Vec<(u32, f64)>,
-    /// Their geometric mean.
+    /// The replicates as they were measured.
+    pub rounds: Vec<Replicate>,
+    /// Their geometric mean, those of other days multiplied as [`HistoryLine::days`] says.
     pub value: f64,
     /// Relative standard error of that, where anything tells.
     pub error: Option<f64>,
@@ -60,6 +84,8 @@ pub struct HistoryLine {
     pub zeros: Vec<usize>,
     /// Where the level changed; [`Change::at`] is the place of a build.
     pub changes: Vec<Change>,
+    /// The factor that takes out the day of each run, where builds that several runs measured tell it.
+    pub days: Vec<(RunId, f64)>,
 }
 
 impl HistoryLine {
@@ -88,4 +114,6 @@ pub struct History {
     pub base: usize,
     /// By step, then by metric as the runs have them.
     pub lines: Vec<HistoryLine>,
+    /// What was there twice.
+    pub copies: Vec<Copied>,
 }

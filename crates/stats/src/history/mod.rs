@@ -5,18 +5,22 @@
 mod alike;
 mod apart;
 mod collect;
+mod copies;
 mod crowd;
+mod days;
 mod dip;
 mod divide;
 mod energy;
 mod line;
 mod lines;
+mod order;
 mod prior;
 mod question;
 mod spread;
 
 pub use collect::{Part, history};
-pub use lines::{At, History, HistoryLine, HistoryPoint, Ratio};
+pub use days::Days;
+pub use lines::{At, Copied, History, HistoryLine, HistoryPoint, Ratio, Replicate};
 pub use question::{HistoryError, HistoryOptions};
 
 use self::apart::{Limits, between_alike, set_apart};
@@ -50,16 +54,19 @@ const Q: f64 = 0.05;
 pub struct Series {
     /// The replicates of each build, in order; every build has at least one, and all are finite.
     pub builds: Vec<Vec<f64>>,
-    /// Degrees of freedom that it took to take out what rounds share.
+    /// Degrees of freedom that it took to take out what rounds share, and how far days are apart.
     pub shared: u32,
-    /// Are all builds of one run? If not, their replicates say nothing of how much runs differ.
-    pub one_run: bool,
+    /// Are all builds of one run, or of runs that builds link? If not, their replicates say nothing of how much runs
+    /// differ.
+    pub is_linked: bool,
     /// Were the first build's replicates measured beside those of another build?
     pub first_beside: bool,
     /// Were the last build's?
     pub last_beside: bool,
     /// Steps up to this size do not matter, on the scale of logarithms.
     pub margin: f64,
+    /// On which days the builds were measured.
+    pub days: Days,
 }
 
 /// What a build is in its series.
@@ -89,6 +96,8 @@ pub struct Change {
     pub p_value: f64,
     /// The same, adjusted for the other series of the family.
     pub q_value: f64,
+    /// Does no run link the two levels? The change may then be that of the day.
+    pub may_be_day: bool,
 }
 
 impl Change {
@@ -105,9 +114,9 @@ pub struct Found {
     pub changes: Vec<Change>,
     /// What each build is.
     pub standing: Vec<Standing>,
-    /// Standard error of the mean logarithm of each build, degrees of freedom of that; `None` where neither
-    /// replicates nor enough neighbours tell.
-    pub chance: Option<(Vec<f64>, f64)>,
+    /// Variance of a replicate, degrees of freedom of that; `None` where neither replicates nor enough neighbours
+    /// tell.
+    pub chance: Option<(f64, f64)>,
 }
 
 /// Finds the levels of each series of a family: the steps of one metric over the same builds.
@@ -164,7 +173,7 @@ fn moderated<'a>(
 /// A series on its way.
 struct Draft<'a> {
     series: &'a Series,
-    line: Line,
+    line: Line<'a>,
     standing: Vec<Standing>,
     replicates: Option<Variance>,
     searched: Searched,
@@ -186,6 +195,7 @@ impl<'a> Draft<'a> {
                 odds: vec![f64::INFINITY; series.builds.len()],
                 first_alone: series.first_beside,
                 last_alone: series.last_beside,
+                days: &series.days,
             },
             standing: vec![Standing::Level; series.builds.len()],
             series,
@@ -210,10 +220,10 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// What replicates say; nothing where builds are of several runs and too few for neighbours to tell how
-    /// much these differ.
+    /// What replicates say; nothing where builds are of runs that nothing links and too few for neighbours to tell
+    /// how much these differ.
     fn within(&self) -> Option<Variance> {
-        let tells = self.series.one_run || self.series.builds.len() >= FEWEST_BUILDS;
+        let tells = self.series.is_linked || self.series.builds.len() >= FEWEST_BUILDS;
         within(self.series).filter(|_| tells)
     }
 
@@ -268,15 +278,14 @@ impl<'a> Draft<'a> {
                 high: (one.log + half).exp(),
                 p_value: one.p,
                 q_value: limit.q_value(one.p),
+                may_be_day: one.may_be_day,
             }
         });
         Found {
             changes: changes.collect(),
-            chance: chance.of(&self.line, &borders).map(|variance| {
-                let errors = self.series.builds.iter();
-                let errors = errors.map(|logs| (variance.value / logs.len().max(1) as f64).sqrt());
-                (errors.collect(), variance.df)
-            }),
+            chance: chance
+                .of(&self.line, &borders)
+                .map(|variance| (variance.value, variance.df)),
             standing: self.standing,
         }
     }

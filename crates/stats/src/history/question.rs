@@ -13,8 +13,9 @@ pub struct HistoryOptions {
     pub step: Option<StepId>,
     /// The practical margin for every metric, as a fraction; `None` for each metric's own.
     pub min_effect: Option<f64>,
-    /// Place of the build that the others are compared with.
-    pub base: usize,
+    /// The build that the others are compared with: the first that this names, by its system, its build or its run;
+    /// `None` for the first.
+    pub base: Option<String>,
 }
 
 /// A history that cannot be made as it was asked for.
@@ -22,9 +23,12 @@ pub struct HistoryOptions {
 pub enum HistoryError {
     /// One build has no history.
     #[error(
-        "a history needs at least two builds, not {0}; name more runs, or a run of several systems"
+        "a history needs at least two builds, not {0}; name more runs, or a run of several systems (runs of one version are one build)"
     )]
     TooFew(usize),
+    /// No such base.
+    #[error("no build of this history is called `{0}`: name a run, a system or a build")]
+    UnknownBase(String),
     /// Runs, or systems of runs, differ in more than their builds.
     #[error("{one} and {other} cannot be in one history: {why}; name runs that are alike")]
     Unlike {

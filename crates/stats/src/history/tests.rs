@@ -5,6 +5,7 @@ use model::{Rng, mix};
 use super::*;
 use crate::simulation::{heavy_tailed, normal};
 
+mod joined;
 mod labelled;
 mod runs;
 
@@ -160,10 +161,11 @@ fn replicates_beside_each_other_confirm_few_builds() {
             vec![-0.050, -0.048, -0.051, -0.049],
         ],
         shared: 3,
-        one_run: true,
+        is_linked: true,
         first_beside: true,
         last_beside: true,
         margin: 0.02,
+        days: Days::one(),
     };
     let found = &analyse(std::slice::from_ref(&series))[0];
     assert_eq!(places(found), [2]);
@@ -172,7 +174,7 @@ fn replicates_beside_each_other_confirm_few_builds() {
     assert_eq!(places(&analyse(&[turned])[0]), [1]);
     // The same of several runs: nothing says how much runs differ.
     let runs = Series {
-        one_run: false,
+        is_linked: false,
         ..series
     };
     let found = &analyse(&[runs])[0];

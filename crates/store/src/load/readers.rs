@@ -14,6 +14,7 @@ use rusqlite::{Connection, OpenFlags, params};
 use super::below::Below;
 use super::{FinishedStep, Want};
 use crate::error::Fault;
+use crate::keep_plans;
 
 /// From so many steps on there are several: with fewer all is there in less than a tenth of a second.
 pub(crate) const MANY: usize = 256;
@@ -75,6 +76,7 @@ pub(crate) fn read_beside(path: &Path, steps: &[&FinishedStep], want: Want) -> R
     let connection = Connection::open_with_flags(path, flags)?;
     // Instead of waiting for who locks the file, who may wait for our first connection.
     connection.busy_timeout(Duration::ZERO)?;
+    keep_plans(&connection)?;
     let state = connection.unchecked_transaction()?;
     let mut same = state.prepare(SAME)?;
     for step in steps {

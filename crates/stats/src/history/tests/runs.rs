@@ -150,7 +150,7 @@ fn a_wrong_question_says_what_would_be_right() {
     let usual = HistoryOptions::default();
     assert_eq!(
         message(&[part(&["a"])], &usual),
-        "a history needs at least two builds, not 1; name more runs, or a run of several systems"
+        "a history needs at least two builds, not 1; name more runs, or a run of several systems (runs of one version are one build)"
     );
     let unlike = Part {
         data: &other,
