@@ -115,10 +115,10 @@ fn a_row_that_is_lost() {
         times: 1,
         trouble: Trouble::LosesRow,
     };
-    insta::assert_snapshot!(failure_of(fault, LOAD_ONLY), @"
-    l.i1: wrong answers: rows in pi1: expected 2100, found 2099
-      | fake: ready for connections
-    ");
+    let told = failure_of(fault, LOAD_ONLY);
+    let expected = "l.i1: wrong answers: rows in pi1: expected 2100, found 2099; rows of pi1 in the order of \
+                    their keys, as inserted: expected 2100 rows, found ";
+    assert!(told.trim_start().starts_with(expected), "{told}");
 }
 
 #[test]
@@ -143,10 +143,9 @@ fn rows_in_the_wrong_order() {
         times: 1,
         trouble: Trouble::Unordered,
     };
-    insta::assert_snapshot!(failure_of(fault, RANGES), @"
-    qr100: wrong answers: statements with a wrong answer: expected 0, found 1
-      | fake: ready for connections
-    ");
+    let told = failure_of(fault, RANGES);
+    let expected = "qr100: wrong answers: statements with a wrong answer: expected 0, found 1";
+    assert!(told.trim_start().starts_with(expected), "{told}");
 }
 
 #[test]

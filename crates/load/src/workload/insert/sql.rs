@@ -267,9 +267,9 @@ pub(super) fn placeholder(sql: &mut String, dialect: Dialect, number: u32) {
 /// The next `limit` rows behind key `last`, in the order of their keys: key, then the columns of `COLUMNS`.
 pub(super) fn rows_after(dialect: Dialect, table: &str, last: i64, limit: u64) -> String {
     let hint = primary_hint(dialect);
-    let columns = COLUMNS.trim_matches(['(', ')']);
+    let columns = COLUMNS.trim_matches(['(', ')']).replace(',', ", ");
     format!(
-        "SELECT transactionid,{columns} FROM {table}{hint} \
+        "SELECT transactionid, {columns} FROM {table}{hint} \
          WHERE transactionid > {last} ORDER BY transactionid LIMIT {limit}"
     )
 }
