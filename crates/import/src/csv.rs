@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn what_an_export_kept_from_being_a_formula_reads_back() {
         let text = "system,step,metric,value\n'=cmd|' /C calc'!A0,'@a,rate,1\n'b',''=c,rate,2\n";
-        let rows = rows(&file("a.csv", text)).unwrap();
+        let rows = rows(&file("a.csv", text), &Options::default()).unwrap();
         let names = rows
             .iter()
             .map(|row| (row.system.as_str(), row.test.as_str()));

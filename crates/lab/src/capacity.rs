@@ -188,7 +188,7 @@ const ADDRESSES: Limit = Limit {
 const fn files_of_session(dbms: Dbms) -> u64 {
     match dbms {
         Dbms::Sqlite => 3,
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Postgres => 1,
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Postgres | Dbms::Other => 1,
     }
 }
 
@@ -198,7 +198,7 @@ const fn files_of_session(dbms: Dbms) -> u64 {
 const fn files_of_server(dbms: Dbms) -> Option<u64> {
     match dbms {
         Dbms::Mysql | Dbms::Mariadb => Some(810),
-        Dbms::Postgres | Dbms::Sqlite => None,
+        Dbms::Postgres | Dbms::Sqlite | Dbms::Other => None,
     }
 }
 

@@ -141,7 +141,7 @@ fn content(dbms: Dbms) -> String {
             "SELECT COUNT(*) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
              WHERE nspname <> 'information_schema' AND nspname !~ '^pg_' AND relname <> '{TABLE}'"
         ),
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite => format!(
+        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite | Dbms::Other => format!(
             "SELECT (SELECT COUNT(*) FROM information_schema.tables \
              WHERE table_schema = '{DATABASE}' AND table_name <> '{TABLE}') \
              + (SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = '{DATABASE}')"

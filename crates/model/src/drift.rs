@@ -50,7 +50,7 @@ impl Stretch {
 #[derive(Clone, Debug, Default)]
 pub struct Stretches {
     /// Each but the last has `each` intervals.
-    stretches: Vec<Stretch>,
+    all: Vec<Stretch>,
     each: usize,
     /// Intervals in the last stretch.
     in_last: usize,
@@ -63,38 +63,35 @@ impl Stretches {
     /// Adds the interval that follows.
     pub fn add(&mut self, interval: Stretch) {
         self.each = self.each.max(1);
-        if let Some(last) = self.stretches.last_mut()
+        if let Some(last) = self.all.last_mut()
             && self.in_last < self.each
         {
             *last = last.plus(interval);
             self.in_last += 1;
             return;
         }
-        if self.stretches.len() == MOST {
-            let pairs = self.stretches.chunks(2);
-            self.stretches = pairs
+        if self.all.len() == MOST {
+            let pairs = self.all.chunks(2);
+            self.all = pairs
                 .filter_map(|pair| pair.iter().copied().reduce(Stretch::plus))
                 .collect();
             self.each *= 2;
         }
-        self.stretches.push(interval);
+        self.all.push(interval);
         self.in_last = 1;
     }
 
     /// Adds another part of the window, which followed this one.
     pub fn extend(&mut self, later: &Self) {
-        later
-            .stretches
-            .iter()
-            .for_each(|stretch| self.add(*stretch));
+        later.all.iter().for_each(|stretch| self.add(*stretch));
     }
 
     /// The drift over the window; `None` with fewer than three intervals, or where a third has no operation.
     pub fn drift(&self) -> Option<Drift> {
-        let third = self.stretches.len() / 3;
+        let third = self.all.len() / 3;
         let sum = |of: &[Stretch]| of.iter().copied().reduce(Stretch::plus);
-        let first = sum(self.stretches.get(..third)?)?;
-        let last = sum(self.stretches.get(self.stretches.len() - third..)?)?;
+        let first = sum(self.all.get(..third)?)?;
+        let last = sum(self.all.get(self.all.len() - third..)?)?;
         let ratio = |last: f64, first: f64| Some(last / first).filter(|r| r.is_normal());
         Some(Drift {
             rate: ratio(last.rate(), first.rate())?,
@@ -160,9 +157,9 @@ mod tests {
         let hours = 100_000;
         for at in 0..hours {
             all.add(second(1_000 + at / 100, 20));
-            assert!(all.stretches.len() <= MOST);
+            assert!(all.all.len() <= MOST);
         }
-        let seconds: u64 = all.stretches.iter().map(|s| s.length.0).sum();
+        let seconds: u64 = all.all.iter().map(|s| s.length.0).sum();
         assert_eq!(seconds, hours * Nanos::SECOND.0);
         // From 1,167 a second in the middle of the first third to 1,833 in that of the last.
         let found = all.drift().unwrap();

@@ -68,6 +68,7 @@ impl Header {
     }
 
     /// The same as [`Header::spare`] says.
+    #[must_use]
     pub fn spared(self, spare: u8) -> Self {
         Self { spare, ..self }
     }

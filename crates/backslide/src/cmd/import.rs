@@ -110,18 +110,18 @@ pub(crate) fn run(args: &ImportArgs, root: &Path, printer: Printer) -> Result<Ex
         source: format!("imported from {}\n", paths.join(", ")),
         by_version: found.is_searched,
     };
-    let mut found = ::import::run(&rows, &about, &options)?;
-    let digests = imported::provenance(&sources);
-    found.plan.source.push_str(&digests);
+    let mut imported = ::import::run(&rows, &about, &options)?;
+    let digests = imported::provenance(sources);
+    imported.plan.source.push_str(&digests);
     let tables = match options.mode {
         Mode::Compat => published(sources, &rows, &options)?,
         Mode::Exact => String::new(),
     };
     let mut lab = Lab::open(root)?;
     if !args.again {
-        imported::refuse(&lab, &sources)?;
+        imported::refuse(&lab, sources)?;
     }
-    let run = keep(&mut lab, &found)?;
+    let run = keep(&mut lab, &imported)?;
     match options.mode {
         Mode::Compat => printer.raw(tables.as_bytes()),
         Mode::Exact => say_differences(sources, &rows, &options, printer),

@@ -223,7 +223,9 @@ pub(super) fn build_by_build(history: &History, line: &HistoryLine) -> Table {
 
 /// By how much the values of other days were multiplied; empty where there is one day.
 fn days(line: &HistoryLine) -> String {
-    let factors = line.days.iter().filter(|(_, factor)| *factor != 1.0);
+    // Exactly one where nothing was multiplied.
+    let is_other = |factor: f64| factor.total_cmp(&1.0).is_ne();
+    let factors = line.days.iter().filter(|(_, factor)| is_other(*factor));
     let factors = factors.map(|(run, factor)| format!("{run} × {}", format::pair(*factor)));
     let factors: Vec<String> = factors.collect();
     if factors.is_empty() {

@@ -5,7 +5,7 @@ use std::fs;
 use model::RefusedSetting;
 use rustix::process::Signal;
 
-use super::{Instance, InstanceSpec, cannot_execute, works_in_namespace};
+use super::{Instance, InstanceSpec, StopFlag, cannot_execute, works_in_namespace};
 use crate::dbms::product;
 use crate::discover::printed;
 use crate::error::ServerError;
@@ -25,7 +25,7 @@ impl Instance {
     /// is initialised, no server serves, and the directory is removed again. Servers do not look at every
     /// value, so that a start may still fail.
     pub fn examine(spec: InstanceSpec) -> Result<Option<RefusedSetting>, ServerError> {
-        let instance = Self::lay_out(spec, works_in_namespace)?;
+        let instance = Self::lay_out(spec, StopFlag::default(), works_in_namespace)?;
         instance.prepare()?;
         let refusal = instance.judged();
         instance.clear();

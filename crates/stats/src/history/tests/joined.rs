@@ -248,7 +248,13 @@ fn a_change_between_days_that_nothing_links_may_be_the_days() {
     let (mut at_borders, mut others) = (0, 0);
     for seed in 0..20 {
         for line in &three_days(seed, 0, flat).lines {
-            assert!(line.days.is_empty() || line.days.iter().all(|(_, factor)| *factor == 1.0));
+            assert!(
+                line.days.is_empty()
+                    || line
+                        .days
+                        .iter()
+                        .all(|(_, factor)| factor.total_cmp(&1.0).is_eq())
+            );
             for change in &line.changes {
                 let is_border = change.at % 10 == 0;
                 assert_eq!(change.may_be_day, is_border, "{change:?}");
