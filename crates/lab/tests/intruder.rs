@@ -1,5 +1,5 @@
 //! Another user of this host tries to log in to servers on TCP while they are made and started.
-#![expect(clippy::print_stderr, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
