@@ -359,8 +359,8 @@ fn more_sessions_than_files_are_refused_with_the_numbers_before_anything_starts(
     assert_eq!(limited.status.code(), Some(1), "{error}");
     assert_eq!(
         error,
-        "error: for 900 sessions this process needs 1156 open files, and it may have 200: raise the limit \
-         (ulimit -n 1156), or use fewer clients\n"
+        "error: 900 sessions need 2956 open files, and the hard limit of this process is 200: raise it (ulimit \
+         -n 2956), or use fewer clients\n"
     );
     assert!(limited.stdout.is_empty() && bench.instances().is_empty());
     let runs = bench.run(&["list", "--format", "json"]).json();
@@ -661,7 +661,7 @@ fn lists_it(bench: &Bench) {
     let text = redact(&bench.run(&["list"]).fine());
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     insta::assert_snapshot!(lines.join("\n"), @"
-    run  plan  workload  started               state     trials  systems  base
+    run  plan  workload       started UTC  state     trials  systems  base
     RUN   tiny  insert    DATE  finished  4/4     2        sqlite/wal
     ");
 }

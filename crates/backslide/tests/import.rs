@@ -301,7 +301,7 @@ fn tables_of_several_numbers_of_clients_are_no_rounds() {
     let by_path = ["dop1/qps.abs", "dop4/qps.abs", "dop40/qps.abs"];
     let said = ["--as", "qps", "1.tsv@1", "4.tsv@4", "40.tsv@40"];
     for paths in [&by_path[..], &said[..]] {
-        bench.run(&[&["import"], paths].concat()).fine();
+        bench.run(&[&["import", "--again"], paths].concat()).fine();
         let one = all_compared(&bench);
         let all = one.as_array().unwrap();
         assert_eq!(all.len(), 6, "{one}");
@@ -345,7 +345,7 @@ fn a_folder_of_campaigns_is_one_run_in_the_order_of_versions() {
     let passed =
         "files passed over: 2 made of results that are imported, or ratios; 1 without results";
     assert!(ran.stderr.contains(passed), "{ran:?}");
-    bench.run(&["import", "all"]).fine();
+    bench.run(&["import", "--again", "all"]).fine();
     let text = bench.run(&["show", "--quiet"]).fine();
     let places = ["my5651", "my8041", "my8406v2", "my9400"].map(|name| text.find(name));
     assert!(

@@ -262,7 +262,7 @@ fn clients_that_talk_in_different_ways() {
     };
     assert_snapshot!(warnings(&[&of("a", "socket"), &of("b", "TCP, compressed")]), @"
     connection: socket (a); TCP, compressed (b)
-      TCP, compression and pipelining change what each statement costs on both sides.
+      TCP, compression, pipelining and described portals change what each statement costs on both sides.
     ");
     assert_snapshot!(warnings(&[&of("a", "socket"), &of("b", "socket")]), @"");
 }

@@ -6,7 +6,7 @@ use regex::Regex;
 
 /// What is replaced, in this order: dates before the numbers in them.
 const CHANGING: [(&str, &str); 7] = [
-    (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "DATE"),
+    (r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ| \d\d:\d\d\b)", "DATE"),
     (r"\d[\d,.]* (?:rows|ops|queries)/s", "RATE"),
     (r"\d+(?:\.\d+)? (?:B|[KMGT]iB)\b", "SIZE"),
     (
@@ -44,6 +44,7 @@ mod tests {
         assert_eq!(PATTERNS.len(), CHANGING.len());
         let table = [
             ("r12 started 2026-11-21T10:00:00Z", "RUN started DATE"),
+            ("insert  2026-11-21 10:00  finished", "insert  DATE  finished"),
             (
                 "done in 2.05s, 3m12s left, 18.3µs each",
                 "done in TIME, TIME left, TIME each",

@@ -241,7 +241,8 @@ fn damage_to_a_table_that_was_written_fails_the_trial() {
         "UPDATE sbtest2 SET pad = pad || '1'",
         "UPDATE sbtest2 SET c = (SELECT c FROM sbtest1 WHERE id = 77)",
     ] {
-        let (_, said) = told(vec![write_only(), delete(), insert()], 1, &[damage]);
+        // No deletes after the damage: they might remove every damaged row.
+        let (_, said) = told(vec![write_only(), insert()], 1, &[damage]);
         assert!(said.contains(" of sbtest2: "), "{damage}: {said}");
         assert!(
             said.contains("last found right after `write-only`"),
