@@ -56,7 +56,7 @@ impl Lab {
         for text in swept {
             listen(&Event::Warning { text });
         }
-        let mut rounds = Rounds::of(&info.plan, &done);
+        let mut rounds = Rounds::of(&info.plan, &done).resumed();
         let left = rounds.systems_left();
         beforehand::check(&info.plan, &left, provider)?;
         let tried = beforehand::try_connections(&info.plan, &left, provider, &instances, &logs);

@@ -273,14 +273,13 @@ pub fn describe(id: &MetricId) -> Option<Described> {
         })
 }
 
-/// The metric that says how much this one drifts within a step's window: throughput's drift for rates and latencies,
-/// that of the server's CPU for the server's costs. `None` for what is not known by the second.
+/// The metric that says how much this one drifts within a step's window. `None` for all others: a latency goes the
+/// other way than throughput, and its tail nowhere near as far.
 pub fn drift_of(id: &MetricId) -> Option<&'static str> {
-    match describe(id)?.group {
-        Group::Rate | Group::Latency => Some(MetricId::DRIFT_RATE),
-        Group::Server => Some(MetricId::DRIFT_SERVER_CPU),
-        Group::Errors | Group::Host | Group::Client | Group::Size | Group::Sla => None,
-    }
+    DRIFTS
+        .iter()
+        .find(|(metric, _)| *metric == id.0)
+        .map(|(_, drift)| *drift)
 }
 
 /// The names of all metrics of which one direction is better, each once; of those of operation kinds the short
@@ -312,6 +311,13 @@ const fn is(direction: Direction, group: Group, margin: f64, title: &'static str
 }
 
 use Direction::{Higher, Lower, Neither};
+
+/// Metrics whose drift is measured, each with the metric that says it.
+const DRIFTS: &[(&str, &str)] = &[
+    (MetricId::RATE, MetricId::DRIFT_RATE),
+    (MetricId::TPMC, MetricId::DRIFT_RATE),
+    ("server.cpu/o", MetricId::DRIFT_SERVER_CPU),
+];
 
 /// Metrics of a whole step.
 const METRICS: &[Metric] = &[
@@ -888,6 +894,16 @@ mod tests {
             assert!(describe(&id).is_some(), "{id}");
         }
         assert!(describe(&MetricId::new("service.query.p42")).is_none());
+    }
+
+    #[test]
+    fn drifts_are_known_of_metrics_that_exist_and_are_metrics_themselves() {
+        for (metric, drift) in DRIFTS {
+            for id in [metric, drift] {
+                assert!(describe(&MetricId::new(*id)).is_some(), "{id}");
+            }
+        }
+        assert_eq!(drift_of(&MetricId::new("service.query.p99")), None);
     }
 
     #[test]

@@ -59,6 +59,9 @@ const PLAIN_VALUES: &[&str] = &[
     "yes",
 ];
 
+/// Bytes of an address, about. Longer texts without a blank are lists, and are not searched again and again.
+const LONGEST_ADDRESS: usize = 2_048;
+
 /// Quotes around values, those first whose beginning looks like another's: within a quoted text they are
 /// doubled or escaped.
 const QUOTES: [&str; 5] = ["''", "\\\"", "'", "\"", "`"];
@@ -124,8 +127,9 @@ fn hide_private_keys(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, block)) = rest.split_once(BEGIN) {
-        let key = block.split_once(END);
-        if let Some((_, body)) = key.filter(|(kind, _)| !kind.contains('\n')) {
+        let line = block.find('\n').unwrap_or(block.len());
+        if let Some(at) = block[..line].find(END) {
+            let body = &block[at + END.len()..];
             out.extend([before, HIDDEN]);
             rest = body.split_once(END).map_or("", |(_, after)| after);
         } else {
@@ -158,8 +162,19 @@ impl Scanner<'_> {
             return self.hide_value();
         }
         let first = self.rest.chars().next().map_or(0, char::len_utf8);
-        self.identified &= !self.rest.starts_with([',', ';', '\n']);
+        let is_over = self.rest.starts_with([',', ';'])
+            || self.rest.starts_with('\n') && !self.awaits_a_value();
+        self.identified &= !is_over;
         self.copy(first);
+    }
+
+    /// Has a statement said only so far that a secret follows, as in `IDENTIFIED BY`?
+    fn awaits_a_value(&self) -> bool {
+        let last = self.out.trim_end().rsplit(char::is_whitespace).next();
+        last.is_some_and(|last| {
+            let is = |word: &str| last.eq_ignore_ascii_case(word);
+            is("by") || is("as") || is("identified")
+        })
     }
 
     /// Copies the next bytes.
@@ -178,10 +193,11 @@ impl Scanner<'_> {
     /// `://user:password@host`. The password may hold every character that no address can.
     fn address(&mut self) {
         self.copy("://".len());
-        let end = self
-            .rest
-            .find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"'));
-        let address = &self.rest[..end.unwrap_or(self.rest.len())];
+        let is_end = |c: char| c.is_whitespace() || matches!(c, '\'' | '"');
+        let mut characters = self.rest.char_indices().take(LONGEST_ADDRESS + 1);
+        let end = characters.position(|(at, c)| at >= LONGEST_ADDRESS || is_end(c));
+        let end = self.rest.char_indices().nth(end.unwrap_or(usize::MAX));
+        let address = &self.rest[..end.map_or(self.rest.len(), |(at, _)| at)];
         if let Some((login, _)) = address.rsplit_once('@')
             && let Some((user, password)) = login.split_once(':')
             && !password.is_empty()
@@ -197,7 +213,10 @@ impl Scanner<'_> {
             return self.hide(length, "");
         }
         self.copy(length);
-        self.identified |= word.eq_ignore_ascii_case("identified");
+        let is = |other: &str| word.eq_ignore_ascii_case(other);
+        let of_user = || self.rest.trim_start().get(..4).map(str::to_ascii_lowercase);
+        self.identified |=
+            is("identified") || is("password") && of_user().as_deref() == Some("for ");
         if !is_secret_name(word) {
             return;
         }
@@ -263,8 +282,13 @@ fn gap(after: &str, word: &str) -> Option<usize> {
         let skipped = blanks(inner);
         return is_quoted(&inner[skipped..]).then_some(gap + 1 + skipped);
     }
-    // `PASSWORD 'x'` and `--password x`.
-    (space > 0 && (is_quoted(rest) || word.starts_with("--"))).then_some(gap)
+    // `PASSWORD 'x'`, on two lines too, and `--password x`.
+    let lines = rest.len() - rest.trim_start().len();
+    let quoted = is_quoted(&rest[lines..]) && space + lines > 0;
+    if quoted {
+        return Some(gap + lines);
+    }
+    (space > 0 && word.starts_with("--")).then_some(gap)
 }
 
 /// Do these quotes begin a value, and what follows is within?
@@ -304,9 +328,10 @@ fn bare(text: &str) -> usize {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next().filter(|c| !c.is_whitespace()) {
         let rest = &text[at + c.len_utf8()..];
-        let line = rest.split('\n').next().unwrap_or_default();
-        at += match c {
-            '\'' | '"' if line.contains(c) => line.find(c).map_or(1, |end| end + 2),
+        let is_quote = matches!(c, '\'' | '"');
+        let end = is_quote.then(|| rest.find([c, '\n'])).flatten();
+        at += match end {
+            Some(end) if rest[end..].starts_with(c) => end + 2,
             _ => escaped(&text[at..]),
         };
     }

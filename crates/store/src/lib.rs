@@ -85,7 +85,7 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        keep_private(path);
+        create_private(path);
         let connection =
             Connection::open_with_flags(path, flags).map_err(|source| StoreError::Open {
                 path: path.to_owned(),
@@ -98,6 +98,7 @@ impl Store {
         store
             .prepare()
             .map_err(|fault| store.failed("opening it", fault))?;
+        keep_private(path);
         Ok(store)
     }
 
@@ -181,13 +182,16 @@ fn in_transaction<T>(
     Ok(value)
 }
 
-/// Lets only the owner read the file: it holds what servers said of themselves. `SQLite` gives the files
+/// Creates the file where it is missing, so that only its owner can ever read it. What cannot be created here cannot be
+/// created by `SQLite` either, which says why.
+fn create_private(path: &Path) {
+    let mut options = OpenOptions::new();
+    drop(options.write(true).create_new(true).mode(0o600).open(path));
+}
+
+/// Lets only the owner read the store: it holds what servers said of themselves. `SQLite` gives the files
 /// beside it the same mode.
 fn keep_private(path: &Path) {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600);
-    // What cannot be opened here cannot be opened by SQLite either, which says why.
-    drop(options.open(path));
     for suffix in ["", "-wal", "-shm"] {
         let mut file = path.as_os_str().to_owned();
         file.push(suffix);

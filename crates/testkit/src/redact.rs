@@ -44,7 +44,10 @@ mod tests {
         assert_eq!(PATTERNS.len(), CHANGING.len());
         let table = [
             ("r12 started 2026-11-21T10:00:00Z", "RUN started DATE"),
-            ("insert  2026-11-21 10:00  finished", "insert  DATE  finished"),
+            (
+                "insert  2026-11-21 10:00  finished",
+                "insert  DATE  finished",
+            ),
             (
                 "done in 2.05s, 3m12s left, 18.3µs each",
                 "done in TIME, TIME left, TIME each",

@@ -107,6 +107,12 @@ impl<'a> Rounds<'a> {
         rounds
     }
 
+    /// The same where a run begins or is resumed: every system is tried again, because its trouble may be mended.
+    pub(super) fn resumed(mut self) -> Self {
+        self.starts.clear();
+        self
+    }
+
     /// Takes note of how a trial ended.
     fn note(&mut self, key: &TrialKey, outcome: &Outcome) {
         let round = self.begun.entry(key.round).or_default();

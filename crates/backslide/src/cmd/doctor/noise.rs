@@ -130,7 +130,8 @@ fn plan_text(rounds: u32) -> String {
 /// logarithm of their ratio. `None` when the user asked to stop.
 fn spread_of_sqlite(rounds: u32, stop: &Stop) -> Result<Option<f64>> {
     let scratch = Scratch::new()?;
-    let mut lab = Lab::open(&scratch.path)?;
+    // Not the directory itself, which is locked: opening a lab takes a lock of its own.
+    let mut lab = Lab::open(&scratch.path.join("lab"))?;
     let file = plan::read(&plan_text(rounds), "doctor")?;
     let plan = run::expand(&file, &Builds::of_user()?, lab.host()?.shape)?;
     let run = lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
