@@ -559,7 +559,7 @@ What configs ask for is told apart from defaults that changed between versions. 
 matter for performance comes first, with the reason."
 )]
 pub(crate) struct ExplainArgs {
-    /// The run and two systems: [RUN] A B [default run: the latest, if it has both systems]
+    /// The run, if it is not the latest that has both, and two systems: RUN A B, or A B
     #[arg(value_name = "NAME", num_args = 1..=3, required_unless_present = "variables")]
     pub(crate) names: Vec<String>,
     /// Compare the variables of A and B, which is the default
