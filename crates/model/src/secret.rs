@@ -194,9 +194,8 @@ impl Scanner<'_> {
     fn address(&mut self) {
         self.copy("://".len());
         let is_end = |c: char| c.is_whitespace() || matches!(c, '\'' | '"');
-        let mut characters = self.rest.char_indices().take(LONGEST_ADDRESS + 1);
-        let end = characters.position(|(at, c)| at >= LONGEST_ADDRESS || is_end(c));
-        let end = self.rest.char_indices().nth(end.unwrap_or(usize::MAX));
+        let mut characters = self.rest.char_indices();
+        let end = characters.find(|(at, c)| *at >= LONGEST_ADDRESS || is_end(*c));
         let address = &self.rest[..end.map_or(self.rest.len(), |(at, _)| at)];
         if let Some((login, _)) = address.rsplit_once('@')
             && let Some((user, password)) = login.split_once(':')

@@ -1,7 +1,7 @@
 //! Compares rows that a server returns with what the seed and the steps so far allow.
 
 use drivers::{Row, Value};
-use model::{Draw, SqlTable, mix};
+use model::{SqlTable, mix};
 
 use super::checksum::{Form, RowHash};
 use super::effects::{Fate, Fates, column};
@@ -57,19 +57,7 @@ impl Judge {
         let columns = table.columns.iter().map(|column| Column {
             name: column.name.clone(),
             form: Form::of(column.kind),
-            seal: match &column.value {
-                Draw::Template(text) => Seal::of(text),
-                Draw::Row
-                | Draw::Cycle(_)
-                | Draw::Int { .. }
-                | Draw::From(_)
-                | Draw::Plus { .. }
-                | Draw::Next
-                | Draw::Text { .. }
-                | Draw::Fixed(_)
-                | Draw::Decimal { .. }
-                | Draw::Datetime { .. } => None,
-            },
+            seal: Seal::of_draw(&column.value),
         });
         Some(Self {
             rows: Rows::new(table, index, seed),

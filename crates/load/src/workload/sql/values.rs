@@ -53,20 +53,7 @@ impl Maker {
 
     /// The same for values that clients write: texts of a template are sealed where that can be done.
     pub(super) fn sealed(draw: &Draw) -> Self {
-        let seal = match draw {
-            Draw::Template(text) => Seal::of(text),
-            Draw::Row
-            | Draw::Cycle(_)
-            | Draw::Int { .. }
-            | Draw::From(_)
-            | Draw::Plus { .. }
-            | Draw::Next
-            | Draw::Text { .. }
-            | Draw::Fixed(_)
-            | Draw::Decimal { .. }
-            | Draw::Datetime { .. } => None,
-        };
-        seal.map_or_else(|| Self::new(draw), |seal| Self(Kind::Sealed(seal)))
+        Seal::of_draw(draw).map_or_else(|| Self::new(draw), |seal| Self(Kind::Sealed(seal)))
     }
 
     /// Are its values texts, made by [`Maker::text`]? Else they are integers, made by [`Maker::int`].
@@ -254,6 +241,23 @@ const SEAL_DIGITS: usize = 8;
 const RANDOM_DIGITS: usize = 16;
 
 impl Seal {
+    /// That of the texts that a draw makes; `None` where they are not sealed.
+    pub(super) fn of_draw(draw: &Draw) -> Option<Self> {
+        match draw {
+            Draw::Template(text) => Self::of(text),
+            Draw::Row
+            | Draw::Cycle(_)
+            | Draw::Int { .. }
+            | Draw::From(_)
+            | Draw::Plus { .. }
+            | Draw::Next
+            | Draw::Text { .. }
+            | Draw::Fixed(_)
+            | Draw::Decimal { .. }
+            | Draw::Datetime { .. } => None,
+        }
+    }
+
     /// `None` for a template with too few digits, or with letters behind the last ones.
     pub(super) fn of(text: &str) -> Option<Self> {
         let digits: Vec<usize> = text.match_indices('#').map(|(at, _)| at).collect();
