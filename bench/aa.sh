@@ -5,7 +5,7 @@
 #
 #   bench/aa.sh [aa|rate|cpu]... [--out FILE]      all unless told; the last two need the lab of an `aa` before
 #
-# Prints Markdown tables and exits with 0 if what is promised held. Eight steps, in slices of a tenth of a second
+# Prints Markdown tables and exits with 0 if the promises held. Eight steps, in slices of a tenth of a second
 # that alternate between two servers which are up at once. Two starts of one server differ by half a per cent, so
 # that 1 % needs many short rounds: twelve, each a start of both. A run takes eight minutes on two cores, all of
 # them two hours and a half. Leave the machine alone meanwhile. The runs stay in the lab BACKSLIDE_AA_LAB, else in
@@ -184,7 +184,7 @@ inject() { # SERVER PART
     echo "$nanoseconds"
 }
 
-# What was injected for each receive, by the library's own count.
+# The time injected for each receive, by the library's own count.
 injected_by() { # LIBRARY
     local calls nanoseconds
     read -r calls nanoseconds < <(od -An -v -t u8 -w16 "$1.calls")
@@ -199,7 +199,7 @@ cell_of() { # SYSTEM, comparisons on stdin
     '
 }
 
-# Runs against a slowed copy: PART, what is slowed by how much, its metric, its margin where it is not the usual one.
+# Runs against a slowed copy: PART, the slowed part and its amount, its metric, its margin where it is not the usual one.
 injected() { # PART WHAT METRIC [MIN_EFFECT]
     local server n run minutes asked spun found cells others=0 regressed=0 all=0
     cc -std=c11 -O2 -U_FORTIFY_SOURCE -shared -fPIC -o "$libraries/slowdown.so" tools/slowdown/slowdown.c -ldl

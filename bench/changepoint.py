@@ -1,4 +1,4 @@
-"""Who finds the changes: called by changepoint.sh with the path of the example `change_points`."""
+"""Compares finders of changes: called by changepoint.sh with the path of the example `change_points`."""
 
 import math
 import random
@@ -67,7 +67,7 @@ def by_otava(all_series, max_pvalue, min_magnitude):
 
 
 def by_backslide(all_series, program, margin):
-    """What `stats::analyse` finds, the series of a campaign being a family."""
+    """The findings of `stats::analyse`; the series of a campaign are a family."""
     rows = [f"{s.campaign}\t{s.name}\t{' '.join(map(repr, s.values))}" for s in all_series]
     command = [program, str(margin)]
     done = subprocess.run(command, input="\n".join(rows), text=True, capture_output=True, check=True)

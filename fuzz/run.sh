@@ -26,17 +26,17 @@ export CFLAGS="-O1 -g0 -fno-sanitize=all"
 cargo +nightly build --release --target "$host"
 built=${CARGO_TARGET_DIR:-target}/$host/release
 
-# What was freed is kept for a while, to notice its use; not so much that it counts as memory in use.
+# Freed memory is kept for a while, to notice its use; little enough not to count as memory in use.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=32}
 
 mkdir -p seeds/{postgres,mysql,plan,workload,import}
 cp ../catalog/plans/*.toml seeds/plan/
 cp ../catalog/workloads/*.toml seeds/workload/
 # Options and kind of file (0: a directory, 1: sysbench, …) before each sample of results.
-kinds=(sysbench-dir sysbench qps met insert-lines insert-table pgbench csv)
+kinds=(sysbench-dir sysbench qps met insert-lines insert-table pgbench hammerdb db-bench db-bench-table csv)
 for kind in "${!kinds[@]}"; do
-    for options in 0 7; do
-        { printf "\\x$options\\x$kind"; cat "samples/${kinds[$kind]}.txt"; } \
+    for options in 0 8 f; do
+        { printf "\\x$options\\x$(printf %x "$kind")"; cat "samples/${kinds[$kind]}.txt"; } \
             >"seeds/import/${kinds[$kind]}-$options"
     done
 done

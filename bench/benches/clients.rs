@@ -5,7 +5,8 @@ use anyhow::{Context, Result};
 use bench::{Scratch, Table, forget_peak, heading, note, peak_memory, resident, servers, within};
 use load::{Recorder, StepClock};
 use model::{
-    Bytes, Counter, Event, Interval, KindSpec, Nanos, RunId, StepId, StepRecord, TrialKey,
+    Bytes, Counter, Counts, Event, Interval, KindSpec, Nanos, RunId, Step, StepId, StepRecord,
+    Subject, TrialKey,
 };
 
 const CLIENTS: usize = 200;
@@ -119,9 +120,9 @@ fn measure(server: &str, table: &mut Table<10>) -> Result<()> {
     let mut scratch = Scratch::new()?;
     let (mut seen, mut record, mut at_step) = (Sum::default(), None, false);
     let run = scratch.carry_out(&server_plan(server), &mut |event| match event {
-        Event::StepStarted { step, .. } => {
-            note(&format!("{server}: {step}"));
-            at_step = step.0 == STEP;
+        Event::StepStarted { step } => {
+            note(&format!("{server}: {}", step.id));
+            at_step = step.id.0 == STEP;
         }
         Event::IntervalClosed { interval } if at_step => seen.add(interval),
         Event::StepFinished { record: it } if at_step => record = Some(StepRecord::clone(it)),
@@ -138,10 +139,7 @@ fn measure(server: &str, table: &mut Table<10>) -> Result<()> {
     let (met, of) = record.seconds_on_target.unwrap_or_default();
     table.row([
         server.to_owned(),
-        format!(
-            "{}, {} of {}",
-            seen.intervals, stored.intervals, expected.intervals
-        ),
+        format!("{}, {} of {}", seen.intervals, stored.intervals, expected.intervals),
         format!("{} of {}", stored.operations, expected.operations),
         within(seen == expected && stored == expected),
         format!("{rows:.0}"),
@@ -167,37 +165,27 @@ fn stored(scratch: &Scratch, run: &RunId) -> Result<Sum> {
 }
 
 /// Operation kinds of the simulation, whether they are scheduled, and operations a second and client.
-const KINDS: [(&str, bool, u64); 3] = [
-    ("query", false, 50),
-    ("insert", true, 2),
-    ("delete", true, 2),
-];
+const KINDS: [(&str, bool, u64); 3] =
+    [("query", false, 50), ("insert", true, 2), ("delete", true, 2)];
 
 /// Seconds after which memory is looked at.
 const LOOKS: [u32; 6] = [60, 600, 3600, 7200, 10_800, 14_400];
 
 fn simulate() -> Result<Table<3>> {
-    let kinds = KINDS.map(|(name, scheduled, _)| KindSpec {
-        name: name.to_owned(),
-        scheduled,
-    });
+    let kinds = KINDS.map(|(name, scheduled, _)| KindSpec { name: name.to_owned(), scheduled });
     let mut scratch = Scratch::new()?;
     let plan = bench::expand(&plan("build = \"sqlite\""), &scratch.lab.host()?)?;
     let run = scratch.lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
     let store = &mut scratch.lab.store;
-    let key = TrialKey {
-        round: 1,
-        position: 1,
-        system: plan.base,
-    };
+    let key = TrialKey { round: 1, position: 1, system: plan.base };
     let trial = store.begin_trial(&run, &key, "2026-01-01T00:00:00Z")?;
-    let names = KINDS.map(|(name, _, _)| name.to_owned());
-    let step = store.begin_step(trial, &StepId::new(STEP), 0, &names, true)?;
-    let recorder = Recorder::new(kinds.to_vec(), CLIENTS * KINDS.len());
+    let subject = Subject { kind: "query".to_owned(), counts: Counts::Operations };
+    let planned = Step::new(StepId::new(STEP), 0, CLIENTS as u32, subject);
+    let step = store.begin_step(trial, &Step { kinds: kinds.to_vec(), ..planned })?;
+    let recorder = Recorder::new(kinds.to_vec(), CLIENTS * KINDS.len(), Nanos::SECOND);
     let clock = StepClock::start();
-    let mut clients: Vec<_> = (0..CLIENTS * KINDS.len())
-        .map(|client| recorder.client(client, clock))
-        .collect();
+    let mut clients: Vec<_> =
+        (0..CLIENTS * KINDS.len()).map(|client| recorder.client(client, &clock)).collect();
     let mut table = Table::new(["simulated seconds", "operations", "resident memory"]);
     let mut operations = 0;
     for second in 0..14_400 {
@@ -208,17 +196,13 @@ fn simulate() -> Result<Table<3>> {
         store.add_interval(step, &recorder.interval(second, Nanos::SECOND, end))?;
         if LOOKS.contains(&(second + 1)) {
             let (second, memory) = (second + 1, resident()?);
-            table.row([
-                second.to_string(),
-                operations.to_string(),
-                memory.to_string(),
-            ]);
+            table.row([second.to_string(), operations.to_string(), memory.to_string()]);
         }
     }
     Ok(table)
 }
 
-/// What a thread of kind `place` records in a second: evenly spread, from 0.1 ms to 0.9 ms each.
+/// A second's records of a thread of kind `place`: evenly spread, from 0.1 ms to 0.9 ms each.
 fn record_second(client: &mut load::ClientRecorder, place: usize, second: u32) -> u64 {
     let Some((_, scheduled, operations)) = KINDS.get(place) else {
         return 0;

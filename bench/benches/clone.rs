@@ -95,11 +95,7 @@ fn measure(server: &str, table: &mut Table<8>) -> Result<()> {
         }
         fs::remove_dir_all(&clones)?;
         let ratio = ours.over(&theirs);
-        let how = if last.reflinked {
-            "shared blocks"
-        } else {
-            "copied"
-        };
+        let how = if last.reflinked { "shared blocks" } else { "copied" };
         table.row([
             format!("{server}, {how}"),
             Bytes(last.bytes).to_string(),
@@ -116,19 +112,13 @@ fn measure(server: &str, table: &mut Table<8>) -> Result<()> {
 
 /// The data of the only template.
 fn template(shelf: &Path) -> Result<PathBuf> {
-    let entry = fs::read_dir(shelf)?
-        .next()
-        .context("no template was made")?;
+    let entry = fs::read_dir(shelf)?.next().context("no template was made")?;
     Ok(entry?.path().join("data"))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
     let mut cp = Command::new("cp");
-    let status = cp
-        .args(["--reflink=auto", "-a"])
-        .arg(from)
-        .arg(to)
-        .status()?;
+    let status = cp.args(["--reflink=auto", "-a"]).arg(from).arg(to).status()?;
     if !status.success() {
         bail!("cp: {status}");
     }

@@ -55,7 +55,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What one client spent.
+/// The cost of one client.
 #[derive(Clone, Copy, Debug)]
 struct Spent {
     cpu: Nanos,
@@ -63,7 +63,7 @@ struct Spent {
     seconds: f64,
 }
 
-/// What the runs of one client spent.
+/// The costs of one client's runs.
 #[derive(Debug, Default)]
 struct Side {
     micros: Spread,
@@ -84,7 +84,7 @@ fn measure(server: &str, table: &mut Table<7>) -> Result<()> {
     let plan = expand(&plan(server, cpu), &scratch.lab.host()?)?;
     let system = plan.systems.first().context("no system")?;
     let directory = scratch.directory().join("instance");
-    let mut site = Providers::default().open(system, &plan.workload, &directory)?;
+    let mut site = Providers::default().open(system, plan.statement_timeout(), &directory)?;
     let all = probes::allowed();
     probes::pin_self(&[cpu])?;
     let (mut ours, mut theirs) = (Side::default(), Side::default());
@@ -154,25 +154,18 @@ impl Observer for Edges {
 /// Runs `l.i0` with this many statements into a new table, which it leaves there.
 fn backslide(plan: &Plan, site: &dyn Site, statements: u64) -> Result<Spent> {
     let target = site.target();
-    target
-        .connector
-        .connect()?
-        .execute("DROP TABLE IF EXISTS pi1")?;
+    target.connector.connect()?.execute("DROP TABLE IF EXISTS pi1")?;
     let mut spec = plan.workload.clone();
     if let WorkloadSpec::Insert(spec) = &mut spec {
         spec.rows = statements * ROWS;
     }
-    let mut workload = load::workload(&spec, plan.seed);
+    let mut workload = workloads::workload(&spec, plan.seed);
     let mut edges = Edges::default();
     let result = workload.run(0, &target, &Stop::default(), &mut edges)?;
     if let Some(wrong) = result.checks.iter().find(|check| !check.holds) {
         bail!("{}: {} is not {}", wrong.what, wrong.actual, wrong.expected);
     }
-    Ok(Spent {
-        cpu: edges.close - edges.open,
-        statements,
-        seconds: result.window.length.as_secs_f64(),
-    })
+    Ok(Spent { cpu: edges.close - edges.open, statements, seconds: result.window.as_secs_f64() })
 }
 
 /// Runs sysbench for as long into the same table, emptied.
@@ -190,18 +183,13 @@ fn sysbench(target: &Target) -> Result<Spent> {
         .output()?;
     let said = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
-    let spent = said
-        .lines()
-        .find_map(spent)
-        .filter(|spent| spent.statements > 0);
+    let spent = said.lines().find_map(spent).filter(|spent| spent.statements > 0);
     spent.with_context(|| format!("sysbench failed:\n{said}{errors}"))
 }
 
 /// `bench: cpu_ns=… statements=…`, the line of the script.
 fn spent(line: &str) -> Option<Spent> {
-    let (cpu, statements) = line
-        .strip_prefix("bench: cpu_ns=")?
-        .split_once(" statements=")?;
+    let (cpu, statements) = line.strip_prefix("bench: cpu_ns=")?.split_once(" statements=")?;
     Some(Spent {
         cpu: Nanos(cpu.parse().ok()?),
         statements: statements.trim().parse().ok()?,

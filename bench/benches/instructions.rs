@@ -61,17 +61,8 @@ fn main() -> Result<()> {
         let counted = count(what)?;
         let each = counted.all.saturating_sub(empty.all) as f64 / of as f64;
         let clock = counted.in_clock as f64 / of as f64;
-        let goal = if has_goal {
-            within(each < GOAL)
-        } else {
-            "–".to_owned()
-        };
-        table.row([
-            label.to_owned(),
-            format!("{each:.1}"),
-            format!("{clock:.1}"),
-            goal,
-        ]);
+        let goal = if has_goal { within(each < GOAL) } else { "–".to_owned() };
+        table.row([label.to_owned(), format!("{each:.1}"), format!("{clock:.1}"), goal]);
     }
     table.print("");
     Ok(())
@@ -184,12 +175,9 @@ fn work(what: &str) -> Result<()> {
 }
 
 fn operations(scheduled: bool) -> Result<()> {
-    let kind = KindSpec {
-        name: "operation".to_owned(),
-        scheduled,
-    };
-    let recorder = Recorder::new(vec![kind], 1);
-    let mut client = recorder.client(0, StepClock::start());
+    let kind = KindSpec { name: "operation".to_owned(), scheduled };
+    let recorder = Recorder::new(vec![kind], 1, Nanos::SECOND);
+    let mut client = recorder.client(0, &StepClock::start());
     let mut rng = Rng::new(42);
     repeat(|n| {
         // Stepping takes seconds; given times keep it within one interval, as most folds are.
@@ -247,7 +235,7 @@ fn rows() -> Result<()> {
         connector: Arc::new(Nowhere),
         patient: Arc::new(Nowhere),
     };
-    let mut workload = load::workload(&plan.workload, plan.seed);
+    let mut workload = workloads::workload(&plan.workload, plan.seed);
     workload.run(0, &target, &Stop::default(), &mut Unobserved)?;
     Ok(())
 }
@@ -290,10 +278,7 @@ impl Session for NoServer {
                 let _ = raise(MARK);
             }
         }
-        Ok(Done {
-            rows: 0,
-            affected: ROWS,
-        })
+        Ok(Done { rows: 0, affected: ROWS })
     }
 
     fn prepare(&mut self, _: &str, _: &[ParamType]) -> Result<StatementId, SessionError> {

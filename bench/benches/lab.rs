@@ -45,7 +45,7 @@ fn main() -> Result<()> {
 
 /// A command line and how long it may take.
 struct Verb {
-    /// What tables call it.
+    /// Its name in tables.
     name: String,
     arguments: Vec<String>,
     /// The report that it writes.
@@ -87,15 +87,12 @@ fn verbs(lab: &Path, program: &Path) -> Result<u32> {
     Ok(missed)
 }
 
-/// What is timed, over the last run of each plan.
+/// The timed commands, over the last run of each plan.
 fn all(lab: &Path, reports: &Path) -> Result<Vec<Verb>> {
     let store = Store::open(&lab.join("lab.sqlite"))?;
     let runs = store.runs()?;
     let trials: u32 = runs.iter().map(|run| run.completed).sum();
-    ensure!(
-        trials == 1_000,
-        "the lab has {trials} trials: big_lab makes 1,000"
-    );
+    ensure!(trials == 1_000, "the lab has {trials} trials: big_lab makes 1,000");
     let verb = |name: &str, arguments: &[&str], goal| Verb {
         name: name.to_owned(),
         arguments: arguments.iter().map(|a| (*a).to_owned()).collect(),
@@ -115,10 +112,7 @@ fn all(lab: &Path, reports: &Path) -> Result<Vec<Verb>> {
         let file = reports.join(format!("{plan}.html"));
         let file_name = file.to_string_lossy();
         let report = verb(&name, &["report", run, "-o", &file_name], Some(REPORT));
-        verbs.push(Verb {
-            report: Some(file.clone()),
-            ..report
-        });
+        verbs.push(Verb { report: Some(file.clone()), ..report });
     }
     let history = ["history", "--label", "trunk"];
     verbs.push(verb("history of the 31 nightly runs", &history, None));
@@ -138,19 +132,14 @@ fn took(lab: &Path, program: &Path, verb: &Verb) -> Result<Nanos> {
     let took = Nanos::from(begin.elapsed());
     // 10 and 11 are verdicts.
     let is_fine = matches!(status.code(), Some(0 | 10 | 11));
-    ensure!(
-        is_fine,
-        "`{}` of {}: {status}",
-        verb.name,
-        program.display()
-    );
+    ensure!(is_fine, "`{}` of {}: {status}", verb.name, program.display());
     Ok(took)
 }
 
 /// Takes a file out of the page cache.
 fn drop_from_cache(path: &Path) -> Result<()> {
     let file = File::open(path)?;
-    // Only what is on the disk can go.
+    // Only clean pages can be dropped.
     file.sync_all()?;
     Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }
@@ -189,11 +178,7 @@ fn family() -> Vec<Series> {
             let level = if has_stepped { -0.05 } else { 0.0 };
             vec![level + 0.025 * (rng.unit() + rng.unit() - 1.0)]
         });
-        Series {
-            builds: builds.collect(),
-            margin: 0.02_f64.ln_1p(),
-            ..Series::default()
-        }
+        Series { builds: builds.collect(), margin: 0.02_f64.ln_1p(), ..Series::default() }
     });
     series.collect()
 }

@@ -62,9 +62,9 @@ fn measure(server: &str, table: &mut Table<9>) -> Result<()> {
     let mut insert = None;
     let mut records: Vec<(StepRecord, Vec<u64>)> = Vec::new();
     Scratch::new()?.carry_out(&plan(server), &mut |event| match event {
-        Event::StepStarted { step, kinds, .. } => {
-            note(&format!("{server}: {step}"));
-            insert = kinds.iter().position(|kind| kind == "insert");
+        Event::StepStarted { step } => {
+            note(&format!("{server}: {}", step.id));
+            insert = step.kinds.iter().position(|kind| kind.name == "insert");
         }
         Event::IntervalClosed { interval } => rows.extend(rows_of(interval, insert)),
         Event::StepFinished { record } => {
@@ -78,7 +78,7 @@ fn measure(server: &str, table: &mut Table<9>) -> Result<()> {
     Ok(())
 }
 
-/// Rows inserted in a whole second; what is left of the window after the last one does not count.
+/// Rows inserted in a whole second; the rest of the window after the last one does not count.
 fn rows_of(interval: &Interval, insert: Option<usize>) -> Option<u64> {
     let kind = interval.kinds.get(insert?)?;
     (interval.length == Nanos::SECOND).then_some(kind.rows)

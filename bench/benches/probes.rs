@@ -1,4 +1,4 @@
-//! What watching costs: everything that the thread does which cuts intervals, reads all probes and
+//! The cost of watching: everything that the thread does which cuts intervals, reads all probes and
 //! writes the store, once a second, beside a server with 200 connections.
 
 use anyhow::Result;
@@ -66,9 +66,9 @@ fn measure(server: &str, table: &mut Table<6>) -> Result<()> {
     let mut paced = false;
     let mut operations = 0.0;
     Scratch::new()?.carry_out(&plan(server), &mut |event| match event {
-        Event::StepStarted { step, .. } => {
-            note(&format!("{server}: {step}"));
-            paced = step.0 == "qp100";
+        Event::StepStarted { step } => {
+            note(&format!("{server}: {}", step.id));
+            paced = step.id.0 == "qp100";
         }
         Event::IntervalClosed { interval } if paced && interval.length == Nanos::SECOND => {
             let now = thread_cpu();

@@ -31,7 +31,7 @@ fn main() -> Result<()> {
         return Ok(());
     };
     heading("Report of a big run", MEASURES)?;
-    // First, because the peak memory of a child is never less than what its parent had.
+    // First, because the peak memory of a child is never below its parent's.
     command(Path::new(&lab), Path::new(&program))?;
     parts(Path::new(&lab))?;
     heading("An import of many tests", IMPORTED)?;
@@ -64,11 +64,7 @@ fn imported(program: &Path) -> Result<()> {
     let run = |arguments: &[&OsStr]| -> Result<Nanos> {
         let begin = Instant::now();
         let mut command = Command::new(program);
-        command
-            .arg("--quiet")
-            .args(arguments)
-            .arg("--lab")
-            .arg(&lab);
+        command.arg("--quiet").args(arguments).arg("--lab").arg(&lab);
         let status = command.stdout(Stdio::null()).status()?;
         // Nothing certainly differs, which has a status of its own.
         let is_fine = matches!(status.code(), Some(0 | 11));
@@ -79,11 +75,7 @@ fn imported(program: &Path) -> Result<()> {
     for (name, arguments, goal) in [
         ("import", vec![OsStr::new("import"), csv.as_os_str()], None),
         ("compare", vec![OsStr::new("compare")], Some(2)),
-        (
-            "report",
-            vec![OsStr::new("report"), OsStr::new("-o"), page.as_os_str()],
-            Some(5),
-        ),
+        ("report", vec![OsStr::new("report"), OsStr::new("-o"), page.as_os_str()], Some(5)),
     ] {
         let took = run(&arguments)?;
         let met = goal.map_or_else(String::new, |goal| within(took < Nanos::from_secs(goal)));
@@ -96,15 +88,8 @@ fn imported(program: &Path) -> Result<()> {
 fn command(lab: &Path, program: &Path) -> Result<()> {
     let directory = tempfile::tempdir()?;
     let file: PathBuf = directory.path().join("report.html");
-    let mut table = Table::new([
-        "command",
-        "time",
-        "under 3 s",
-        "CPU",
-        "peak memory",
-        "size",
-        "under 2 MB",
-    ]);
+    let mut table =
+        Table::new(["command", "time", "under 3 s", "CPU", "peak memory", "size", "under 2 MB"]);
     for _ in 0..REPEATS {
         let (begin, cpu) = (Instant::now(), child_cpu()?);
         let status = Command::new(program)
@@ -153,20 +138,14 @@ fn parts(lab: &Path) -> Result<()> {
     };
     let store = Store::open(&lab.join("lab.sqlite"))?;
     let run = store.latest_run()?.context("the lab has no run")?;
-    let want = Want {
-        series: true,
-        histograms: true,
-    };
+    let want = Want { series: true, histograms: true };
     let data = store.load(&run, want)?;
     let intervals: usize = data.series.iter().map(|series| series.spans.len()).sum();
     part(format!("load {intervals} intervals"))?;
-    let options = Options {
-        metrics: Selection::All,
-        ..Options::default()
-    };
+    let options = Options { metrics: Selection::All, ..Options::default() };
     let comparisons = stats::compare(&data, &options)?;
     part(format!("compare: {} comparisons", comparisons.len()))?;
-    let page = report::html(&Input::new(&data, &comparisons));
+    let page = report::Report::new(&Input::new(&data, &comparisons)).html();
     part(format!("html: {} bytes", page.len()))?;
     table.print("");
     Ok(())

@@ -1,4 +1,4 @@
-//! What a bench was started for: the arguments of its program.
+//! The arguments of a bench.
 
 use anyhow::Result;
 

@@ -1,4 +1,4 @@
-//! What this process spent, by the kernel's exact clocks.
+//! The cost of this process, by the kernel's exact clocks.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ pub fn resident() -> Result<Bytes> {
     status("VmRSS")
 }
 
-/// Lets the peak of memory begin again at what is resident now.
+/// Resets the peak of memory to the resident size.
 pub fn forget_peak() -> Result<()> {
     // 5 resets the peak: proc(5), /proc/pid/clear_refs.
     fs::write("/proc/self/clear_refs", "5").context("cannot reset the peak of memory")

@@ -1,4 +1,4 @@
-//! What the benches of backslide share: a lab of their own, exact clocks, Markdown tables.
+//! Shared parts of the benches: a lab of their own, exact clocks, Markdown tables.
 //!
 //! Each bench is a program of its own in `benches/`, so that its memory and CPU time are its own.
 //! None asserts a time: they print what they measured beside the goal.
@@ -26,9 +26,7 @@ const SERVERS: [Dbms; 2] = [Dbms::Mariadb, Dbms::Postgres];
 pub fn servers() -> Vec<String> {
     let builds = lab::Builds::of_user().ok();
     let there = builds.as_ref().map_or(&[][..], lab::Builds::found);
-    let found = SERVERS
-        .into_iter()
-        .filter(|dbms| there.iter().any(|build| build.dbms == *dbms));
+    let found = SERVERS.into_iter().filter(|dbms| there.iter().any(|build| build.dbms == *dbms));
     let found: Vec<String> = found.map(|dbms| dbms.name().to_owned()).collect();
     for dbms in SERVERS {
         if !found.iter().any(|name| name == dbms.name()) {

@@ -47,9 +47,7 @@ impl Place {
             Dialect::Postgres => Self {
                 dialect,
                 // Quoted, where it holds more than letters.
-                socket: ask("SHOW unix_socket_directories")?
-                    .trim_matches('"')
-                    .to_owned(),
+                socket: ask("SHOW unix_socket_directories")?.trim_matches('"').to_owned(),
                 port: ask("SHOW port")?,
                 user: ask("SELECT current_user")?,
                 database: ask("SELECT current_database()")?,

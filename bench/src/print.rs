@@ -16,10 +16,7 @@ pub struct Table<const N: usize> {
 impl<const N: usize> Table<N> {
     /// A table without rows. The first column is words, the others are numbers.
     pub fn new(headers: [&'static str; N]) -> Self {
-        Self {
-            headers,
-            rows: Vec::new(),
-        }
+        Self { headers, rows: Vec::new() }
     }
 
     /// Adds a row.
@@ -51,7 +48,7 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// Prints the title of a bench, what it measures, and the machine with its other load.
+/// Prints the title of a bench, its subject, and the machine with its other load.
 pub fn heading(title: &str, measures: &str) -> Result<()> {
     let host = probes::identify(&std::env::temp_dir())?;
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -82,7 +79,7 @@ fn out(text: &str) {
     print!("{text}");
 }
 
-/// Says on stderr what is going on.
+/// Reports progress on stderr.
 #[expect(clippy::print_stderr, reason = "progress, apart from the result")]
 pub fn note(text: &str) {
     eprintln!("{text}");
@@ -91,11 +88,7 @@ pub fn note(text: &str) {
 /// The first number after `mark` in what a program printed.
 pub fn number_after(text: &str, mark: &str) -> Option<u64> {
     let (_, rest) = text.split_once(mark)?;
-    let digits: String = rest
-        .trim_start()
-        .chars()
-        .take_while(char::is_ascii_digit)
-        .collect();
+    let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
 }
 
@@ -105,10 +98,7 @@ mod tests {
 
     #[test]
     fn a_number_is_found_behind_its_mark() {
-        assert_eq!(
-            number_after("==1== Collected : 1234 ok", "Collected :"),
-            Some(1234)
-        );
+        assert_eq!(number_after("==1== Collected : 1234 ok", "Collected :"), Some(1234));
         assert_eq!(number_after("Collected : none", "Collected :"), None);
         assert_eq!(number_after("1234", "Collected :"), None);
     }
@@ -117,9 +107,6 @@ mod tests {
     fn a_table_is_markdown() {
         let mut table = Table::new(["server", "rows/s"]);
         table.row(["mariadb".to_owned(), "500".to_owned()]);
-        assert_eq!(
-            table.markdown(),
-            "| server | rows/s |\n| --- | --: |\n| mariadb | 500 |\n"
-        );
+        assert_eq!(table.markdown(), "| server | rows/s |\n| --- | --: |\n| mariadb | 500 |\n");
     }
 }

@@ -35,17 +35,15 @@ impl Scratch {
         self.directory.path()
     }
 
-    /// Carries the plan out, as `backslide run` does; `listen` is told of each event after it is
+    /// Carries the plan out, as `backslide run` does; `listen` gets each event after it is
     /// stored. A failed trial is an error.
     pub fn carry_out(&mut self, text: &str, listen: &mut dyn FnMut(&Event)) -> Result<RunId> {
         let plan = expand(text, &self.lab.host()?)?;
         let run = self.lab.begin(&plan, env!("CARGO_PKG_VERSION"))?;
         let mut failure = None;
         let mut listen = |event: &Event| {
-            if let Event::TrialFinished {
-                outcome: Outcome::Failed { step, reason, .. },
-                ..
-            } = event
+            if let Event::TrialFinished { outcome: Outcome::Failed { step, reason, .. }, .. } =
+                event
             {
                 failure = Some(format!("{step:?}: {reason}"));
             }
@@ -64,11 +62,6 @@ impl Scratch {
 pub fn expand(text: &str, host: &Host) -> Result<Plan> {
     let file = plan::read(text, "the bench's plan")?;
     let builds = Builds::of_user()?;
-    plan::expand(
-        &file,
-        builds.catalog(),
-        &|request| builds.find(request),
-        host.shape,
-    )
-    .with_context(|| format!("in this plan:\n{text}"))
+    plan::expand(&file, builds.catalog(), &|request| builds.find(request), host.shape)
+        .with_context(|| format!("in this plan:\n{text}"))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Values of one measurement, in the order in which they were taken.
+/// Values of one measurement, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Spread(Vec<f64>);
 

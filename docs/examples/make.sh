@@ -11,7 +11,6 @@ plans=("$@")
     micro-mysql-5.6-9.7 micro-postgres-12-18 micro-mariadb-10.5-11.8 micro-sqlite
     tpcc-mysql-5.6-9.7 mysql-5.6-to-9.7-control micro-mysql-5.6-9.7-control)
 cargo build --release --quiet
-cargo build --release --quiet -p report --example beside
 # Without the fakes, which need the rest of the crates.
 cargo build --release --quiet -p testkit --no-default-features --example referees
 scratch=$(mktemp -d)
@@ -24,7 +23,7 @@ for plan in "${plans[@]}"; do
     target/release/backslide compare "$run" --all --format json >"docs/examples/$plan.json" || status=$?
     [[ $status == 0 || $status == 10 || $status == 11 ]] || exit "$status"
     # With a control there are the same systems as without.
-    target/release/examples/beside "${plan%-control}" "docs/examples/$plan.json" docs/examples/published.tsv \
+    docs/examples/beside.py "${plan%-control}" "docs/examples/$plan.json" docs/examples/published.tsv \
         >"docs/examples/$plan.md"
     target/release/backslide export "$run" --format jsonl -o "$scratch/measurements.jsonl"
     target/release/examples/referees "$scratch/measurements.jsonl" "docs/examples/$plan.json" \

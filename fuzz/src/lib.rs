@@ -11,10 +11,7 @@ static CATALOG: LazyLock<Catalog> = LazyLock::new(|| match Catalog::embedded() {
     Err(error) => panic!("the catalog cannot be read: {error}"),
 });
 
-const HOST: HostShape = HostShape {
-    cpus: 2,
-    memory: Bytes(8 << 30),
-};
+const HOST: HostShape = HostShape { cpus: 2, memory: Bytes(8 << 30) };
 
 /// Expands the plan, estimates it and collects its remarks. An error must name its place and print.
 pub fn plan(file: Result<PlanFile, PlanError>) {
@@ -40,7 +37,7 @@ fn build(request: &BuildRequest) -> Result<Build, String> {
             Dbms::Mysql => "8.0.31",
             Dbms::Mariadb => "10.11.18",
             Dbms::Postgres => "15.18",
-            Dbms::Sqlite => "3.51.1",
+            _ => "3.51.1",
         }
         .to_owned(),
     };

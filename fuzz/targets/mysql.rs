@@ -1,12 +1,12 @@
 //! A MySQL server that may say anything.
 //!
-//! The first byte of an input is the options of [`drivers::fuzzing`], the second says whether the
+//! The first byte of an input is the options of [`drivers::tests::fuzzing`], the second says whether the
 //! rest is taken as it is or as packets: a byte of control, then the payload. A fuzzer finds it hard
 //! to keep the sequence numbers true.
 
 #![no_main]
 
-use drivers::fuzzing;
+use drivers::tests::fuzzing;
 use libfuzzer_sys::fuzz_target;
 
 /// Control: the packet begins an answer, and so is number 1. The other bits are its length.

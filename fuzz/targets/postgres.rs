@@ -1,12 +1,12 @@
 //! A PostgreSQL server that may say anything.
 //!
-//! The first byte of an input is the options of [`drivers::fuzzing`], the second says whether the
+//! The first byte of an input is the options of [`drivers::tests::fuzzing`], the second says whether the
 //! rest is taken as it is or as messages: kind, length in one byte, body. A fuzzer finds it hard to
 //! keep length fields of four bytes true.
 
 #![no_main]
 
-use drivers::fuzzing;
+use drivers::tests::fuzzing;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

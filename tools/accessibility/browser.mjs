@@ -11,7 +11,7 @@ import { join } from 'node:path';
 const PATIENCE = 300_000;
 // The longest wait for the browser to end by itself.
 const PATIENCE_AT_END = 10_000;
-// So much of what it said on stderr is kept.
+// The kept part of its stderr, in characters.
 const SAID = 2_000;
 
 const FLAGS = [
@@ -41,7 +41,7 @@ export class Browser {
         this.process = spawn(program, flags, { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] });
         const [, , said, requests, answers] = this.process.stdio;
         this.requests = requests;
-        // What became of a request that cannot be written, the end of the process tells.
+        // If a request cannot be written, the end of the process explains it.
         requests.on('error', () => {});
         said.setEncoding('utf8');
         said.on('data', (text) => {
@@ -109,7 +109,7 @@ export class Browser {
             ask,
             // Calls back with the name and the contents of each event of the page.
             listen: (heard) => this.#pages.set(sessionId, heard),
-            // The value of an expression in the page, or of what it promises.
+            // The value of an expression in the page, or of its promise.
             evaluate: async (expression) => {
                 const { result, exceptionDetails } = await ask('Runtime.evaluate', {
                     expression,
@@ -128,7 +128,7 @@ export class Browser {
         };
     }
 
-    // Ends the browser and removes what it left.
+    // Ends the browser and removes its files.
     async close() {
         const timer = setTimeout(() => this.process.kill('SIGKILL'), PATIENCE_AT_END);
         // It may end before it answers.

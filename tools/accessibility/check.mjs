@@ -13,10 +13,10 @@ const IMPACTS = ['critical', 'serious', 'moderate', 'minor'];
 const GRAVE = new Set(['critical', 'serious']);
 const MOST_NODES = 5;
 
-// What a report does by itself after it is loaded is done after so many milliseconds.
+// Milliseconds after loading within which a report's own scripts finish.
 const SETTLE = 500;
 
-// What is folded up is part of the report too; axe-core looks at what is shown.
+// Folded parts belong to the report too; axe-core checks only visible parts.
 const UNFOLD = "for (const one of document.querySelectorAll('details')) one.open = true;";
 const LOADED =
     "new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', () => done()))";
@@ -56,7 +56,7 @@ async function look(browser, axe, report, width, scheme) {
     return { ...found, faults };
 }
 
-// What is wrong about an event, if anything is.
+// The fault that an event reports, if any.
 function faultIn(event, about, url) {
     switch (event) {
         case 'Runtime.consoleAPICalled': {

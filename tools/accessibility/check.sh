@@ -20,9 +20,9 @@ for report in "$@"; do
     [[ -f $report ]] || fail "no such file: $report"
 done
 chromium=$(command -v chromium || command -v chromium-browser) ||
-    fail "there is no Chromium: apt-get install chromium"
+    fail "Chromium is missing: apt-get install chromium"
 for program in node npm; do
-    command -v "$program" >/dev/null || fail "there is no $program: apt-get install nodejs npm"
+    command -v "$program" >/dev/null || fail "$program is missing: apt-get install nodejs npm"
 done
 
 here=$(dirname "$(realpath -- "${BASH_SOURCE[0]}")")

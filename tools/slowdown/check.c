@@ -1,4 +1,4 @@
-// Receives a byte at a time from itself, so many times as it is told: what the library is checked with.
+// Receives a byte at a time from itself, as often as its argument says; tests the library.
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does the injector count every receive, and spin for as long as it is told? Seconds; needs a C compiler.
+# Does the injector count every receive, and spin for the set time? Seconds; needs a C compiler.
 #
 #   tools/slowdown/check.sh
 set -euo pipefail
@@ -43,4 +43,4 @@ for text in '' 'ten' '-5' '5 x'; do
     grep -q "^slowdown: cannot read $library.ns: not a number" "$work/said" ||
         fail "\"$text\" is not explained: $(cat "$work/said")"
 done
-echo "the injector does what it says"
+echo "the injector works"

@@ -22,14 +22,14 @@
 #include <time.h>
 #include <unistd.h>
 
-// What L.calls holds.
+// The content of L.calls.
 struct tally {
     _Atomic uint64_t calls;
     _Atomic uint64_t nanoseconds;
 };
 
 static uint64_t wanted;
-// What reading the clock takes: the two readings around the spin are part of it.
+// The cost of reading the clock: the two readings around the spin are part of it.
 static uint64_t reading;
 static struct tally unmapped;
 static struct tally *tally = &unmapped;
@@ -67,7 +67,7 @@ ssize_t recv(int socket, void *buffer, size_t length, int flags)
     return received;
 }
 
-// What `recv` becomes in programs that are compiled with _FORTIFY_SOURCE, where the buffer's size is known.
+// `recv` in programs compiled with _FORTIFY_SOURCE, with a known buffer size.
 ssize_t __recv_chk(int socket, void *buffer, size_t length, size_t size, int flags);
 ssize_t __recv_chk(int socket, void *buffer, size_t length, size_t size, int flags)
 {

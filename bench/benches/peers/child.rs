@@ -12,16 +12,13 @@ use crate::{floor, same};
 /// The argument that makes this program a client.
 pub(crate) const MODE: &str = "be-a-client";
 
-/// The line in which a client says how much it did.
+/// The line with a client's amount of work.
 pub(crate) const DONE: &str = "operations done: ";
-/// The line in which it says how much memory it had at most, in bytes.
+/// The line with its peak memory, in bytes.
 pub(crate) const PEAK: &str = "peak memory: ";
 
 /// Does the work of one client process: which client, which work, clients, seconds, seed, and the place.
-#[expect(
-    clippy::print_stdout,
-    reason = "a client's result, for the process that started it"
-)]
+#[expect(clippy::print_stdout, reason = "a client's result, for the process that started it")]
 pub(crate) fn work(arguments: &[String]) -> Result<()> {
     let [who, work, clients, seconds, seed, place @ ..] = arguments else {
         bail!("too few arguments");
@@ -45,18 +42,14 @@ fn backslide(task: Task, clients: u32, seconds: u32, seed: u64, place: &Place) -
         Task::Work(work) => WorkloadSpec::Sql(spec(ROWS, 1, work, clients, seconds)),
         Task::Test(test) => same::workload(test, clients, seconds)?,
     };
-    let mut workload = load::workload(&spec, seed);
-    let steps = workload.steps();
-    let step = steps.iter().position(|step| step.step.0 == task.name());
+    let mut workload = workloads::workload(&spec, seed);
+    let step = spec.steps().iter().position(|step| step.id.0 == task.name());
     let step = step.context("the workload has no such step")?;
     let result = workload.run(step, &place.target()?, &Stop::default(), &mut Unobserved)?;
-    let wrong = result
-        .checks
-        .iter()
-        .find(|check| !check.holds && check.what.contains("answer"));
+    let wrong = result.checks.iter().find(|check| !check.holds && check.what.contains("answer"));
     if let Some(wrong) = wrong {
         bail!("{}: {} is not {}", wrong.what, wrong.actual, wrong.expected);
     }
-    let operations = result.window.kinds.first();
+    let operations = result.kinds.first();
     Ok(operations.map_or(0, |kind| kind.sums.ops + kind.late))
 }

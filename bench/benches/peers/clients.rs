@@ -42,11 +42,7 @@ pub(crate) fn measure() -> Result<()> {
 }
 
 fn job(clients: u32) -> Job {
-    Job {
-        task: Task::Work(Work::Point),
-        clients,
-        seconds: SECONDS,
-    }
+    Job { task: Task::Work(Work::Point), clients, seconds: SECONDS }
 }
 
 fn peak(server: &Server, clients: u32) -> Result<u64> {
@@ -58,10 +54,7 @@ fn compare(server: &Server, clients: u32, one: u64, table: &mut Table<8>) -> Res
     let (mut ours, mut theirs, mut memory) =
         (Spread::default(), Spread::default(), Spread::default());
     for repeat in 1..=REPEATS {
-        note(&format!(
-            "{}, {clients} connections: {repeat} of {REPEATS}",
-            server.name
-        ));
+        note(&format!("{}, {clients} connections: {repeat} of {REPEATS}", server.name));
         let run = |client: Client| client.run(job(clients), &server.place, Some(server.cpu));
         let seconds = f64::from(SECONDS);
         let spent = run(Client::Backslide)?;

@@ -1,5 +1,5 @@
 //! The floor: a client that writes a point select, polls, reads, and looks at nothing but the number of
-//! bytes. What it costs is what the kernel costs; no client that waits for each answer can cost less.
+//! bytes. Its cost is the kernel's; no client that waits for each answer can cost less.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -24,16 +24,12 @@ struct Request {
 
 impl Request {
     fn set_key(&mut self, key: u64) {
-        let bytes = if self.big_endian {
-            key.to_be_bytes()
-        } else {
-            key.to_le_bytes()
-        };
+        let bytes = if self.big_endian { key.to_be_bytes() } else { key.to_le_bytes() };
         self.bytes[self.key..self.key + 8].copy_from_slice(&bytes);
     }
 }
 
-/// Asks for so many seconds; how many queries were answered.
+/// Queries for the given seconds; returns the number of answers.
 pub(crate) fn run(seconds: u32, place: &Place) -> Result<u64> {
     let mut socket = UnixStream::connect(place.socket_file())?;
     socket.set_read_timeout(Some(Duration::from_secs(10)))?;
@@ -70,17 +66,11 @@ pub(crate) fn run(seconds: u32, place: &Place) -> Result<u64> {
 /// Reads until nothing has come for a while; how many bytes came.
 fn until_quiet(socket: &mut UnixStream, buffer: &mut [u8]) -> Result<usize> {
     let mut read = 0;
-    let quiet = rustix::event::Timespec {
-        tv_sec: 0,
-        tv_nsec: 200_000_000,
-    };
+    let quiet = rustix::event::Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
     while poll(&mut [PollFd::new(&*socket, PollFlags::IN)], Some(&quiet))? > 0 {
         let got = socket.read(&mut buffer[read..])?;
         if got == 0 {
-            bail!(
-                "the server hung up: {}",
-                String::from_utf8_lossy(&buffer[..read])
-            );
+            bail!("the server hung up: {}", String::from_utf8_lossy(&buffer[..read]));
         }
         read += got;
     }
@@ -92,9 +82,7 @@ fn mysql(socket: &mut UnixStream, place: &Place) -> Result<Request> {
     let mut buffer = vec![0; 32 << 10];
     until_quiet(socket, &mut buffer)?;
     // LONG_PASSWORD, CONNECT_WITH_DB, PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION, PLUGIN_AUTH.
-    let mut login = (1_u32 | 1 << 3 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19)
-        .to_le_bytes()
-        .to_vec();
+    let mut login = (1_u32 | 1 << 3 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19).to_le_bytes().to_vec();
     login.extend((1_u32 << 24).to_le_bytes());
     login.push(33);
     login.extend([0; 23]);
@@ -107,10 +95,7 @@ fn mysql(socket: &mut UnixStream, place: &Place) -> Result<Request> {
     packet(socket, 1, &login)?;
     let read = until_quiet(socket, &mut buffer)?;
     if buffer.get(4) != Some(&0) {
-        bail!(
-            "login refused: {}",
-            String::from_utf8_lossy(&buffer[..read])
-        );
+        bail!("login refused: {}", String::from_utf8_lossy(&buffer[..read]));
     }
     packet(socket, 0, &[b"\x16", SQL_MYSQL.as_bytes()].concat())?;
     until_quiet(socket, &mut buffer)?;
@@ -124,11 +109,7 @@ fn mysql(socket: &mut UnixStream, place: &Place) -> Result<Request> {
     run.extend([0; 8]);
     let mut bytes = (run.len() as u32).to_le_bytes().to_vec();
     bytes.extend(run);
-    Ok(Request {
-        key: bytes.len() - 8,
-        bytes,
-        big_endian: false,
-    })
+    Ok(Request { key: bytes.len() - 8, bytes, big_endian: false })
 }
 
 fn packet(socket: &mut UnixStream, sequence: u8, payload: &[u8]) -> Result<()> {
@@ -150,10 +131,7 @@ fn postgres(socket: &mut UnixStream, place: &Place) -> Result<Request> {
     socket.write_all(&bytes)?;
     let read = until_quiet(socket, &mut buffer)?;
     if buffer.get(..9) != Some(b"R\0\0\0\x08\0\0\0\0".as_slice()) {
-        bail!(
-            "login refused: {}",
-            String::from_utf8_lossy(&buffer[..read])
-        );
+        bail!("login refused: {}", String::from_utf8_lossy(&buffer[..read]));
     }
     let mut parse = b"s\0".to_vec();
     parse.extend(SQL_POSTGRES.as_bytes());
@@ -168,11 +146,7 @@ fn postgres(socket: &mut UnixStream, place: &Place) -> Result<Request> {
     let bind = message(b'B', &bind);
     let key = bind.len() - 12;
     let run = [bind, message(b'E', b"\0\0\0\0\0"), message(b'S', b"")].concat();
-    Ok(Request {
-        bytes: run,
-        key,
-        big_endian: true,
-    })
+    Ok(Request { bytes: run, key, big_endian: true })
 }
 
 fn message(kind: u8, body: &[u8]) -> Vec<u8> {

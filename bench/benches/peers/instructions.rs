@@ -28,15 +28,8 @@ pub(crate) fn measure() -> Result<()> {
         return Ok(());
     }
     heading("Instructions of a point select", MEASURES)?;
-    let mut table = Table::new([
-        "server",
-        "peer",
-        "backslide",
-        "peer's",
-        "ratio",
-        "goal",
-        "reached",
-    ]);
+    let mut table =
+        Table::new(["server", "peer", "backslide", "peer's", "ratio", "goal", "reached"]);
     for name in servers() {
         let server = Server::start(&name, On::OneCpu, ROWS, "")?;
         let ours = slope(Client::Backslide, &server.place)?;
@@ -68,11 +61,7 @@ fn slope(client: Client, place: &Place) -> Result<f64> {
     let mut counted = Vec::new();
     for seconds in SECONDS {
         note(&format!("{client:?}, {seconds} s under callgrind"));
-        let job = Job {
-            task: Task::Work(Work::Point),
-            clients: 1,
-            seconds,
-        };
+        let job = Job { task: Task::Work(Work::Point), clients: 1, seconds };
         counted.push(count(client, job, place)?);
     }
     let [(short, few), (long, many)] = counted.as_slice() else {
@@ -92,8 +81,5 @@ fn count(client: Client, job: Job, place: &Place) -> Result<(u64, u64)> {
     let operations = client.operations(&output)?;
     let said = String::from_utf8_lossy(&output.stderr);
     let instructions = number_after(&said, "Collected :");
-    Ok((
-        instructions.context("callgrind did not say its count")?,
-        operations,
-    ))
+    Ok((instructions.context("callgrind did not say its count")?, operations))
 }

@@ -31,13 +31,8 @@ pub(crate) fn measure() -> Result<()> {
     let rows = told("BACKSLIDE_BENCH_ROWS", 10_000_000)?;
     let repeats = told("BACKSLIDE_BENCH_LOADS", REPEATS as u64)?;
     heading(&format!("Load of {rows} rows"), MEASURES)?;
-    let mut table = Table::new([
-        "server",
-        "backslide, rows/s",
-        "sysbench, rows/s",
-        "ratio",
-        "at least 3",
-    ]);
+    let mut table =
+        Table::new(["server", "backslide, rows/s", "sysbench, rows/s", "ratio", "at least 3"]);
     for name in servers() {
         let server = Server::start(&name, On::AllCpus, 0, settings(&name))?;
         let (mut ours, mut theirs) = (Spread::default(), Spread::default());
@@ -63,7 +58,7 @@ pub(crate) fn measure() -> Result<()> {
     Ok(())
 }
 
-/// What the environment says, or what is usual.
+/// The value from the environment, or the default.
 fn told(name: &str, usual: u64) -> Result<u64> {
     match std::env::var(name) {
         Ok(number) => number.parse().with_context(|| format!("{name}={number}")),
@@ -87,10 +82,7 @@ fn sysbench(server: &Server, rows: u64) -> Result<f64> {
         .arg("prepare")
         .output()?;
     if !output.status.success() {
-        bail!(
-            "sysbench failed:\n{}",
-            String::from_utf8_lossy(&output.stdout)
-        );
+        bail!("sysbench failed:\n{}", String::from_utf8_lossy(&output.stdout));
     }
     Ok(begin.elapsed().as_secs_f64())
 }

@@ -1,4 +1,4 @@
-//! What a query costs the client, beside sysbench and pgbench: same server, same socket, same CPU,
+//! The client's cost of a query, beside sysbench and pgbench: same server, same socket, same CPU,
 //! prepared statements, latencies recorded.
 //!
 //! Every client is a process of its own, backslide's too: this program starts itself again. What a

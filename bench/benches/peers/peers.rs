@@ -27,7 +27,7 @@ pub(crate) enum Client {
     Floor,
 }
 
-/// What a client is to do.
+/// A client's task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
     pub(crate) task: Task,
@@ -35,7 +35,7 @@ pub(crate) struct Job {
     pub(crate) seconds: u32,
 }
 
-/// What a client sends.
+/// A client's statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// One kind of work.
@@ -60,7 +60,7 @@ impl Task {
     }
 }
 
-/// What a client's process did and spent.
+/// Work and cost of a client's process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
     pub(crate) cpu: Nanos,
@@ -84,9 +84,7 @@ pub(crate) fn are_there() -> bool {
 
 /// The program itself: what Debian has in the path is a Perl script that looks for it, at a cost.
 fn pgbench_itself() -> PathBuf {
-    let versions = std::fs::read_dir("/usr/lib/postgresql")
-        .into_iter()
-        .flatten();
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
     let mut found: Vec<PathBuf> = versions
         .flatten()
         .map(|version| version.path().join("bin/pgbench"))
@@ -107,7 +105,7 @@ impl Client {
         }
     }
 
-    /// Runs it on this CPU; what it spent.
+    /// Runs it on this CPU; returns its cost.
     pub(crate) fn run(self, job: Job, place: &Place, cpu: Option<usize>) -> Result<Spent> {
         let command = self.command(job, place)?;
         let before = children_cpu()?;

@@ -1,4 +1,4 @@
-//! The same six tests by backslide and by sysbench: is what is measured of the server the same?
+//! The same six tests by backslide and by sysbench: does the server's measured cost agree?
 
 use anyhow::{Context, Result};
 use bench::{Scratch, Spread, Table, expand, heading, note, servers, within};
@@ -11,7 +11,7 @@ use crate::server::{On, ROWS, Server};
 const MEASURES: &str = "Transactions a second of the tests of the microbenchmarks, by backslide and by \
      sysbench's own scripts: four connections on the Unix socket, prepared statements, uniform keys, table \
      `sbtest1` of 1,000,000 rows; the server on one CPU, the client on another, so that the server decides. \
-     Runs of 8 s alternate, and so does who is first; ratios are taken within a pair. Median [min–max]. \
+     Runs of 8 s alternate, and so does the order; ratios are taken within a pair. Median [min–max]. \
      `server CPU` is backslide's ratio to sysbench of what the server's CPU was busy for a transaction; \
      `busy` is how much of its CPU each client used: near 100, it is the client that decides.";
 
@@ -66,19 +66,14 @@ struct Runs {
 impl Runs {
     fn add(&mut self, client: Client, test: &'static str, server: &Server) -> Result<()> {
         let other = probes::allowed().into_iter().find(|cpu| *cpu != server.cpu);
-        let job = Job {
-            task: Task::Test(test),
-            clients: CLIENTS,
-            seconds: SECONDS,
-        };
+        let job = Job { task: Task::Test(test), clients: CLIENTS, seconds: SECONDS };
         let before = probes::cpu_busy(server.cpu)?;
         let spent = client.run(job, &server.place, other)?;
         let served = probes::cpu_busy(server.cpu)? - before;
         let operations = spent.operations as f64;
         self.rate.add(operations / f64::from(SECONDS));
         self.server.add(served.as_micros_f64() / operations);
-        self.busy
-            .add(100.0 * spent.cpu.as_secs_f64() / f64::from(SECONDS));
+        self.busy.add(100.0 * spent.cpu.as_secs_f64() / f64::from(SECONDS));
         Ok(())
     }
 }
@@ -87,10 +82,7 @@ fn row(server: &Server, test: &'static str) -> Result<[String; 9]> {
     let (mut ours, mut theirs) = (Runs::default(), Runs::default());
     for repeat in 1..=REPEATS {
         note(&format!("{}, {test}: {repeat} of {REPEATS}", server.name));
-        let mut turns = [
-            (&mut ours, Client::Backslide),
-            (&mut theirs, Client::Sysbench),
-        ];
+        let mut turns = [(&mut ours, Client::Backslide), (&mut theirs, Client::Sysbench)];
         if repeat % 2 == 0 {
             turns.reverse();
         }
@@ -115,9 +107,7 @@ fn row(server: &Server, test: &'static str) -> Result<[String; 9]> {
 /// The script of sysbench that sends what this test sends.
 pub(crate) fn script(test: &str) -> Result<&'static str> {
     let found = TESTS.iter().find(|(name, _)| *name == test);
-    found
-        .map(|(_, script)| *script)
-        .with_context(|| format!("no such test: {test}"))
+    found.map(|(_, script)| *script).with_context(|| format!("no such test: {test}"))
 }
 
 /// The microbenchmarks with this test alone.

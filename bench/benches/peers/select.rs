@@ -68,20 +68,12 @@ struct Side {
 }
 
 fn compare(server: &Server, work: Work, table: &mut Table<10>) -> Result<()> {
-    let job = Job {
-        task: Task::Work(work),
-        clients: 1,
-        seconds: SECONDS,
-    };
+    let job = Job { task: Task::Work(work), clients: 1, seconds: SECONDS };
     let others = others(work, server.place.dialect);
     let mut ours = Side::default();
     let mut theirs: Vec<Side> = others.iter().map(|_| Side::default()).collect();
     for repeat in 1..=REPEATS {
-        note(&format!(
-            "{}, {}: {repeat} of {REPEATS}",
-            server.name,
-            work.name()
-        ));
+        note(&format!("{}, {}: {repeat} of {REPEATS}", server.name, work.name()));
         let run = |client: Client, side: &mut Side| -> Result<()> {
             let spent = client.run(job, &server.place, Some(server.cpu))?;
             side.micros.add(spent.micros());

@@ -57,24 +57,16 @@ impl Server {
         );
         let plan = expand(&plan, &scratch.lab.host()?)?;
         let system = plan.systems.first().context("no system")?;
-        let workload = WorkloadSpec::Sql(spec(rows.max(1), 1, Work::Point, 1, 1));
         let directory = scratch.directory().join("instance");
-        let site = Providers::default().open(system, &workload, &directory)?;
+        let site = Providers::default().open(system, plan.statement_timeout(), &directory)?;
         let mut session = site.target().connector.connect()?;
         let place = Place::of(site.target().dialect, &mut *session)?;
         if rows > 0 {
             load(&site.target(), &spec(rows, 1, Work::Point, 1, 1))?;
         }
-        Ok(Self {
-            name: name.to_owned(),
-            cpu,
-            place,
-            site,
-            _scratch: scratch,
-        })
+        Ok(Self { name: name.to_owned(), cpu, place, site, _scratch: scratch })
     }
 
-    /// What runs on it.
     pub(crate) fn target(&self) -> Target {
         self.site.target()
     }
@@ -89,14 +81,14 @@ impl Server {
 
 /// Loads the table and builds its index; how long that took.
 pub(crate) fn load(target: &Target, spec: &SqlSpec) -> Result<f64> {
-    let mut workload = load::workload(&WorkloadSpec::Sql(spec.clone()), 42);
+    let mut workload = workloads::workload(&WorkloadSpec::Sql(spec.clone()), 42);
     let mut seconds = 0.0;
     for step in 0..2 {
         let result = workload.run(step, target, &Stop::default(), &mut Unobserved)?;
         if let Some(wrong) = result.checks.iter().find(|check| !check.holds) {
             bail!("{}: {} is not {}", wrong.what, wrong.actual, wrong.expected);
         }
-        seconds += result.window.length.as_secs_f64();
+        seconds += result.window.as_secs_f64();
     }
     Ok(seconds)
 }

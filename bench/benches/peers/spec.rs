@@ -1,4 +1,4 @@
-//! The work: the table of sysbench, and what is asked of it.
+//! The work: the table of sysbench, and its queries.
 
 use model::{
     ColumnKind, Distribution, Draw, ErrorRules, Expect, LoadMethod, LoadSpec, SqlBlock, SqlColumn,
@@ -83,12 +83,8 @@ pub(crate) fn spec(rows: u64, loaders: u32, work: Work, clients: u32, seconds: u
 }
 
 fn table(rows: u64) -> SqlTable {
-    let column = |name: &str, kind, auto, value| SqlColumn {
-        name: name.to_owned(),
-        kind,
-        auto,
-        value,
-    };
+    let column =
+        |name: &str, kind, auto, value| SqlColumn { name: name.to_owned(), kind, auto, value };
     SqlTable {
         name: "sbtest".to_owned(),
         numbered: true,
@@ -110,11 +106,7 @@ fn table(rows: u64) -> SqlTable {
 }
 
 fn uniform(high: u64) -> Draw {
-    Draw::Int {
-        low: 1,
-        high: high as i64,
-        by: Distribution::Uniform,
-    }
+    Draw::Int { low: 1, high: high as i64, by: Distribution::Uniform }
 }
 
 fn template(text: &str) -> Draw {
@@ -145,23 +137,12 @@ fn block(rows: u64, work: Work) -> SqlBlock {
             vec![draw("id", uniform(rows))],
             Verb::Select,
             Expect::Rows(1, 1),
-            vec![
-                text("SELECT c FROM "),
-                SqlPiece::Table,
-                text(" WHERE id="),
-                SqlPiece::Draw(0),
-            ],
+            vec![text("SELECT c FROM "), SqlPiece::Table, text(" WHERE id="), SqlPiece::Draw(0)],
         ),
         Work::Range => (
             vec![
                 draw("from", uniform(rows - RANGE + 1)),
-                draw(
-                    "to",
-                    Draw::Plus {
-                        of: 0,
-                        add: RANGE as i64 - 1,
-                    },
-                ),
+                draw("to", Draw::Plus { of: 0, add: RANGE as i64 - 1 }),
             ],
             Verb::Select,
             Expect::Rows(RANGE, RANGE),
@@ -189,11 +170,7 @@ fn block(rows: u64, work: Work) -> SqlBlock {
         ),
         Work::Insert => insert(rows),
     };
-    let texts = SqlTexts {
-        mysql: pieces.clone(),
-        postgres: pieces.clone(),
-        sqlite: pieces,
-    };
+    let texts = SqlTexts { mysql: pieces.clone(), postgres: pieces.clone(), sqlite: pieces };
     SqlBlock {
         table: 0,
         choice: TableChoice::Random,
@@ -214,11 +191,7 @@ type Parts = (Vec<SqlDraw>, Verb, Expect, Vec<SqlPiece>);
 
 fn insert(rows: u64) -> Parts {
     let mut draws = Vec::new();
-    let mut pieces = vec![
-        text("INSERT INTO "),
-        SqlPiece::Table,
-        text(" (k, c, pad) VALUES "),
-    ];
+    let mut pieces = vec![text("INSERT INTO "), SqlPiece::Table, text(" (k, c, pad) VALUES ")];
     for row in 0..INSERT as u32 {
         let open = if row == 0 { "(" } else { ", (" };
         draws.extend([
@@ -241,11 +214,7 @@ fn insert(rows: u64) -> Parts {
 }
 
 fn draw(name: &str, draw: Draw) -> SqlDraw {
-    SqlDraw {
-        name: name.to_owned(),
-        count: 1,
-        draw,
-    }
+    SqlDraw { name: name.to_owned(), count: 1, draw }
 }
 
 fn text(sql: &str) -> SqlPiece {

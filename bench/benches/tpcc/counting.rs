@@ -34,8 +34,7 @@ struct Counted {
 
 impl Counted {
     fn count(&self, statements: usize) {
-        self.statements
-            .fetch_add(statements as u64, Ordering::Relaxed);
+        self.statements.fetch_add(statements as u64, Ordering::Relaxed);
     }
 }
 

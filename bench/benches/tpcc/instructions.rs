@@ -15,7 +15,7 @@ const MEASURES: &str = "User instructions of the client for one SQL statement, a
      latencies recorded; one terminal, two warehouses: what `valgrind --tool=callgrind` counts in a run of 40 s \
      less a run of 10 s of the same seed, over the statements between the two. System calls count as one \
      instruction; the kernel's fast clock is a system call there. The terminal is its thread alone. The thread that \
-     cuts intervals does the same work every second, mostly to clear memory, of which callgrind counts every byte; \
+     cuts intervals does the same work every second, mostly to clear memory, and callgrind counts every byte; \
      the process is both, at the rate that callgrind and the machine let through.";
 
 /// Seconds of the short and of the long run.
@@ -32,10 +32,7 @@ pub(crate) fn measure() -> Result<()> {
         note("skipped: no valgrind");
         return Ok(());
     }
-    heading(
-        "Instructions of a statement of the TPC-C-like workload",
-        MEASURES,
-    )?;
+    heading("Instructions of a statement of the TPC-C-like workload", MEASURES)?;
     let mut table = Table::new([
         "server",
         "statements",
@@ -66,10 +63,8 @@ pub(crate) fn measure() -> Result<()> {
         let between = |of: fn(&Counted) -> u64| of(long).saturating_sub(of(short)) as f64;
         let statements = between(|counted| counted.statements);
         let seconds = f64::from(SECONDS[1] - SECONDS[0]);
-        let (process, terminal) = (
-            between(|counted| counted.process),
-            between(|counted| counted.terminal),
-        );
+        let (process, terminal) =
+            (between(|counted| counted.process), between(|counted| counted.terminal));
         let each = terminal / statements;
         table.row([
             name,
@@ -85,7 +80,7 @@ pub(crate) fn measure() -> Result<()> {
     Ok(())
 }
 
-/// What was counted in one run.
+/// The counts of one run.
 #[derive(Clone, Copy, Debug)]
 struct Counted {
     statements: u64,

@@ -1,4 +1,4 @@
-//! The TPC-C-like workload: what its client costs, how fast it loads, how long its proof takes.
+//! The TPC-C-like workload: cost of its client, speed of loading, time of its proof.
 
 mod child;
 mod counting;

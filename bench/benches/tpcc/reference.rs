@@ -14,7 +14,7 @@ use crate::rows::{Cell, Rows};
 /// Rows of a transaction.
 const ROWS: usize = 100;
 
-/// What the names of its tables begin with.
+/// The prefix of its table names.
 const PREFIX: &str = "by_row_";
 
 /// Makes empty tables like those that were read, as they are now: without secondary indexes before there are
@@ -32,7 +32,7 @@ pub(crate) fn create(target: &Target, tables: &[Rows]) -> Result<()> {
     Ok(())
 }
 
-/// Loads them by so many sessions at once; how many seconds that takes.
+/// Loads them with this many sessions; returns the seconds.
 pub(crate) fn load(target: &Target, tables: &[Rows], sessions: usize) -> Result<f64> {
     let begin = Instant::now();
     thread::scope(|scope| {
@@ -77,7 +77,7 @@ pub(crate) fn drop_tables(target: &Target, tables: &[Rows]) -> Result<()> {
     Ok(())
 }
 
-/// Loads a session's share of each table: the first, second, … of so many equal parts.
+/// Loads a session's share of each table: one of several equal parts.
 fn load_share(
     connector: &dyn Connector,
     dialect: Dialect,
@@ -110,11 +110,7 @@ struct Statements<'a> {
 
 impl<'a> Statements<'a> {
     fn new(rows: &'a Rows, dialect: Dialect) -> Self {
-        Self {
-            rows,
-            dialect,
-            prepared: HashMap::new(),
-        }
+        Self { rows, dialect, prepared: HashMap::new() }
     }
 
     fn insert(&mut self, session: &mut dyn Session, row: &[Cell]) -> Result<()> {

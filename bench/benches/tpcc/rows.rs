@@ -64,11 +64,7 @@ impl Rows {
             }
         })?;
         anyhow::ensure!(!bad, "{table} has a value that is not of its column's type");
-        Ok(Self {
-            table,
-            types,
-            cells,
-        })
+        Ok(Self { table, types, cells })
     }
 
     /// How many there are.

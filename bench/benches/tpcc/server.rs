@@ -3,8 +3,8 @@
 use anyhow::{Context, Result, bail};
 use bench::{Place, Scratch, Unobserved, expand};
 use lab::{Provider, Providers, Site};
-use load::{StepResult, Stop, Target, Workload};
-use model::{TpccSpec, WorkloadSpec};
+use load::{Stop, Target, Workload};
+use model::{Step, StepRecord, TpccSpec};
 
 use crate::spec::SEED;
 
@@ -44,15 +44,10 @@ impl Server {
         let plan = expand(&plan, &scratch.lab.host()?)?;
         let system = plan.systems.first().context("no system")?;
         let directory = scratch.directory().join("instance");
-        let workload = WorkloadSpec::Tpcc(spec.clone());
-        let site = Providers::default().open(system, &workload, &directory)?;
-        Ok(Self {
-            site,
-            _scratch: scratch,
-        })
+        let site = Providers::default().open(system, spec.statement_timeout(), &directory)?;
+        Ok(Self { site, _scratch: scratch })
     }
 
-    /// What runs on it.
     pub(crate) fn target(&self) -> Target {
         self.site.target()
     }
@@ -75,19 +70,18 @@ impl Server {
 /// The steps of a workload, as `backslide run` has them, without a lab around them.
 pub(crate) struct Trial {
     workload: Box<dyn Workload>,
+    steps: Vec<Step>,
 }
 
 impl Trial {
     pub(crate) fn new(spec: &TpccSpec) -> Self {
-        Self {
-            workload: load::workload(&WorkloadSpec::Tpcc(spec.clone()), SEED),
-        }
+        let workload = workloads::workload(&spec.clone().into(), SEED);
+        Self { workload, steps: spec.trial_steps() }
     }
 
     /// Carries out the step with this name. An answer that is wrong is an error.
-    pub(crate) fn step(&mut self, name: &str, target: &Target) -> Result<StepResult> {
-        let steps = self.workload.steps();
-        let step = steps.iter().position(|step| step.step.0 == name);
+    pub(crate) fn step(&mut self, name: &str, target: &Target) -> Result<StepRecord> {
+        let step = self.steps.iter().position(|step| step.id.0 == name);
         let step = step.with_context(|| format!("the workload has no step {name}"))?;
         let stop = Stop::default();
         let result = self.workload.run(step, target, &stop, &mut Unobserved)?;

@@ -17,12 +17,7 @@ pub(crate) fn measure() -> Result<()> {
     for name in servers() {
         note(&format!("{name}: a run of one terminal"));
         let (tpmc, share) = run(&name)?;
-        table.row([
-            name,
-            format!("{tpmc:.0}"),
-            format!("{share:.1}"),
-            within(share < GOAL),
-        ]);
+        table.row([name, format!("{tpmc:.0}"), format!("{share:.1}"), within(share < GOAL)]);
     }
     table.print("");
     Ok(())
@@ -51,17 +46,12 @@ fn run(name: &str) -> Result<(f64, f64)> {
     );
     let mut scratch = Scratch::new()?;
     let run = scratch.carry_out(&plan, &mut |_| ())?;
-    let numbers = Want {
-        series: false,
-        histograms: false,
-    };
+    let numbers = Want { series: false, histograms: false };
     let data = scratch.lab.store.load(&run, numbers)?;
-    let shown = report::tables::transactions(&Input::new(&data, &[]));
+    let shown = report::Report::new(&Input::new(&data, &[])).transactions();
     // The published columns stand in one table, the corrected ones in another.
     let value = |column: &str| {
-        let mut tables = shown
-            .iter()
-            .filter(|table| table.title.starts_with("Run, "));
+        let mut tables = shown.iter().filter(|table| table.title.starts_with("Run, "));
         tables.find_map(|table| {
             let place = table.headers.iter().position(|head| head.text == column)?;
             table.rows.iter().find_map(|row| row.get(place)?.value)

@@ -8,7 +8,7 @@ pub(crate) const SEED: u64 = 42;
 /// Sessions that load and check: one for each of two cores.
 pub(crate) const LOADERS: u32 = 2;
 
-/// So many warehouses; one step of so many seconds with so many terminals.
+/// Warehouses, and one step with its seconds and terminals.
 pub(crate) fn spec(warehouses: u32, clients: u32, seconds: u32) -> TpccSpec {
     TpccSpec {
         settle: Settle::Seconds(5),

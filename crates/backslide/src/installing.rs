@@ -30,10 +30,9 @@ pub(crate) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Res
         }
     }
     let begun = Instant::now();
-    let Obtained { build, made } = with_progress(&recipe.name, printer, |listen| {
-        builds.install(recipe, listen)
-    })
-    .with_context(|| format!("{} was not installed", recipe.name))?;
+    let Obtained { build, made } =
+        with_progress(&recipe.name, printer, |listen| builds.install(recipe, listen))
+            .with_context(|| format!("{} was not installed", recipe.name))?;
     if made {
         say_done(&build, begun, printer);
     } else {
@@ -42,13 +41,9 @@ pub(crate) fn install(builds: &Builds, recipe: &Recipe, printer: Printer) -> Res
     Ok(build)
 }
 
-/// Says what there is now.
 pub(crate) fn say_done(installed: &Installed, begun: Instant, printer: Printer) {
-    let size = if installed.size == Bytes(0) {
-        String::new()
-    } else {
-        format!(", {}", installed.size)
-    };
+    let size =
+        if installed.size == Bytes(0) { String::new() } else { format!(", {}", installed.size) };
     printer.note(&format!(
         "{} is installed: {}{size}, in {}",
         installed.name,

@@ -16,10 +16,6 @@ mod table;
 mod time_needed;
 mod wrap;
 
-#[cfg(test)]
-#[path = "../../report/tests/common/mod.rs"]
-mod made_up;
-
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -33,7 +29,6 @@ use crate::printer::Printer;
 /// The stack of everything but the clients: what Linux usually gives a program, whatever `ulimit -s` says.
 const STACK: usize = 8 << 20;
 
-/// The exit status of a wrong command line.
 const USAGE: u8 = 2;
 
 /// The exit status of a program of Rust that panicked.
@@ -75,6 +70,8 @@ fn perform(args: Args) -> ExitCode {
     let lab = args.lab();
     let result = match args.verb {
         Verb::Demo(options) => cmd::demo::run(&options, &lab, printer),
+        Verb::Quick(options) => cmd::quick::run(&options, &lab, printer),
+        Verb::Init(options) => cmd::quick::init(&options, &lab, printer),
         Verb::Doctor(options) => cmd::doctor::run(&options, &lab, printer),
         Verb::Builds(options) => cmd::builds::run(&options, printer),
         Verb::Install(options) => cmd::install::run(&options, printer),
@@ -94,6 +91,8 @@ fn perform(args: Args) -> ExitCode {
         Verb::Explain(options) => cmd::explain::run(&options, &lab, printer),
         Verb::Import(options) => cmd::import::run(&options, &lab, printer),
         Verb::Export(options) => cmd::export::run(&options, &lab),
+        Verb::Completions(options) => cmd::completions::run(&options),
+        Verb::Manual(options) => cmd::completions::manual(&options),
     };
     // What ended well and was not written whole did not end well.
     let result = result.and_then(|exit| printer.check().map(|()| exit));

@@ -16,13 +16,11 @@ const BUFFER: usize = 1 << 18;
 /// followed.
 pub(crate) struct Output {
     out: BufWriter<Sink>,
-    /// As it was named.
     path: PathBuf,
     /// Where the file goes when it is whole.
     pending: Option<Pending>,
 }
 
-/// A file that is not whole yet.
 struct Pending {
     /// Beside the target. Nothing is there while the file has no name.
     beside: PathBuf,
@@ -48,17 +46,11 @@ pub(crate) fn write(path: &Path, body: impl FnOnce(&mut Output) -> Result<()>) -
 }
 
 impl Output {
-    /// Begins to write there.
     fn create(path: &Path) -> Result<Self> {
         let (sink, pending) = opened(path).with_context(|| cannot(path))?;
-        Ok(Self {
-            out: BufWriter::with_capacity(BUFFER, sink),
-            path: path.to_owned(),
-            pending,
-        })
+        Ok(Self { out: BufWriter::with_capacity(BUFFER, sink), path: path.to_owned(), pending })
     }
 
-    /// Puts the file in its place.
     fn keep(mut self) -> Result<()> {
         self.put_in_place().with_context(|| cannot(&self.path))
     }
@@ -141,11 +133,7 @@ fn opened(path: &Path) -> io::Result<(Sink, Option<Pending>)> {
     let name = name.to_string_lossy();
     let beside = target.with_file_name(format!(".{name}.{}", std::process::id()));
     let unnamed = unnamed(&target);
-    let pending = Pending {
-        unnamed: unnamed.is_some(),
-        target,
-        beside,
-    };
+    let pending = Pending { unnamed: unnamed.is_some(), target, beside };
     let file = unnamed.map_or_else(|| File::create(&pending.beside), Ok)?;
     Ok((Sink::File(file), Some(pending)))
 }
@@ -163,7 +151,6 @@ fn unnamed(target: &Path) -> Option<File> {
     link_of(&file).exists().then_some(file)
 }
 
-/// Gives a file without a name this one.
 fn name(file: &File, path: &Path) -> io::Result<()> {
     // Of a process that had our id.
     let _none = fs::remove_file(path);
@@ -202,9 +189,6 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("none/all.csv");
         let error = Output::create(&path).err().unwrap();
-        assert_eq!(
-            error.to_string(),
-            format!("cannot write {}", path.display())
-        );
+        assert_eq!(error.to_string(), format!("cannot write {}", path.display()));
     }
 }

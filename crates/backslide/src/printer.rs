@@ -41,7 +41,6 @@ impl Printer {
         self.quiet
     }
 
-    /// A result.
     pub(crate) fn result(self, text: &str) {
         self.styled(&printable(text));
     }
@@ -57,10 +56,8 @@ impl Printer {
         remember(stdout.write_all(bytes).and_then(|()| stdout.flush()));
     }
 
-    /// A result for programs.
-    pub(crate) fn json(self, value: &impl Serialize) -> Result<()> {
-        self.raw(pretty_json(value)?.as_bytes());
-        Ok(())
+    pub(crate) fn json(self, value: &impl Serialize) {
+        self.raw(pretty_json(value).as_bytes());
     }
 
     /// Was all written that was to go to stdout?
@@ -71,14 +68,12 @@ impl Printer {
         }
     }
 
-    /// Something on the way to the result.
     pub(crate) fn note(self, text: &str) {
         if !self.quiet {
             let _reader_gone = writeln!(anstream::stderr(), "{}", printable(text));
         }
     }
 
-    /// An error with its causes.
     pub(crate) fn error(self, error: &anyhow::Error) {
         let bold = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let message = printable(&error.to_string());
@@ -97,10 +92,8 @@ impl Printer {
 
     /// A text as [`Printer::prose`] prints it.
     pub(crate) fn wrapped(self, text: &str) -> String {
-        self.known_width().map_or_else(
-            || text.to_owned(),
-            |width| wrap::prose(text, usize::from(width)),
-        )
+        self.known_width()
+            .map_or_else(|| text.to_owned(), |width| wrap::prose(text, usize::from(width)))
     }
 
     /// Columns of the terminal that stdout goes to.

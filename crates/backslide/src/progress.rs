@@ -14,7 +14,6 @@ use crate::wrap;
 pub(crate) struct Progress {
     printer: Printer,
     bar: ProgressBar,
-    /// Expected length of the whole run.
     expected: Duration,
     begun: Instant,
     /// The round of what has its turn, as `round 3 · `; empty for the loading of a template.
@@ -23,7 +22,6 @@ pub(crate) struct Progress {
     trial: String,
     /// The trials that are under way: one, or all of a round that is run in slices.
     under_way: Vec<UnderWay>,
-    /// When the last of them began.
     trial_begun: Instant,
     /// Trials done in this session, those done before it, and all that there may be.
     done: u32,
@@ -33,7 +31,6 @@ pub(crate) struct Progress {
     ends_early: bool,
     /// Was a round disturbed, now or before this session? The first one is told with what to do.
     has_lost: bool,
-    /// How often a disturbed round is run again.
     reruns: u32,
     step: String,
     /// What the last step came to.
@@ -43,7 +40,6 @@ pub(crate) struct Progress {
     counts: Counts,
 }
 
-/// A trial that is under way.
 struct UnderWay {
     key: TrialKey,
     /// Its number in the run: `3/24`.
@@ -82,7 +78,6 @@ impl Progress {
         }
     }
 
-    /// Takes note of an event.
     pub(crate) fn see(&mut self, event: &Event) {
         match event {
             Event::TemplateStarted { system } => {
@@ -95,30 +90,13 @@ impl Progress {
                 self.say(&format!("template of {system}: {summary}"));
                 self.templates_done();
             }
-            Event::TrialStarted { trial, index, of } => {
-                self.trial_begun = Instant::now();
-                self.under_way.push(UnderWay {
-                    key: trial.clone(),
-                    number: format!("{index}/{of}"),
-                    begun: self.trial_begun,
-                });
-                self.turn_to(trial);
-                // Rounds that are run again are more than were planned.
-                self.of = self.of.max(*of);
-                self.bar.set_length(u64::from(self.of));
-                self.show("starting");
-            }
+            Event::TrialStarted { trial, index, of } => self.trial_started(trial, *index, *of),
             Event::Turn { trial } => self.turn_to(trial),
-            Event::StepStarted {
-                step,
-                kinds,
-                subject,
-                ..
-            } => {
-                step.0.clone_into(&mut self.step);
-                let position = kinds.iter().position(|kind| *kind == subject.kind);
+            Event::StepStarted { step } => {
+                step.id.0.clone_into(&mut self.step);
+                let position = step.kinds.iter().position(|kind| kind.name == step.subject.kind);
                 self.subject = position.unwrap_or(0);
-                self.counts = subject.counts;
+                self.counts = step.subject.counts;
                 self.show(&format!("… {}", self.last));
             }
             Event::IntervalClosed { interval } => self.interval(interval),
@@ -150,7 +128,20 @@ impl Progress {
         }
     }
 
-    /// Takes the live line away.
+    fn trial_started(&mut self, trial: &TrialKey, index: u32, of: u32) {
+        self.trial_begun = Instant::now();
+        self.under_way.push(UnderWay {
+            key: trial.clone(),
+            number: format!("{index}/{of}"),
+            begun: self.trial_begun,
+        });
+        self.turn_to(trial);
+        // Rounds that are run again are more than were planned.
+        self.of = self.of.max(of);
+        self.bar.set_length(u64::from(self.of));
+        self.show("starting");
+    }
+
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -200,9 +191,7 @@ impl Progress {
                 }
             }
             Outcome::Failed { step, reason, .. } => {
-                let at = step
-                    .as_ref()
-                    .map_or(String::new(), |step| format!(" in {step}"));
+                let at = step.as_ref().map_or(String::new(), |step| format!(" in {step}"));
                 self.say(&format!("{prefix} {name}: FAILED{at}: {reason}"));
             }
         }
@@ -223,19 +212,11 @@ impl Progress {
     }
 
     const fn about(&self) -> &'static str {
-        if self.ends_early {
-            "at most about"
-        } else {
-            "about"
-        }
+        if self.ends_early { "at most about" } else { "about" }
     }
 
     fn rate(&self, rate: f64) -> String {
-        let unit = if self.counts.is_rows() {
-            "rows/s"
-        } else {
-            "ops/s"
-        };
+        let unit = if self.counts.is_rows() { "rows/s" } else { "ops/s" };
         format!("{} {unit}", report::format::count(rate as u64))
     }
 
@@ -269,7 +250,6 @@ impl Progress {
     }
 }
 
-/// What the live line says.
 struct Live<'a> {
     round: &'a str,
     trial: &'a str,
@@ -282,13 +262,7 @@ impl Live<'_> {
     /// All of it in so many columns, else without what matters less: the round, whose trial has a number; the end of
     /// the system's name; the system; the rate; the step. The time that is left is always there.
     fn text(&self, room: usize) -> String {
-        let Self {
-            round,
-            trial,
-            step,
-            what,
-            left,
-        } = self;
+        let Self { round, trial, step, what, left } = self;
         let after = format!(" · {step} · {what} · {left}");
         let cut = shortened(trial, room.saturating_sub(wrap::length(&after)));
         let ways = [
@@ -350,11 +324,7 @@ fn name_of(trial: &TrialKey) -> String {
 }
 
 fn target(printer: Printer) -> ProgressDrawTarget {
-    if printer.is_quiet() {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr()
-    }
+    if printer.is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
 }
 
 #[cfg(test)]
@@ -397,14 +367,8 @@ mod tests {
 
     #[test]
     fn a_look_says_what_it_found_and_whether_it_goes_on() {
-        assert_eq!(
-            looked(3, 12, 5, true),
-            "3 of at most 12 rounds: 5 comparisons not decided yet"
-        );
-        assert_eq!(
-            looked(4, 12, 0, false),
-            "4 of at most 12 rounds: all is decided"
-        );
+        assert_eq!(looked(3, 12, 5, true), "3 of at most 12 rounds: 5 comparisons not decided yet");
+        assert_eq!(looked(4, 12, 0, false), "4 of at most 12 rounds: all is decided");
         assert_eq!(
             looked(12, 12, 1, false),
             "12 of at most 12 rounds: 1 comparison not decided, and no round left"

@@ -3,13 +3,18 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use lab::Lab;
+use lab::{Claim, Lab};
 use model::{Comparison, RunData, RunId, System, Version};
 use stats::{Options, Selection};
 use store::Want;
 
+use crate::printer::Printer;
+
 /// Opens the lab to look at what is there; one that does not exist is an error, not made.
 pub(crate) fn open(root: &Path) -> Result<Lab> {
+    if root.is_file() {
+        bail!("{} is a file; a lab is a directory", root.display());
+    }
     if !root.join("lab.sqlite").exists() {
         bail!(
             "no lab in {}: `backslide run` makes one; for another directory use --lab",
@@ -19,43 +24,37 @@ pub(crate) fn open(root: &Path) -> Result<Lab> {
     Ok(Lab::open(root)?)
 }
 
+/// Claims the lab's instances, and says what was left of others.
+pub(crate) fn claim(lab: &Lab, printer: Printer) -> Result<Claim> {
+    let claim = lab.claim_instances()?;
+    for text in claim.swept() {
+        printer.note(text);
+    }
+    Ok(claim)
+}
+
 /// The run that people name: `r7`, or `7` for short.
 pub(crate) fn named(name: &str) -> RunId {
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
-    RunId(if is_number {
-        format!("r{name}")
-    } else {
-        name.to_owned()
-    })
+    RunId(if is_number { format!("r{name}") } else { name.to_owned() })
 }
 
 /// The run that was named, or the latest.
 pub(crate) fn choose(lab: &Lab, named: Option<&str>) -> Result<RunId> {
     match named {
         Some(name) => Ok(self::named(name)),
-        None => lab
-            .store
-            .latest_run()?
-            .context("this lab has no runs yet: `backslide run PLAN`"),
+        None => lab.store.latest_run()?.context("this lab has no runs yet: `backslide run PLAN`"),
     }
 }
 
-/// A run with what `want` asks for.
 pub(crate) fn load(lab: &Lab, named: Option<&str>, want: Want) -> Result<RunData> {
     Ok(lab.store.load(&choose(lab, named)?, want)?)
 }
 
 /// What a run is loaded with when only its measurements matter.
-pub(crate) const NUMBERS: Want = Want {
-    series: false,
-    histograms: false,
-};
+pub(crate) const NUMBERS: Want = Want { series: false, histograms: false };
 
-/// Everything that a report shows.
-pub(crate) const EVERYTHING: Want = Want {
-    series: true,
-    histograms: true,
-};
+pub(crate) const EVERYTHING: Want = Want { series: true, histograms: true };
 
 /// Which systems of a run `name` may mean: that with this name; else those whose names begin with it, up
 /// to a slash; else those of this build; else those of this version, or whose versions begin so. The
@@ -63,9 +62,7 @@ pub(crate) const EVERYTHING: Want = Want {
 pub(crate) fn meant<'a>(data: &'a RunData, name: &str) -> Vec<&'a System> {
     let version = |system: &System| {
         let of_dbms = name.strip_prefix(system.build.dbms.name());
-        let number = of_dbms
-            .and_then(|rest| rest.strip_prefix('-'))
-            .unwrap_or(name);
+        let number = of_dbms.and_then(|rest| rest.strip_prefix('-')).unwrap_or(name);
         let asked: Option<Version> = number.parse().ok();
         asked.is_some_and(|asked| system.build.version.starts_with(&asked))
     };
@@ -73,12 +70,8 @@ pub(crate) fn meant<'a>(data: &'a RunData, name: &str) -> Vec<&'a System> {
         let rest = system.name.strip_prefix(name);
         rest.is_some_and(|rest| rest.starts_with('/'))
     };
-    let ways: [&dyn Fn(&System) -> bool; 4] = [
-        &|system| system.name == name,
-        &begins,
-        &|system| system.build.id() == name,
-        &version,
-    ];
+    let ways: [&dyn Fn(&System) -> bool; 4] =
+        [&|system| system.name == name, &begins, &|system| system.build.id() == name, &version];
     let all = &data.info.plan.systems;
     let may_be = |system: &&System| !system.control || system.name == name;
     let mut by_way = ways.iter().map(|way| -> Vec<&System> {
@@ -97,22 +90,15 @@ pub(crate) fn base<'a>(data: &'a RunData, named: Option<&'a str>) -> Result<Opti
     let mut systems = meant(data, name);
     if systems.is_empty() {
         let all = data.info.plan.systems.iter();
-        systems = all
-            .filter(|system| !system.control && system.name.starts_with(name))
-            .collect();
+        systems = all.filter(|system| !system.control && system.name.starts_with(name)).collect();
     }
     match systems.as_slice() {
         [] => Ok(Some(name)),
         [one] => Ok(Some(&one.name)),
-        several => bail!(
-            "`{name}` could be any of {} in run {}",
-            names(several),
-            data.info.id
-        ),
+        several => bail!("`{name}` could be any of {} in run {}", names(several), data.info.id),
     }
 }
 
-/// Their names, for a message.
 pub(crate) fn names(systems: &[&System]) -> String {
     let names: Vec<&str> = systems.iter().map(|s| s.name.as_str()).collect();
     names.join(", ")
@@ -146,8 +132,8 @@ pub(crate) fn compare(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{self, micro::Micro};
     use model::{Dbms, Margin, MetricId};
+    use testkit::made_up::{self, micro::Micro};
 
     /// A run of these systems, each of the build that its name begins with.
     fn run_of(names: &[&str]) -> RunData {
@@ -167,25 +153,15 @@ mod tests {
 
     #[test]
     fn the_number_of_a_run_names_it() {
-        for (name, run) in [
-            ("r1", "r1"),
-            ("1", "r1"),
-            ("12", "r12"),
-            ("", ""),
-            ("x1", "x1"),
-        ] {
+        for (name, run) in [("r1", "r1"), ("1", "r1"), ("12", "r12"), ("", ""), ("x1", "x1")] {
             assert_eq!(named(name).0, run);
         }
     }
 
     #[test]
     fn a_base_is_meant_by_any_name_that_only_it_has() {
-        let data = run_of(&[
-            "mysql-5.6.24/z12a",
-            "mysql-8.0.31/z12a",
-            "mysql-8.0.31/z13",
-            "control",
-        ]);
+        let data =
+            run_of(&["mysql-5.6.24/z12a", "mysql-8.0.31/z12a", "mysql-8.0.31/z13", "control"]);
         let meant = |name| base(&data, Some(name)).map_err(|error| error.to_string());
         for (name, system) in [
             ("mysql-5.6.24/z12a", "mysql-5.6.24/z12a"),
@@ -206,10 +182,7 @@ mod tests {
 
     #[test]
     fn a_run_is_judged_by_the_margins_of_its_plan_unless_somebody_asks_otherwise() {
-        let mut data = made_up::micro::run(&Micro {
-            tests: 1,
-            ..Micro::usual()
-        });
+        let mut data = made_up::micro::run(&Micro { tests: 1, ..Micro::usual() });
         let margins = [
             ("rate", 700),
             ("service.p99", 1_200),

@@ -1,8 +1,8 @@
 //! A report's table in the terminal.
 
-use comfy_table::{
-    Attribute, Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets,
-};
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
 use report::{Align, Header, Table, Tone, printable};
 
 use crate::printer::Printer;
@@ -18,13 +18,12 @@ pub(crate) fn print(printer: Printer, table: &Table) {
     if !table.title.is_empty() {
         printer.result(&format!("\n{}", printer.wrapped(&table.title)));
     }
-    let (shown, left_out) = with_room(table, usize::from(printer.width()));
-    printer.styled(&text(&shown, printer.width()));
+    let (text, left_out) = fitted(table, printer.width());
+    printer.styled(&text);
     if !left_out.is_empty() {
-        printer.note(&printer.wrapped(&format!(
-            "no room for {}: a wider terminal shows more",
-            left_out.join(", ")
-        )));
+        let left_out = left_out.join(", ");
+        let told = format!("no room for {left_out}: a wider terminal shows more");
+        printer.note(&printer.wrapped(&told));
     }
     let (signs, others) = table.note_lines();
     for sign in signs {
@@ -35,224 +34,203 @@ pub(crate) fn print(printer: Printer, table: &Table) {
     }
 }
 
-/// The table without title and note. Only sentences and names that have joints are wrapped; under headings rows
-/// are indented. Columns that have no room beside the others stand below them, each time after the names.
-pub(crate) fn text(table: &Table, width: u16) -> String {
-    let width = usize::from(width);
-    let parts = parts(&Texts::of(table), width);
-    let parts = parts
-        .iter()
-        .map(|columns| grid(&part(table, columns), width));
-    parts.collect::<Vec<_>>().join("\n\n")
-}
-
-/// The table without the columns that give way, as far as there is no room for them, and the heads of these.
-pub(crate) fn with_room(table: &Table, width: usize) -> (Table, Vec<String>) {
+/// The table without title and note, and the heads of the columns left out for lack of room. Only sentences and names
+/// with joints are wrapped; under headings rows are indented. Other columns without room stand below, after the names.
+pub(crate) fn fitted(table: &Table, width: u16) -> (String, Vec<String>) {
+    let (texts, width) = (Texts::of(table), usize::from(width));
     let mut kept: Vec<usize> = (0..table.headers.len()).collect();
     let mut left_out = Vec::new();
-    loop {
-        let shown = part(table, &kept);
-        let spare = |column: &usize| table.headers[*column].spare;
-        let next = kept.iter().copied().max_by_key(spare);
-        match next.filter(|next| spare(next) > 0 && parts(&Texts::of(&shown), width).len() > 1) {
-            Some(next) => {
-                kept.retain(|column| *column != next);
-                left_out.push(head(&table.headers[next]));
-            }
-            None => return (shown, left_out),
-        }
+    let spare = |column: &usize| table.headers[*column].spare;
+    while texts.parts(&kept, width).len() > 1
+        && let Some(next) = kept.iter().copied().max_by_key(spare).filter(|next| spare(next) > 0)
+    {
+        kept.retain(|column| *column != next);
+        left_out.push(texts.heads[next].clone());
     }
+    (texts.text(&kept, width), left_out)
 }
 
-/// What is written in a table.
+/// The texts of a table and the widths of its columns, each measured once: tables have tens of thousands of rows.
 struct Texts {
     heads: Vec<String>,
-    rows: Vec<Vec<String>>,
-    aligned: Vec<Align>,
+    rows: Vec<Vec<(String, Tone)>>,
+    columns: Vec<Column>,
+}
+
+#[derive(Clone, Copy)]
+struct Column {
+    align: Align,
+    /// Width with nothing wrapped.
+    whole: usize,
+    /// Width with the head wrapped where it can be.
+    wished: usize,
+    /// Width with all wrapped that can be.
+    broken: usize,
+}
+
+impl Column {
+    fn of(header: &Header, head: &str) -> Self {
+        let least = wrap::least(head);
+        Self { align: header.align, whole: longest_line(head), wished: least, broken: least }
+    }
+
+    fn see(&mut self, text: &str) {
+        let longest = longest_line(text);
+        self.whole = self.whole.max(longest);
+        self.wished = self.wished.max(longest);
+        // What is no longer than the least so far cannot have a longer part.
+        if longest > self.broken {
+            self.broken = self.broken.max(wrap::least(text));
+        }
+    }
+
+    /// Numbers stay on one line as long as words can give way.
+    const fn narrowest(self) -> usize {
+        match self.align {
+            Align::Left => self.broken,
+            Align::Right => self.wished,
+        }
+    }
 }
 
 impl Texts {
     fn of(table: &Table) -> Self {
         let has_headings = table.rows.iter().any(|row| Table::is_heading(row));
-        let row = |row: &Vec<report::Cell>| {
-            let is_inner = has_headings && !Table::is_heading(row);
-            let indent = if is_inner { "  " } else { "" };
-            let shown = row.iter().map(report::Cell::shown).enumerate();
-            shown
-                .map(|(place, text)| match place {
-                    0 => format!("{indent}{text}"),
-                    _ => text,
-                })
-                .collect()
-        };
-        Self {
-            heads: table.headers.iter().map(head).collect(),
-            rows: table.rows.iter().map(row).collect(),
-            aligned: table.headers.iter().map(|header| header.align).collect(),
-        }
-    }
-}
-
-/// The columns that stand beside each other: all, where the narrowest they can be has room.
-fn parts(texts: &Texts, width: usize) -> Vec<Vec<usize>> {
-    let Widths { wished, broken, .. } = Widths::of(texts);
-    let narrowest = whole_numbers(texts, &wished, &broken);
-    let taken = |columns: &[usize]| columns.iter().map(|width| width + BETWEEN).sum::<usize>();
-    if taken(&narrowest) <= width || broken.len() < 2 {
-        return vec![(0..broken.len()).collect()];
-    }
-    // Where there are several parts, names need not be broken to the last.
-    let names = broken[0].max(wished[0].min(width / NAMES));
-    let mut parts = Vec::new();
-    let mut part = vec![0];
-    let mut left = 0;
-    for (column, column_width) in wished.iter().enumerate().skip(1) {
-        let needed = column_width + BETWEEN;
-        if needed > left {
-            // A part has one column besides the names, however wide that is.
-            if part.len() > 1 {
-                parts.push(std::mem::replace(&mut part, vec![0]));
+        let heads: Vec<String> = table.headers.iter().map(head).collect();
+        let columns = table.headers.iter().zip(&heads);
+        let mut columns: Vec<Column> = columns.map(|(of, head)| Column::of(of, head)).collect();
+        let mut rows = Vec::with_capacity(table.rows.len());
+        for row in &table.rows {
+            let indent = if has_headings && !Table::is_heading(row) { "  " } else { "" };
+            let texts = row.iter().enumerate().map(|(place, cell)| match place {
+                0 => (format!("{indent}{}", cell.shown()), cell.tone),
+                _ => (cell.shown(), cell.tone),
+            });
+            let texts: Vec<(String, Tone)> = texts.collect();
+            for (column, (text, _)) in columns.iter_mut().zip(&texts) {
+                column.see(text);
             }
-            left = width.saturating_sub(names + BETWEEN);
+            rows.push(texts);
         }
-        part.push(column);
-        left = left.saturating_sub(needed);
+        Self { heads, rows, columns }
     }
-    parts.push(part);
-    parts
+
+    /// The columns that stand beside each other: all, where the narrowest they can be has room.
+    fn parts(&self, kept: &[usize], width: usize) -> Vec<Vec<usize>> {
+        let all = kept.iter().map(|place| self.columns[*place]);
+        if all.map(|one| one.narrowest() + BETWEEN).sum::<usize>() <= width || kept.len() < 2 {
+            return vec![kept.to_vec()];
+        }
+        // Where there are several parts, names need not be broken to the last.
+        let first = self.columns[kept[0]];
+        let names = first.broken.max(first.wished.min(width / NAMES));
+        let mut parts = Vec::new();
+        let mut part = vec![kept[0]];
+        let mut left = 0;
+        for place in kept.iter().skip(1) {
+            let needed = self.columns[*place].wished + BETWEEN;
+            if needed > left {
+                // A part has one column besides the names, however wide that is.
+                if part.len() > 1 {
+                    parts.push(std::mem::replace(&mut part, vec![kept[0]]));
+                }
+                left = width.saturating_sub(names + BETWEEN);
+            }
+            part.push(*place);
+            left = left.saturating_sub(needed);
+        }
+        parts.push(part);
+        parts
+    }
+
+    fn text(&self, kept: &[usize], width: usize) -> String {
+        let parts = self.parts(kept, width);
+        let parts = parts.iter().map(|part| self.grid(part, width));
+        parts.collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn grid(&self, part: &[usize], width: usize) -> String {
+        let mut widths = self.widths(part, width);
+        let head = self.heads.iter().map(|head| (head.as_str(), Style::new().bold()));
+        let head: Vec<(&str, Style)> = head.collect();
+        let rows = self.rows.iter().map(|row| -> Vec<(&str, Style)> {
+            row.iter().map(|(text, tone)| (text.as_str(), style(*tone))).collect()
+        });
+        let wrapped = |row: Vec<(&str, Style)>| -> Vec<(String, Style)> {
+            let cells = part.iter().filter_map(|at| row.get(*at)).zip(&widths);
+            cells.map(|((text, style), width)| (wrap::cell(text, *width), *style)).collect()
+        };
+        let rows: Vec<Vec<(String, Style)>> =
+            std::iter::once(head).chain(rows).map(wrapped).collect();
+        // Lines may be shorter than they may be.
+        for (at, width) in widths.iter_mut().enumerate() {
+            let column = rows.iter().filter_map(|row| row.get(at));
+            *width = column.map(|(text, _)| longest_line(text)).max().unwrap_or(0);
+        }
+        let aligned = part.iter().map(|place| self.columns[*place].align);
+        let columns: Vec<(usize, Align)> = widths.into_iter().zip(aligned).collect();
+        let lines = rows.iter().flat_map(|row| lines(row, &columns));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// What each column gets of the width. Where it is not enough, heads give way before what stands below.
+    fn widths(&self, part: &[usize], width: usize) -> Vec<usize> {
+        let room = width.saturating_sub(BETWEEN * part.len());
+        let of = |width: fn(Column) -> usize| -> Vec<usize> {
+            part.iter().map(|place| width(self.columns[*place])).collect()
+        };
+        let fits = |widths: &[usize]| widths.iter().sum::<usize>() <= room;
+        let whole = of(|column| column.whole);
+        if fits(&whole) {
+            return whole;
+        }
+        let narrowest = of(Column::narrowest);
+        let least = if fits(&narrowest) { narrowest } else { of(|column| column.broken) };
+        wrap::columns(&of(|column| column.wished), &least, room)
+    }
 }
 
-/// These columns of a table.
-fn part(table: &Table, columns: &[usize]) -> Table {
-    let rows = table.rows.iter().map(|row| {
-        let cells = columns.iter().filter_map(|column| row.get(*column));
-        cells.cloned().collect()
-    });
-    let headers = columns
-        .iter()
-        .filter_map(|column| table.headers.get(*column));
-    Table {
-        title: String::new(),
-        note: String::new(),
-        headers: headers.cloned().collect(),
-        rows: rows.collect(),
-    }
+/// The lines of a row. Colour is taken out again by the printer where nobody would see it.
+fn lines(row: &[(String, Style)], columns: &[(usize, Align)]) -> Vec<String> {
+    let height = row.iter().map(|(text, _)| text.split('\n').count()).max().unwrap_or(0);
+    let line = |at: usize| {
+        let mut line = String::new();
+        for ((text, style), (width, align)) in row.iter().zip(columns) {
+            let text = text.split('\n').nth(at).unwrap_or_default();
+            let style = if text.is_empty() { Style::new() } else { *style };
+            let space = " ".repeat(width.saturating_sub(wrap::length(text)));
+            let (before, after) = match align {
+                Align::Left => ("", space.as_str()),
+                Align::Right => (space.as_str(), ""),
+            };
+            let _infallible = write!(line, "{style} {before}{text}{after} {style:#}");
+        }
+        line.truncate(line.trim_end().len());
+        line
+    };
+    (0..height).map(line).collect()
 }
 
-fn grid(table: &Table, width: usize) -> String {
-    let texts = Texts::of(table);
-    let widths = widths(&texts, width);
-    let mut grid = Grid::new();
-    grid.load_style(presets::NOTHING);
-    // Colour is taken out again by the printer where nobody would see it.
-    grid.enforce_styling();
-    grid.set_content_arrangement(ContentArrangement::Disabled);
-    let heads = texts.heads.iter().zip(&table.headers).zip(&widths);
-    grid.set_header(heads.map(|((text, header), width)| {
-        Cell::new(wrap::cell(text, *width))
-            .add_attribute(Attribute::Bold)
-            .set_alignment(alignment(header.align))
-    }));
-    for (row, texts) in table.rows.iter().zip(&texts.rows) {
-        let cells = row.iter().zip(texts).zip(&table.headers).zip(&widths);
-        grid.add_row(cells.map(|(((cell, text), header), width)| {
-            let shown = Cell::new(wrap::cell(text, *width));
-            toned(shown.set_alignment(alignment(header.align)), cell.tone)
-        }));
-    }
-    grid.trim_fmt()
-}
-
-fn toned(cell: Cell, tone: Tone) -> Cell {
+const fn style(tone: Tone) -> Style {
     match tone {
-        Tone::Plain => cell,
-        Tone::Regressed => cell.fg(Color::Yellow),
-        Tone::Improved => cell.fg(Color::Blue),
-        Tone::Missed => cell.add_attribute(Attribute::Underlined),
-        Tone::Muted => cell.add_attribute(Attribute::Dim),
-        Tone::Heading => cell.add_attribute(Attribute::Bold),
+        Tone::Plain => Style::new(),
+        Tone::Regressed => AnsiColor::BrightYellow.on_default(),
+        Tone::Improved => AnsiColor::BrightBlue.on_default(),
+        Tone::Missed => Style::new().underline(),
+        Tone::Muted => Style::new().dimmed(),
+        Tone::Heading => Style::new().bold(),
     }
 }
 
 fn head(header: &Header) -> String {
-    if header.unit.is_empty() {
-        printable(&header.text)
-    } else {
-        printable(&format!("{} {}", header.text, header.unit))
+    match header.unit.as_str() {
+        "" => printable(&header.text),
+        unit => printable(&format!("{} {unit}", header.text)),
     }
-}
-
-/// How wide columns are.
-struct Widths {
-    /// With nothing wrapped.
-    whole: Vec<usize>,
-    /// With heads wrapped where they can be.
-    wished: Vec<usize>,
-    /// With all wrapped that can be.
-    broken: Vec<usize>,
-}
-
-impl Widths {
-    fn of(texts: &Texts) -> Self {
-        let of_columns = |of_head: fn(&str) -> usize, of_cell: fn(&str) -> usize| -> Vec<usize> {
-            let columns = texts.heads.iter().enumerate();
-            columns
-                .map(|(column, head)| {
-                    let cells = texts.rows.iter().filter_map(|row| row.get(column));
-                    let widest = cells.map(|text| of_cell(text)).max().unwrap_or(0);
-                    widest.max(of_head(head))
-                })
-                .collect()
-        };
-        Self {
-            whole: of_columns(longest_line, longest_line),
-            wished: of_columns(wrap::least, longest_line),
-            broken: of_columns(wrap::least, wrap::least),
-        }
-    }
-}
-
-/// What each column gets of the width. Where it is not enough, heads give way before what stands below.
-fn widths(texts: &Texts, width: usize) -> Vec<usize> {
-    let room = width.saturating_sub(BETWEEN * texts.heads.len());
-    let Widths {
-        whole,
-        wished,
-        broken,
-    } = Widths::of(texts);
-    if whole.iter().sum::<usize>() <= room {
-        return whole;
-    }
-    // Numbers stay on one line as long as words can give way.
-    let whole_numbers = whole_numbers(texts, &wished, &broken);
-    if whole_numbers.iter().sum::<usize>() <= room {
-        wrap::columns(&wished, &whole_numbers, room)
-    } else {
-        wrap::columns(&wished, &broken, room)
-    }
-}
-
-/// The widths with numbers on one line, and all wrapped else that can be.
-fn whole_numbers(texts: &Texts, wished: &[usize], broken: &[usize]) -> Vec<usize> {
-    let widths = wished.iter().zip(broken);
-    let columns = texts.aligned.iter().zip(widths);
-    columns
-        .map(|(align, (wished, broken))| match align {
-            Align::Left => *broken,
-            Align::Right => *wished,
-        })
-        .collect()
 }
 
 fn longest_line(text: &str) -> usize {
     text.split('\n').map(wrap::length).max().unwrap_or(0)
-}
-
-const fn alignment(align: Align) -> CellAlignment {
-    match align {
-        Align::Left => CellAlignment::Left,
-        Align::Right => CellAlignment::Right,
-    }
 }
 
 #[cfg(test)]

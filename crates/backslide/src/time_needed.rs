@@ -49,10 +49,7 @@ pub(crate) fn where_it_goes(plan: &Plan, spec: &SqlSpec) -> String {
 
 /// The keys that say how long a step warms caches.
 fn warmed_by(run: &SqlRun) -> &'static str {
-    let blocks = run
-        .operations
-        .iter()
-        .flat_map(|operation| &operation.blocks);
+    let blocks = run.operations.iter().flat_map(|operation| &operation.blocks);
     let mut statements = blocks.flat_map(|block| &block.statements);
     if run.writes {
         "writes that warm caches (`write_seconds` or `seconds`, none with `warm_ups = false`)"

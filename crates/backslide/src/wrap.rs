@@ -20,17 +20,22 @@ pub(crate) fn cell(text: &str, width: usize) -> String {
     if length(text) <= width {
         return text.to_owned();
     }
-    let lines: Vec<String> = text
-        .split('\n')
-        .flat_map(|line| lines(parts(line, width).into_iter(), width))
-        .collect();
+    let lines: Vec<String> =
+        text.split('\n').flat_map(|line| lines(parts(line, width).into_iter(), width)).collect();
     lines.join("\n")
 }
 
 /// The least width that breaks no part of a cell.
 pub(crate) fn least(text: &str) -> usize {
-    let parts = text.split('\n').flat_map(|line| parts(line, 0));
-    parts.map(|part| length(part.trim_end())).max().unwrap_or(0)
+    let of_line = |line: &str| {
+        let bare = line.trim_start();
+        let parts = bare.split_inclusive([' ', '/', '_', '-']);
+        let mut widths = parts.map(|part| length(part.trim_end()));
+        // The indent stays with the first part.
+        let first = widths.next().map_or(0, |first| length(line) - length(bare) + first);
+        widths.fold(first, usize::max)
+    };
+    text.split('\n').map(of_line).max().unwrap_or(0)
 }
 
 /// Widths of columns that wish for `wished` and can do with `least`, so that all together take at most
@@ -38,9 +43,7 @@ pub(crate) fn least(text: &str) -> usize {
 pub(crate) fn columns(wished: &[usize], least: &[usize], room: usize) -> Vec<usize> {
     let at = |most: usize| -> Vec<usize> {
         let widths = wished.iter().zip(least);
-        widths
-            .map(|(wished, least)| (*wished).min(most).max(*least))
-            .collect()
+        widths.map(|(wished, least)| (*wished).min(most).max(*least)).collect()
     };
     let mut most = wished.iter().copied().max().unwrap_or(0);
     while most > 0 && at(most).iter().sum::<usize>() > room {

@@ -18,7 +18,7 @@ fn error(bench: &Bench, arguments: &[&str]) -> String {
 fn of_a_crash_check() {
     let bench = Bench::new();
     let error = |arguments: &[&str]| error(&bench, &[&["crash-check"], arguments].concat());
-    assert_snapshot!(error(&["no-such"]), @"error: BUILD: no build `no-such`: there is no such build; `backslide builds` lists what can be had, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
+    assert_snapshot!(error(&["no-such"]), @"error: BUILD: no build `no-such`: it is neither installed nor in the catalog; `backslide builds` lists available builds, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
     assert_snapshot!(error(&[""]), @r#"error: `BUILD` must be text, not """#);
     assert_snapshot!(error(&["sqlite", "--config", "waal"]), @"error: --config: no sqlite config `waal`; nearest `wal`; there are: default, rollback, wal");
     assert_snapshot!(error(&["sqlite", "--config", "a\"b"]), @"error: --config: no sqlite config `a\"b`; there are: default, rollback, wal");
@@ -42,7 +42,7 @@ fn of_a_try() {
     error: no-such
     build does not work here
       because BUILD: no build `no-such
-    build`: there is no such build; `backslide builds` lists what can be had, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is
+    build`: it is neither installed nor in the catalog; `backslide builds` lists available builds, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is
     ");
 }
 
@@ -51,7 +51,31 @@ fn of_an_explanation() {
     let bench = Bench::new();
     let error = |a: &str, b: &str| error(&bench, &["explain", a, b]);
     assert_snapshot!(error("sqlite/wal", "sqlite/waal"), @"error: SYSTEM: no sqlite config `waal`; nearest `wal`; there are: default, rollback, wal");
-    assert_snapshot!(error("sqlite/wal", "no-such"), @"error: SYSTEM: no build `no-such`: there is no such build; `backslide builds` lists what can be had, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
+    assert_snapshot!(error("sqlite/wal", "no-such"), @"error: SYSTEM: no build `no-such`: it is neither installed nor in the catalog; `backslide builds` lists available builds, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
     assert_snapshot!(error("sqlite/heap", "sqlite"), @"error: SYSTEM: sqlite has no engine `heap`, but btree: name one of these, or none");
     assert_snapshot!(error("sqlite", "sqlite/default"), @"error: SYSTEM: `sqlite/default` twice: name two systems that differ");
+}
+
+#[test]
+fn completions_and_manual_pages_know_every_command() {
+    let bench = Bench::new();
+    let help = bench.run(&["--help"]).fine();
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.take_while(|line| !line.is_empty());
+    let commands = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    // The second line of a long text begins with more spaces.
+    let commands: Vec<&str> = commands.filter(|command| !command.is_empty()).collect();
+    assert!(commands.contains(&"compare"), "{commands:?}");
+    let pages = bench.directory.path().join("man1");
+    bench.run(&["manual", pages.to_str().unwrap()]).fine();
+    let scripts = ["bash", "zsh", "fish"].map(|shell| bench.run(&["completions", shell]).fine());
+    for command in commands.into_iter().filter(|command| *command != "help") {
+        assert!(pages.join(format!("backslide-{command}.1")).is_file(), "{command}");
+        for script in &scripts {
+            assert!(script.contains(command), "{command}");
+        }
+    }
+    assert!(pages.join("backslide.1").is_file());
+    let refused = bench.run(&["completions", "csh"]);
+    assert_eq!(refused.code(), 2, "{refused:?}");
 }

@@ -89,10 +89,7 @@ fn no_program_that_is_started_gets_the_password() {
     }
     let arguments = ["add", "mine", "--archive", "http://127.0.0.1:1/a.tar.gz"];
     let mut command = bench.command(&arguments);
-    command
-        .env("PATH", &bin)
-        .env("KEPT", "yes")
-        .env("BACKSLIDE_PASSWORD", "open-sesame");
+    command.env("PATH", &bin).env("KEPT", "yes").env("BACKSLIDE_PASSWORD", "open-sesame");
     let output = command.output().unwrap();
     assert!(!output.status.success());
     let seen = fs::read_to_string(seen).unwrap_or_else(|_| panic!("{output:?}"));
@@ -107,7 +104,8 @@ fn a_release_checks_the_arithmetic_of_every_crate_outside_of_the_measured_path()
     let manifest = fs::read_to_string(format!("{root}/Cargo.toml")).unwrap();
     for name in common::names(format!("{root}/crates").as_ref()) {
         let entry = format!("[profile.release.package.{name}]\noverflow-checks = true\n");
-        let without = ["drivers", "load", "model", "testkit"].contains(&name.as_str());
+        let without =
+            ["data", "drivers", "load", "model", "testkit", "workloads"].contains(&name.as_str());
         assert_eq!(manifest.contains(&entry), !without, "{name}");
     }
 }

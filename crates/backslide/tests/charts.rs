@@ -3,14 +3,12 @@
 
 mod common;
 
-use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::fs;
+#[cfg(feature = "png")]
 use std::path::Path;
 
-use std::fmt::Write as _;
-
 use common::{Bench, names};
-use resvg::tiny_skia::Pixmap;
 
 /// Two systems, two steps, four rounds. The name of one step is no fit name for a file.
 fn imported() -> Bench {
@@ -29,13 +27,8 @@ fn imported() -> Bench {
 }
 
 /// What is drawn of them.
-const CHARTS: [&str; 5] = [
-    "forest-mysql-9.7.4",
-    "ratio-b-x",
-    "ratio-point-query",
-    "rounds-b-x",
-    "rounds-point-query",
-];
+const CHARTS: [&str; 5] =
+    ["forest-mysql-9.7.4", "ratio-b-x", "ratio-point-query", "rounds-b-x", "rounds-point-query"];
 
 fn files(endings: &[&str]) -> Vec<String> {
     let of = |chart: &&str| -> Vec<String> {
@@ -45,14 +38,14 @@ fn files(endings: &[&str]) -> Vec<String> {
     CHARTS.iter().flat_map(of).collect()
 }
 
+#[cfg(feature = "png")]
 fn colours(path: &Path) -> usize {
     let png = fs::read(path).unwrap();
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "{}", path.display());
-    let painted = Pixmap::decode_png(&png).unwrap();
+    let painted = resvg::tiny_skia::Pixmap::decode_png(&png).unwrap();
     let pixels = painted.pixels().iter();
-    let distinct: HashSet<[u8; 3]> = pixels
-        .map(|pixel| [pixel.red(), pixel.green(), pixel.blue()])
-        .collect();
+    let distinct: std::collections::HashSet<[u8; 3]> =
+        pixels.map(|pixel| [pixel.red(), pixel.green(), pixel.blue()]).collect();
     distinct.len()
 }
 
@@ -60,21 +53,20 @@ fn colours(path: &Path) -> usize {
 fn each_chart_is_a_file_that_a_markdown_report_shows() {
     let bench = imported();
     let ran = bench.run(&["report", "-o", "post.md", "--charts", "img/charts"]);
-    let has_png = !ran.stderr.contains("no font was found");
+    let has_png = cfg!(feature = "png") && !ran.stderr.contains("no font was found");
+    assert_eq!(ran.stderr.contains("built without PNG"), !cfg!(feature = "png"), "{ran:?}");
     assert!(ran.stderr.ends_with("5 charts in img/charts\n"), "{ran:?}");
     assert_eq!(ran.fine(), "post.md\n");
     let directory = bench.path("img/charts");
-    let (endings, shown): (&[&str], &str) = if has_png {
-        (&["png", "svg"], "png")
-    } else {
-        (&["svg"], "svg")
-    };
+    let (endings, shown): (&[&str], &str) =
+        if has_png { (&["png", "svg"], "png") } else { (&["svg"], "svg") };
     assert_eq!(names(&directory), files(endings));
     for chart in CHARTS {
         let svg = fs::read_to_string(directory.join(format!("{chart}.svg"))).unwrap();
         assert!(svg.starts_with("<svg xmlns="), "{chart}");
         assert!(svg.contains(", run r1, "), "{chart}");
         assert!(!svg.contains("<b>"), "{chart}");
+        #[cfg(feature = "png")]
         if has_png {
             let distinct = colours(&directory.join(format!("{chart}.png")));
             assert!(distinct > 20, "{chart}: {distinct} colours");
@@ -101,6 +93,7 @@ fn charts_are_written_beside_any_report_and_other_files_stay() {
     assert!(read("charts/ratio-b-x.svg").starts_with("<svg "));
 }
 
+#[cfg(feature = "png")]
 #[test]
 fn without_a_font_there_are_svg_and_it_is_told_what_to_do() {
     let bench = imported();

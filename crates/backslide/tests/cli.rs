@@ -51,9 +51,7 @@ fn list(value: &Value) -> &Vec<Value> {
 fn help_of_every_verb_has_an_example() {
     let bench = Bench::new();
     let mut all = String::new();
-    for arguments in [&["--help"][..]]
-        .into_iter()
-        .chain(VERBS.each_ref().map(std::slice::from_ref))
+    for arguments in [&["--help"][..]].into_iter().chain(VERBS.each_ref().map(std::slice::from_ref))
     {
         let mut arguments = arguments.to_vec();
         if arguments != ["--help"] {
@@ -66,9 +64,7 @@ fn help_of_every_verb_has_an_example() {
         assert!(help.contains("Example"), "{help}");
         all.extend(["$ backslide ", &arguments.join(" "), "\n", &help, "\n"]);
     }
-    let listed = VERBS
-        .iter()
-        .all(|verb| all.contains(&format!("\n  {verb}")));
+    let listed = VERBS.iter().all(|verb| all.contains(&format!("\n  {verb}")));
     assert!(listed, "{all}");
     insta::assert_snapshot!("help", all);
 }
@@ -97,10 +93,7 @@ fn the_demo_plan_for_people() {
         11      4  sqlite/rollback  TIME
         12      4  sqlite/wal       TIME
     ");
-    assert!(
-        !bench.lab().exists(),
-        "a plan that is only shown made a lab"
-    );
+    assert!(!bench.lab().exists(), "a plan that is only shown made a lab");
 }
 
 #[test]
@@ -131,11 +124,7 @@ fn the_demo_plan_for_programs() {
         ])
     );
     assert_eq!(
-        (
-            &plan["first_look"],
-            &plan["interleave"],
-            &plan["quarantine"]
-        ),
+        (&plan["first_look"], &plan["interleave"], &plan["quarantine"]),
         (&Value::Null, &"trials".into(), &Value::Null)
     );
     let systems = list(&plan["systems"]);
@@ -191,10 +180,8 @@ fn the_shortest_and_the_longest_that_a_run_may_take() {
 #[test]
 fn margins_of_a_plan_are_shown() {
     let bench = Bench::new();
-    let text = plan(WORKLOAD, 3, &[WAL, ROLLBACK]).replace(
-        "rounds",
-        "margins = { rate = 1, \"server.cpu/o\" = 0.25 }\nrounds",
-    );
+    let text = plan(WORKLOAD, 3, &[WAL, ROLLBACK])
+        .replace("rounds", "margins = { rate = 1, \"server.cpu/o\" = 0.25 }\nrounds");
     bench.write("my.toml", &text);
     let shown = bench.run(&["plan", "my.toml"]).fine();
     let line = "\nsmallest changes worth calling: rate 1 %, server.cpu/o 0.25 %; of other metrics their own\n";
@@ -205,12 +192,7 @@ fn margins_of_a_plan_are_shown() {
     bench.write("my.toml", &text.replace("rate = 1", "rat = 1"));
     let refused = bench.run(&["plan", "my.toml"]);
     assert_eq!(refused.code(), 1);
-    assert!(
-        refused
-            .stderr
-            .contains("no metric `rat`; nearest `rate`; there are: "),
-        "{refused:?}"
-    );
+    assert!(refused.stderr.contains("no metric `rat`; nearest `rate`; there are: "), "{refused:?}");
 }
 
 #[test]
@@ -218,9 +200,8 @@ fn the_host_is_looked_at_in_seconds_if_that_is_asked_for() {
     let bench = Bench::new();
     let findings = bench.run(&["doctor", "--quick", "--format", "json"]).json();
     let names = list(&findings).iter().map(|finding| &finding["name"]);
-    let of_noise: Vec<&Value> = names
-        .filter(|name| name.as_str().unwrap().starts_with("noise"))
-        .collect();
+    let of_noise: Vec<&Value> =
+        names.filter(|name| name.as_str().unwrap().starts_with("noise")).collect();
     assert_eq!(of_noise, [&Value::from("noise")]);
     assert!(!bench.lab().exists(), "a look at the host made a lab");
 }
@@ -257,10 +238,7 @@ fn plan_error(workload: &str, system: &str) -> String {
         assert!(ran.stdout.is_empty());
         if verb == "run" {
             assert!(bench.instances().is_empty());
-            assert_eq!(
-                bench.run(&["list", "--format", "json"]).json(),
-                Value::Array(vec![])
-            );
+            assert_eq!(bench.run(&["list", "--format", "json"]).json(), Value::Array(vec![]));
             return ran.stderr;
         }
     }
@@ -284,29 +262,17 @@ fn a_missing_build_is_told_what_there_is() {
     let error = plan_error(WORKLOAD, "build = \"mysql-3.23\"");
     assert!(error.starts_with("error: my.toml:"), "{error}");
     assert!(error.contains(": no build `mysql-3.23`: "), "{error}");
-    assert!(
-        error.contains("`backslide builds` lists what can be had"),
-        "{error}"
-    );
-    assert!(
-        error.contains("`path = \"…\"` says where one is"),
-        "{error}"
-    );
+    assert!(error.contains("`backslide builds` lists available builds"), "{error}");
+    assert!(error.contains("`path = \"…\"` says where one is"), "{error}");
     let error = plan_error(WORKLOAD, "build = \"mariadb\"\npath = \"/nowhere/mariadb\"");
-    assert!(
-        error.contains("/nowhere/mariadb does not exist: give the directory"),
-        "{error}"
-    );
+    assert!(error.contains("/nowhere/mariadb does not exist: give the directory"), "{error}");
 }
 
 #[test]
 fn an_unsupported_version_is_named() {
     let error = plan_error(WORKLOAD, "build = \"sqlite-3.1\"");
     let found = error.split(" is what was found").next().unwrap();
-    assert!(
-        found.contains("`sqlite-3.1` is asked for and sqlite-3."),
-        "{error}"
-    );
+    assert!(found.contains("`sqlite-3.1` is asked for and sqlite-3."), "{error}");
     assert!(error.contains("an unsupported version here"), "{error}");
 }
 
@@ -318,20 +284,10 @@ fn a_plan_too_large_for_the_disk_starts_nothing() {
     bench.write("my.toml", &plan(workload, 1, &[WAL]));
     let ran = bench.run(&["run", "my.toml"]);
     assert_eq!(ran.code(), 1);
-    assert!(
-        ran.stderr.starts_with("error: the plan needs about "),
-        "{}",
-        ran.stderr
-    );
-    assert!(
-        ran.stderr
-            .contains("free; use a smaller scale or --lab elsewhere")
-    );
+    assert!(ran.stderr.starts_with("error: the plan needs about "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("free; use a smaller scale or --lab elsewhere"));
     assert!(bench.instances().is_empty());
-    assert_eq!(
-        bench.run(&["list", "--format", "json"]).json(),
-        Value::Array(vec![])
-    );
+    assert_eq!(bench.run(&["list", "--format", "json"]).json(), Value::Array(vec![]));
     // `plan` shows it all the same, and says so.
     let shown = bench.run(&["plan", "my.toml"]);
     assert_eq!(shown.code(), 1);
@@ -390,18 +346,13 @@ fn without_a_lab_there_is_nothing_to_look_at() {
     for verb in ["show", "compare", "report", "history", "export"] {
         let ran = bench.run(&[verb]);
         assert_eq!(ran.code(), 1);
-        let told = ran
-            .stderr
-            .replace(&bench.lab().display().to_string(), "LAB");
+        let told = ran.stderr.replace(&bench.lab().display().to_string(), "LAB");
         assert_eq!(
             told,
             "error: no lab in LAB: `backslide run` makes one; for another directory use --lab\n"
         );
     }
-    assert_eq!(
-        bench.run(&["list", "--format", "json"]).json(),
-        Value::Array(vec![])
-    );
+    assert_eq!(bench.run(&["list", "--format", "json"]).json(), Value::Array(vec![]));
     assert!(!bench.lab().exists());
 }
 
@@ -415,12 +366,7 @@ fn a_directory_of_the_name_of_a_plan_hides_no_plan() {
 #[test]
 fn every_plan_of_the_catalog_is_found_by_its_name() {
     let bench = Bench::new();
-    for name in [
-        "smoke",
-        "mysql-5.6-to-9.7",
-        "mariadb-innodb-myrocks",
-        "postgres-12-to-19",
-    ] {
+    for name in ["smoke", "mysql-5.6-to-9.7", "mariadb-innodb-myrocks", "postgres-12-to-19"] {
         // A disk too small for one of them is told after the plan.
         let ran = bench.run(&["plan", name, "--format", "json"]);
         let fits = ran.code() == 0 || ran.stderr.contains("of disk");
@@ -451,19 +397,11 @@ fn builds_for_programs() {
         "note",
     ]);
     assert!(list(&builds).iter().all(|build| fields(build) == contract));
-    let sqlite = list(&builds)
-        .iter()
-        .find(|b| b["dbms"] == "sqlite")
-        .unwrap();
+    let sqlite = list(&builds).iter().find(|b| b["dbms"] == "sqlite").unwrap();
     assert_eq!(sqlite["source"], "part of backslide");
     assert_eq!(sqlite["state"], "embedded");
     let named = |name: &str| list(&builds).iter().find(|build| build["build"] == name);
-    for name in [
-        "mysql-5.5.9",
-        "mariadb-11.8.9",
-        "postgres-9.6.24",
-        "postgres-19rc1",
-    ] {
+    for name in ["mysql-5.5.9", "mariadb-11.8.9", "postgres-9.6.24", "postgres-19rc1"] {
         assert_eq!(named(name).unwrap()["state"], "available", "{name}");
     }
 }
@@ -570,10 +508,7 @@ fn a_plan_says_when_operations_start_and_what_takes_the_time() {
         assert!(on_one_line(&text).contains(said), "{said}: {text}");
     }
     let drop = text.lines().find(|line| line.contains(" drop ")).unwrap();
-    assert!(
-        drop.contains(" 1.00s ") && drop.contains(" 31.3s "),
-        "{drop}"
-    );
+    assert!(drop.contains(" 1.00s ") && drop.contains(" 31.3s "), "{drop}");
 }
 
 #[test]
@@ -582,9 +517,7 @@ fn a_workload_file_is_listed_like_those_of_the_catalog() {
     bench.write("mine.toml", FILE);
     let text = bench.run(&["workloads", "mine.toml"]).fine();
     assert!(text.starts_with("mine.toml: of the test"), "{text}");
-    let step = bench
-        .run(&["workloads", "mine.toml", "--step", "drop"])
-        .fine();
+    let step = bench.run(&["workloads", "mine.toml", "--step", "drop"]).fine();
     assert!(step.contains("DELETE FROM t WHERE id = :id"), "{step}");
     let told = |arguments: &[&str]| {
         let ran = bench.run(arguments);
@@ -612,10 +545,7 @@ fn a_run_and_all_that_is_asked_of_it() {
     bench.write("tiny.toml", &plan(WORKLOAD, 2, &[WAL, ROLLBACK]));
     let ran = bench.run(&["run", "tiny.toml"]);
     assert_eq!(ran.code(), 0, "{ran:?}");
-    assert_eq!(
-        ran.stdout, "r1\n",
-        "the id is all that is printed on stdout"
-    );
+    assert_eq!(ran.stdout, "r1\n", "the id is all that is printed on stdout");
     assert!(bench.instances().is_empty());
     let trials = ran.stderr.lines().filter(|l| l.contains(": done in "));
     assert_eq!(trials.count(), 4, "{}", ran.stderr);
@@ -653,10 +583,7 @@ fn lists_it(bench: &Bench) {
             "quarantined"
         ])
     );
-    assert_eq!(
-        (&run["run"], &run["state"]),
-        (&"r1".into(), &"finished".into())
-    );
+    assert_eq!((&run["run"], &run["state"]), (&"r1".into(), &"finished".into()));
     assert_eq!((&run["completed"], &run["failed"]), (&4.into(), &0.into()));
     let text = redact(&bench.run(&["list"]).fine());
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
@@ -668,10 +595,7 @@ fn lists_it(bench: &Bench) {
 
 fn shows_it(bench: &Bench) {
     let text = bench.run(&["show"]).fine();
-    assert!(
-        text.starts_with("run r1 · plan tiny · insert · started "),
-        "{text}"
-    );
+    assert!(text.starts_with("run r1 · plan tiny · insert · started "), "{text}");
     assert_eq!(text.matches("completed").count(), 4, "{text}");
     assert_eq!(text, bench.run(&["show", "r1"]).fine());
 }
@@ -703,9 +627,7 @@ fn compares_it(bench: &Bench) {
     let comment = bench.run(&["compare", "--format", "markdown"]);
     assert_eq!(comment.code(), 11);
     assert!(
-        comment
-            .stdout
-            .starts_with("<!-- backslide compare -->\n### backslide: 6 inconclusive\n"),
+        comment.stdout.starts_with("<!-- backslide compare -->\n### backslide: 6 inconclusive\n"),
         "{comment:?}"
     );
     let text = bench.run(&["compare", "r1"]);
@@ -721,10 +643,7 @@ fn compares_it(bench: &Bench) {
 fn exports_it(bench: &Bench) {
     let csv = bench.run(&["export", "--format", "csv"]).fine();
     let mut lines = csv.lines();
-    assert_eq!(
-        lines.next(),
-        Some("run,round,position,system,step,clients,metric,unit,value")
-    );
+    assert_eq!(lines.next(), Some("run,round,position,system,step,clients,metric,unit,value"));
     let mut seen = BTreeSet::new();
     let mut trials = BTreeSet::new();
     for line in lines {
@@ -744,24 +663,12 @@ fn exports_it(bench: &Bench) {
 fn exports_all_else(bench: &Bench) {
     let place = "run,round,position,system,step,clients";
     let beginnings: [(&[&str], String); 6] = [
-        (
-            &["--format", "jsonl"],
-            "{\"run\":\"r1\",\"round\":1,".into(),
-        ),
+        (&["--format", "jsonl"], "{\"run\":\"r1\",\"round\":1,".into()),
         (&["--what", "intervals"], format!("{place},interval,")),
         (&["--what", "histograms"], format!("{place},kind,clock,")),
-        (
-            &["--what", "comparisons"],
-            "run,step,clients,metric,".into(),
-        ),
-        (
-            &["--format", "openmetrics"],
-            "# TYPE backslide_rate_rows_per_second gauge\n".into(),
-        ),
-        (
-            &["--format", "hdr"],
-            "#[Histogram log format version 1.3]\n".into(),
-        ),
+        (&["--what", "comparisons"], "run,step,clients,metric,".into()),
+        (&["--format", "openmetrics"], "# TYPE backslide_rate_rows_per_second gauge\n".into()),
+        (&["--format", "hdr"], "#[Histogram log format version 1.3]\n".into()),
     ];
     for (asked, beginning) in beginnings {
         let text = bench.run(&[&["export", "r1"], asked].concat()).fine();
@@ -772,18 +679,14 @@ fn exports_all_else(bench: &Bench) {
     bench.run(&["export", "-o", "all.parquet"]).fine();
     let parquet = fs::read(bench.path("all.parquet")).unwrap();
     assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
-    let refused: [&[&str]; 2] = [
-        &["--what", "histograms", "--format", "hdr"],
-        &["--min-effect", "5"],
-    ];
+    let refused: [&[&str]; 2] =
+        [&["--what", "histograms", "--format", "hdr"], &["--min-effect", "5"]];
     for arguments in refused {
         let ran = bench.run(&[&["export"], arguments].concat());
         assert_eq!(ran.code(), 1, "{ran:?}");
     }
     let json = ["--what", "comparisons", "--format", "jsonl"];
-    let lines = bench
-        .run(&[&["export", "--min-effect", "5"], &json[..]].concat())
-        .fine();
+    let lines = bench.run(&[&["export", "--min-effect", "5"], &json[..]].concat()).fine();
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(first["margin"], 0.05);
 }
@@ -801,11 +704,7 @@ fn reports_it(bench: &Bench) {
         let told = bench.run(&["report", "-o", &name]).fine();
         assert_eq!(told, format!("{name}\n"));
         let text = fs::read_to_string(bench.path(&name)).unwrap();
-        assert!(
-            text.starts_with(beginning),
-            "{name}: {}",
-            &text[..200.min(text.len())]
-        );
+        assert!(text.starts_with(beginning), "{name}: {}", &text[..200.min(text.len())]);
         assert!(text.contains("qr100"), "{name}");
     }
     let tsv = fs::read_to_string(bench.path("x.tsv")).unwrap();
@@ -818,19 +717,10 @@ fn reports_it(bench: &Bench) {
     let json = bench.run(&[&["report"], &effect[..]].concat()).json();
     assert_eq!(json[0]["evidence"]["margin"], 0.05);
     // What the option says counts more than the name, and the lab has a place for those without.
-    bench
-        .run(&["report", "-o", "x.txt", "--format", "csv"])
-        .fine();
-    assert!(
-        fs::read_to_string(bench.path("x.txt"))
-            .unwrap()
-            .starts_with("run,round,")
-    );
+    bench.run(&["report", "-o", "x.txt", "--format", "csv"]).fine();
+    assert!(fs::read_to_string(bench.path("x.txt")).unwrap().starts_with("run,round,"));
     let told = bench.run(&["report", "r1"]).fine();
-    assert_eq!(
-        told,
-        format!("{}\n", bench.lab().join("reports/r1.html").display())
-    );
+    assert_eq!(told, format!("{}\n", bench.lab().join("reports/r1.html").display()));
 }
 
 /// Where one of several metrics was not measured it is told, in test results too.
@@ -842,10 +732,7 @@ fn tells_what_was_not_measured(bench: &Bench) {
     assert_eq!(junit.code(), 11);
     let errors = junit.stdout.matches("<error type=\"incomparable\"");
     assert_eq!(errors.count(), 1, "{junit:?}");
-    assert!(
-        junit.stdout.contains("not measured in this run"),
-        "{junit:?}"
-    );
+    assert!(junit.stdout.contains("not measured in this run"), "{junit:?}");
     assert!(on_one_line(&junit.stderr).contains(told), "{junit:?}");
     let text = ask("text");
     assert_eq!(text.code(), 11);
@@ -880,19 +767,13 @@ fn spares_the_terminal(bench: &Bench) {
     assert_eq!(ran.code(), 1);
     let told = ran.stderr;
     assert!(told.contains("\u{fffd}]0;x\u{fffd}.none"), "{told}");
-    assert!(
-        !told.contains(|c: char| c.is_control() && c != '\n'),
-        "{told}"
-    );
+    assert!(!told.contains(|c: char| c.is_control() && c != '\n'), "{told}");
     // JSON may have U+007F to U+009F in its strings as they are; a terminal obeys some of them.
     let hostile = FILE.replace("of the test", r"a\u009B2Jb\u007F");
     bench.write("hostile.toml", &hostile);
     let told = bench.run(&["workloads", "./hostile.toml", "--format", "json"]);
     let told = told.fine();
-    assert!(
-        !told.contains(|c: char| c.is_control() && c != '\n'),
-        "{told}"
-    );
+    assert!(!told.contains(|c: char| c.is_control() && c != '\n'), "{told}");
     assert!(told.contains(r"a\u009b2Jb\u007f"), "{told}");
 }
 
@@ -901,12 +782,7 @@ fn keeps_what_cannot_be_replaced(bench: &Bench) {
     let ran = bench.run(&["report", "-o", "nowhere/x.html"]);
     assert_eq!(ran.code(), 1);
     assert!(ran.stdout.is_empty());
-    assert!(
-        ran.stderr
-            .starts_with("error: cannot write nowhere/x.html\n"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.starts_with("error: cannot write nowhere/x.html\n"), "{}", ran.stderr);
     assert!(!bench.path("nowhere").exists());
 
     fs::create_dir(bench.path("directory.html")).unwrap();
@@ -926,10 +802,7 @@ fn keeps_what_cannot_be_replaced(bench: &Bench) {
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.starts_with("error: cannot write old.html\n"), "{told}");
-    assert_eq!(
-        fs::read_to_string(bench.path("old.html")).unwrap(),
-        "the old one"
-    );
+    assert_eq!(fs::read_to_string(bench.path("old.html")).unwrap(), "the old one");
     assert_eq!(names(bench.directory.path()), before);
 }
 
@@ -943,22 +816,12 @@ fn stops_with_its_reader(bench: &Bench) {
         &["list"],
     ];
     for arguments in verbs {
-        let mut child = bench
-            .command(arguments)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = bench.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
-        BufReader::with_capacity(16, child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let ran = common::end(child);
         assert!([0, 10, 11].contains(&ran.code()), "{arguments:?}: {ran:?}");
-        assert!(
-            !ran.stderr.contains("error"),
-            "{arguments:?}: {}",
-            ran.stderr
-        );
+        assert!(!ran.stderr.contains("error"), "{arguments:?}: {}", ran.stderr);
         assert!(!line.is_empty());
     }
 }
@@ -967,8 +830,7 @@ fn tells_what_is_not_there(bench: &Bench) {
     let told = |arguments: &[&str]| {
         let ran = bench.run(arguments);
         assert_eq!(ran.code(), 1, "{ran:?}");
-        ran.stderr
-            .replace(&bench.lab().display().to_string(), "LAB")
+        ran.stderr.replace(&bench.lab().display().to_string(), "LAB")
     };
     insta::assert_snapshot!(told(&["compare", "--base", "sqlite"]), @"error: `sqlite` could be any of sqlite/wal, sqlite/rollback in run r1");
     insta::assert_snapshot!(told(&["report", "--base", "mysql-9.7.4/z12a"]), @"error: this run has no system `mysql-9.7.4/z12a` to compare with; its systems are sqlite/wal, sqlite/rollback");
@@ -978,8 +840,5 @@ fn tells_what_is_not_there(bench: &Bench) {
     ");
     insta::assert_snapshot!(told(&["run", "--resume", "latest"]), @"error: LAB/lab.sqlite has no run latest; `backslide list` shows the runs there are");
     let metric = told(&["compare", "--metric", "speed"]);
-    assert!(
-        metric.starts_with("error: there is no metric `speed`; nearest "),
-        "{metric}"
-    );
+    assert!(metric.starts_with("error: there is no metric `speed`; nearest "), "{metric}");
 }

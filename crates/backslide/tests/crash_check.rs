@@ -9,15 +9,8 @@ use common::{Bench, end, signal, wait_for};
 use rustix::process::Signal;
 
 /// A check of seconds.
-const SMALL: [&str; 7] = [
-    "crash-check",
-    "sqlite",
-    "--warehouses",
-    "1",
-    "--clients",
-    "2",
-    "--seconds",
-];
+const SMALL: [&str; 7] =
+    ["crash-check", "sqlite", "--warehouses", "1", "--clients", "2", "--seconds"];
 
 fn arguments<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SMALL.iter().chain(more).copied().collect()
@@ -61,19 +54,13 @@ fn runs(pid: u32) -> bool {
 #[test]
 fn nothing_is_lost_and_programs_are_told_all_of_it() {
     let bench = Bench::new();
-    let more = [
-        "3", "--times", "2", "--config", "rollback", "--format", "json",
-    ];
+    let more = ["3", "--times", "2", "--config", "rollback", "--format", "json"];
     let outcome = bench.run(&arguments(&more)).json();
     assert_eq!(outcome["verdict"], "nothing lost");
     assert_eq!(outcome["durability"], "survives a crash of the machine");
     assert_eq!(outcome["found"], serde_json::Value::Null);
     assert_eq!(
-        (
-            &outcome["warehouses"],
-            &outcome["clients"],
-            &outcome["items"]
-        ),
+        (&outcome["warehouses"], &outcome["clients"], &outcome["items"]),
         (&1.into(), &2.into(), &10_000.into())
     );
     let kills = outcome["kills"].as_array().unwrap();
@@ -102,11 +89,7 @@ fn people_are_told_what_it_means_and_what_it_does_not() {
         "By the settings of sqlite/wal a commit survives a crash of the server, not of the machine.",
         "this says nothing of a crash of the machine.",
     ] {
-        assert!(
-            ran.stdout.replace('\n', " ").contains(text),
-            "{}",
-            ran.stdout
-        );
+        assert!(ran.stdout.replace('\n', " ").contains(text), "{}", ran.stdout);
     }
     for text in [
         "sqlite/wal: loading 1 warehouse of 10,000 items and 300 customers a district, a tenth",
@@ -156,10 +139,6 @@ fn what_cannot_be_is_told() {
     assert!(ran.stderr.contains("synchronous"), "{}", ran.stderr);
     let ran = bench.run(&["crash-terminals"]);
     assert_eq!(ran.code(), 1, "{ran:?}");
-    assert!(
-        ran.stderr.contains("no request of a crash check"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("no request of a crash check"), "{}", ran.stderr);
     assert!(bench.instances().is_empty());
 }

@@ -22,21 +22,15 @@ fn with_a_run() -> Bench {
 #[test]
 fn two_systems_of_a_run() {
     let bench = with_a_run();
-    let arguments = [
-        "explain",
-        "r1",
-        "--variables",
-        "sqlite/wal",
-        "sqlite/rollback",
-    ];
+    let arguments = ["explain", "r1", "--variables", "sqlite/wal", "sqlite/rollback"];
     let ran = bench.run(&arguments);
     assert_snapshot!(ran.stderr, @"from run r1, before its first step");
     assert_snapshot!(ran.fine(), @r"
     A  sqlite/wal
     B  sqlite/rollback
-    0 changed defaults, 0 new, 0 gone, 2 on purpose; 2 of them are known to matter.
+    0 changed defaults, 0 new, 0 gone, 2 on purpose; 2 of them are known to affect performance.
 
-    Should be equal, unless it is what is compared
+    These settings differ and affect fairness
       durability of a commit
           A  survives a crash of the server, not of the machine
           B  survives a crash of the machine
@@ -57,10 +51,7 @@ fn two_systems_of_a_run() {
     assert!(shown.contains(warned), "{shown}");
     bench.run(&["report", "-o", "r.md"]).fine();
     let report = std::fs::read_to_string(bench.path("r.md")).unwrap();
-    assert!(
-        report.contains("> - **durability of a commit**"),
-        "{report}"
-    );
+    assert!(report.contains("> - **durability of a commit**"), "{report}");
 }
 
 #[test]
@@ -76,9 +67,8 @@ fn for_programs() {
     let top: BTreeSet<String> = set(&["from", "a", "b", "comparable", "differences", "unequal"]);
     assert_eq!(fields(&output), top);
     let difference = &output["differences"][0];
-    let of_difference: BTreeSet<String> = set(&[
-        "name", "was", "kind", "group", "a", "b", "set_by", "matters",
-    ]);
+    let of_difference: BTreeSet<String> =
+        set(&["name", "was", "kind", "group", "a", "b", "set_by", "matters"]);
     assert_eq!(fields(difference), of_difference);
     assert_eq!(difference["name"], "synchronous");
     assert_eq!(difference["kind"], "on purpose");
@@ -96,10 +86,7 @@ fn systems_that_no_run_has_are_started() {
     let bench = Bench::new();
     let ran = bench.run(&["explain", "--variables", "sqlite/wal", "sqlite/default"]);
     assert!(ran.stderr.contains("starting sqlite/default"), "{ran:?}");
-    assert!(
-        ran.stderr.contains("from servers started for this"),
-        "{ran:?}"
-    );
+    assert!(ran.stderr.contains("from servers started for this"), "{ran:?}");
     assert!(ran.fine().contains("only the config of A sets it"));
     assert_eq!(bench.instances(), Vec::<std::path::PathBuf>::new());
 }
@@ -109,7 +96,7 @@ fn systems_that_no_run_has_are_started() {
 fn a_server_and_its_config() {
     let found = servers::discover();
     let Some(build) = found.iter().find(|b| b.dbms == Dbms::Postgres) else {
-        println!("skipped: no PostgreSQL here");
+        testkit::skipped("no PostgreSQL");
         return;
     };
     let bench = Bench::new();

@@ -64,15 +64,8 @@ fn claims_of_a_post_follow_from_its_imported_table() {
     bench.write("o.met.all", COSTS);
     let text = bench.run(&["import", "o.met.all", "--compat"]).fine();
     assert!(text.ends_with("\nr1\n"), "{text}");
-    assert!(
-        text.contains("\n1.10\t1.45\t1\t1\t1.16\t0.95\tmy9500_rel.z13a_gtid\n"),
-        "{text}"
-    );
-    for (metric, claimed) in [
-        ("compat.cpu/o", "1.10"),
-        ("cs/o", "1.45"),
-        ("wKB/o", "1.16"),
-    ] {
+    assert!(text.contains("\n1.10\t1.45\t1\t1\t1.16\t0.95\tmy9500_rel.z13a_gtid\n"), "{text}");
+    for (metric, claimed) in [("compat.cpu/o", "1.10"), ("cs/o", "1.45"), ("wKB/o", "1.16")] {
         let one = compared(&bench, metric);
         let ratio = one["ratio"].as_f64().unwrap();
         assert_eq!(format!("{ratio:.2}"), claimed, "{one}");
@@ -115,45 +108,24 @@ fn what_is_exported_can_be_imported_again() {
     assert_eq!(bench.run(&["import", "again.csv"]).fine(), "r2\n");
     let second = bench.run(&["export", "r2"]).fine();
     assert_eq!(second.replace("\nr2,", "\nr1,"), first);
-    assert_eq!(
-        bench
-            .run(&["report", "r1", "-o", "-", "--format", "csv"])
-            .fine(),
-        first
-    );
+    assert_eq!(bench.run(&["report", "r1", "-o", "-", "--format", "csv"]).fine(), first);
 }
 
 #[test]
 fn the_same_system_again_is_the_next_round() {
     let bench = Bench::new();
-    for (name, queries) in [
-        ("a.txt", 1000),
-        ("b.txt", 1010),
-        ("c.txt", 500),
-        ("d.txt", 505),
-    ] {
+    for (name, queries) in [("a.txt", 1000), ("b.txt", 1010), ("c.txt", 500), ("d.txt", 505)] {
         bench.write(name, &sysbench(queries));
     }
-    let sides = [
-        "mysql-8=a.txt",
-        "mysql-8=b.txt",
-        "mysql-9=c.txt",
-        "mysql-9=d.txt",
-    ];
+    let sides = ["mysql-8=a.txt", "mysql-8=b.txt", "mysql-9=c.txt", "mysql-9=d.txt"];
     let ran = bench.run(&[&["import", "--name", "halved"][..], &sides].concat());
     assert_eq!(ran.stdout, "r1\n", "{ran:?}");
     assert!(ran.stderr.contains("rate: 4 of 4 values differ"), "{ran:?}");
     let one = compared(&bench, "rate");
-    assert_eq!(
-        (&one["rounds"], &one["step"]),
-        (&2.into(), &"oltp_point_select".into())
-    );
+    assert_eq!((&one["rounds"], &one["step"]), (&2.into(), &"oltp_point_select".into()));
     assert!((one["ratio"].as_f64().unwrap() - 0.5).abs() < 1e-9, "{one}");
     let listed = bench.run(&["list", "--format", "json"]).json();
-    assert_eq!(
-        (&listed[0]["plan"], &listed[0]["completed"]),
-        (&"halved".into(), &4.into())
-    );
+    assert_eq!((&listed[0]["plan"], &listed[0]["completed"]), (&"halved".into(), &4.into()));
 }
 
 #[test]
@@ -178,11 +150,7 @@ fn markup_in_a_name_stays_text_wherever_it_is_shown() {
 /// Imports it, which fails and leaves nothing behind.
 fn told(bench: &Bench, arguments: &[&str]) -> String {
     let before = names(bench.directory.path());
-    let Ran {
-        status,
-        stdout,
-        stderr,
-    } = bench.run(&[&["import"], arguments].concat());
+    let Ran { status, stdout, stderr } = bench.run(&[&["import"], arguments].concat());
     assert_eq!((status.code(), stdout.as_str()), (Some(1), ""), "{stderr}");
     assert_eq!(names(bench.directory.path()), before, "{stderr}");
     stderr
@@ -219,18 +187,12 @@ fn what_was_measured_differently_is_told_with_both_lines() {
     let large = sysbench(900).replace("--table-size=1000", "--table-size=10000");
     bench.write("large.txt", &large);
     let text = told(&bench, &["mysql-8=small.txt", "mysql-9=large.txt"]);
-    assert!(
-        text.contains("large.txt:1: ") && text.contains("small.txt:1"),
-        "{text}"
-    );
+    assert!(text.contains("large.txt:1: ") && text.contains("small.txt:1"), "{text}");
     for (name, cpus) in [("a.txt", 8), ("b.txt", 40)] {
         bench.write(name, &format!("{cpus} CPUs\n{}", sysbench(1000 + cpus)));
     }
     let text = told(&bench, &["mysql-8=a.txt", "mysql-9=b.txt"]);
-    assert!(
-        text.contains("b.txt:1: 40 CPUs") && text.contains("a.txt:1"),
-        "{text}"
-    );
+    assert!(text.contains("b.txt:1: 40 CPUs") && text.contains("a.txt:1"), "{text}");
 }
 
 #[test]
@@ -256,11 +218,7 @@ fn a_file_is_imported_once_unless_somebody_insists() {
     assert_eq!(bench.run(&["import", "copy.csv", "--again"]).fine(), "r2\n");
     // What is there twice counts once.
     let history = bench.run(&["history", "r1", "r2", "r2", "--format", "json"]);
-    assert!(
-        history.stderr.contains("r2 is named twice"),
-        "{}",
-        history.stderr
-    );
+    assert!(history.stderr.contains("r2 is named twice"), "{}", history.stderr);
     let history = history.json();
     assert_eq!(history["copies"][0]["run"], "r2", "{history}");
     let rounds = |history: &Value| history["lines"][0]["points"][0]["rounds"].clone();
@@ -306,10 +264,7 @@ fn tables_of_several_numbers_of_clients_are_no_rounds() {
         let all = one.as_array().unwrap();
         assert_eq!(all.len(), 6, "{one}");
         for cell in all {
-            assert_eq!(
-                (&cell["rounds"], &cell["verdict"]),
-                (&1.into(), &"inconclusive".into())
-            );
+            assert_eq!((&cell["rounds"], &cell["verdict"]), (&1.into(), &"inconclusive".into()));
         }
         assert_eq!(all[4]["step"], "hot-points_range=100@40", "{one}");
     }
@@ -331,9 +286,7 @@ fn a_folder_of_campaigns_is_one_run_in_the_order_of_versions() {
     for folder in ["all", "all/dop8"] {
         fs::create_dir(bench.path(folder)).unwrap();
     }
-    let newer = table(1000)
-        .replace("my5651", "my9400")
-        .replace("my8041", "my8406v2");
+    let newer = table(1000).replace("my5651", "my9400").replace("my8041", "my8406v2");
     bench.write("all/dop8/qps.abs.a.tsv", &newer);
     bench.write("all/dop8/qps.abs.b.tsv", &table(900));
     // The twin of a table, its ratios, a packed copy and other files are no further results.
@@ -348,10 +301,7 @@ fn a_folder_of_campaigns_is_one_run_in_the_order_of_versions() {
     bench.run(&["import", "--again", "all"]).fine();
     let text = bench.run(&["show", "--quiet"]).fine();
     let places = ["my5651", "my8041", "my8406v2", "my9400"].map(|name| text.find(name));
-    assert!(
-        places.iter().all(Option::is_some) && places.is_sorted(),
-        "{text}"
-    );
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
     let one = all_compared(&bench);
     assert_eq!(one[0]["base"], "my5651_rel.z11a", "{one}");
 }
@@ -359,24 +309,15 @@ fn a_folder_of_campaigns_is_one_run_in_the_order_of_versions() {
 #[test]
 fn a_product_that_backslide_does_not_run_keeps_its_name() {
     let bench = Bench::new();
-    bench.write(
-        "old.csv",
-        &csv("cockroach-24.1.2").replace("mysql-8.0.31", "rocksdb-8.0.0"),
-    );
+    bench.write("old.csv", &csv("cockroach-24.1.2").replace("mysql-8.0.31", "rocksdb-8.0.0"));
     bench.run(&["import", "old.csv"]).fine();
     for form in ["html", "md", "json"] {
         let name = format!("report.{form}");
         bench.run(&["report", "-o", &name]).fine();
         let text = fs::read_to_string(bench.path(&name)).unwrap();
-        assert!(
-            text.contains("rocksdb-8.0.0") && text.contains("cockroach-24.1.2"),
-            "{name}"
-        );
+        assert!(text.contains("rocksdb-8.0.0") && text.contains("cockroach-24.1.2"), "{name}");
         for claimed in ["mysql", "mariadb", "sqlite", "innodb"] {
-            assert!(
-                !text.to_lowercase().contains(claimed),
-                "{name} claims {claimed}"
-            );
+            assert!(!text.to_lowercase().contains(claimed), "{name} claims {claimed}");
         }
     }
 }
@@ -385,52 +326,32 @@ fn a_product_that_backslide_does_not_run_keeps_its_name() {
 fn packed_files_are_read_as_if_they_were_not() {
     let bench = Bench::new();
     bench.write("qps.abs.tsv", &table(1000));
-    let packed = std::process::Command::new("gzip")
-        .arg(bench.path("qps.abs.tsv"))
-        .status();
+    let packed = std::process::Command::new("gzip").arg(bench.path("qps.abs.tsv")).status();
     assert!(packed.unwrap().success());
     bench.run(&["import", "qps.abs.tsv.gz@1"]).fine();
     bench.write("qps.abs.csv", "hot-points_range=100,1000,900\n");
     let one = bench.run(&["import", "qps.abs.csv@1"]);
-    assert_eq!(
-        one.stdout, "r2\n",
-        "the packed twin has the legend: {one:?}"
-    );
+    assert_eq!(one.stdout, "r2\n", "the packed twin has the legend: {one:?}");
 }
 
 #[test]
 fn text_that_is_not_utf_8_and_pipes_without_a_writer_are_refused() {
     use std::os::unix::ffi::OsStrExt;
     let bench = Bench::new();
-    fs::write(
-        bench.path("l.csv"),
-        b"system,step,metric,value\nt\xe9st,a,rate,1\n",
-    )
-    .unwrap();
+    fs::write(bench.path("l.csv"), b"system,step,metric,value\nt\xe9st,a,rate,1\n").unwrap();
     let text = told(&bench, &["l.csv"]);
-    assert!(
-        text.contains("l.csv: line 2") && text.contains("Latin-1"),
-        "{text}"
-    );
+    assert!(text.contains("l.csv: line 2") && text.contains("Latin-1"), "{text}");
     fs::write(bench.path("u.csv"), b"\xff\xfes\0y\0").unwrap();
     let text = told(&bench, &["u.csv"]);
-    assert!(
-        text.contains("u.csv: this is UTF-16 (little-endian)"),
-        "{text}"
-    );
+    assert!(text.contains("u.csv: this is UTF-16 (little-endian)"), "{text}");
     let odd = std::ffi::OsStr::from_bytes(b"b\xff.csv");
     let ran = bench.command(&["import"]).arg(odd).output().unwrap();
     let text = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(text.contains(r"(b\xff.csv)"), "{text}");
-    let made = std::process::Command::new("mkfifo")
-        .arg(bench.path("pipe"))
-        .status();
+    let made = std::process::Command::new("mkfifo").arg(bench.path("pipe")).status();
     assert!(made.unwrap().success());
     let text = told(&bench, &["pipe", "--as", "csv"]);
-    assert!(
-        text.contains("pipe: a named pipe, and nothing wrote to it"),
-        "{text}"
-    );
+    assert!(text.contains("pipe: a named pipe, and nothing wrote to it"), "{text}");
     bench.write("mine.csv", &csv("mysql-9.7.4"));
     let mut writer = std::process::Command::new("sh")
         .args(["-c", "sleep 0.2; cat mine.csv > pipe"])

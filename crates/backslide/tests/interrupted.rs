@@ -9,10 +9,8 @@ use common::{Bench, WORKLOAD, end, plan, signal, wait_for};
 use rusqlite::{Connection, OpenFlags};
 use rustix::process::Signal;
 
-const SYSTEMS: [&str; 2] = [
-    "build = \"sqlite\"\nconfig = \"wal\"",
-    "build = \"sqlite\"\nconfig = \"rollback\"",
-];
+const SYSTEMS: [&str; 2] =
+    ["build = \"sqlite\"\nconfig = \"wal\"", "build = \"sqlite\"\nconfig = \"rollback\""];
 
 /// A bench with a plan of two rounds in `tiny.toml`: a few seconds.
 fn bench() -> Bench {
@@ -26,10 +24,7 @@ fn bench() -> Bench {
 fn assert_complete(bench: &Bench) {
     let runs = bench.run(&["list", "--format", "json"]).json();
     assert_eq!(runs[0]["state"], "finished");
-    assert_eq!(
-        (&runs[0]["completed"], &runs[0]["failed"]),
-        (&4.into(), &0.into())
-    );
+    assert_eq!((&runs[0]["completed"], &runs[0]["failed"]), (&4.into(), &0.into()));
     let mut journal = bench.journal("r1");
     journal.sort();
     let wanted = [1, 2]
@@ -44,31 +39,17 @@ fn assert_complete(bench: &Bench) {
 fn killed_at_several_moments_and_resumed() {
     let bench = bench();
     for millis in [40, 250, 500, 1_000, 1_500, 120] {
-        let has_run = !bench
-            .run(&["list", "--format", "json"])
-            .fine()
-            .starts_with("[]");
-        let arguments: &[&str] = if has_run {
-            &["run", "--resume", "r1"]
-        } else {
-            &["run", "tiny.toml"]
-        };
-        let before = if has_run {
-            bench.journal("r1")
-        } else {
-            Vec::new()
-        };
+        let has_run = !bench.run(&["list", "--format", "json"]).fine().starts_with("[]");
+        let arguments: &[&str] =
+            if has_run { &["run", "--resume", "r1"] } else { &["run", "tiny.toml"] };
+        let before = if has_run { bench.journal("r1") } else { Vec::new() };
         let child = bench.start(arguments);
         std::thread::sleep(Duration::from_millis(millis));
         signal(&child, Signal::KILL);
         end(child);
         assert!(bench.processes().is_empty());
         if has_run {
-            assert_eq!(
-                bench.journal("r1")[..before.len()],
-                before,
-                "finished trials are kept"
-            );
+            assert_eq!(bench.journal("r1")[..before.len()], before, "finished trials are kept");
         }
     }
     let ran = bench.run(&["run", "--resume", "r1"]);
@@ -84,26 +65,15 @@ fn interrupted_once_it_ends_cleanly_and_says_how_to_go_on() {
     signal(&child, Signal::INT);
     let ran = end(child);
     assert_eq!(ran.code(), 1, "{ran:?}");
+    assert!(ran.stderr.contains("^C again stops at once"), "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("^C again stops at once"),
-        "{}",
-        ran.stderr
-    );
-    assert!(
-        ran.stderr
-            .ends_with("interrupted; go on with `backslide run --resume r1`\n"),
+        ran.stderr.ends_with("interrupted; go on with `backslide run --resume r1`\n"),
         "{}",
         ran.stderr
     );
     assert_eq!(ran.stdout, "r1\n");
-    assert!(
-        bench.instances().is_empty(),
-        "the trial under way was not tidied up"
-    );
-    assert_eq!(
-        bench.run(&["list", "--format", "json"]).json()[0]["state"],
-        "unfinished"
-    );
+    assert!(bench.instances().is_empty(), "the trial under way was not tidied up");
+    assert_eq!(bench.run(&["list", "--format", "json"]).json()[0]["state"], "unfinished");
 
     bench.run(&["run", "--resume", "r1"]).fine();
     assert_complete(&bench);
@@ -117,12 +87,7 @@ fn a_request_to_terminate_is_an_interrupt() {
     signal(&child, Signal::TERM);
     let ran = end(child);
     assert_eq!(ran.code(), 1, "{ran:?}");
-    assert!(
-        ran.stderr
-            .contains("go on with `backslide run --resume r1`"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("go on with `backslide run --resume r1`"), "{}", ran.stderr);
 }
 
 /// A statement that waits for a lock holds up a clean stop for as long as its timeout, ten minutes;
@@ -149,22 +114,11 @@ fn interrupted_twice_it_ends_at_once() {
     signal(&child, Signal::INT);
     let ran = end(child);
     assert_eq!(ran.code(), 1, "{ran:?}");
-    assert!(
-        ran.stderr.contains("^C again stops at once"),
-        "{}",
-        ran.stderr
-    );
-    assert!(
-        !ran.stderr.contains("interrupted; go on"),
-        "it was not at once: {}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("^C again stops at once"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("interrupted; go on"), "it was not at once: {}", ran.stderr);
     drop(database);
     // What was journaled is there, and the run can go on.
-    assert_eq!(
-        bench.run(&["list", "--format", "json"]).json()[0]["state"],
-        "unfinished"
-    );
+    assert_eq!(bench.run(&["list", "--format", "json"]).json()[0]["state"], "unfinished");
 }
 
 #[test]
@@ -183,10 +137,7 @@ fn a_second_run_in_the_lab_is_refused_while_one_goes_on() {
     );
     assert!(second.stderr.ends_with(&told), "{}", second.stderr);
     // Looking at it is allowed meanwhile.
-    assert_eq!(
-        bench.run(&["list", "--format", "json"]).json()[0]["state"],
-        "unfinished"
-    );
+    assert_eq!(bench.run(&["list", "--format", "json"]).json()[0]["state"], "unfinished");
     assert_eq!(end(child).code(), 0);
     assert_complete(&bench);
 }

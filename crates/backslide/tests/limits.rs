@@ -17,11 +17,7 @@ fn after(first: &str, bench: &Bench, arguments: &[&str]) -> Ran {
         .args(inner.get_args())
         .current_dir(bench.directory.path())
         .env_clear()
-        .envs(
-            inner
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        )
+        .envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))))
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped());
     end(shell.spawn().unwrap())

@@ -1,6 +1,6 @@
 //! The real binary with the servers of this machine; each test says so and returns where there are
 //! none.
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
@@ -25,12 +25,9 @@ fn found() -> Vec<Dbms> {
     let builds = Bench::new().run(&["builds", "--format", "json"]).json();
     let builds = builds.as_array().unwrap();
     let is_there = |dbms: &Dbms| builds.iter().any(|build| build["dbms"] == dbms.name());
-    let found: Vec<Dbms> = [Dbms::Mariadb, Dbms::Postgres]
-        .into_iter()
-        .filter(is_there)
-        .collect();
+    let found: Vec<Dbms> = [Dbms::Mariadb, Dbms::Postgres].into_iter().filter(is_there).collect();
     if found.is_empty() {
-        eprintln!("skipped: no server");
+        testkit::skipped("no server");
     }
     found
 }
@@ -45,15 +42,12 @@ fn runs(pid: u32) -> bool {
 
 /// A process and those that it started itself.
 fn tree(pid: u32) -> Vec<u32> {
-    let children = fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .filter_map(|entry| {
-            let child: u32 = entry.file_name().to_str()?.parse().ok()?;
-            let stat = fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
-            let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?;
-            (parent == pid.to_string()).then_some(child)
-        });
+    let children = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        let child: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
+        let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?;
+        (parent == pid.to_string()).then_some(child)
+    });
     std::iter::once(pid).chain(children).collect()
 }
 
@@ -70,10 +64,7 @@ fn values(bench: &Bench, metric: &str) -> Vec<(String, f64)> {
 fn assert_complete(bench: &Bench, trials: usize) {
     let runs = bench.run(&["list", "--format", "json"]).json();
     assert_eq!(runs[0]["state"], "finished");
-    assert_eq!(
-        (&runs[0]["completed"], &runs[0]["failed"]),
-        (&trials.into(), &0.into())
-    );
+    assert_eq!((&runs[0]["completed"], &runs[0]["failed"]), (&trials.into(), &0.into()));
     assert_eq!(bench.journal("r1").len(), trials);
     assert!(bench.instances().is_empty());
     assert!(bench.processes().is_empty(), "{:?}", bench.processes());
@@ -81,9 +72,7 @@ fn assert_complete(bench: &Bench, trials: usize) {
 
 #[test]
 fn all_steps_with_text_and_with_prepared_statements() {
-    let systems = found()
-        .into_iter()
-        .map(|dbms| format!("build = \"{dbms}\"\nconfig = \"quick\""));
+    let systems = found().into_iter().map(|dbms| format!("build = \"{dbms}\"\nconfig = \"quick\""));
     let systems: Vec<String> = systems.collect();
     if systems.is_empty() {
         return;
@@ -100,10 +89,7 @@ fn all_steps_with_text_and_with_prepared_statements() {
         for metric in ["server.rss", "size.data"] {
             let values = values(&bench, metric);
             assert_eq!(values.len(), steps * systems.len(), "{metric}: {values:?}");
-            assert!(
-                values.iter().all(|(_, value)| *value > 0.0),
-                "{metric}: {values:?}"
-            );
+            assert!(values.iter().all(|(_, value)| *value > 0.0), "{metric}: {values:?}");
         }
         // A step of milliseconds may take less than what the system counts in; queries do not.
         let cpu = values(&bench, "server.cpu/o");
@@ -194,11 +180,7 @@ fn a_setting_that_the_server_refuses_shows_what_it_says() {
         let ran = bench.run(&["run", "bad.toml"]);
         assert_eq!(ran.code(), 20, "{ran:?}");
         assert_eq!(ran.stdout, "r1\n");
-        assert!(
-            ran.stderr
-                .contains("1 trial failed: `backslide show r1` says why"),
-            "{ran:?}"
-        );
+        assert!(ran.stderr.contains("1 trial failed: `backslide show r1` says why"), "{ran:?}");
         let shown = bench.run(&["show", "r1"]).fine();
         assert!(shown.contains(said), "{shown}");
         assert!(bench.processes().is_empty());
@@ -217,10 +199,7 @@ impl Stranger {
     fn start(dbms: Dbms) -> Self {
         let directory = tempfile::Builder::new().prefix("bs-s").tempdir().unwrap();
         open_to_all(directory.path());
-        let build: Build = servers::discover()
-            .into_iter()
-            .find(|b| b.dbms == dbms)
-            .unwrap();
+        let build: Build = servers::discover().into_iter().find(|b| b.dbms == dbms).unwrap();
         let spec = InstanceSpec {
             engine: dbms.default_engine(),
             build,
@@ -237,11 +216,8 @@ impl Stranger {
             tcp: false,
             tls: false,
         };
-        let mut stranger = Self {
-            instance: Instance::create(spec).unwrap(),
-            dbms,
-            _directory: directory,
-        };
+        let mut stranger =
+            Self { instance: Instance::create(spec).unwrap(), dbms, _directory: directory };
         stranger.start_again();
         stranger
     }
@@ -286,11 +262,7 @@ impl Stranger {
     /// A `[[system]]` that reaches it as this user.
     fn system(&self, user: &str) -> String {
         let socket = self.instance.endpoint_socket();
-        format!(
-            "build = \"{}\"\nconnect = \"{user}@{}\"",
-            self.dbms,
-            socket.display()
-        )
+        format!("build = \"{}\"\nconnect = \"{user}@{}\"", self.dbms, socket.display())
     }
 }
 
@@ -312,11 +284,7 @@ fn a_server_that_is_not_ours_is_measured_and_left_as_it_was() {
         assert_eq!(ran.code(), 0, "{ran:?}");
         assert_complete(&bench, 1);
         // It is on this machine, so its process is watched; its files are its own business.
-        assert!(
-            values(&bench, "server.rss")
-                .iter()
-                .all(|(_, value)| *value > 0.0)
-        );
+        assert!(values(&bench, "server.rss").iter().all(|(_, value)| *value > 0.0));
         assert_eq!(values(&bench, "server.rss").len(), 5);
         assert!(values(&bench, "size.data").is_empty());
         assert_eq!(stranger.instance.pid(), Some(pid), "it was restarted");
@@ -352,10 +320,7 @@ fn refuses_to_drop(stranger: &Stranger, bench: &Bench) {
     );
     inside("INSERT INTO backslide_marker VALUES ('elsewhere:7', 'boot', '2026-01-02T03:04:05Z')");
     refuses("process 7 on host elsewhere, since 2026-01-02T03:04:05Z");
-    for sql in [
-        "DELETE FROM backslide_marker",
-        "DROP TABLE backslide_marker",
-    ] {
+    for sql in ["DELETE FROM backslide_marker", "DROP TABLE backslide_marker"] {
         inside(sql);
         let ran = bench.run(&["run", "theirs.toml"]);
         assert_eq!(ran.code(), 0, "{ran:?}");
@@ -378,9 +343,7 @@ fn a_server_that_is_restarted_in_the_middle_of_a_step_leaves_a_gap() {
         let system = format!("{system}\nlabel = \"theirs\"");
         bench.write("theirs.toml", &plan(WORKLOAD, 1, &[&system]));
         let child = bench.start(&["run", "theirs.toml"]);
-        wait_for("the step", || {
-            (seconds_of(&bench, "point-query").len() > 2).then_some(())
-        });
+        wait_for("the step", || (seconds_of(&bench, "point-query").len() > 2).then_some(()));
         stranger.instance.stop(LIMIT).unwrap();
         std::thread::sleep(Duration::from_millis(2_500));
         stranger.start_again();
@@ -405,18 +368,9 @@ fn seconds_of(bench: &Bench, step: &str) -> Vec<u64> {
         return Vec::new();
     }
     let store = Store::open(&bench.lab().join("lab.sqlite")).unwrap();
-    let intervals = store.intervals(
-        &RunId("r1".to_owned()),
-        1,
-        "theirs",
-        &StepId(step.to_owned()),
-    );
+    let intervals = store.intervals(&RunId("r1".to_owned()), 1, "theirs", &StepId(step.to_owned()));
     let operations = |i: &model::Interval| i.kinds.iter().map(|kind| kind.ops).sum();
-    intervals
-        .unwrap_or_default()
-        .iter()
-        .map(operations)
-        .collect()
+    intervals.unwrap_or_default().iter().map(operations).collect()
 }
 
 #[test]
@@ -425,10 +379,7 @@ fn a_refused_login_says_who_and_a_password_is_never_kept() {
         let stranger = Stranger::start(dbms);
         let bench = Bench::new();
         let workload = format!("{LOAD}, steps = [\"l.i0\"]");
-        bench.write(
-            "nobody.toml",
-            &plan(&workload, 1, &[&stranger.system("nobody_here")]),
-        );
+        bench.write("nobody.toml", &plan(&workload, 1, &[&stranger.system("nobody_here")]));
         let refused = bench.run(&["run", "nobody.toml"]);
         assert_eq!(refused.code(), 1, "{refused:?}");
         let told = "refused the login of user `nobody_here`";
@@ -454,11 +405,7 @@ fn with_password(stranger: &Stranger, bench: &Bench, workload: &str) {
     write("wrong.toml", "bench:close-sesame");
     let refused = bench.run(&["run", "wrong.toml"]);
     assert_eq!(refused.code(), 1, "{refused:?}");
-    assert!(
-        refused.stderr.contains("refused the login of user `bench`"),
-        "{}",
-        refused.stderr
-    );
+    assert!(refused.stderr.contains("refused the login of user `bench`"), "{}", refused.stderr);
     assert!(!refused.stderr.contains("sesame"), "{}", refused.stderr);
 
     write("right.toml", "bench:open-sesame");
@@ -474,15 +421,8 @@ fn with_password(stranger: &Stranger, bench: &Bench, workload: &str) {
 
     write("asked.toml", "bench");
     let mut command = bench.command(&["run", "asked.toml"]);
-    let output = command
-        .env("BACKSLIDE_PASSWORD", "open-sesame")
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let output = command.env("BACKSLIDE_PASSWORD", "open-sesame").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// With their own settings, which sync each commit, and with commits that are reported before they are written.
@@ -506,18 +446,11 @@ fn servers_are_killed_and_keep_what_they_promise() {
             "json",
         ];
         let bench = Bench::new();
-        let strict = bench
-            .run(&[&arguments[..], &["--times", "2"]].concat())
-            .json();
+        let strict = bench.run(&[&arguments[..], &["--times", "2"]].concat()).json();
         assert_eq!(strict["verdict"], "nothing lost", "{strict}");
         assert_eq!(strict["kills"].as_array().unwrap().len(), 2);
-        let relaxed = bench
-            .run(&[&arguments[..], &["--set", relaxed]].concat())
-            .json();
-        assert_eq!(
-            relaxed["durability"],
-            "may be lost in a crash of the server"
-        );
+        let relaxed = bench.run(&[&arguments[..], &["--set", relaxed]].concat()).json();
+        assert_eq!(relaxed["durability"], "may be lost in a crash of the server");
         assert!(
             relaxed["verdict"] == "nothing lost" || relaxed["verdict"] == "lost as allowed",
             "{relaxed}"

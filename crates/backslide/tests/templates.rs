@@ -10,10 +10,8 @@ use std::path::Path;
 use common::{Bench, end, names, plan, signal, wait_for};
 use rustix::process::Signal;
 
-const SYSTEMS: [&str; 2] = [
-    "build = \"sqlite\"\nconfig = \"wal\"",
-    "build = \"sqlite\"\nconfig = \"rollback\"",
-];
+const SYSTEMS: [&str; 2] =
+    ["build = \"sqlite\"\nconfig = \"wal\"", "build = \"sqlite\"\nconfig = \"rollback\""];
 
 /// Loads for a moment, so that it can be killed meanwhile.
 const WORKLOAD: &str = r#"kind = "insert", scale = "tiny", rows = 40_000, i1_rows = 400, i2_rows = 100, rates = [100], queries = ["range"], query_seconds = 1, settle = 0"#;
@@ -29,11 +27,7 @@ fn bench() -> Bench {
 /// Names of what is in a directory of the lab; nothing where there is none.
 fn there(bench: &Bench, directory: &str) -> Vec<String> {
     let path = bench.lab().join(directory);
-    if path.is_dir() {
-        names(&path)
-    } else {
-        Vec::new()
-    }
+    if path.is_dir() { names(&path) } else { Vec::new() }
 }
 
 /// The whole templates, each with the number of its data directory: another one after it was made anew.
@@ -55,9 +49,7 @@ fn killed_while_it_loads_and_while_it_measures_and_resumed() {
     let bench = bench();
     let child = bench.start(&["run", "tiny.toml"]);
     wait_for("the first loading", || {
-        there(&bench, "instances")
-            .contains(&"r1-0-1".to_owned())
-            .then_some(())
+        there(&bench, "instances").contains(&"r1-0-1".to_owned()).then_some(())
     });
     signal(&child, Signal::KILL);
     end(child);
@@ -66,10 +58,7 @@ fn killed_while_it_loads_and_while_it_measures_and_resumed() {
     let child = bench.start(&["run", "--resume", "r1"]);
     wait_for("the first trial", || {
         let instances = there(&bench, "instances");
-        instances
-            .iter()
-            .any(|name| name.starts_with("r1-1-"))
-            .then_some(())
+        instances.iter().any(|name| name.starts_with("r1-1-")).then_some(())
     });
     signal(&child, Signal::KILL);
     end(child);
@@ -78,16 +67,8 @@ fn killed_while_it_loads_and_while_it_measures_and_resumed() {
 
     let ran = bench.run(&["run", "--resume", "r1"]);
     assert_eq!((ran.code(), ran.stdout.as_str()), (0, "r1\n"), "{ran:?}");
-    assert!(
-        ran.stderr.contains("template of sqlite/wal: "),
-        "{}",
-        ran.stderr
-    );
-    assert!(
-        !ran.stderr.contains("anew") && !ran.stderr.contains("not the one"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("template of sqlite/wal: "), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("anew") && !ran.stderr.contains("not the one"), "{}", ran.stderr);
     assert_eq!(whole(&bench), templates, "what is whole is loaded again");
     let mut journal = bench.journal("r1");
     journal.sort();
@@ -112,25 +93,12 @@ fn a_damaged_template_is_made_anew_and_the_plan_counts_it() {
     assert!(planned["disk_bytes"].as_u64().unwrap() > 2 * of_a_trial);
     bench.run(&["run", "tiny.toml"]).fine();
     let before = whole(&bench);
-    let file = bench
-        .lab()
-        .join("templates")
-        .join(&before[0].0)
-        .join("data/ib.sqlite");
+    let file = bench.lab().join("templates").join(&before[0].0).join("data/ib.sqlite");
     let length = fs::metadata(&file).unwrap().len();
-    fs::File::options()
-        .write(true)
-        .open(&file)
-        .unwrap()
-        .set_len(length / 2)
-        .unwrap();
+    fs::File::options().write(true).open(&file).unwrap().set_len(length / 2).unwrap();
     let ran = bench.run(&["run", "tiny.toml"]);
     assert_eq!(ran.code(), 0, "{ran:?}");
-    assert!(
-        ran.stderr.contains("is damaged and made anew: expected "),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("is damaged and made anew: expected "), "{}", ran.stderr);
     let after = whole(&bench);
     assert_eq!((&before[0].0, &before[1]), (&after[0].0, &after[1]));
     // The same rows; how they fill the pages depends on how writers met.

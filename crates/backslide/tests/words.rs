@@ -13,11 +13,9 @@ use insta::assert_snapshot;
 fn results() -> String {
     let mut text = String::from("system,step,metric,value,round\n");
     for (round, noise) in (1..).zip([0.0, 40.0, -35.0, 20.0, -25.0]) {
-        for (system, rate, noise) in [
-            ("mysql-8.0.31", 100.0, 0.0),
-            ("mysql-9.7.4", 80.0, 0.0),
-            ("control", 100.0, noise),
-        ] {
+        for (system, rate, noise) in
+            [("mysql-8.0.31", 100.0, 0.0), ("mysql-9.7.4", 80.0, 0.0), ("control", 100.0, noise)]
+        {
             for metric in ["rate", "d/o", "r/o", "w/o"] {
                 let value = rate + noise + f64::from(round) / 10.0;
                 writeln!(text, "{system},point,{metric},{value},{round}").unwrap();
@@ -73,14 +71,9 @@ fn an_export_of_an_unknown_kind_is_refused_and_not_written() {
     let bench = bench();
     assert_snapshot!(error(&bench, &["export", "-o", "x.xlsx"]), @"error: x.xlsx does not say which format: end it in .csv, .jsonl, .parquet, .hlog or .om, or use --format");
     assert!(!bench.path("x.xlsx").exists());
-    bench
-        .run(&["export", "-o", "x.xlsx", "--format", "csv"])
-        .fine();
+    bench.run(&["export", "-o", "x.xlsx", "--format", "csv"]).fine();
     bench.run(&["export", "-o", "without"]).fine();
-    assert_eq!(
-        fs::read(bench.path("x.xlsx")).unwrap(),
-        fs::read(bench.path("without")).unwrap()
-    );
+    assert_eq!(fs::read(bench.path("x.xlsx")).unwrap(), fs::read(bench.path("without")).unwrap());
 }
 
 #[test]
@@ -92,12 +85,8 @@ fn a_run_is_shown_to_programs() {
     assert_eq!(run["base"], "mysql-8.0.31");
     assert_eq!(run["imported"], true);
     assert_eq!(run["steps"], serde_json::json!(["point"]));
-    let roles: Vec<&str> = run["systems"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|s| s["role"].as_str().unwrap())
-        .collect();
+    let roles: Vec<&str> =
+        run["systems"].as_array().unwrap().iter().map(|s| s["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["base", "candidate", "control"]);
     assert_eq!(run["systems"][1]["version"], "9.7.4");
     let trials = run["trials"].as_array().unwrap();
@@ -111,20 +100,13 @@ fn a_run_is_shown_to_programs() {
 fn a_failed_trial_is_shown_to_programs_with_its_reason() {
     let bench = Bench::new();
     // Twenty pages hold no table of 2,000 rows.
-    let text = plan(
-        common::WORKLOAD,
-        1,
-        &["build = \"sqlite\"\nset = { max_page_count = 20 }"],
-    );
+    let text = plan(common::WORKLOAD, 1, &["build = \"sqlite\"\nset = { max_page_count = 20 }"]);
     bench.write("full.toml", &text);
     assert_eq!(bench.run(&["run", "full.toml"]).code(), 20);
     let run = bench.run(&["show", "--format", "json"]).json();
     let trial = &run["trials"][0];
     assert_eq!(trial["outcome"], "failed");
-    assert!(
-        trial["reason"].as_str().unwrap().contains("full"),
-        "{trial}"
-    );
+    assert!(trial["reason"].as_str().unwrap().contains("full"), "{trial}");
     assert!(trial["step"].is_string(), "{trial}");
 }
 
@@ -160,10 +142,7 @@ fn a_built_in_plan_does_not_warn_of_itself() {
 fn explain_takes_two_systems_or_a_run_and_two_systems() {
     let bench = bench();
     let told = error(&bench, &["explain", "r1", "mysql-8.0.31", "x"]);
-    assert_eq!(
-        told,
-        "error: run r1 has no system `x`; it has mysql-8.0.31, mysql-9.7.4, control"
-    );
+    assert_eq!(told, "error: run r1 has no system `x`; it has mysql-8.0.31, mysql-9.7.4, control");
     assert_eq!(error(&bench, &["explain", "1", "mysql-8.0.31", "x"]), told);
     assert_snapshot!(error(&bench, &["explain", "mysql-8.0.31"]), @"error: name two systems: `backslide explain A B`, or `backslide explain RUN A B`");
     assert_eq!(bench.run(&["explain"]).code(), 2);
@@ -198,11 +177,7 @@ fn what_cannot_be_set_is_refused_by_the_plan_with_its_line() {
     }
     bench.write(
         "typo.toml",
-        &plan(
-            common::WORKLOAD,
-            1,
-            &["build = \"sqlite\"\nset = { jurnal_mode = \"WAL\" }"],
-        ),
+        &plan(common::WORKLOAD, 1, &["build = \"sqlite\"\nset = { jurnal_mode = \"WAL\" }"]),
     );
     let told = error(&bench, &["plan", "typo.toml"]);
     assert!(told.starts_with("error: typo.toml:7: sqlite-"), "{told}");

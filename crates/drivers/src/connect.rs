@@ -2,16 +2,13 @@
 
 use crate::{Connector, Endpoint, MysqlConnector, PostgresConnector, SqliteConnector};
 
-/// What opens sessions to `endpoint`. Nothing is opened yet.
 pub fn connector(endpoint: &Endpoint) -> Box<dyn Connector> {
     match endpoint.clone() {
         Endpoint::Mysql(server) => Box::new(MysqlConnector::new(server)),
         Endpoint::Postgres(server) => Box::new(PostgresConnector::new(server)),
-        Endpoint::Sqlite {
-            path,
-            pragmas,
-            timeout,
-        } => Box::new(SqliteConnector::new(path, pragmas, timeout)),
+        Endpoint::Sqlite { path, pragmas, timeout } => {
+            Box::new(SqliteConnector::new(path, pragmas, timeout))
+        }
     }
 }
 
@@ -38,15 +35,9 @@ mod tests {
             let _ = peer.read_to_end(&mut said);
             said
         });
-        let address = Address::Tcp {
-            host: "127.0.0.1".to_owned(),
-            port,
-        };
-        let login = Login {
-            user: "somebody".to_owned(),
-            password: String::new(),
-            database: String::new(),
-        };
+        let address = Address::Tcp { host: "127.0.0.1".to_owned(), port };
+        let login =
+            Login { user: "somebody".to_owned(), password: String::new(), database: String::new() };
         let error = connector(&endpoint(address, login)).connect().err();
         assert_eq!(error.unwrap().code(), "lost");
         server.join().unwrap()

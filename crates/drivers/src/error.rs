@@ -1,24 +1,17 @@
 //! What can go wrong on a connection.
 
+use std::fmt;
 use std::time::Duration;
 
 /// An error of a session. Display is a lowercase fragment that names the address, code or statement.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The server could not be reached.
     #[error("cannot connect to {address}: {cause}")]
-    Connect {
-        /// Socket path or host and port.
-        address: String,
-        /// What the system said.
-        cause: String,
-    },
+    Connect { address: String, cause: String },
     /// The server refused the login, or asks for something that this client does not offer.
     #[error("{address} refused the login of user `{user}`: {message}")]
     Login {
-        /// Socket path or host and port.
         address: String,
-        /// As whom.
         user: String,
         /// What the server said, or what is missing and what to do.
         message: String,
@@ -28,34 +21,19 @@ pub enum SessionError {
     Server {
         /// `1213`, `40P01`, `SQLITE_BUSY`.
         code: String,
-        /// What the server said.
         message: String,
-        /// The statement's first characters.
         statement: String,
     },
     /// The connection ended; the session is of no further use.
     #[error("connection lost: {cause}")]
-    Lost {
-        /// What the system said.
-        cause: String,
-    },
+    Lost { cause: String },
     /// The server did not answer in time; the session is of no further use.
     #[error("no answer within {limit:?} (to `{statement}`)")]
-    Timeout {
-        /// How long it was waited for.
-        limit: Duration,
-        /// The statement's first characters.
-        statement: String,
-    },
-    /// The server sent something that the protocol does not allow.
+    Timeout { limit: Duration, statement: String },
     #[error("protocol error: {what}")]
-    Protocol {
-        /// What, and where.
-        what: String,
-    },
+    Protocol { what: String },
 }
 
-/// What a client may do about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
     /// The same operation may succeed when repeated: deadlock, lock wait, serialization failure, busy.
@@ -77,6 +55,40 @@ impl SessionError {
         }
     }
 
+    #[cold]
+    pub(crate) fn protocol(what: impl Into<String>) -> Self {
+        Self::Protocol { what: what.into() }
+    }
+
+    #[cold]
+    pub(crate) fn lost(cause: impl Into<String>) -> Self {
+        Self::Lost { cause: cause.into() }
+    }
+
+    /// An error that the server gives, or would give with this code; the caller adds the statement.
+    #[cold]
+    pub(crate) fn server(code: &str, message: impl Into<String>) -> Self {
+        Self::Server { code: code.to_owned(), message: message.into(), statement: String::new() }
+    }
+
+    #[cold]
+    pub(crate) fn unknown_statement(code: &str, id: u32) -> Self {
+        Self::server(code, format!("no statement {id} was prepared in this session"))
+    }
+
+    #[cold]
+    pub(crate) fn parameter_count(code: &str, wanted: usize, given: usize) -> Self {
+        Self::server(code, format!("the statement has {wanted} parameters, {given} were given"))
+    }
+
+    /// A parameter is not of its declared type; positions begin with 1.
+    #[cold]
+    pub(crate) fn parameter_type(code: &str, position: usize, declared: impl fmt::Debug) -> Self {
+        let message =
+            format!("parameter {position} was declared as {declared:?} and given as another");
+        Self::server(code, message)
+    }
+
     /// The same error with the statement that it answers, cut to its first characters, where the
     /// kind of error names one. The layers below a session do not know the statement.
     #[must_use]
@@ -87,7 +99,6 @@ impl SessionError {
         self
     }
 
-    /// What a client may do about it.
     pub fn class(&self) -> ErrorClass {
         // MySQL: 1020 the record has changed since it was read (snapshot isolation of MariaDB), 1205 lock
         // wait timeout, 1213 deadlock, 1615 the statement needs to be prepared again, 3572 lock not
@@ -109,12 +120,7 @@ impl SessionError {
             Self::Server { code, .. } if RETRYABLE.contains(&code.as_str()) => {
                 ErrorClass::Retryable
             }
-            Self::Connect { .. }
-            | Self::Login { .. }
-            | Self::Server { .. }
-            | Self::Lost { .. }
-            | Self::Timeout { .. }
-            | Self::Protocol { .. } => ErrorClass::Fatal,
+            _ => ErrorClass::Fatal,
         }
     }
 }
@@ -153,14 +159,8 @@ mod tests {
                 "CREATE USER 'é'@'h' IDENTIFIED BY 'secret', u IDENTIFIED BY 'secret'",
                 "CREATE USER 'é'@'h' IDENTIFIED BY …",
             ),
-            (
-                "alter role r password 'it''s secret'",
-                "alter role r password …",
-            ),
-            (
-                "SET password_encryption = \"md5\"",
-                "SET password_encryption = …",
-            ),
+            ("alter role r password 'it''s secret'", "alter role r password …"),
+            ("SET password_encryption = \"md5\"", "SET password_encryption = …"),
             ("SELECT 'a', password FROM t", "SELECT 'a', password FROM t"),
             ("SELECT 'a'", "SELECT 'a'"),
         ] {

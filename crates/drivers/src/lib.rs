@@ -5,15 +5,17 @@
 //! parameters into one reused buffer, write, poll, read, and walk the rows in place.
 
 mod connect;
+mod cursor;
 mod error;
-#[cfg(any(test, feature = "fuzzing"))]
-#[doc(hidden)]
-pub mod fuzzing;
 mod mysql;
+mod pipeline;
 mod postgres;
 mod session;
 mod sqlite;
 mod stream;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod tests;
 mod visit;
 
 pub use connect::connector;
@@ -21,7 +23,7 @@ pub use error::{ErrorClass, SessionError};
 pub use mysql::{MysqlConnector, MysqlSession};
 pub use postgres::{PostgresConnector, PostgresSession};
 pub use session::{
-    Address, Connector, Done, Endpoint, Login, Param, ParamType, Row, ServerEndpoint, Session,
-    SessionInfo, StatementId, Value,
+    Address, Connector, Done, Endpoint, Execution, Login, Param, ParamType, Row, ServerEndpoint,
+    Session, SessionInfo, StatementId, Value,
 };
 pub use sqlite::{SqliteConnector, SqliteSession, sqlite_version};

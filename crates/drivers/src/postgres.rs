@@ -6,23 +6,23 @@ mod copy;
 mod encode;
 mod fault;
 mod login;
-mod pipeline;
 mod row;
 mod statement;
 mod wire;
 
 use self::answer::Columns;
+use self::fault::UNKNOWN_STATEMENT;
 use self::row::Format;
 use self::statement::Prepared;
 use self::wire::Wire;
+use crate::pipeline::{MOST_AHEAD, Pipelined};
 use crate::stream::Stream;
 use crate::visit::{Counted, Each, Visit};
 use crate::{
-    Connector, Done, Param, ParamType, Row, ServerEndpoint, Session, SessionError, SessionInfo,
-    StatementId,
+    Connector, Done, Execution, Param, ParamType, Row, ServerEndpoint, Session, SessionError,
+    SessionInfo, StatementId,
 };
 
-/// Opens sessions to one database of one server.
 #[derive(Clone, Debug)]
 pub struct PostgresConnector {
     server: ServerEndpoint,
@@ -43,7 +43,6 @@ impl PostgresConnector {
         self.session_over(stream)
     }
 
-    /// Opens a session over a fresh connection.
     pub(crate) fn session_over(&self, stream: Stream) -> Result<PostgresSession, SessionError> {
         let mut wire = Wire::over(stream);
         match login::log_in(&mut wire, &self.server) {
@@ -79,7 +78,6 @@ pub struct PostgresSession {
     info: SessionInfo,
     /// Are columns described at each run of a prepared statement?
     describe: bool,
-    /// By [`StatementId`].
     statements: Vec<Prepared>,
     /// Names used up on the server: also a statement that was refused here may exist there.
     names: u32,
@@ -98,14 +96,61 @@ impl PostgresSession {
         visit: impl Visit,
     ) -> Result<Done, SessionError> {
         let Some(prepared) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(fault::unknown_statement(statement));
+            return Err(SessionError::unknown_statement(UNKNOWN_STATEMENT, statement.0));
         };
-        prepared
-            .encode(params)
-            .map_err(|error| error.about(&prepared.sql))?;
+        prepared.encode(params).map_err(|error| error.about(&prepared.sql))?;
         let (request, columns) = (prepared.request(), prepared.columns());
         let answer = exchange(&mut self.wire, request, columns, visit);
-        answer.map_err(|error| settle(&mut self.wire, error, &prepared.sql))
+        answer.map_err(|error| self.wire.settle(error, &prepared.sql))
+    }
+}
+
+/// Each statement ends with a Sync of its own, so that it succeeds or fails by itself, as it would one
+/// after the other; BEGIN and COMMIT among them bracket the rest.
+impl Pipelined for PostgresSession {
+    fn send_ahead(&mut self, batch: &[Execution<'_>]) -> Result<usize, SessionError> {
+        self.request.clear();
+        let mut sent = 0;
+        for (id, params) in batch {
+            let Some(prepared) = self.statements.get_mut(id.0 as usize) else {
+                if sent == 0 {
+                    return Err(SessionError::unknown_statement(UNKNOWN_STATEMENT, id.0));
+                }
+                break;
+            };
+            match prepared.encode(params) {
+                Err(error) if sent == 0 => return Err(error.about(&prepared.sql)),
+                Err(_) => break,
+                Ok(()) => {}
+            }
+            let request = prepared.request();
+            if sent > 0 && self.request.len() + request.len() > MOST_AHEAD {
+                break;
+            }
+            self.request.extend_from_slice(request);
+            sent += 1;
+        }
+        self.wire.send(&self.request).map_err(|error| {
+            let first = batch.first().and_then(|(id, _)| self.statements.get(id.0 as usize));
+            error.about(first.map_or("", |prepared| prepared.sql.as_str()))
+        })?;
+        Ok(sent)
+    }
+
+    fn begin_answer(&mut self) -> Result<(), SessionError> {
+        self.wire.stream.begin_answer()
+    }
+
+    fn read_answer(
+        &mut self,
+        statement: StatementId,
+        visit: impl Visit,
+    ) -> Result<Done, SessionError> {
+        let Some(prepared) = self.statements.get(statement.0 as usize) else {
+            return Err(SessionError::unknown_statement(UNKNOWN_STATEMENT, statement.0));
+        };
+        let answer = answer::read(&mut self.wire, prepared.columns(), visit);
+        answer.map_err(|error| self.wire.settle(error, &prepared.sql))
     }
 }
 
@@ -116,7 +161,7 @@ impl Session for PostgresSession {
         self.described.clear();
         let columns = Columns::Described(&mut self.described);
         let answer = exchange(&mut self.wire, &self.request, columns, Each(each));
-        answer.map_err(|error| settle(&mut self.wire, error, sql))
+        answer.map_err(|error| self.wire.settle(error, sql))
     }
 
     fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId, SessionError> {
@@ -124,7 +169,7 @@ impl Session for PostgresSession {
         let name = format!("s{}", self.names);
         self.names += 1;
         let prepared = Prepared::new(&mut self.wire, &name, sql, types, self.describe)
-            .map_err(|error| settle(&mut self.wire, error, sql))?;
+            .map_err(|error| self.wire.settle(error, sql))?;
         self.statements.push(prepared);
         Ok(id)
     }
@@ -146,21 +191,13 @@ impl Session for PostgresSession {
         self.run(statement, params, Counted)
     }
 
-    /// Each statement ends with a Sync of its own, so that it succeeds or fails by itself, as it would
-    /// one after the other; BEGIN and COMMIT among them bracket the rest. What was sent together with
-    /// a statement that fails is run all the same: only its answer is dropped.
     fn execute_pipelined(
         &mut self,
-        batch: &[(StatementId, &[Param<'_>])],
+        batch: &[Execution<'_>],
         each: &mut dyn FnMut(usize, &dyn Row),
         done: &mut dyn FnMut(usize, Done),
     ) -> Result<(), SessionError> {
-        let mut pipeline = pipeline::Pipeline {
-            wire: &mut self.wire,
-            statements: &mut self.statements,
-            request: &mut self.request,
-        };
-        pipeline.run(batch, each, done)
+        self.run_ahead(batch, each, done)
     }
 
     fn can_load_rows(&self) -> bool {
@@ -177,7 +214,7 @@ impl Session for PostgresSession {
     ) -> Result<u64, SessionError> {
         let sql = copy::statement(table, columns);
         let copied = copy::run(&mut self.wire, &mut self.request, &sql, next);
-        copied.map_err(|error| settle(&mut self.wire, error, &sql))
+        copied.map_err(|error| self.wire.settle(error, &sql))
     }
 
     fn info(&self) -> &SessionInfo {
@@ -195,16 +232,6 @@ fn exchange(
 ) -> Result<Done, SessionError> {
     wire.send(request)?;
     answer::read(wire, columns, visit)
-}
-
-/// Adds the statement to an error. After a broken protocol nothing that comes has a meaning, so the
-/// session ends.
-#[cold]
-fn settle(wire: &mut Wire, error: SessionError, sql: &str) -> SessionError {
-    if matches!(error, SessionError::Protocol { .. }) {
-        wire.abandon();
-    }
-    error.about(sql)
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ pub trait Session: Send {
     /// Prepares a statement on the server. Placeholders are the protocol's own: `?` or `$1`.
     fn prepare(&mut self, sql: &str, types: &[ParamType]) -> Result<StatementId, SessionError>;
 
-    /// Runs a prepared statement and shows each row that it returns. `params` are as many and of the
-    /// types that [`Session::prepare`] was told.
+    /// Runs a prepared statement and shows each row that it returns. `params` match the types given to
+    /// [`Session::prepare`].
     fn execute_prepared(
         &mut self,
         statement: StatementId,
@@ -29,7 +29,7 @@ pub trait Session: Send {
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError>;
 
-    /// As [`Session::execute_prepared`], for who looks at no row: they are counted, and cost less.
+    /// As [`Session::execute_prepared`], but only counts the rows, which costs less.
     fn count_prepared(
         &mut self,
         statement: StatementId,
@@ -38,13 +38,13 @@ pub trait Session: Send {
         self.execute_prepared(statement, params, &mut |_| ())
     }
 
-    /// Runs prepared statements of which none needs another's answer: sends all before it reads the first
-    /// answer, where the protocol can do that, else one after the other. `each` is shown the rows with the
-    /// index of their statement, `done` is told in order how each ended. The first error ends it; the
-    /// answers after it are read and dropped, so that the session can be used again.
+    /// Runs independent prepared statements: sends all before it reads the first answer where the protocol
+    /// allows, otherwise one after the other. `each` gets the rows with the index of their statement, `done`
+    /// how each ended, in order. The first error ends the batch; the answers after it are read and
+    /// dropped, and the session stays usable.
     fn execute_pipelined(
         &mut self,
-        batch: &[(StatementId, &[Param<'_>])],
+        batch: &[Execution<'_>],
         each: &mut dyn FnMut(usize, &dyn Row),
         done: &mut dyn FnMut(usize, Done),
     ) -> Result<(), SessionError> {
@@ -72,9 +72,8 @@ pub trait Session: Send {
         next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
     ) -> Result<u64, SessionError> {
         let _ = (columns, next);
-        Err(SessionError::Protocol {
-            what: format!("rows cannot be loaded into {table} by this protocol"),
-        })
+        let what = format!("rows cannot be loaded into {table} by this protocol");
+        Err(SessionError::Protocol { what })
     }
 
     /// What the server said of itself and what was agreed at connect.
@@ -83,7 +82,6 @@ pub trait Session: Send {
 
 /// Opens sessions to one database of one server. Shared by the threads of all clients.
 pub trait Connector: Send + Sync {
-    /// Opens a session.
     fn connect(&self) -> Result<Box<dyn Session>, SessionError>;
 
     /// Can no later attempt succeed either, because the server has ended and nobody starts it again?
@@ -92,25 +90,22 @@ pub trait Connector: Send + Sync {
     }
 }
 
-/// How the server ended a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
-    /// Rows returned.
     pub rows: u64,
     /// Rows inserted, deleted or updated.
     pub affected: u64,
 }
 
-/// A prepared statement of one session.
+/// A prepared statement and its parameters.
+pub type Execution<'a> = (StatementId, &'a [Param<'a>]);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatementId(pub u32);
 
-/// Type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamType {
-    /// 64-bit integer.
     Int,
-    /// Text (varchar).
     Text,
     /// Date and time to the second, without zone; given as text `2026-11-21 10:00:00`.
     DateTime,
@@ -118,7 +113,6 @@ pub enum ParamType {
     Decimal,
 }
 
-/// A parameter's value.
 #[derive(Clone, Copy, Debug)]
 pub enum Param<'a> {
     /// For [`ParamType::Int`].
@@ -129,22 +123,19 @@ pub enum Param<'a> {
 
 /// One returned row, read in place; valid only during the call that shows it.
 pub trait Row {
-    /// Columns.
     fn len(&self) -> usize;
 
-    /// Has it no columns?
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a column; NULL for a column that there is not.
+    /// The value of a column; NULL for a column beyond the last.
     fn value(&self, column: usize) -> Value<'_>;
 }
 
 /// A column's value as the protocol brought it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// NULL.
     Null,
     /// An integer that came in binary.
     Int(i64),
@@ -182,22 +173,17 @@ pub struct SessionInfo {
     pub server_version: String,
     /// Process or thread id of the server's side, where the protocol tells.
     pub backend: Option<u32>,
-    /// The authentication method that was used.
     pub authentication: String,
     /// TLS version and cipher, `None` when the connection is not encrypted.
     pub tls: Option<String>,
 }
 
-/// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A Unix socket: MySQL's socket file, or `.s.PGSQL.<port>` of PostgreSQL.
     Socket(PathBuf),
-    /// TCP.
     Tcp {
-        /// Host name or address.
         host: String,
-        /// Port.
         port: u16,
     },
 }
@@ -211,10 +197,8 @@ impl fmt::Display for Address {
     }
 }
 
-/// As whom, and into which database.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Login {
-    /// User.
     pub user: String,
     /// Password; empty for none. Never printed.
     pub password: String,
@@ -228,12 +212,9 @@ impl fmt::Debug for Login {
     }
 }
 
-/// How to reach a database of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerEndpoint {
-    /// Where.
     pub address: Address,
-    /// As whom.
     pub login: Login,
     /// Longest wait for an answer.
     pub timeout: Duration,
@@ -255,25 +236,40 @@ impl ServerEndpoint {
         self.tls || matches!(self.address, Address::Socket(_))
     }
 
+    /// The host's name for TLS, which a Unix socket has not.
+    pub(crate) fn host(&self) -> &str {
+        match &self.address {
+            Address::Tcp { host, .. } => host,
+            Address::Socket(_) => "localhost",
+        }
+    }
+
+    /// The login is refused, by the server or because of what it asks for.
+    #[cold]
+    pub(crate) fn refused(&self, message: impl Into<String>) -> SessionError {
+        SessionError::Login {
+            address: self.address.to_string(),
+            user: self.login.user.clone(),
+            message: message.into(),
+        }
+    }
+
+    /// The server may let in later.
+    #[cold]
+    pub(crate) fn not_ready(&self, cause: String) -> SessionError {
+        SessionError::Connect { address: self.address.to_string(), cause }
+    }
+
     /// Neither encrypted nor compressed, with columns described once.
     pub const fn plain(address: Address, login: Login, timeout: Duration) -> Self {
-        Self {
-            address,
-            login,
-            timeout,
-            tls: false,
-            compression: false,
-            describe: false,
-        }
+        Self { address, login, timeout, tls: false, compression: false, describe: false }
     }
 }
 
 /// How to reach a database: everything that a session needs to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// The MySQL protocol.
     Mysql(ServerEndpoint),
-    /// The PostgreSQL protocol.
     Postgres(ServerEndpoint),
     /// An SQLite database file, in this process.
     Sqlite {

@@ -22,7 +22,6 @@ pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
 
-/// Opens connections to one database file; each session has its own.
 #[derive(Clone, Debug)]
 pub struct SqliteConnector {
     path: PathBuf,
@@ -34,11 +33,7 @@ impl SqliteConnector {
     /// For the file `path`, which is created when missing (its directory is not). `pragmas` are set
     /// in each session in this order, `timeout` is the longest wait for a lock.
     pub fn new(path: PathBuf, pragmas: Vec<(String, String)>, timeout: Duration) -> Self {
-        Self {
-            path,
-            pragmas,
-            timeout,
-        }
+        Self { path, pragmas, timeout }
     }
 
     /// Opens the file and sets the pragmas. Fails with [`SessionError::Connect`] when the file cannot
@@ -80,11 +75,7 @@ impl Connector for SqliteConnector {
 fn busy_timeout(asked: Duration) -> Duration {
     let longest = Duration::from_millis(i32::MAX as u64);
     let shortest = Duration::from_millis(1);
-    if asked.is_zero() {
-        asked
-    } else {
-        asked.clamp(shortest, longest)
-    }
+    if asked.is_zero() { asked } else { asked.clamp(shortest, longest) }
 }
 
 /// SQLite opens a file without looking into it; this look finds out now that it is no database.
@@ -96,7 +87,6 @@ fn read_header(connection: &Connection, connector: &SqliteConnector) -> Result<(
         .map_err(|error| fault::at_connect(&connector.path, LOOK, &error))
 }
 
-/// One connection to an SQLite file.
 #[derive(Debug)]
 pub struct SqliteSession {
     connection: Connection,
@@ -129,13 +119,10 @@ impl Session for SqliteSession {
             .map_err(|error| fault::of_statement(sql, &error))?
             .parameter_count();
         if wanted != types.len() {
-            return Err(fault::parameter_count(sql, wanted, types.len()));
+            return Err(parameter_count(sql, wanted, types.len()));
         }
         let id = StatementId(self.statements.len() as u32);
-        self.statements.push(Prepared {
-            sql: sql.to_owned(),
-            params: wanted,
-        });
+        self.statements.push(Prepared { sql: sql.to_owned(), params: wanted });
         Ok(id)
     }
 
@@ -146,11 +133,11 @@ impl Session for SqliteSession {
         each: &mut dyn FnMut(&dyn Row),
     ) -> Result<Done, SessionError> {
         let Some(prepared) = self.statements.get(statement.0 as usize) else {
-            return Err(fault::unknown_statement(statement));
+            return Err(SessionError::unknown_statement("SQLITE_MISUSE", statement.0));
         };
         if params.len() != prepared.params {
             let (wanted, given) = (prepared.params, params.len());
-            return Err(fault::parameter_count(&prepared.sql, wanted, given));
+            return Err(parameter_count(&prepared.sql, wanted, given));
         }
         let mut run = || {
             let mut statement = self.connection.prepare_cached(&prepared.sql)?;
@@ -165,6 +152,10 @@ impl Session for SqliteSession {
     }
 }
 
+fn parameter_count(sql: &str, wanted: usize, given: usize) -> SessionError {
+    SessionError::parameter_count("SQLITE_RANGE", wanted, given).about(sql)
+}
+
 /// Binds all parameters; their number was checked.
 fn bind(statement: &mut Statement<'_>, params: &[Param<'_>]) -> rusqlite::Result<()> {
     for (position, param) in (1_usize..).zip(params) {
@@ -176,7 +167,6 @@ fn bind(statement: &mut Statement<'_>, params: &[Param<'_>]) -> rusqlite::Result
     Ok(())
 }
 
-/// Runs a bound statement to its end and shows its rows.
 fn step(
     connection: &Connection,
     statement: &mut Statement<'_>,
@@ -224,23 +214,15 @@ mod tests {
     #[test]
     fn the_wait_for_a_lock_fits_into_what_sqlite_can_hold() {
         assert_eq!(busy_timeout(Duration::ZERO), Duration::ZERO);
-        assert_eq!(
-            busy_timeout(Duration::from_micros(3)),
-            Duration::from_millis(1)
-        );
+        assert_eq!(busy_timeout(Duration::from_micros(3)), Duration::from_millis(1));
         assert_eq!(busy_timeout(Duration::from_secs(5)), Duration::from_secs(5));
-        assert_eq!(
-            busy_timeout(Duration::MAX),
-            Duration::from_millis(2_147_483_647)
-        );
+        assert_eq!(busy_timeout(Duration::MAX), Duration::from_millis(2_147_483_647));
     }
 
     #[test]
     fn the_version_has_three_numbers() {
-        let numbers: Vec<u32> = sqlite_version()
-            .split('.')
-            .map(|part| part.parse().unwrap())
-            .collect();
+        let numbers: Vec<u32> =
+            sqlite_version().split('.').map(|part| part.parse().unwrap()).collect();
         assert_eq!(numbers.len(), 3);
         assert_eq!(numbers[0], 3);
     }

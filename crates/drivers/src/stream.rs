@@ -1,16 +1,7 @@
 //! A blocking byte stream to a server, with one reused read buffer; both protocols stand on it.
 //!
 //! A protocol sends a whole request with [`Stream::send`], then asks for as many bytes as it needs
-//! with [`Stream::ensure`], reads them where they lie, and lets them go with [`Stream::consume`]:
-//!
-//! ```text
-//! stream.send(&request)?;
-//! let header = stream.ensure(5)?;          // at least 5 unread bytes; more if they are there
-//! let length = ...;
-//! let message = &stream.ensure(5 + length)?[5..5 + length];
-//! ...
-//! stream.consume(5 + length);
-//! ```
+//! with [`Stream::ensure`], reads them where they lie, and lets them go with [`Stream::consume`].
 //!
 //! The first wait for an answer is bounded by the timeout, or a little more on a Unix socket; so is each
 //! further wait for the same answer, and none begins when the first ended longer ago than that: an
@@ -25,8 +16,6 @@
 mod layers;
 mod open;
 mod socket;
-#[cfg(test)]
-pub(crate) mod testing;
 mod tls;
 mod watch;
 
@@ -51,7 +40,6 @@ const FIRST_BUFFER: usize = 32 << 10;
 const TIMEOUT_RANGE: (Duration, Duration) =
     (Duration::from_millis(1), Duration::from_hours(365 * 24));
 
-/// One connection.
 #[derive(Debug)]
 pub(crate) struct Stream {
     socket: Socket,
@@ -66,15 +54,9 @@ impl Stream {
     /// Opens a connection. `timeout` bounds the connect, the waits for an answer, and each send.
     pub(crate) fn connect(address: &Address, timeout: Duration) -> Result<Self, SessionError> {
         let timeout = timeout.clamp(TIMEOUT_RANGE.0, TIMEOUT_RANGE.1);
-        let socket = open::open(address, timeout).map_err(|cause| SessionError::Connect {
-            address: address.to_string(),
-            cause,
-        })?;
-        Ok(Self::over(
-            socket,
-            matches!(address, Address::Socket(_)),
-            timeout,
-        ))
+        let socket = open::open(address, timeout)
+            .map_err(|cause| SessionError::Connect { address: address.to_string(), cause })?;
+        Ok(Self::over(socket, matches!(address, Address::Socket(_)), timeout))
     }
 
     /// Stands on a connected, blocking socket that has `timeout` for its reads and writes.
@@ -88,16 +70,15 @@ impl Stream {
         }
     }
 
-    /// Encrypts the connection from here on; `host` is the name that the server is told. Returns
+    /// Encrypts the connection from here on; `host` is the name sent to the server. Returns
     /// what was agreed: `TLSv1.3 TLS_AES_256_GCM_SHA384`. The server must have said that it is ready.
     /// Errors: those of a lost connection, and a peer that does not speak TLS 1.2 or 1.3.
     pub(crate) fn encrypt(&mut self, host: &str) -> Result<String, SessionError> {
         self.socket.begin()?;
         if !self.unread().is_empty() {
             self.abandon();
-            return Err(SessionError::Protocol {
-                what: "the server went on in plain text after it had agreed to TLS".to_owned(),
-            });
+            let what = "the server went on in plain text after it had agreed to TLS";
+            return Err(SessionError::protocol(what));
         }
         let (tls, agreed) = Tls::shake_hands(&mut self.socket, host, &mut self.buffer)?;
         self.layers.get_or_insert_default().tls = Some(tls);
@@ -107,9 +88,7 @@ impl Stream {
     /// Sends and receives in another form from here on; what is unread is in that form too.
     pub(crate) fn encode(&mut self, codec: Box<dyn Codec>) {
         let unread = self.buffer.split_off(self.start);
-        self.layers
-            .get_or_insert_default()
-            .decode_with(codec, unread);
+        self.layers.get_or_insert_default().decode_with(codec, unread);
     }
 
     /// Sends all of `bytes`, which begin a request. The wait for the answer begins here.
@@ -210,7 +189,6 @@ impl Stream {
         self.unread()
     }
 
-    /// Has the connection ended?
     pub(crate) fn is_broken(&self) -> bool {
         self.socket.is_broken()
     }
@@ -231,12 +209,11 @@ impl Stream {
     #[cold]
     fn refuse(&mut self, count: usize) -> SessionError {
         self.abandon();
-        SessionError::Protocol {
-            what: format!("a message of {count} bytes, more than the {MAX_MESSAGE} that are taken"),
-        }
+        SessionError::protocol(format!(
+            "a message of {count} bytes, more than the {MAX_MESSAGE} that are taken"
+        ))
     }
 
-    /// Reads once.
     #[inline]
     fn fill(&mut self) -> Result<(), SessionError> {
         let is_full = self.buffer.len() == self.buffer.capacity();
@@ -422,10 +399,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let missing = Address::Socket(dir.path().join("none.sock"));
         let error = Stream::connect(&missing, SHORT).unwrap_err().to_string();
-        assert!(
-            error.contains("none.sock") && error.contains("No such file"),
-            "{error}"
-        );
+        assert!(error.contains("none.sock") && error.contains("No such file"), "{error}");
         let long = Address::Socket(dir.path().join("x".repeat(200)));
         let error = Stream::connect(&long, SHORT).unwrap_err().to_string();
         assert!(error.contains("107 bytes"), "{error}");
@@ -441,10 +415,7 @@ mod tests {
             peer.read_exact(&mut request).unwrap();
             peer.write_all(&request).unwrap();
         });
-        let address = Address::Tcp {
-            host: "127.0.0.1".to_owned(),
-            port,
-        };
+        let address = Address::Tcp { host: "127.0.0.1".to_owned(), port };
         let mut stream = Stream::connect(&address, Duration::from_secs(5)).unwrap();
         stream.send(b"ping").unwrap();
         assert_eq!(stream.ensure(4).unwrap(), b"ping");

@@ -5,14 +5,13 @@ use crate::Row;
 
 /// Takes the rows of an answer.
 pub(crate) trait Visit {
-    /// Does it look at them? Else they are counted only.
+    /// Does it look at them? Otherwise they are only counted.
     const LOOKS: bool;
 
     /// A row; called only where it looks.
     fn show(&mut self, row: &dyn Row);
 }
 
-/// Shows each row to a closure.
 pub(crate) struct Each<'a>(pub(crate) &'a mut dyn FnMut(&dyn Row));
 
 impl Visit for Each<'_> {
@@ -24,7 +23,6 @@ impl Visit for Each<'_> {
     }
 }
 
-/// Nobody looks.
 pub(crate) struct Counted;
 
 impl Visit for Counted {

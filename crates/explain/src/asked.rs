@@ -46,10 +46,7 @@ pub(crate) fn asked(rules: &VariableRules, facts: &Facts, name: &str) -> Option<
         return Some(Asked::Through(option, value));
     }
     let reading = facts.variables.get(name)?;
-    let is_chosen = reading
-        .source
-        .as_deref()
-        .is_some_and(|source| CHOSEN.contains(&source));
+    let is_chosen = reading.source.as_deref().is_some_and(|source| CHOSEN.contains(&source));
     (is_chosen && !any_fits(&rules.written_at_init, name)).then_some(Asked::Elsewhere)
 }
 
@@ -62,9 +59,7 @@ fn forms(rules: &VariableRules, dialect: Dialect, setting: &Setting) -> Vec<(Str
         let name = name.strip_prefix("loose_").unwrap_or(&name).to_owned();
         for prefix in ["skip_", "disable_"] {
             if let Some(stem) = name.strip_prefix(prefix) {
-                let off = ["0", "OFF", "FALSE"]
-                    .iter()
-                    .any(|no| value.eq_ignore_ascii_case(no));
+                let off = ["0", "OFF", "FALSE"].iter().any(|no| value.eq_ignore_ascii_case(no));
                 let value = if off { "ON" } else { "OFF" };
                 forms.push((stem.to_owned(), value.to_owned()));
             }
@@ -129,18 +124,8 @@ mod tests {
             ("log_bin", Some("binlog"), "log_bin", "= binlog"),
             ("skip_ssl", None, "have_ssl", "ssl = 0"),
             ("ssl", Some("0"), "have_ssl", "ssl = 0"),
-            (
-                "loose-innodb-io-capacity",
-                Some("200"),
-                "innodb_io_capacity",
-                "= 200",
-            ),
-            (
-                "INNODB_BUFFER_POOL_SIZE",
-                Some("1G"),
-                "innodb_buffer_pool_size",
-                "= 1073741824",
-            ),
+            ("loose-innodb-io-capacity", Some("200"), "innodb_io_capacity", "= 200"),
+            ("INNODB_BUFFER_POOL_SIZE", Some("1G"), "innodb_buffer_pool_size", "= 1073741824"),
             (
                 "innodb_buffer_pool_size",
                 Some("1G"),
@@ -155,12 +140,7 @@ mod tests {
                 "collation_server",
                 "character_set_server = latin1",
             ),
-            (
-                "tx_isolation",
-                Some("SERIALIZABLE"),
-                "transaction_isolation",
-                "= serializable",
-            ),
+            ("tx_isolation", Some("SERIALIZABLE"), "transaction_isolation", "= serializable"),
         ];
         for (option, value, name, expected) in table {
             let found = said(Dbms::Mysql, &[(option, value)], name);
@@ -178,10 +158,7 @@ mod tests {
         let rules = rules(Dbms::Postgres);
         let mut facts = facts(Dbms::Postgres, &[]);
         let mut put = |name: &str, source: &str| {
-            let reading = Reading {
-                value: "1".to_owned(),
-                source: Some(source.to_owned()),
-            };
+            let reading = Reading { value: "1".to_owned(), source: Some(source.to_owned()) };
             facts.variables.insert(name.to_owned(), reading);
         };
         put("work_mem", "configuration file");

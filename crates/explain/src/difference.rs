@@ -16,7 +16,7 @@ pub const NOTHING: &str = "–";
 
 /// Why a variable differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub enum Kind {
+pub enum Reason {
     /// Both configs ask for the same value, and the servers run with different ones.
     #[serde(rename = "not as set")]
     NotAsSet,
@@ -37,7 +37,7 @@ pub enum Kind {
     OnPurpose,
 }
 
-impl Kind {
+impl Reason {
     /// All of them, what needs a look first.
     pub const ALL: [Self; 6] = [
         Self::NotAsSet,
@@ -48,7 +48,6 @@ impl Kind {
         Self::OnPurpose,
     ];
 
-    /// In words.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NotAsSet => "not as set",
@@ -69,7 +68,7 @@ pub struct Difference {
     /// The name that one of the two systems still has.
     pub was: Option<String>,
     /// Why it differs.
-    pub kind: Kind,
+    pub kind: Reason,
     /// What it belongs to: `memory`.
     pub group: String,
     /// The value in the first system as its server tells it; `None` where it has no such variable.
@@ -132,13 +131,12 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// The differences of one kind.
-    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Difference> {
+    pub fn of(&self, kind: Reason) -> impl Iterator<Item = &Difference> {
         self.differences.iter().filter(move |d| d.kind == kind)
     }
 
     /// How many there are of one kind.
-    pub fn count(&self, kind: Kind) -> Count {
+    pub fn count(&self, kind: Reason) -> Count {
         Count {
             all: self.of(kind).count(),
             matter: self.of(kind).filter(|d| d.matters.is_some()).count(),
@@ -152,11 +150,7 @@ impl Explanation {
 pub fn explain(rules: &VariableRules, a: &Facts, b: &Facts) -> Explanation {
     let pair = Pair { rules, a, b };
     let comparable = a.dbms.dialect() == b.dbms.dialect();
-    let (of_a, of_b) = if comparable {
-        pair.under_common_names()
-    } else {
-        Default::default()
-    };
+    let (of_a, of_b) = if comparable { pair.under_common_names() } else { Default::default() };
     let names: BTreeSet<&str> = of_a.keys().chain(of_b.keys()).copied().collect();
     let mut differences: Vec<Difference> = names
         .into_iter()
@@ -164,12 +158,7 @@ pub fn explain(rules: &VariableRules, a: &Facts, b: &Facts) -> Explanation {
         .filter_map(|name| pair.difference(name, of_a.get(name).copied(), of_b.get(name).copied()))
         .collect();
     differences.sort_by(|x, y| x.order.cmp(&y.order).then_with(|| x.name.cmp(&y.name)));
-    Explanation {
-        a: a.system.clone(),
-        b: b.system.clone(),
-        comparable,
-        differences,
-    }
+    Explanation { a: a.system.clone(), b: b.system.clone(), comparable, differences }
 }
 
 /// A variable under the name that the server has for it.
@@ -231,7 +220,7 @@ impl<'a> Pair<'a> {
         };
         let asked = (asked_of(self.a, a), asked_of(self.b, b));
         let kind = self.kind(&(a, b), &asked);
-        let is_set = matches!(kind, Kind::OnPurpose | Kind::NotAsSet);
+        let is_set = matches!(kind, Reason::OnPurpose | Reason::NotAsSet);
         let (note, matters) = self.note(name, kind);
         let (group, group_name) = self.group(name);
         let was = [a, b].into_iter().flatten().find(|n| n.name != name);
@@ -243,13 +232,10 @@ impl<'a> Pair<'a> {
             a: a.map(|named| named.reading.value.clone()),
             b: b.map(|named| named.reading.value.clone()),
             shown: self.shown(a, b),
-            set_by: SetBy {
-                a: is_set && asked.0.is_some(),
-                b: is_set && asked.1.is_some(),
-            },
+            set_by: SetBy { a: is_set && asked.0.is_some(), b: is_set && asked.1.is_some() },
             order: Order {
                 is_unknown: matters.is_none(),
-                is_on_purpose: kind == Kind::OnPurpose,
+                is_on_purpose: kind == Reason::OnPurpose,
                 note,
                 group,
             },
@@ -261,18 +247,18 @@ impl<'a> Pair<'a> {
         &self,
         there: &(Option<Named<'_>>, Option<Named<'_>>),
         asked: &(Option<Asked>, Option<Asked>),
-    ) -> Kind {
+    ) -> Reason {
         match (there, asked) {
             ((Some(_), Some(_)), (Some(Asked::Directly(a)), Some(Asked::Directly(b))))
                 if a == b =>
             {
-                Kind::NotAsSet
+                Reason::NotAsSet
             }
-            _ if is_purpose(asked) => Kind::OnPurpose,
-            ((None, _), _) => Kind::New,
-            ((_, None), _) => Kind::Gone,
-            _ if self.is_same_build() => Kind::Follows,
-            _ => Kind::ChangedDefault,
+            _ if is_purpose(asked) => Reason::OnPurpose,
+            ((None, _), _) => Reason::New,
+            ((_, None), _) => Reason::Gone,
+            _ if self.is_same_build() => Reason::Follows,
+            _ => Reason::ChangedDefault,
         }
     }
 
@@ -281,13 +267,15 @@ impl<'a> Pair<'a> {
     }
 
     /// The place and the text of the note that says why `name` matters.
-    fn note(&self, name: &str, kind: Kind) -> ((usize, usize), Option<String>) {
+    fn note(&self, name: &str, kind: Reason) -> ((usize, usize), Option<String>) {
         let notes = &self.rules.notes;
         let found = notes.iter().enumerate().find(|(_, note)| {
             let counts = match kind {
-                Kind::New => note.new,
-                Kind::Gone => note.gone,
-                Kind::NotAsSet | Kind::ChangedDefault | Kind::Follows | Kind::OnPurpose => true,
+                Reason::New => note.new,
+                Reason::Gone => note.gone,
+                Reason::NotAsSet | Reason::ChangedDefault | Reason::Follows | Reason::OnPurpose => {
+                    true
+                }
             };
             counts && any_fits(&note.names, name)
         });
@@ -308,10 +296,7 @@ impl<'a> Pair<'a> {
         let a = a.map(|named| (self.a, named.name, named.reading.value.as_str()));
         let b = b.map(|named| (self.b, named.name, named.reading.value.as_str()));
         let mut both = shown(self.rules, &[a, b]).into_iter();
-        (
-            both.next().unwrap_or_default(),
-            both.next().unwrap_or_default(),
-        )
+        (both.next().unwrap_or_default(), both.next().unwrap_or_default())
     }
 }
 
@@ -327,10 +312,7 @@ fn is_purpose(asked: &(Option<Asked>, Option<Asked>)) -> bool {
 /// The place and the name of the group that has `name`.
 fn group(rules: &VariableRules, name: &str) -> (usize, String) {
     let groups = &rules.groups;
-    let found = groups
-        .iter()
-        .enumerate()
-        .find(|(_, group)| any_fits(&group.patterns, name));
+    let found = groups.iter().enumerate().find(|(_, group)| any_fits(&group.patterns, name));
     match found {
         Some((place, group)) => (place, group.name.clone()),
         None => (groups.len(), OTHER.to_owned()),
@@ -359,10 +341,8 @@ pub(crate) fn shown(rules: &VariableRules, values: &[Option<Told<'_>>]) -> Vec<S
 
 /// Of each list the parts that are not in all of them.
 fn unshared(values: &[Option<Told<'_>>]) -> Vec<String> {
-    let lists: Vec<Option<Vec<String>>> = values
-        .iter()
-        .map(|value| value.map(|(_, _, value)| parts(value)))
-        .collect();
+    let lists: Vec<Option<Vec<String>>> =
+        values.iter().map(|value| value.map(|(_, _, value)| parts(value))).collect();
     let has = |list: &[String], part: &str| list.iter().any(|p| p.eq_ignore_ascii_case(part));
     let is_shared = |part: &String| lists.iter().flatten().all(|list| has(list, part));
     let shown = |list: &Option<Vec<String>>| {

@@ -2,37 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use model::{BuildSource, Capture, Dbms, Engine, Setting, System, Transport, Version};
+use model::{
+    BuildSource, Capture, Dbms, Engine, Fact, Provenance, Setting, System, Transport, Version,
+};
 
 /// The listing that holds a server's variables.
 const VARIABLES: &str = "variables";
-/// What a system says of its session in a trial's provenance.
-const TLS: &str = "TLS";
 /// Variables that hold a directory of the instance or the build, and what stands for it in others.
-const DIRECTORIES: [(&str, &str); 3] = [
-    ("datadir", "<datadir>"),
-    ("data_directory", "<datadir>"),
-    ("basedir", "<basedir>"),
-];
+const DIRECTORIES: [(&str, &str); 3] =
+    [("datadir", "<datadir>"), ("data_directory", "<datadir>"), ("basedir", "<basedir>")];
 /// What the data directory is called within the directory of an instance of ours.
 const DATA: &str = "/data";
 
 /// What is known of one system while it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Its name.
     pub system: String,
-    /// Its Dbms.
     pub dbms: Dbms,
-    /// Its version.
     pub version: Version,
     /// The build's id: two systems of one build have the same defaults.
     pub build: String,
-    /// Its engine.
     pub engine: Engine,
     /// What its config sets on purpose.
     pub settings: Vec<Setting>,
-    /// All variables that it told.
     pub variables: BTreeMap<String, Reading>,
     /// TLS of the session that measures: its version, or `off`; `None` where there is no session over
     /// which it could be.
@@ -53,11 +45,7 @@ pub struct Reading {
 impl Facts {
     /// The facts of `system` from what was captured of it; `None` where its variables were not.
     /// `provenance` is what it said of itself and of the session.
-    pub fn new(
-        system: &System,
-        captures: &[Capture],
-        provenance: &[(String, String)],
-    ) -> Option<Self> {
+    pub fn new(system: &System, captures: &[Capture], provenance: &Provenance) -> Option<Self> {
         let listing = captures.iter().find(|capture| capture.name == VARIABLES)?;
         let rows = listing.rows.iter().filter_map(|row| {
             let name = row.first()?.clone()?;
@@ -65,19 +53,18 @@ impl Facts {
             let source = row.get(2).cloned().flatten();
             Some((name, Reading { value, source }))
         });
-        let tls = provenance.iter().find(|(what, _)| what == TLS);
         let (name, build) = (system.name.clone(), &system.build);
         Some(Self {
             build: build.id(),
             engine: system.engine,
             settings: system.config.settings.clone(),
-            tls: tls.map(|(_, tls)| tls.clone()),
+            tls: provenance.get(&Fact::Tls).map(str::to_owned),
             connection: connection(system),
             ..Self::of(name, build.dbms, build.version.clone(), rows.collect())
         })
     }
 
-    /// A system of which nothing but its variables is known.
+    /// A system with known variables, and nothing else known.
     pub fn of(
         system: String,
         dbms: Dbms,
@@ -99,9 +86,7 @@ impl Facts {
 
     /// The value of a variable.
     pub fn value(&self, name: &str) -> Option<&str> {
-        self.variables
-            .get(name)
-            .map(|reading| reading.value.as_str())
+        self.variables.get(name).map(|reading| reading.value.as_str())
     }
 }
 
@@ -154,35 +139,13 @@ fn replace(variables: &mut BTreeMap<String, Reading>, but: &str, directory: &str
 
 #[cfg(test)]
 mod tests {
-    use model::{Build, BuildFacts, Config, Connection, Placement};
+    use model::{Build, Connection};
 
     use super::*;
 
     fn system(dbms: Dbms, source: BuildSource, connection: Connection) -> System {
-        System {
-            name: "s".to_owned(),
-            build: Build {
-                dbms,
-                version: "1.0".parse().unwrap(),
-                source,
-                version_line: String::new(),
-                name: None,
-                facts: BuildFacts::default(),
-            },
-            engine: dbms.default_engine(),
-            config: Config {
-                name: "default".to_owned(),
-                summary: String::new(),
-                settings: Vec::new(),
-                left_out: Vec::new(),
-            },
-            set: BTreeMap::new(),
-            cpus: Placement::default(),
-            connection,
-            preload: String::new(),
-            huge_pages: false,
-            control: false,
-        }
+        let build = Build::new(dbms, "1.0".parse().unwrap(), source);
+        System { connection, ..System::new("s", build) }
     }
 
     #[test]
@@ -203,10 +166,7 @@ mod tests {
         let usual = Connection::default();
         assert_eq!(words(Dbms::Postgres, ours(), usual).unwrap(), "socket");
         let address = BuildSource::Connect("db1".to_owned());
-        assert_eq!(
-            words(Dbms::Mysql, address, usual).unwrap(),
-            "as its address says"
-        );
+        assert_eq!(words(Dbms::Mysql, address, usual).unwrap(), "as its address says");
         assert_eq!(words(Dbms::Sqlite, BuildSource::Embedded, usual), None);
     }
 }

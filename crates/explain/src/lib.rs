@@ -4,27 +4,23 @@
 //! [`explain`] compares two of them variable by variable, [`overview`] several with a base,
 //! [`conditions`] says in words that hold for every Dbms what a comparison must keep equal, and
 //! [`unequal`] where a plan's systems do not, [`durability`] what a commit survives. What is known of
-//! variables (groups, notes, names that changed) is data: `catalog/variables/`.
+//! variables (groups, notes, names that changed) is data: `catalog/dbms/`.
 
 mod asked;
-mod condition;
 mod difference;
 mod facts;
 #[cfg(test)]
 mod fixture;
-mod mysql;
 mod overview;
-mod postgres;
-mod sqlite;
 mod stand;
 mod text;
 mod unequal;
 mod value;
 
-pub use condition::Condition;
-pub use difference::{Count, Difference, Explanation, Kind, NOTHING, SetBy, explain};
+pub use difference::{Count, Difference, Explanation, NOTHING, Reason, SetBy, explain};
 pub use facts::{Facts, Reading};
-pub use overview::{Names, Overview, Row, overview};
+pub use model::Condition;
+pub use overview::{Names, Overview, VariableRow, overview};
 pub use stand::{Durability, Stand, conditions, durability};
-pub use text::{Line, text};
+pub use text::{TextLine, text};
 pub use unequal::{Side, Warning, unequal};

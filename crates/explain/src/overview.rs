@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use plan::VariableRules;
 
 use crate::difference::{Told, shown};
-use crate::{Difference, Explanation, Facts, Kind, explain};
+use crate::{Difference, Explanation, Facts, Reason, explain};
 
 /// Several systems of one Dbms against a base.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Overview {
     /// Names of the systems, the base first.
     pub systems: Vec<String>,
     /// Variables that all of them have and that differ, and what else is known to matter.
-    pub rows: Vec<Row>,
+    pub rows: Vec<VariableRow>,
     /// For each other system the other variables that only it or only the base has.
     pub names: Vec<Names>,
 }
@@ -23,23 +23,19 @@ pub struct Overview {
 pub struct Names {
     /// The system that is compared with the base.
     pub system: String,
-    /// Only there ([`Kind::New`]) or only in the base ([`Kind::Gone`])?
-    pub kind: Kind,
+    /// Only there ([`Reason::New`]) or only in the base ([`Reason::Gone`])?
+    pub kind: Reason,
     /// What they belong to.
     pub group: String,
-    /// Their names.
     pub names: Vec<String>,
 }
 
-/// One variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// Its name.
+pub struct VariableRow {
     pub name: String,
-    /// What it belongs to.
     pub group: String,
     /// Why it differs from the base, each reason once.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<Reason>,
     /// Its value in each system; [`crate::NOTHING`] where a system has no such variable.
     pub values: Vec<String>,
     /// Why it is known to matter.
@@ -48,10 +44,7 @@ pub struct Row {
 
 /// Compares each of `others` with `base`.
 pub fn overview(rules: &VariableRules, base: &Facts, others: &[&Facts]) -> Overview {
-    let all: Vec<Explanation> = others
-        .iter()
-        .map(|other| explain(rules, base, other))
-        .collect();
+    let all: Vec<Explanation> = others.iter().map(|other| explain(rules, base, other)).collect();
     let mut whole: Vec<&Difference> = all
         .iter()
         .flat_map(|explanation| &explanation.differences)
@@ -60,9 +53,7 @@ pub fn overview(rules: &VariableRules, base: &Facts, others: &[&Facts]) -> Overv
     whole.sort_by(|x, y| x.order.cmp(&y.order).then_with(|| x.name.cmp(&y.name)));
     let mut seen = BTreeSet::new();
     whole.retain(|difference| seen.insert(difference.name.as_str()));
-    let systems: Vec<&Facts> = std::iter::once(base)
-        .chain(others.iter().copied())
-        .collect();
+    let systems: Vec<&Facts> = std::iter::once(base).chain(others.iter().copied()).collect();
     let row = |first: &&Difference| row(rules, &systems, &all, first);
     Overview {
         systems: systems.iter().map(|facts| facts.system.clone()).collect(),
@@ -74,17 +65,22 @@ pub fn overview(rules: &VariableRules, base: &Facts, others: &[&Facts]) -> Overv
 /// Is it worth a row of its own, or is it one name among many new and gone ones?
 fn is_whole(difference: &Difference) -> bool {
     match difference.kind {
-        Kind::New | Kind::Gone => difference.matters.is_some(),
-        Kind::NotAsSet | Kind::ChangedDefault | Kind::Follows | Kind::OnPurpose => true,
+        Reason::New | Reason::Gone => difference.matters.is_some(),
+        Reason::NotAsSet | Reason::ChangedDefault | Reason::Follows | Reason::OnPurpose => true,
     }
 }
 
-fn row(rules: &VariableRules, systems: &[&Facts], all: &[Explanation], first: &Difference) -> Row {
+fn row(
+    rules: &VariableRules,
+    systems: &[&Facts],
+    all: &[Explanation],
+    first: &Difference,
+) -> VariableRow {
     let of_this = all
         .iter()
         .flat_map(|explanation| &explanation.differences)
         .filter(|difference| difference.name == first.name);
-    let kinds: BTreeSet<Kind> = of_this.map(|difference| difference.kind).collect();
+    let kinds: BTreeSet<Reason> = of_this.map(|difference| difference.kind).collect();
     let names: Vec<&str> = std::iter::once(first.name.as_str())
         .chain(
             rules
@@ -96,13 +92,9 @@ fn row(rules: &VariableRules, systems: &[&Facts], all: &[Explanation], first: &D
         .collect();
     let values: Vec<Option<Told<'_>>> = systems
         .iter()
-        .map(|facts| {
-            names
-                .iter()
-                .find_map(|name| Some((*facts, *name, facts.value(name)?)))
-        })
+        .map(|facts| names.iter().find_map(|name| Some((*facts, *name, facts.value(name)?))))
         .collect();
-    Row {
+    VariableRow {
         name: first.name.clone(),
         group: first.group.clone(),
         kinds: kinds.into_iter().collect(),
@@ -114,7 +106,7 @@ fn row(rules: &VariableRules, systems: &[&Facts], all: &[Explanation], first: &D
 /// The new and the gone variables of one explanation, by group.
 fn names(explanation: &Explanation) -> Vec<Names> {
     let mut all: Vec<Names> = Vec::new();
-    for kind in [Kind::New, Kind::Gone] {
+    for kind in [Reason::New, Reason::Gone] {
         for difference in explanation.of(kind).filter(|d| !is_whole(d)) {
             let group = &difference.group;
             let name = difference.name.clone();

@@ -1,7 +1,7 @@
 //! An explanation for a terminal.
 
 use crate::difference::SetBy;
-use crate::{Difference, Explanation, Kind, Warning};
+use crate::{Difference, Explanation, Reason, Warning};
 
 /// Names longer than this do not widen the column of names.
 const LONGEST_NAME: usize = 38;
@@ -14,42 +14,40 @@ const INDENT: usize = 2;
 /// Where what belongs to a name begins.
 const DEEPER: usize = 6;
 
-/// A line of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
-    /// The head of a section.
+pub enum TextLine {
     Heading(String),
-    /// All else.
     Text(String),
 }
 
 /// The explanation in lines of at most `width` columns: what must be equal and is not, what is known to
 /// matter, the other changed defaults, what is on purpose; what is new and gone by name only, unless
 /// `all` is asked for.
-pub fn text(explanation: &Explanation, warnings: &[Warning], width: usize, all: bool) -> Vec<Line> {
+pub fn text(
+    explanation: &Explanation,
+    warnings: &[Warning],
+    width: usize,
+    all: bool,
+) -> Vec<TextLine> {
     let mut page = Page::new(explanation, width);
     page.head(explanation);
     page.warnings(explanation, warnings);
-    let matters = |d: &&Difference| d.matters.is_some() && d.kind != Kind::OnPurpose;
+    let matters = |d: &&Difference| d.matters.is_some() && d.kind != Reason::OnPurpose;
     let (known, other): (Vec<&Difference>, Vec<&Difference>) =
         explanation.differences.iter().partition(matters);
     page.known(&known);
-    let of = |kind: Kind| -> Vec<&Difference> {
+    let of = |kind: Reason| -> Vec<&Difference> {
         let of_kind = other.iter().filter(|d| d.kind == kind);
         of_kind.copied().collect()
     };
-    page.by_group("Set alike, and yet different", &of(Kind::NotAsSet));
+    page.by_group("Same setting, different value", &of(Reason::NotAsSet));
     page.by_group(
-        if known.is_empty() {
-            "Changed defaults"
-        } else {
-            "Other changed defaults"
-        },
-        &of(Kind::ChangedDefault),
+        if known.is_empty() { "Changed defaults" } else { "Other changed defaults" },
+        &of(Reason::ChangedDefault),
     );
-    page.by_group("What follows from other settings", &of(Kind::Follows));
-    page.on_purpose(&of(Kind::OnPurpose));
-    for (kind, place) in [(Kind::New, "B"), (Kind::Gone, "A")] {
+    page.by_group("Derived from other settings", &of(Reason::Follows));
+    page.on_purpose(&of(Reason::OnPurpose));
+    for (kind, place) in [(Reason::New, "B"), (Reason::Gone, "A")] {
         let only = of(kind);
         let title = format!("Only in {place}");
         if all {
@@ -62,7 +60,7 @@ pub fn text(explanation: &Explanation, warnings: &[Warning], width: usize, all: 
 }
 
 struct Page {
-    lines: Vec<Line>,
+    lines: Vec<TextLine>,
     width: usize,
     name: usize,
     value: usize,
@@ -77,7 +75,7 @@ impl Page {
         let shown = explanation
             .differences
             .iter()
-            .filter(|d| !matches!(d.kind, Kind::New | Kind::Gone) || d.matters.is_some());
+            .filter(|d| !matches!(d.kind, Reason::New | Reason::Gone) || d.matters.is_some());
         let names = &mut shown.clone().map(|d| length(&d.name));
         let values = &mut shown.map(|d| length(&d.shown.0));
         Self {
@@ -89,13 +87,13 @@ impl Page {
     }
 
     fn text(&mut self, text: impl Into<String>) {
-        self.lines.push(Line::Text(text.into()));
+        self.lines.push(TextLine::Text(text.into()));
     }
 
     fn heading(&mut self, title: &str) {
         self.text("");
         let heading = self.columns(0, title, "A", "B");
-        self.lines.push(Line::Heading(heading));
+        self.lines.push(TextLine::Heading(heading));
     }
 
     fn head(&mut self, explanation: &Explanation) {
@@ -111,8 +109,8 @@ impl Page {
             return;
         }
         self.text("");
-        let title = "Should be equal, unless it is what is compared".to_owned();
-        self.lines.push(Line::Heading(title));
+        let title = "These settings differ and affect fairness".to_owned();
+        self.lines.push(TextLine::Heading(title));
         for warning in warnings {
             self.text(format!("{:INDENT$}{}", "", warning.condition));
             for (place, system) in [("A", &explanation.a), ("B", &explanation.b)] {
@@ -136,7 +134,7 @@ impl Page {
         if known.is_empty() {
             return;
         }
-        self.heading("Known to matter");
+        self.heading("Known to affect performance");
         let same_note = |a: &&Difference, b: &&Difference| note(a) == note(b);
         for of_note in known.chunk_by(same_note) {
             for difference in of_note {
@@ -191,7 +189,7 @@ impl Page {
             return;
         }
         self.text("");
-        self.lines.push(Line::Heading(format!(
+        self.lines.push(TextLine::Heading(format!(
             "{title} ({}; `--all` shows the values)",
             differences.len()
         )));
@@ -206,13 +204,11 @@ impl Page {
         }
     }
 
-    /// A name and its two values: on one line where they fit, else the values on the next one, else one
+    /// A name and its two values: on one line where they fit, otherwise the values on the next one, otherwise one
     /// below the other.
     fn row(&mut self, difference: &Difference) {
         let (a, b) = (&difference.shown.0, &difference.shown.1);
-        let rest = self
-            .width
-            .saturating_sub(INDENT + self.name + GAP + self.value + GAP);
+        let rest = self.width.saturating_sub(INDENT + self.name + GAP + self.value + GAP);
         if length(a) > self.value || length(b) > rest {
             self.text(format!("{:INDENT$}{}", "", difference.name));
             self.deeper("A", a);
@@ -230,14 +226,11 @@ impl Page {
     fn columns(&self, indent: usize, name: &str, a: &str, b: &str) -> String {
         let name_width = self.name + INDENT - indent;
         let value_width = self.value;
-        format!(
-            "{:indent$}{name:name_width$}{:GAP$}{a:value_width$}{:GAP$}{b}",
-            "", "", ""
-        )
+        format!("{:indent$}{name:name_width$}{:GAP$}{a:value_width$}{:GAP$}{b}", "", "", "")
     }
 }
 
-/// Kind, group, an older name, and why it matters.
+/// Reason, group, an older name, and why it matters.
 fn note(difference: &Difference) -> String {
     let was = difference.was.as_ref();
     let was = was.map_or_else(String::new, |was| format!(" · {was} before"));
@@ -252,31 +245,26 @@ fn note(difference: &Difference) -> String {
 /// How many of each kind, in a sentence.
 fn summary(explanation: &Explanation) -> String {
     let mut parts = Vec::new();
-    for kind in Kind::ALL {
+    for kind in Reason::ALL {
         let count = explanation.count(kind).all;
-        let is_usual = matches!(
-            kind,
-            Kind::ChangedDefault | Kind::New | Kind::Gone | Kind::OnPurpose
-        );
+        let is_usual =
+            matches!(kind, Reason::ChangedDefault | Reason::New | Reason::Gone | Reason::OnPurpose);
         match (count, kind) {
             (0, _) if !is_usual => {}
-            (1, Kind::ChangedDefault) => parts.push("1 changed default".to_owned()),
-            (_, Kind::Follows) => parts.push(format!("{count} that follow from others")),
-            (_, Kind::ChangedDefault) => parts.push(format!("{count} changed defaults")),
+            (1, Reason::ChangedDefault) => parts.push("1 changed default".to_owned()),
+            (_, Reason::Follows) => parts.push(format!("{count} derived from others")),
+            (_, Reason::ChangedDefault) => parts.push(format!("{count} changed defaults")),
             (_, kind) => parts.push(format!("{count} {}", kind.name())),
         }
     }
-    let matter: usize = Kind::ALL
-        .into_iter()
-        .map(|kind| explanation.count(kind).matter)
-        .sum();
+    let matter: usize = Reason::ALL.into_iter().map(|kind| explanation.count(kind).matter).sum();
     let matter = match matter {
-        0 => "none is known to matter".to_owned(),
-        1 => "1 of them is known to matter".to_owned(),
-        _ => format!("{matter} of them are known to matter"),
+        0 => "none is known to affect performance".to_owned(),
+        1 => "1 of them is known to affect performance".to_owned(),
+        _ => format!("{matter} of them are known to affect performance"),
     };
     if !explanation.comparable {
-        return "Two Dbms whose variables have nothing in common.".to_owned();
+        return "The two products have no variables in common.".to_owned();
     }
     if explanation.differences.is_empty() {
         return "No variable differs.".to_owned();
@@ -303,9 +291,7 @@ fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
         line.push_str(&word);
     }
     lines.push(line);
-    let indented = lines
-        .into_iter()
-        .map(|line| format!("{:indent$}{line}", ""));
+    let indented = lines.into_iter().map(|line| format!("{:indent$}{line}", ""));
     indented.collect()
 }
 

@@ -4,13 +4,12 @@ use model::Dialect;
 use plan::VariableRules;
 use serde::Serialize;
 
-use crate::stand::Stand;
+use crate::stand::{Stand, settings};
 use crate::{Condition, Facts, conditions};
 
-/// A condition in which systems differ.
+/// A condition that differs between systems.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// Which condition.
     pub condition: Condition,
     /// What holds, and where; at least two.
     pub sides: Vec<Side>,
@@ -21,14 +20,11 @@ pub struct Warning {
 /// What holds in some of the systems.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Side {
-    /// What holds.
     pub holds: String,
-    /// In which systems.
     pub systems: Vec<String>,
 }
 
 impl Warning {
-    /// What holds where, in a line.
     pub fn line(&self) -> String {
         let sides = self.sides.iter().map(|side| {
             let systems = side.systems.join(", ");
@@ -44,7 +40,7 @@ struct One<'a> {
     stand: Stand,
 }
 
-/// Every condition in which any two systems differ, the heaviest first. Each comes with what is known of
+/// Every condition that differs between any two systems, the heaviest first. Each comes with what is known of
 /// its variables; what is not known of a system is not held against it.
 pub fn unequal(systems: &[(&VariableRules, &Facts)]) -> Vec<Warning> {
     let mut all: Vec<One<'_>> = Vec::new();
@@ -52,12 +48,7 @@ pub fn unequal(systems: &[(&VariableRules, &Facts)]) -> Vec<Warning> {
         let stands = conditions(rules, facts).into_iter();
         all.extend(stands.map(|stand| One { facts, stand }));
     }
-    let scopes = [
-        None,
-        Some(Dialect::Mysql),
-        Some(Dialect::Postgres),
-        Some(Dialect::Sqlite),
-    ];
+    let scopes = [None, Some(Dialect::Mysql), Some(Dialect::Postgres), Some(Dialect::Sqlite)];
     let mut warnings = Vec::new();
     for condition in Condition::ALL {
         for scope in scopes {
@@ -78,10 +69,7 @@ fn warning(condition: Condition, all: &[&One<'_>]) -> Option<Warning> {
             Some((_, side)) => side.systems.push(system),
             None => sides.push((
                 &one.stand.key,
-                Side {
-                    holds: one.stand.text.clone(),
-                    systems: vec![system],
-                },
+                Side { holds: one.stand.text.clone(), systems: vec![system] },
             )),
         }
     }
@@ -102,12 +90,9 @@ fn text(condition: Condition, all: &[&One<'_>]) -> String {
     sentences.join(" ")
 }
 
-/// Whether configs ask for it, of the systems in which a config can.
+/// Whether configs ask for it, among the systems whose config can.
 fn who_asks(condition: Condition, all: &[&One<'_>]) -> String {
-    let could = |one: &&&One<'_>| {
-        let settings = condition.settings(one.facts.dbms.dialect());
-        !settings.is_empty()
-    };
+    let could = |one: &&&One<'_>| settings(one.facts, condition).next().is_some();
     let names = |is_asked: bool| -> Vec<&str> {
         let these = all.iter().filter(could);
         let these = these.filter(|one| one.stand.is_asked == is_asked);
@@ -127,13 +112,13 @@ fn who_asks(condition: Condition, all: &[&One<'_>]) -> String {
 
 /// The settings that decide a condition in these systems, each once.
 fn deciding(condition: Condition, all: &[&One<'_>]) -> Vec<&'static str> {
-    let mut settings = Vec::new();
+    let mut deciding = Vec::new();
     for one in all {
-        for setting in condition.settings(one.facts.dbms.dialect()) {
-            if !settings.contains(setting) {
-                settings.push(*setting);
+        for setting in settings(one.facts, condition) {
+            if !deciding.contains(&setting) {
+                deciding.push(setting);
             }
         }
     }
-    settings
+    deciding
 }

@@ -11,7 +11,6 @@ pub(crate) const EMPTY: &str = "(empty)";
 const KIB: u128 = 1 << 10;
 /// Sizes from here on are no sizes but a way to say "no limit".
 const LARGEST_SIZE: u128 = 1 << 50;
-const SIZES: [&str; 5] = ["", "K", "M", "G", "T"];
 /// Units of time, the largest first, in milliseconds.
 const TIMES: [(&str, u128); 4] = [("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)];
 
@@ -33,11 +32,7 @@ enum Unit {
 
 impl<'a> Values<'a> {
     pub(crate) const fn of(rules: &'a VariableRules, facts: &'a Facts) -> Self {
-        Self {
-            rules,
-            dbms: facts.dbms,
-            version: &facts.version,
-        }
+        Self { rules, dbms: facts.dbms, version: &facts.version }
     }
 
     /// Two values with the same canonical form mean the same.
@@ -114,10 +109,7 @@ impl<'a> Values<'a> {
     fn same(&self, name: &str, word: &str) -> String {
         let same = self.rules.same.iter().find(|same| {
             (same.patterns.is_empty() || any_fits(&same.patterns, name))
-                && same
-                    .values
-                    .iter()
-                    .any(|value| value.eq_ignore_ascii_case(word))
+                && same.values.iter().any(|value| value.eq_ignore_ascii_case(word))
         });
         same.and_then(|same| same.values.first())
             .map_or_else(|| word.to_owned(), |value| value.to_ascii_lowercase())
@@ -147,20 +139,15 @@ impl<'a> Values<'a> {
         if !(KIB..LARGEST_SIZE).contains(&bytes) || !bytes.is_multiple_of(KIB) {
             return None;
         }
-        let mut size = bytes;
+        let sizes = &self.dbms.product().options.sizes;
+        let mut size = bytes / KIB;
         let mut unit = 0;
-        while size.is_multiple_of(KIB) && unit + 1 < SIZES.len() {
+        while size.is_multiple_of(KIB) && unit + 1 < sizes.len() {
             size /= KIB;
             unit += 1;
         }
-        let letter = SIZES.get(unit)?;
-        Some(match (self.dbms, *letter) {
-            (Dbms::Postgres, "K") => format!("{size}kB"),
-            (Dbms::Postgres, letter) => format!("{size}{letter}B"),
-            (Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite | Dbms::Other, letter) => {
-                format!("{size}{letter}")
-            }
-        })
+        let suffix = sizes.get(unit)?;
+        Some(format!("{size}{suffix}"))
     }
 }
 
@@ -232,11 +219,7 @@ mod tests {
     }
 
     fn with(dbms: Dbms, version: &str, ask: impl Fn(Values<'_>) -> String) -> String {
-        ask(Values {
-            rules: &rules(dbms),
-            dbms,
-            version: &version.parse().unwrap(),
-        })
+        ask(Values { rules: &rules(dbms), dbms, version: &version.parse().unwrap() })
     }
 
     #[test]
@@ -261,11 +244,7 @@ mod tests {
             ("sync_binlog", "1", "1000"),
             ("innodb_flush_method", "", "O_DIRECT"),
             ("character_set_server", "utf8mb3", "utf8mb4"),
-            (
-                "max_seeks_for_key",
-                "18446744073709551615",
-                "18446744073709551614",
-            ),
+            ("max_seeks_for_key", "18446744073709551615", "18446744073709551614"),
             ("tls_version", "", "TLSv1.2"),
         ];
         for (name, a, b) in different {
@@ -299,10 +278,7 @@ mod tests {
         assert_eq!(mysql("innodb_log_buffer_size", "16777216"), "16M");
         assert_eq!(mysql("innodb_log_buffer_size", "16777217"), "16777217");
         assert_eq!(mysql("innodb_change_buffer_max_size", "25"), "25");
-        assert_eq!(
-            mysql("binlog_max_cache_size", "18446744073709547520"),
-            "18446744073709547520"
-        );
+        assert_eq!(mysql("binlog_max_cache_size", "18446744073709547520"), "18446744073709547520");
         assert_eq!(mysql("innodb_max_dirty_pages_pct", "90.000000"), "90");
         assert_eq!(mysql("tls_version", ""), "(empty)");
         assert_eq!(shown(Dbms::Sqlite, "3.54.1", "synchronous", "1"), "normal");

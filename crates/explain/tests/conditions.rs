@@ -17,30 +17,17 @@ fn shown(facts: &Facts) -> String {
 }
 
 fn warnings(systems: &[&Facts]) -> String {
-    let pairs: Vec<_> = systems
-        .iter()
-        .map(|facts| (rules(facts.dbms), *facts))
-        .collect();
-    let lines = unequal(&pairs).into_iter().map(|warning| {
-        format!(
-            "{}: {}\n  {}",
-            warning.condition,
-            warning.line(),
-            warning.text
-        )
-    });
+    let pairs: Vec<_> = systems.iter().map(|facts| (rules(facts.dbms), *facts)).collect();
+    let lines = unequal(&pairs)
+        .into_iter()
+        .map(|warning| format!("{}: {}\n  {}", warning.condition, warning.line(), warning.text));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 fn sqlite(journal_mode: &str, synchronous: &str) -> Facts {
     let name = format!("sqlite/{journal_mode}");
     let version = common::version("3.54.1");
-    let mut facts = Facts::of(
-        name,
-        Dbms::Sqlite,
-        version,
-        std::collections::BTreeMap::new(),
-    );
+    let mut facts = Facts::of(name, Dbms::Sqlite, version, std::collections::BTreeMap::new());
     put(&mut facts, "journal_mode", journal_mode);
     put(&mut facts, "synchronous", synchronous);
     put(&mut facts, "encoding", "UTF-8");
@@ -58,10 +45,7 @@ fn of_mysql() {
     collation: utf8mb4_0900_ai_ci
     instrumentation: performance schema
     ");
-    let mut old = with(
-        defaults(Dbms::Mysql, "5.6.24"),
-        &[("sync_binlog", "0"), ("log_bin", "ON")],
-    );
+    let mut old = with(defaults(Dbms::Mysql, "5.6.24"), &[("sync_binlog", "0"), ("log_bin", "ON")]);
     old.tls = Some("off".to_owned());
     // The binary log is not synced, and decides after a crash of the machine.
     assert_snapshot!(shown(&old), @r"
@@ -192,14 +176,8 @@ fn equal_systems_give_no_warning() {
 
 #[test]
 fn defaults_that_silently_differ() {
-    let (a, b) = (
-        defaults(Dbms::Mysql, "5.6.24"),
-        defaults(Dbms::Mysql, "8.0.33"),
-    );
-    let same = with(
-        defaults(Dbms::Mysql, "5.7.22"),
-        &[("character_set_server", "utf8mb4")],
-    );
+    let (a, b) = (defaults(Dbms::Mysql, "5.6.24"), defaults(Dbms::Mysql, "8.0.33"));
+    let same = with(defaults(Dbms::Mysql, "5.7.22"), &[("character_set_server", "utf8mb4")]);
     assert_snapshot!(warnings(&[&a, &b, &same]), @r"
     log for replicas: no binary log (mysql-5.6.24/innodb/default, mysql-5.7.22/innodb/default); binary log of ROW, synced at each commit (mysql-8.0.33/innodb/default)
       It is written, and may be synced, at each commit. No config asks for it: defaults differ. What decides it: log_bin, sync_binlog, binlog_format.
@@ -216,10 +194,7 @@ fn across_dbms() {
     maria.tls = Some("off".to_owned());
     let mut postgres = defaults(Dbms::Postgres, "18.6");
     postgres.tls = Some("TLSv1.3".to_owned());
-    let sqlite = with(
-        sqlite("wal", "1"),
-        &[("synchronous", "1"), ("journal_mode", "wal")],
-    );
+    let sqlite = with(sqlite("wal", "1"), &[("synchronous", "1"), ("journal_mode", "wal")]);
     // Logs for replicas and instruments are not comparable across Dbms, and are left out.
     assert_snapshot!(warnings(&[&maria, &postgres, &sqlite]), @r"
     durability of a commit: survives a crash of the machine (mariadb-10.5.23/innodb/default, postgres-18.6/default); survives a crash of the server, not of the machine (sqlite/wal)
@@ -239,12 +214,7 @@ fn across_dbms() {
 fn what_is_not_known_is_not_held_against_a_system() {
     let empty = |dbms: Dbms, version: &str| {
         let name = format!("{dbms}-{version}");
-        Facts::of(
-            name,
-            dbms,
-            common::version(version),
-            std::collections::BTreeMap::new(),
-        )
+        Facts::of(name, dbms, common::version(version), std::collections::BTreeMap::new())
     };
     let (a, b) = (empty(Dbms::Mysql, "8.0.33"), empty(Dbms::Postgres, "18.6"));
     assert_snapshot!(shown(&a), @"");

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{defaults, put, rules, with};
-use explain::{Difference, Explanation, Facts, Kind, explain};
+use explain::{Difference, Explanation, Facts, Reason, explain};
 use insta::assert_snapshot;
 use model::Dbms;
 
@@ -15,7 +15,7 @@ fn find<'a>(explanation: &'a Explanation, name: &str) -> Option<&'a Difference> 
     explanation.differences.iter().find(|d| d.name == name)
 }
 
-fn kind(explanation: &Explanation, name: &str) -> Option<Kind> {
+fn kind(explanation: &Explanation, name: &str) -> Option<Reason> {
     find(explanation, name).map(|difference| difference.kind)
 }
 
@@ -31,7 +31,7 @@ fn gtid_comes_first() {
     let names: Vec<&str> = first.iter().map(|d| d.name.as_str()).collect();
     assert_eq!(names, ["gtid_mode", "enforce_gtid_consistency"]);
     for difference in first {
-        assert_eq!(difference.kind, Kind::ChangedDefault);
+        assert_eq!(difference.kind, Reason::ChangedDefault);
         assert_eq!(difference.group, "binary log");
         assert_eq!(difference.a.as_deref(), Some("OFF"));
         assert_eq!(difference.b.as_deref(), Some("ON"));
@@ -60,7 +60,7 @@ fn on_purpose_says_whose() {
     let b = with(mysql("9.7.4"), &[("innodb_flush_method", "O_DIRECT")]);
     let explanation = compare(&a, &b);
     let difference = find(&explanation, "innodb_flush_method").unwrap();
-    assert_eq!(difference.kind, Kind::OnPurpose);
+    assert_eq!(difference.kind, Reason::OnPurpose);
     assert!(!difference.set_by.a && difference.set_by.b);
     // What nobody asked for comes first, on purpose after it, both before what is not known to matter.
     let at = |name: &str| {
@@ -77,12 +77,12 @@ fn options_that_are_no_variables_count_as_purpose() {
     a.variables.remove("skip_ssl");
     let b = mysql("8.0.33");
     let explanation = compare(&a, &b);
-    assert_eq!(kind(&explanation, "have_ssl"), Some(Kind::OnPurpose));
+    assert_eq!(kind(&explanation, "have_ssl"), Some(Reason::OnPurpose));
 
     let mut a = with(mysql("8.0.33"), &[("skip-log-bin", "ON")]);
     put(&mut a, "log_bin", "OFF");
     let explanation = compare(&a, &mysql("8.0.33"));
-    assert_eq!(kind(&explanation, "log_bin"), Some(Kind::OnPurpose));
+    assert_eq!(kind(&explanation, "log_bin"), Some(Reason::OnPurpose));
 }
 
 #[test]
@@ -92,21 +92,14 @@ fn set_alike_and_yet_different_is_told() {
     let mut b = with(defaults(Dbms::Mariadb, "11.8.9"), &set);
     put(&mut b, "innodb_flush_method", "O_DIRECT");
     let explanation = compare(&a, &b);
-    assert_eq!(
-        kind(&explanation, "innodb_flush_method"),
-        Some(Kind::NotAsSet)
-    );
+    assert_eq!(kind(&explanation, "innodb_flush_method"), Some(Reason::NotAsSet));
     assert_eq!(explanation.differences[0].name, "innodb_flush_method");
 }
 
 #[test]
 fn a_variable_that_was_renamed_keeps_its_value() {
     // 5.6 has tx_isolation only, 5.7 has both names, 8.0 the new one.
-    for (a, b) in [
-        ("5.6.24", "5.7.22"),
-        ("5.6.24", "8.0.33"),
-        ("5.7.22", "9.7.4"),
-    ] {
+    for (a, b) in [("5.6.24", "5.7.22"), ("5.6.24", "8.0.33"), ("5.7.22", "9.7.4")] {
         let explanation = compare(&mysql(a), &mysql(b));
         assert_eq!(kind(&explanation, "tx_isolation"), None, "{a} {b}");
         assert_eq!(kind(&explanation, "transaction_isolation"), None, "{a} {b}");
@@ -115,15 +108,12 @@ fn a_variable_that_was_renamed_keeps_its_value() {
     put(&mut a, "tx_isolation", "READ-COMMITTED");
     let explanation = compare(&a, &mysql("8.0.33"));
     let difference = find(&explanation, "transaction_isolation").unwrap();
-    assert_eq!(difference.kind, Kind::ChangedDefault);
+    assert_eq!(difference.kind, Reason::ChangedDefault);
     assert_eq!(difference.was.as_deref(), Some("tx_isolation"));
     // An option under the old name is a purpose, too.
     let a = with(mysql("5.6.24"), &[("tx_isolation", "READ-COMMITTED")]);
     let explanation = compare(&a, &mysql("8.0.33"));
-    assert_eq!(
-        kind(&explanation, "transaction_isolation"),
-        Some(Kind::OnPurpose)
-    );
+    assert_eq!(kind(&explanation, "transaction_isolation"), Some(Reason::OnPurpose));
 }
 
 #[test]
@@ -153,33 +143,27 @@ fn what_follows_from_other_settings_is_no_changed_default() {
     put(&mut b, "innodb_old_blocks_time", "7");
     let explanation = compare(&mysql("8.0.33"), &b);
     let kinds = explanation.differences.iter();
-    let kinds: Vec<(&str, Kind, &str)> = kinds
-        .map(|d| (d.name.as_str(), d.kind, d.shown.1.as_str()))
-        .collect();
+    let kinds: Vec<(&str, Reason, &str)> =
+        kinds.map(|d| (d.name.as_str(), d.kind, d.shown.1.as_str())).collect();
     assert_eq!(
         kinds,
         [
-            ("innodb_buffer_pool_size", Kind::OnPurpose, "10G"),
-            ("innodb_buffer_pool_instances", Kind::OnPurpose, "8"),
-            ("innodb_old_blocks_time", Kind::Follows, "7"),
+            ("innodb_buffer_pool_size", Reason::OnPurpose, "10G"),
+            ("innodb_buffer_pool_instances", Reason::OnPurpose, "8"),
+            ("innodb_old_blocks_time", Reason::Follows, "7"),
         ]
     );
 }
 
 #[test]
 fn units_that_changed_are_no_difference() {
-    let (a, b) = (
-        defaults(Dbms::Postgres, "9.6.24"),
-        defaults(Dbms::Postgres, "10.23"),
-    );
+    let (a, b) = (defaults(Dbms::Postgres, "9.6.24"), defaults(Dbms::Postgres, "10.23"));
     let explanation = compare(&a, &b);
     for name in ["max_wal_size", "min_wal_size", "wal_segment_size"] {
         assert_eq!(kind(&explanation, name), None, "{name}");
     }
-    let names: Vec<&str> = explanation
-        .of(Kind::ChangedDefault)
-        .map(|d| d.name.as_str())
-        .collect();
+    let names: Vec<&str> =
+        explanation.of(Reason::ChangedDefault).map(|d| d.name.as_str()).collect();
     assert_snapshot!(names.join(" "), @"wal_level max_parallel_workers_per_gather password_encryption hot_standby max_replication_slots max_wal_senders log_directory log_line_prefix");
 }
 
@@ -198,7 +182,7 @@ fn several_against_a_base() {
     assert_snapshot!(shown("gtid_mode"), @r#"[ChangedDefault] ["OFF", "OFF", "OFF", "ON"] binary log"#);
     assert_snapshot!(shown("innodb_change_buffer_max_size"), @r#"[ChangedDefault] ["25", "25", "25", "5"] adaptive hash index and change buffer"#);
     assert_snapshot!(shown("innodb_redo_log_capacity"), @r#"[New] ["–", "–", "100M", "100M"] redo, undo and purge"#);
-    assert!(overview.names.iter().any(|names| names.kind == Kind::New));
+    assert!(overview.names.iter().any(|names| names.kind == Reason::New));
     assert!(overview.rows.iter().all(|row| row.values.len() == 4));
 }
 
@@ -209,33 +193,21 @@ fn variables_of_unlike_dbms_are_not_compared() {
     assert!(!explanation.comparable);
     assert_eq!(explanation.differences, []);
     let maria = compare(&a, &defaults(Dbms::Mariadb, "11.8.9"));
-    assert_eq!(kind(&maria, "gtid_mode"), Some(Kind::Gone));
-    assert_eq!(
-        kind(&maria, "performance_schema"),
-        Some(Kind::ChangedDefault)
-    );
+    assert_eq!(kind(&maria, "gtid_mode"), Some(Reason::Gone));
+    assert_eq!(kind(&maria, "performance_schema"), Some(Reason::ChangedDefault));
 }
 
 /// Both configs ask for the same; what follows from it differs by version, and that is not on purpose.
 #[test]
 fn the_same_option_in_both_is_no_purpose() {
-    let set = [
-        ("performance_schema", "ON"),
-        ("character_set_server", "utf8mb4"),
-    ];
+    let set = [("performance_schema", "ON"), ("character_set_server", "utf8mb4")];
     let (a, b) = (with(mysql("5.7.22"), &set), with(mysql("9.7.4"), &set));
     let explanation = compare(&a, &b);
     let difference = find(&explanation, "performance_schema_max_rwlock_classes").unwrap();
-    assert_eq!(difference.kind, Kind::ChangedDefault);
+    assert_eq!(difference.kind, Reason::ChangedDefault);
     assert!(!difference.set_by.a && !difference.set_by.b);
-    assert_eq!(
-        kind(&explanation, "collation_server"),
-        Some(Kind::ChangedDefault)
-    );
-    assert_eq!(
-        kind(&explanation, "performance_schema_max_logger_classes"),
-        Some(Kind::New)
-    );
+    assert_eq!(kind(&explanation, "collation_server"), Some(Reason::ChangedDefault));
+    assert_eq!(kind(&explanation, "performance_schema_max_logger_classes"), Some(Reason::New));
 }
 
 /// `instances/NAME/data` is ours, and what lies beside it belongs to the instance, too.
@@ -245,11 +217,7 @@ fn directories_of_an_instance_are_no_difference() {
         let mut facts = mysql("8.0.33");
         put(&mut facts, "datadir", &format!("/lab/{place}/data/"));
         put(&mut facts, "tmpdir", &format!("/lab/{place}/tmp"));
-        put(
-            &mut facts,
-            "general_log_file",
-            &format!("/lab/{place}/data/vm.log"),
-        );
+        put(&mut facts, "general_log_file", &format!("/lab/{place}/data/vm.log"));
         Facts::of(facts.system, facts.dbms, facts.version, facts.variables)
     };
     assert_eq!(compare(&at("a"), &at("b")).differences, []);

@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::{all, put, rules, text};
-use explain::{Difference, Facts, Kind, explain};
+use explain::{Difference, Facts, Reason, explain};
 use model::Dbms;
 use proptest::prelude::*;
 
@@ -21,10 +21,10 @@ fn pairs() -> Vec<(Facts, Facts)> {
     all.iter().flat_map(of_a).collect()
 }
 
-const fn mirrored(kind: Kind) -> Kind {
+const fn mirrored(kind: Reason) -> Reason {
     match kind {
-        Kind::New => Kind::Gone,
-        Kind::Gone => Kind::New,
+        Reason::New => Reason::Gone,
+        Reason::Gone => Reason::New,
         other => other,
     }
 }
@@ -63,10 +63,7 @@ fn equal_systems_have_no_difference() {
 fn groups_hold_what_there_is() {
     for (a, b) in pairs() {
         let explanation = explain(rules(a.dbms), &a, &b);
-        let other = explanation
-            .differences
-            .iter()
-            .filter(|d| d.group == "other");
+        let other = explanation.differences.iter().filter(|d| d.group == "other");
         let names: Vec<&str> = other.map(|d| d.name.as_str()).collect();
         let all = explanation.differences.len();
         assert!(

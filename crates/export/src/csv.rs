@@ -17,10 +17,7 @@ impl<W: Write> Csv<W> {
     pub(crate) fn begin(columns: &[Column], mut out: W) -> Result<Self, ExportError> {
         let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
         writeln!(out, "{}", names.join(","))?;
-        Ok(Self {
-            out,
-            line: String::new(),
-        })
+        Ok(Self { out, line: String::new() })
     }
 
     pub(crate) fn row(&mut self, row: &[Value<'_>]) -> Result<(), ExportError> {

@@ -10,34 +10,26 @@ use hdrhistogram::serialization::interval_log::{
     IntervalLogWriter, IntervalLogWriterBuilder, IntervalLogWriterError, Tag,
 };
 use hdrhistogram::serialization::{V2DeflateSerializeError, V2DeflateSerializer};
-use model::{Interval, Latency, StepPlace};
+use model::{Clock, Interval, Latency, StepPlace};
 
-use crate::{Clock, ExportError};
+use crate::ExportError;
 
-/// Nanoseconds of a millisecond: the unit in which such logs tell the longest.
+/// Nanoseconds of a millisecond: such logs give the maximum in milliseconds.
 const MAX_DIVISOR: f64 = 1e6;
 
-/// The buffers in which histograms are packed.
+/// Buffers for packing histograms.
 pub struct Packer(V2DeflateSerializer);
 
-impl Packer {
-    /// Empty buffers.
-    pub fn new() -> Self {
+impl Default for Packer {
+    fn default() -> Self {
         Self(V2DeflateSerializer::new())
     }
 }
 
-impl Default for Packer {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// Writes an interval log.
 pub struct IntervalLog<'a, W: Write + 'a>(IntervalLogWriter<'a, 'a, W, V2DeflateSerializer>);
 
 impl<'a, W: Write + 'a> IntervalLog<'a, W> {
-    /// A log that says what it is `about` in a comment, and when the run started where that is known.
+    /// A log with a comment `about` its content, and the start of the run if known.
     pub fn begin(
         out: &'a mut W,
         packer: &'a mut Packer,
@@ -75,9 +67,7 @@ impl<'a, W: Write + 'a> IntervalLog<'a, W> {
     ) -> Result<(), ExportError> {
         let (start, length): (Duration, Duration) = (interval.start.into(), interval.length.into());
         let histogram = latency.histogram();
-        let written = self
-            .0
-            .write_histogram(histogram, start, length, Tag::new(tag));
+        let written = self.0.write_histogram(histogram, start, length, Tag::new(tag));
         written.map_err(not_written)
     }
 }
@@ -86,14 +76,8 @@ impl<'a, W: Write + 'a> IntervalLog<'a, W> {
 fn tag(place: &StepPlace, kind: &str, clock: Clock) -> String {
     let trial = &place.trial;
     let clock = clock.word();
-    let tag = format!(
-        "{}:{}:{}:{kind}:{clock}",
-        trial.system, trial.round, place.step
-    );
-    tag.replace(
-        |c: char| c == ',' || c.is_whitespace() || c.is_control(),
-        "_",
-    )
+    let tag = format!("{}:{}:{}:{kind}:{clock}", trial.system, trial.round, place.step);
+    tag.replace(|c: char| c == ',' || c.is_whitespace() || c.is_control(), "_")
 }
 
 fn not_written(error: IntervalLogWriterError<V2DeflateSerializeError>) -> ExportError {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::{Column, ExportError, Value};
 
-/// Fields in the order of the columns; a value that there is not is `null`.
+/// Fields in the order of the columns; a missing value is `null`.
 pub(crate) struct JsonLines<W> {
     columns: &'static [Column],
     out: W,
@@ -13,11 +13,7 @@ pub(crate) struct JsonLines<W> {
 
 impl<W: Write> JsonLines<W> {
     pub(crate) const fn begin(columns: &'static [Column], out: W) -> Self {
-        Self {
-            columns,
-            out,
-            line: Vec::new(),
-        }
+        Self { columns, out, line: Vec::new() }
     }
 
     pub(crate) fn row(&mut self, row: &[Value<'_>]) -> Result<(), ExportError> {

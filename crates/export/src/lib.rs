@@ -1,11 +1,10 @@
-//! What was measured and concluded, for other programs: rows in, files out.
+//! Measurements and comparisons for other programs: rows in, files out.
 //!
 //! Nothing is held that can be written at once, so that a run of any length can be exported. A table is
 //! a list of [`Column`]s and a function from one piece of a run to its row (see [`table`]); [`RowWriter`]
 //! sets rows as CSV, JSON lines or Parquet. [`IntervalLog`] and [`open_metrics`] are for the formats that
-//! are no tables. What each column means is the contract in `docs/formats.md`.
+//! are no tables. The meaning of each column is the contract in `docs/export.md`.
 
-mod clock;
 mod csv;
 mod error;
 mod hdr;
@@ -16,8 +15,7 @@ mod row;
 pub mod table;
 mod writer;
 
-pub use clock::Clock;
 pub use error::ExportError;
 pub use hdr::{IntervalLog, Packer};
-pub use row::{Column, Kind, Value};
+pub use row::{Column, ColumnType, Value};
 pub use writer::{RowFormat, RowWriter};

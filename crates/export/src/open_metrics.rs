@@ -14,7 +14,7 @@ pub use comparisons::comparisons;
 pub use histograms::Histograms;
 pub use measurements::Measurements;
 
-/// What stands above the samples of a family; an empty unit is none.
+/// The metadata above the samples of a family; an empty unit means none.
 fn head(out: &mut impl Write, name: &str, kind: &str, unit: &str, help: &str) -> io::Result<()> {
     writeln!(out, "# TYPE {name} {kind}")?;
     if !unit.is_empty() {
@@ -23,7 +23,6 @@ fn head(out: &mut impl Write, name: &str, kind: &str, unit: &str, help: &str) ->
     writeln!(out, "# HELP {name} {}", escaped(help))
 }
 
-/// What stands at the end.
 fn end(out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"# EOF\n")?;
     out.flush()
@@ -31,9 +30,7 @@ fn end(out: &mut impl Write) -> io::Result<()> {
 
 /// `a="1",b="2"`.
 fn labels(pairs: &[(&str, &str)]) -> String {
-    let pairs = pairs
-        .iter()
-        .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)));
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value)));
     pairs.collect::<Vec<_>>().join(",")
 }
 
@@ -50,7 +47,6 @@ fn escaped(text: &str) -> String {
     safe
 }
 
-/// A sample's value.
 fn number(value: f64) -> String {
     if value.is_nan() {
         "NaN".to_owned()
@@ -65,8 +61,7 @@ fn number(value: f64) -> String {
 
 /// A timestamp after a value: seconds since 1970, or nothing where it is not known.
 fn at(time: Option<f64>) -> String {
-    time.filter(|time| time.is_finite())
-        .map_or_else(String::new, |time| format!(" {time}"))
+    time.filter(|time| time.is_finite()).map_or_else(String::new, |time| format!(" {time}"))
 }
 
 #[cfg(test)]

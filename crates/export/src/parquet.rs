@@ -9,9 +9,9 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::parser::parse_message_type;
 
-use crate::{Column, ExportError, Kind, Value};
+use crate::{Column, ColumnType, ExportError, Value};
 
-/// Rows of a group: what is held at once, some tens of megabytes at most.
+/// Rows of a group, held in memory: some tens of megabytes at most.
 const GROUP: usize = 1 << 16;
 
 /// Text is a string, a count INT64, a number DOUBLE; what may be absent is optional.
@@ -88,14 +88,11 @@ impl<W: Write + Send> Parquet<W> {
 impl Held {
     fn new(column: &Column) -> Self {
         let values = match column.kind {
-            Kind::Text => Values::Text(Vec::new()),
-            Kind::Count => Values::Count(Vec::new()),
-            Kind::Number => Values::Number(Vec::new()),
+            ColumnType::Text => Values::Text(Vec::new()),
+            ColumnType::Count => Values::Count(Vec::new()),
+            ColumnType::Number => Values::Number(Vec::new()),
         };
-        Self {
-            values,
-            present: Vec::new(),
-        }
+        Self { values, present: Vec::new() }
     }
 
     fn push(&mut self, column: &Column, value: &Value<'_>) -> Result<(), ExportError> {
@@ -119,7 +116,7 @@ impl Held {
         Ok(())
     }
 
-    /// Writes what is held, and holds nothing then.
+    /// Writes the held rows, and forgets them.
     fn write(
         &mut self,
         column: &Column,
@@ -141,9 +138,7 @@ fn put<D: DataType>(
     held: &mut Vec<D::T>,
     present: Option<&[i16]>,
 ) -> Result<(), ExportError> {
-    writer
-        .typed::<D>()
-        .write_batch(held.as_slice(), present, None)?;
+    writer.typed::<D>().write_batch(held.as_slice(), present, None)?;
     writer.close()?;
     held.clear();
     Ok(())
@@ -159,16 +154,12 @@ fn shared(held: &[ByteArray], text: &str) -> ByteArray {
 
 fn schema(name: &str, columns: &[Column]) -> String {
     let fields = columns.iter().map(|column| {
-        let repeated = if column.optional {
-            "OPTIONAL"
-        } else {
-            "REQUIRED"
-        };
+        let repeated = if column.optional { "OPTIONAL" } else { "REQUIRED" };
         let field = column.name;
         match column.kind {
-            Kind::Text => format!("{repeated} BYTE_ARRAY {field} (STRING);"),
-            Kind::Count => format!("{repeated} INT64 {field};"),
-            Kind::Number => format!("{repeated} DOUBLE {field};"),
+            ColumnType::Text => format!("{repeated} BYTE_ARRAY {field} (STRING);"),
+            ColumnType::Count => format!("{repeated} INT64 {field};"),
+            ColumnType::Number => format!("{repeated} DOUBLE {field};"),
         }
     });
     let fields: Vec<String> = fields.collect();

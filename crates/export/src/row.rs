@@ -1,77 +1,58 @@
 //! Columns and the values in them.
 
-/// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Words.
+pub enum ColumnType {
     Text,
     /// A whole number, zero or more.
     Count,
-    /// A real number.
     Number,
 }
 
-/// One column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its name: lower-case letters and `_`.
     pub name: &'static str,
-    /// What it holds.
-    pub kind: Kind,
+    pub kind: ColumnType,
     /// May a row have no value there?
     pub optional: bool,
 }
 
 impl Column {
     pub(crate) const fn text(name: &'static str) -> Self {
-        Self::needed(name, Kind::Text)
+        Self::needed(name, ColumnType::Text)
     }
 
     pub(crate) const fn count(name: &'static str) -> Self {
-        Self::needed(name, Kind::Count)
+        Self::needed(name, ColumnType::Count)
     }
 
     pub(crate) const fn number(name: &'static str) -> Self {
-        Self::needed(name, Kind::Number)
+        Self::needed(name, ColumnType::Number)
     }
 
     /// A real number that a row may lack.
     pub(crate) const fn maybe(name: &'static str) -> Self {
-        Self {
-            name,
-            kind: Kind::Number,
-            optional: true,
-        }
+        Self { name, kind: ColumnType::Number, optional: true }
     }
 
-    const fn needed(name: &'static str, kind: Kind) -> Self {
-        Self {
-            name,
-            kind,
-            optional: false,
-        }
+    const fn needed(name: &'static str, kind: ColumnType) -> Self {
+        Self { name, kind, optional: false }
     }
 }
 
-/// One value of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// There is none.
     Absent,
-    /// Words.
     Text(&'a str),
-    /// A whole number.
     Count(u64),
     /// A real number; finite.
     Number(f64),
 }
 
 impl Value<'_> {
-    /// A number where there is one; what is not finite is none.
+    /// A number; `None` for missing and non-finite ones.
     pub(crate) fn maybe(number: Option<f64>) -> Self {
-        number
-            .filter(|number| number.is_finite())
-            .map_or(Self::Absent, Self::Number)
+        number.filter(|number| number.is_finite()).map_or(Self::Absent, Self::Number)
     }
 }
 

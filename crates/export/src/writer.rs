@@ -7,7 +7,6 @@ use crate::json_lines::JsonLines;
 use crate::parquet::Parquet;
 use crate::{Column, ExportError, Value};
 
-/// A format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
     /// A header line, then a line a row.
@@ -18,7 +17,6 @@ pub enum RowFormat {
     Parquet,
 }
 
-/// Writes the rows of one table.
 pub struct RowWriter<W: Write + Send>(Inner<W>);
 
 enum Inner<W: Write + Send> {
@@ -52,7 +50,7 @@ impl<W: Write + Send> RowWriter<W> {
         }
     }
 
-    /// What is still to be written: without it the file is not whole.
+    /// Writes the rest: without it the file is incomplete.
     pub fn finish(self) -> Result<(), ExportError> {
         match self.0 {
             Inner::Csv(csv) => csv.finish(),

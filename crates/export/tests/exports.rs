@@ -1,4 +1,4 @@
-//! What other programs read, read back.
+//! Exports, read back as other programs read them.
 
 #![expect(clippy::unwrap_used, reason = "what tests share is part of them")]
 
@@ -7,14 +7,14 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine;
 use export::table::{comparisons, histograms, intervals, measurements};
-use export::{Clock, IntervalLog, Packer, RowFormat, RowWriter, Value, open_metrics};
+use export::{IntervalLog, Packer, RowFormat, RowWriter, Value, open_metrics};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use model::{
-    Cell, Comparison, Evidence, Interval, IntervalNumbers, KindInterval, KindNumbers, Latency,
-    MetricId, Nanos, Readings, Reason, RunId, StepHistogram, StepId, StepPlace, TrialKey, Unit,
-    Verdict,
+    Cell, Clock, Comparison, Evidence, Interval, IntervalNumbers, KindInterval, KindNumbers,
+    Latency, MetricId, Nanos, Readings, Reason, RunId, StepHistogram, StepId, StepPlace, TrialKey,
+    Unit, Verdict,
 };
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
@@ -40,11 +40,7 @@ fn cell(system: &str, metric: &str, unit: Unit, value: f64) -> Cell {
 
 fn place(system: &str) -> StepPlace {
     StepPlace {
-        trial: TrialKey {
-            round: 1,
-            position: 2,
-            system: system.into(),
-        },
+        trial: TrialKey { round: 1, position: 2, system: system.into() },
         step: StepId::new("qr100"),
         clients: 4,
         kinds: vec!["query".into(), "insert".into()],
@@ -136,10 +132,7 @@ fn a_name_is_no_formula_in_csv_and_itself_elsewhere() {
     let cell = cell("=cmd|' /C calc'!A0", "rate", Unit::RowsPerSecond, -1.5);
     let row = measurements::row(&run, &cell);
     let csv = text(RowFormat::Csv, measurements::COLUMNS, &[&row[..]]);
-    assert!(
-        csv.ends_with("\nr1,1,2,'=cmd|' /C calc'!A0,l.i0,4,rate,rows/s,-1.5\n"),
-        "{csv}"
-    );
+    assert!(csv.ends_with("\nr1,1,2,'=cmd|' /C calc'!A0,l.i0,4,rate,rows/s,-1.5\n"), "{csv}");
     let json = text(RowFormat::JsonLines, measurements::COLUMNS, &[&row[..]]);
     assert!(json.contains("\"system\":\"=cmd|' /C calc'!A0\""), "{json}");
 }
@@ -181,15 +174,8 @@ fn the_evidence_of_a_comparison_ends_its_row() {
         slice_pairs: None,
     });
     let words = comparisons::Words::of(&one);
-    let csv = text(
-        RowFormat::Csv,
-        comparisons::COLUMNS,
-        &[&comparisons::row(&run, &one, &words)],
-    );
-    assert!(
-        csv.ends_with(",regressed,,0.5,4.5,1.5,0.02,0.125,0.25,0.74,3 7,\n"),
-        "{csv}"
-    );
+    let csv = text(RowFormat::Csv, comparisons::COLUMNS, &[&comparisons::row(&run, &one, &words)]);
+    assert!(csv.ends_with(",regressed,,0.5,4.5,1.5,0.02,0.125,0.25,0.74,3 7,\n"), "{csv}");
 }
 
 #[test]
@@ -246,23 +232,12 @@ fn a_histogram_has_a_row_for_each_bucket_that_is_not_empty() {
 #[test]
 fn parquet_reads_back_with_what_is_absent() {
     let run = run();
-    let all = [
-        compared(Verdict::Regressed, Some(0.75)),
-        compared(Verdict::Unchanged, None),
-    ];
+    let all = [compared(Verdict::Regressed, Some(0.75)), compared(Verdict::Unchanged, None)];
     let words = all.each_ref().map(comparisons::Words::of);
     let rows = [0, 1].map(|place| comparisons::row(&run, &all[place], &words[place]));
-    let bytes = written(
-        RowFormat::Parquet,
-        comparisons::COLUMNS,
-        &[&rows[0], &rows[1]],
-    );
+    let bytes = written(RowFormat::Parquet, comparisons::COLUMNS, &[&rows[0], &rows[1]]);
     let (_directory, reader) = reopened(&bytes);
-    let read: Vec<_> = reader
-        .get_row_iter(None)
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
+    let read: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
     assert_eq!(read.len(), 2);
     assert_eq!(read[0].get_string(0).unwrap(), "r1");
     assert_eq!(read[0].get_long(2).unwrap(), 4);
@@ -277,10 +252,7 @@ fn parquet_without_rows_is_a_file_with_columns() {
     let (_directory, reader) = reopened(&bytes);
     let about = reader.metadata().file_metadata();
     assert_eq!(about.num_rows(), 0);
-    assert_eq!(
-        about.schema_descr().num_columns(),
-        measurements::COLUMNS.len()
-    );
+    assert_eq!(about.schema_descr().num_columns(), measurements::COLUMNS.len());
 }
 
 #[test]
@@ -325,7 +297,7 @@ fn an_interval_log_reads_back() {
         stalled: Nanos(0),
         readings: Readings::default(),
     };
-    let (mut log, mut packer) = (Vec::new(), Packer::new());
+    let (mut log, mut packer) = (Vec::new(), Packer::default());
     let started = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
     let mut writer = IntervalLog::begin(&mut log, &mut packer, "run r1", Some(started)).unwrap();
     writer.interval(&place, &second).unwrap();
@@ -340,12 +312,10 @@ fn an_interval_log_reads_back() {
         assert_eq!(one.start_timestamp(), Duration::from_secs(1));
         assert_eq!(one.duration(), Duration::from_millis(500));
         tags.push(one.tag().unwrap().as_str());
-        let packed = base64::engine::general_purpose::STANDARD
-            .decode(one.encoded_histogram())
-            .unwrap();
-        let histogram: Histogram<u64> = Deserializer::new()
-            .deserialize(&mut packed.as_slice())
-            .unwrap();
+        let packed =
+            base64::engine::general_purpose::STANDARD.decode(one.encoded_histogram()).unwrap();
+        let histogram: Histogram<u64> =
+            Deserializer::new().deserialize(&mut packed.as_slice()).unwrap();
         read.push(histogram);
     }
     assert_eq!(
@@ -365,14 +335,8 @@ fn open_metrics_keeps_the_samples_of_a_family_together() {
     let run = run();
     let mut all = open_metrics::Measurements::new(&run);
     for system in ["a", "b\"c"] {
-        all.add(
-            &cell(system, "rate", Unit::RowsPerSecond, 10.5),
-            Some(1_000.0),
-        );
-        all.add(
-            &cell(system, "server.cpu/o", Unit::MicrosPerOp, 1500.0),
-            None,
-        );
+        all.add(&cell(system, "rate", Unit::RowsPerSecond, 10.5), Some(1_000.0));
+        all.add(&cell(system, "server.cpu/o", Unit::MicrosPerOp, 1500.0), None);
     }
     let mut bytes = Vec::new();
     all.write(&mut bytes).unwrap();
@@ -395,9 +359,7 @@ fn open_metrics_keeps_the_samples_of_a_family_together() {
             format!("{cpu}{{{b},metric=\"server.cpu/o\"}} 0.0015"),
         ]
     );
-    assert!(text.starts_with(&format!(
-        "# TYPE {rate} gauge\n# UNIT {rate} rows_per_second\n"
-    )));
+    assert!(text.starts_with(&format!("# TYPE {rate} gauge\n# UNIT {rate} rows_per_second\n")));
     assert!(text.ends_with("\n# EOF\n"));
     assert_eq!(text.matches("# TYPE").count(), 2);
 }
@@ -467,9 +429,7 @@ fn open_metrics_says_the_verdict_as_a_set_of_states() {
     let labels = "run=\"r1\",base=\"a\",system=\"b\",step=\"l.i0\",clients=\"4\",metric=\"rate\"";
     let verdict = "backslide_comparison_verdict";
     assert!(text.contains(&format!("backslide_comparison_ratio{{{labels}}} 0.75\n")));
-    assert!(text.contains(&format!(
-        "{verdict}{{{labels},{verdict}=\"regressed\"}} 1\n"
-    )));
+    assert!(text.contains(&format!("{verdict}{{{labels},{verdict}=\"regressed\"}} 1\n")));
     assert!(text.contains(&format!("{verdict}{{{labels},{verdict}=\"improved\"}} 0\n")));
     assert!(!text.contains("q_value{"), "there is none");
 }

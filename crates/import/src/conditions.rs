@@ -3,82 +3,17 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fmt;
 
 use model::Unit;
 
-use crate::file::{Line, quote};
-use crate::{ImportError, Row};
+use crate::file::{FileLine, quote};
+use crate::{ImportError, ImportedStep, Scale, Stated};
 
-/// A condition that a file states, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stated<T> {
-    /// What it is.
-    pub value: T,
-    /// The file.
-    pub origin: String,
-    /// The line in it.
-    pub line: usize,
-}
-
-impl<T> Stated<T> {
-    pub(crate) fn at(line: Line<'_>, value: T) -> Self {
-        Self {
-            value,
-            origin: line.origin.to_owned(),
-            line: line.number,
-        }
-    }
-
-    fn place(&self) -> Line<'_> {
-        Line::at(&self.origin, self.line)
-    }
-}
-
-/// How much data a test works on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
-    /// Of sysbench.
-    Tables {
-        /// How many.
-        tables: u32,
-        /// Rows of each.
-        rows: u64,
-    },
-    /// Rows of the Insert Benchmark, as the name of a system says it.
-    Rows(u64),
-    /// The scaling factor of pgbench.
-    Factor(u64),
-}
-
-impl Scale {
-    /// The number of tables and the rows of each; of pgbench those of its largest table.
-    pub(crate) fn tables(self) -> (u32, u64) {
-        const ACCOUNTS_EACH: u64 = 100_000;
-        match self {
-            Self::Tables { tables, rows } => (tables, rows),
-            Self::Rows(rows) => (1, rows),
-            Self::Factor(factor) => (1, factor.saturating_mul(ACCOUNTS_EACH)),
-        }
-    }
-}
-
-impl fmt::Display for Scale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tables { tables: 1, rows } => write!(f, "1 table of {rows} rows"),
-            Self::Tables { tables, rows } => write!(f, "{tables} tables of {rows} rows"),
-            Self::Rows(rows) => write!(f, "{rows} rows"),
-            Self::Factor(factor) => write!(f, "scaling factor {factor}"),
-        }
-    }
-}
-
-/// The CPUs of the host, where files state them, else those that were given.
+/// The CPUs of the host, where files state them, otherwise the given ones.
 ///
 /// # Errors
 /// When files state different numbers, or another than was given: a run is of one host.
-pub(crate) fn cpus(rows: &[Row], given: Option<u32>) -> Result<Option<u32>, ImportError> {
+pub(crate) fn cpus(rows: &[ImportedStep], given: Option<u32>) -> Result<Option<u32>, ImportError> {
     let mut stated = rows.iter().filter_map(|row| row.cpus.as_ref());
     let Some(first) = stated.next() else {
         return Ok(given);
@@ -105,7 +40,7 @@ pub(crate) fn cpus(rows: &[Row], given: Option<u32>) -> Result<Option<u32>, Impo
 ///
 /// # Errors
 /// When files state different ones for a test.
-pub(crate) fn scales(rows: &[Row]) -> Result<Vec<(&str, Scale)>, ImportError> {
+pub(crate) fn scales(rows: &[ImportedStep]) -> Result<Vec<(&str, Scale)>, ImportError> {
     let mut known: HashMap<&str, &Stated<Scale>> = HashMap::new();
     let mut scales = Vec::new();
     for row in rows {
@@ -135,11 +70,11 @@ pub(crate) fn scales(rows: &[Row]) -> Result<Vec<(&str, Scale)>, ImportError> {
 ///
 /// # Errors
 /// When it has not.
-pub(crate) fn units(rows: &[Row]) -> Result<(), ImportError> {
-    let mut known: HashMap<(&str, &str), (Unit, Line<'_>)> = HashMap::new();
+pub(crate) fn units(rows: &[ImportedStep]) -> Result<(), ImportError> {
+    let mut known: HashMap<(&str, &str), (Unit, FileLine<'_>)> = HashMap::new();
     for row in rows {
         for (measured, line) in row.measurements.iter().zip(&row.lines) {
-            let here = Line::at(&row.origin, *line);
+            let here = FileLine::at(&row.origin, *line);
             let metric = measured.metric.0.as_str();
             let key = (row.test.as_str(), metric);
             let (unit, there) = *known.entry(key).or_insert((measured.unit, here));
@@ -161,17 +96,17 @@ mod tests {
     use crate::file::file;
 
     /// A row of the second line of a file.
-    fn row(origin: &str, system: &str) -> Row {
+    fn row(origin: &str, system: &str) -> ImportedStep {
         let file = file(origin, "one\ntwo");
-        Row::new(file.end(), system, "point", 8)
+        ImportedStep::new(file.end(), system, "point", 8)
     }
 
-    fn with_scale(mut row: Row, value: Scale) -> Row {
+    fn with_scale(mut row: ImportedStep, value: Scale) -> ImportedStep {
         row.scale = Some(Stated::at(row.place(), value));
         row
     }
 
-    fn with_cpus(mut row: Row, value: u32) -> Row {
+    fn with_cpus(mut row: ImportedStep, value: u32) -> ImportedStep {
         row.cpus = Some(Stated::at(row.place(), value));
         row
     }
@@ -191,22 +126,13 @@ mod tests {
             "10M.txt:2: `point` has 8 tables of 1000000 rows here, 1 table of 1000000 rows in 1M.txt:2: import what was measured with each as a run of its own"
         );
         // With another number of clients it is the same sweep.
-        let swept = Row {
-            clients: 1,
-            ..large.clone()
-        };
+        let swept = ImportedStep { clients: 1, ..large.clone() };
         assert!(scales(&[small.clone(), swept]).is_err());
-        let other_test = Row {
-            test: "scan".to_owned(),
-            ..large
-        };
+        let other_test = ImportedStep { test: "scan".to_owned(), ..large };
         let known = [small.clone(), unknown, small, other_test];
         assert_eq!(
             scales(&known),
-            Ok(vec![
-                ("point", tables(1, 1_000_000)),
-                ("scan", tables(8, 1_000_000))
-            ])
+            Ok(vec![("point", tables(1, 1_000_000)), ("scan", tables(8, 1_000_000))])
         );
         let factors = [10, 100].map(|f| with_scale(row("pg.txt", "pg18"), Scale::Factor(f)));
         let error = scales(&factors).unwrap_err();
@@ -226,10 +152,7 @@ mod tests {
             "{error}"
         );
         let error = cpus(&[small], Some(40)).unwrap_err().to_string();
-        assert!(
-            error.starts_with("a.txt:2: 8 CPUs here, and --cpus says 40"),
-            "{error}"
-        );
+        assert!(error.starts_with("a.txt:2: 8 CPUs here, and --cpus says 40"), "{error}");
     }
 
     #[test]

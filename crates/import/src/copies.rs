@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::file::Line;
+use crate::file::FileLine;
 use crate::insert::{merged_row, tables_of_file};
 use crate::sysbench::Name;
-use crate::{File, ImportError, Kind, Source};
+use crate::{File, FileKind, ImportError, Source};
 
 /// Refuses what two files say of one system in the same words.
 ///
@@ -34,30 +34,32 @@ type Results<'a> = (String, Cow<'a, str>);
 /// What no other file may have: all of the file, or each line where files overlap.
 fn results<'a>(source: &Source, file: &'a File) -> Vec<Results<'a>> {
     let whole = |of: String| -> Vec<Results<'a>> {
-        // Emptiness is no result, and told when it is read.
+        // An empty file is reported when it is read.
         let has_text = !file.text.trim().is_empty();
         let all = has_text.then_some((of, Cow::Borrowed(file.text.as_str())));
         all.into_iter().collect()
     };
     match source.kind {
         // Samples may be equal: those of an idle disk are all zero.
-        Kind::SysbenchDirectory => match Name::of(file.name()) {
+        FileKind::SysbenchDirectory => match Name::of(file.name()) {
             Some(("o" | "met", _)) => whole(format!("{}/{}", source.system(), file.name())),
             Some(_) | None => Vec::new(),
         },
-        Kind::Sysbench | Kind::Pgbench | Kind::InsertLines | Kind::HammerDb | Kind::DbBench => {
-            whole(source.system())
-        }
-        // These name their systems, or are told them.
-        Kind::QpsTable | Kind::MetTable | Kind::Csv | Kind::DbBenchTable => {
+        FileKind::Sysbench
+        | FileKind::Pgbench
+        | FileKind::InsertLines
+        | FileKind::HammerDb
+        | FileKind::DbBench => whole(source.system()),
+        // These name their systems, or get them as options.
+        FileKind::QpsTable | FileKind::MetTable | FileKind::Csv | FileKind::DbBenchTable => {
             whole(source.system.clone().unwrap_or_default())
         }
-        Kind::InsertTable => lines(file),
+        FileKind::InsertTable => lines(file),
     }
 }
 
 /// The lines of merged tables: a system may be in several selections of the same results. Files that
-/// cannot be read have none; that is told when they are read.
+/// cannot be read have none; reading reports that.
 fn lines(file: &File) -> Vec<Results<'static>> {
     let tables = tables_of_file(file).unwrap_or_default();
     let mut all = Vec::new();
@@ -72,7 +74,7 @@ fn lines(file: &File) -> Vec<Results<'static>> {
 
 fn copied(file: &File, first: &File) -> ImportError {
     let first = &first.origin;
-    Line::at(&file.origin, 1).wrong(format!(
+    FileLine::at(&file.origin, 1).wrong(format!(
         "the same results are in {first}, to the last digit: as another round they would be certain of anything; give results once, and each round a file of its own"
     ))
 }
@@ -82,7 +84,7 @@ mod tests {
     use super::*;
     use crate::file::file;
 
-    fn source(kind: Kind, system: &str, files: &[(&str, &str)]) -> Source {
+    fn source(kind: FileKind, system: &str, files: &[(&str, &str)]) -> Source {
         let files = files.iter().map(|(name, text)| file(name, text));
         Source {
             kind,
@@ -93,19 +95,19 @@ mod tests {
         }
     }
 
-    fn one(kind: Kind, system: &str, name: &str, text: &str) -> Source {
+    fn one(kind: FileKind, system: &str, name: &str, text: &str) -> Source {
         source(kind, system, &[(name, text)])
     }
 
     #[test]
     fn a_file_is_no_round_of_its_own_copy() {
-        let first = one(Kind::Sysbench, "mysql-8", "a.txt", "80 queries");
+        let first = one(FileKind::Sysbench, "mysql-8", "a.txt", "80 queries");
         for (name, text, is_copy) in [
             ("a.txt", "80 queries", true),
             ("b.txt", "80 queries", true),
             ("b.txt", "81 queries", false),
         ] {
-            let second = one(Kind::Sysbench, "mysql-8", name, text);
+            let second = one(FileKind::Sysbench, "mysql-8", name, text);
             let refused = refuse(&[first.clone(), second]);
             assert_eq!(refused.is_err(), is_copy, "{name} {text}");
             if let Err(error) = refused {
@@ -113,15 +115,15 @@ mod tests {
                 assert!(error.to_string().starts_with(&start), "{error}");
             }
         }
-        let of_another = one(Kind::Sysbench, "mysql-9", "a.txt", "80 queries");
+        let of_another = one(FileKind::Sysbench, "mysql-9", "a.txt", "80 queries");
         assert_eq!(refuse(&[first, of_another]), Ok(()));
-        let empty = one(Kind::Sysbench, "mysql-8", "a.txt", " \n");
+        let empty = one(FileKind::Sysbench, "mysql-8", "a.txt", " \n");
         assert_eq!(refuse(&[empty.clone(), empty]), Ok(()));
     }
 
     #[test]
     fn a_table_is_a_copy_whatever_its_file_is_called() {
-        let table = |name| one(Kind::QpsTable, "", name, "col-1 : a");
+        let table = |name| one(FileKind::QpsTable, "", name, "col-1 : a");
         assert!(refuse(&[table("qps.abs"), table("b/qps.abs")]).is_err());
     }
 
@@ -131,19 +133,16 @@ mod tests {
         let disk = ("sb.io.scan.range100.pk1.dop1", "0 0 0");
         let load = ("sb.prepare.o.scan.range100.pk1", "Creating table");
         let other = ("sb.o.scan.range100.pk1.dop1", "81 queries");
-        let round = |files: &[(&str, &str)]| source(Kind::SysbenchDirectory, "mysql-8", files);
+        let round = |files: &[(&str, &str)]| source(FileKind::SysbenchDirectory, "mysql-8", files);
         let first = round(&[output, disk, load]);
-        assert_eq!(
-            refuse(&[first.clone(), round(&[other, disk, load])]),
-            Ok(())
-        );
+        assert_eq!(refuse(&[first.clone(), round(&[other, disk, load])]), Ok(()));
         assert!(refuse(&[first, round(&[output])]).is_err());
     }
 
     #[test]
     fn merged_tables_that_share_a_system_are_told() {
         let line = |tag: &str| format!("1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 {tag}\n");
-        let of = |name: &str, text: &str| one(Kind::InsertTable, "", name, text);
+        let of = |name: &str, text: &str| one(FileKind::InsertTable, "", name, text);
         let latest = of("mrg.l.i0", &(line("my8021.cx6d") + &line("pg131.cx5")));
         let some = of("mrg.some", &format!("l.i0\n{}", line("20m.pg131.cx5")));
         let error = refuse(&[latest.clone(), some]).unwrap_err().to_string();

@@ -3,12 +3,10 @@
 
 use model::{Unit, unguarded};
 
-use crate::file::{Line, quote};
-use crate::{File, ImportError, Options, Row};
+use crate::file::{FileLine, quote};
+use crate::{File, ImportError, ImportedStep, Options};
 
-/// Columns that must be there.
 const NEEDED: [&str; 4] = ["system", "step", "metric", "value"];
-/// Columns that may be there.
 const OPTIONAL: [&str; 6] = ["unit", "clients", "round", "group", "run", "position"];
 
 /// Reads a file. Measurements of the same system, step, clients and round make one row.
@@ -16,25 +14,17 @@ const OPTIONAL: [&str; 6] = ["unit", "clients", "round", "group", "run", "positi
 /// # Errors
 /// When a column is missing or not known, a field is not what its column asks for, or a measurement is
 /// there twice.
-pub(crate) fn rows(file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
+pub(crate) fn rows(file: &File, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
     let mut lines = file.lines().filter(|line| !line.text.trim().is_empty());
-    let header = lines
-        .next()
-        .ok_or_else(|| file.end().wrong("an empty file"))?;
+    let header = lines.next().ok_or_else(|| file.end().wrong("an empty file"))?;
     let columns = columns(header)?;
     let mut rows = Rows::default();
     for line in lines {
         let fields = split(line)?;
-        if fields.len() != columns.len() {
-            let (need, found) = (columns.len(), fields.len());
-            return Err(line.wrong(format!("{need} fields belong here, not {found}")));
-        }
+        line.expect_fields(columns.len(), "", fields.len())?;
         let field = |name: &str| {
             let place = columns.iter().position(|column| column == name)?;
-            fields
-                .get(place)
-                .map(|field| unguarded(field))
-                .filter(|text| !text.is_empty())
+            fields.get(place).map(|field| unguarded(field)).filter(|text| !text.is_empty())
         };
         rows.add(line, &field, options)?;
     }
@@ -44,29 +34,25 @@ pub(crate) fn rows(file: &File, options: &Options) -> Result<Vec<Row>, ImportErr
 /// Rows and where each is.
 #[derive(Default)]
 struct Rows {
-    rows: Vec<Row>,
+    rows: Vec<ImportedStep>,
     places: std::collections::HashMap<(String, String, u32, Option<u32>), usize>,
 }
 
 impl Rows {
     fn add<'f>(
         &mut self,
-        line: Line<'_>,
+        line: FileLine<'_>,
         field: &dyn Fn(&str) -> Option<&'f str>,
         options: &Options,
     ) -> Result<(), ImportError> {
-        let needed = |name: &str| {
-            field(name).ok_or_else(|| line.wrong(format!("the field {} is empty", quote(name))))
-        };
+        let needed = |name: &str| field(name).ok_or_else(|| line.empty(name));
         let (system, step, metric) = (needed("system")?, needed("step")?, needed("metric")?);
         let stated = field("clients").map(|text| line.count("clients", text));
         let stated =
             stated.or_else(|| (!options.clients.is_empty()).then(|| options.clients(line)));
         let stated = stated.transpose()?;
         let clients = stated.unwrap_or(1);
-        let round = field("round")
-            .map(|text| line.count("round", text))
-            .transpose()?;
+        let round = field("round").map(|text| line.count("round", text)).transpose()?;
         let value = line.number("value", needed("value")?)?;
         let unit = unit(line, metric, field("unit"))?;
         let key = (system.to_owned(), step.to_owned(), clients, round);
@@ -75,12 +61,10 @@ impl Rows {
         if place == next {
             // A step of a sweep carries its clients in its name already.
             let test = step.strip_suffix(&format!("@{clients}")).unwrap_or(step);
-            let mut row = Row::new(line, system, test, clients);
+            let mut row = ImportedStep::new(line, system, test, clients);
             // Where nobody states the clients, the same step in another file may be of another number of them.
             row.round = round.or_else(|| stated.is_none().then_some(1));
-            field("group")
-                .unwrap_or_default()
-                .clone_into(&mut row.group);
+            field("group").unwrap_or_default().clone_into(&mut row.group);
             self.rows.push(row);
         }
         let Some(row) = self.rows.get_mut(place) else {
@@ -106,9 +90,9 @@ impl Rows {
     }
 }
 
-fn columns(header: Line<'_>) -> Result<Vec<String>, ImportError> {
+fn columns(header: FileLine<'_>) -> Result<Vec<String>, ImportError> {
     let text = header.text.trim_start_matches('\u{feff}');
-    let columns = split(Line { text, ..header })?;
+    let columns = split(FileLine { text, ..header })?;
     let all = || NEEDED.iter().chain(&OPTIONAL);
     for column in &columns {
         if !all().any(|known| known == column) {
@@ -128,21 +112,19 @@ fn columns(header: Line<'_>) -> Result<Vec<String>, ImportError> {
 }
 
 /// The unit that is written, else that of a metric whose name says it.
-fn unit(line: Line<'_>, metric: &str, written: Option<&str>) -> Result<Unit, ImportError> {
+fn unit(line: FileLine<'_>, metric: &str, written: Option<&str>) -> Result<Unit, ImportError> {
     let is_latency = metric.starts_with("service.") || metric.starts_with("response.");
     if let Some(name) = written {
         let unit = Unit::from_name(name).ok_or_else(|| {
             let name = quote(name);
             line.wrong(format!(
-                "{name} is no unit: ops/s, rows/s, 1/min, µs, µs/op, 1/op, KB/op, GiB, %, count"
+                "{name} is not a unit: ops/s, rows/s, 1/min, µs, µs/op, 1/op, KB/op, GiB, %, count"
             ))
         })?;
         // More of a rate is better, less of a time: values that are something else would be judged the wrong way.
         let per_time = [Unit::OpsPerSecond, Unit::RowsPerSecond, Unit::PerMinute];
         if metric == "rate" && !per_time.contains(&unit) {
-            return Err(line.wrong(format!(
-                "a rate is in ops/s, rows/s or 1/min, not in {name}"
-            )));
+            return Err(line.wrong(format!("a rate is in ops/s, rows/s or 1/min, not in {name}")));
         }
         if is_latency && unit != Unit::Micros {
             return Err(line.wrong(format!("{} is in µs, not in {name}", quote(metric))));
@@ -161,14 +143,12 @@ fn unit(line: Line<'_>, metric: &str, written: Option<&str>) -> Result<Unit, Imp
         Ok(Unit::PerOp)
     } else {
         let metric = quote(metric);
-        Err(line.wrong(format!(
-            "in which unit is {metric}? Say it in a column `unit`"
-        )))
+        Err(line.wrong(format!("which unit is {metric} in? Give it in a column `unit`")))
     }
 }
 
 /// The fields of a line, quoted as in RFC 4180; a field does not go over a line's end.
-fn split(line: Line<'_>) -> Result<Vec<String>, ImportError> {
+fn split(line: FileLine<'_>) -> Result<Vec<String>, ImportError> {
     let mut fields = vec![String::new()];
     let mut rest = line.text.chars().peekable();
     let mut quoted = false;
@@ -202,13 +182,8 @@ mod tests {
     fn what_an_export_kept_from_being_a_formula_reads_back() {
         let text = "system,step,metric,value\n'=cmd|' /C calc'!A0,'@a,rate,1\n'b',''=c,rate,2\n";
         let rows = rows(&file("a.csv", text), &Options::default()).unwrap();
-        let names = rows
-            .iter()
-            .map(|row| (row.system.as_str(), row.test.as_str()));
-        assert_eq!(
-            names.collect::<Vec<_>>(),
-            [("=cmd|' /C calc'!A0", "@a"), ("'b'", "'=c")]
-        );
+        let names = rows.iter().map(|row| (row.system.as_str(), row.test.as_str()));
+        assert_eq!(names.collect::<Vec<_>>(), [("=cmd|' /C calc'!A0", "@a"), ("'b'", "'=c")]);
     }
 
     #[test]
@@ -219,22 +194,12 @@ mod tests {
         let rows = rows(&file("a.csv", text), &Options::default()).unwrap();
         let shape: Vec<_> = rows
             .iter()
-            .map(|row| {
-                (
-                    row.system.as_str(),
-                    row.test.as_str(),
-                    row.round,
-                    row.clients,
-                )
-            })
+            .map(|row| (row.system.as_str(), row.test.as_str(), row.round, row.clients))
             .collect();
         let one = |round| ("a \"b\"", "point", Some(round), 8);
         assert_eq!(shape, [one(1), one(2)]);
         let first = rows.first().unwrap();
-        assert_eq!(
-            (first.value("rate"), first.value("cs/o")),
-            (Some(100.5), Some(3.0))
-        );
+        assert_eq!((first.value("rate"), first.value("cs/o")), (Some(100.5), Some(3.0)));
     }
 
     #[test]
@@ -246,17 +211,9 @@ mod tests {
             (format!("{header},colour\n"), 1, "no column `colour`"),
             (format!("{header}\na,b,rate,NaN\n"), 2, "must be a number"),
             (format!("{header}\na,b,rate\n"), 2, "4 fields"),
-            (
-                format!("{header}\na,b,rate,1\n\na,b,rate,2\n"),
-                4,
-                "second time: number the rounds",
-            ),
-            (
-                format!("{header},round\na,b,rate,1,2\na,b,rate,1,2\n"),
-                3,
-                "second time in round 2",
-            ),
-            (format!("{header}\na,b,height,1\n"), 2, "which unit"),
+            (format!("{header}\na,b,rate,1\n\na,b,rate,2\n"), 4, "second time: number the rounds"),
+            (format!("{header},round\na,b,rate,1,2\na,b,rate,1,2\n"), 3, "second time in round 2"),
+            (format!("{header}\na,b,height,1\n"), 2, "which unit is"),
             (format!("{header}\n\"a,b,rate,1\n"), 2, "without its end"),
             (format!("{header},round\na,b,rate,1,0\n"), 2, "from 1 to"),
             (format!("{header},unit\na,b,rate,1,µs\n"), 2, "not in µs"),
@@ -281,10 +238,7 @@ mod tests {
         let unknown = Options::default();
         let error = crate::run::rounds(&twice(&unknown)).unwrap_err();
         assert!(error.what.contains("twice in round 1"), "{error}");
-        let known = Options {
-            clients: vec![8],
-            ..Options::default()
-        };
+        let known = Options { clients: vec![8], ..Options::default() };
         assert_eq!(crate::run::rounds(&twice(&known)), Ok(vec![1, 2]));
         assert_eq!(one(&known)[0].clients, 8);
     }

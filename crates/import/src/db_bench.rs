@@ -2,17 +2,15 @@
 
 use model::Unit;
 
-use crate::file::{Line, quote};
-use crate::{File, ImportError, Options, Row};
+use crate::file::{FileLine, labelled};
+use crate::{File, ImportError, ImportedStep, Options};
 
-/// What the operations of a benchmark are called.
 const KIND: &str = "operation";
 /// Between the name of a benchmark and its result.
 const RESULT: &str = " micros/op ";
 /// What the version in the greeting or in the table becomes the name of a system with.
 const PRODUCT: &str = "rocksdb";
 
-/// Is it the result of a benchmark?
 pub(crate) fn is_result(text: &str) -> bool {
     text.contains(RESULT) && text.contains(" ops/sec") && text.contains(" : ")
 }
@@ -22,8 +20,12 @@ pub(crate) fn is_result(text: &str) -> bool {
 ///
 /// # Errors
 /// When there is no result, or a number is none.
-pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
-    let mut rows: Vec<Row> = Vec::new();
+pub(crate) fn rows(
+    system: &str,
+    file: &File,
+    options: &Options,
+) -> Result<Vec<ImportedStep>, ImportError> {
+    let mut rows: Vec<ImportedStep> = Vec::new();
     let mut threads = None;
     let mut operation: Option<&str> = None;
     for line in file.lines() {
@@ -32,7 +34,7 @@ pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<R
             threads = Some(line.count("threads", count)?);
         }
         if is_result(text) && !text.contains('[') {
-            let clients = threads.map_or_else(|| options.clients(line), Ok)?;
+            let clients = options.clients_or(threads, line)?;
             rows.push(result(line, system, clients)?);
             operation = None;
         } else if let Some(name) = text.strip_prefix("Microseconds per ") {
@@ -57,13 +59,11 @@ pub(crate) fn system(file: &File) -> Option<String> {
     version.map(|version| format!("{PRODUCT}-{}", version.trim()))
 }
 
-/// The value of an option on a command line.
 fn option<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    text.split_whitespace()
-        .find_map(|word| word.strip_prefix(name))
+    text.split_whitespace().find_map(|word| word.strip_prefix(name))
 }
 
-fn result(line: Line<'_>, system: &str, clients: u32) -> Result<Row, ImportError> {
+fn result(line: FileLine<'_>, system: &str, clients: u32) -> Result<ImportedStep, ImportError> {
     let (name, rest) = line.text.split_once(" : ").unwrap_or_default();
     let (micros, rest) = rest.split_once(RESULT).unwrap_or_default();
     let (rate, rest) = rest.split_once(" ops/sec").unwrap_or_default();
@@ -80,29 +80,22 @@ fn result(line: Line<'_>, system: &str, clients: u32) -> Result<Row, ImportError
     Ok(row)
 }
 
-fn row(line: Line<'_>, system: &str, test: &str, clients: u32) -> Row {
-    let mut row = Row::new(line, system, test, clients);
+fn row(line: FileLine<'_>, system: &str, test: &str, clients: u32) -> ImportedStep {
+    let mut row = ImportedStep::new(line, system, test, clients);
     KIND.clone_into(&mut row.subject.kind);
     row
 }
 
 /// The lines below `Microseconds per read:`, which `--histogram` prints.
 fn histogram(
-    line: Line<'_>,
+    line: FileLine<'_>,
     text: &str,
     operation: &str,
-    row: &mut Row,
+    row: &mut ImportedStep,
 ) -> Result<(), ImportError> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    for pair in words.windows(2) {
-        let [name, value] = pair else { continue };
-        let what = match *name {
-            "Max:" => "max",
-            "P50:" => "p50",
-            "P99:" => "p99",
-            "P99.9:" => "p999",
-            _ => continue,
-        };
+    const LABELS: [(&str, &str); 4] =
+        [("Max:", "max"), ("P50:", "p50"), ("P99:", "p99"), ("P99.9:", "p999")];
+    for (name, what, value) in labelled(text, &LABELS) {
         let id = format!("service.{operation}.{what}");
         if row.value(&id).is_none() {
             let micros = line.number(name, value)?;
@@ -139,7 +132,7 @@ pub(crate) fn rows_of_table(
     system: Option<&str>,
     file: &File,
     options: &Options,
-) -> Result<Vec<Row>, ImportError> {
+) -> Result<Vec<ImportedStep>, ImportError> {
     let mut header: Vec<&str> = Vec::new();
     let mut rows = Vec::new();
     for line in file.lines() {
@@ -159,22 +152,20 @@ pub(crate) fn rows_of_table(
 }
 
 fn row_of_table(
-    line: Line<'_>,
+    line: FileLine<'_>,
     text: &str,
     header: &[&str],
     system: Option<&str>,
     options: &Options,
-) -> Result<Row, ImportError> {
+) -> Result<ImportedStep, ImportError> {
     let fields: Vec<&str> = text.split('\t').map(str::trim).collect();
     let field = |name: &str| {
         let place = header.iter().position(|column| *column == name)?;
         fields.get(place).copied().filter(|text| !text.is_empty())
     };
-    let needed = |name: &str| {
-        field(name).ok_or_else(|| line.wrong(format!("the field {} is empty", quote(name))))
-    };
+    let needed = |name: &str| field(name).ok_or_else(|| line.empty(name));
     let (name, threads) = threads_of(needed("test")?);
-    let clients = threads.map_or_else(|| options.clients(line), Ok)?;
+    let clients = options.clients_or(threads, line)?;
     let named = match system {
         Some(system) => system.to_owned(),
         None => format!("{PRODUCT}-{}", needed("version")?),
@@ -191,17 +182,9 @@ fn row_of_table(
 
 /// `readrandom` and 32 of `readrandom.t32`, `overwrite.s0` and 1 of `overwrite.t1.s0`.
 fn threads_of(test: &str) -> (String, Option<u32>) {
-    let threads = |part: &str| {
-        part.strip_prefix('t')?
-            .parse::<u32>()
-            .ok()
-            .filter(|n| *n > 0)
-    };
+    let threads = |part: &str| part.strip_prefix('t')?.parse::<u32>().ok().filter(|n| *n > 0);
     let found = test.split('.').find_map(threads);
-    let rest: Vec<&str> = test
-        .split('.')
-        .filter(|part| threads(part).is_none())
-        .collect();
+    let rest: Vec<&str> = test.split('.').filter(|part| threads(part).is_none()).collect();
     (rest.join("."), found)
 }
 
@@ -219,20 +202,10 @@ mod tests {
 
     #[test]
     fn each_benchmark_is_a_step() {
-        let rows = rows(
-            "rocksdb-8.0.0",
-            &file("a.txt", PRINTED),
-            &Options::default(),
-        )
-        .unwrap();
-        let shape: Vec<_> = rows
-            .iter()
-            .map(|row| (row.test.as_str(), row.clients, row.value("rate")))
-            .collect();
-        let expected = [
-            ("fillseq", 4, Some(289_351.0)),
-            ("readrandom", 4, Some(975_609.0)),
-        ];
+        let rows = rows("rocksdb-8.0.0", &file("a.txt", PRINTED), &Options::default()).unwrap();
+        let shape: Vec<_> =
+            rows.iter().map(|row| (row.test.as_str(), row.clients, row.value("rate"))).collect();
+        let expected = [("fillseq", 4, Some(289_351.0)), ("readrandom", 4, Some(975_609.0))];
         assert_eq!(shape, expected);
         let first = &rows[0];
         for (metric, value) in [
@@ -267,32 +240,21 @@ mod tests {
     #[test]
     fn a_table_names_version_test_and_threads() {
         let of = |clients: &[u32], system| {
-            let options = Options {
-                clients: clients.to_vec(),
-                ..Options::default()
-            };
+            let options = Options { clients: clients.to_vec(), ..Options::default() };
             rows_of_table(system, &file("report.tsv", TABLE), &options)
         };
         let error = of(&[], None).unwrap_err();
         assert_eq!(error.line, 3, "bulkload does not say its threads: {error}");
         let rows = of(&[1], None).unwrap();
-        let shape: Vec<_> = rows
-            .iter()
-            .map(|row| (row.system.as_str(), row.test.as_str(), row.clients))
-            .collect();
-        let expected = [
-            ("rocksdb-8.0.0", "bulkload", 1),
-            ("rocksdb-8.0.0", "readrandom", 32),
-        ];
+        let shape: Vec<_> =
+            rows.iter().map(|row| (row.system.as_str(), row.test.as_str(), row.clients)).collect();
+        let expected = [("rocksdb-8.0.0", "bulkload", 1), ("rocksdb-8.0.0", "readrandom", 32)];
         assert_eq!(shape, expected);
         assert_eq!(rows[1].value("service.operation.p99"), Some(327.0));
         assert_eq!(rows[1].value("compat.w_amp"), None);
         assert_eq!(of(&[1], Some("mine")).unwrap()[0].system, "mine");
         let headless = file("report.tsv", "1\t2\t3\n");
         assert!(rows_of_table(None, &headless, &Options::default()).is_err());
-        assert_eq!(
-            threads_of("overwrite.t1.s0"),
-            ("overwrite.s0".to_owned(), Some(1))
-        );
+        assert_eq!(threads_of("overwrite.t1.s0"), ("overwrite.s0".to_owned(), Some(1)));
     }
 }

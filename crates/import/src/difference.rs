@@ -2,12 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::Row;
+use crate::ImportedStep;
 
-/// A metric of which the two modes differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Its id.
     pub metric: String,
     /// Values that both modes have.
     pub values: usize,
@@ -15,17 +13,17 @@ pub struct Difference {
     pub differ: usize,
     /// The largest relative difference of exact to compat, with its sign.
     pub largest: f64,
-    /// Why.
     pub why: &'static str,
 }
 
 /// Compares the rows of the same sources, read in both modes. Metrics that only one mode has are not
 /// among them, nor those whose unit differs, nor steps of which one mode counts rows and the other not.
-pub fn differences(exact: &[Row], compat: &[Row]) -> Vec<Difference> {
-    let of_compat: HashMap<Place<'_>, &Row> = places(compat).into_iter().zip(compat).collect();
+pub fn differences(exact: &[ImportedStep], compat: &[ImportedStep]) -> Vec<Difference> {
+    let of_compat: HashMap<Place<'_>, &ImportedStep> =
+        places(compat).into_iter().zip(compat).collect();
     let mut all: BTreeMap<&str, Difference> = BTreeMap::new();
     for (row, place) in exact.iter().zip(places(exact)) {
-        let counts_the_same = |other: &&&Row| other.subject.counts == row.subject.counts;
+        let counts_the_same = |other: &&&ImportedStep| other.subject.counts == row.subject.counts;
         let Some(other) = of_compat.get(&place).filter(counts_the_same) else {
             continue;
         };
@@ -46,7 +44,7 @@ pub fn differences(exact: &[Row], compat: &[Row]) -> Vec<Difference> {
 /// The place of a row: system, step, clients, and how many rows with these came before it.
 type Place<'a> = (&'a str, &'a str, u32, usize);
 
-fn places(rows: &[Row]) -> Vec<Place<'_>> {
+fn places(rows: &[ImportedStep]) -> Vec<Place<'_>> {
     let mut seen: HashMap<(&str, &str, u32), usize> = HashMap::new();
     let mut places = Vec::with_capacity(rows.len());
     for row in rows {
@@ -59,13 +57,7 @@ fn places(rows: &[Row]) -> Vec<Place<'_>> {
 }
 
 fn blank(metric: &str) -> Difference {
-    Difference {
-        metric: metric.to_owned(),
-        values: 0,
-        differ: 0,
-        largest: 0.0,
-        why: why(metric),
-    }
+    Difference { metric: metric.to_owned(), values: 0, differ: 0, largest: 0.0, why: why(metric) }
 }
 
 impl Difference {
@@ -110,9 +102,9 @@ mod tests {
     use crate::file::file;
     use model::{Counts, Unit};
 
-    fn row(rate: f64) -> Row {
+    fn row(rate: f64) -> ImportedStep {
         let file = file("x", "");
-        let mut row = Row::new(file.end(), "a", "t", 1);
+        let mut row = ImportedStep::new(file.end(), "a", "t", 1);
         row.put("rate", Unit::OpsPerSecond, rate);
         row
     }

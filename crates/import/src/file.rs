@@ -2,19 +2,13 @@
 
 use crate::ImportError;
 
-/// Characters of a field that an error repeats.
 const LONGEST_QUOTE: usize = 40;
-/// Characters of a name.
 const LONGEST_NAME: usize = 200;
-/// The largest number of clients, rounds or CPUs.
 const MOST_COUNTED: u64 = 1_000_000;
 
-/// The text of a file and what the file is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Its path, as people know it.
     pub origin: String,
-    /// All of it.
     pub text: String,
 }
 
@@ -24,7 +18,6 @@ impl File {
         Self::name_of(&self.origin)
     }
 
-    /// The same of a path, of a directory too.
     pub(crate) fn name_of(path: &str) -> &str {
         let path = path.trim_end_matches('/');
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -35,9 +28,7 @@ impl File {
     /// or different ones.
     pub(crate) fn clients_of_path(path: &str) -> Option<u32> {
         let number = |part: &str| {
-            let digits = part
-                .strip_prefix("dop")
-                .or_else(|| part.strip_suffix('u'))?;
+            let digits = part.strip_prefix("dop").or_else(|| part.strip_suffix('u'))?;
             let clients = digits.parse().ok()?;
             (1..=MOST_COUNTED).contains(&clients).then_some(clients)
         };
@@ -48,8 +39,8 @@ impl File {
     }
 
     /// Its lines, without their ends.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
-        self.text.lines().zip(1..).map(|(text, number)| Line {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = FileLine<'_>> {
+        self.text.lines().zip(1..).map(|(text, number)| FileLine {
             origin: &self.origin,
             number,
             text,
@@ -57,37 +48,27 @@ impl File {
     }
 
     /// The place of what is missing: its last line.
-    pub(crate) fn end(&self) -> Line<'_> {
-        self.lines().last().unwrap_or(Line::at(&self.origin, 1))
+    pub(crate) fn end(&self) -> FileLine<'_> {
+        self.lines().last().unwrap_or(FileLine::at(&self.origin, 1))
     }
 }
 
-/// A line of a file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line<'a> {
+pub(crate) struct FileLine<'a> {
     pub(crate) origin: &'a str,
     /// From 1.
     pub(crate) number: usize,
     pub(crate) text: &'a str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> FileLine<'a> {
     /// A place of which the text does not matter.
     pub(crate) const fn at(origin: &'a str, number: usize) -> Self {
-        Self {
-            origin,
-            number,
-            text: "",
-        }
+        Self { origin, number, text: "" }
     }
 
-    /// An error at this line.
     pub(crate) fn wrong(&self, what: impl Into<String>) -> ImportError {
-        ImportError {
-            origin: self.origin.to_owned(),
-            line: self.number,
-            what: what.into(),
-        }
+        ImportError { origin: self.origin.to_owned(), line: self.number, what: what.into() }
     }
 
     /// A name as plans have it: it is printed in tables and used in paths, so it has no control characters.
@@ -105,39 +86,59 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
+    /// An error unless there are as many fields as columns; `columns` says which these are.
+    pub(crate) fn expect_fields(
+        &self,
+        need: usize,
+        columns: &str,
+        found: usize,
+    ) -> Result<(), ImportError> {
+        if need == found {
+            return Ok(());
+        }
+        Err(self.wrong(format!("{need} fields belong here{columns}, not {found}")))
+    }
+
+    pub(crate) fn empty(&self, column: &str) -> ImportError {
+        self.wrong(format!("the field {} is empty", quote(column)))
+    }
+
     /// A number that is finite and not negative; `what` is its name.
     pub(crate) fn number(&self, what: &str, field: &str) -> Result<f64, ImportError> {
         let value = field.trim().parse::<f64>().ok();
-        value
-            .filter(|v| v.is_finite() && v.is_sign_positive())
-            .ok_or_else(|| {
-                let field = quote(field);
-                self.wrong(format!("{what} must be a number from zero up, not {field}"))
-            })
+        value.filter(|v| v.is_finite() && v.is_sign_positive()).ok_or_else(|| {
+            let field = quote(field);
+            self.wrong(format!("{what} must be a number from zero up, not {field}"))
+        })
     }
 
     /// A whole number; `what` is its name.
     pub(crate) fn whole(&self, what: &str, field: &str) -> Result<u64, ImportError> {
         field.trim().parse().map_err(|_| {
             let field = quote(field);
-            self.wrong(format!(
-                "{what} must be a whole number from zero up, not {field}"
-            ))
+            self.wrong(format!("{what} must be a whole number from zero up, not {field}"))
         })
     }
 
     /// A count of clients, rounds or CPUs: from 1, and not absurd.
     pub(crate) fn count(&self, what: &str, field: &str) -> Result<u32, ImportError> {
         let value = self.whole(what, field)?;
-        u32::try_from(value)
-            .ok()
-            .filter(|_| (1..=MOST_COUNTED).contains(&value))
-            .ok_or_else(|| {
-                self.wrong(format!(
-                    "{what} must be from 1 to {MOST_COUNTED}, not {value}"
-                ))
-            })
+        u32::try_from(value).ok().filter(|_| (1..=MOST_COUNTED).contains(&value)).ok_or_else(|| {
+            self.wrong(format!("{what} must be from 1 to {MOST_COUNTED}, not {value}"))
+        })
     }
+}
+
+/// The values after these labels, `P99: 4.1ms`: each label as it stands and as metrics call it, and its value.
+pub(crate) fn labelled<'a>(
+    text: &'a str,
+    labels: &'a [(&str, &str)],
+) -> impl Iterator<Item = (&'a str, &'a str, &'a str)> {
+    let words = text.split_whitespace();
+    words.clone().zip(words.skip(1)).filter_map(|(label, value)| {
+        let (_, metric) = labels.iter().find(|(known, _)| *known == label)?;
+        Some((label, *metric, value))
+    })
 }
 
 /// A field as errors repeat it: between backticks, shortened, without what a terminal would obey.
@@ -159,10 +160,7 @@ pub(crate) fn quote(field: &str) -> String {
 
 #[cfg(test)]
 pub(crate) fn file(origin: &str, text: &str) -> File {
-    File {
-        origin: origin.to_owned(),
-        text: text.to_owned(),
-    }
+    File { origin: origin.to_owned(), text: text.to_owned() }
 }
 
 #[cfg(test)]

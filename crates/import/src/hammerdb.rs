@@ -2,13 +2,11 @@
 
 use model::{Dbms, Unit};
 
-use crate::file::{Line, quote};
-use crate::{File, ImportError, Options, Row};
+use crate::file::{FileLine, labelled, quote};
+use crate::{File, ImportError, ImportedStep, Options};
 
-/// How a result begins.
 pub(crate) const RESULT: &str = "TEST RESULT : System achieved ";
 
-/// One result.
 struct Achieved {
     nopm: f64,
     tpm: f64,
@@ -20,9 +18,13 @@ struct Achieved {
 ///
 /// # Errors
 /// When there is no result, a virtual user failed, or a number is none.
-pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
+pub(crate) fn rows(
+    system: &str,
+    file: &File,
+    options: &Options,
+) -> Result<Vec<ImportedStep>, ImportError> {
     let mut log = Log::default();
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<ImportedStep> = Vec::new();
     for line in file.lines() {
         let text = message(line.text);
         if let Some(count) = text.strip_suffix(" Active Virtual Users configured") {
@@ -33,7 +35,7 @@ pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<R
             ));
         } else if let Some(result) = text.strip_prefix(RESULT) {
             let clients = log.users.take();
-            let clients = clients.map_or_else(|| options.clients(line), Ok)?;
+            let clients = options.clients_or(clients, line)?;
             rows.push(row(line, system, clients, result)?);
             log.procedure = None;
         } else {
@@ -55,9 +57,14 @@ pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<R
     Ok(rows)
 }
 
-fn row(line: Line<'_>, system: &str, clients: u32, result: &str) -> Result<Row, ImportError> {
+fn row(
+    line: FileLine<'_>,
+    system: &str,
+    clients: u32,
+    result: &str,
+) -> Result<ImportedStep, ImportError> {
     let achieved = achieved(line, result)?;
-    let mut row = Row::new(line, system, "tproc-c", clients);
+    let mut row = ImportedStep::new(line, system, "tproc-c", clients);
     "new-order".clone_into(&mut row.subject.kind);
     row.dbms = achieved.dbms;
     row.put("rate", Unit::PerMinute, achieved.nopm);
@@ -65,16 +72,19 @@ fn row(line: Line<'_>, system: &str, clients: u32, result: &str) -> Result<Row, 
     Ok(row)
 }
 
-/// What was read before a result.
 #[derive(Default)]
 struct Log {
     users: Option<u32>,
     /// Are the times below those over all virtual users?
     is_summary: bool,
     procedure: Option<&'static str>,
-    /// Line, metric and microseconds.
+    /// `FileLine`, metric and microseconds.
     times: Vec<(usize, String, f64)>,
 }
+
+/// How the lines of a procedure's times begin, and the metric of each.
+const LABELS: [(&str, &str); 5] =
+    [("AVG:", "mean"), ("MAX:", "max"), ("P99:", "p99"), ("P95:", "p95"), ("P50:", "p50")];
 
 /// The names of the procedures, and of the transactions that they are.
 const PROCEDURES: [(&str, &str); 5] = [
@@ -88,7 +98,7 @@ const PROCEDURES: [(&str, &str); 5] = [
 impl Log {
     /// A line of the times: a heading, or `CALLS: 46285 MIN: 0.5ms AVG: 1.9ms MAX: 90ms TOTAL: 88000ms`, and below it
     /// `P99: 4.1ms P95: 2.9ms P50: 1.8ms`.
-    fn read(&mut self, line: Line<'_>, text: &str) -> Result<(), ImportError> {
+    fn read(&mut self, line: FileLine<'_>, text: &str) -> Result<(), ImportError> {
         if let Some(heading) = text.strip_prefix(">>>>> ") {
             let name = heading.strip_prefix("PROC: ").map(str::trim);
             let known = |(procedure, _): &&(&str, &str)| name == Some(*procedure);
@@ -102,23 +112,12 @@ impl Log {
         let Some(kind) = self.procedure.filter(|_| self.is_summary) else {
             return Ok(());
         };
-        let words: Vec<&str> = text.split_whitespace().collect();
-        for pair in words.windows(2) {
-            let [name, value] = pair else { continue };
-            let what = match *name {
-                "AVG:" => "mean",
-                "MAX:" => "max",
-                "P99:" => "p99",
-                "P95:" => "p95",
-                "P50:" => "p50",
-                _ => continue,
-            };
+        for (name, what, value) in labelled(text, &LABELS) {
             let millis = value
                 .strip_suffix("ms")
                 .ok_or_else(|| line.wrong(format!("{name} is not in ms: the file is cut")))?;
             let micros = line.number(name, millis)? * 1e3;
-            self.times
-                .push((line.number, format!("service.{kind}.{what}"), micros));
+            self.times.push((line.number, format!("service.{kind}.{what}"), micros));
         }
         Ok(())
     }
@@ -127,14 +126,12 @@ impl Log {
 /// What a virtual user says: `RUNNING` of `Vuser 1:RUNNING`. In the JSON of a job it stands in quotes.
 fn message(text: &str) -> &str {
     let text = text.trim().trim_matches([',', '"']);
-    let after = text
-        .strip_prefix("Vuser ")
-        .and_then(|text| text.split_once(':'));
+    let after = text.strip_prefix("Vuser ").and_then(|text| text.split_once(':'));
     after.map_or(text, |(_, said)| said.trim())
 }
 
 /// `12345 NOPM from 67890 MySQL TPM`.
-fn achieved(line: Line<'_>, text: &str) -> Result<Achieved, ImportError> {
+fn achieved(line: FileLine<'_>, text: &str) -> Result<Achieved, ImportError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [nopm, "NOPM", "from", tpm, product @ .., "TPM"] = words.as_slice() else {
         return Err(line.wrong(
@@ -145,7 +142,7 @@ fn achieved(line: Line<'_>, text: &str) -> Result<Achieved, ImportError> {
     Ok(Achieved {
         nopm: line.number("NOPM", nopm)?,
         tpm: line.number("TPM", tpm)?,
-        dbms: Dbms::from_name(&named).or((named == "postgresql").then_some(Dbms::Postgres)),
+        dbms: Dbms::from_alias(&named),
     })
 }
 
@@ -165,7 +162,7 @@ mod tests {
         P99: 210.118ms\tP95: 104.921ms\tP75: 50.942ms\tP50: 19.126ms\tSD: 49.663ms\tRATIO: 48.963%\n\
         >>>>> PROC: OSTAT\nCALLS: 332\tMIN: 0.485ms\tAVG: 15.077ms\tMAX: 225.815ms\tTOTAL: 5005.542ms\n";
 
-    fn of(text: &str) -> Result<Vec<Row>, ImportError> {
+    fn of(text: &str) -> Result<Vec<ImportedStep>, ImportError> {
         rows("mine", &file("hammerdb.log", text), &Options::default())
     }
 
@@ -176,16 +173,10 @@ mod tests {
             .iter()
             .map(|row| (row.clients, row.value("rate"), row.value("compat.tpm")))
             .collect();
-        let expected = [
-            (1, Some(35_576.0), Some(81_705.0)),
-            (4, Some(101_005.0), Some(232_149.0)),
-        ];
+        let expected = [(1, Some(35_576.0), Some(81_705.0)), (4, Some(101_005.0), Some(232_149.0))];
         assert_eq!(shape, expected);
         assert!(rows.iter().all(|row| row.dbms == Some(Dbms::Mysql)));
-        assert!(
-            rows.iter()
-                .all(|row| row.measurements[0].unit == Unit::PerMinute)
-        );
+        assert!(rows.iter().all(|row| row.measurements[0].unit == Unit::PerMinute));
     }
 
     #[test]

@@ -2,12 +2,10 @@
 
 use crate::{File, db_bench, hammerdb};
 
-/// The files that can be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// A directory of raw output: `sb.o.…`, `sb.vm.…`, `sb.io.…`, `sb.met.…`.
     SysbenchDirectory,
-    /// What sysbench prints, on its own.
     Sysbench,
     /// `qps.abs`: queries per second, a column for each directory.
     QpsTable,
@@ -17,7 +15,6 @@ pub enum Kind {
     InsertLines,
     /// `mrg.…`: a line for each system, for one step or several.
     InsertTable,
-    /// What pgbench prints.
     Pgbench,
     /// What `HammerDB` prints of timed runs.
     HammerDb,
@@ -29,8 +26,7 @@ pub enum Kind {
     Csv,
 }
 
-impl Kind {
-    /// All of them.
+impl FileKind {
     pub const ALL: [Self; 11] = [
         Self::SysbenchDirectory,
         Self::Sysbench,
@@ -45,7 +41,6 @@ impl Kind {
         Self::Csv,
     ];
 
-    /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SysbenchDirectory => "sysbench-dir",
@@ -62,7 +57,6 @@ impl Kind {
         }
     }
 
-    /// The kind with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -94,31 +88,31 @@ impl Kind {
 /// Lines that are looked at to find out what a file is.
 const LINES_LOOKED_AT: usize = 2_000;
 
-fn by_text(file: &File) -> Option<Kind> {
+fn by_text(file: &File) -> Option<FileKind> {
     let first = file.lines().find(|line| !line.text.trim().is_empty())?.text;
     if first.starts_with("ips\tqps\t") {
-        return Some(Kind::InsertTable);
+        return Some(FileKind::InsertTable);
     }
     if first.contains("system") && first.contains(',') && first.contains("metric") {
-        return Some(Kind::Csv);
+        return Some(FileKind::Csv);
     }
     file.lines().take(LINES_LOOKED_AT).find_map(|line| {
         let text = line.text.trim();
         // What a run that failed printed has its first lines only.
         if text == "SQL statistics:" || is_greeting(text, "sysbench ") {
-            Some(Kind::Sysbench)
+            Some(FileKind::Sysbench)
         } else if text.starts_with("tps = ") || is_greeting(text, "pgbench (") {
-            Some(Kind::Pgbench)
+            Some(FileKind::Pgbench)
         } else if text.contains(hammerdb::RESULT) || is_greeting(text, "HammerDB CLI v") {
-            Some(Kind::HammerDb)
+            Some(FileKind::HammerDb)
         } else if db_bench::is_header(text) {
-            Some(Kind::DbBenchTable)
+            Some(FileKind::DbBenchTable)
         } else if db_bench::is_result(text) {
-            Some(Kind::DbBench)
+            Some(FileKind::DbBench)
         } else if text == "--- absolute" {
-            Some(Kind::MetTable)
+            Some(FileKind::MetTable)
         } else if text.starts_with("col-1 :") {
-            Some(Kind::QpsTable)
+            Some(FileKind::QpsTable)
         } else {
             None
         }
@@ -127,8 +121,7 @@ fn by_text(file: &File) -> Option<Kind> {
 
 /// Is it the line with which a program tells its version: `sysbench 1.0.20 (…)`, `pgbench (18.1)`?
 fn is_greeting(text: &str, program: &str) -> bool {
-    text.strip_prefix(program)
-        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    text.strip_prefix(program).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -139,48 +132,48 @@ mod tests {
     #[test]
     fn files_are_known_by_name_or_by_what_they_hold() {
         let table = [
-            ("x/qps.abs.all.tsv", "", Some(Kind::QpsTable)),
-            ("o.met.all", "", Some(Kind::MetTable)),
-            ("o.sum.t.20m.pg131.cx5", "", Some(Kind::InsertLines)),
-            ("mrg.l.i0", "", Some(Kind::InsertTable)),
-            ("a.csv", "system,step,metric,value\n", Some(Kind::Csv)),
-            ("a.txt", "x\n\nSQL statistics:\n", Some(Kind::Sysbench)),
-            ("a.txt", "tps = 5 (x)", Some(Kind::Pgbench)),
-            (
-                "a.txt",
-                "sysbench 1.0.20 (using x)\nFATAL: no",
-                Some(Kind::Sysbench),
-            ),
-            ("a.txt", "pgbench (18.1)\nno", Some(Kind::Pgbench)),
-            ("o.qps.abs", "", Some(Kind::QpsTable)),
+            ("x/qps.abs.all.tsv", "", Some(FileKind::QpsTable)),
+            ("o.met.all", "", Some(FileKind::MetTable)),
+            ("o.sum.t.20m.pg131.cx5", "", Some(FileKind::InsertLines)),
+            ("mrg.l.i0", "", Some(FileKind::InsertTable)),
+            ("a.csv", "system,step,metric,value\n", Some(FileKind::Csv)),
+            ("a.txt", "x\n\nSQL statistics:\n", Some(FileKind::Sysbench)),
+            ("a.txt", "tps = 5 (x)", Some(FileKind::Pgbench)),
+            ("a.txt", "sysbench 1.0.20 (using x)\nFATAL: no", Some(FileKind::Sysbench)),
+            ("a.txt", "pgbench (18.1)\nno", Some(FileKind::Pgbench)),
+            ("o.qps.abs", "", Some(FileKind::QpsTable)),
             (
                 "a.log",
                 "x\nVuser 1:TEST RESULT : System achieved 9 NOPM from 20 MySQL TPM\n",
-                Some(Kind::HammerDb),
+                Some(FileKind::HammerDb),
             ),
             (
                 "a.txt",
                 "Keys: 16 bytes\nfillseq : 3.4 micros/op 289351 ops/sec; 32.0 MB/s\n",
-                Some(Kind::DbBench),
+                Some(FileKind::DbBench),
             ),
-            (
-                "report.tsv",
-                "ops_sec\tmb_sec\ttest\n",
-                Some(Kind::DbBenchTable),
-            ),
-            ("a.csv", "System;Step\n", Some(Kind::Csv)),
+            ("report.tsv", "ops_sec\tmb_sec\ttest\n", Some(FileKind::DbBenchTable)),
+            ("a.csv", "System;Step\n", Some(FileKind::Csv)),
             ("a.txt", "sysbench --threads=8 run", None),
             ("a.txt", "hello", None),
             ("a.txt", "", None),
         ];
         for (name, text, kind) in table {
-            assert_eq!(Kind::of(&file(name, text)), kind, "{name}");
+            assert_eq!(FileKind::of(&file(name, text)), kind, "{name}");
         }
         let table = file("a.csv", "build,test,rate\n");
-        assert_eq!(Kind::of(&table), Some(Kind::Csv));
-        assert_eq!(Kind::known(&table), None);
-        for kind in Kind::ALL {
-            assert_eq!(Kind::from_name(kind.name()), Some(kind));
+        assert_eq!(FileKind::of(&table), Some(FileKind::Csv));
+        assert_eq!(FileKind::known(&table), None);
+        for kind in FileKind::ALL {
+            assert_eq!(FileKind::from_name(kind.name()), Some(kind));
         }
+    }
+
+    #[test]
+    fn the_fuzzer_has_a_seed_of_each_kind() {
+        let script = include_str!("../../../fuzz/run.sh");
+        let seeds = script.split_once("\nkinds=(").and_then(|(_, rest)| rest.split_once(')'));
+        let names = FileKind::ALL.map(FileKind::name);
+        assert_eq!(seeds.map(|(seeds, _)| seeds), Some(names.join(" ").as_str()));
     }
 }

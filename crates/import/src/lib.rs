@@ -1,6 +1,6 @@
 //! Results that people already have, read into the words of the lab: text in, model data out.
 //!
-//! Nothing here touches a disk. [`Kind::of`] says what a file is, [`read_all`] makes [`Row`]s of files,
+//! Nothing here touches a disk. [`FileKind::of`] says what a file is, [`read_all`] makes [`ImportedStep`]s of files,
 //! one for each step of a system, and [`run`] makes a run of the rows that the store can keep. What is
 //! wrong with a file is an [`ImportError`] with file and line, whatever the file holds.
 //!
@@ -27,17 +27,20 @@ mod read;
 pub mod round;
 mod row;
 mod run;
+mod source;
+mod stated;
 pub mod sysbench;
 mod system;
 pub mod tables;
 
-pub use conditions::{Scale, Stated};
 pub use difference::{Difference, differences};
 pub use error::ImportError;
 pub use file::File;
-pub use kind::Kind;
+pub use kind::FileKind;
 pub use options::{Mode, Options};
 pub use published::published;
-pub use read::{Source, read, read_all};
-pub use row::Row;
+pub use read::{read, read_all};
+pub use row::ImportedStep;
 pub use run::{About, ImportedRun, ImportedTrial, run};
+pub use source::Source;
+pub use stated::{Scale, Stated};

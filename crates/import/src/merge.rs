@@ -6,24 +6,24 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::{Kind, Row};
+use crate::{FileKind, ImportedStep};
 
 /// A system in a table, with a number of clients.
 type Column = (String, u32);
 
 /// What a table says of a column: its kind, and where the row of each test is.
-type Said = (Kind, HashMap<String, usize>);
+type Said = (FileKind, HashMap<String, usize>);
 
 /// The rows of all sources. Those of tables of rates and costs are joined where they are the same measurement.
-pub(crate) fn tables(sources: Vec<(Kind, Vec<Row>)>) -> Vec<Row> {
-    let mut all: Vec<Row> = Vec::new();
+pub(crate) fn tables(sources: Vec<(FileKind, Vec<ImportedStep>)>) -> Vec<ImportedStep> {
+    let mut all: Vec<ImportedStep> = Vec::new();
     let mut known: HashMap<Column, Vec<Said>> = HashMap::new();
     for (kind, rows) in sources {
-        if !matches!(kind, Kind::QpsTable | Kind::MetTable) {
+        if !matches!(kind, FileKind::QpsTable | FileKind::MetTable) {
             all.extend(rows);
             continue;
         }
-        let mut columns: BTreeMap<Column, Vec<Row>> = BTreeMap::new();
+        let mut columns: BTreeMap<Column, Vec<ImportedStep>> = BTreeMap::new();
         let mut order: Vec<Column> = Vec::new();
         for row in rows {
             let column = (row.system.clone(), row.clients);
@@ -35,9 +35,7 @@ pub(crate) fn tables(sources: Vec<(Kind, Vec<Row>)>) -> Vec<Row> {
         for column in order {
             let rows = columns.remove(&column).unwrap_or_default();
             let places = known.entry(column).or_default();
-            let same = places
-                .iter()
-                .position(|(of, tests)| is_same(&rows, kind, *of, tests, &all));
+            let same = places.iter().position(|(of, tests)| is_same(&rows, kind, *of, tests, &all));
             let place = same.unwrap_or_else(|| {
                 places.push((kind, HashMap::new()));
                 places.len() - 1
@@ -53,11 +51,11 @@ pub(crate) fn tables(sources: Vec<(Kind, Vec<Row>)>) -> Vec<Row> {
 /// Does a column say what another table says? At least one test is in both, and all that are agree; but scans have
 /// another unit in tables of costs than in tables of rates.
 fn is_same(
-    rows: &[Row],
-    kind: Kind,
-    of: Kind,
+    rows: &[ImportedStep],
+    kind: FileKind,
+    of: FileKind,
     tests: &HashMap<String, usize>,
-    all: &[Row],
+    all: &[ImportedStep],
 ) -> bool {
     let shared = rows.iter().filter_map(|row| {
         let known = all.get(*tests.get(&row.test)?)?;
@@ -70,14 +68,19 @@ fn is_same(
 
 /// Have both the same value wherever both have one? A table of ratios has none in common with the rates that it was made
 /// of.
-fn agree(row: &Row, known: &Row) -> bool {
+fn agree(row: &ImportedStep, known: &ImportedStep) -> bool {
     let values = row.measurements.iter();
     let mut pairs = values.filter_map(|one| Some((one.value, known.value(&one.metric.0)?)));
     pairs.all(|(own, other)| own.total_cmp(&other).is_eq())
 }
 
 /// Adds the rows of a column: new tests, and what is new of those that are there. Of a scan the table of costs decides.
-fn join(rows: Vec<Row>, kind: Kind, tests: &mut HashMap<String, usize>, all: &mut Vec<Row>) {
+fn join(
+    rows: Vec<ImportedStep>,
+    kind: FileKind,
+    tests: &mut HashMap<String, usize>,
+    all: &mut Vec<ImportedStep>,
+) {
     for row in rows {
         let Some(known) = tests.get(&row.test).and_then(|place| all.get_mut(*place)) else {
             tests.insert(row.test.clone(), all.len());
@@ -85,7 +88,7 @@ fn join(rows: Vec<Row>, kind: Kind, tests: &mut HashMap<String, usize>, all: &mu
             continue;
         };
         if !agree(&row, known) {
-            if kind == Kind::MetTable {
+            if kind == FileKind::MetTable {
                 *known = row;
             }
             continue;
@@ -105,20 +108,17 @@ mod tests {
     use crate::{Options, tables::met, tables::qps};
 
     fn options() -> Options {
-        Options {
-            clients: vec![1],
-            ..Options::default()
-        }
+        Options { clients: vec![1], ..Options::default() }
     }
 
-    fn rates(text: &str) -> (Kind, Vec<Row>) {
+    fn rates(text: &str) -> (FileKind, Vec<ImportedStep>) {
         let rows = qps::rows(&file("qps.abs", text), None, &options()).unwrap();
-        (Kind::QpsTable, rows)
+        (FileKind::QpsTable, rows)
     }
 
-    fn costs(text: &str) -> (Kind, Vec<Row>) {
+    fn costs(text: &str) -> (FileKind, Vec<ImportedStep>) {
         let rows = met::rows(&file("o.met", text), &options()).unwrap();
-        (Kind::MetTable, rows)
+        (FileKind::MetTable, rows)
     }
 
     const RATES: &str = "col-1 : my5621.a\ncol-2 : my5651.a\n\ncol-1\n160\t158\trandom-points_range=1000\n\
@@ -129,13 +129,11 @@ mod tests {
         0.000004\t1\t0\t0\t0\t3436780\tx.my5651.a.pk1\n";
 
     /// Systems, tests and rounds.
-    fn shape(sources: &[(Kind, Vec<Row>)]) -> Vec<(String, String, u32)> {
+    fn shape(sources: &[(FileKind, Vec<ImportedStep>)]) -> Vec<(String, String, u32)> {
         let rows = tables(sources.to_vec());
         let rounds = crate::run::rounds(&rows).unwrap();
         let named = rows.into_iter().zip(rounds);
-        named
-            .map(|(row, round)| (row.system, row.test, round))
-            .collect()
+        named.map(|(row, round)| (row.system, row.test, round)).collect()
     }
 
     #[test]

@@ -3,9 +3,8 @@
 use model::Dbms;
 
 use crate::ImportError;
-use crate::file::Line;
+use crate::file::FileLine;
 
-/// Whose numbers are wanted where the original's differ from what the files say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// What follows from the counts, times and samples in the files.
@@ -18,30 +17,32 @@ pub enum Mode {
 /// What is known besides the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Whose numbers.
     pub mode: Mode,
-    /// CPUs of the host, where the files do not say.
     pub cpus: Option<u32>,
     /// Clients, where the files do not say; several for a file that has a column for each.
     pub clients: Vec<u32>,
     /// The disk in the output of iostat.
     pub device: Option<String>,
-    /// The product of systems whose names do not say.
     pub dbms: Option<Dbms>,
 }
 
 impl Options {
-    /// The same in the other mode.
     #[must_use]
     pub fn in_mode(&self, mode: Mode) -> Self {
-        Self {
-            mode,
-            ..self.clone()
-        }
+        Self { mode, ..self.clone() }
+    }
+
+    /// Clients of a step: as its file states them, otherwise as given.
+    pub(crate) fn clients_or(
+        &self,
+        stated: Option<u32>,
+        line: FileLine<'_>,
+    ) -> Result<u32, ImportError> {
+        stated.map_or_else(|| self.clients(line), Ok)
     }
 
     /// Clients of a step whose file does not say.
-    pub(crate) fn clients(&self, line: Line<'_>) -> Result<u32, ImportError> {
+    pub(crate) fn clients(&self, line: FileLine<'_>) -> Result<u32, ImportError> {
         match *self.clients {
             [clients] => Ok(clients),
             [] => Err(line.wrong(

@@ -2,12 +2,11 @@
 
 use model::{Nanos, Unit};
 
-use crate::file::Line;
-use crate::{File, ImportError, Options, Row, Scale, Stated};
+use crate::file::FileLine;
+use crate::{File, ImportError, ImportedStep, Options, Scale, Stated};
 
-/// What is read of a run.
 #[derive(Default)]
-struct Found<'a> {
+struct PgbenchOutput<'a> {
     script: Option<&'a str>,
     scale: Option<Stated<Scale>>,
     clients: Option<u32>,
@@ -23,7 +22,6 @@ struct Found<'a> {
     scripts: Vec<Script<'a>>,
 }
 
-/// One of several scripts.
 struct Script<'a> {
     name: &'a str,
     tps: Option<f64>,
@@ -36,8 +34,12 @@ struct Script<'a> {
 ///
 /// # Errors
 /// When there is no rate, two of them, or a number is none.
-pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
-    let mut found = Found::default();
+pub(crate) fn rows(
+    system: &str,
+    file: &File,
+    options: &Options,
+) -> Result<Vec<ImportedStep>, ImportError> {
+    let mut found = PgbenchOutput::default();
     for line in file.lines() {
         found.read(line)?;
     }
@@ -46,9 +48,9 @@ pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<R
         file.end().wrong(what)
     })?;
     let clients = found.clients;
-    let clients = clients.map_or_else(|| options.clients(file.end()), Ok)?;
+    let clients = options.clients_or(clients, file.end())?;
     let row = |test: &str, tps: f64, latency: Option<f64>, failed: Option<u64>| {
-        let mut row = Row::new(file.end(), system, test, clients);
+        let mut row = ImportedStep::new(file.end(), system, test, clients);
         "transaction".clone_into(&mut row.subject.kind);
         row.scale.clone_from(&found.scale);
         row.window = Nanos::from_secs(found.seconds.unwrap_or(0));
@@ -57,17 +59,10 @@ pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<R
             row.note("connections", text);
         }
         row.put("rate", Unit::OpsPerSecond, tps);
-        if let Some(millis) = latency {
-            let metric = if found.is_throttled {
-                "response.transaction.mean"
-            } else {
-                "service.transaction.mean"
-            };
-            row.put(metric, Unit::Micros, millis * 1e3);
-        }
-        if let Some(failed) = failed {
-            row.put("errors.transaction", Unit::Count, failed as f64);
-        }
+        let time = if found.is_throttled { "response" } else { "service" };
+        let micros = latency.map(|millis| millis * 1e3);
+        row.put_some(&format!("{time}.transaction.mean"), Unit::Micros, micros);
+        row.put_some("errors.transaction", Unit::Count, failed.map(|failed| failed as f64));
         row
     };
     let all = found.script.unwrap_or("pgbench");
@@ -86,8 +81,8 @@ pub(crate) fn rows(system: &str, file: &File, options: &Options) -> Result<Vec<R
     Ok(rows)
 }
 
-impl<'a> Found<'a> {
-    fn read(&mut self, line: Line<'a>) -> Result<(), ImportError> {
+impl<'a> PgbenchOutput<'a> {
+    fn read(&mut self, line: FileLine<'a>) -> Result<(), ImportError> {
         /// Longer windows than a year are nonsense.
         const LONGEST: u64 = 366 * 24 * 3600;
         let text = line.text.trim();
@@ -126,13 +121,9 @@ impl<'a> Found<'a> {
         } else if text.starts_with("rate limit schedule lag:") {
             self.is_throttled = true;
         } else if let Some(failed) = after("number of failed transactions:") {
-            let count = failed.split_whitespace().next().unwrap_or_default();
-            self.failed = Some(line.whole("failed transactions", count)?);
+            self.failed = Some(failures(line, failed)?);
         } else if let Some(latency) = after("latency average") {
-            let millis = latency
-                .trim_start_matches(['=', ':'])
-                .trim_end_matches(" ms");
-            self.latency = Some(line.number("latency average", millis)?);
+            self.latency = Some(millis(line, latency)?);
         } else if let Some(tps) = after("tps =") {
             self.read_rate(line, tps)?;
         }
@@ -141,7 +132,7 @@ impl<'a> Found<'a> {
 
     /// `896.967014 (without initial connection time)`. Up to PostgreSQL 13 there are two lines; that with
     /// the time of connecting is passed over.
-    fn read_rate(&mut self, line: Line<'_>, text: &str) -> Result<(), ImportError> {
+    fn read_rate(&mut self, line: FileLine<'_>, text: &str) -> Result<(), ImportError> {
         let whole = text.strip_suffix(')').and_then(|text| text.split_once('('));
         let (rate, of_what) = whole.ok_or_else(|| {
             line.wrong("no `(…)` after the rate says what it is of: the file is cut")
@@ -160,7 +151,7 @@ impl<'a> Found<'a> {
 
 impl Script<'_> {
     /// A line below its name, without the dash: `10937 transactions (50.1% of total, tps = 5529.199553)`.
-    fn read(&mut self, line: Line<'_>, text: &str) -> Result<(), ImportError> {
+    fn read(&mut self, line: FileLine<'_>, text: &str) -> Result<(), ImportError> {
         if let Some((count, rest)) = text.split_once(" transactions (") {
             let rate = rest.split_once("tps = ").map(|(_, rate)| rate);
             let rate = rate
@@ -170,14 +161,23 @@ impl Script<'_> {
             let count = line.whole("transactions of a script", count)?;
             self.tps = (count > 0).then_some(tps);
         } else if let Some(failed) = text.strip_prefix("number of failed transactions:") {
-            let count = failed.split_whitespace().next().unwrap_or_default();
-            self.failed = Some(line.whole("failed transactions", count)?);
-        } else if let Some(latency) = text.strip_prefix("latency average = ") {
-            let millis = latency.trim_end_matches(" ms");
-            self.latency = Some(line.number("latency average", millis)?);
+            self.failed = Some(failures(line, failed)?);
+        } else if let Some(latency) = text.strip_prefix("latency average ") {
+            self.latency = Some(millis(line, latency)?);
         }
         Ok(())
     }
+}
+
+/// `12 (0.113%)`, without the share.
+fn failures(line: FileLine<'_>, text: &str) -> Result<u64, ImportError> {
+    line.whole("failed transactions", text.split_whitespace().next().unwrap_or_default())
+}
+
+/// `= 1.5 ms`, or with a colon, as it was up to PostgreSQL 9.6.
+fn millis(line: FileLine<'_>, text: &str) -> Result<f64, ImportError> {
+    let millis = text.trim_start_matches(['=', ':']).trim_end_matches(" ms");
+    line.number("latency average", millis)
 }
 
 /// `tpcb-like` of `<builtin: TPC-B (sort of)>` and of what stood there up to PostgreSQL 9.5, `mine` of `dir/mine.sql`.
@@ -200,8 +200,7 @@ mod tests {
     use super::*;
     use crate::file::file;
 
-    /// The row of a run of one script.
-    fn row(system: &str, file: &File) -> Result<Row, ImportError> {
+    fn row(system: &str, file: &File) -> Result<ImportedStep, ImportError> {
         let rows = rows(system, file, &Options::default())?;
         assert_eq!(rows.len(), 1);
         Ok(rows.into_iter().next().unwrap())
@@ -238,14 +237,8 @@ mod tests {
     #[test]
     fn transactions_that_connect_have_one_rate_and_a_remark() {
         let text = NEW
-            .replace(
-                "initial connection time = 4.1",
-                "average connection time = 0.9",
-            )
-            .replace(
-                "without initial connection time",
-                "including reconnection times",
-            );
+            .replace("initial connection time = 4.1", "average connection time = 0.9")
+            .replace("without initial connection time", "including reconnection times");
         let connecting = row("postgres-18.1", &file("a.txt", &text)).unwrap();
         assert_eq!(connecting.value("rate"), Some(896.967_014));
         assert_eq!(connecting.notes.len(), 1);
@@ -293,10 +286,7 @@ mod tests {
             // Of both rates of old versions only the first.
             (cut(OLD, "tps = 85.29"), 4),
             (NEW.replace("processed: 1000", "processed: 0"), 6),
-            (
-                format!("Run was aborted; the above results are incomplete.\n{NEW}"),
-                1,
-            ),
+            (format!("Run was aborted; the above results are incomplete.\n{NEW}"), 1),
         ] {
             let error = row("p", &file("a.txt", &text)).unwrap_err();
             assert_eq!(error.line, line, "{error}");
@@ -324,12 +314,7 @@ mod tests {
             .iter()
             .map(|row| {
                 let millis = row.value("service.transaction.mean").unwrap() / 1e3;
-                (
-                    row.test.as_str(),
-                    row.clients,
-                    row.value("rate").unwrap(),
-                    millis,
-                )
+                (row.test.as_str(), row.clients, row.value("rate").unwrap(), millis)
             })
             .collect();
         let expected = [
@@ -340,15 +325,10 @@ mod tests {
         ];
         assert_eq!(shape, expected);
         assert_eq!(all[1].value("errors.transaction"), Some(4.0));
-        let throttled = SCRIPTS.replace(
-            "tps = 11029",
-            "rate limit schedule lag: avg 0.9 (max 2) ms\ntps = 11029",
-        );
+        let throttled = SCRIPTS
+            .replace("tps = 11029", "rate limit schedule lag: avg 0.9 (max 2) ms\ntps = 11029");
         let all = rows("pg15", &file("a.txt", &throttled), &Options::default()).unwrap();
-        assert!(
-            all.iter()
-                .all(|row| row.value("response.transaction.mean").is_some())
-        );
+        assert!(all.iter().all(|row| row.value("response.transaction.mean").is_some()));
         let cut = SCRIPTS.replace("tps = 5529.199553)", "tps = 55");
         let error = rows("pg15", &file("a.txt", &cut), &Options::default()).unwrap_err();
         assert_eq!(error.line, 12, "{error}");

@@ -10,7 +10,7 @@ use crate::insert::{
 use crate::round::fixed;
 use crate::tables::sets::{Set, clients_in_words, sets};
 use crate::tables::{met, qps};
-use crate::{File, ImportError, Kind, Options, Row, Source};
+use crate::{File, FileKind, ImportError, ImportedStep, Options, Source};
 
 /// All of them: rates and their ratios, costs and their ratios, the merged and relative tables of the
 /// Insert Benchmark, and its summary with colours. `rows` are those of the sources in compat mode; what
@@ -21,7 +21,7 @@ use crate::{File, ImportError, Kind, Options, Row, Source};
 /// When a file cannot be read, as [`crate::read`] has it, or a step is there twice in a round.
 pub fn published(
     sources: &[Source],
-    rows: &[Row],
+    rows: &[ImportedStep],
     options: &Options,
 ) -> Result<String, ImportError> {
     let all = insert_rounds(sources, options)?;
@@ -39,7 +39,7 @@ pub fn published(
     Ok(text)
 }
 
-fn of_sysbench(rows: &[Row]) -> Result<String, ImportError> {
+fn of_sysbench(rows: &[ImportedStep]) -> Result<String, ImportError> {
     let mut text = String::new();
     for Set { title, rows } in sets(rows)? {
         let parts = [
@@ -64,10 +64,8 @@ fn of_insert(rounds: &[Vec<Table>], clients: u32, of_clients: &str) -> String {
         };
         for table in tables {
             let (step, all, ratios) = (&table.step, merged(table), relative(table));
-            let _infallible = writeln!(
-                text,
-                "mrg.{step}{title}\n{all}\nrel.{step}{title}\n{ratios}"
-            );
+            let _infallible =
+                writeln!(text, "mrg.{step}{title}\n{all}\nrel.{step}{title}\n{ratios}");
         }
         let summary = summary(tables, clients);
         let _infallible = writeln!(text, "summary{title}\n{summary}");
@@ -97,26 +95,24 @@ fn insert_rounds(
 
 /// The tables of a file; those of a system have a line each. None in files that are not of the Insert
 /// Benchmark.
-fn insert_tables(kind: Kind, file: &File) -> Result<Vec<Table>, ImportError> {
+fn insert_tables(kind: FileKind, file: &File) -> Result<Vec<Table>, ImportError> {
     match kind {
-        Kind::InsertLines => {
+        FileKind::InsertLines => {
             let lines = lines_of_system(file)?.into_iter();
-            let tables = lines.map(|(step, line)| Table {
-                step: step.to_owned(),
-                lines: vec![Some(line)],
-            });
+            let tables =
+                lines.map(|(step, line)| Table { step: step.to_owned(), lines: vec![Some(line)] });
             Ok(tables.collect())
         }
-        Kind::InsertTable => tables_of_file(file),
-        Kind::SysbenchDirectory
-        | Kind::Sysbench
-        | Kind::QpsTable
-        | Kind::MetTable
-        | Kind::Pgbench
-        | Kind::HammerDb
-        | Kind::DbBench
-        | Kind::DbBenchTable
-        | Kind::Csv => Ok(Vec::new()),
+        FileKind::InsertTable => tables_of_file(file),
+        FileKind::SysbenchDirectory
+        | FileKind::Sysbench
+        | FileKind::QpsTable
+        | FileKind::MetTable
+        | FileKind::Pgbench
+        | FileKind::HammerDb
+        | FileKind::DbBench
+        | FileKind::DbBenchTable
+        | FileKind::Csv => Ok(Vec::new()),
     }
 }
 
@@ -139,10 +135,7 @@ fn add(rounds: &mut Vec<Vec<Table>>, table: &Table) {
     };
     match round.iter_mut().find(|known| known.step == table.step) {
         Some(known) => known.lines.extend(lines),
-        None => round.push(Table {
-            step: table.step.clone(),
-            lines,
-        }),
+        None => round.push(Table { step: table.step.clone(), lines }),
     }
 }
 
@@ -162,10 +155,7 @@ fn summary(tables: &[Table], clients: u32) -> String {
             .collect();
         for ((line, (value, _)), colour) in lines.iter().zip(&values).zip(colours(&values)) {
             let text = format!("{} {}", fixed(*value, 0), word(colour));
-            cells.insert(
-                (line.tag.as_str(), table.step.as_str()),
-                text.trim_end().to_owned(),
-            );
+            cells.insert((line.tag.as_str(), table.step.as_str()), text.trim_end().to_owned());
             if !systems.contains(&line.tag.as_str()) {
                 systems.push(&line.tag);
             }
@@ -198,10 +188,7 @@ mod tests {
     use crate::file::file;
 
     fn one() -> Options {
-        Options {
-            clients: vec![1],
-            ..Options::default()
-        }
+        Options { clients: vec![1], ..Options::default() }
     }
 
     /// A line with these inserts and queries per second.
@@ -214,7 +201,7 @@ mod tests {
     fn source(name: &str, text: &str) -> Source {
         let file = file(name, text);
         Source {
-            kind: Kind::of(&file).unwrap(),
+            kind: FileKind::of(&file).unwrap(),
             system: None,
             clients: Vec::new(),
             origin: name.to_owned(),
@@ -248,10 +235,7 @@ mod tests {
         });
         assert_eq!(titles, expected.concat());
         let (one, two) = text.split_once("mrg.l.i0, round 2\n").unwrap();
-        assert!(
-            one.ends_with("my8044.a\t1000 green\nmy9400.a\t950\n\n"),
-            "{one}"
-        );
+        assert!(one.ends_with("my8044.a\t1000 green\nmy9400.a\t950\n\n"), "{one}");
         assert!(two.contains("\n990\t0\t"), "{two}");
         assert!(!two.contains("my9400"), "{two}");
     }
@@ -269,10 +253,7 @@ mod tests {
 
     #[test]
     fn each_number_of_clients_has_tables_of_its_own() {
-        let forty = COSTS
-            .replace("dop1", "dop40")
-            .replace("8201", "9000")
-            .replace("7779", "9900");
+        let forty = COSTS.replace("dop1", "dop40").replace("8201", "9000").replace("7779", "9900");
         let text = of_costs(&[COSTS, &forty]);
         let alone = [of_costs(&[COSTS]), of_costs(&[&forty])];
         // But for their titles they are those that each has by itself.
@@ -280,21 +261,14 @@ mod tests {
         for (tables, clients) in alone.iter().zip(["1 client", "40 clients"]) {
             for line in tables.lines() {
                 let is_title = ["qps.abs", "qps.rel", "o.met"].contains(&line);
-                let title = if is_title {
-                    format!(", {clients}")
-                } else {
-                    String::new()
-                };
+                let title = if is_title { format!(", {clients}") } else { String::new() };
                 let _infallible = writeln!(titled, "{line}{title}");
             }
         }
         assert_eq!(text, titled);
         assert!(text.contains("\n0.95\tinsert_range=100\n"), "{text}");
         assert!(text.contains("\n1.10\tinsert_range=100\n"), "{text}");
-        assert!(
-            text.contains("qps.rel, 40 clients\nRelative to: my8044.a\n"),
-            "{text}"
-        );
+        assert!(text.contains("qps.rel, 40 clients\nRelative to: my8044.a\n"), "{text}");
     }
 
     #[test]

@@ -1,70 +1,16 @@
 //! A file, or a directory of files, becomes rows.
 
-use crate::file::Line;
+use crate::file::FileLine;
 use crate::{
-    File, ImportError, Kind, Options, Row, copies, csv, db_bench, hammerdb, insert, merge, pgbench,
-    sysbench, tables,
+    File, FileKind, ImportError, ImportedStep, Options, Source, copies, csv, db_bench, hammerdb,
+    insert, merge, pgbench, sysbench, tables,
 };
-
-/// What is read as one: a file, or the files of a directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// What it is.
-    pub kind: Kind,
-    /// The system that it is about, where it was said; else the name of the file or directory says it. Of a table of
-    /// rates the systems of its columns, with commas between them.
-    pub system: Option<String>,
-    /// The clients of it, where they were said of it alone; several for a file with a column for each.
-    pub clients: Vec<u32>,
-    /// Its path.
-    pub origin: String,
-    /// The files; one, but for a directory.
-    pub files: Vec<File>,
-}
-
-impl Source {
-    /// The system: as it was said, else by the name of the file or directory.
-    pub fn system(&self) -> String {
-        let named = || {
-            let name = File::name_of(&self.origin);
-            match self.kind {
-                Kind::SysbenchDirectory => tables::system_of_directory(name).to_owned(),
-                Kind::InsertLines => insert::system_of_file(name).to_owned(),
-                Kind::Sysbench
-                | Kind::QpsTable
-                | Kind::MetTable
-                | Kind::InsertTable
-                | Kind::Pgbench
-                | Kind::HammerDb
-                | Kind::DbBench
-                | Kind::DbBenchTable
-                | Kind::Csv => {
-                    let ends = [".txt", ".log", ".out"];
-                    let mut bare = ends.iter().filter_map(|end| name.strip_suffix(end));
-                    bare.next().unwrap_or(name).to_owned()
-                }
-            }
-        };
-        self.system.clone().unwrap_or_else(named)
-    }
-
-    /// The options for it: clients that were said of it alone or that its path states are those of its files.
-    pub(crate) fn options(&self, options: &Options) -> Options {
-        let mut own = options.clone();
-        if !self.clients.is_empty() {
-            own.clients.clone_from(&self.clients);
-        } else if let Some(clients) = File::clients_of_path(&self.origin) {
-            own.clients = vec![clients];
-        }
-        own
-    }
-}
 
 /// The rows of all sources, one source after the other; what tables say of the same measurement is one row.
 ///
 /// # Errors
 /// When results are given twice for one system; else as [`read`].
-pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<Row>, ImportError> {
+pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
     copies::refuse(sources)?;
     let mut all = Vec::with_capacity(sources.len());
     for source in sources {
@@ -77,35 +23,35 @@ pub fn read_all(sources: &[Source], options: &Options) -> Result<Vec<Row>, Impor
 ///
 /// # Errors
 /// At the first line that is not what the kind of file has there.
-pub fn read(source: &Source, options: &Options) -> Result<Vec<Row>, ImportError> {
+pub fn read(source: &Source, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
     let system = source.system();
     let options = &source.options(options);
     let rows = match source.kind {
-        Kind::SysbenchDirectory => sysbench::directory(&system, &source.files, options),
-        Kind::Sysbench => each(source, |file| {
-            sysbench::single(&system, file, options).map(|row| vec![row])
-        }),
-        Kind::QpsTable => each(source, |file| {
-            tables::qps::rows(file, source.system.as_deref(), options)
-        }),
-        Kind::MetTable => each(source, |file| tables::met::rows(file, options)),
-        Kind::InsertLines => each(source, |file| {
-            insert::rows_of_system(&system, file, options)
-        }),
-        Kind::InsertTable => each(source, |file| insert::rows_of_table(file, options)),
-        Kind::Pgbench => each(source, |file| pgbench::rows(&system, file, options)),
-        Kind::HammerDb => each(source, |file| hammerdb::rows(&system, file, options)),
-        Kind::DbBench => each(source, |file| {
+        FileKind::SysbenchDirectory => sysbench::directory(&system, &source.files, options),
+        FileKind::Sysbench => {
+            each(source, |file| sysbench::single(&system, file, options).map(|row| vec![row]))
+        }
+        FileKind::QpsTable => {
+            each(source, |file| tables::qps::rows(file, source.system.as_deref(), options))
+        }
+        FileKind::MetTable => each(source, |file| tables::met::rows(file, options)),
+        FileKind::InsertLines => {
+            each(source, |file| insert::rows_of_system(&system, file, options))
+        }
+        FileKind::InsertTable => each(source, |file| insert::rows_of_table(file, options)),
+        FileKind::Pgbench => each(source, |file| pgbench::rows(&system, file, options)),
+        FileKind::HammerDb => each(source, |file| hammerdb::rows(&system, file, options)),
+        FileKind::DbBench => each(source, |file| {
             let ran = db_bench::system(file).filter(|_| source.system.is_none());
             db_bench::rows(ran.as_deref().unwrap_or(&system), file, options)
         }),
-        Kind::DbBenchTable => each(source, |file| {
-            db_bench::rows_of_table(source.system.as_deref(), file, options)
-        }),
-        Kind::Csv => each(source, |file| csv::rows(file, options)),
+        FileKind::DbBenchTable => {
+            each(source, |file| db_bench::rows_of_table(source.system.as_deref(), file, options))
+        }
+        FileKind::Csv => each(source, |file| csv::rows(file, options)),
     }?;
     if rows.is_empty() {
-        let nowhere = Line::at(&source.origin, 1);
+        let nowhere = FileLine::at(&source.origin, 1);
         return Err(nowhere.wrong(format!("no result in it, read as {}", source.kind.name())));
     }
     for row in &rows {
@@ -117,7 +63,7 @@ pub fn read(source: &Source, options: &Options) -> Result<Vec<Row>, ImportError>
 }
 
 /// What was said of a file is not what the file says of itself. Of loads no file says it.
-fn check_clients(row: &Row, said: &[u32]) -> Result<(), ImportError> {
+fn check_clients(row: &ImportedStep, said: &[u32]) -> Result<(), ImportError> {
     let is_load = tables::group_of(&row.test).is_empty();
     if said.is_empty() || said.contains(&row.clients) || is_load {
         return Ok(());
@@ -125,42 +71,39 @@ fn check_clients(row: &Row, said: &[u32]) -> Result<(), ImportError> {
     let stated = row.clients;
     Err(row.place().wrong(format!(
         "the file says {stated} clients, and PATH@{} other: leave that out",
-        said.iter()
-            .map(u32::to_string)
-            .collect::<Vec<_>>()
-            .join(",")
+        said.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
     )))
 }
 
 /// Names come from files of other people, and are printed.
-fn check_names(row: &Row) -> Result<(), ImportError> {
+fn check_names(row: &ImportedStep) -> Result<(), ImportError> {
     for name in [&row.system, &row.test, &row.group] {
         row.place().check_name(name)?;
     }
     for (measured, line) in row.measurements.iter().zip(&row.lines) {
-        Line::at(&row.origin, *line).check_name(&measured.metric.0)?;
+        FileLine::at(&row.origin, *line).check_name(&measured.metric.0)?;
     }
     Ok(())
 }
 
 /// Absurd files have numbers that are fine by themselves and overflow in a product.
-fn check_finite(row: &Row) -> Result<(), ImportError> {
+fn check_finite(row: &ImportedStep) -> Result<(), ImportError> {
     let mut all = row.measurements.iter();
     let Some(absurd) = all.find(|m| !m.value.is_finite()) else {
         return Ok(());
     };
     let (metric, test) = (&absurd.metric, &row.test);
     Err(row.place().wrong(format!(
-        "{metric} of {test} is no finite number: some number is absurdly large or small"
+        "{metric} of {test} is not a finite number: some number is absurdly large or small"
     )))
 }
 
 /// The rows of each file, one after the other.
 fn each(
     source: &Source,
-    read: impl Fn(&File) -> Result<Vec<Row>, ImportError>,
-) -> Result<Vec<Row>, ImportError> {
-    let rows: Result<Vec<Vec<Row>>, ImportError> = source.files.iter().map(read).collect();
+    read: impl Fn(&File) -> Result<Vec<ImportedStep>, ImportError>,
+) -> Result<Vec<ImportedStep>, ImportError> {
+    let rows: Result<Vec<Vec<ImportedStep>>, ImportError> = source.files.iter().map(read).collect();
     Ok(rows?.concat())
 }
 
@@ -169,7 +112,7 @@ mod tests {
     use super::*;
     use crate::file::file;
 
-    fn source(kind: Kind, name: &str, text: &str) -> Source {
+    fn source(kind: FileKind, name: &str, text: &str) -> Source {
         Source {
             kind,
             system: None,
@@ -189,14 +132,14 @@ mod tests {
             "mysql-8,b,rate,1,,poi\u{0}nt",
         ];
         for line in cases {
-            let source = source(Kind::Csv, "a.csv", &format!("{header}{line}\n"));
+            let source = source(FileKind::Csv, "a.csv", &format!("{header}{line}\n"));
             let error = read(&source, &Options::default()).unwrap_err();
             assert_eq!(error.line, 3, "{error}");
             assert!(!error.what.contains(char::is_control), "{error}");
         }
         let script =
             "transaction type: a\u{1b}]0;b.sql\ntps = 5.0 (without initial connection time)\n";
-        let source = source(Kind::Pgbench, "postgres-18.txt", script);
+        let source = source(FileKind::Pgbench, "postgres-18.txt", script);
         assert!(read(&source, &Options::default()).is_err());
     }
 
@@ -205,12 +148,9 @@ mod tests {
     #[test]
     fn the_path_states_clients_unless_they_are_said_of_the_file() {
         let clients = |name: &str, of_file: &[u32], of_all: &[u32]| {
-            let mut source = source(Kind::QpsTable, name, TABLE);
+            let mut source = source(FileKind::QpsTable, name, TABLE);
             source.clients = of_file.to_vec();
-            let options = Options {
-                clients: of_all.to_vec(),
-                ..Options::default()
-            };
+            let options = Options { clients: of_all.to_vec(), ..Options::default() };
             read(&source, &options).map(|rows| rows[0].clients).ok()
         };
         assert_eq!(clients("qps.abs", &[], &[]), None);
@@ -223,7 +163,7 @@ mod tests {
     fn clients_that_the_file_contradicts_are_refused() {
         let text =
             "sb.met.insert.range100.pk1.dop8\n--- absolute\n1\t1\t0\t0\t0\t9\tx.my8044.a.pk1\n";
-        let mut table = source(Kind::MetTable, "o.met", text);
+        let mut table = source(FileKind::MetTable, "o.met", text);
         table.clients = vec![8];
         assert!(read(&table, &Options::default()).is_ok());
         table.clients = vec![40];
@@ -235,10 +175,10 @@ mod tests {
     #[test]
     fn tables_of_several_numbers_of_clients_are_no_rounds() {
         let tables = ["dop1/qps.abs", "dop40/qps.abs"];
-        let tables = tables.map(|name| source(Kind::QpsTable, name, TABLE));
+        let tables = tables.map(|name| source(FileKind::QpsTable, name, TABLE));
         let [first, second] = &tables;
         let other = TABLE.replace("100\tscan", "300\tscan");
-        let second = source(Kind::QpsTable, &second.origin, &other);
+        let second = source(FileKind::QpsTable, &second.origin, &other);
         let rows = read_all(&[first.clone(), second], &Options::default()).unwrap();
         assert_eq!(crate::run::rounds(&rows), Ok(vec![1, 1]));
         let clients: Vec<u32> = rows.iter().map(|row| row.clients).collect();
@@ -249,7 +189,7 @@ mod tests {
     fn all_sources_are_read_in_order_and_copies_refused() {
         let csv = |name: &str, value: u32| {
             let text = format!("system,step,metric,value,clients\nmysql-8,a,rate,{value},1\n");
-            source(Kind::Csv, name, &text)
+            source(FileKind::Csv, name, &text)
         };
         let options = Options::default();
         let rows = read_all(&[csv("a.csv", 2), csv("b.csv", 1)], &options).unwrap();

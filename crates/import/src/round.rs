@@ -8,11 +8,7 @@ pub fn fixed(value: f64, digits: usize) -> String {
 /// `%.6g`: six significant digits, without zeros at the end.
 pub fn six_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 {
-            "0".to_owned()
-        } else {
-            value.to_string()
-        };
+        return if value == 0.0 { "0".to_owned() } else { value.to_string() };
     }
     let scientific = format!("{value:.5e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -28,11 +24,7 @@ pub fn six_digits(value: f64) -> String {
 }
 
 fn without_zeros(text: &str) -> &str {
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        text
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 /// A ratio in the original's relative tables: two digits; 0/0 is `1`, anything else over zero `inf`.
@@ -52,13 +44,7 @@ mod tests {
 
     #[test]
     fn ties_go_to_the_even_digit() {
-        let pairs = [
-            (3.5, "4"),
-            (10.5, "10"),
-            (17.5, "18"),
-            (0.5, "0"),
-            (2.5, "2"),
-        ];
+        let pairs = [(3.5, "4"), (10.5, "10"), (17.5, "18"), (0.5, "0"), (2.5, "2")];
         for (value, text) in pairs {
             assert_eq!(fixed(value, 0), text);
         }

@@ -4,24 +4,19 @@ mod unknown;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{Host, Measurement, Plan, StepId, StepRecord, System, TrialKey, WorkloadSpec};
+use model::{Host, Measurement, Plan, StepId, StepRecord, System, TrialKey};
 
-use crate::file::{Line, quote};
+use crate::file::{FileLine, quote};
 use crate::system::system;
-use crate::{ImportError, Mode, Options, Row, conditions};
+use crate::{ImportError, ImportedStep, Mode, Options, conditions};
 
-/// Rounds that a run may have.
 const MOST_ROUNDS: u32 = 10_000;
-/// Systems that a run may have.
 const MOST_SYSTEMS: usize = 10_000;
 
-/// Systems that an error names.
 const NAMED: usize = 20;
 
-/// What is known of a run besides its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
-    /// Its name.
     pub name: String,
     /// The system that the others are compared with; else the first.
     pub base: Option<String>,
@@ -31,23 +26,17 @@ pub struct About {
     pub by_version: bool,
 }
 
-/// A run to be kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedRun {
-    /// Systems, steps and rounds.
     pub plan: Plan,
     /// What is known of where it ran: the number of CPUs, at most.
     pub host: Host,
-    /// Trials in the order of their rounds.
     pub trials: Vec<ImportedTrial>,
 }
 
-/// A trial with all that was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedTrial {
-    /// Which.
     pub key: TrialKey,
-    /// Its steps, in order.
     pub steps: Vec<(StepRecord, Vec<Measurement>)>,
 }
 
@@ -57,11 +46,13 @@ pub struct ImportedTrial {
 /// # Errors
 /// When there is no row, a system has no name, a step is there twice in a round, the base is not there,
 /// or hosts, scales or units differ.
-pub fn run(rows: &[Row], about: &About, options: &Options) -> Result<ImportedRun, ImportError> {
+pub fn run(
+    rows: &[ImportedStep],
+    about: &About,
+    options: &Options,
+) -> Result<ImportedRun, ImportError> {
     place_of_source(about).check_name(&about.name)?;
-    let first = rows
-        .first()
-        .ok_or_else(|| place_of_source(about).wrong("nothing to import"))?;
+    let first = rows.first().ok_or_else(|| place_of_source(about).wrong("nothing to import"))?;
     let rounds = rounds(rows)?;
     let named = about.base.as_deref().unwrap_or(&first.system);
     let mut systems = systems(rows, named, options)?;
@@ -86,32 +77,28 @@ pub fn run(rows: &[Row], about: &About, options: &Options) -> Result<ImportedRun
     conditions::units(rows)?;
     let mut steps = steps(rows);
     steps.sort_by_key(|(_, _, row)| row.order);
-    let workload = unknown::workload(&about.name, &steps, &scales, options.mode);
+    let planned = steps
+        .iter()
+        .zip(0..)
+        .map(|((_, id, row), ordinal)| unknown::step(row, id, ordinal, options.mode));
+    let workload = unknown::workload(&about.name, &scales, options.mode).into();
     let plan = Plan {
-        name: about.name.clone(),
-        workload: WorkloadSpec::Sql(workload),
+        steps: planned.collect(),
         rounds: rounds.iter().copied().max().unwrap_or(1),
-        seed: 0,
         base,
-        systems,
-        course: model::Course::default(),
-        template: false,
         source: about.source.clone(),
+        ..Plan::new(&about.name, workload, systems)
     };
     let trials = trials(rows, &rounds, &steps, &plan, options.mode);
-    Ok(ImportedRun {
-        plan,
-        host: unknown::host(cpus),
-        trials,
-    })
+    Ok(ImportedRun { plan, host: unknown::host(cpus), trials })
 }
 
-fn place_of_source(about: &About) -> Line<'_> {
-    Line::at(about.source.trim_end(), 1)
+fn place_of_source(about: &About) -> FileLine<'_> {
+    FileLine::at(about.source.trim_end(), 1)
 }
 
-/// The round of each row: what it says, else how often its step was there for its system before.
-pub(crate) fn rounds(rows: &[Row]) -> Result<Vec<u32>, ImportError> {
+/// The round of each row: what it says, otherwise the number of earlier rows of its step and system.
+pub(crate) fn rounds(rows: &[ImportedStep]) -> Result<Vec<u32>, ImportError> {
     let mut seen: HashMap<(&str, &str, u32), u32> = HashMap::new();
     let mut taken: HashSet<(&str, &str, u32, u32)> = HashSet::new();
     let mut rounds = Vec::with_capacity(rows.len());
@@ -137,7 +124,11 @@ pub(crate) fn rounds(rows: &[Row]) -> Result<Vec<u32>, ImportError> {
 }
 
 /// The systems. A control is a copy of the base, so that its product is the base's.
-fn systems(rows: &[Row], base: &str, options: &Options) -> Result<Vec<System>, ImportError> {
+fn systems(
+    rows: &[ImportedStep],
+    base: &str,
+    options: &Options,
+) -> Result<Vec<System>, ImportError> {
     let of_base = || Some(system(base, None, "").ok()?.build.dbms);
     let mut seen = HashSet::new();
     let mut systems = Vec::new();
@@ -157,38 +148,30 @@ fn systems(rows: &[Row], base: &str, options: &Options) -> Result<Vec<System>, I
     Ok(systems)
 }
 
-/// A test with a number of clients.
 type Step<'a> = (&'a str, u32);
 
 /// The steps in order, and of each its name and a row that has it.
-fn steps(rows: &[Row]) -> Vec<(Step<'_>, StepId, &Row)> {
+fn steps(rows: &[ImportedStep]) -> Vec<(Step<'_>, StepId, &ImportedStep)> {
     let mut clients: HashMap<&str, HashSet<u32>> = HashMap::new();
     for row in rows {
         let of_test = clients.entry(row.test.as_str()).or_default();
         of_test.insert(row.clients);
     }
     let mut seen = HashSet::new();
-    let firsts = rows
-        .iter()
-        .filter(|row| seen.insert((row.test.as_str(), row.clients)));
+    let firsts = rows.iter().filter(|row| seen.insert((row.test.as_str(), row.clients)));
     let named = firsts.map(|row| {
-        let is_swept = clients
-            .get(row.test.as_str())
-            .is_some_and(|of| of.len() > 1);
-        let name = if is_swept {
-            format!("{}@{}", row.test, row.clients)
-        } else {
-            row.test.clone()
-        };
+        let is_swept = clients.get(row.test.as_str()).is_some_and(|of| of.len() > 1);
+        let name =
+            if is_swept { format!("{}@{}", row.test, row.clients) } else { row.test.clone() };
         ((row.test.as_str(), row.clients), StepId(name), row)
     });
     named.collect()
 }
 
 fn trials(
-    rows: &[Row],
+    rows: &[ImportedStep],
     rounds: &[u32],
-    steps: &[(Step<'_>, StepId, &Row)],
+    steps: &[(Step<'_>, StepId, &ImportedStep)],
     plan: &Plan,
     mode: Mode,
 ) -> Vec<ImportedTrial> {
@@ -198,27 +181,18 @@ fn trials(
         .zip(1..)
         .map(|(system, position)| (system.name.as_str(), position))
         .collect();
-    let ordinals: HashMap<Step<'_>, (u32, &StepId)> = steps
-        .iter()
-        .zip(0..)
-        .map(|((step, id, _), ordinal)| (*step, (ordinal, id)))
-        .collect();
+    let ordinals: HashMap<Step<'_>, (u32, &StepId)> =
+        steps.iter().zip(0..).map(|((step, id, _), ordinal)| (*step, (ordinal, id))).collect();
     let mut trials: BTreeMap<(u32, u32), ImportedTrial> = BTreeMap::new();
     for (row, round) in rows.iter().zip(rounds) {
         let position = positions.get(row.system.as_str()).copied().unwrap_or(1);
         let Some(&(ordinal, id)) = ordinals.get(&(row.test.as_str(), row.clients)) else {
             continue;
         };
-        let trial = trials
-            .entry((*round, position))
-            .or_insert_with(|| ImportedTrial {
-                key: TrialKey {
-                    round: *round,
-                    position,
-                    system: row.system.clone(),
-                },
-                steps: Vec::new(),
-            });
+        let trial = trials.entry((*round, position)).or_insert_with(|| ImportedTrial {
+            key: TrialKey { round: *round, position, system: row.system.clone() },
+            steps: Vec::new(),
+        });
         let record = unknown::record(row, id, ordinal, mode);
         trial.steps.push((record, row.measurements.clone()));
     }

@@ -1,10 +1,6 @@
 //! What the name of a system says of it: `my8044_rel_o2nofp.z12a_c8r32`, `mysql-8.0.31/innodb/z12a`.
 
-use std::collections::BTreeMap;
-
-use model::{
-    Build, BuildFacts, BuildSource, Config, Connection, Dbms, Engine, Placement, System, Version,
-};
+use model::{Build, BuildFacts, BuildSource, Config, Dbms, Engine, System, Version};
 
 /// The system of this name; `usual` is the product where the name does not say it. Where neither says one that backslide
 /// runs, it is another.
@@ -24,37 +20,23 @@ pub(crate) fn system(name: &str, usual: Option<Dbms>, origin: &str) -> Result<Sy
         (_, Some(_)) => "imported; the version is what the name of the system says",
         (_, None) => "imported; the name of the system says no version",
     };
-    let version = said
-        .version
-        .or_else(|| "0".parse().ok())
-        .ok_or("no version")?;
+    let version = said.version.or_else(|| "0".parse().ok()).ok_or("no version")?;
     let engine = said.engine.unwrap_or_else(|| engine_of(name, said.dbms));
+    let build = Build {
+        version_line: "imported: the server was not asked".to_owned(),
+        name: Some(build_name(name).to_owned()),
+        facts: BuildFacts { note: Some(note.to_owned()), ..BuildFacts::default() },
+        ..Build::new(said.dbms, version, BuildSource::Imported(origin.to_owned()))
+    };
     Ok(System {
-        name: name.to_owned(),
-        build: Build {
-            dbms: said.dbms,
-            version,
-            source: BuildSource::Imported(origin.to_owned()),
-            version_line: "imported: the server was not asked".to_owned(),
-            name: Some(build_name(name).to_owned()),
-            facts: BuildFacts {
-                note: Some(note.to_owned()),
-                ..BuildFacts::default()
-            },
-        },
         engine,
         config: Config {
             name: config_name(name).to_owned(),
             summary: "As the imported results name it; its settings are not known.".to_owned(),
-            settings: Vec::new(),
-            left_out: Vec::new(),
+            ..Config::default()
         },
-        set: BTreeMap::new(),
-        cpus: Placement::default(),
-        connection: Connection::default(),
-        preload: String::new(),
-        huge_pages: false,
         control: name == System::CONTROL,
+        ..System::new(name, build)
     })
 }
 
@@ -68,51 +50,37 @@ struct Said {
 
 /// Names of published results: two letters, digits, and what follows.
 fn published(name: &str) -> Option<Said> {
-    let products = [
-        ("fbmy", Dbms::Mysql, Some(Engine::Myrocks)),
-        ("my", Dbms::Mysql, None),
-        ("ma", Dbms::Mariadb, None),
-        ("pg", Dbms::Postgres, None),
-        ("rx", Dbms::Mysql, Some(Engine::Myrocks)),
-    ];
     let name = crate::insert::without_size(name);
-    if name.starts_with("pg_oriole") {
-        return Some(Said {
-            dbms: Dbms::Postgres,
-            engine: Some(Engine::Other),
-            version: None,
-        });
-    }
-    let found = products.into_iter().find_map(|(letters, dbms, engine)| {
-        let rest = name.strip_prefix(letters)?;
-        let end = rest
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(rest.len());
+    let products = Dbms::all().into_iter();
+    let mut all =
+        products.flat_map(|dbms| dbms.product().published.iter().map(move |of| (dbms, of)));
+    let (digits, stage, dbms, of) = all.find_map(|(dbms, of)| {
+        let rest = name.strip_prefix(of.letters.as_str())?;
+        if !of.versioned {
+            return Some(("", "", dbms, of));
+        }
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let (digits, after) = rest.split_at(end);
         let (stage, after) = stage(after);
         let ends = after.is_empty() || after.starts_with(['_', '.', '-', '/']);
-        (!digits.is_empty() && ends).then_some((digits, stage, dbms, engine))
-    });
-    let (digits, stage, dbms, engine) = found?;
+        (!digits.is_empty() && ends).then_some((digits, stage, dbms, of))
+    })?;
     // FB MySQL has both engines; configs of InnoDB are called z12a, those of MyRocks za5 or y9c.
-    let of_innodb = |config: &str| {
+    let of_first = |config: &str| {
         let family = config.strip_prefix('c').unwrap_or(config);
-        let number = family.strip_prefix('z');
+        let number = of.default_engine_configs.as_deref().and_then(|z| family.strip_prefix(z));
         number.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
-    let is_innodb = name.starts_with("fb") && published_config(name).is_some_and(of_innodb);
-    let engine = engine.filter(|_| !is_innodb);
-    let version = match dbms {
-        Dbms::Postgres if !stage.is_empty() => format!("{digits}{stage}").parse().ok(),
-        Dbms::Postgres => of_postgres(digits),
-        Dbms::Mariadb => cut(digits, &[2, 2]),
-        Dbms::Mysql | Dbms::Sqlite | Dbms::Other => cut(digits, &[1, 1]),
+    let engine = of.engine.filter(|_| !published_config(name).is_some_and(of_first));
+    let product = dbms.product();
+    let version = if !stage.is_empty() && product.digits.len() == 1 {
+        format!("{digits}{stage}").parse().ok()
+    } else if digits.starts_with('9') && !product.digits_of_9.is_empty() {
+        cut(digits, &product.digits_of_9)
+    } else {
+        cut(digits, &product.digits)
     };
-    Some(Said {
-        dbms,
-        engine,
-        version,
-    })
+    Some(Said { dbms, engine, version })
 }
 
 /// What may follow the digits of a version, and the rest: `beta1` of a test release; another build of the same version,
@@ -129,15 +97,6 @@ fn stage(after: &str) -> (&str, &str) {
         Some(("v", end)) => ("", after.get(end..).unwrap_or_default()),
         Some((_, end)) => after.split_at(end),
         None => ("", after),
-    }
-}
-
-/// `131` is 13.1, `1110` is 11.10, `9624` is 9.6.24.
-fn of_postgres(digits: &str) -> Option<Version> {
-    if digits.starts_with('9') {
-        cut(digits, &[1, 1])
-    } else {
-        cut(digits, &[2])
     }
 }
 
@@ -163,14 +122,9 @@ fn cut(digits: &str, lengths: &[usize]) -> Option<Version> {
 /// `postgresql-18.1`. The version is what follows the product, where it is one.
 fn ours(name: &str) -> Option<Said> {
     let build = build_name(name);
-    let letters = build
-        .find(|c: char| !c.is_ascii_alphabetic())
-        .unwrap_or(build.len());
+    let letters = build.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(build.len());
     let product = build.get(..letters).unwrap_or_default();
-    let dbms = match product {
-        "postgresql" => Dbms::Postgres,
-        _ => Dbms::ALL.into_iter().find(|dbms| dbms.name() == product)?,
-    };
+    let dbms = Dbms::from_alias(product)?;
     Some(of_product(name, dbms))
 }
 
@@ -179,11 +133,7 @@ fn of_product(name: &str, dbms: Dbms) -> Said {
     let rest = build_name(name).trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let rest = rest.trim_start_matches(['-', '_', '.', ' ']);
     let version = rest.parse().ok().or_else(|| leading_version(rest));
-    Said {
-        dbms,
-        engine: None,
-        version,
-    }
+    Said { dbms, engine: None, version }
 }
 
 /// `8.0.31` of `8.0.31-patched`. A number without a point may be anything: a date, a build.
@@ -196,8 +146,7 @@ fn engine_of(name: &str, dbms: Dbms) -> Engine {
     let mut parts = name.split('/');
     let named = parts.find_map(|part| {
         let all = Engine::ALL.into_iter();
-        all.filter(|engine| engine.fits(dbms))
-            .find(|engine| engine.name() == part)
+        all.filter(|engine| engine.fits(dbms)).find(|engine| engine.name() == part)
     });
     named.unwrap_or_else(|| dbms.default_engine())
 }
@@ -221,9 +170,7 @@ fn config_name(name: &str) -> &str {
 /// What follows the last dot, where it is no number: `z12a_c8r32`, `cx6d`.
 fn published_config(name: &str) -> Option<&str> {
     let (_, config) = name.rsplit_once('.')?;
-    config
-        .starts_with(|c: char| c.is_ascii_alphabetic())
-        .then_some(config)
+    config.starts_with(|c: char| c.is_ascii_alphabetic()).then_some(config)
 }
 
 #[cfg(test)]
@@ -233,14 +180,8 @@ mod tests {
     #[test]
     fn names_say_product_version_engine_and_config() {
         let table = [
-            (
-                "my8044_rel_o2nofp.z12a_c8r32",
-                "mysql 8.0.44 innodb z12a_c8r32",
-            ),
-            (
-                "my5651_rel_o2nofp.z12a_c8r32",
-                "mysql 5.6.51 innodb z12a_c8r32",
-            ),
+            ("my8044_rel_o2nofp.z12a_c8r32", "mysql 8.0.44 innodb z12a_c8r32"),
+            ("my5651_rel_o2nofp.z12a_c8r32", "mysql 5.6.51 innodb z12a_c8r32"),
             ("20m.my5649.cx6d", "mysql 5.6.49 innodb cx6d"),
             ("my9400_rel.z12a", "mysql 9.4.0 innodb z12a"),
             ("pg1110.cx5", "postgres 11.10 heap cx5"),
@@ -267,10 +208,8 @@ mod tests {
         ];
         for (name, expected) in table {
             let is = system(name, None, "x").unwrap();
-            let said = format!(
-                "{} {} {} {}",
-                is.build.dbms, is.build.version, is.engine, is.config.name
-            );
+            let said =
+                format!("{} {} {} {}", is.build.dbms, is.build.version, is.engine, is.config.name);
             assert_eq!(said, expected, "{name}");
         }
     }
@@ -278,14 +217,7 @@ mod tests {
     #[test]
     fn a_name_that_says_no_product_is_of_another_unless_it_is_told() {
         assert!(system("", None, "x").is_err());
-        for name in [
-            "fast",
-            "my",
-            "mysterious",
-            "pgx.1",
-            "mysqld-8.0.31",
-            "my80x",
-        ] {
+        for name in ["fast", "my", "mysterious", "pgx.1", "mysqld-8.0.31", "my80x"] {
             let another = system(name, None, "x").unwrap();
             assert_eq!(another.build.dbms, Dbms::Other, "{name}");
             assert_eq!(another.engine, Engine::Other, "{name}");

@@ -1,6 +1,6 @@
 //! Whatever a file holds, reading it ends in rows or in an error with a line of that file.
 
-use import::{About, File, Kind, Mode, Options, Source, published, read_all, run};
+use import::{About, File, FileKind, Mode, Options, Source, published, read_all, run};
 use proptest::prelude::*;
 
 /// What real files are made of, so that damage goes deeper than the first line.
@@ -87,7 +87,7 @@ proptest! {
             text,
         });
         let files: Vec<File> = files.collect();
-        for kind in Kind::ALL {
+        for kind in FileKind::ALL {
             let source = Source {
                 kind,
                 system: Some("mysql-8.0.44".to_owned()),

@@ -3,26 +3,23 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod groups;
+
 use import::insert::{Colour, colours};
 use import::round::fixed;
-use import::tables::groups::group_ratios;
 use import::tables::{group_of, qps};
-use import::{File, Kind, Mode, Options, Row, Source, published, read};
+use import::{File, FileKind, ImportedStep, Mode, Options, Source, published, read};
+
+use groups::group_ratios;
 
 fn compat() -> Options {
-    Options {
-        mode: Mode::Compat,
-        ..Options::default()
-    }
+    Options { mode: Mode::Compat, ..Options::default() }
 }
 
 fn source(name: &str, text: &str) -> Source {
-    let file = File {
-        origin: name.to_owned(),
-        text: text.to_owned(),
-    };
+    let file = File { origin: name.to_owned(), text: text.to_owned() };
     Source {
-        kind: Kind::of(&file).unwrap(),
+        kind: FileKind::of(&file).unwrap(),
         system: None,
         clients: vec![1],
         origin: name.to_owned(),
@@ -44,17 +41,13 @@ rx80 81967 red 108064 red 36364 . 4743 red 4715 red 4721 red 4690 red 4700 red 4
 
 #[test]
 fn every_cell_of_a_published_summary_has_its_colour() {
-    let lines: Vec<Vec<&str>> = SUMMARY
-        .lines()
-        .map(|line| line.split(' ').skip(1).collect())
-        .collect();
+    let lines: Vec<Vec<&str>> =
+        SUMMARY.lines().map(|line| line.split(' ').skip(1).collect()).collect();
     let steps = lines.first().unwrap().len() / 2;
     let mut seen = 0;
     for step in 0..steps {
         // All writers of that report kept their rate.
-        let cells = lines
-            .iter()
-            .map(|line| (line[2 * step].parse().unwrap(), true));
+        let cells = lines.iter().map(|line| (line[2 * step].parse().unwrap(), true));
         let cells: Vec<(f64, bool)> = cells.collect();
         for (line, colour) in lines.iter().zip(colours(&cells)) {
             let word = match colour {
@@ -114,9 +107,7 @@ fn what_a_post_claims_about_gtids_follows_from_its_table() {
     let lines = |text: &str| -> Vec<String> {
         let is_line = |line: &&str| line.contains("my9500") && !line.starts_with("col-");
         let named = text.lines().filter(is_line);
-        named
-            .map(|line| line.replace("x.my", "my").replace(".pk1", ""))
-            .collect()
+        named.map(|line| line.replace("x.my", "my").replace(".pk1", "")).collect()
     };
     assert_eq!(lines(&again), lines(COSTS));
     assert_eq!(lines(&again).len(), 4);
@@ -164,11 +155,7 @@ const GROUPS: [(&str, usize, [&str; 4]); 5] = [
     ("point", 9, ["0.66", "0.86", "0.74", "0.74"]),
     ("range-aggregate", 8, ["0.68", "1.26", "0.82", "0.73"]),
     ("range", 5, ["0.68", "0.74", "0.70", "0.69"]),
-    (
-        "range and range-aggregate",
-        13,
-        ["0.68", "1.26", "0.77", "0.70"],
-    ),
+    ("range and range-aggregate", 13, ["0.68", "1.26", "0.77", "0.70"]),
     ("write", 10, ["0.56", "0.87", "0.68", "0.65"]),
 ];
 
@@ -185,7 +172,7 @@ fn table_of_rates() -> Source {
 #[test]
 fn ratios_and_the_summary_of_groups_are_the_published_ones() {
     let source = table_of_rates();
-    let rows: Vec<Row> = read(&source, &compat()).unwrap();
+    let rows: Vec<ImportedStep> = read(&source, &compat()).unwrap();
     let printed = published(&[source], &rows, &compat()).unwrap();
     let (_, relative) = printed.split_once("\nqps.rel\n").unwrap();
     let expected = RATES.map(|(test, _, _, ratio)| format!("{ratio}\t{test}"));
@@ -196,11 +183,7 @@ fn ratios_and_the_summary_of_groups_are_the_published_ones() {
         let is_in = |test: &str| name.split(" and ").any(|group| group == group_of(test));
         let group = group_ratios(&rows, "my8043.z12a", "my5651.z12a", is_in).unwrap();
         let seen = [&group.least, &group.largest, &group.mean, &group.median];
-        assert_eq!(
-            (group.tests, seen.map(String::as_str)),
-            (tests, ratios),
-            "{name}"
-        );
+        assert_eq!((group.tests, seen.map(String::as_str)), (tests, ratios), "{name}");
     }
 }
 
@@ -236,14 +219,11 @@ fn rates_of_raw_output_are_the_published_ones() {
         );
         let directory = format!("x.{build}.z12a.pk1");
         let output = Source {
-            kind: Kind::SysbenchDirectory,
+            kind: FileKind::SysbenchDirectory,
             system: None,
             clients: Vec::new(),
             origin: directory.clone(),
-            files: vec![File {
-                origin: format!("{directory}/sb.o.{test}.pk1.dop1"),
-                text,
-            }],
+            files: vec![File { origin: format!("{directory}/sb.o.{test}.pk1.dop1"), text }],
         };
         rows.extend(read(&output, &compat()).unwrap());
     }

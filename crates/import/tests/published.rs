@@ -1,7 +1,10 @@
 //! The whole of published results, where their files are: the directory in `BACKSLIDE_PUBLISHED`, with
-//! the folders that `docs/import.md` names. Elsewhere these tests say that they were skipped.
+//! the folders that `docs/import.md` names. Elsewhere these tests say that they were skipped, and `facts.rs`
+//! has a little of everything.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
+
+mod groups;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,27 +16,29 @@ use import::insert::{
 };
 use import::round::{fixed, relative as ratio};
 use import::sysbench::{Met, Output};
-use import::tables::groups::group_ratios;
 use import::tables::{met, qps};
-use import::{File, Kind, Mode, Options, Source, read};
+use import::{File, FileKind, Mode, Options, Source, read};
+
+use groups::group_ratios;
 
 type Record = BTreeMap<String, String>;
 
 /// The folder, or `None` and a word about it.
 fn folder(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("BACKSLIDE_PUBLISHED").map(|root| Path::new(&root).join(name));
-    let folder = folder.filter(|folder| folder.is_dir());
-    if folder.is_none() {
-        println!("skipped: no {name} in BACKSLIDE_PUBLISHED");
+    let Some(root) = std::env::var_os("BACKSLIDE_PUBLISHED") else {
+        println!("skipped: no BACKSLIDE_PUBLISHED");
+        return None;
+    };
+    let folder = Path::new(&root).join(name);
+    if !folder.is_dir() {
+        testkit::skipped(&format!("no {name} in BACKSLIDE_PUBLISHED"));
+        return None;
     }
-    folder
+    Some(folder)
 }
 
 fn file(path: &Path) -> File {
-    File {
-        origin: path.display().to_string(),
-        text: std::fs::read_to_string(path).unwrap(),
-    }
+    File { origin: path.display().to_string(), text: std::fs::read_to_string(path).unwrap() }
 }
 
 fn records(path: &Path) -> Vec<Record> {
@@ -45,11 +50,7 @@ fn records(path: &Path) -> Vec<Record> {
 }
 
 fn compat() -> Options {
-    Options {
-        mode: Mode::Compat,
-        clients: vec![1],
-        ..Options::default()
-    }
+    Options { mode: Mode::Compat, clients: vec![1], ..Options::default() }
 }
 
 fn names(folder: &Path) -> Vec<PathBuf> {
@@ -71,18 +72,12 @@ fn raw_output_of_sysbench() {
         let test = record["test"].replace("_range=", ".range");
         let path = |kind: &str| directory.join(format!("sb.{kind}.{test}.pk1.dop1"));
         let output = Output::parse(&file(&path("o"))).unwrap();
-        assert_eq!(
-            output.queries_per_second,
-            record["queries_per_sec_in_output"]
-        );
-        assert_eq!(
-            output.transactions_per_second,
-            record["transactions_per_sec"]
-        );
+        assert_eq!(output.queries_per_second, record["queries_per_sec_in_output"]);
+        assert_eq!(output.transactions_per_second, record["transactions_per_sec"]);
         let met = Met::parse(&file(&path("met"))).unwrap();
         assert_eq!(met.rate, record["o_s_in_met"]);
         let source = Source {
-            kind: Kind::SysbenchDirectory,
+            kind: FileKind::SysbenchDirectory,
             system: None,
             clients: Vec::new(),
             origin: directory.display().to_string(),
@@ -91,39 +86,21 @@ fn raw_output_of_sysbench() {
         let rows = read(&source, &compat()).unwrap();
         let rate = rows[0].value("rate").unwrap();
         assert_eq!(rows[0].system, record["build"]);
-        assert_eq!(
-            fixed(rate, 0),
-            fixed(met.rate.parse().unwrap(), 0),
-            "{test}"
-        );
+        assert_eq!(fixed(rate, 0), fixed(met.rate.parse().unwrap(), 0), "{test}");
         if !record["qps_in_summary"].is_empty() {
             assert_eq!(fixed(rate, 1), record["qps_in_summary"], "{test}");
         }
     }
     for directory in names(&folder).into_iter().filter(|path| path.is_dir()) {
         for path in names(&directory) {
-            if path
-                .file_name()
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .starts_with("sb.met.")
-            {
+            if path.file_name().unwrap().to_str().unwrap().starts_with("sb.met.") {
                 let file = file(&path);
-                assert_eq!(
-                    Met::parse(&file).unwrap().print(),
-                    file.text,
-                    "{}",
-                    path.display()
-                );
+                assert_eq!(Met::parse(&file).unwrap().print(), file.text, "{}", path.display());
                 mets += 1;
             }
         }
     }
-    println!(
-        "{} rows of parser_expected.csv and {mets} files sb.met are equal",
-        expected.len()
-    );
+    println!("{} rows of parser_expected.csv and {mets} files sb.met are equal", expected.len());
 }
 
 /// A table of rates as the original writes it, from records of build, test and rate.
@@ -156,10 +133,7 @@ fn table_of(records: &[Record]) -> String {
 fn relative_rates(name: &str) {
     let Some(folder) = folder(name) else { return };
     let records = records(&folder.join("long.csv"));
-    let table = File {
-        origin: "qps.abs".to_owned(),
-        text: table_of(&records),
-    };
+    let table = File { origin: "qps.abs".to_owned(), text: table_of(&records) };
     let rows = qps::rows(&table, None, &compat()).unwrap();
     let printed = qps::print_relative(&rows);
     let mut lines = printed.lines();
@@ -179,10 +153,7 @@ fn relative_rates(name: &str) {
             cells += 1;
         }
     }
-    let bases = records
-        .iter()
-        .filter(|r| r["build"] == r["base_build"])
-        .count();
+    let bases = records.iter().filter(|r| r["build"] == r["base_build"]).count();
     assert_eq!(cells + bases, records.len());
     println!("{name}: {cells} published ratios are equal");
     let summary = folder.join("group_summary_expected.csv");
@@ -191,7 +162,7 @@ fn relative_rates(name: &str) {
     }
 }
 
-fn group_summary(path: &Path, rows: &[import::Row]) {
+fn group_summary(path: &Path, rows: &[import::ImportedStep]) {
     let expected = records(path);
     for record in &expected {
         let is_in = |test: &str| {
@@ -204,19 +175,9 @@ fn group_summary(path: &Path, rows: &[import::Row]) {
             }
         };
         let seen = group_ratios(rows, &record["build"], &record["base_build"], is_in).unwrap();
-        let seen = [
-            seen.tests.to_string(),
-            seen.least,
-            seen.largest,
-            seen.mean,
-            seen.median,
-        ];
+        let seen = [seen.tests.to_string(), seen.least, seen.largest, seen.mean, seen.median];
         let columns = ["n", "min", "max", "average", "median"];
-        assert_eq!(
-            seen,
-            columns.map(|column| record[column].clone()),
-            "{record:?}"
-        );
+        assert_eq!(seen, columns.map(|column| record[column].clone()), "{record:?}");
     }
     println!("{} lines of the group summary are equal", expected.len());
 }
@@ -242,14 +203,8 @@ fn costs(record: &Record) -> met::Costs {
     }
 }
 
-const RELATIVE: [&str; 6] = [
-    "rel_cpu_o",
-    "rel_cs_o",
-    "rel_r_o",
-    "rel_rKB_o",
-    "rel_wKB_o",
-    "rel_o_s",
-];
+const RELATIVE: [&str; 6] =
+    ["rel_cpu_o", "rel_cs_o", "rel_r_o", "rel_rKB_o", "rel_wKB_o", "rel_o_s"];
 
 fn relative_costs(name: &str) {
     let Some(folder) = folder(name) else { return };
@@ -365,17 +320,12 @@ fn colours_of_the_published_summary() {
     };
     let mut columns: BTreeMap<String, Vec<Record>> = BTreeMap::new();
     for record in records(&folder.join("published_summary_colours.csv")) {
-        columns
-            .entry(record["step"].clone())
-            .or_default()
-            .push(record);
+        columns.entry(record["step"].clone()).or_default().push(record);
     }
     let mut seen = 0;
     for cells in columns.values() {
         // All writers of that report kept their rate.
-        let values = cells
-            .iter()
-            .map(|cell| (cell["value"].parse().unwrap(), true));
+        let values = cells.iter().map(|cell| (cell["value"].parse().unwrap(), true));
         let values: Vec<(f64, bool)> = values.collect();
         for (cell, colour) in cells.iter().zip(colours(&values)) {
             let class = match colour {

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use drivers::{Session, SessionError};
-use model::{Build, Dbms};
+use model::{Build, Dialect};
 
 use crate::site::SiteError;
 
@@ -24,11 +24,9 @@ pub(crate) fn make(
 ) -> Result<String, SiteError> {
     let failed = |cause: String| SiteError::new(format!("cannot make an account for TCP: {cause}"));
     let password = password().map_err(|error| failed(error.to_string()))?;
-    let made = match build.dbms {
-        Dbms::Mysql | Dbms::Mariadb => of_mysql(admin, user, &password),
-        Dbms::Postgres | Dbms::Sqlite | Dbms::Other => {
-            of_postgres(admin, build.version.major(), user, &password)
-        }
+    let made = match build.dbms.dialect() {
+        Dialect::Mysql => of_mysql(admin, user, &password),
+        Dialect::Postgres | Dialect::Sqlite => of_postgres(admin, build, user, &password),
     };
     made.map_err(|error| failed(error.to_string()))?;
     Ok(password)
@@ -62,12 +60,12 @@ fn account_name(user: &str, host: &str) -> String {
 /// The superuser gets a password, which the socket does not ask for.
 fn of_postgres(
     admin: &mut dyn Session,
-    major: u32,
+    build: &Build,
     user: &str,
     password: &str,
 ) -> Result<(), SessionError> {
-    // What the port asks for, see `Product::access`. Before 10 there is one kind only.
-    if major >= 10 {
+    // What the port asks for, see `Family::access`. Before there is one kind only.
+    if build.dbms.product().server.scram.holds(&build.version) {
         admin.execute("SET password_encryption = 'scram-sha-256'")?;
     }
     admin.execute(&format!("ALTER ROLE {user} PASSWORD '{password}'"))?;

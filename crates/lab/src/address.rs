@@ -23,18 +23,15 @@ impl std::fmt::Debug for Secrets {
 /// The environment variable with the password of a server that is not ours.
 pub(crate) const PASSWORD: &str = "BACKSLIDE_PASSWORD";
 
-/// What [`PASSWORD`] held.
+/// The value of [`PASSWORD`].
 static GIVEN: OnceLock<String> = OnceLock::new();
 
 /// Takes the password out of the environment, so that no program that is started gets it: `curl` and `openssl` have no
 /// use for it. To be called first of all, before there is another thread.
-#[expect(
-    unsafe_code,
-    reason = "the environment can only be changed while there is one thread"
-)]
+#[expect(unsafe_code, reason = "the environment can only be changed while there is one thread")]
 pub fn take_password() {
     if let Some(password) = std::env::var_os(PASSWORD) {
-        // What is not UTF-8 is no password that a server could be told.
+        // A server cannot receive a password that is not UTF-8.
         if let Ok(password) = password.into_string() {
             let _first = GIVEN.set(password);
         }
@@ -70,14 +67,14 @@ impl ForeignAddress {
     /// Reads an address.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (login, address) = text.rsplit_once('@').ok_or_else(|| {
-            // What follows a colon may be a password.
+            // Text after a colon may be a password.
             let shown = text.split(':').next().unwrap_or_default();
-            format!("`{shown}…` is no address: expected user@host:port or user@/path/of/socket")
+            format!("`{shown}…` is not an address: expected user@host:port or user@/path/of/socket")
         })?;
         let (user, password) = login.split_once(':').unwrap_or((login, ""));
         if user.is_empty() || address.is_empty() {
             return Err(format!(
-                "`@{address}` is no address: expected user@host:port or user@/path/of/socket"
+                "`@{address}` is not an address: expected user@host:port or user@/path/of/socket"
             ));
         }
         Ok(Self {
@@ -108,14 +105,11 @@ impl ForeignAddress {
         let (host, port) = match self.address.rsplit_once(':') {
             None => (self.address.as_str(), usual),
             Some((host, port)) => {
-                let port = port.parse().map_err(|_| format!("`{port}` is no port"))?;
+                let port = port.parse().map_err(|_| format!("`{port}` is not a port"))?;
                 (host, port)
             }
         };
-        Ok(Address::Tcp {
-            host: host.trim_matches(['[', ']']).to_owned(),
-            port,
-        })
+        Ok(Address::Tcp { host: host.trim_matches(['[', ']']).to_owned(), port })
     }
 
     /// How to reach `database` there, by sessions as `connection` says.
@@ -133,13 +127,11 @@ impl ForeignAddress {
             password: secrets.password(&self.to_string()),
             database: database.to_owned(),
         };
-        Ok(reach::endpoint(
-            dialect, address, login, timeout, connection,
-        ))
+        Ok(reach::endpoint(dialect, address, login, timeout, connection))
     }
 }
 
-/// What servers call their socket, unless they are told otherwise.
+/// The default name of servers' sockets.
 const fn usual_socket(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Mysql | Dialect::Sqlite => "mysqld.sock",
@@ -163,16 +155,10 @@ mod tests {
         let address = ForeignAddress::parse("bench:p@ss:1@db.example:3307").unwrap();
         assert_eq!(address.to_string(), "bench@db.example:3307");
         assert_eq!(address.password, "p@ss:1");
-        let expected = Address::Tcp {
-            host: "db.example".to_owned(),
-            port: 3307,
-        };
+        let expected = Address::Tcp { host: "db.example".to_owned(), port: 3307 };
         assert_eq!(address.address(Dialect::Mysql), Ok(expected));
         let socket = ForeignAddress::parse("root@/run/mysqld/mysqld.sock").unwrap();
-        assert!(matches!(
-            socket.address(Dialect::Mysql),
-            Ok(Address::Socket(_))
-        ));
+        assert!(matches!(socket.address(Dialect::Mysql), Ok(Address::Socket(_))));
         let mut secrets = Secrets::default();
         secrets.keep(&address);
         assert!(!format!("{secrets:?}").contains("p@ss"));

@@ -28,8 +28,6 @@ impl Connector for WhileAlive {
     }
 
     fn is_hopeless(&self) -> bool {
-        self.process
-            .as_ref()
-            .is_some_and(|process| !process.is_alive())
+        self.process.as_ref().is_some_and(|process| !process.is_alive())
     }
 }

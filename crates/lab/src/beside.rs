@@ -8,22 +8,19 @@ use probes::{Detail, Watch};
 
 use crate::disturbance::{beside_server, over};
 
-/// What else a host did while this process worked.
+/// The host's other activity while this process worked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beside {
     /// All that was more than its limit, in the words of the reason of a quarantined trial.
     pub over: Vec<String>,
-    /// What other processes took of one CPU, in per cent; `None` where the host does not tell.
+    /// CPU use of other processes, in per cent of one CPU; `None` if the host does not report it.
     pub foreign_percent: Option<f64>,
 }
 
 /// Runs `work` in this process and watches the host meanwhile, as it is watched during a step that has no server.
 pub fn watch_beside<T>(limits: &Quarantine, work: impl FnOnce() -> T) -> (T, Beside) {
-    let mut probes = probes::all(&Watch {
-        host: true,
-        ..Watch::default()
-    });
-    // What cannot be read is not judged, as in a run.
+    let mut probes = probes::all(&Watch { host: true, ..Watch::default() });
+    // Unreadable values are not judged, as in a run.
     let (before, _) = probes::read_all(&mut probes, Detail::Edge);
     let begun = Instant::now();
     let done = work();
@@ -64,10 +61,7 @@ mod tests {
 
     #[test]
     fn what_this_process_did_is_no_disturbance() {
-        let quiet = Beside {
-            over: Vec::new(),
-            foreign_percent: Some(25.0),
-        };
+        let quiet = Beside { over: Vec::new(), foreign_percent: Some(25.0) };
         assert_eq!(found(1_150), quiet);
         let busy = Beside {
             over: vec!["other processes took 50.0 % of one CPU (limit 30 %)".to_owned()],

@@ -3,7 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 
-use model::{Build, BuildSource, Bytes, Dbms, ObtainEvent, Recipe, System};
+use model::{Build, BuildSource, Bytes, Dbms, ObtainEvent, Recipe, System, Version};
 use obtain::{Added, Depot, Held, Installed, ObtainError, Obtained};
 use plan::{BuildRequest, Catalog, Choices};
 
@@ -22,12 +22,8 @@ const NOT_INSTALLED: &str = "not installed";
 pub(crate) fn embedded() -> Option<Build> {
     let version = drivers::sqlite_version();
     Some(Build {
-        dbms: Dbms::Sqlite,
-        version: version.parse().ok()?,
-        source: BuildSource::Embedded,
         version_line: format!("SQLite {version}, part of backslide"),
-        name: None,
-        facts: model::BuildFacts::default(),
+        ..Build::new(Dbms::Sqlite, version.parse().ok()?, BuildSource::Embedded)
     })
 }
 
@@ -44,18 +40,15 @@ fn depot_of_user() -> Depot {
 /// Keeps the installed builds of `systems` from being removed for as long as what is returned lives.
 pub fn hold_builds(systems: &[System]) -> Result<Vec<Held>, ObtainError> {
     let depot = depot_of_user();
-    let installed = systems
-        .iter()
-        .filter_map(|system| match &system.build.source {
-            BuildSource::Installed { directory, .. } => Some((system.build.id(), directory)),
-            BuildSource::Path(_)
-            | BuildSource::Embedded
-            | BuildSource::Connect(_)
-            | BuildSource::Imported(_) => None,
-        });
-    installed
-        .map(|(build, directory)| depot.hold(&build, Path::new(directory)))
-        .collect()
+    let installed = systems.iter().filter_map(|system| match &system.build.source {
+        BuildSource::Installed { directory, .. } => Some((system.build.id(), directory)),
+        BuildSource::Path(_)
+        | BuildSource::Obtainable { .. }
+        | BuildSource::Embedded
+        | BuildSource::Connect(_)
+        | BuildSource::Imported(_) => None,
+    });
+    installed.map(|(build, directory)| depot.hold(&build, Path::new(directory))).collect()
 }
 
 /// The builds of this machine: installed, found where servers usually are, part of backslide, and
@@ -116,9 +109,7 @@ impl Builds {
     pub fn recipe(&self, name: &str) -> Result<&Recipe, String> {
         let request = BuildRequest::named(name);
         if request.dbms.is_some_and(Dbms::is_embedded) {
-            return Err(format!(
-                "{name} is part of backslide: there is nothing to install"
-            ));
+            return Err(format!("{name} is part of backslide: there is nothing to install"));
         }
         let exact = self.catalog.recipe(name).ok();
         let found = exact.or_else(|| self.newest_recipe(&request));
@@ -236,14 +227,13 @@ impl Builds {
     pub fn leading(&self) -> Vec<&str> {
         let recipes = self.catalog.recipes();
         let is_older = |one: &Recipe, other: &Recipe| {
-            one.dbms == Dbms::Postgres
+            one.dbms.product().many_minors
                 && other.dbms == one.dbms
                 && series(&other.version) == series(&one.version)
                 && other.version > one.version
         };
-        let leading = recipes
-            .iter()
-            .filter(|one| !recipes.iter().any(|other| is_older(one, other)));
+        let leading =
+            recipes.iter().filter(|one| !recipes.iter().any(|other| is_older(one, other)));
         leading.map(|recipe| recipe.name.as_str()).collect()
     }
 
@@ -274,7 +264,7 @@ impl Builds {
         let nearest = nearest(request, &all)
             .map_or_else(String::new, |nearest| format!("; nearest `{nearest}`"));
         format!(
-            "there is no such build{nearest}; `backslide builds` lists what can be had, `backslide \
+            "it is neither installed nor in the catalog{nearest}; `backslide builds` lists available builds, `backslide \
              add` adds one of your own, in a plan `path = \"…\"` says where one is"
         )
     }
@@ -282,7 +272,8 @@ impl Builds {
 
 /// The name of the build that `request` comes nearest to: by version where it has one, otherwise by spelling.
 fn nearest(request: &BuildRequest, all: &[Build]) -> Option<String> {
-    let (Some(dbms), Some(version)) = (request.dbms, &request.version) else {
+    let said = request.dbms.zip(request.version.clone());
+    let Some((dbms, version)) = said.or_else(|| misspelt(&request.name)) else {
         let choices = Choices::new(&request.name, all.iter().map(Build::id));
         return choices.nearest().map(str::to_owned);
     };
@@ -298,16 +289,19 @@ fn nearest(request: &BuildRequest, all: &[Build]) -> Option<String> {
     of_dbms.min_by(by_distance).map(Build::id)
 }
 
+/// The product that `postgress-15` means, and the version.
+fn misspelt(name: &str) -> Option<(Dbms, Version)> {
+    let (product, version) = name.split_once('-')?;
+    let products = Choices::new(product, Dbms::all().into_iter().map(Dbms::name));
+    Some((Dbms::from_name(products.nearest()?)?, version.parse().ok()?))
+}
+
 /// The build that a recipe would give.
 fn not_installed(recipe: &Recipe) -> Build {
     Build {
         dbms: recipe.dbms,
         version: recipe.version.clone(),
-        source: BuildSource::Installed {
-            directory: String::new(),
-            origin: recipe.parcel.origin.describe(),
-            digest: String::new(),
-        },
+        source: BuildSource::Obtainable { origin: recipe.parcel.origin.describe() },
         version_line: NOT_INSTALLED.to_owned(),
         name: Some(recipe.name.clone()),
         facts: recipe.facts.clone(),
@@ -315,23 +309,20 @@ fn not_installed(recipe: &Recipe) -> Build {
 }
 
 /// The major version of PostgreSQL: two numbers before 10.
-fn series(version: &model::Version) -> &[u32] {
+fn series(version: &Version) -> &[u32] {
     let depth = if version.major() < 10 { 2 } else { 1 };
     version.parts().get(..depth).unwrap_or_default()
 }
 
 /// Has it another name than its family and version: a second build of a version, one of the user's own?
 fn is_named(build: &Build) -> bool {
-    build
-        .name
-        .as_ref()
-        .is_some_and(|name| *name != format!("{}-{}", build.dbms, build.version))
+    build.name.as_ref().is_some_and(|name| *name != format!("{}-{}", build.dbms, build.version))
 }
 
 /// The last of the newest: what is installed comes before what was found, in a tie the first wins.
 fn newest<'a, T>(
     all: impl Iterator<Item = &'a T>,
-    version: impl Fn(&T) -> &model::Version,
+    version: impl Fn(&T) -> &Version,
 ) -> Option<&'a T> {
     all.fold(None, |best: Option<&T>, one| match best {
         Some(best) if version(best) >= version(one) => Some(best),
@@ -343,18 +334,12 @@ fn newest<'a, T>(
 mod tests {
     use std::collections::BTreeSet;
 
-    use model::BuildFacts;
-
     use super::*;
 
     fn build(name: Option<&str>, version: &str) -> Build {
         Build {
-            dbms: Dbms::Mysql,
-            version: version.parse().unwrap(),
-            source: BuildSource::Embedded,
-            version_line: String::new(),
             name: name.map(str::to_owned),
-            facts: BuildFacts::default(),
+            ..Build::new(Dbms::Mysql, version.parse().unwrap(), BuildSource::Embedded)
         }
     }
 
@@ -368,11 +353,8 @@ mod tests {
 
     #[test]
     fn the_newest_and_of_equals_the_first() {
-        let builds = [
-            build(Some("a"), "8.0.33"),
-            build(Some("b"), "9.7.4"),
-            build(Some("c"), "9.7.4"),
-        ];
+        let builds =
+            [build(Some("a"), "8.0.33"), build(Some("b"), "9.7.4"), build(Some("c"), "9.7.4")];
         let found = newest(builds.iter(), |build| &build.version).unwrap();
         assert_eq!(found.name.as_deref(), Some("b"));
         assert!(newest([].iter(), |build: &Build| &build.version).is_none());
@@ -407,13 +389,27 @@ mod tests {
     }
 
     #[test]
+    fn a_misspelt_product_with_a_version_means_that_version() {
+        let depot = tempfile::tempdir().unwrap();
+        let builds = builds_of(depot.path());
+        let error = |name| builds.find(&request(name)).unwrap_err();
+        assert!(
+            error("postgress-15").contains("nearest `postgres-15."),
+            "{}",
+            error("postgress-15")
+        );
+        assert!(
+            error("mysq-8.0.31").contains("nearest `mysql-8.0.31`"),
+            "{}",
+            error("mysq-8.0.31")
+        );
+    }
+
+    #[test]
     fn a_general_name_means_the_newest_of_the_catalog_and_no_variant() {
         let depot = tempfile::tempdir().unwrap();
         let builds = builds_of(depot.path());
-        assert_eq!(
-            builds.find(&request("mysql-5.6")).unwrap().id(),
-            "mysql-5.6.24"
-        );
+        assert_eq!(builds.find(&request("mysql-5.6")).unwrap().id(), "mysql-5.6.24");
         let error = builds.find(&request("mysql-5.6.99")).unwrap_err();
         assert!(error.contains("nearest `mysql-5."), "{error}");
         let error = builds.find(&request("my-own")).unwrap_err();
@@ -429,11 +425,7 @@ mod tests {
         assert_eq!(name("postgres-18.6deb").unwrap(), "postgres-18.6deb");
         assert_eq!(name("postgres-18").unwrap(), "postgres-18.6");
         assert!(name("sqlite").unwrap_err().contains("part of backslide"));
-        assert!(
-            name("mysqll-5.7.22")
-                .unwrap_err()
-                .contains("nearest `mysql-5.7.22`")
-        );
+        assert!(name("mysqll-5.7.22").unwrap_err().contains("nearest `mysql-5.7.22`"));
     }
 
     #[test]

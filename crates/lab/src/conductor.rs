@@ -2,15 +2,19 @@
 
 mod beforehand;
 mod rounds;
-mod slices;
 mod step;
 mod templates;
+mod turns;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use load::{StepOutline, Stop, Workload};
-use model::{Engine, Event, Outcome, Plan, RunId, RunInfo, RunState, System, Trial, TrialKey};
+use load::{Stop, Workload};
+use model::{
+    Engine, Event, Interleave, Outcome, Plan, RunId, RunInfo, RunState, Step, System, Trial,
+    TrialKey,
+};
 use store::{StoreError, Want};
 
 use self::rounds::Rounds;
@@ -64,22 +68,11 @@ impl Lab {
             return Ok(Ended::Interrupted);
         }
         tried?;
-        if info.plan.systems.iter().any(|s| s.engine == Engine::Tokudb) {
-            listen(&Event::Warning {
-                text: servers::TOKUDB_UNVERIFIED.to_owned(),
-            });
-        }
-        for text in changes_since(&info, self.host().ok().as_ref()) {
+        for text in remarks(&info, self.host().ok().as_ref()) {
             listen(&Event::Warning { text });
         }
         let device = self.host()?.disk.device;
-        let loads_apart = load::workload(&info.plan.workload, info.plan.seed).loading_steps() > 0;
-        let templates = if info.plan.template && loads_apart {
-            let done = self.store.load(run, Want::default())?;
-            Some(Templates::of(&info.plan, &left, &done, self.shelf()?)?)
-        } else {
-            None
-        };
+        let templates = self.templates(&info, &left)?;
         let mut conductor = Conductor {
             plan: &info.plan,
             run,
@@ -93,6 +86,7 @@ impl Lab {
             store_failure: None,
             told: BTreeSet::new(),
             templates,
+            freezes: false,
         };
         match conductor.make_templates(&left) {
             Err(Broken::Interrupted) => return Ok(Ended::Interrupted),
@@ -108,11 +102,23 @@ impl Lab {
         }
         Ok(ended)
     }
+
+    /// The templates of a run, where its plan asks for them.
+    fn templates(&self, info: &RunInfo, left: &[usize]) -> Result<Option<Templates>, LabError> {
+        if !(info.plan.template && info.plan.has_loading()) {
+            return Ok(None);
+        }
+        let done = self.store.load(&info.id, Want::default())?;
+        Templates::of(&info.plan, left, &done, self.shelf()?).map(Some)
+    }
 }
 
-/// What is different from when the run began, so that its rounds may not be comparable.
-fn changes_since(info: &RunInfo, host: Option<&model::Host>) -> Vec<String> {
-    let mut changes = Vec::new();
+/// What is not verified, and what is different from when the run began, so that its rounds may not be comparable.
+fn remarks(info: &RunInfo, host: Option<&model::Host>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if info.plan.systems.iter().any(|s| s.engine == Engine::Tokudb) {
+        remarks.push(servers::TOKUDB_UNVERIFIED.to_owned());
+    }
     if let Some(host) = host {
         let then = &info.host;
         for (what, before, now) in [
@@ -121,13 +127,13 @@ fn changes_since(info: &RunInfo, host: Option<&model::Host>) -> Vec<String> {
             ("host", &then.name, &host.name),
         ] {
             if before != now {
-                changes.push(format!(
+                remarks.push(format!(
                     "the {what} was `{before}` when this run began, now it is `{now}`"
                 ));
             }
         }
     }
-    changes
+    remarks
 }
 
 struct Conductor<'a> {
@@ -146,6 +152,8 @@ struct Conductor<'a> {
     told: BTreeSet<String>,
     /// Where the plan asks for templates.
     templates: Option<Templates>,
+    /// Is every server frozen whose turn it is not?
+    freezes: bool,
 }
 
 /// Why a trial has no completed outcome.
@@ -195,11 +203,7 @@ impl Conductor<'_> {
             Err(Broken::Lab(error)) => return Err(error),
             other => other,
         };
-        self.emit(&Event::TrialStarted {
-            trial: key.clone(),
-            index,
-            of,
-        })?;
+        self.emit(&Event::TrialStarted { trial: key.clone(), index, of })?;
         let name = self.instance(&key);
         let attempt = template.and_then(|template| self.attempt(trial, &name, template.as_ref()));
         let outcome = match attempt {
@@ -208,10 +212,7 @@ impl Conductor<'_> {
             Err(Broken::Interrupted) => return Ok(None),
             Err(Broken::Lab(error)) => return Err(error),
         };
-        self.emit(&Event::TrialFinished {
-            trial: key,
-            outcome: outcome.clone(),
-        })?;
+        self.emit(&Event::TrialFinished { trial: key, outcome: outcome.clone() })?;
         Ok(Some(outcome))
     }
 
@@ -243,7 +244,10 @@ impl Conductor<'_> {
             self.keep_log(name, log_tail);
         }
         let has_failed = matches!(result, Err(Broken::Failed(_)));
-        let Ending { trouble, kept } = kept::end(open.site, &self.logs, name, has_failed);
+        let Ending { trouble, remark, kept } = kept::end(open.site, &self.logs, name, has_failed);
+        if let Some(remark) = remark {
+            self.emit(&Event::Warning { text: format!("{}: {remark}", system.name) })?;
+        }
         if let Some(error) = &trouble {
             self.keep_log(name, &error.log_tail);
         }
@@ -269,14 +273,12 @@ impl Conductor<'_> {
         template: Option<&Template>,
     ) -> Result<OpenSite, Broken> {
         let directory = self.instances.join(name);
-        self.provider
-            .check(system)
-            .map_err(|reason| failed(None, reason, Vec::new()))?;
+        self.provider.check(system).map_err(|reason| failed(None, reason, Vec::new()))?;
         place_client(system, "").map_err(Broken::Lab)?;
-        let (provider, workload) = (self.provider, &self.plan.workload);
+        let (provider, timeout) = (self.provider, self.timeout());
         let opened = match template {
-            None => provider.open(system, workload, &directory),
-            Some(template) => provider.open_clone(system, workload, &directory, template),
+            None => provider.open(system, timeout, &directory),
+            Some(template) => provider.open_clone(system, timeout, &directory, template),
         };
         opened.map(OpenSite::new).map_err(|error| {
             let error = kept::settle(error, &self.logs, name);
@@ -288,6 +290,15 @@ impl Conductor<'_> {
         })
     }
 
+    /// The longest wait for an answer, during which the other systems may have their turns.
+    fn timeout(&self) -> Duration {
+        let systems = self.plan.systems.len() as u32;
+        match self.plan.course.interleave {
+            Interleave::Trials | Interleave::Slices(_) => self.plan.statement_timeout(),
+            Interleave::Turns(_) => self.plan.statement_timeout() * systems,
+        }
+    }
+
     fn steps(
         &mut self,
         trial: &Trial,
@@ -295,8 +306,8 @@ impl Conductor<'_> {
         template: Option<&Template>,
     ) -> Result<(), Broken> {
         let mut workload = self.begin(trial, open, template)?;
-        for (ordinal, outline) in (0..).zip(workload.steps()) {
-            self.step(&mut *workload, ordinal, &outline, open)?;
+        for step in self.plan.trial_steps(template.is_some()) {
+            self.step(&mut *workload, &step, open)?;
         }
         Ok(())
     }
@@ -309,9 +320,9 @@ impl Conductor<'_> {
         template: Option<&Template>,
     ) -> Result<Box<dyn Workload>, Broken> {
         let mut provenance = open.site.provenance();
-        let mut workload = load::workload(&self.plan.workload, trial.seed);
+        let mut workload = workloads::workload(&self.plan.workload, trial.seed);
         if let Some(template) = template {
-            provenance.extend(template.provenance());
+            provenance.0.extend(template.provenance());
             let restored = workload.restore(template.state());
             restored.map_err(|error| failed(None, error.to_string(), Vec::new()))?;
         }
@@ -337,11 +348,7 @@ impl Conductor<'_> {
 /// The outcome with what became of the server, and of its files.
 fn because(outcome: Outcome, trouble: Option<&SiteError>, kept: &Kept) -> Outcome {
     match outcome {
-        Outcome::Failed {
-            step,
-            reason,
-            log_tail,
-        } => Outcome::Failed {
+        Outcome::Failed { step, reason, log_tail } => Outcome::Failed {
             step,
             // Why statements failed: the server was gone, and here is how.
             reason: kept.told_in(&match trouble {
@@ -354,13 +361,9 @@ fn because(outcome: Outcome, trouble: Option<&SiteError>, kept: &Kept) -> Outcom
     }
 }
 
-fn failed(outline: Option<&StepOutline>, reason: String, log_tail: Vec<String>) -> Broken {
-    let step = outline.map(|outline| outline.step.clone());
-    Broken::Failed(Outcome::Failed {
-        step,
-        reason,
-        log_tail,
-    })
+fn failed(step: Option<&Step>, reason: String, log_tail: Vec<String>) -> Broken {
+    let step = step.map(|step| step.id.clone());
+    Broken::Failed(Outcome::Failed { step, reason, log_tail })
 }
 
 /// The CPUs that this process could use when it began.
@@ -368,10 +371,7 @@ static ALLOWED: std::sync::OnceLock<Vec<usize>> = std::sync::OnceLock::new();
 
 /// Restricts this process to `cpus`, all that it may use for an empty list.
 fn place_client(system: &System, cpus: &str) -> Result<(), LabError> {
-    let failed = |cause: String| LabError::Placement {
-        system: system.name.clone(),
-        cause,
-    };
+    let failed = |cause: String| LabError::Placement { system: system.name.clone(), cause };
     let allowed = ALLOWED.get_or_init(probes::allowed);
     if cpus.is_empty() {
         return probes::pin_self(allowed).map_err(|error| failed(error.to_string()));

@@ -20,7 +20,7 @@ pub struct Lab {
     root: PathBuf,
     /// The results.
     pub store: Store,
-    /// What templates may take; a share of the filesystem where nothing was said.
+    /// The disk limit of templates; by default a share of the filesystem.
     template_budget: Option<Bytes>,
 }
 
@@ -39,11 +39,7 @@ impl Lab {
             cause,
         })?;
         let store = Store::open(&file)?;
-        Ok(Self {
-            root,
-            store,
-            template_budget: None,
-        })
+        Ok(Self { root, store, template_budget: None })
     }
 
     /// Lets templates take up to `budget` of the disk, instead of a quarter of the lab's filesystem.
@@ -61,7 +57,7 @@ impl Lab {
         self.root.join("instances")
     }
 
-    /// Where the logs and cores of what failed are kept.
+    /// The directory of logs and cores of failures.
     pub(crate) fn logs(&self) -> PathBuf {
         self.root.join("logs")
     }
@@ -70,12 +66,7 @@ impl Lab {
     pub fn claim_instances(&self) -> Result<Claim, LabError> {
         let lock = self.lock()?;
         let (instances, swept) = self.sweep_instances()?;
-        Ok(Claim {
-            instances,
-            logs: self.logs(),
-            swept,
-            _lock: lock,
-        })
+        Ok(Claim { instances, logs: self.logs(), swept, _lock: lock })
     }
 
     /// The directory for instances, made where it is missing and without those that a killed process left,
@@ -90,10 +81,7 @@ impl Lab {
         let mut told = Vec::new();
         for swept in servers::sweep(&instances) {
             if swept.how == servers::HowEnded::StillThere {
-                return Err(LabError::Orphan {
-                    pid: swept.pid,
-                    directory: swept.directory,
-                });
+                return Err(LabError::Orphan { pid: swept.pid, directory: swept.directory });
             }
             told.push(format!(
                 "a server of an earlier run was still there and was ended: {} (process {})",
@@ -129,7 +117,7 @@ impl Lab {
         Shelf::open(self.root.join("templates"), budget)
     }
 
-    /// What the templates of a plan take on the disk already.
+    /// The present disk usage of a plan's templates.
     fn kept(&self, plan: &Plan) -> Result<Bytes, LabError> {
         if !plan.template {
             return Ok(Bytes(0));
@@ -150,14 +138,14 @@ impl Lab {
 pub struct Claim {
     /// Where instances live.
     pub(crate) instances: PathBuf,
-    /// Where what explains a failure is kept.
+    /// The place of a failure's evidence.
     pub(crate) logs: PathBuf,
     swept: Vec<String>,
     _lock: RunLock,
 }
 
 impl Claim {
-    /// What to say of what killed processes left behind: servers that were ended, files that stay.
+    /// Messages about remains of killed processes: ended servers, files that stay.
     pub fn swept(&self) -> &[String] {
         &self.swept
     }
@@ -178,7 +166,7 @@ pub(crate) const ASKED: &str = "explain-";
 pub(crate) const CRASHED: &str = "crash-";
 
 /// Removes the instances that a killed process left: what has the name of one. The lock of the lab is held
-/// and their servers are ended, so nobody uses them. Says what cannot be removed.
+/// and their servers are ended, so they are unused. Reports what cannot be removed.
 fn remove_leftovers(instances: &Path) -> Vec<String> {
     let entries = fs::read_dir(instances).into_iter().flatten().flatten();
     let leftovers = entries.filter(|entry| is_instance_name(&entry.file_name().to_string_lossy()));
@@ -197,9 +185,7 @@ fn remove_leftovers(instances: &Path) -> Vec<String> {
 fn is_instance_name(name: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let of_process = [TRYOUT, ASKED, CRASHED].iter().any(|kind| {
-        let process = name
-            .strip_prefix(kind)
-            .and_then(|rest| rest.split('-').next());
+        let process = name.strip_prefix(kind).and_then(|rest| rest.split('-').next());
         process.is_some_and(is_number)
     });
     let of_trial = name.strip_prefix('r').is_some_and(|numbers| {

@@ -1,4 +1,4 @@
-//! What disturbs a step beside server and client, and whether it is more than the plan allows.
+//! Disturbances of a step beside server and client, held against the plan's limits.
 
 use model::{Counter, Dialect, Nanos, Outcome, Quarantine, Readings, StepRecord};
 
@@ -12,14 +12,14 @@ const FEWEST_PAGES: u64 = 256;
 /// Steps that the reason of a quarantined trial names.
 const NAMED: usize = 3;
 
-/// What disturbs a step, as reasons have it.
+/// A disturbance of a step, as in reasons.
 const STEAL: &str = "other guests took";
 const FOREIGN: &str = "other processes took";
 const THROTTLED: &str = "a quota held processes back for";
 const SWAPPED: &str = "pages a second were swapped";
 const FAULTS: &str = "major page faults a second of the server";
 
-/// Each of these, and what it is without a number.
+/// Each of these, and its name without a number.
 const KINDS: [(&str, &str); 5] = [
     (STEAL, "other guests took CPU time"),
     (FOREIGN, "other processes took CPU time"),
@@ -28,7 +28,7 @@ const KINDS: [(&str, &str); 5] = [
     (FAULTS, "the server had major page faults"),
 ];
 
-/// What disturbed a trial that was quarantined for this reason, without the numbers; empty where the reason tells
+/// The disturbance in a quarantine's reason, without the numbers; empty where the reason names
 /// nothing that is known.
 pub fn kinds_of_disturbance(reason: &str) -> Vec<&'static str> {
     let told = KINDS.iter().filter(|(words, _)| reason.contains(*words));
@@ -42,34 +42,26 @@ pub fn limits_in_words(limits: &Quarantine) -> String {
     let mut words = vec![
         format!("{FOREIGN} more than {} % of one CPU", percent(foreign)),
         format!("{STEAL} more than {} % of all CPUs", percent(steal)),
-        format!(
-            "{THROTTLED} more than {} % of one CPU",
-            percent(limits.throttled_permille)
-        ),
+        format!("{THROTTLED} more than {} % of one CPU", percent(limits.throttled_permille)),
     ];
     let mut last = format!("more than {} {SWAPPED}", limits.swapped_pages);
     if limits.major_faults < u32::MAX {
         words.push(last);
-        last = format!(
-            "the server had more than {} major page faults a second",
-            limits.major_faults
-        );
+        last =
+            format!("the server had more than {} major page faults a second", limits.major_faults);
     }
     format!("{} or {last}", words.join(", "))
 }
 
-/// What disturbed a measured step by more than the limits: the step, what it was, how much, and the limit.
-/// What could not be read on this host is not judged.
+/// Disturbances of a measured step beyond the limits: step, kind, amount, limit.
+/// Values that this host does not provide are not judged.
 pub(crate) fn of_step(record: &StepRecord, limits: &Quarantine) -> Option<String> {
-    let found = if record.measured {
-        over(&record.counters, record.window, limits)
-    } else {
-        Vec::new()
-    };
+    let found =
+        if record.measured { over(&record.counters, record.window, limits) } else { Vec::new() };
     (!found.is_empty()).then(|| format!("{}: {}", record.step, found.join(", ")))
 }
 
-/// How a trial ends that did all and answered right, with what disturbed its steps.
+/// The outcome of a complete trial with right answers, given its disturbances.
 pub(crate) fn outcome(disturbed: &[String]) -> Outcome {
     if disturbed.is_empty() {
         return Outcome::Completed;
@@ -80,9 +72,7 @@ pub(crate) fn outcome(disturbed: &[String]) -> Outcome {
         1 => "; and 1 more step".to_owned(),
         more => format!("; and {more} more steps"),
     };
-    Outcome::Quarantined {
-        reason: format!("{}{more}", named.join("; ")),
-    }
+    Outcome::Quarantined { reason: format!("{}{more}", named.join("; ")) }
 }
 
 /// The counters of a step with the CPU time that was neither the server's nor the client's; without it where
@@ -111,11 +101,7 @@ pub(crate) fn beside_server(mut counters: Readings, server: Option<u64>) -> Read
 
 /// Everything that was more than its limit in a window.
 pub(crate) fn over(counters: &Readings, window: Nanos, limits: &Quarantine) -> Vec<String> {
-    let one_cpu = Share {
-        counters,
-        there_was: window.0,
-        of: "of one CPU",
-    };
+    let one_cpu = Share { counters, there_was: window.0, of: "of one CPU" };
     let all_cpus = counters.get(Counter::HOST_CPUS).map(|cpus| Share {
         there_was: window.0.saturating_mul(cpus),
         of: "of all CPUs",
@@ -127,25 +113,9 @@ pub(crate) fn over(counters: &Readings, window: Nanos, limits: &Quarantine) -> V
             all.over(STEAL, Counter::HOST_STEAL, limit)
         }),
         one_cpu.over(FOREIGN, Counter::HOST_FOREIGN, limits.foreign_permille),
-        one_cpu.over(
-            THROTTLED,
-            Counter::HOST_THROTTLED,
-            limits.throttled_permille,
-        ),
-        each_second(
-            counters,
-            window,
-            Counter::HOST_SWAPPED,
-            SWAPPED,
-            limits.swapped_pages,
-        ),
-        each_second(
-            counters,
-            window,
-            Counter::SERVER_MAJFLT,
-            FAULTS,
-            limits.major_faults,
-        ),
+        one_cpu.over(THROTTLED, Counter::HOST_THROTTLED, limits.throttled_permille),
+        each_second(counters, window, Counter::HOST_SWAPPED, SWAPPED, limits.swapped_pages),
+        each_second(counters, window, Counter::SERVER_MAJFLT, FAULTS, limits.major_faults),
     ];
     found.into_iter().flatten().collect()
 }
@@ -200,7 +170,7 @@ mod tests {
         reruns: 2,
     };
 
-    /// What is over the limits in a window, with counters in milliseconds and pages.
+    /// The values over the limits in a window, with counters in milliseconds and pages.
     fn found(window: u64, counters: &[(&'static str, u64)]) -> Vec<String> {
         let mut readings = Readings::default();
         readings.level(Counter::HOST_CPUS, 2);
@@ -238,10 +208,7 @@ mod tests {
                 "1001 major page faults a second of the server (limit 1000)",
             ]
         );
-        let kinds: Vec<_> = told
-            .iter()
-            .map(|reason| kinds_of_disturbance(reason))
-            .collect();
+        let kinds: Vec<_> = told.iter().map(|reason| kinds_of_disturbance(reason)).collect();
         assert_eq!(kinds, KINDS.map(|(_, kind)| vec![kind]));
     }
 
@@ -251,10 +218,7 @@ mod tests {
                       (limit 100); s2: other processes took 40.0 % of one CPU (limit 30 %); and 1 more step";
         assert_eq!(
             kinds_of_disturbance(reason),
-            [
-                "other processes took CPU time",
-                "pages of memory were swapped"
-            ]
+            ["other processes took CPU time", "pages of memory were swapped"]
         );
         assert!(kinds_of_disturbance("noise").is_empty());
     }
@@ -262,10 +226,7 @@ mod tests {
     #[test]
     fn limits_are_told_as_reasons_tell_what_was_over_them() {
         insta::assert_snapshot!(limits_in_words(&LIMITS), @"other processes took more than 30 % of one CPU, other guests took more than 10 % of all CPUs, a quota held processes back for more than 5.5 % of one CPU, more than 100 pages a second were swapped or the server had more than 1000 major page faults a second");
-        let any_faults = Quarantine {
-            major_faults: u32::MAX,
-            ..LIMITS
-        };
+        let any_faults = Quarantine { major_faults: u32::MAX, ..LIMITS };
         let told = limits_in_words(&any_faults);
         let end = "a quota held processes back for more than 5.5 % of one CPU or more than 100 pages a second were swapped";
         assert!(told.ends_with(end), "{told}");
@@ -301,19 +262,13 @@ mod tests {
     fn plans_of_versions_without_a_limit_of_faults_allow_any_number() {
         let stored = r#"{"steal_permille":100,"foreign_permille":300,"throttled_permille":55,"swapped_pages":100,"reruns":2}"#;
         let read: Quarantine = serde_json::from_str(stored).unwrap();
-        let expected = Quarantine {
-            major_faults: u32::MAX,
-            ..LIMITS
-        };
+        let expected = Quarantine { major_faults: u32::MAX, ..LIMITS };
         assert_eq!(read, expected);
     }
 
     #[test]
     fn a_limit_of_zero_allows_nothing_that_can_be_told() {
-        let none = Quarantine {
-            foreign_permille: 0,
-            ..LIMITS
-        };
+        let none = Quarantine { foreign_permille: 0, ..LIMITS };
         let mut readings = Readings::default();
         readings.total(Counter::HOST_FOREIGN, SMALLEST.0);
         assert_eq!(

@@ -6,32 +6,13 @@ use std::time::{Duration, Instant};
 
 use drivers::{Connector, Endpoint};
 use load::Target;
-use model::{Capture, Sizes, System, Version};
+use model::{Capture, Dbms, Fact, Provenance, Sizes, System, Version};
 
 use crate::listing;
-use crate::site::{PATIENCE, Site, SiteError};
+use crate::site::{Idle, PATIENCE, Site, SiteError};
 use crate::template::Template;
 
 const FILE: &str = "ib.sqlite";
-
-/// Listings of an embedded database; the engine counts nothing that a status would show.
-const CAPTURES: [(&str, &str); 2] = [
-    (
-        "variables",
-        "SELECT name, value FROM (
-        SELECT 'journal_mode' AS name, (SELECT journal_mode FROM pragma_journal_mode) AS value
-        UNION ALL SELECT 'synchronous', (SELECT synchronous FROM pragma_synchronous)
-        UNION ALL SELECT 'cache_size', (SELECT cache_size FROM pragma_cache_size)
-        UNION ALL SELECT 'page_size', (SELECT page_size FROM pragma_page_size)
-        UNION ALL SELECT 'temp_store', (SELECT temp_store FROM pragma_temp_store)
-        UNION ALL SELECT 'encoding', (SELECT encoding FROM pragma_encoding)
-        UNION ALL SELECT 'auto_vacuum', (SELECT auto_vacuum FROM pragma_auto_vacuum))",
-    ),
-    (
-        "compile_options",
-        "SELECT compile_options, 'on' FROM pragma_compile_options",
-    ),
-];
 
 /// An SQLite database of ours.
 pub(crate) struct Embedded {
@@ -97,9 +78,8 @@ impl Embedded {
         cloned: Option<String>,
     ) -> Result<Self, SiteError> {
         let pragmas = system.config.settings.iter();
-        let pragmas: Vec<(String, String)> = pragmas
-            .map(|s| (s.name.clone(), s.value.clone().unwrap_or_default()))
-            .collect();
+        let pragmas: Vec<(String, String)> =
+            pragmas.map(|s| (s.name.clone(), s.value.clone().unwrap_or_default())).collect();
         let connector = |timeout| -> Arc<dyn Connector> {
             Arc::from(drivers::connector(&Endpoint::Sqlite {
                 path: directory.join(FILE),
@@ -109,9 +89,7 @@ impl Embedded {
         };
         let usual = connector(timeout);
         // Settings that SQLite does not take are told before anything is measured.
-        usual
-            .connect()
-            .map_err(|error| SiteError::new(error.to_string()))?;
+        usual.connect().map_err(|error| SiteError::new(error.to_string()))?;
         Ok(Self {
             directory: directory.to_owned(),
             patient: connector(timeout * PATIENCE),
@@ -124,10 +102,7 @@ impl Embedded {
 
 /// An error of making a database ready: what is left of it is ours to remove.
 fn not_made(error: SiteError, directory: &Path) -> SiteError {
-    SiteError {
-        directory: Some(directory.to_owned()),
-        ..error
-    }
+    SiteError { directory: Some(directory.to_owned()), ..error }
 }
 
 /// Removes a directory, if there is one.
@@ -135,9 +110,7 @@ fn remove(directory: &Path) -> Result<(), SiteError> {
     match std::fs::remove_dir_all(directory) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             let directory = directory.display();
-            Err(SiteError::new(format!(
-                "cannot remove {directory}: {error}"
-            )))
+            Err(SiteError::new(format!("cannot remove {directory}: {error}")))
         }
         Ok(()) | Err(_) => Ok(()),
     }
@@ -156,18 +129,23 @@ impl Site for Embedded {
         }
     }
 
-    fn provenance(&self) -> Vec<(String, String)> {
-        let version = ("server version".to_owned(), self.version.to_string());
-        let cloned = self.cloned.clone().map(|how| ("cloned".to_owned(), how));
-        std::iter::once(version).chain(cloned).collect()
+    fn provenance(&self) -> Provenance {
+        let version = (Fact::ServerVersion, self.version.to_string());
+        let cloned = self.cloned.clone().map(|how| (Fact::Cloned, how));
+        Provenance(std::iter::once(version).chain(cloned).collect())
     }
 
     fn pid(&self) -> Option<u32> {
         None
     }
 
+    fn idle(&self) -> Idle {
+        Idle::Rests
+    }
+
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        listing::take_all(&*self.connector, CAPTURES)
+        let captures = Dbms::Sqlite.product().captures(&self.version, model::Engine::Btree);
+        listing::take_all(&*self.connector, captures)
     }
 
     fn sizes(&self) -> Option<Sizes> {

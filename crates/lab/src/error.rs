@@ -14,11 +14,9 @@ pub enum LabError {
     /// The lab's directory cannot be used.
     #[error("cannot {action} {}: {cause}", .path.display())]
     Directory {
-        /// What was tried.
         action: &'static str,
         /// Which path.
         path: PathBuf,
-        /// What the system said.
         cause: std::io::Error,
     },
     /// Another backslide runs a plan in this lab.
@@ -43,25 +41,18 @@ pub enum LabError {
         "run {0} is finished; nothing is left to resume. Trials that failed stay failed: begin a new run"
     )]
     Finished(RunId),
-    /// A system is not what the plan says, or cannot be reached. Nothing was started.
+    /// A system differs from the plan, or cannot be reached. Nothing was started.
     #[error("`{system}` cannot be measured: {cause}")]
     System {
         /// Which system.
         system: String,
-        /// What is wrong, and what to do.
         cause: String,
     },
     /// The templates of a run take more than they may. Nothing was started.
     #[error(
         "the templates of this plan need about {need}, and may take {budget}: allow more (--template-budget), choose a smaller scale or fewer systems, or leave `template` out of the plan"
     )]
-    TemplateBudget {
-        /// What all of them need.
-        need: Bytes,
-        /// What they may take.
-        budget: Bytes,
-    },
-    /// What decides about a template cannot be written down.
+    TemplateBudget { need: Bytes, budget: Bytes },
     #[error("the templates of this plan cannot be identified: {0}")]
     TemplateKey(String),
     /// A server of an earlier run cannot be ended.
@@ -79,7 +70,6 @@ pub enum LabError {
     Limit {
         /// Sessions at the same time.
         sessions: u32,
-        /// What is limited.
         what: &'static str,
         /// The option of `ulimit`.
         flag: &'static str,
@@ -93,7 +83,6 @@ pub enum LabError {
     Placement {
         /// Which system.
         system: String,
-        /// What is wrong.
         cause: String,
     },
 }
@@ -105,11 +94,7 @@ impl LabError {
         path: &Path,
     ) -> impl FnOnce(std::io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |cause| Self::Directory {
-            action,
-            path,
-            cause,
-        }
+        move |cause| Self::Directory { action, path, cause }
     }
 
     /// A template that cannot be brought to the disk.

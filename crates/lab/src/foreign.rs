@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use drivers::{Address, Connector, Session, SessionError, SessionInfo};
 use load::Target;
-use model::{Build, BuildSource, Capture, Connection, Dbms, Sizes, System};
+use model::{Build, BuildSource, Capture, Connection, Dbms, Fact, Provenance, Sizes, System};
 
 use crate::address::{ForeignAddress, Secrets};
-use crate::capacity::{self, Capacity};
+use crate::capacity::Capacity;
 use crate::listing;
-use crate::marker::{self, Owner, Standing, TABLE};
+use crate::marker::{Claim, Owner, Standing, TABLE};
 use crate::reach;
 use crate::site::{NOT_OURS, PATIENCE, Site, SiteError, Watched};
 
@@ -32,6 +32,7 @@ pub(crate) struct Foreign {
     info: SessionInfo,
     address: Address,
     pid: Option<u32>,
+    claim: Claim,
 }
 
 impl Foreign {
@@ -48,11 +49,11 @@ impl Foreign {
             connector.map_err(SiteError::new)
         };
         let failed = |error: SessionError| SiteError::new(error.to_string());
-        let outer = reach(first_database(dbms), timeout)?;
+        let outer = reach(&dbms.product().sql.first_database, timeout)?;
         let inner = reach(DATABASE, timeout)?;
         let mut session = outer.connect().map_err(failed)?;
         let mut found = None;
-        if number(&mut *session, &exists(dbms)).map_err(failed)? > 0 {
+        if number(&mut *session, &ours(&dbms.product().sql.database_exists)).map_err(failed)? > 0 {
             // PostgreSQL drops no database in which a session is.
             let mut inside = inner.connect().map_err(failed)?;
             found = Some(check_ours(&mut *inside, dbms, &address)?);
@@ -63,14 +64,13 @@ impl Foreign {
             Some(Found::Left) => &["DROP", "CREATE"],
         };
         for verb in remake {
-            session
-                .execute(&format!("{verb} DATABASE {DATABASE}"))
-                .map_err(failed)?;
+            session.execute(&format!("{verb} DATABASE {DATABASE}")).map_err(failed)?;
         }
+        let claim = Claim::new();
         let info = inner
             .connect()
             .and_then(|mut inside| {
-                Owner::this().write(&mut *inside)?;
+                claim.owner().write(&mut *inside)?;
                 Ok(inside.info().clone())
             })
             .map_err(failed)?;
@@ -83,6 +83,7 @@ impl Foreign {
             info,
             pid: local_process(&place),
             address: place,
+            claim,
         })
     }
 }
@@ -108,45 +109,21 @@ pub(crate) fn capacity(
     secrets: &Secrets,
 ) -> Result<Capacity, String> {
     let dbms = system.build.dbms;
-    let connector = connector(system, address, first_database(dbms), secrets, LOGIN_LIMIT)?;
-    let sql = match dbms {
-        Dbms::Postgres => "SELECT setting FROM pg_settings WHERE name = 'max_connections'",
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite | Dbms::Other => "SELECT @@max_connections",
-    };
+    let connector =
+        connector(system, address, &dbms.product().sql.first_database, secrets, LOGIN_LIMIT)?;
     let most = connector
         .connect()
-        .and_then(|mut session| number(&mut *session, sql))
+        .and_then(|mut session| number(&mut *session, &dbms.product().sql.max_connections))
         .map_err(|error| error.to_string())?;
     Ok(Capacity {
         max_connections: u32::try_from(most).unwrap_or(u32::MAX),
-        reserved: capacity::reserved(dbms),
+        reserved: dbms.product().limits.reserved_connections,
     })
 }
 
-/// Counts databases with our database's name.
-fn exists(dbms: Dbms) -> String {
-    let (listing, column) = match dbms {
-        Dbms::Postgres => ("pg_database", "datname"),
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite | Dbms::Other => {
-            ("information_schema.schemata", "schema_name")
-        }
-    };
-    format!("SELECT COUNT(*) FROM {listing} WHERE {column} = '{DATABASE}'")
-}
-
-/// Counts what is in our database, other than the marker.
-fn content(dbms: Dbms) -> String {
-    match dbms {
-        Dbms::Postgres => format!(
-            "SELECT COUNT(*) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
-             WHERE nspname <> 'information_schema' AND nspname !~ '^pg_' AND relname <> '{TABLE}'"
-        ),
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite | Dbms::Other => format!(
-            "SELECT (SELECT COUNT(*) FROM information_schema.tables \
-             WHERE table_schema = '{DATABASE}' AND table_name <> '{TABLE}') \
-             + (SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = '{DATABASE}')"
-        ),
-    }
+/// A statement of the catalog about our database.
+fn ours(sql: &str) -> String {
+    sql.replace("{database}", DATABASE).replace("{table}", TABLE)
 }
 
 /// What to do with a database of our name that is there already.
@@ -167,8 +144,12 @@ fn check_ours(
 ) -> Result<Found, SiteError> {
     let refuse = |reason: String| Err(SiteError::new(reason));
     match Owner::read(session) {
-        Ok(Some(owner)) => match owner.standing(&Owner::this(), marker::runs) {
-            Standing::Ours | Standing::Gone => Ok(Found::Left),
+        Ok(Some(owner)) => match owner.standing() {
+            Standing::Gone => Ok(Found::Left),
+            Standing::Ours => refuse(format!(
+                "database {DATABASE} at {address} is in use by another system of this run: both addresses \
+                 lead to one server; leave `interleave` out, or give each system a server"
+            )),
             Standing::Running => refuse(format!(
                 "database {DATABASE} at {address} is in use by another run ({}); wait for it",
                 owner.describe()
@@ -181,7 +162,7 @@ fn check_ours(
             )),
         },
         unmarked @ (Ok(None) | Err(SessionError::Server { .. })) => {
-            let others = number(session, &content(dbms));
+            let others = number(session, &ours(&dbms.product().sql.database_content));
             match others.map_err(|error| SiteError::new(error.to_string()))? {
                 0 if unmarked.is_ok() => Ok(Found::Left),
                 0 => Ok(Found::Empty),
@@ -191,9 +172,7 @@ fn check_ours(
                 )),
             }
         }
-        Err(error) => refuse(format!(
-            "cannot use database {DATABASE} at {address}: {error}"
-        )),
+        Err(error) => refuse(format!("cannot use database {DATABASE} at {address}: {error}")),
     }
 }
 
@@ -210,10 +189,7 @@ fn is_local(address: &Address) -> bool {
     match address {
         Address::Socket(_) => true,
         Address::Tcp { host, .. } => {
-            host == "localhost"
-                || host
-                    .parse::<std::net::IpAddr>()
-                    .is_ok_and(|ip| ip.is_loopback())
+            host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
         }
     }
 }
@@ -225,11 +201,8 @@ pub(crate) fn ask(
     secrets: &Secrets,
 ) -> Result<Build, String> {
     let open = |tls: bool| -> Result<Result<_, SessionError>, String> {
-        let connection = Connection {
-            tls,
-            ..Connection::default()
-        };
-        let first = first_database(dbms);
+        let connection = Connection { tls, ..Connection::default() };
+        let first = &dbms.product().sql.first_database;
         let endpoint = address.endpoint(dbms.dialect(), first, secrets, LOGIN_LIMIT, connection)?;
         Ok(drivers::connector(&endpoint).connect())
     };
@@ -243,28 +216,12 @@ pub(crate) fn ask(
     // `5.5.5-10.11.18-MariaDB-…`: old replicas expect a 5.5 in front.
     let text = line.strip_prefix("5.5.5-").unwrap_or(&line);
     let number = text.split([' ', '-', '~', '+']).next().unwrap_or(text);
-    let version = number
-        .parse()
-        .map_err(|error: model::VersionError| error.to_string())?;
-    let says_mariadb = line.contains("MariaDB");
-    if dbms.has_engines() && says_mariadb != (dbms == Dbms::Mariadb) {
+    let version = number.parse().map_err(|error: model::VersionError| error.to_string())?;
+    if !dbms.product().program.greeting.fits(&line) {
         return Err(format!("{address} is `{line}`, which is not {dbms}"));
     }
-    Ok(Build {
-        dbms,
-        version,
-        source: BuildSource::Connect(address.to_string()),
-        version_line: line,
-        name: None,
-        facts: model::BuildFacts::default(),
-    })
-}
-
-const fn first_database(dbms: Dbms) -> &'static str {
-    match dbms {
-        Dbms::Postgres => "postgres",
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Sqlite | Dbms::Other => "",
-    }
+    let source = BuildSource::Connect(address.to_string());
+    Ok(Build { version_line: line, ..Build::new(dbms, version, source) })
 }
 
 /// The process that listens on a Unix socket of this machine, so that it can be watched too.
@@ -290,7 +247,7 @@ impl Site for Foreign {
         }
     }
 
-    fn provenance(&self) -> Vec<(String, String)> {
+    fn provenance(&self) -> Provenance {
         let info = &self.info;
         let tls = info.tls.clone().unwrap_or_else(|| "off".to_owned());
         let process = match (self.pid, is_local(&self.address)) {
@@ -298,16 +255,15 @@ impl Site for Foreign {
             (None, true) => "on this host, its process is not known".to_owned(),
             (None, false) => "remote: neither it nor its host is watched".to_owned(),
         };
-        [
-            ("server version", info.server_version.clone()),
-            ("authentication", info.authentication.clone()),
-            ("TLS", tls),
-            ("server", process),
+        let facts = [
+            (Fact::ServerVersion, info.server_version.clone()),
+            (Fact::Authentication, info.authentication.clone()),
+            (Fact::Tls, tls),
+            ("server".into(), process),
         ]
         .into_iter()
-        .chain(reach::provenance(self.system.connection, &self.address))
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+        .chain(reach::provenance(self.system.connection, &self.address));
+        Provenance(facts.collect())
     }
 
     fn pid(&self) -> Option<u32> {
@@ -315,11 +271,8 @@ impl Site for Foreign {
     }
 
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        let Some(product) = servers::product(self.system.build.dbms) else {
-            return (Vec::new(), Vec::new());
-        };
-        let queries = product.captures(&self.system.build.version, self.system.engine);
-        let queries = queries.iter().map(|query| (query.name, query.sql));
+        let (build, engine) = (&self.system.build, self.system.engine);
+        let queries = build.dbms.product().captures(&build.version, engine);
         listing::take_all(&*self.connector, queries)
     }
 
@@ -332,11 +285,7 @@ impl Site for Foreign {
     }
 
     fn watched(&self) -> Watched {
-        if is_local(&self.address) {
-            Watched::Host
-        } else {
-            Watched::Nothing
-        }
+        if is_local(&self.address) { Watched::Host } else { Watched::Nothing }
     }
 
     fn stop(&mut self) -> Result<(), SiteError> {
@@ -350,22 +299,15 @@ impl Site for Foreign {
 
     fn check(&self) -> Result<(), SiteError> {
         // A new session: the server may have closed one that was idle for the whole step.
-        let marked = self
-            .connector
-            .connect()
-            .and_then(|mut session| Owner::read(&mut *session));
+        let marked = self.connector.connect().and_then(|mut session| Owner::read(&mut *session));
         let told = match marked {
-            Ok(Some(owner)) => match owner.standing(&Owner::this(), marker::runs) {
-                Standing::Ours => return Ok(()),
-                Standing::Gone | Standing::Running | Standing::Elsewhere => {
-                    format!("it belongs to {}", owner.describe())
-                }
-            },
+            Ok(Some(owner)) if owner == *self.claim.owner() => return Ok(()),
+            Ok(Some(owner)) => format!("it belongs to {}", owner.describe()),
             Ok(None) => "its marker is empty".to_owned(),
             Err(error) => error.to_string(),
         };
         Err(SiteError::new(format!(
-            "database {DATABASE} is no longer the one that this run made: {told}"
+            "database {DATABASE} is no longer the one this run created: {told}"
         )))
     }
 
@@ -374,7 +316,8 @@ impl Site for Foreign {
             SiteError::new(format!("cannot drop database {DATABASE}: {error}"))
         };
         let mut session = self.outer.connect().map_err(failed)?;
-        if number(&mut *session, &exists(self.system.build.dbms)).map_err(failed)? == 0 {
+        let exists = &self.system.build.dbms.product().sql.database_exists;
+        if number(&mut *session, &ours(exists)).map_err(failed)? == 0 {
             return Ok(());
         }
         // It may be another run's by now.

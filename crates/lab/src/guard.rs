@@ -26,9 +26,7 @@ impl Guard {
         let seen = Arc::clone(&is_over);
         if let Some(process) = process {
             let thread = thread::Builder::new().name("guard".to_owned());
-            let _no_thread = thread
-                .stack_size(STACK)
-                .spawn(move || watch(&process, &stop, &seen));
+            let _no_thread = thread.stack_size(STACK).spawn(move || watch(&process, &stop, &seen));
         }
         Self(is_over)
     }

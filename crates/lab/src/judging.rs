@@ -1,4 +1,4 @@
-//! How the verdicts of a run are given, and what is said of the controls of a lab's runs.
+//! The verdicts of a run, and the verdicts on the controls of a lab's runs.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,16 @@ use crate::{Lab, LabError};
 /// How a run is judged where nobody asks otherwise: with the margins of its plan. Base and looks are the plan's
 /// too, without being told here.
 pub fn judging(data: &RunData) -> Options {
-    Options {
-        margins: margins(data),
-        ..Options::default()
-    }
+    Options { margins: margins(data), ..Options::default() }
 }
 
-/// The margins that the plan names. A short form such as `response.p99` is that of what each step is about; a whole
+/// The margins that the plan names. A short form such as `response.p99` means each step's subject; a whole
 /// name counts more.
 fn margins(data: &RunData) -> BTreeMap<MetricId, f64> {
     let named = &data.info.plan.course.margins;
     let mut margins = BTreeMap::new();
     for (metric, margin) in named {
-        let meant = data
-            .steps
-            .iter()
-            .filter_map(|step| metric.of_subject(&step.subject));
+        let meant = data.steps.iter().filter_map(|step| metric.of_subject(&step.subject.kind));
         margins.extend(meant.map(|meant| (meant, margin.as_fraction())));
     }
     let whole = named.iter();
@@ -35,9 +29,9 @@ fn margins(data: &RunData) -> BTreeMap<MetricId, f64> {
 }
 
 impl Lab {
-    /// Counts what is said of the controls of finished runs where that was not done yet: of the run that just ended,
+    /// Counts the verdicts on controls of finished runs not counted yet: of the run that just ended,
     /// and of those of earlier versions. It takes as long as comparing them, so that it is done once and kept. What
-    /// cannot be counted is told in words, once: all results are stored by now, and no run fails for a count.
+    /// cannot be counted is reported once: all results are stored by now, and no run fails for a count.
     pub(crate) fn count_false_alarms(&mut self) -> Vec<String> {
         let uncounted = match self.store.uncounted_runs() {
             Ok(uncounted) => uncounted,
@@ -75,5 +69,5 @@ impl Lab {
 }
 
 fn not_counted(of: &str, error: &LabError) -> String {
-    format!("what is said of the control of {of} could not be counted: {error}")
+    format!("cannot count the verdicts on the control of {of}: {error}")
 }

@@ -27,12 +27,7 @@ struct UnderWay {
 
 impl<'a> Keeper<'a> {
     pub(crate) fn new(store: &'a mut Store, run: RunId) -> Self {
-        Self {
-            store,
-            run,
-            under_way: Vec::new(),
-            turn: None,
-        }
+        Self { store, run, under_way: Vec::new(), turn: None }
     }
 
     pub(crate) fn keep(&mut self, event: &Event) -> Result<(), StoreError> {
@@ -54,17 +49,9 @@ impl<'a> Keeper<'a> {
                     self.store.set_provenance(trial, provenance)?;
                 }
             }
-            Event::StepStarted {
-                step,
-                ordinal,
-                kinds,
-                measured,
-                ..
-            } => {
+            Event::StepStarted { step } => {
                 if let Some(trial) = self.trial() {
-                    let row = self
-                        .store
-                        .begin_step(trial, step, *ordinal, kinds, *measured)?;
+                    let row = self.store.begin_step(trial, step)?;
                     self.set_step(Some(row));
                 }
             }
@@ -73,11 +60,7 @@ impl<'a> Keeper<'a> {
                     self.store.add_interval(step, interval)?;
                 }
             }
-            Event::Captured {
-                step,
-                moment,
-                capture,
-            } => {
+            Event::Captured { step, moment, capture } => {
                 if let Some(trial) = self.trial() {
                     self.store.add_capture(trial, step, *moment, capture)?;
                 }
@@ -89,12 +72,11 @@ impl<'a> Keeper<'a> {
             }
             Event::StepFinished { record } => {
                 if let Some(step) = self.step() {
-                    self.store
-                        .finish_step(step, record, &model::measure(record))?;
+                    self.store.finish_step(step, record, &model::measure(record))?;
                 }
                 self.set_step(None);
             }
-            // What is loaded for a template belongs to no trial.
+            // Loading for a template belongs to no trial.
             Event::TemplateStarted { .. }
             | Event::TemplateReady { .. }
             | Event::Looked { .. }

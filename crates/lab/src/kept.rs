@@ -1,4 +1,4 @@
-//! Ends systems. What explains a failure is moved to the lab's logs before an instance is removed.
+//! Ends systems. Evidence of a failure moves to the lab's logs before an instance is removed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,6 @@ use crate::site::{Site, SiteError};
 pub(crate) struct Kept {
     /// From where to where.
     moved: Vec<(PathBuf, PathBuf)>,
-    /// What could not be kept, and why.
     lost: Vec<String>,
 }
 
@@ -29,9 +28,7 @@ impl Kept {
             }
             match fs::create_dir_all(logs).and_then(|()| move_file(file, &to)) {
                 Ok(()) => kept.moved.push((file.clone(), to)),
-                Err(error) => kept
-                    .lost
-                    .push(format!("cannot keep {}: {error}", to.display())),
+                Err(error) => kept.lost.push(format!("cannot keep {}: {error}", to.display())),
             }
         }
         kept
@@ -70,28 +67,26 @@ fn move_file(from: &Path, to: &Path) -> io::Result<()> {
 pub(crate) struct Ending {
     /// Why it did not end well, if so.
     pub(crate) trouble: Option<SiteError>,
-    /// What was kept.
+    /// A further remark.
+    pub(crate) remark: Option<String>,
     pub(crate) kept: Kept,
 }
 
 /// Stops a site and removes it. Its files are kept in `logs` in between where it `has_failed` or does not
 /// stop well: only a server that has ended has written its log and its core.
 pub(crate) fn end(mut site: Box<dyn Site>, logs: &Path, name: &str, has_failed: bool) -> Ending {
-    let stopped = if has_failed {
-        site.give_up()
-    } else {
-        site.stop()
-    };
+    let stopped = if has_failed { site.give_up() } else { site.stop().map(|()| None) };
     let kept = if has_failed || stopped.is_err() {
         Kept::of(logs, name, &site.crash_files())
     } else {
         Kept::default()
     };
     let removed = site.remove();
-    Ending {
-        trouble: stopped.and(removed).err(),
-        kept,
-    }
+    let (remark, trouble) = match stopped {
+        Ok(remark) => (remark, removed.err()),
+        Err(error) => (None, Some(error)),
+    };
+    Ending { trouble, remark, kept }
 }
 
 /// Ends a site that was asked something, outside of runs.
@@ -101,20 +96,16 @@ pub(crate) fn end_after<T>(
     name: &str,
     result: Result<T, SiteError>,
 ) -> Result<T, SiteError> {
-    let Ending { trouble, kept } = end(site, logs, name, result.is_err());
+    let Ending { trouble, kept, .. } = end(site, logs, name, result.is_err());
     let error = match (result, trouble) {
         (Ok(value), None) => return Ok(value),
         (Err(error), None) | (Ok(_), Some(error)) => error,
         // Why it was not answered: the server was gone, and here is how.
-        (Err(error), Some(trouble)) => SiteError {
-            reason: format!("{}; {}", error.reason, trouble.reason),
-            ..error
-        },
+        (Err(error), Some(trouble)) => {
+            SiteError { reason: format!("{}; {}", error.reason, trouble.reason), ..error }
+        }
     };
-    Err(SiteError {
-        reason: kept.told_in(&error.reason),
-        ..error
-    })
+    Err(SiteError { reason: kept.told_in(&error.reason), ..error })
 }
 
 /// The error of a site that could not be made ready, with its files kept in `logs` and what is left of
@@ -154,9 +145,7 @@ mod tests {
             directory: Some(at("x")),
         };
         let error = settle(error, &at("logs"), "r1");
-        let told = error
-            .reason
-            .replace(&root.path().display().to_string(), "LAB");
+        let told = error.reason.replace(&root.path().display().to_string(), "LAB");
         insta::assert_snapshot!(told, @"its core is LAB/logs/r1-core.1; kept: LAB/logs/r1-core, LAB/logs/r1-2-core, LAB/logs/r1-core.1; cannot keep LAB/logs/r1-no: No such file or directory (os error 2)");
         let text = fs::read_to_string(at("logs/r1-2-core")).unwrap();
         assert_eq!(Path::new(&text), files[1]);

@@ -6,7 +6,7 @@ use model::Capture;
 /// Longest listing that is kept, in rows: statistics of a server with very many tables stay bounded.
 const MAX_ROWS: usize = 20_000;
 
-/// Runs `sql` and keeps what it returns as text, without secrets.
+/// Runs `sql` and keeps its result as text, without secrets.
 pub(crate) fn take(
     session: &mut dyn Session,
     name: &str,
@@ -18,15 +18,11 @@ pub(crate) fn take(
             rows.push((0..row.len()).map(|i| row.value(i).to_text()).collect());
         }
     })?;
-    let capture = Capture {
-        name: name.to_owned(),
-        columns: Vec::new(),
-        rows,
-    };
+    let capture = Capture { name: name.to_owned(), columns: Vec::new(), rows };
     Ok(capture.without_secrets())
 }
 
-/// The listings of a server, and what could not be read. The session is a new one: one that was kept
+/// The listings of a server, and reading errors. The session is a new one: one that was kept
 /// over a long step may have been closed by the server.
 pub(crate) fn take_all<'a>(
     connector: &dyn Connector,

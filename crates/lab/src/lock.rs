@@ -16,7 +16,7 @@ impl Drop for RunLock {
     /// Closing the file is not enough: a process that another thread is just starting has it open, too, until its
     /// program is loaded.
     fn drop(&mut self) {
-        // What fails here, the end of this process makes good.
+        // The end of this process repairs a failure here.
         let _unlocked = self.file.unlock();
     }
 }
@@ -25,11 +25,8 @@ impl RunLock {
     /// Takes the lock of the lab in `root`.
     pub(crate) fn take(root: &Path) -> Result<Self, LabError> {
         let path = root.join("run.lock");
-        let failed = |action: &'static str, cause| LabError::Directory {
-            action,
-            path: path.clone(),
-            cause,
-        };
+        let failed =
+            |action: &'static str, cause| LabError::Directory { action, path: path.clone(), cause };
         let mut file = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -41,7 +38,7 @@ impl RunLock {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => {
                 let mut owner = String::new();
-                // Who holds it is told as a help only; the lock itself is what counts.
+                // The holder's name is only a hint; the lock itself counts.
                 let _read = file.read_to_string(&mut owner);
                 return Err(LabError::Busy {
                     path: root.to_owned(),
@@ -68,10 +65,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let lock = RunLock::take(root.path()).unwrap();
         let inherited = lock.file.try_clone().unwrap();
-        assert!(matches!(
-            RunLock::take(root.path()),
-            Err(LabError::Busy { .. })
-        ));
+        assert!(matches!(RunLock::take(root.path()), Err(LabError::Busy { .. })));
         drop(lock);
         RunLock::take(root.path()).unwrap();
         drop(inherited);

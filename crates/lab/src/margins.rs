@@ -6,8 +6,7 @@ use model::{MetricId, Plan, judged_metrics};
 use plan::{Choices, PlanError};
 
 /// Is each margin of a plan that of a metric which its workload can have? One that names an operation kind of no
-/// measured step would never be used, and nobody would know. Only the workload itself knows its kinds, so that they
-/// are not looked at where the plan is read.
+/// measured step would never be used, and nobody would know.
 pub fn check_margins(plan: &Plan) -> Result<(), PlanError> {
     let usual: BTreeSet<MetricId> = judged_metrics().into_iter().map(MetricId).collect();
     let named = plan.course.margins.keys();
@@ -15,9 +14,9 @@ pub fn check_margins(plan: &Plan) -> Result<(), PlanError> {
     if of_kinds.is_empty() {
         return Ok(());
     }
-    let workload = load::workload(&plan.workload, plan.seed);
-    let measured = workload.steps().into_iter().filter(|step| step.measured);
-    let kinds: BTreeSet<String> = measured.flat_map(|step| step.kinds).collect();
+    let measured = plan.steps.iter().filter(|step| step.measured);
+    let kinds: BTreeSet<&str> =
+        measured.flat_map(|step| &step.kinds).map(|kind| kind.name.as_str()).collect();
     let known = usual.iter().flat_map(|family| {
         let of_family = kinds.iter().filter_map(|kind| family.of_subject(kind));
         of_family.collect::<Vec<MetricId>>()
@@ -49,10 +48,7 @@ mod tests {
         let file = plan::read(&text, "p.toml").unwrap();
         let depot = obtain::Depot::new("no depot".into());
         let builds = Builds::new(plan::Catalog::embedded().unwrap(), depot);
-        let host = model::HostShape {
-            cpus: 2,
-            memory: model::Bytes(8 << 30),
-        };
+        let host = model::HostShape { cpus: 2, memory: model::Bytes(8 << 30) };
         let find = |request: &plan::BuildRequest| builds.find(request);
         let mut plan = plan::expand(&file, builds.catalog(), &find, host).unwrap();
         let margins = &mut plan.course.margins;

@@ -5,6 +5,8 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use drivers::{Session, SessionError};
 
@@ -13,7 +15,10 @@ use crate::directory::now;
 /// The table.
 pub(crate) const TABLE: &str = "backslide_marker";
 
-/// A process that uses the database.
+/// The claims of this process that are held.
+static HELD: Mutex<Vec<Owner>> = Mutex::new(Vec::new());
+
+/// A system of a run that uses the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     /// Host and process, for people: `host:4711`.
@@ -23,14 +28,46 @@ pub(crate) struct Owner {
     place: String,
     /// When it made the database.
     since: String,
+    /// Which claim of its process it is: two addresses may lead to one server. Empty in markers of earlier versions.
+    claim: String,
 }
 
-/// What a marker means to another process.
+/// An owner that is known to this process for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Claim(Owner);
+
+impl Claim {
+    /// One that no other is equal to.
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let claim = NEXT.fetch_add(1, Ordering::Relaxed).to_string();
+        let owner = Owner { claim, ..Owner::this() };
+        HELD.lock().unwrap_or_else(PoisonError::into_inner).push(owner.clone());
+        Self(owner)
+    }
+
+    pub(crate) const fn owner(&self) -> &Owner {
+        &self.0
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        HELD.lock().unwrap_or_else(PoisonError::into_inner).retain(|held| *held != self.0);
+    }
+}
+
+/// Is it the owner of a claim that this process holds?
+fn is_held(owner: &Owner) -> bool {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).contains(owner)
+}
+
+/// A marker's meaning to another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// This process wrote it.
+    /// Another system of this process uses the database.
     Ours,
-    /// Its process has ended.
+    /// Nobody uses the database any more.
     Gone,
     /// Its process runs on this host.
     Running,
@@ -40,7 +77,7 @@ pub(crate) enum Standing {
 
 impl Owner {
     /// This process, now.
-    pub(crate) fn this() -> Self {
+    fn this() -> Self {
         let host = rustix::system::uname();
         let host = host.nodename().to_string_lossy().into_owned();
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -49,10 +86,11 @@ impl Owner {
             process: format!("{host}:{}", std::process::id()),
             place: format!("{} {}", boot.trim(), namespace.display()),
             since: now(),
+            claim: String::new(),
         }
     }
 
-    /// The one whom the marker names; `None` where it names nobody. Errors: there is no marker.
+    /// The process that the marker names; `None` if it names none. Error: no marker.
     pub(crate) fn read(session: &mut dyn Session) -> Result<Option<Self>, SessionError> {
         let mut owner = None;
         session.query(&format!("SELECT * FROM {TABLE}"), &mut |row| {
@@ -60,28 +98,35 @@ impl Owner {
                 let value = (i < row.len()).then(|| row.value(i).to_text());
                 value.flatten().unwrap_or_default()
             };
-            owner = Some(Self {
-                process: text(0),
-                place: text(1),
-                since: text(2),
-            });
+            owner = Some(Self { process: text(0), place: text(1), since: text(2), claim: text(3) });
         })?;
         Ok(owner)
     }
 
     /// Marks the database of the session. Of two processes that try at the same time one fails.
     pub(crate) fn write(&self, session: &mut dyn Session) -> Result<(), SessionError> {
-        let columns = "owner VARCHAR(300), place VARCHAR(300), since VARCHAR(40)";
+        let columns =
+            "owner VARCHAR(300), place VARCHAR(300), since VARCHAR(40), claim VARCHAR(20)";
         session.execute(&format!("CREATE TABLE {TABLE} ({columns})"))?;
-        let values = [&self.process, &self.place, &self.since]
+        let values = [&self.process, &self.place, &self.since, &self.claim]
             .map(|text| format!("'{}'", text.replace(['\'', '\\'], "")));
         let values = values.join(", ");
         session.execute(&format!("INSERT INTO {TABLE} VALUES ({values})"))?;
         Ok(())
     }
 
-    /// What this marker means to `other`; `runs` tells whether a process of this host does.
-    pub(crate) fn standing(&self, other: &Self, runs: impl FnOnce(&str) -> bool) -> Standing {
+    /// This marker's meaning to this process.
+    pub(crate) fn standing(&self) -> Standing {
+        self.standing_to(&Self::this(), is_held, runs)
+    }
+
+    /// This marker's meaning to `other`, which holds some claims; `runs` tells whether a process of this host runs.
+    fn standing_to(
+        &self,
+        other: &Self,
+        is_held: impl FnOnce(&Self) -> bool,
+        runs: impl FnOnce(&str) -> bool,
+    ) -> Standing {
         let is_here = match (self.place.is_empty(), self.place == other.place) {
             (true, _) => self.host() == other.host(),
             (false, is_same) => is_same,
@@ -90,7 +135,7 @@ impl Owner {
         if !is_here {
             Standing::Elsewhere
         } else if self.process == other.process {
-            Standing::Ours
+            if is_held(self) { Standing::Ours } else { Standing::Gone }
         } else if runs(pid) {
             Standing::Running
         } else {
@@ -116,9 +161,8 @@ impl Owner {
 }
 
 /// Does a process of this number run here?
-pub(crate) fn runs(pid: &str) -> bool {
-    pid.parse::<u32>()
-        .is_ok_and(|pid| Path::new("/proc").join(pid.to_string()).exists())
+fn runs(pid: &str) -> bool {
+    pid.parse::<u32>().is_ok_and(|pid| Path::new("/proc").join(pid.to_string()).exists())
 }
 
 #[cfg(test)]
@@ -130,15 +174,22 @@ mod tests {
             process: process.to_owned(),
             place: place.to_owned(),
             since: "2026-01-02T03:04:05Z".to_owned(),
+            claim: "1".to_owned(),
         }
     }
 
     #[test]
     fn only_an_owner_of_this_host_can_be_known_to_be_gone() {
         let this = owner("a:7", "boot1 pid:[1]");
-        let stands = |marked: Owner, alive: bool| marked.standing(&this, |_| alive);
+        let stands =
+            |marked: Owner, alive: bool| marked.standing_to(&this, |held| *held == this, |_| alive);
         let here = |process| owner(process, "boot1 pid:[1]");
         assert_eq!(stands(here("a:7"), true), Standing::Ours);
+        // Of an earlier system of this process, or of an earlier process of the same number.
+        let ended = Owner { claim: "2".to_owned(), ..here("a:7") };
+        assert_eq!(stands(ended, true), Standing::Gone);
+        let ended = Owner { since: String::new(), ..here("a:7") };
+        assert_eq!(stands(ended, true), Standing::Gone);
         assert_eq!(stands(here("a:8"), true), Standing::Running);
         assert_eq!(stands(here("a:8"), false), Standing::Gone);
         // Renamed since.
@@ -148,10 +199,7 @@ mod tests {
             assert_eq!(stands(owner("a:7", place), true), Standing::Elsewhere);
             assert_eq!(stands(owner("a:8", place), false), Standing::Elsewhere);
         }
-        assert_eq!(
-            stands(owner("b:8", "boot2 pid:[1]"), false),
-            Standing::Elsewhere
-        );
+        assert_eq!(stands(owner("b:8", "boot2 pid:[1]"), false), Standing::Elsewhere);
         // Markers of earlier versions.
         assert_eq!(stands(owner("a:8", ""), false), Standing::Gone);
         assert_eq!(stands(owner("a:8", ""), true), Standing::Running);
@@ -159,9 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_itself() {
-        let this = Owner::this();
-        assert_eq!(this.standing(&Owner::this(), runs), Standing::Ours);
+    fn a_claim_is_held_until_it_is_dropped() {
+        let (first, second) = (Claim::new(), Claim::new());
+        assert_ne!(first.owner(), second.owner());
+        let marked = first.owner().clone();
+        assert_eq!(marked.standing(), Standing::Ours);
+        drop(first);
+        assert_eq!(marked.standing(), Standing::Gone);
+        assert_eq!(second.owner().standing(), Standing::Ours);
         assert!(runs(&std::process::id().to_string()) && !runs("x"));
         let told = owner("h:8", "").describe();
         assert_eq!(told, "process 8 on host h, since 2026-01-02T03:04:05Z");

@@ -1,17 +1,19 @@
-//! Watches one step, or a slice of one: reads the probes at the window's edges and each second.
+//! Watches one step: reads the probes at the window's edges and each second.
 
 use std::ops::ControlFlow;
 
-use load::{Observer, StepOutline};
-use model::{Counter, Edge, Event, Interval, Nanos, Readings, Stretch, Stretches, Subject};
+use load::Observer;
+use model::{Counter, Edge, Event, Interval, Nanos, Readings, Step, Stretch, Stretches, Subject};
 use probes::{Detail, Probe, ProbeError};
 
-/// Reads the probes of one step, or of a slice of it, and passes the intervals on.
+/// Reads the probes of one step, and passes the intervals on.
 pub(crate) struct StepObserver<'a> {
     probes: &'a mut [Box<dyn Probe>],
-    /// Has the server ended, so that there is nothing left to measure?
+    /// Has the server ended?
     has_died: &'a dyn Fn() -> bool,
     emit: &'a mut dyn FnMut(Event) -> ControlFlow<()>,
+    /// How dear a reading at an interval's end may be.
+    detail: Detail,
     opened: Readings,
     last: Readings,
     closed: Option<Readings>,
@@ -22,34 +24,19 @@ pub(crate) struct StepObserver<'a> {
     stretches: Stretches,
 }
 
-/// What the probes saw of a window.
+/// The probes' readings of a window.
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
     /// Between the two edges.
     pub(crate) counters: Readings,
-    /// What could not be read.
     pub(crate) failures: Vec<String>,
-    /// What was done second by second.
     pub(crate) stretches: Stretches,
-}
-
-impl Spent {
-    /// Adds what was spent in another window of the same step, after this one.
-    pub(crate) fn add(&mut self, later: Self) {
-        self.counters = self.counters.plus(&later.counters);
-        self.stretches.extend(&later.stretches);
-        for failure in later.failures {
-            if !self.failures.contains(&failure) {
-                self.failures.push(failure);
-            }
-        }
-    }
 }
 
 impl<'a> StepObserver<'a> {
     pub(crate) fn new(
         probes: &'a mut [Box<dyn Probe>],
-        outline: &'a StepOutline,
+        step: &'a Step,
         has_died: &'a dyn Fn() -> bool,
         emit: &'a mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Self {
@@ -57,30 +44,29 @@ impl<'a> StepObserver<'a> {
             probes,
             has_died,
             emit,
+            detail: Detail::Second,
             opened: Readings::default(),
             last: Readings::default(),
             closed: None,
             failures: Vec::new(),
-            subject: &outline.subject,
+            subject: &step.subject,
             kind: {
-                let mut kinds = outline.kinds.iter();
-                kinds.position(|kind| *kind == outline.subject.kind)
+                let mut kinds = step.kinds.iter();
+                kinds.position(|kind| kind.name == step.subject.kind)
             },
             stretches: Stretches::default(),
         }
     }
 
-    /// What the probes saw between the two edges.
+    /// The same, with readings of this detail at the end of each interval.
+    pub(crate) fn reading(self, detail: Detail) -> Self {
+        Self { detail, ..self }
+    }
+
+    /// The probes' readings between the two edges.
     pub(crate) fn into_spent(self) -> Spent {
-        let counters = self
-            .closed
-            .map(|closed| closed.since(&self.opened))
-            .unwrap_or_default();
-        Spent {
-            counters,
-            failures: self.failures,
-            stretches: self.stretches,
-        }
+        let counters = self.closed.map(|closed| closed.since(&self.opened)).unwrap_or_default();
+        Spent { counters, failures: self.failures, stretches: self.stretches }
     }
 
     /// Remembers an interval for the step's drift.
@@ -95,7 +81,7 @@ impl<'a> StepObserver<'a> {
         });
     }
 
-    /// Keeps what could not be read; the rest.
+    /// Stores the failures; returns the rest.
     fn seen(&mut self, (readings, errors): (Readings, Vec<ProbeError>)) -> Readings {
         for error in errors {
             let text = error.to_string();
@@ -127,15 +113,13 @@ impl Observer for StepObserver<'_> {
         let readings = if let Some(closed) = &self.closed {
             closed.clone()
         } else {
-            let read = probes::read_all(self.probes, Detail::Second);
+            let read = probes::read_all(self.probes, self.detail);
             self.seen(read)
         };
         interval.readings = readings.since(&self.last);
         self.last = readings;
         self.remember(&interval);
-        (self.emit)(Event::IntervalClosed {
-            interval: Box::new(interval),
-        })?;
+        (self.emit)(Event::IntervalClosed { interval: Box::new(interval) })?;
         // Clients that reconnect would try until their limit.
         if (self.has_died)() {
             return ControlFlow::Break(());
@@ -144,9 +128,8 @@ impl Observer for StepObserver<'_> {
     }
 }
 
-/// Reads all probes, the last one first. What reading costs is this process's CPU time and the host's, and the
-/// dearest, that of the server's threads, is the first: so it is outside of the window at both edges. In a window
-/// of a quarter of a second that is a share that counts.
+/// Reads all probes, the last one first. The cost of reading is this process's CPU time and the host's, and the
+/// dearest, that of the server's threads, is the first: so it is outside of the window at both edges.
 fn read_backwards(probes: &mut [Box<dyn Probe>]) -> (Readings, Vec<ProbeError>) {
     let mut all = Vec::with_capacity(probes.len());
     let mut errors = Vec::new();
@@ -166,7 +149,7 @@ fn read_backwards(probes: &mut [Box<dyn Probe>]) -> (Readings, Vec<ProbeError>) 
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use model::{Counts, KindInterval, StepId};
+    use model::{Counts, KindInterval, KindSpec, StepId};
 
     use super::*;
 
@@ -192,29 +175,19 @@ mod tests {
     }
 
     /// A step about the second of its kinds.
-    fn outline() -> StepOutline {
-        StepOutline {
-            step: StepId::new("update"),
-            measured: true,
-            kinds: ["read", "update"].map(str::to_owned).to_vec(),
-            subject: Subject {
-                kind: "update".to_owned(),
-                counts: Counts::Operations,
-            },
-            clients: 1,
-        }
+    fn step() -> Step {
+        let subject = Subject { kind: "update".to_owned(), counts: Counts::Operations };
+        let kinds = ["read", "update"].map(KindSpec::unscheduled).to_vec();
+        Step { kinds, ..Step::new(StepId::new("update"), 0, 1, subject) }
     }
 
     #[test]
     fn the_drift_is_that_of_the_kind_the_step_is_about() {
         let mut emit = |_| ControlFlow::Continue(());
-        let outline = outline();
-        let mut observer = StepObserver::new(&mut [], &outline, &|| false, &mut emit);
+        let step = step();
+        let mut observer = StepObserver::new(&mut [], &step, &|| false, &mut emit);
         for (index, updates) in (0..).zip([100, 150, 130]) {
-            let kind = |ops| KindInterval {
-                ops,
-                ..KindInterval::default()
-            };
+            let kind = |ops| KindInterval { ops, ..KindInterval::default() };
             let flow = observer.interval(Interval {
                 index,
                 start: Nanos::from_secs(u64::from(index)),
@@ -238,21 +211,13 @@ mod tests {
         };
         let mut probes = [probe("dear"), probe("cheapest")];
         let mut emit = |_| ControlFlow::Continue(());
-        let outline = outline();
-        let mut observer = StepObserver::new(&mut probes, &outline, &|| false, &mut emit);
+        let step = step();
+        let mut observer = StepObserver::new(&mut probes, &step, &|| false, &mut emit);
         observer.edge(Edge::Open);
         observer.edge(Edge::Close);
-        let Spent {
-            counters, failures, ..
-        } = observer.into_spent();
-        assert_eq!(
-            *read.lock().unwrap(),
-            ["dear", "cheapest", "cheapest", "dear"]
-        );
-        assert_eq!(
-            (counters.get("dear"), counters.get("cheapest")),
-            (Some(3), Some(1))
-        );
+        let Spent { counters, failures, .. } = observer.into_spent();
+        assert_eq!(*read.lock().unwrap(), ["dear", "cheapest", "cheapest", "dear"]);
+        assert_eq!((counters.get("dear"), counters.get("cheapest")), (Some(3), Some(1)));
         // Of the last in the list at both edges: 8 × 3 less 8 × 2.
         assert_eq!(counters.get("of both"), Some(8));
         assert!(failures.is_empty());

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use drivers::SessionError;
 use load::{Stop, Target};
-use model::{BuildSource, Capture, Nanos, Sizes, System, Transport};
-use servers::{Instance, InstanceSpec, ServerError, ServerProcess};
+use model::{BuildSource, Capture, Fact, Nanos, Provenance, Sizes, System, Transport};
+use servers::{Fault, Instance, InstanceSpec, ServerError, ServerProcess};
 
 use crate::guard::Guard;
 use crate::listing;
 use crate::reach;
 use crate::sessions::{DATABASE, Sessions, admin};
-use crate::site::{Site, SiteError};
+use crate::site::{Idle, LOG_LINES, Site, SiteError};
 use crate::template::Template;
 
 /// How long a server may take until it answers. Recovery is no part of it: its data is new.
@@ -25,8 +25,6 @@ const STOP_LIMIT: Duration = Duration::from_mins(10);
 const FAILED_STOP_LIMIT: Duration = Duration::from_secs(10);
 /// One attempt to log in while it starts, or when it shall end.
 const LOGIN_LIMIT: Duration = Duration::from_secs(5);
-/// Log lines kept of a failed trial.
-pub(crate) const LOG_LINES: usize = 40;
 
 /// A running server of ours.
 pub(crate) struct Own {
@@ -113,11 +111,11 @@ impl Own {
 /// would be started with; `None` for a system that is not a server of ours, or not installed.
 pub fn preview_config(system: &System, directory: &Path) -> Result<Option<String>, SiteError> {
     match &system.build.source {
-        BuildSource::Installed { directory, .. } if directory.is_empty() => return Ok(None),
         BuildSource::Installed { .. } | BuildSource::Path(_) => {}
-        BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => {
-            return Ok(None);
-        }
+        BuildSource::Obtainable { .. }
+        | BuildSource::Embedded
+        | BuildSource::Connect(_)
+        | BuildSource::Imported(_) => return Ok(None),
     }
     let (file, arguments) =
         Instance::preview(spec(system, directory)).map_err(|error| failed(&error))?;
@@ -149,17 +147,13 @@ impl Own {
         let Some(process) = self.instance.process() else {
             return true;
         };
-        let login = admin(
-            &self.instance,
-            &self.system,
-            self.instance.first_database(),
-            LOGIN_LIMIT,
-        );
+        let login =
+            admin(&self.instance, &self.system, self.instance.first_database(), LOGIN_LIMIT);
         let is_silent = matches!(login.connect(), Err(SessionError::Timeout { .. }));
         !is_silent || !process.is_alive() || process.is_dumping_core()
     }
 
-    fn stop_within(&mut self, limit: Duration) -> Result<(), SiteError> {
+    fn stop_within(&mut self, limit: Duration) -> Result<(), ServerError> {
         self.guard = None;
         if self.stop.is_asked() {
             // What it would still write is thrown away.
@@ -167,8 +161,8 @@ impl Own {
             return Ok(());
         }
         match self.instance.stop(limit) {
-            Ok(_) | Err(ServerError::Interrupted { .. }) => Ok(()),
-            Err(error) => Err(failed(&error)),
+            Err(error) if !matches!(error.fault(), Some(Fault::Interrupted)) => Err(error),
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 
@@ -181,10 +175,9 @@ impl Own {
     /// answered.
     pub(crate) fn start_again(&mut self, limit: Duration) -> Result<Nanos, SiteError> {
         let login = admin(&self.instance, &self.system, DATABASE, LOGIN_LIMIT);
-        let started = self.instance.start(
-            &mut || login.connect().map(drop).map_err(|error| error.to_string()),
-            limit,
-        );
+        let started = self
+            .instance
+            .start(&mut || login.connect().map(drop).map_err(|error| error.to_string()), limit);
         let started = started.map_err(|error| failed(&error))?;
         self.guard = Some(Guard::of(self.instance.process(), self.stop.clone()));
         self.sessions = Sessions::of(&self.instance, &self.system, self.timeout)?;
@@ -194,27 +187,23 @@ impl Own {
 
 impl Own {
     /// What the running server is made of: its files, its allocator, its libraries.
-    fn made_of(&self) -> Vec<(&'static str, String)> {
+    fn made_of(&self) -> Vec<(Fact, String)> {
         let mut facts = Vec::new();
         if let BuildSource::Installed { origin, digest, .. } = &self.system.build.source {
-            facts.push(("origin", origin.clone()));
-            facts.push(("digest of its files", digest.clone()));
+            facts.push(("origin".into(), origin.clone()));
+            facts.push(("digest of its files".into(), digest.clone()));
         }
         match self.instance.mapped() {
             Ok(mapped) => {
-                facts.push(("digest of the program", mapped.program_sha256));
-                facts.push(("allocator", mapped.allocator));
+                facts.push(("digest of the program".into(), mapped.program_sha256));
+                facts.push(("allocator".into(), mapped.allocator));
                 let libraries = mapped.libraries.iter().map(|library| {
-                    let gone = if library.deleted {
-                        " (removed since)"
-                    } else {
-                        ""
-                    };
+                    let gone = if library.deleted { " (removed since)" } else { "" };
                     format!("{}{gone}", library.path.display())
                 });
-                facts.push(("libraries", libraries.collect::<Vec<_>>().join("\n")));
+                facts.push(("libraries".into(), libraries.collect::<Vec<_>>().join("\n")));
             }
-            Err(error) => facts.push(("libraries", format!("not known: {error}"))),
+            Err(error) => facts.push(("libraries".into(), format!("not known: {error}"))),
         }
         facts
     }
@@ -258,10 +247,7 @@ fn start(
     let first = instance.first_database();
     let login = admin(instance, system, first, LOGIN_LIMIT);
     let started_in = instance
-        .start(
-            &mut || login.connect().map(drop).map_err(|error| error.to_string()),
-            START_LIMIT,
-        )
+        .start(&mut || login.connect().map(drop).map_err(|error| error.to_string()), START_LIMIT)
         .map_err(|error| failed(&error))?;
     if is_new {
         let created = admin(instance, system, first, timeout)
@@ -292,28 +278,41 @@ impl Site for Own {
         }
     }
 
-    fn provenance(&self) -> Vec<(String, String)> {
+    fn provenance(&self) -> Provenance {
         let Sessions { info, address, .. } = &self.sessions;
         let tls = info.tls.clone().unwrap_or_else(|| "off".to_owned());
-        let cloned = self.cloned.clone().map(|how| ("cloned", how));
-        [
-            ("server version", info.server_version.clone()),
-            ("program", self.system.build.version_line.clone()),
-            ("authentication", info.authentication.clone()),
-            ("TLS", tls),
-            ("started in", self.started_in.to_string()),
+        let cloned = self.cloned.clone().map(|how| (Fact::Cloned, how));
+        let facts = [
+            (Fact::ServerVersion, info.server_version.clone()),
+            (Fact::Program, self.system.build.version_line.clone()),
+            (Fact::Authentication, info.authentication.clone()),
+            (Fact::Tls, tls),
+            ("started in".into(), self.started_in.to_string()),
         ]
         .into_iter()
         .chain(reach::provenance(self.system.connection, address))
         .chain(self.made_of())
         .chain(cloned)
-        .chain([("config file", self.instance.config_text().to_owned())])
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+        .chain([(Fact::ConfigFile, self.instance.config_text().to_owned())]);
+        Provenance(facts.collect())
     }
 
     fn pid(&self) -> Option<u32> {
         self.instance.pid()
+    }
+
+    fn idle(&self) -> Idle {
+        Idle::CanFreeze
+    }
+
+    fn freeze(&mut self) -> Result<(), SiteError> {
+        let frozen = self.instance.freeze().map(drop);
+        frozen.map_err(|error| SiteError::with_log(error.to_string(), self.log_tail()))
+    }
+
+    fn thaw(&mut self) -> Result<(), SiteError> {
+        let thawed = self.instance.thaw();
+        thawed.map_err(|error| SiteError::with_log(error.to_string(), self.log_tail()))
     }
 
     fn has_died(&self) -> bool {
@@ -321,16 +320,13 @@ impl Site for Own {
     }
 
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        let queries = self.instance.captures();
-        let queries = queries.iter().map(|query| (query.name, query.sql));
-        listing::take_all(&*self.sessions.admin, queries)
+        listing::take_all(&*self.sessions.admin, self.instance.captures())
     }
 
     fn sizes(&self) -> Option<Sizes> {
         let files = self.instance.files();
-        let owned = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
         let root = self.instance.layout().data();
-        probes::measure(&root, &owned(files.data), &owned(files.log)).ok()
+        probes::measure(&root, &files.data, &files.log).ok()
     }
 
     fn log_tail(&self) -> Vec<String> {
@@ -342,10 +338,11 @@ impl Site for Own {
     }
 
     fn stop(&mut self) -> Result<(), SiteError> {
-        self.stop_within(STOP_LIMIT)
+        self.stop_within(STOP_LIMIT).map_err(|error| failed(&error))
     }
 
-    fn give_up(&mut self) -> Result<(), SiteError> {
+    fn give_up(&mut self) -> Result<Option<String>, SiteError> {
+        let build = self.system.build.id();
         if self.stop.is_asked() || self.answers() {
             let is_dumping = |process: ServerProcess| process.is_dumping_core();
             let limit = if self.instance.process().is_some_and(is_dumping) {
@@ -353,11 +350,17 @@ impl Site for Own {
             } else {
                 FAILED_STOP_LIMIT
             };
-            return self.stop_within(limit);
+            return match self.stop_within(limit) {
+                // Why it failed is known, and that it would have written for longer is no other failure.
+                Err(error) if matches!(error.fault(), Some(Fault::StopTimeout(_))) => {
+                    let said = "after the failure and was killed";
+                    Ok(Some(format!("{build} did not stop within {limit:?} {said}")))
+                }
+                stopped => stopped.map(|()| None).map_err(|error| failed(&error)),
+            };
         }
         self.guard = None;
         self.instance.kill();
-        let build = self.system.build.id();
         let reason = format!("{build} did not answer within {LOGIN_LIMIT:?} and was killed");
         Err(SiteError::with_log(reason, self.log_tail()))
     }

@@ -1,4 +1,4 @@
-//! Keeps a lab to its owner: what servers say of themselves is in it, and the data of running ones.
+//! Keeps a lab private: it contains servers' variables, and the data of running ones.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
@@ -8,14 +8,10 @@ use std::path::Path;
 /// A directory that others may fill has it, such as `/tmp`; it is not ours to close.
 const STICKY: u32 = 0o1000;
 
-/// What others may do with a lab's directory: nothing. A lab of root may be entered, not listed: `PostgreSQL`
+/// Permissions of others on a lab's directory: none. A lab of root may be entered, not listed: `PostgreSQL`
 /// refuses to run as root, and the account in its place has to reach its data.
 fn open_to_others() -> u32 {
-    if rustix::process::geteuid().is_root() {
-        0o011
-    } else {
-        0
-    }
+    if rustix::process::geteuid().is_root() { 0o011 } else { 0 }
 }
 
 /// Makes `directory`, and closes it to others if it is new or `is_lab`. Any other stays as open as it is.
@@ -23,9 +19,7 @@ pub(crate) fn make(directory: &Path, is_lab: bool) -> io::Result<()> {
     if let Some(parent) = directory.parent() {
         fs::create_dir_all(parent)?;
     }
-    let made = DirBuilder::new()
-        .mode(0o700 | open_to_others())
-        .create(directory);
+    let made = DirBuilder::new().mode(0o700 | open_to_others()).create(directory);
     match made {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => {
             if is_lab {
@@ -37,7 +31,7 @@ pub(crate) fn make(directory: &Path, is_lab: bool) -> io::Result<()> {
     }
 }
 
-/// Takes from others what they may do with a directory of ours.
+/// Removes the permissions of others on a directory.
 fn close(directory: &Path) {
     let Ok(metadata) = fs::metadata(directory) else {
         return;

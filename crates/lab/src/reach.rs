@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use drivers::{Address, Endpoint, Login, ServerEndpoint};
-use model::{BuildSource, Connection, Dbms, Dialect, System, Transport};
+use model::{BuildSource, Connection, Dialect, Fact, System, Transport};
 
 use crate::address::ForeignAddress;
 
@@ -53,18 +53,16 @@ pub(crate) fn check(system: &System) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    if dbms != Dbms::Postgres {
-        if connection.describe {
-            return Err(
-                "the MySQL protocol has no portals to describe: leave `describe` out".to_owned(),
-            );
-        }
-        return Ok(());
+    let can = &dbms.product().connection;
+    if connection.describe && !can.describes {
+        return Err(
+            "the MySQL protocol has no portals to describe: leave `describe` out".to_owned()
+        );
     }
-    if connection.compression {
+    if connection.compression && !can.compresses {
         return Err("PostgreSQL's protocol has no compression: leave `compression` out".to_owned());
     }
-    if connection.tls && socket {
+    if connection.tls && socket && !can.tls_over_socket {
         return Err(
             "PostgreSQL encrypts TCP only: add `transport = \"tcp\"` to `connection`, or leave \
              `tls` out"
@@ -85,6 +83,7 @@ fn is_socket(system: &System) -> Result<bool, String> {
         BuildSource::Embedded
         | BuildSource::Path(_)
         | BuildSource::Installed { .. }
+        | BuildSource::Obtainable { .. }
         | BuildSource::Imported(_) => Ok(system.connection.transport == Transport::Socket),
     }
 }
@@ -93,7 +92,7 @@ fn is_socket(system: &System) -> Result<bool, String> {
 pub(crate) fn provenance(
     connection: Connection,
     address: &Address,
-) -> impl Iterator<Item = (&'static str, String)> + use<> {
+) -> impl Iterator<Item = (Fact, String)> + use<> {
     let transport = match address {
         Address::Socket(_) => "Unix socket".to_owned(),
         // The port of a server of ours is another one in each trial, and says nothing.
@@ -101,17 +100,18 @@ pub(crate) fn provenance(
     };
     let on = |is_on: bool| is_on.then(|| "on".to_owned());
     let said = [
-        ("transport", Some(transport)),
-        ("compression", on(connection.compression)),
-        ("pipelined statements", on(connection.pipeline)),
-        ("described portals", on(connection.describe)),
+        (Fact::Transport, Some(transport)),
+        ("compression".into(), on(connection.compression)),
+        ("pipelined statements".into(), on(connection.pipeline)),
+        ("described portals".into(), on(connection.describe)),
     ];
-    said.into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
+    said.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
 #[cfg(test)]
 mod tests {
+    use model::Dbms;
+
     use super::*;
     use crate::fixture::system;
 
@@ -131,14 +131,8 @@ mod tests {
         let theirs = |address: &str| BuildSource::Connect(address.to_owned());
         let plain = Connection::default();
         let tls = Connection { tls: true, ..plain };
-        let tcp = Connection {
-            transport: Transport::Tcp,
-            ..plain
-        };
-        let small = Connection {
-            compression: true,
-            ..plain
-        };
+        let tcp = Connection { transport: Transport::Tcp, ..plain };
+        let small = Connection { compression: true, ..plain };
         let all = Connection {
             transport: Transport::Tcp,
             tls: true,
@@ -146,10 +140,7 @@ mod tests {
             pipeline: true,
             describe: false,
         };
-        let described = Connection {
-            describe: true,
-            ..plain
-        };
+        let described = Connection { describe: true, ..plain };
         assert_eq!(told(Dbms::Mysql, ours(), all), "fine");
         assert_eq!(told(Dbms::Mariadb, ours(), tls), "fine");
         assert_eq!(told(Dbms::Postgres, ours(), tcp), "fine");
@@ -168,22 +159,13 @@ mod tests {
 
     #[test]
     fn an_endpoint_is_as_the_plan_says() {
-        let address = Address::Tcp {
-            host: "127.0.0.1".to_owned(),
-            port: 20_001,
-        };
-        let login = Login {
-            user: "u".to_owned(),
-            password: String::new(),
-            database: "d".to_owned(),
-        };
+        let address = Address::Tcp { host: "127.0.0.1".to_owned(), port: 20_001 };
+        let login =
+            Login { user: "u".to_owned(), password: String::new(), database: "d".to_owned() };
         let timeout = Duration::from_secs(1);
-        let connection = Connection {
-            tls: true,
-            ..Connection::default()
-        };
+        let connection = Connection { tls: true, ..Connection::default() };
         let said: Vec<_> = provenance(connection, &address).collect();
-        assert_eq!(said, [("transport", "TCP to 127.0.0.1".to_owned())]);
+        assert_eq!(said, [(Fact::Transport, "TCP to 127.0.0.1".to_owned())]);
         let made = endpoint(Dialect::Mysql, address, login, timeout, connection);
         let Endpoint::Mysql(server) = made else {
             panic!("{made:?}");

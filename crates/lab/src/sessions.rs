@@ -9,9 +9,8 @@ use servers::Instance;
 
 use crate::account;
 use crate::alive::WhileAlive;
-use crate::own::LOG_LINES;
 use crate::reach;
-use crate::site::{PATIENCE, SiteError};
+use crate::site::{LOG_LINES, PATIENCE, SiteError};
 
 /// The database of the workload in servers of ours.
 pub(crate) const DATABASE: &str = "ib";

@@ -24,10 +24,7 @@ pub fn refused_setting(system: &System) -> Option<RefusedSetting> {
     let spec = || own::spec(system, &scratch.directory());
     match &system.build.source {
         BuildSource::Embedded => of_embedded(system, &scratch),
-        // Not installed yet.
-        BuildSource::Installed { directory, .. } if directory.is_empty() => {
-            Instance::check_settings(&spec())
-        }
+        BuildSource::Obtainable { .. } => Instance::check_settings(&spec()),
         BuildSource::Path(_) | BuildSource::Installed { .. } => {
             let refused = Instance::check_settings(&spec());
             refused.or_else(|| Instance::examine(spec()).ok().flatten())

@@ -3,17 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use load::{Stop, Target};
-use model::{BuildSource, Capture, Sizes, System, WorkloadSpec};
+use load::Target;
+use model::{Capture, Provenance, Sizes, System};
 use probes::Probe;
 
-use crate::address::{ForeignAddress, PASSWORD, Secrets};
-use crate::builds::embedded as embedded_build;
 use crate::capacity::Capacity;
-use crate::embedded::Embedded;
-use crate::foreign::{self, Foreign};
-use crate::own::Own;
-use crate::reach;
 use crate::template::Template;
 
 /// One system, made ready for one trial: it answers and its database is empty.
@@ -22,7 +16,7 @@ pub trait Site {
     fn target(&self) -> Target;
 
     /// What the system says of itself: version, authentication, TLS, the config as it was written.
-    fn provenance(&self) -> Vec<(String, String)>;
+    fn provenance(&self) -> Provenance;
 
     /// The server's process, where it can be watched from here.
     fn pid(&self) -> Option<u32>;
@@ -35,6 +29,21 @@ pub trait Site {
     /// What reads counters beside those of its process and its host; of the same name they take their place.
     fn probes(&self) -> Vec<Box<dyn Probe>> {
         Vec::new()
+    }
+
+    /// What it does while no client sends anything.
+    fn idle(&self) -> Idle {
+        Idle::Works
+    }
+
+    /// Holds its server still until [`Site::thaw`]; only where [`Idle::CanFreeze`].
+    fn freeze(&mut self) -> Result<(), SiteError> {
+        Ok(())
+    }
+
+    /// Lets a server run on that may be frozen.
+    fn thaw(&mut self) -> Result<(), SiteError> {
+        Ok(())
     }
 
     /// Has its server ended, though nobody asked it to? Asked every second while a step runs.
@@ -59,9 +68,9 @@ pub trait Site {
     /// Ends it cleanly; its files stay. Once it has ended, well or not, this does nothing more.
     fn stop(&mut self) -> Result<(), SiteError>;
 
-    /// Ends it after a failure, with force where it does not end soon.
-    fn give_up(&mut self) -> Result<(), SiteError> {
-        self.stop()
+    /// Ends it after a failure, with force where it does not end soon; a word about that.
+    fn give_up(&mut self) -> Result<Option<String>, SiteError> {
+        self.stop().map(|()| None)
     }
 
     /// Is it still what was made ready? Asked after each step: what another took away was not measured.
@@ -74,6 +83,17 @@ pub trait Site {
 
     /// Removes all that there is of it. It was stopped, and what is to be kept was taken away.
     fn remove(self: Box<Self>) -> Result<(), SiteError>;
+}
+
+/// What a site does while no client sends anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// Its server goes on with work of its own, unless it is frozen.
+    CanFreeze,
+    /// Its server goes on with work of its own.
+    Works,
+    /// Nothing: it has no threads of its own.
+    Rests,
 }
 
 /// How much of what a site uses can be watched from here.
@@ -122,12 +142,7 @@ impl SiteError {
 
     /// An error of a site that stays, with the last lines of its log.
     pub fn with_log(reason: impl Into<String>, log_tail: Vec<String>) -> Self {
-        Self {
-            reason: reason.into(),
-            log_tail,
-            files: Vec::new(),
-            directory: None,
-        }
+        Self { reason: reason.into(), log_tail, files: Vec::new(), directory: None }
     }
 }
 
@@ -148,7 +163,7 @@ pub trait Provider {
     fn open(
         &self,
         system: &System,
-        workload: &WorkloadSpec,
+        timeout: Duration,
         directory: &Path,
     ) -> Result<Box<dyn Site>, SiteError>;
 
@@ -156,102 +171,10 @@ pub trait Provider {
     fn open_clone(
         &self,
         system: &System,
-        workload: &WorkloadSpec,
+        timeout: Duration,
         directory: &Path,
         template: &Template,
     ) -> Result<Box<dyn Site>, SiteError>;
-}
-
-/// The real provider: embedded engines, servers of ours, servers that are not ours.
-#[derive(Debug, Default)]
-pub struct Providers {
-    /// Passwords of servers that are not ours.
-    pub secrets: Secrets,
-    /// Ends every wait for a server of ours.
-    pub stop: Stop,
-}
-
-impl Provider for Providers {
-    fn check(&self, system: &System) -> Result<(), String> {
-        reach::check(system)?;
-        let was = &system.build;
-        let now = match &was.source {
-            BuildSource::Embedded => {
-                embedded_build().ok_or("the embedded SQLite has no version")?
-            }
-            BuildSource::Path(path)
-            | BuildSource::Installed {
-                directory: path, ..
-            } => servers::inspect(Path::new(path)).map_err(|error| error.to_string())?,
-            BuildSource::Connect(address) => {
-                let parsed = ForeignAddress::parse(address)?;
-                foreign::ask(was.dbms, &parsed, &self.secrets).map_err(|error| {
-                    format!("{error}; a password that the plan file had is not kept, give it in {PASSWORD}")
-                })?
-            }
-            BuildSource::Imported(file) => return Err(format!("{MEASURED_ELSEWHERE} ({file})")),
-        };
-        if now.version_line == was.version_line {
-            return Ok(());
-        }
-        Err(format!(
-            "it is `{}` now, the run began with `{}`; bring that back or begin a new run",
-            now.version_line, was.version_line
-        ))
-    }
-
-    fn capacity(&self, system: &System) -> Result<Option<Capacity>, String> {
-        match &system.build.source {
-            BuildSource::Connect(address) => {
-                let address = ForeignAddress::parse(address)?;
-                foreign::capacity(system, &address, &self.secrets).map(Some)
-            }
-            BuildSource::Embedded
-            | BuildSource::Path(_)
-            | BuildSource::Installed { .. }
-            | BuildSource::Imported(_) => Ok(Capacity::of_config(system)),
-        }
-    }
-
-    fn open(
-        &self,
-        system: &System,
-        workload: &WorkloadSpec,
-        directory: &Path,
-    ) -> Result<Box<dyn Site>, SiteError> {
-        let timeout = statement_timeout(workload);
-        Ok(match &system.build.source {
-            BuildSource::Embedded => Box::new(Embedded::open(system, directory, timeout)?),
-            BuildSource::Path(_) | BuildSource::Installed { .. } => {
-                Box::new(Own::open(system, directory, timeout, &self.stop)?)
-            }
-            BuildSource::Connect(address) => {
-                Box::new(Foreign::open(system, address, &self.secrets, timeout)?)
-            }
-            BuildSource::Imported(_) => return Err(SiteError::new(MEASURED_ELSEWHERE)),
-        })
-    }
-
-    fn open_clone(
-        &self,
-        system: &System,
-        workload: &WorkloadSpec,
-        directory: &Path,
-        template: &Template,
-    ) -> Result<Box<dyn Site>, SiteError> {
-        let timeout = statement_timeout(workload);
-        Ok(match &system.build.source {
-            BuildSource::Embedded => {
-                Box::new(Embedded::open_clone(system, directory, timeout, template)?)
-            }
-            BuildSource::Path(_) | BuildSource::Installed { .. } => {
-                let stop = &self.stop;
-                Box::new(Own::open_clone(system, directory, timeout, stop, template)?)
-            }
-            BuildSource::Connect(_) => return Err(SiteError::new(NOT_OURS)),
-            BuildSource::Imported(_) => return Err(SiteError::new(MEASURED_ELSEWHERE)),
-        })
-    }
 }
 
 /// Plans that ask for it are refused; a template of another version might still do.
@@ -261,10 +184,8 @@ pub(crate) const NOT_OURS: &str = "a server that is not ours cannot be given a c
 pub(crate) const MEASURED_ELSEWHERE: &str =
     "it was measured by another tool and imported; import it again";
 
-/// The longest wait for the answer to a statement of the workload.
-pub(crate) fn statement_timeout(workload: &WorkloadSpec) -> Duration {
-    Duration::from_secs(u64::from(workload.statement_timeout()))
-}
+/// Log lines kept of a failed trial.
+pub(crate) const LOG_LINES: usize = 40;
 
 /// Index builds, vacuum and the like may take this many times longer.
 pub(crate) const PATIENCE: u32 = 24;
@@ -279,10 +200,7 @@ mod tests {
             let log = vec!["starting".to_owned(), "no room".to_owned()];
             SiteError::with_log(reason, log).with_lines()
         };
-        assert_eq!(
-            lines("cannot connect"),
-            "cannot connect\n  | starting\n  | no room"
-        );
+        assert_eq!(lines("cannot connect"), "cannot connect\n  | starting\n  | no room");
         assert_eq!(lines("it died\n  | no room"), "it died\n  | no room");
     }
 }

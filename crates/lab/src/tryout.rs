@@ -1,4 +1,4 @@
-//! Tries a build out: does it start here, keep what it is given, and stop cleanly?
+//! Tries a build: does it start here, keep its rows, and stop cleanly?
 
 use std::time::{Duration, Instant};
 
@@ -72,10 +72,7 @@ const fn key(id: u64) -> u64 {
 }
 
 fn insert(own: &Own, system: &System) -> Result<(), SiteError> {
-    let engine = system
-        .engine
-        .ddl_name()
-        .map_or(String::new(), |name| format!(" ENGINE = {name}"));
+    let engine = system.engine.ddl_name().map_or(String::new(), |name| format!(" ENGINE = {name}"));
     let mut statements = vec![
         format!(
             "CREATE TABLE {TABLE} (id INT PRIMARY KEY, k INT NOT NULL, c VARCHAR(120) NOT NULL){engine}"

@@ -1,6 +1,8 @@
 //! What a system says of itself right after its start, without a run.
 
-use model::{Capture, System, WorkloadSpec};
+use std::time::Duration;
+
+use model::{Capture, Provenance, System};
 
 use crate::directory::{ASKED, Claim};
 use crate::kept;
@@ -12,7 +14,7 @@ pub struct Told {
     /// Variables, status and other listings.
     pub captures: Vec<Capture>,
     /// Version, authentication, TLS, the config as it was written.
-    pub provenance: Vec<(String, String)>,
+    pub provenance: Provenance,
     /// What could not be read.
     pub missing: Vec<String>,
 }
@@ -22,18 +24,14 @@ pub struct Told {
 pub fn read_variables(
     provider: &dyn Provider,
     system: &System,
-    workload: &WorkloadSpec,
+    timeout: Duration,
     claim: &Claim,
     tag: &str,
 ) -> Result<Told, SiteError> {
     let (name, directory) = claim.instance(ASKED, &format!("-{tag}"));
-    let opened = provider.open(system, workload, &directory);
+    let opened = provider.open(system, timeout, &directory);
     let mut site = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;
     let (captures, missing) = site.captures();
-    let told = Told {
-        captures,
-        provenance: site.provenance(),
-        missing,
-    };
+    let told = Told { captures, provenance: site.provenance(), missing };
     kept::end_after(site, &claim.logs, &name, Ok(told))
 }

@@ -1,6 +1,6 @@
 //! Every way in which clients can reach the servers of this machine: over TCP, encrypted, compressed,
 //! pipelined, many at once; and what is told when it cannot be had.
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
@@ -15,7 +15,7 @@ use model::{Build, Dbms, Event, RunData, RunId, StepId};
 fn found() -> Vec<Build> {
     let servers = servers(&Builds::of_user().unwrap());
     if servers.is_empty() {
-        eprintln!("skipped: no server");
+        testkit::skipped("no server");
     }
     servers
 }
@@ -59,7 +59,7 @@ fn carried_out(bench: &mut Bench, run: &RunId) -> (RunData, Vec<String>) {
 
 fn said<'a>(data: &'a RunData, system: &str, what: &str) -> &'a str {
     let trial = data.trials.iter().find(|t| t.system == system).unwrap();
-    let said = trial.provenance.iter().find(|(name, _)| name == what);
+    let said = trial.provenance.0.iter().find(|(name, _)| name.word() == what);
     said.map_or("nothing", |(_, text)| text)
 }
 
@@ -117,14 +117,9 @@ fn the_loaded_rows_are_the_same_on_every_dbms() {
     if systems.is_empty() {
         return;
     }
-    systems.push((
-        "sqlite".to_owned(),
-        "build = \"sqlite\"\nconfig = \"wal\"".to_owned(),
-    ));
-    let systems: Vec<(&str, String)> = systems
-        .iter()
-        .map(|(label, rest)| (label.as_str(), rest.clone()))
-        .collect();
+    systems.push(("sqlite".to_owned(), "build = \"sqlite\"\nconfig = \"wal\"".to_owned()));
+    let systems: Vec<(&str, String)> =
+        systems.iter().map(|(label, rest)| (label.as_str(), rest.clone())).collect();
     let workload = r#"tests = ["point-query"], load = { clients = 2 }"#;
     let mut bench = Bench::new();
     let run = bench.begin(&plan_of(workload, &systems));
@@ -153,11 +148,7 @@ fn two_hundred_clients_at_once_where_the_server_takes_so_many() {
         let refused = bench.carry_out(&run, &Providers::default()).unwrap_err();
         assert!(matches!(refused, LabError::System { .. }), "{refused}");
         let refused = refused.to_string();
-        let needed = if build.dbms == Dbms::Postgres {
-            204
-        } else {
-            201
-        };
+        let needed = if build.dbms == Dbms::Postgres { 204 } else { 201 };
         let line = format!("add `max_connections = {needed}` to the system's `set`");
         assert!(refused.contains(&line), "{refused}");
         let set = format!("set = {{ max_connections = {needed} }}");
@@ -175,14 +166,10 @@ fn sixty_four_clients_on_one_row_end_without_a_failure() {
         let mut bench = Bench::new();
         let mut plan = plan_of(workload, &[("storm", of(&build))]);
         // The transactions fight for the same few rows, too.
-        common::sql(&mut plan).tables[0].copies = 2;
+        common::sql(&mut plan, |spec| spec.tables[0].copies = 2);
         let run = bench.begin(&plan);
         let (data, _) = carried_out(&mut bench, &run);
-        assert!(
-            data.cells
-                .iter()
-                .any(|cell| cell.step.0.starts_with("update-one"))
-        );
+        assert!(data.cells.iter().any(|cell| cell.step.0.starts_with("update-one")));
     }
 }
 
@@ -193,23 +180,22 @@ fn a_server_of_ours_that_is_killed_fails_its_trial_at_once() {
         let workload =
             r#"tests = ["point-query"], clients = 4, errors = { reconnect_seconds = 600 }"#;
         let mut plan = plan_of(workload, &[("killed", of(&build))]);
-        for step in &mut common::sql(&mut plan).steps {
-            if let model::SqlWork::Run(run) = &mut step.work {
-                run.seconds = 60;
+        common::sql(&mut plan, |spec| {
+            for step in &mut spec.steps {
+                if let model::SqlWork::Run(run) = &mut step.work {
+                    run.seconds = 60;
+                }
             }
-        }
+        });
         let mut bench = Bench::new();
         let run = bench.begin(&plan);
         let instances = bench.lab.instances();
         let mut killed = None;
         let mut is_measured = false;
-        let ended = bench.listen(
-            &run,
-            &Providers::default(),
-            &Stop::default(),
-            &mut |event| match event {
+        let ended =
+            bench.listen(&run, &Providers::default(), &Stop::default(), &mut |event| match event {
                 // What comes before may take seconds, too.
-                Event::StepStarted { measured, .. } => is_measured = *measured,
+                Event::StepStarted { step } => is_measured = step.measured,
                 Event::IntervalClosed { interval }
                     if is_measured && interval.index == 1 && killed.is_none() =>
                 {
@@ -217,8 +203,7 @@ fn a_server_of_ours_that_is_killed_fails_its_trial_at_once() {
                     killed = Some(Instant::now());
                 }
                 _ => {}
-            },
-        );
+            });
         assert_eq!(ended.unwrap(), Ended::Finished { failed: 1 });
         let took = killed.unwrap().elapsed();
         assert!(took < Duration::from_secs(30), "{took:?}");
@@ -250,20 +235,12 @@ fn what_cannot_be_had_is_told_before_the_first_round() {
     let mut bench = Bench::new();
     let run = bench.begin(&plan_of(r#"tests = ["point-query"]"#, &[("tls", rest)]));
     let mut trials = 0;
-    let refused = bench.listen(
-        &run,
-        &Providers::default(),
-        &Stop::default(),
-        &mut |event| trials += u32::from(matches!(event, Event::TrialStarted { .. })),
-    );
+    let refused = bench.listen(&run, &Providers::default(), &Stop::default(), &mut |event| {
+        trials += u32::from(matches!(event, Event::TrialStarted { .. }));
+    });
     let refused = refused.unwrap_err();
     assert!(matches!(refused, LabError::System { .. }), "{refused}");
-    assert!(
-        refused
-            .to_string()
-            .contains("cannot open a session for the workload"),
-        "{refused}"
-    );
+    assert!(refused.to_string().contains("cannot open a session for the workload"), "{refused}");
     assert_eq!(trials, 0);
     assert!(bench.instances().is_empty());
 }

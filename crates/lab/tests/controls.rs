@@ -1,4 +1,4 @@
-//! What is said of a control is counted when its run has ended, once, and summed up over the lab.
+//! Verdicts on a control are counted once, when its run has ended, and summed up over the lab.
 
 mod common;
 
@@ -38,11 +38,8 @@ fn what_is_said_of_a_control_is_counted_when_its_run_ends() {
     let compared = stats::compare(&data, &lab::judging(&data)).unwrap();
     let said = stats::rates_of_control(&compared, "control");
     assert!(said.cells > 0);
-    let expected = FalseAlarms {
-        runs: 1,
-        cells: said.cells.into(),
-        changed: said.changed().into(),
-    };
+    let expected =
+        FalseAlarms { runs: 1, cells: said.cells.into(), changed: said.changed().into() };
     assert_eq!(bench.lab.store.false_alarms().unwrap(), expected);
     // The earlier run was looked at, too: nothing could be judged there.
     let uncounted = bench.lab.store.uncounted_runs().unwrap();
@@ -72,16 +69,13 @@ fn a_run_ends_well_whatever_earlier_runs_are() {
         let ended = bench.listen(&run, &provider, &Stop::default(), &mut listen);
         assert_eq!(ended.unwrap(), Ended::Finished { failed: 0 });
         assert!(bench.lab.store.uncounted_runs().unwrap().is_empty());
-        warnings.retain(|text| text.contains("could not be counted"));
+        warnings.retain(|text| text.contains("cannot count"));
         warnings
     };
     let first = warned();
-    let said = format!("what is said of the control of run {spoiled} could not be counted: ");
-    assert!(
-        matches!(first.as_slice(), [text] if text.starts_with(&said)),
-        "{first:?}"
-    );
-    assert_eq!(warned(), Vec::<String>::new(), "it is told once");
+    let said = format!("cannot count the verdicts on the control of run {spoiled}: ");
+    assert!(matches!(first.as_slice(), [text] if text.starts_with(&said)), "{first:?}");
+    assert_eq!(warned(), Vec::<String>::new(), "it is reported once");
 }
 
 #[test]

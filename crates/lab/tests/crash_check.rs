@@ -14,6 +14,7 @@ use common::{expand_with, servers};
 use lab::{Builds, Crash, CrashCheck, CrashSpec, Lab};
 use load::{Stop, Target};
 use model::{Dialect, System, TpccCardinality, TpccSpec};
+use serde_json::Value;
 
 const TERMINALS: u32 = 4;
 const WITHIN: Duration = Duration::from_secs(2);
@@ -42,10 +43,7 @@ fn system(table: &str) -> System {
 }
 
 fn workload() -> TpccSpec {
-    let cardinality = TpccCardinality {
-        items: 200,
-        customers: 30,
-    };
+    let cardinality = TpccCardinality { items: 200, customers: 30 };
     lab::crash_workload(2, TERMINALS, WITHIN, cardinality)
 }
 
@@ -103,18 +101,12 @@ fn check(system: &System) {
 /// Deletes the first order and the first payment of the log.
 fn delete_acknowledged(target: &Target, log: &Path) {
     let text = fs::read_to_string(log).unwrap();
-    let values = |kind: &str| -> Vec<i64> {
-        let fields = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-        let mut of_kind = fields.filter(|fields| fields.get(2) == Some(&kind));
-        let first = of_kind.next().unwrap();
-        first[3..]
-            .iter()
-            .map(|value| value.parse().unwrap())
-            .collect()
-    };
-    let order = values("order");
-    let payment = values("payment");
-    let cents = payment[5];
+    let mut records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut first =
+        |kind: &str| records.find_map(|record| record["row"].get(kind).cloned()).unwrap();
+    let (order, payment) = (first("Order"), first("Payment"));
+    let customer = &payment["customer"];
+    let cents = payment["cents"].as_i64().unwrap();
     let amount = match target.dialect {
         Dialect::Sqlite => cents.to_string(),
         Dialect::Mysql | Dialect::Postgres => format!("{}.{:02}", cents / 100, cents % 100),
@@ -123,12 +115,12 @@ fn delete_acknowledged(target: &Target, log: &Path) {
     for sql in [
         format!(
             "DELETE FROM orders WHERE o_w_id = {} AND o_d_id = {} AND o_id = {}",
-            order[0], order[1], order[2]
+            order["warehouse"], order["district"], order["order"]
         ),
         format!(
             "DELETE FROM history WHERE h_w_id = {} AND h_d_id = {} AND h_c_w_id = {} AND h_c_d_id = {} \
              AND h_c_id = {} AND h_amount = {amount}",
-            payment[0], payment[1], payment[2], payment[3], payment[4]
+            payment["warehouse"], payment["district"], customer[0], customer[1], customer[2]
         ),
     ] {
         assert_eq!(session.execute(&sql).unwrap().affected, 1, "{sql}");
@@ -138,9 +130,7 @@ fn delete_acknowledged(target: &Target, log: &Path) {
 #[test]
 fn sqlite_loses_nothing_with_either_journal() {
     for config in ["wal", "rollback"] {
-        check(&system(&format!(
-            "build = \"sqlite\"\nconfig = \"{config}\""
-        )));
+        check(&system(&format!("build = \"sqlite\"\nconfig = \"{config}\"")));
     }
 }
 
@@ -148,7 +138,7 @@ fn sqlite_loses_nothing_with_either_journal() {
 fn servers_with_their_own_settings_lose_nothing() {
     let servers = servers(&Builds::of_user().unwrap());
     if servers.is_empty() {
-        eprintln!("skipped: no server");
+        testkit::skipped("no server");
     }
     for build in servers {
         check(&system(&format!("build = \"{}\"", build.id())));

@@ -53,7 +53,7 @@ fn check_comparisons(data: &RunData, outcome: &Outcome) {
 
 fn check_report(data: &RunData, outcome: &Outcome) {
     let comparisons = compare(data);
-    let markdown = report::markdown(&to_report(data, &comparisons));
+    let markdown = report::Report::new(&to_report(data, &comparisons)).markdown();
     let markdown = markdown.replace('\\', "");
     let Outcome::Failed { reason, .. } = outcome else {
         panic!("it did not fail");
@@ -109,12 +109,8 @@ fn a_server_that_hangs() {
 
 #[test]
 fn a_row_that_is_lost() {
-    let fault = Fault::Statements {
-        prefix: "INSERT",
-        from: 5,
-        times: 1,
-        trouble: Trouble::LosesRow,
-    };
+    let fault =
+        Fault::Statements { prefix: "INSERT", from: 5, times: 1, trouble: Trouble::LosesRow };
     let told = failure_of(fault, LOAD_ONLY);
     let expected = "l.i1: wrong answers: rows in pi1: expected 2100, found 2099; rows of pi1 in the order of \
                     their keys, as inserted: expected 2100 rows, found ";
@@ -123,12 +119,8 @@ fn a_row_that_is_lost() {
 
 #[test]
 fn a_wrong_count_of_rows() {
-    let fault = Fault::Statements {
-        prefix: "INSERT",
-        from: 5,
-        times: 1,
-        trouble: Trouble::Miscounts,
-    };
+    let fault =
+        Fault::Statements { prefix: "INSERT", from: 5, times: 1, trouble: Trouble::Miscounts };
     insta::assert_snapshot!(failure_of(fault, LOAD_ONLY), @"
     l.i0: wrong answers: statements with a wrong answer: expected 0, found 1; rows inserted: expected 2000, found 1999
       | fake: ready for connections
@@ -150,10 +142,8 @@ fn rows_in_the_wrong_order() {
 
 #[test]
 fn a_deadlock_that_never_ends() {
-    let trouble = Trouble::Refuses {
-        code: "1213",
-        message: "Deadlock found when trying to get lock",
-    };
+    let trouble =
+        Trouble::Refuses { code: "1213", message: "Deadlock found when trying to get lock" };
     insta::assert_snapshot!(failure_of(Fault::from("INSERT", 4, trouble), LOAD_ONLY), @"
     l.i0: insert 1: given up after 1000 tries; last error 1213: Deadlock found when trying to get lock (in `INSERT INTO pi1 (dateand`)
       | fake: ready for connections
@@ -162,10 +152,7 @@ fn a_deadlock_that_never_ends() {
 
 #[test]
 fn a_full_disk_of_the_server() {
-    let trouble = Trouble::Refuses {
-        code: "1114",
-        message: "The table 'pi1' is full",
-    };
+    let trouble = Trouble::Refuses { code: "1114", message: "The table 'pi1' is full" };
     insta::assert_snapshot!(failure_of(Fault::from("INSERT", 4, trouble), LOAD_ONLY), @"
     l.i0: insert 1: error 1114: The table 'pi1' is full (in `INSERT INTO pi1 (dateand`)
       | fake: ready for connections
@@ -224,16 +211,10 @@ fn a_storm_of_deadlocks_that_ends_is_counted_apart() {
     let bad = record("bad");
     let insert = bad.kind("insert").unwrap();
     let sums = &insert.sums;
-    assert_eq!(
-        (sums.ops, sums.rows, sums.errors, sums.retries),
-        (20, 2_000, 0, 50)
-    );
+    assert_eq!((sums.ops, sums.rows, sums.errors, sums.retries), (20, 2_000, 0, 50));
     assert_eq!(sums.service.count(), 20);
     let error = &bad.errors[0];
-    assert_eq!(
-        (error.code.as_str(), error.count, error.retried),
-        ("1213", 50, true)
-    );
+    assert_eq!((error.code.as_str(), error.count, error.retried), ("1213", 50, true));
     assert!(record("good").errors.is_empty());
 }
 
@@ -253,11 +234,7 @@ fn a_slow_system_is_slow_in_its_numbers_only() {
 
 #[test]
 fn the_log_of_a_failed_trial_is_kept_beside_the_results() {
-    let faults = [
-        Fault::from("INSERT", 3, Trouble::Dies),
-        Fault::NeverReady,
-        Fault::CloseFails,
-    ];
+    let faults = [Fault::from("INSERT", 3, Trouble::Dies), Fault::NeverReady, Fault::CloseFails];
     for fault in faults {
         let (bench, _, _) = carry_out(fault, LOAD_ONLY);
         let logs = std::fs::read_dir(bench.lab.root().join("logs")).unwrap();
@@ -279,14 +256,9 @@ fn a_core_is_kept_and_the_reason_says_where_it_is_now() {
         (Fault::CloseFails, true),
     ] {
         let mut bench = Bench::new();
-        let plan = model::Plan {
-            template,
-            ..plan(1, ALL_STEPS)
-        };
+        let plan = model::Plan { template, ..plan(1, ALL_STEPS) };
         let run = bench.begin(&plan);
-        let provider = FakeProvider::default()
-            .with("bad", fault)
-            .with("bad", Fault::LeavesCore);
+        let provider = FakeProvider::default().with("bad", fault).with("bad", Fault::LeavesCore);
         bench.carry_out(&run, &provider).unwrap();
         let data = bench.load(&run);
         let bad = data.trials.iter().find(|t| t.system == "bad").unwrap();
@@ -305,9 +277,8 @@ fn a_core_is_kept_and_the_reason_says_where_it_is_now() {
 fn a_core_of_a_server_that_does_not_stop_is_kept_too() {
     let mut bench = Bench::new();
     let run = bench.begin(&plan(1, LOAD_ONLY));
-    let provider = FakeProvider::default()
-        .with("bad", Fault::CloseFails)
-        .with("bad", Fault::LeavesCore);
+    let provider =
+        FakeProvider::default().with("bad", Fault::CloseFails).with("bad", Fault::LeavesCore);
     let mut warnings = String::new();
     let ended = bench.listen(&run, &provider, &Stop::default(), &mut |event| {
         if let Event::Warning { text } = event {

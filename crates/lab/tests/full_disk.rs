@@ -70,10 +70,7 @@ fn inside_the_small_disk() {
             }
         })
         .unwrap_err();
-    assert!(
-        matches!(error, LabError::Store(StoreError::Full { .. })),
-        "{error}"
-    );
+    assert!(matches!(error, LabError::Store(StoreError::Full { .. })), "{error}");
     let text = error.to_string();
     assert!(text.contains("is full") && text.ends_with("make room, then resume the run"));
     let kept = bench.lab.store.journal(&run).unwrap();

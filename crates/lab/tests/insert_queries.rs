@@ -1,5 +1,5 @@
 //! How queries of the Insert Benchmark reach PostgreSQL, by the server's own log.
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
@@ -26,11 +26,9 @@ impl load::Observer for Nobody {
 /// texts, `execute s0: …` for statements that the protocol prepared. `None` where there is no PostgreSQL.
 fn logged(keys: &str) -> Option<Vec<String>> {
     let builds = Builds::of_user().unwrap();
-    let Some(build) = servers(&builds)
-        .into_iter()
-        .find(|build| build.dbms == Dbms::Postgres)
+    let Some(build) = servers(&builds).into_iter().find(|build| build.dbms == Dbms::Postgres)
     else {
-        eprintln!("skipped: no PostgreSQL");
+        testkit::skipped("no PostgreSQL");
         return None;
     };
     let plan = expand_with(
@@ -47,18 +45,18 @@ fn logged(keys: &str) -> Option<Vec<String>> {
     fs::set_permissions(root.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let directory = root.path().join("x");
     let system = &plan.systems[0];
-    let opened = Providers::default().open(system, &plan.workload, &directory);
+    let opened = Providers::default().open(system, plan.statement_timeout(), &directory);
     let mut site = opened.unwrap_or_else(|error| panic!("{error}"));
     let target = site.target();
-    let mut workload = load::workload(&plan.workload, 7);
-    for (index, outline) in workload.steps().iter().enumerate() {
-        if outline.step.0 == "settle" {
+    let mut workload = workloads::workload(&plan.workload, 7);
+    for (index, outline) in plan.steps.iter().enumerate() {
+        if outline.task == model::StepTask::Settle {
             continue;
         }
         let result = workload.run(index, &target, &Stop::default(), &mut Nobody);
-        let result = result.unwrap_or_else(|error| panic!("{}: {error}", outline.step));
+        let result = result.unwrap_or_else(|error| panic!("{}: {error}", outline.id));
         let wrong = result.checks.iter().find(|check| !check.holds);
-        assert!(wrong.is_none(), "{}: {wrong:?}", outline.step);
+        assert!(wrong.is_none(), "{}: {wrong:?}", outline.id);
     }
     drop(target);
     let log = fs::read_to_string(directory.join("server.log")).unwrap();
@@ -89,16 +87,12 @@ fn compat_sends_queries_as_the_original_does() {
     for name in ["market_query_ps", "register_query_ps", "pdc_query_ps"] {
         assert!(count(&logged, &format!("statement: execute {name} (")) > 10);
     }
-    let point = logged
-        .iter()
-        .filter_map(|said| said.strip_prefix("statement: execute pk_query_ps ("));
+    let point =
+        logged.iter().filter_map(|said| said.strip_prefix("statement: execute pk_query_ps ("));
     let mut points = 0;
     for keys in point {
-        let keys: Result<Vec<i32>, _> = keys
-            .trim_end_matches(')')
-            .split(',')
-            .map(str::parse)
-            .collect();
+        let keys: Result<Vec<i32>, _> =
+            keys.trim_end_matches(')').split(',').map(str::parse).collect();
         assert_eq!(keys.unwrap().len(), 10);
         points += 1;
     }

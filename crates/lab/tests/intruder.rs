@@ -23,10 +23,7 @@ fn servers(builds: &Builds) -> Vec<Build> {
     let installed = builds.installed().unwrap_or_default().into_iter();
     let installed = installed.map(|installed| installed.build);
     let found = builds.found().iter().cloned();
-    found
-        .chain(installed)
-        .filter(|build| !build.dbms.is_embedded())
-        .collect()
+    found.chain(installed).filter(|build| !build.dbms.is_embedded()).collect()
 }
 
 /// The ports that children of this process were told to listen on, as their command lines tell everybody.
@@ -47,7 +44,7 @@ fn ports() -> Vec<u16> {
     told.collect()
 }
 
-/// What the intruders met.
+/// The intruders' results.
 #[derive(Debug, Default)]
 struct Met {
     refused: u64,
@@ -99,7 +96,7 @@ fn nobody_logs_in_over_tcp_without_a_password_while_a_server_is_made_and_started
     let builds = Builds::of_user().unwrap();
     let servers = servers(&builds);
     if servers.is_empty() {
-        eprintln!("skipped: no server");
+        testkit::skipped("no server");
     }
     for build in servers {
         let plan = expand_with(
@@ -118,7 +115,7 @@ fn nobody_logs_in_over_tcp_without_a_password_while_a_server_is_made_and_started
         let (opened, met) = thread::scope(|scope| {
             let begin = || scope.spawn(|| intrude(dialect, &is_over));
             let intruders: Vec<_> = (0..INTRUDERS).map(|_| begin()).collect();
-            let opened = provider.open(&plan.systems[0], &plan.workload, &directory);
+            let opened = provider.open(&plan.systems[0], plan.statement_timeout(), &directory);
             // Before it stops: MySQL 5.7.22 may never end while clients keep knocking.
             is_over.store(true, Ordering::Relaxed);
             let met: Vec<Met> = intruders.into_iter().map(|i| i.join().unwrap()).collect();

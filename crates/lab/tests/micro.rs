@@ -33,7 +33,7 @@ fn assert_all_completed(data: &RunData) {
 
 /// Names of the steps that are results.
 fn results(data: &RunData) -> Vec<&str> {
-    data.steps.iter().map(|step| step.step.0.as_str()).collect()
+    data.steps.iter().map(|step| step.id.0.as_str()).collect()
 }
 
 #[test]
@@ -50,19 +50,16 @@ fn a_plan_becomes_a_report() {
         assert!(steps.contains(&step), "{steps:?}");
     }
     for step in &data.steps {
-        let rate = |cell: &&model::Cell| cell.step == step.step && cell.metric.0 == "rate";
+        let rate = |cell: &&model::Cell| cell.step == step.id && cell.metric.0 == "rate";
         let cells: Vec<_> = data.cells.iter().filter(rate).collect();
-        assert_eq!(cells.len(), 4, "{}", step.step);
-        assert!(cells.iter().all(|cell| cell.value > 0.0), "{}", step.step);
+        assert_eq!(cells.len(), 4, "{}", step.id);
+        assert!(cells.iter().all(|cell| cell.value > 0.0), "{}", step.id);
     }
     let comparisons = compare(&data);
-    assert!(
-        comparisons
-            .iter()
-            .all(|c| c.ratio.is_some() && c.rounds == 2)
-    );
+    assert!(comparisons.iter().all(|c| c.ratio.is_some() && c.rounds == 2));
     let input = to_report(&data, &comparisons);
-    let (markdown, html) = (report::markdown(&input), report::html(&input));
+    let (markdown, html) =
+        (report::Report::new(&input).markdown(), report::Report::new(&input).html());
     assert!(markdown.contains("point-query") && html.contains("update-index"));
     assert!(bench.instances().is_empty());
     loaded_alike(&bench, &run);
@@ -78,10 +75,7 @@ fn loaded_alike(bench: &Bench, run: &RunId) {
         checks
     };
     let good = checks("good");
-    assert!(
-        good.iter().any(|(what, _)| what.contains("checksum")),
-        "{good:?}"
-    );
+    assert!(good.iter().any(|(what, _)| what.contains("checksum")), "{good:?}");
     assert_eq!(good, checks("bad"));
 }
 
@@ -131,10 +125,7 @@ fn a_row_that_was_never_stored_fails_the_trial() {
     assert!(told.starts_with("load: "), "{told}");
     // After at most 2,000 for the load come the test's own.
     let told = failure_of(lost(2_060), INSERTS);
-    assert!(
-        told.starts_with("insert: wrong answers: rows in sbtest"),
-        "{told}"
-    );
+    assert!(told.starts_with("insert: wrong answers: rows in sbtest"), "{told}");
 }
 
 #[test]
@@ -150,15 +141,10 @@ fn a_server_that_dies_fails_the_trial_at_once_though_clients_reconnect() {
 
 #[test]
 fn an_error_that_no_rule_knows_fails_the_trial() {
-    let trouble = Trouble::Refuses {
-        code: "SQLITE_CORRUPT",
-        message: "database disk image is malformed",
-    };
+    let trouble =
+        Trouble::Refuses { code: "SQLITE_CORRUPT", message: "database disk image is malformed" };
     let told = failure_of(Fault::from("SELECT c FROM", 50, trouble), POINTS);
-    assert!(
-        told.starts_with("point-query: ") && told.contains("SQLITE_CORRUPT"),
-        "{told}"
-    );
+    assert!(told.starts_with("point-query: ") && told.contains("SQLITE_CORRUPT"), "{told}");
 }
 
 #[test]
@@ -171,7 +157,7 @@ fn a_run_that_was_stopped_goes_on_where_it_was() {
     let mut trials = 0;
     let ended = bench.listen(&run, &provider, &stop, &mut |event| match event {
         Event::TrialStarted { .. } => trials += 1,
-        Event::StepStarted { step, .. } if trials == 2 && step.0 == "point-query" => {
+        Event::StepStarted { step } if trials == 2 && step.id.0 == "point-query" => {
             asked.ask();
         }
         _ => {}
@@ -182,34 +168,24 @@ fn a_run_that_was_stopped_goes_on_where_it_was() {
     let ended = bench.carry_out(&run, &provider).unwrap();
     assert_eq!(ended, Ended::Finished { failed: 0 });
     let after = bench.load(&run);
-    assert_eq!(
-        (after.trials.len(), &after.trials[0]),
-        (2, &before.trials[0])
-    );
+    assert_eq!((after.trials.len(), &after.trials[0]), (2, &before.trials[0]));
 }
 
 /// A plan that loads each system once.
 fn with_templates(workload: &str) -> Plan {
-    Plan {
-        template: true,
-        ..micro(2, workload)
-    }
+    Plan { template: true, ..micro(2, workload) }
 }
 
 /// Loads of templates and steps of trials, in order.
 fn session(bench: &mut Bench, run: &RunId) -> (usize, Vec<String>) {
     let (mut loads, mut steps, mut in_trial) = (0, Vec::new(), false);
-    let ended = bench.listen(
-        run,
-        &Providers::default(),
-        &Stop::default(),
-        &mut |event| match event {
+    let ended =
+        bench.listen(run, &Providers::default(), &Stop::default(), &mut |event| match event {
             Event::TemplateStarted { .. } => loads += 1,
             Event::TrialStarted { .. } => in_trial = true,
             Event::StepFinished { record } if in_trial => steps.push(record.step.to_string()),
             _ => {}
-        },
-    );
+        });
     let data = bench.load(run);
     assert_all_completed(&data);
     assert_eq!(ended.unwrap(), Ended::Finished { failed: 0 });
@@ -232,7 +208,7 @@ fn a_template_is_loaded_once_and_known_by_its_data_alone() {
     assert_eq!(session(&mut bench, &run).0, 0);
     // Other data.
     let mut other = plan;
-    sql(&mut other).tables[0].rows += 1;
+    sql(&mut other, |spec| spec.tables[0].rows += 1);
     let run = bench.begin(&other);
     assert_eq!(session(&mut bench, &run).0, 2);
 }
@@ -244,20 +220,15 @@ fn fresh_tests_begin_with_the_data_of_the_first() {
     let plan = micro(1, workload);
     let run = bench.begin(&plan);
     let mut rows = Vec::new();
-    let ended = bench.listen(
-        &run,
-        &Providers::default(),
-        &Stop::default(),
-        &mut |event| {
-            if let Event::StepFinished { record } = event {
-                for check in &record.checks {
-                    if check.what.starts_with("rows in") {
-                        rows.push((record.step.to_string(), check.actual.clone()));
-                    }
+    let ended = bench.listen(&run, &Providers::default(), &Stop::default(), &mut |event| {
+        if let Event::StepFinished { record } = event {
+            for check in &record.checks {
+                if check.what.starts_with("rows in") {
+                    rows.push((record.step.to_string(), check.actual.clone()));
                 }
             }
-        },
-    );
+        }
+    });
     assert_all_completed(&bench.load(&run));
     assert_eq!(ended.unwrap(), Ended::Finished { failed: 0 });
     let of = |step: &str| -> Vec<&str> {

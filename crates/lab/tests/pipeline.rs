@@ -22,11 +22,8 @@ fn a_plan_becomes_a_report() {
 
     let data = bench.load(&run);
     assert_eq!(data.info.state, RunState::Finished);
-    let order: Vec<(u32, u32, &str)> = data
-        .trials
-        .iter()
-        .map(|t| (t.round, t.position, t.system.as_str()))
-        .collect();
+    let order: Vec<(u32, u32, &str)> =
+        data.trials.iter().map(|t| (t.round, t.position, t.system.as_str())).collect();
     let planned = plan.trials();
     let planned = planned.iter().map(|t| {
         let system = plan.systems[t.system].name.as_str();
@@ -34,23 +31,16 @@ fn a_plan_becomes_a_report() {
     });
     assert_eq!(order, planned.collect::<Vec<_>>());
     assert!(data.trials.iter().all(|t| t.outcome.is_completed()));
-    let steps: Vec<&str> = data.steps.iter().map(|s| s.step.0.as_str()).collect();
+    let steps: Vec<&str> = data.steps.iter().map(|s| s.id.0.as_str()).collect();
     assert_eq!(steps, ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100"]);
 
     let comparisons = compare(&data);
     assert_eq!(comparisons.len(), steps.len());
-    assert!(
-        comparisons
-            .iter()
-            .all(|c| c.ratio.is_some() && c.rounds == 2)
-    );
+    assert!(comparisons.iter().all(|c| c.ratio.is_some() && c.rounds == 2));
     let input = to_report(&data, &comparisons);
-    let markdown = report::markdown(&input);
-    assert!(
-        steps.iter().all(|step| markdown.contains(step)),
-        "{markdown}"
-    );
-    assert!(report::html(&input).contains("good"));
+    let markdown = report::Report::new(&input).markdown();
+    assert!(steps.iter().all(|step| markdown.contains(step)), "{markdown}");
+    assert!(report::Report::new(&input).html().contains("good"));
     assert!(bench.instances().is_empty());
 }
 
@@ -89,14 +79,11 @@ fn one_trial_in_order() {
     // What a probe cannot read here is told, and is another thing on each machine.
     lines.retain(|line| !line.starts_with("warning: "));
     lines.dedup();
-    let trial = lines
-        .split(|line| line.starts_with("trial finished"))
-        .next()
-        .unwrap();
+    let trial = lines.split(|line| line.starts_with("trial finished")).next().unwrap();
     insta::assert_snapshot!(trial.join("\n"), @r#"
     trial started: round 1, 1 of 2
     site of bad opened
-    ready: [("server version", "fake 1.0")]
+    ready: Provenance([(ServerVersion, "fake 1.0")])
     site asked for its variables
     captured Before l.i0
     step l.i0 started: ["insert"]
@@ -135,7 +122,10 @@ fn line(event: &Event) -> String {
             format!("trial started: round {}, {index} of {of}", trial.round)
         }
         Event::ServerReady { provenance } => format!("ready: {provenance:?}"),
-        Event::StepStarted { step, kinds, .. } => format!("step {step} started: {kinds:?}"),
+        Event::StepStarted { step } => {
+            let kinds: Vec<&str> = step.kinds.iter().map(|kind| kind.name.as_str()).collect();
+            format!("step {} started: {kinds:?}", step.id)
+        }
         Event::IntervalClosed { .. } => "seconds stored".to_owned(),
         Event::Captured { step, moment, .. } => format!("captured {moment:?} {step}"),
         Event::StepFinished { record } => format!("step {} finished", record.step),
@@ -144,12 +134,12 @@ fn line(event: &Event) -> String {
         }
         Event::Turn { trial } => format!("turn of {}", trial.system),
         Event::Sliced { .. } => "slices stored".to_owned(),
-        Event::Looked {
-            rounds, goes_on, ..
-        } => format!("looked after {rounds}, goes on: {goes_on}"),
-        Event::RoundAgain {
-            round, disturbed, ..
-        } => format!("round {round} in place of {disturbed}"),
+        Event::Looked { rounds, goes_on, .. } => {
+            format!("looked after {rounds}, goes on: {goes_on}")
+        }
+        Event::RoundAgain { round, disturbed, .. } => {
+            format!("round {round} in place of {disturbed}")
+        }
         Event::Warning { text } => format!("warning: {text}"),
     }
 }
@@ -164,7 +154,7 @@ fn a_stop_in_the_middle_loses_only_the_trial_under_way() {
     let mut trials = 0;
     let ended = bench.listen(&run, &provider, &stop, &mut |event| match event {
         Event::TrialStarted { .. } => trials += 1,
-        Event::StepStarted { step, .. } if trials == 2 && step.0 == "qr100" => asked.ask(),
+        Event::StepStarted { step } if trials == 2 && step.id.0 == "qr100" => asked.ask(),
         _ => {}
     });
     assert_eq!(ended.unwrap(), Ended::Interrupted);
@@ -177,16 +167,11 @@ fn a_stop_in_the_middle_loses_only_the_trial_under_way() {
     assert_eq!(ended, Ended::Finished { failed: 0 });
     let after = bench.load(&run);
     assert_eq!(after.trials.len(), 4);
-    assert_eq!(
-        after.trials[0], before.trials[0],
-        "a finished trial was done again"
-    );
+    assert_eq!(after.trials[0], before.trials[0], "a finished trial was done again");
     let kept = |data: &model::RunData| -> Vec<model::Cell> {
         let first = &before.trials[0];
-        let of_first = data
-            .cells
-            .iter()
-            .filter(|c| c.round == first.round && c.system == first.system);
+        let of_first =
+            data.cells.iter().filter(|c| c.round == first.round && c.system == first.system);
         of_first.cloned().collect()
     };
     assert_eq!(kept(&before), kept(&after));
@@ -216,21 +201,16 @@ fn two_runs_in_one_lab_are_refused_by_name() {
     let root = bench.lab.root().to_owned();
     let mut refused = Vec::new();
     bench
-        .listen(
-            &run,
-            &FakeProvider::default(),
-            &Stop::default(),
-            &mut |event| {
-                if let Event::StepStarted { .. } = event {
-                    let mut second = Lab::open(&root).unwrap();
-                    refused.push(second.begin(&plan, "0.0.0").unwrap_err());
-                    let provider = FakeProvider::default();
-                    let stop = Stop::default();
-                    let resumed = second.carry_out(&run, &provider, &stop, &mut |_| ());
-                    refused.push(resumed.unwrap_err());
-                }
-            },
-        )
+        .listen(&run, &FakeProvider::default(), &Stop::default(), &mut |event| {
+            if let Event::StepStarted { .. } = event {
+                let mut second = Lab::open(&root).unwrap();
+                refused.push(second.begin(&plan, "0.0.0").unwrap_err());
+                let provider = FakeProvider::default();
+                let stop = Stop::default();
+                let resumed = second.carry_out(&run, &provider, &stop, &mut |_| ());
+                refused.push(resumed.unwrap_err());
+            }
+        })
         .unwrap();
     assert!(refused.len() >= 2);
     for error in refused {
@@ -259,17 +239,11 @@ fn a_finished_run_is_not_resumed() {
 fn a_plan_too_large_for_the_disk_starts_nothing() {
     let mut bench = Bench::new();
     let mut plan = plan(1, LOAD_ONLY);
-    insert(&mut plan).rows = 100_000_000_000;
+    insert(&mut plan, |spec| spec.rows = 100_000_000_000);
     let error = bench.lab.begin(&plan, "0.0.0").unwrap_err();
     let text = error.to_string();
-    assert!(
-        text.starts_with("the plan needs about 14.8 TiB of disk, "),
-        "{text}"
-    );
-    assert!(
-        text.ends_with("free; use a smaller scale or --lab elsewhere"),
-        "{text}"
-    );
+    assert!(text.starts_with("the plan needs about 14.8 TiB of disk, "), "{text}");
+    assert!(text.ends_with("free; use a smaller scale or --lab elsewhere"), "{text}");
     assert!(bench.lab.store.runs().unwrap().is_empty());
     assert!(bench.instances().is_empty());
 }

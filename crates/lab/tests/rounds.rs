@@ -35,26 +35,15 @@ fn disturbed(system: &str, rounds: &'static [u32]) -> FakeProvider {
 /// What tells of rounds, in a line each; trials by round and place.
 fn line(event: &Event) -> Option<String> {
     match event {
-        Event::TrialStarted { trial, index, of } => Some(format!(
-            "trial {}-{}, {index} of {of}",
-            trial.round, trial.position
-        )),
-        Event::Looked {
-            rounds,
-            most,
-            goes_on,
-            ..
-        } => Some(format!(
-            "looked after {rounds} of {most}, goes on: {goes_on}"
-        )),
-        Event::RoundAgain {
-            round,
-            disturbed,
-            times,
-            most,
-        } => Some(format!(
-            "{round} in place of {disturbed}, {times} of {most}"
-        )),
+        Event::TrialStarted { trial, index, of } => {
+            Some(format!("trial {}-{}, {index} of {of}", trial.round, trial.position))
+        }
+        Event::Looked { rounds, most, goes_on, .. } => {
+            Some(format!("looked after {rounds} of {most}, goes on: {goes_on}"))
+        }
+        Event::RoundAgain { round, disturbed, times, most } => {
+            Some(format!("{round} in place of {disturbed}, {times} of {most}"))
+        }
         _ => None,
     }
 }
@@ -96,9 +85,7 @@ fn of_rounds(lines: &[String]) -> Vec<&str> {
 fn quarantined(data: &RunData) -> Vec<(u32, &str)> {
     let trials = data.trials.iter();
     let quarantined = trials.filter(|trial| trial.outcome.is_quarantined());
-    quarantined
-        .map(|trial| (trial.round, trial.system.as_str()))
-        .collect()
+    quarantined.map(|trial| (trial.round, trial.system.as_str())).collect()
 }
 
 #[test]
@@ -111,7 +98,7 @@ fn a_run_ends_at_the_first_look_that_finds_all_decided() {
     assert_eq!(of_rounds(&lines), ["looked after 5 of 6, goes on: false"]);
     let data = bench.load(&run);
     assert_eq!(data.trials.len(), 10);
-    // Who asks later comes to the same.
+    // A later look comes to the same result.
     assert_eq!(compare(&data)[0].verdict, Verdict::Regressed);
     let error = bench.carry_out(&run, &provider).unwrap_err();
     assert!(matches!(error, LabError::Finished(_)), "{error}");
@@ -125,10 +112,7 @@ fn a_run_goes_on_to_the_last_round_where_nothing_is_decided() {
     let lines = finished(&mut bench, &run, &FakeProvider::default());
     assert_eq!(
         of_rounds(&lines),
-        [
-            "looked after 2 of 3, goes on: true",
-            "looked after 3 of 3, goes on: false"
-        ]
+        ["looked after 2 of 3, goes on: true", "looked after 3 of 3, goes on: false"]
     );
     assert_eq!(bench.load(&run).trials.len(), 6);
 }
@@ -152,11 +136,7 @@ fn a_run_that_was_interrupted_looks_between_whole_rounds_only() {
     assert_eq!(ended.unwrap(), Ended::Interrupted);
     assert_eq!(
         lines,
-        [
-            "looked after 2 of 3, goes on: true",
-            "trial 3-1, 5 of 6",
-            "trial 3-2, 6 of 6"
-        ]
+        ["looked after 2 of 3, goes on: true", "trial 3-1, 5 of 6", "trial 3-2, 6 of 6"]
     );
     assert_eq!(
         finished(&mut bench, &run, &provider),
@@ -174,10 +154,7 @@ fn a_disturbed_round_is_run_again_and_its_numbers_are_in_no_comparison() {
 
     let data = bench.load(&run);
     assert_eq!(quarantined(&data), [(2, "bad")]);
-    let reasons = data
-        .trials
-        .iter()
-        .filter(|trial| trial.outcome.is_quarantined());
+    let reasons = data.trials.iter().filter(|trial| trial.outcome.is_quarantined());
     let reasons: Vec<String> = reasons.map(|trial| told(&trial.outcome)).collect();
     assert!(
         reasons[0].starts_with("quarantined: l.i0: other guests took ")
@@ -199,8 +176,8 @@ fn a_disturbed_round_is_run_again_and_its_numbers_are_in_no_comparison() {
     assert_eq!(rounds, [1, 3, 4]);
     // With SQLite all that is not backslide's is foreign.
     assert!(data.cells.iter().any(|cell| cell.metric.0 == "foreign"));
-    // What it did is kept all the same.
-    let step = &data.steps[0].step;
+    // Its work is kept all the same.
+    let step = &data.steps[0].id;
     assert!(bench.lab.store.step_record(&run, 2, "bad", step).is_ok());
 }
 
@@ -211,18 +188,11 @@ fn a_disturbed_round_is_run_again_twice_at_most() {
     let lines = finished(&mut bench, &run, &disturbed("good", &[1, 3, 4, 5]));
     assert_eq!(
         of_rounds(&lines),
-        [
-            "4 in place of 1, 1 of 2",
-            "5 in place of 1, 2 of 2",
-            "6 in place of 3, 1 of 2"
-        ]
+        ["4 in place of 1, 1 of 2", "5 in place of 1, 2 of 2", "6 in place of 3, 1 of 2"]
     );
     let data = bench.load(&run);
     assert_eq!(data.trials.len(), 12);
-    assert_eq!(
-        quarantined(&data),
-        [(1, "good"), (3, "good"), (4, "good"), (5, "good")]
-    );
+    assert_eq!(quarantined(&data), [(1, "good"), (3, "good"), (4, "good"), (5, "good")]);
     let unheard = bench.begin(&plan("rounds = 3\nquarantine = false"));
     let lines = finished(&mut bench, &unheard, &disturbed("good", &[1, 2, 3]));
     assert!(of_rounds(&lines).is_empty());
@@ -303,9 +273,5 @@ fn a_run_whose_base_cannot_complete_ends_and_says_why() {
     );
     let data = bench.load(&run);
     assert_eq!(data.info.state, RunState::Finished);
-    assert!(
-        data.trials.iter().all(|trial| trial.round <= 2),
-        "{:?}",
-        data.trials.len()
-    );
+    assert!(data.trials.iter().all(|trial| trial.round <= 2), "{:?}", data.trials.len());
 }

@@ -6,10 +6,7 @@ use lab::{Builds, refused_setting};
 use model::{Build, Bytes, Dbms, HostShape};
 use plan::{Catalog, PlanError};
 
-const HOST: HostShape = HostShape {
-    cpus: 2,
-    memory: Bytes(8 << 30),
-};
+const HOST: HostShape = HostShape { cpus: 2, memory: Bytes(8 << 30) };
 
 /// A plan of one system, which is `build` with these lines, the first of which is line 6; what is refused.
 fn checked(build: &Build, lines: &str) -> Result<(), PlanError> {
@@ -28,7 +25,7 @@ fn told(build: &Build, lines: &str) -> String {
     checked(build, lines).unwrap_err().to_string()
 }
 
-/// The servers of this machine, and what is installed.
+/// The servers of this machine, and installed builds.
 fn servers_here() -> Vec<Build> {
     let builds = Builds::of_user().unwrap();
     let installed = builds.installed().unwrap().into_iter();
@@ -40,10 +37,7 @@ fn servers_here() -> Vec<Build> {
 fn sqlite_names_the_line_of_a_pragma_that_it_ignores() {
     let builds = Builds::of_user().unwrap();
     let sqlite = builds.embedded().unwrap();
-    let refused = told(
-        &sqlite,
-        "set = { synchronous = \"OFF\", jurnal_mode = \"WAL\" }",
-    );
+    let refused = told(&sqlite, "set = { synchronous = \"OFF\", jurnal_mode = \"WAL\" }");
     assert!(
         refused.starts_with("my.toml:6: sqlite-") && refused.contains("`jurnal_mode`"),
         "{refused}"
@@ -61,10 +55,7 @@ fn servers_name_the_line_and_the_nearest_setting() {
         };
         let id = build.id();
         assert_eq!(
-            told(
-                &build,
-                &format!("config = \"default\"\nset = {{ {wrong} = \"256MB\" }}")
-            ),
+            told(&build, &format!("config = \"default\"\nset = {{ {wrong} = \"256MB\" }}")),
             format!("my.toml:7: {id} has no setting `{wrong}`; did you mean `{meant}`?")
         );
     }
@@ -82,40 +73,22 @@ fn postgres_refuses_values_too() {
 
 #[test]
 fn what_isolates_servers_is_refused_before_a_build_is_installed() {
-    let absent = |dbms: Dbms, version: &str| Build {
-        dbms,
-        version: version.parse().unwrap(),
-        source: model::BuildSource::Installed {
-            directory: String::new(),
-            origin: String::new(),
-            digest: String::new(),
-        },
-        version_line: String::new(),
-        name: None,
-        facts: model::BuildFacts::default(),
+    let absent = |dbms: Dbms, version: &str| {
+        let source = model::BuildSource::Obtainable { origin: String::new() };
+        Build::new(dbms, version.parse().unwrap(), source)
     };
     let mysql = absent(Dbms::Mysql, "8.0.33");
-    for option in [
-        "datadir",
-        "port",
-        "socket",
-        "pid-file",
-        "log_error",
-        "bind-address",
-        "initialize",
-    ] {
+    for option in
+        ["datadir", "port", "socket", "pid-file", "log_error", "bind-address", "initialize"]
+    {
         let refused = told(&mysql, &format!("set = {{ {option} = \"x\" }}"));
         let begin = format!("my.toml:6: mysql-8.0.33: setting `{option}` belongs to backslide");
         assert!(refused.starts_with(&begin), "{refused}");
     }
     let postgres = absent(Dbms::Postgres, "18.6");
-    for option in [
-        "data_directory",
-        "port",
-        "unix_socket_directories",
-        "external_pid_file",
-        "include",
-    ] {
+    for option in
+        ["data_directory", "port", "unix_socket_directories", "external_pid_file", "include"]
+    {
         let refused = told(&postgres, &format!("set = {{ {option} = \"x\" }}"));
         let begin = format!("my.toml:6: postgres-18.6: setting `{option}` belongs to backslide");
         assert!(refused.starts_with(&begin), "{refused}");

@@ -1,5 +1,5 @@
 //! Plans with `template = true` on the servers that are installed here.
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
@@ -19,7 +19,7 @@ fn plan() -> Option<Plan> {
     let servers = [Dbms::Mysql, Dbms::Mariadb, Dbms::Postgres];
     let servers: Vec<Dbms> = servers.into_iter().filter(found).collect();
     if servers.is_empty() {
-        eprintln!("skipped: no server");
+        testkit::skipped("no server");
         return None;
     }
     let mut text = r#"
@@ -36,10 +36,7 @@ fn plan() -> Option<Plan> {
         text += "\"\n";
     }
     let file = plan::read(&text, "templates.toml").unwrap();
-    let host = model::HostShape {
-        cpus: 2,
-        memory: model::Bytes(8 << 30),
-    };
+    let host = model::HostShape { cpus: 2, memory: model::Bytes(8 << 30) };
     let find = |request: &plan::BuildRequest| builds.find(request);
     Some(plan::expand(&file, builds.catalog(), &find, host).unwrap())
 }
@@ -55,40 +52,30 @@ struct Session {
 
 fn carry_out(bench: &mut Bench, run: &model::RunId, trials: usize) -> (Ended, Session) {
     let (mut session, stop) = (Session::default(), Stop::default());
-    let ended = bench.lab.carry_out(
-        run,
-        &Providers::default(),
-        &stop,
-        &mut |event| match event {
-            Event::TemplateStarted { system } => session.loaded.push(system.clone()),
-            Event::Warning { text } if text.contains("template") => {
-                session.warnings.push(text.clone());
+    let ended = bench.lab.carry_out(run, &Providers::default(), &stop, &mut |event| match event {
+        Event::TemplateStarted { system } => session.loaded.push(system.clone()),
+        Event::Warning { text } if text.contains("template") => {
+            session.warnings.push(text.clone());
+        }
+        Event::TrialStarted { trial, .. } => {
+            if session.trials.len() == trials {
+                stop.ask();
             }
-            Event::TrialStarted { trial, .. } => {
-                if session.trials.len() == trials {
-                    stop.ask();
-                }
-                session.trials.push((trial.system.clone(), Vec::new()));
+            session.trials.push((trial.system.clone(), Vec::new()));
+        }
+        Event::StepFinished { record } => {
+            if let Some((_, steps)) = session.trials.last_mut() {
+                steps.push(record.step.to_string());
             }
-            Event::StepFinished { record } => {
-                if let Some((_, steps)) = session.trials.last_mut() {
-                    steps.push(record.step.to_string());
-                }
-            }
-            _ => {}
-        },
-    );
+        }
+        _ => {}
+    });
     (ended.unwrap(), session)
 }
 
 fn failures(data: &RunData) -> Vec<String> {
-    let failed = data
-        .trials
-        .iter()
-        .filter(|trial| !trial.outcome.is_completed());
-    failed
-        .map(|trial| format!("{}: {}", trial.system, told(&trial.outcome)))
-        .collect()
+    let failed = data.trials.iter().filter(|trial| !trial.outcome.is_completed());
+    failed.map(|trial| format!("{}: {}", trial.system, told(&trial.outcome))).collect()
 }
 
 /// Every file below the lab's templates, by its name.
@@ -97,11 +84,7 @@ fn files(bench: &Bench) -> Vec<PathBuf> {
     let mut files = Vec::new();
     while let Some(path) = open.pop() {
         if path.is_dir() {
-            open.extend(
-                std::fs::read_dir(path)
-                    .unwrap()
-                    .map(|entry| entry.unwrap().path()),
-            );
+            open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
         } else {
             files.push(path);
         }
@@ -118,21 +101,11 @@ fn servers_go_on_from_clones_of_what_they_loaded() {
 
     // Stopped in the second round, then resumed: nothing is loaded again.
     let (ended, first) = carry_out(&mut bench, &run, systems + 1);
-    assert_eq!(
-        ended,
-        Ended::Interrupted,
-        "{:?}",
-        failures(&bench.load(&run))
-    );
+    assert_eq!(ended, Ended::Interrupted, "{:?}", failures(&bench.load(&run)));
     assert_eq!(first.loaded.len(), systems);
     let (ended, second) = carry_out(&mut bench, &run, usize::MAX);
     let data = bench.load(&run);
-    assert_eq!(
-        ended,
-        Ended::Finished { failed: 0 },
-        "{:?}",
-        failures(&data)
-    );
+    assert_eq!(ended, Ended::Finished { failed: 0 }, "{:?}", failures(&data));
     assert!(second.loaded.is_empty() && second.warnings.is_empty());
     assert_eq!(second.trials.len(), systems - 1);
     let trials = first.trials.iter().take(systems + 1).chain(&second.trials);
@@ -142,7 +115,7 @@ fn servers_go_on_from_clones_of_what_they_loaded() {
 
     assert_eq!(data.trials.len(), 2 * systems);
     for trial in &data.trials {
-        let said = |what: &str| trial.provenance.iter().find(|(name, _)| name == what);
+        let said = |what: &str| trial.provenance.0.iter().find(|(name, _)| name.word() == what);
         let (_, cloned) = said("cloned").unwrap();
         assert!(cloned.contains(" files by "), "{cloned}");
         assert!(said("template").is_some());
@@ -162,9 +135,5 @@ fn servers_go_on_from_clones_of_what_they_loaded() {
     let run = bench.begin(&plan);
     let (ended, again) = carry_out(&mut bench, &run, 0);
     assert_eq!(ended, Ended::Interrupted);
-    assert!(
-        again.loaded.is_empty() && again.warnings.is_empty(),
-        "{:?}",
-        again.warnings
-    );
+    assert!(again.loaded.is_empty() && again.warnings.is_empty(), "{:?}", again.warnings);
 }

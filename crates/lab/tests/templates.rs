@@ -15,10 +15,7 @@ use testkit::{FakeProvider, Fault, Trouble, redact};
 
 /// A plan of `good` and `bad` that loads each once.
 fn with_templates(rounds: u32) -> Plan {
-    Plan {
-        template: true,
-        ..plan(rounds, RANGES)
-    }
+    Plan { template: true, ..plan(rounds, RANGES) }
 }
 
 /// The same of `good` alone.
@@ -62,10 +59,7 @@ fn each_system_is_loaded_once_and_cloned_for_each_trial() {
     let plan = with_templates(2);
     let run = bench.begin(&plan);
     let provider = FakeProvider::default();
-    assert_eq!(
-        bench.carry_out(&run, &provider).unwrap(),
-        Ended::Finished { failed: 0 }
-    );
+    assert_eq!(bench.carry_out(&run, &provider).unwrap(), Ended::Finished { failed: 0 });
     for system in ["good", "bad"] {
         let times = |what: &str| times(&provider, &format!("site of {system} {what}"));
         let counts = ["opened", "kept", "cloned", "closed"].map(times);
@@ -77,25 +71,19 @@ fn each_system_is_loaded_once_and_cloned_for_each_trial() {
     let data = bench.load(&run);
     let order: Vec<(u32, &str)> = data.trials.iter().map(|t| (t.round, &*t.system)).collect();
     let planned = plan.trials();
-    let planned = planned
-        .iter()
-        .map(|t| (t.round, &*plan.systems[t.system].name));
+    let planned = planned.iter().map(|t| (t.round, &*plan.systems[t.system].name));
     assert_eq!(order, planned.collect::<Vec<_>>());
-    let steps: Vec<&str> = data.steps.iter().map(|s| s.step.0.as_str()).collect();
+    let steps: Vec<&str> = data.steps.iter().map(|s| s.id.0.as_str()).collect();
     assert_eq!(steps, ["qr100"]);
     for trial in &data.trials {
         let said = |what: &str| {
-            let mut all = trial.provenance.iter();
-            all.find(|(name, _)| name.starts_with(what))
-                .map(|(_, text)| redact(text))
+            let mut all = trial.provenance.0.iter();
+            all.find(|(name, _)| name.word().starts_with(what)).map(|(_, text)| redact(text))
         };
         let name = said("template").unwrap();
         assert!(name.contains(", made DATE"), "{name}");
         let loading = said("loading of the template, once for all trials").unwrap();
-        let steps: Vec<&str> = loading
-            .lines()
-            .map(|l| l.split(':').next().unwrap())
-            .collect();
+        let steps: Vec<&str> = loading.lines().map(|l| l.split(':').next().unwrap()).collect();
         assert_eq!(steps, ["l.i0", "l.x"]);
     }
 
@@ -106,11 +94,7 @@ fn each_system_is_loaded_once_and_cloned_for_each_trial() {
         of.map(|held| (held.rows, held.checksum)).collect()
     };
     let (loaded, first, second) = (of("r1-0-"), of("r1-1-"), of("r1-2-"));
-    assert!(
-        [&loaded, &first, &second]
-            .iter()
-            .all(|pair| pair.len() == 2 && pair[0] == pair[1])
-    );
+    assert!([&loaded, &first, &second].iter().all(|pair| pair.len() == 2 && pair[0] == pair[1]));
     // What is loaded, and after a step in which as many rows come as go.
     assert_eq!((loaded[0].0, first[0].0), (2_100, 2_100));
     assert!(loaded[0].1 != first[0].1 && first[0].1 != second[0].1);
@@ -123,34 +107,29 @@ fn the_events_of_a_template_come_before_those_of_trials() {
     let mut seen = Vec::new();
     let provider = FakeProvider::default();
     bench
-        .listen(
-            &run,
-            &provider,
-            &Stop::default(),
-            &mut |event| match event {
-                Event::TemplateStarted { system } => seen.push(format!("loading {system}")),
-                Event::TemplateReady { system, summary } => {
-                    seen.push(redact(&format!("{system}: {summary}")));
-                }
-                Event::TrialStarted { trial, .. } => {
-                    seen.push(format!("trial of {}", trial.system));
-                }
-                Event::StepFinished { record } => seen.push(format!("  {}", record.step)),
-                _ => {}
-            },
-        )
+        .listen(&run, &provider, &Stop::default(), &mut |event| match event {
+            Event::TemplateStarted { system } => seen.push(format!("loading {system}")),
+            Event::TemplateReady { system, summary } => {
+                seen.push(redact(&format!("{system}: {summary}")));
+            }
+            Event::TrialStarted { trial, .. } => {
+                seen.push(format!("trial of {}", trial.system));
+            }
+            Event::StepFinished { record } => seen.push(format!("  {}", record.step)),
+            _ => {}
+        })
         .unwrap();
     insta::assert_snapshot!(seen.join("\n"), @r"
     loading bad
       l.i0
       l.x
       settle
-    bad: SIZE, loaded in TIME on DATE
+    bad: SIZE, loaded in TIME on DATE, made now
     loading good
       l.i0
       l.x
       settle
-    good: SIZE, loaded in TIME on DATE
+    good: SIZE, loaded in TIME on DATE, made now
     trial of bad
       warm
       qr100
@@ -167,7 +146,7 @@ fn another_run_of_the_lab_uses_what_is_there() {
     bench.carry_out(&first, &FakeProvider::default()).unwrap();
     let before = templates(&bench);
     let mut other = of_one(1);
-    insert(&mut other).rows_per_query = 20;
+    insert(&mut other, |spec| spec.rows_per_query = 20);
     let second = bench.begin(&other);
     let provider = FakeProvider::default();
     assert!(warnings(&mut bench, &second, &provider).is_empty());
@@ -176,7 +155,7 @@ fn another_run_of_the_lab_uses_what_is_there() {
     assert_eq!(templates(&bench), before);
 
     // Other rows are another template.
-    insert(&mut other).rows += 100;
+    insert(&mut other, |spec| spec.rows += 100);
     let third = bench.begin(&other);
     let provider = FakeProvider::default();
     bench.carry_out(&third, &provider).unwrap();
@@ -194,7 +173,7 @@ fn a_resumed_run_goes_on_with_its_templates() {
     let mut trials = 0;
     let ended = bench.listen(&run, &provider, &stop, &mut |event| match event {
         Event::TrialStarted { .. } => trials += 1,
-        Event::StepStarted { step, .. } if trials == 2 && step.0 == "qr100" => asked.ask(),
+        Event::StepStarted { step } if trials == 2 && step.id.0 == "qr100" => asked.ask(),
         _ => {}
     });
     assert_eq!(ended.unwrap(), Ended::Interrupted);
@@ -202,16 +181,11 @@ fn a_resumed_run_goes_on_with_its_templates() {
 
     let again = FakeProvider::default();
     assert!(warnings(&mut bench, &run, &again).is_empty());
-    assert_eq!(
-        times(&again, "site of good opened") + times(&again, "site of bad opened"),
-        0
-    );
+    assert_eq!(times(&again, "site of good opened") + times(&again, "site of bad opened"), 0);
     let names = |data: &model::RunData| -> Vec<String> {
-        let said = data.trials.iter().flat_map(|trial| &trial.provenance);
-        let mut names: Vec<String> = said
-            .filter(|(what, _)| what == "template")
-            .map(|(_, name)| name.clone())
-            .collect();
+        let trials = data.trials.iter();
+        let said = trials.filter_map(|trial| trial.provenance.get(&model::Fact::Template));
+        let mut names: Vec<String> = said.map(str::to_owned).collect();
         names.sort();
         names.dedup();
         names
@@ -230,7 +204,7 @@ fn a_stop_while_a_template_is_loaded_leaves_nothing_half_made() {
     let mut loading = 0;
     let ended = bench.listen(&run, &provider, &stop, &mut |event| match event {
         Event::TemplateStarted { .. } => loading += 1,
-        Event::StepStarted { step, .. } if loading == 2 && step.0 == "l.x" => asked.ask(),
+        Event::StepStarted { step } if loading == 2 && step.id.0 == "l.x" => asked.ask(),
         _ => {}
     });
     assert_eq!(ended.unwrap(), Ended::Interrupted);
@@ -245,10 +219,7 @@ fn a_stop_while_a_template_is_loaded_leaves_nothing_half_made() {
     let again = FakeProvider::default();
     assert!(warnings(&mut bench, &run, &again).is_empty());
     assert!(!half.exists() && !leftover.exists());
-    assert_eq!(
-        times(&again, "site of good opened") + times(&again, "site of bad opened"),
-        1
-    );
+    assert_eq!(times(&again, "site of good opened") + times(&again, "site of bad opened"), 1);
 }
 
 #[test]
@@ -256,9 +227,7 @@ fn a_damaged_template_is_made_anew() {
     let damages: [fn(&PathBuf); 4] = [
         |path| fs::remove_file(path.join("data/fake.tables")).unwrap(),
         |path| {
-            let file = fs::OpenOptions::new()
-                .write(true)
-                .open(path.join("data/fake.tables"));
+            let file = fs::OpenOptions::new().write(true).open(path.join("data/fake.tables"));
             file.unwrap().set_len(1_000).unwrap();
         },
         |path| fs::write(path.join("data/more"), "x").unwrap(),
@@ -314,10 +283,7 @@ fn a_template_that_changes_within_a_run_is_told() {
 fn what_cannot_be_loaded_fails_its_trials_and_is_tried_once() {
     let mut bench = Bench::new();
     let run = bench.begin(&with_templates(2));
-    let refused = Trouble::Refuses {
-        code: "1071",
-        message: "key too long",
-    };
+    let refused = Trouble::Refuses { code: "1071", message: "key too long" };
     let fault = Fault::from("CREATE INDEX", 2, refused);
     let provider = FakeProvider::default().with("bad", fault);
     let ended = bench.carry_out(&run, &provider).unwrap();
@@ -343,11 +309,7 @@ fn a_server_that_does_not_stop_cleanly_leaves_no_template() {
     let ended = bench.carry_out(&run, &provider).unwrap();
     assert_eq!(ended, Ended::Finished { failed: 1 });
     let data = bench.load(&run);
-    let bad = data
-        .trials
-        .iter()
-        .find(|trial| trial.system == "bad")
-        .unwrap();
+    let bad = data.trials.iter().find(|trial| trial.system == "bad").unwrap();
     insta::assert_snapshot!(redact(&told(&bad.outcome)), @r"
     outside the steps: its template could not be loaded: fake did not stop within TIME and was killed
       | fake: ready for connections
@@ -362,11 +324,7 @@ fn a_clone_with_other_rows_fails_before_anything_is_measured() {
     let provider = FakeProvider::default().with("bad", Fault::ClonesBadly);
     bench.carry_out(&run, &provider).unwrap();
     let data = bench.load(&run);
-    let bad = data
-        .trials
-        .iter()
-        .find(|trial| trial.system == "bad")
-        .unwrap();
+    let bad = data.trials.iter().find(|trial| trial.system == "bad").unwrap();
     insta::assert_snapshot!(told(&bad.outcome), @r"
     warm: wrong answers: MAX(transactionid) of pi1: expected 2100, found 2099; rows in pi1: expected 2100, found 2099; rows in index 1 of pi1: expected 2100, found 2099; rows in index 2 of pi1: expected 2100, found 2099; rows in index 3 of pi1: expected 2100, found 2099
       | fake: ready for connections
@@ -392,10 +350,7 @@ fn templates_that_take_more_than_they_may_are_refused_before_anything_starts() {
 fn a_workload_without_queries_is_loaded_by_each_trial() {
     let mut bench = Bench::new();
     // Plan files that say so are refused; a plan may come from elsewhere.
-    let plan = Plan {
-        template: true,
-        ..plan(1, LOAD_ONLY)
-    };
+    let plan = Plan { template: true, ..plan(1, LOAD_ONLY) };
     let run = bench.begin(&plan);
     let provider = FakeProvider::default();
     bench.carry_out(&run, &provider).unwrap();

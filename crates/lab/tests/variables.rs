@@ -20,10 +20,7 @@ config = "rollback"
 fn plan(root: &std::path::Path) -> Plan {
     let builds = lab::Builds::new(Catalog::embedded().unwrap(), Depot::new(root.join("depot")));
     let file = plan::read(PLAN, "ask").unwrap();
-    let host = HostShape {
-        cpus: 2,
-        memory: model::Bytes::from_mib(4096),
-    };
+    let host = HostShape { cpus: 2, memory: model::Bytes::from_mib(4096) };
     let find = |request: &plan::BuildRequest| builds.find(request);
     plan::expand(&file, builds.catalog(), &find, host).unwrap()
 }
@@ -37,7 +34,7 @@ fn it_tells_its_variables_and_is_gone() {
     let told = read_variables(
         &Providers::default(),
         &plan.systems[0],
-        &plan.workload,
+        plan.statement_timeout(),
         &claim,
         "a",
     )

@@ -15,7 +15,7 @@ const NEVER: Nanos = Nanos(u64::MAX);
 
 /// The queue of one step's arrivals. Times count from the opening of the window.
 #[derive(Debug)]
-pub(crate) struct Queue {
+pub struct Queue {
     arrivals: Arrivals,
     capacity: usize,
     seed: u64,
@@ -45,20 +45,15 @@ struct State {
 impl Queue {
     /// A queue in which `capacity` arrivals may wait. `per_second` arrive, of all clients together; the
     /// times of Poisson arrivals follow from `seed`.
-    pub(crate) fn new(per_second: u64, arrivals: Arrivals, capacity: u32, seed: u64) -> Self {
+    pub fn new(per_second: u64, arrivals: Arrivals, capacity: u32, seed: u64) -> Self {
         let mut state = State::begin(per_second, 0, Rng::new(mix(seed, &[0])));
         state.plan_next(arrivals);
-        Self {
-            arrivals,
-            capacity: capacity as usize,
-            seed,
-            state: Mutex::new(state),
-        }
+        Self { arrivals, capacity: capacity as usize, seed, state: Mutex::new(state) }
     }
 
     /// Empties the queue; arrivals begin anew, at other random times, with the opening of a window that
     /// stays open until [`Queue::close_at`] says otherwise.
-    pub(crate) fn restart(&self, per_second: u64) {
+    pub fn restart(&self, per_second: u64) {
         let mut state = self.state();
         let window = state.window + 1;
         *state = State::begin(per_second, window, Rng::new(mix(self.seed, &[window])));
@@ -66,7 +61,7 @@ impl Queue {
     }
 
     /// The window closes at `length`: nothing arrives after that. To be called before anything is taken.
-    pub(crate) fn close_at(&self, length: Nanos) {
+    pub fn close_at(&self, length: Nanos) {
         let mut state = self.state();
         state.closes = length;
         if state.next > length {
@@ -77,7 +72,7 @@ impl Queue {
     /// The arrival that a client that is free at `now` has to serve: the one that has waited longest, or
     /// the next one, which may be in the future; `Nanos(u64::MAX)` when none comes before the close.
     /// Response time counts from there.
-    pub(crate) fn take(&self, now: Nanos) -> Nanos {
+    pub fn take(&self, now: Nanos) -> Nanos {
         let mut state = self.state();
         if now > state.closes {
             return NEVER;
@@ -97,13 +92,13 @@ impl Queue {
     }
 
     /// Is the window closed at `now`, as [`Queue::close_at`] was told?
-    pub(crate) fn is_closed(&self, now: Nanos) -> bool {
+    pub fn is_closed(&self, now: Nanos) -> bool {
         now > self.state().closes
     }
 
     /// The arrival that was taken at `due` was not served, because the step was over before the client
     /// woke up.
-    pub(crate) fn give_back(&self, due: Nanos) {
+    pub fn give_back(&self, due: Nanos) {
         if due != NEVER {
             let mut state = self.state();
             state.taken -= 1;
@@ -113,7 +108,7 @@ impl Queue {
 
     /// What became of all arrivals of the window that closed at `closed`, as [`Queue::close_at`] was told.
     /// Those that were given back were due by then, and waited.
-    pub(crate) fn outcome(&self, closed: Nanos) -> OpenLoop {
+    pub fn outcome(&self, closed: Nanos) -> OpenLoop {
         let mut state = self.state();
         self.let_in(&mut state, closed);
         let waiting = state.waiting.len() as u64 + state.given_back;
@@ -145,7 +140,6 @@ impl Queue {
 }
 
 impl State {
-    /// Before the first arrival of a window.
     fn begin(per_second: u64, window: u64, rng: Rng) -> Self {
         Self {
             per_second,
@@ -234,10 +228,7 @@ mod tests {
         // is sqrt(8 / n).
         let square = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>();
         let variance = square / gaps.len() as f64 / mean.powi(2);
-        assert!(
-            (variance - 1.0).abs() < 4.0 * (8.0 / n).sqrt(),
-            "{variance}"
-        );
+        assert!((variance - 1.0).abs() < 4.0 * (8.0 / n).sqrt(), "{variance}");
         // Memoryless: a gap tells nothing of the next.
         let pairs = gaps.windows(2).map(|p| (p[0] - mean) * (p[1] - mean));
         let correlation = pairs.sum::<f64>() / square;
@@ -300,13 +291,8 @@ mod tests {
         queue.restart(20);
         queue.close_at(Nanos::SECOND);
         let outcome = queue.outcome(Nanos::SECOND);
-        let expected = OpenLoop {
-            per_second: 20,
-            arrived: 20,
-            shed: 18,
-            waiting: 2,
-            highest_rate: None,
-        };
+        let expected =
+            OpenLoop { per_second: 20, arrived: 20, shed: 18, waiting: 2, highest_rate: None };
         assert_eq!(outcome, expected);
         assert!(!outcome.is_sustained());
     }
@@ -339,18 +325,9 @@ mod tests {
             served.started.push((due, start));
             *client = start + service(due, mean);
         }
-        let OpenLoop {
-            arrived,
-            shed,
-            waiting,
-            ..
-        } = queue.outcome(closes);
+        let OpenLoop { arrived, shed, waiting, .. } = queue.outcome(closes);
         assert_eq!(arrived, served.started.len() as u64 + shed + waiting);
-        Served {
-            shed,
-            waiting,
-            ..served
-        }
+        Served { shed, waiting, ..served }
     }
 
     /// The same, event by event: what a queue in front of several clients is by definition.
@@ -419,10 +396,7 @@ mod tests {
             shed += served.shed;
             waiting += served.waiting;
         }
-        assert!(
-            shed > 10_000 && waiting > 1_000,
-            "{shed} shed, {waiting} waiting"
-        );
+        assert!(shed > 10_000 && waiting > 1_000, "{shed} shed, {waiting} waiting");
     }
 
     #[test]

@@ -1,34 +1,41 @@
 //! Time inside a step, counted from the window's opening edge.
 
-use model::Nanos;
-use rustix::time::{ClockId, clock_gettime};
+use std::sync::Arc;
+use std::time::Duration;
 
-/// The clock of one step. Copies agree.
-#[derive(Clone, Copy, Debug)]
+use model::Nanos;
+
+use crate::time::NAP;
+use crate::turns::Turns;
+
+/// The clock of one step: it goes while its system has a turn. Copies agree.
+#[derive(Clone, Debug)]
 pub struct StepClock {
+    turns: Arc<Turns>,
     origin: Nanos,
 }
 
 impl StepClock {
-    /// A clock that starts now.
+    /// Of a step that has all of the time.
     pub fn start() -> Self {
-        Self {
-            origin: monotonic(),
-        }
+        Self::of(&Arc::default())
     }
 
-    /// Time since the start.
+    pub(crate) fn of(turns: &Arc<Turns>) -> Self {
+        Self { turns: Arc::clone(turns), origin: turns.now() }
+    }
+
     #[inline]
     pub fn now(&self) -> Nanos {
-        monotonic().saturating_sub(self.origin)
+        self.turns.now().saturating_sub(self.origin)
     }
-}
 
-/// The clock of `Instant`, which has the same zero in all processes since the machine was started. Read
-/// without the checks and conversions of `Instant`, which take as many instructions as the reading: it is
-/// read for each operation.
-#[inline]
-pub fn monotonic() -> Nanos {
-    let time = clock_gettime(ClockId::Monotonic);
-    Nanos(time.tv_sec as u64 * Nanos::SECOND.0 + time.tv_nsec as u64)
+    /// How long it is until `at`, while the clock goes.
+    pub(crate) fn left(&self, at: Nanos) -> Duration {
+        if self.turns.is_still() { NAP } else { at.saturating_sub(self.now()).into() }
+    }
+
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.turns
+    }
 }

@@ -5,20 +5,18 @@ use model::{Dialect, ErrorRules};
 
 /// What a client does about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reaction {
+pub enum Reaction {
     /// The operation is given up and counted; the client goes on with the next.
     Ignore,
-    /// The operation is repeated, after a ROLLBACK where it is a transaction.
     Retry,
     /// The session is of no further use: the operation is given up, the client connects again.
     Reconnect,
-    /// The step fails.
     Fail,
 }
 
 /// The rules of one step: the plan's lists, then what is usual for the dialect.
 #[derive(Clone, Debug)]
-pub(crate) struct Rules {
+pub struct Rules {
     plan: ErrorRules,
     usual: &'static Usual,
 }
@@ -79,8 +77,7 @@ const SQLITE: Usual = Usual {
 const DUPLICATE_KEY: [&str; 3] = ["1555", "2067", "2579"];
 
 impl Rules {
-    /// The rules that a plan gives for servers of this dialect.
-    pub(crate) fn new(plan: &ErrorRules, dialect: Dialect) -> Self {
+    pub fn new(plan: &ErrorRules, dialect: Dialect) -> Self {
         Self {
             plan: plan.clone(),
             usual: match dialect {
@@ -92,12 +89,12 @@ impl Rules {
     }
 
     /// Tries of one operation before the step fails.
-    pub(crate) fn tries(&self) -> u32 {
+    pub fn tries(&self) -> u32 {
         self.plan.tries
     }
 
     /// What to do about `error`. Never [`Reaction::Reconnect`] where the plan gives no time for it.
-    pub(crate) fn reaction(&self, error: &SessionError) -> Reaction {
+    pub fn reaction(&self, error: &SessionError) -> Reaction {
         let reaction = match self.of_plan(error.code()) {
             // The operation cannot be repeated, nor the next one be sent, without another session.
             Some(Reaction::Ignore | Reaction::Retry) if ends_session(error) => Reaction::Reconnect,
@@ -111,22 +108,13 @@ impl Rules {
     }
 
     /// Does the plan itself say what to do about `error`?
-    pub(crate) fn is_of_plan(&self, error: &SessionError) -> bool {
+    pub fn is_of_plan(&self, error: &SessionError) -> bool {
         self.of_plan(error.code()).is_some()
     }
 
     fn of_plan(&self, code: &str) -> Option<Reaction> {
-        let ErrorRules {
-            ignore,
-            retry,
-            fatal,
-            ..
-        } = &self.plan;
-        let lists = [
-            (fatal, Reaction::Fail),
-            (retry, Reaction::Retry),
-            (ignore, Reaction::Ignore),
-        ];
+        let ErrorRules { ignore, retry, fatal, .. } = &self.plan;
+        let lists = [(fatal, Reaction::Fail), (retry, Reaction::Retry), (ignore, Reaction::Ignore)];
         let (_, reaction) = lists
             .into_iter()
             .find(|(list, _)| list.iter().any(|listed| stands_for(listed, code)))?;
@@ -188,9 +176,7 @@ fn ends_session(error: &SessionError) -> bool {
 }
 
 fn is_duplicate_key(message: &str) -> bool {
-    DUPLICATE_KEY
-        .iter()
-        .any(|extended| message.ends_with(&format!("(extended code {extended})")))
+    DUPLICATE_KEY.iter().any(|extended| message.ends_with(&format!("(extended code {extended})")))
 }
 
 #[cfg(test)]
@@ -220,56 +206,31 @@ mod tests {
     }
 
     fn lost() -> SessionError {
-        SessionError::Lost {
-            cause: "broken pipe".to_owned(),
-        }
+        SessionError::Lost { cause: "broken pipe".to_owned() }
     }
 
     fn timeout() -> SessionError {
-        SessionError::Timeout {
-            limit: Duration::from_secs(1),
-            statement: "SELECT 1".to_owned(),
-        }
+        SessionError::Timeout { limit: Duration::from_secs(1), statement: "SELECT 1".to_owned() }
     }
 
     /// Errors that are no answer of the server.
     fn others() -> [(SessionError, Reaction); 5] {
         let address = "10.0.0.1:3306".to_owned();
-        let connect = SessionError::Connect {
-            address: address.clone(),
-            cause: "refused".to_owned(),
-        };
-        let login = SessionError::Login {
-            address,
-            user: "u".to_owned(),
-            message: "no".to_owned(),
-        };
-        let protocol = SessionError::Protocol {
-            what: "a short packet".to_owned(),
-        };
-        [
-            (lost(), Reconnect),
-            (timeout(), Fail),
-            (connect, Fail),
-            (login, Fail),
-            (protocol, Fail),
-        ]
+        let connect =
+            SessionError::Connect { address: address.clone(), cause: "refused".to_owned() };
+        let login = SessionError::Login { address, user: "u".to_owned(), message: "no".to_owned() };
+        let protocol = SessionError::Protocol { what: "a short packet".to_owned() };
+        [(lost(), Reconnect), (timeout(), Fail), (connect, Fail), (login, Fail), (protocol, Fail)]
     }
 
     #[test]
     fn each_dialect_has_its_usual_rules() {
         let tables: [(Dialect, &[&str], Reaction); 10] = [
-            (
-                Dialect::Mysql,
-                &["1020", "1205", "1213", "1615", "3572"],
-                Retry,
-            ),
+            (Dialect::Mysql, &["1020", "1205", "1213", "1615", "3572"], Retry),
             (Dialect::Mysql, &["1062", "1586", "1022"], Ignore),
             (
                 Dialect::Mysql,
-                &[
-                    "1053", "1152", "1158", "1161", "1927", "2006", "2013", "3169", "4031",
-                ],
+                &["1053", "1152", "1158", "1161", "1927", "2006", "2013", "3169", "4031"],
                 Reconnect,
             ),
             (
@@ -282,22 +243,12 @@ mod tests {
             (Dialect::Postgres, &["23505"], Ignore),
             (
                 Dialect::Postgres,
-                &[
-                    "08000", "08003", "08006", "57P01", "57P02", "57P03", "57P05",
-                ],
+                &["08000", "08003", "08006", "57P01", "57P02", "57P03", "57P05"],
                 Reconnect,
             ),
-            (
-                Dialect::Postgres,
-                &["42P01", "23503", "08P01", "57014", "53300", "1213"],
-                Fail,
-            ),
+            (Dialect::Postgres, &["42P01", "23503", "08P01", "57014", "53300", "1213"], Fail),
             (Dialect::Sqlite, &["SQLITE_BUSY", "SQLITE_LOCKED"], Retry),
-            (
-                Dialect::Sqlite,
-                &["SQLITE_FULL", "SQLITE_CONSTRAINT", "SQLITE_ERROR"],
-                Fail,
-            ),
+            (Dialect::Sqlite, &["SQLITE_FULL", "SQLITE_CONSTRAINT", "SQLITE_ERROR"], Fail),
         ];
         for (dialect, codes, expected) in tables {
             let rules = Rules::new(&plan(), dialect);
@@ -358,21 +309,15 @@ mod tests {
         let rules = Rules::new(&plan, Dialect::Postgres);
         assert_eq!(rules.reaction(&timeout()), Reconnect);
         assert_eq!(rules.reaction(&lost()), Reconnect);
-        let plan = ErrorRules {
-            fatal: vec!["lost".to_owned()],
-            ..plan
-        };
+        let plan = ErrorRules { fatal: vec!["lost".to_owned()], ..plan };
         let rules = Rules::new(&plan, Dialect::Postgres);
         assert_eq!(rules.reaction(&lost()), Fail);
     }
 
     #[test]
     fn without_time_to_connect_again_a_lost_connection_fails() {
-        let plan = ErrorRules {
-            reconnect_seconds: 0,
-            ignore: vec!["timeout".to_owned()],
-            ..plan()
-        };
+        let plan =
+            ErrorRules { reconnect_seconds: 0, ignore: vec!["timeout".to_owned()], ..plan() };
         let rules = Rules::new(&plan, Dialect::Mysql);
         for error in [lost(), timeout(), server("3169", "killed")] {
             assert_eq!(rules.reaction(&error), Fail, "{error}");

@@ -1,30 +1,38 @@
-//! Clients, pacing and recording; the workloads.
+//! Clients, windows, pacing and recording.
 //!
 //! A workload turns each of its steps into clients. The engine gives every client a thread of its
 //! own, opens the window when all of them are connected, closes it after a time or when the last
 //! *bounded* client (one with a fixed amount of work) has finished, and cuts what they recorded into
 //! intervals of one second. An [`Observer`] is told of the window's edges and of each interval; it reads the
-//! probes and stores. Workloads know a [`model::Dialect`], never a product.
+//! probes and stores.
 
-mod arrivals;
-mod clock;
-mod engine;
-mod error;
-mod errors;
-mod ramp;
-mod reconnect;
-mod recorder;
-mod schedule;
-mod workload;
+pub mod arrival;
+pub mod arrivals;
+pub mod clients;
+pub mod clock;
+pub mod engine;
+pub mod error;
+pub mod errors;
+pub mod fixed_work;
+pub mod measure;
+pub mod outages;
+pub mod ramp;
+pub mod reconnect;
+pub mod recorder;
+pub mod schedule;
+pub mod time;
+pub mod turns;
+pub mod warm;
+pub mod worker;
+pub mod workload;
 
-pub use clock::{StepClock, monotonic};
+pub use clock::StepClock;
 pub use engine::{
-    CLIENT_STACK, Client, ClientContext, End, Observer, Pace, Role, StepSetup, Stop, Window, run,
+    CLIENT_STACK, Client, ClientContext, End, Observer, Pace, Role, StepSetup, Stop, run,
 };
 pub use error::StepError;
 pub use recorder::{ClientRecorder, Recorder};
 pub use schedule::Schedule;
-pub use workload::{
-    LoggedRun, Missing, Present, SlicedStep, StepOutline, StepResult, Survived, Target, Workload,
-    check_conditions, loading, run_logged, survived, workload,
-};
+pub use time::monotonic;
+pub use turns::Turns;
+pub use workload::{Target, Workload};

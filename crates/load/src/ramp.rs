@@ -17,50 +17,43 @@ const HALVINGS: u32 = 10;
 
 /// What is looked for.
 #[derive(Clone, Debug)]
-pub(crate) struct RampSpec {
-    /// The first rate, in operations per second of all clients together.
-    pub(crate) from: u64,
+pub struct RampSpec {
+    pub from: u64,
     /// Percentile of response time that has a limit, per mille: 990 for p99.
-    pub(crate) permille: u32,
-    /// The limits, each of a kind of operations.
-    pub(crate) limits: Vec<Limit>,
-    /// Length of each attempt.
-    pub(crate) attempt: Nanos,
+    pub permille: u32,
+    pub limits: Vec<Limit>,
+    pub attempt: Nanos,
 }
 
 /// A limit on response time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limit {
+pub struct Limit {
     /// Place of the kind of operations.
-    pub(crate) kind: usize,
-    /// The most that the percentile may be.
-    pub(crate) at_most: Nanos,
+    pub kind: usize,
+    pub at_most: Nanos,
 }
 
 /// One rate that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Attempt {
-    /// The rate.
-    pub(crate) per_second: u64,
+pub struct Attempt {
+    pub per_second: u64,
     /// The percentile that was measured for each limit; `None` when no such operation ended.
-    pub(crate) at: Vec<Option<Nanos>>,
-    /// Were all limits kept and the rate sustained?
-    pub(crate) kept: bool,
+    pub at: Vec<Option<Nanos>>,
+    pub kept: bool,
 }
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ramped {
+pub struct Ramped {
     /// The highest rate that was kept; `None` when none was.
-    pub(crate) highest: Option<u64>,
-    /// All attempts in order.
-    pub(crate) attempts: Vec<Attempt>,
+    pub highest: Option<u64>,
+    pub attempts: Vec<Attempt>,
 }
 
 impl RampSpec {
     /// Are all limits kept by these percentiles? A kind of which nothing ended has no say, unless there is
     /// no other.
-    pub(crate) fn keeps(&self, at: &[Option<Nanos>]) -> bool {
+    pub fn keeps(&self, at: &[Option<Nanos>]) -> bool {
         let mut limits = self.limits.iter().zip(at);
         at.iter().any(Option::is_some)
             && limits.all(|(limit, at)| at.is_none_or(|at| at <= limit.at_most))
@@ -69,7 +62,7 @@ impl RampSpec {
 
 /// Looks for the highest rate at which operations keep the limits of `spec` and the queue does not grow.
 /// `clients` take from `queue` and run once an attempt. Errors as of [`pass`].
-pub(crate) fn ramp(
+pub fn ramp(
     kinds: &[KindSpec],
     clients: &mut [(Role, Box<dyn Client>)],
     queue: &Queue,
@@ -80,20 +73,16 @@ pub(crate) fn ramp(
         queue.restart(per_second);
         queue.close_at(spec.attempt);
         let end = End::After(spec.attempt);
-        let window = pass(kinds, clients, None, end, stop, &mut Blind)?;
-        let is_sustained = queue.outcome(window.length).is_sustained();
-        let of = |limit: &Limit| percentile(window.kinds.get(limit.kind)?, spec.permille);
+        let attempt = pass(kinds, clients, None, end, stop, &mut Blind)?;
+        let is_sustained = queue.outcome(attempt.window).is_sustained();
+        let of = |limit: &Limit| percentile(attempt.kinds.get(limit.kind)?, spec.permille);
         let at: Vec<_> = spec.limits.iter().map(of).collect();
-        Ok(Attempt {
-            per_second,
-            kept: is_sustained && spec.keeps(&at),
-            at,
-        })
+        Ok(Attempt { per_second, kept: is_sustained && spec.keeps(&at), at })
     })
 }
 
 /// The percentile of response time; of service time where the kind has no schedule.
-pub(crate) fn percentile(kind: &KindTotals, permille: u32) -> Option<Nanos> {
+pub fn percentile(kind: &KindTotals, permille: u32) -> Option<Nanos> {
     let latency = kind.sums.response.as_ref().unwrap_or(&kind.sums.service);
     latency.quantile(f64::from(permille) / 1000.0)
 }
@@ -115,11 +104,7 @@ impl<F: FnMut(u64) -> Result<Attempt, StepError>> Search<F> {
 
     /// The highest rate that is kept, near enough.
     fn highest(&mut self, from: u64) -> Result<Option<u64>, StepError> {
-        let bracket = if self.keeps(from)? {
-            Some(self.double(from)?)
-        } else {
-            self.halve(from)?
-        };
+        let bracket = if self.keeps(from)? { Some(self.double(from)?) } else { self.halve(from)? };
         let Some((mut kept, mut broken)) = bracket else {
             return Ok(None);
         };
@@ -167,15 +152,9 @@ fn search(
     from: u64,
     attempt: impl FnMut(u64) -> Result<Attempt, StepError>,
 ) -> Result<Ramped, StepError> {
-    let mut search = Search {
-        attempt,
-        attempts: Vec::new(),
-    };
+    let mut search = Search { attempt, attempts: Vec::new() };
     let highest = search.highest(from.max(1))?;
-    Ok(Ramped {
-        highest,
-        attempts: search.attempts,
-    })
+    Ok(Ramped { highest, attempts: search.attempts })
 }
 
 #[cfg(test)]
@@ -199,9 +178,7 @@ mod tests {
 
     impl Simulated {
         fn attempt(&mut self, per_second: u64) -> Attempt {
-            let RampSpec {
-                permille, attempt, ..
-            } = self.spec;
+            let RampSpec { permille, attempt, .. } = self.spec;
             self.queue.restart(per_second);
             self.queue.close_at(attempt);
             let mut free = vec![Nanos(0); self.clients];
@@ -219,11 +196,7 @@ mod tests {
             }
             let at = vec![response.quantile(f64::from(permille) / 1000.0)];
             let is_sustained = self.queue.outcome(attempt).is_sustained();
-            Attempt {
-                per_second,
-                kept: is_sustained && self.spec.keeps(&at),
-                at,
-            }
+            Attempt { per_second, kept: is_sustained && self.spec.keeps(&at), at }
         }
     }
 
@@ -301,10 +274,7 @@ mod tests {
             let ramped = simulate(clients, Arrivals::Poisson, service, from, limit);
             let exact = exact(clients as u32, 100.0, limit as f64 / 1000.0);
             let found = ramped.highest.unwrap() as f64;
-            assert!(
-                (found / exact - 1.0).abs() < 0.1,
-                "{found} of {exact}: {ramped:?}"
-            );
+            assert!((found / exact - 1.0).abs() < 0.1, "{found} of {exact}: {ramped:?}");
         }
     }
 
@@ -327,13 +297,7 @@ mod tests {
     }
 
     fn kept_below(rates: u64) -> impl FnMut(u64) -> Result<Attempt, StepError> {
-        move |per_second| {
-            Ok(Attempt {
-                per_second,
-                at: Vec::new(),
-                kept: per_second < rates,
-            })
-        }
+        move |per_second| Ok(Attempt { per_second, at: Vec::new(), kept: per_second < rates })
     }
 
     #[test]
@@ -372,14 +336,8 @@ mod tests {
             from: 1,
             permille: 900,
             limits: vec![
-                Limit {
-                    kind: 0,
-                    at_most: Nanos::from_millis(10),
-                },
-                Limit {
-                    kind: 3,
-                    at_most: Nanos::from_millis(500),
-                },
+                Limit { kind: 0, at_most: Nanos::from_millis(10) },
+                Limit { kind: 3, at_most: Nanos::from_millis(500) },
             ],
             attempt: Nanos::SECOND,
         };
@@ -417,16 +375,10 @@ mod tests {
 
     fn sleepy(from: u64, limit: Nanos) -> Ramped {
         let queue = Arc::new(Queue::new(from, Arrivals::Poisson, 1000, 1));
-        let kind = KindSpec {
-            name: "operation".to_owned(),
-            scheduled: true,
-        };
+        let kind = KindSpec { name: "operation".to_owned(), scheduled: true };
         let mut clients: Vec<(Role, Box<dyn Client>)> = Vec::new();
         for number in 1..=2 {
-            let role = Role {
-                name: format!("client {number}"),
-                bounded: false,
-            };
+            let role = Role { name: format!("client {number}"), bounded: false };
             clients.push((role, Box::new(Sleepy(Arc::clone(&queue)))));
         }
         let spec = RampSpec {

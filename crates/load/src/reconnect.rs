@@ -1,6 +1,6 @@
 //! Another session in place of one that was lost: the server was restarted, or is gone.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use drivers::{Connector, Session, SessionError};
 use model::Nanos;
@@ -19,20 +19,20 @@ const LONGEST_PAUSE: Nanos = Nanos::SECOND;
 /// # Errors
 /// The last error when none was open after `limit` (at least one attempt is made); at once when the server
 /// refuses the login, breaks the protocol or will not come back.
-pub(crate) fn reconnect(
+pub fn reconnect(
     connector: &dyn Connector,
     limit: Duration,
     context: &ClientContext<'_>,
 ) -> Result<Option<Box<dyn Session>>, SessionError> {
-    let began = Instant::now();
     let clock = context.recorder.clock();
+    let began = clock.now();
     let mut pause = FIRST_PAUSE;
     while !context.is_over() {
         let error = match connector.connect() {
             Ok(session) => return Ok(Some(session)),
             Err(error) => error,
         };
-        let gone = began.elapsed();
+        let gone = clock.now().saturating_sub(began).into();
         if is_final(&error) || connector.is_hopeless() || gone >= limit {
             return Err(error);
         }
@@ -64,6 +64,7 @@ fn is_final(error: &SessionError) -> bool {
 mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::time::Instant;
 
     use drivers::{Done, Param, ParamType, Row, SessionInfo, StatementId};
 
@@ -122,10 +123,7 @@ mod tests {
 
     impl Server {
         fn with(errors: Vec<SessionError>) -> Self {
-            Self {
-                errors: Mutex::new(errors),
-                ..Self::default()
-            }
+            Self { errors: Mutex::new(errors), ..Self::default() }
         }
 
         fn attempts(&self) -> usize {
@@ -153,22 +151,13 @@ mod tests {
     /// Connects to `server` in a step that is over after a while.
     fn ended(server: &'static Server, limit: Duration, window: Nanos) -> Ended {
         let ended: &'static Mutex<Option<Ended>> = Box::leak(Box::default());
-        let client = Returning {
-            server,
-            limit,
-            ended,
-        };
-        let role = Role {
-            name: "client 1".to_owned(),
-            bounded: true,
-        };
+        let client = Returning { server, limit, ended };
+        let role = Role { name: "client 1".to_owned(), bounded: true };
         let setup = StepSetup {
             kinds: Vec::new(),
             clients: vec![(role, Box::new(client))],
             pace: None,
-            end: End::AllDone {
-                limit: Some(window),
-            },
+            end: End::AllDone { limit: Some(window) },
             warmup: Nanos(0),
         };
         run(setup, &Stop::default(), &mut Blind).unwrap();
@@ -198,17 +187,12 @@ mod tests {
 
     #[test]
     fn a_server_that_starts_up_is_tried_until_it_is_there() {
-        let broken_off = SessionError::Lost {
-            cause: "end of stream".to_owned(),
-        };
+        let broken_off = SessionError::Lost { cause: "end of stream".to_owned() };
         let server = server(vec![refused(), broken_off, refused()]);
         let began = Instant::now();
         assert!(ended(server, MINUTE, Nanos::from_secs(60)).unwrap());
         assert_eq!(server.attempts(), 4);
-        assert!(
-            began.elapsed() >= Duration::from_millis(70),
-            "10, 20 and 40 ms"
-        );
+        assert!(began.elapsed() >= Duration::from_millis(70), "10, 20 and 40 ms");
     }
 
     #[test]

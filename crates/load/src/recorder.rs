@@ -13,12 +13,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{ErrorCount, Interval, KindSpec, KindTotals, Nanos, Readings};
 
-use self::fold::{Failure, Fold, SECOND};
+use self::fold::{Failure, Fold};
 use self::slot::{NONE, Sample, Slot};
 use crate::StepClock;
 
 /// Operation kinds that a step can have.
-pub(crate) const MOST_KINDS: usize = NONE as usize;
+pub const MOST_KINDS: usize = NONE as usize;
 
 /// Samples in the buffers of all clients together, where there are many of them: 2 MiB.
 const ALL_BUFFERS: usize = 1 << 16;
@@ -33,6 +33,7 @@ const ROOM: usize = 32;
 /// All recording of one step.
 #[derive(Debug)]
 pub struct Recorder {
+    each: Nanos,
     slots: Vec<Arc<Slot>>,
     fold: Arc<Mutex<Fold>>,
 }
@@ -46,28 +47,29 @@ pub struct ClientRecorder {
     clock: StepClock,
     slot: Arc<Slot>,
     fold: Arc<Mutex<Fold>>,
-    /// Samples in the slot.
     filled: usize,
     /// The kind that operations are counted in besides their own, or [`NONE`].
     also: u8,
 }
 
 impl Recorder {
-    /// A recorder for `clients` clients and these operation kinds, of which there are at most 255.
-    pub fn new(kinds: Vec<KindSpec>, clients: usize) -> Self {
+    /// A recorder for `clients` clients and these operation kinds, of which there are at most 255, with
+    /// intervals of the length `each`.
+    pub fn new(kinds: Vec<KindSpec>, clients: usize, each: Nanos) -> Self {
         let (least, most) = BUFFER;
         let places = (ALL_BUFFERS / clients.max(1)).clamp(least, most);
         Self {
+            each,
             slots: (0..clients).map(|_| Arc::new(Slot::new(places))).collect(),
-            fold: Arc::new(Mutex::new(Fold::new(kinds))),
+            fold: Arc::new(Mutex::new(Fold::new(kinds, each))),
         }
     }
 
     /// The recording end of client `index`; one at a time for each.
-    pub fn client(&self, index: usize, clock: StepClock) -> ClientRecorder {
+    pub fn client(&self, index: usize, clock: &StepClock) -> ClientRecorder {
         let slot = Arc::clone(&self.slots[index]);
         ClientRecorder {
-            clock,
+            clock: clock.clone(),
             filled: slot.filled(),
             slot,
             fold: Arc::clone(&self.fold),
@@ -90,14 +92,12 @@ impl Recorder {
     /// Hands out interval `index`, `length` long: everything that ended before its end. `now` is the age
     /// of the window, to tell how long operations have been under way.
     pub fn interval(&self, index: u32, length: Nanos, now: Nanos) -> Interval {
-        let stalled = self
-            .oldest()
-            .map_or(Nanos(0), |since| now.saturating_sub(since));
+        let stalled = self.oldest().map_or(Nanos(0), |since| now.saturating_sub(since));
         let mut fold = lock(&self.fold);
         self.collect(&mut fold);
         Interval {
             index,
-            start: Nanos(u64::from(index) * SECOND),
+            start: Nanos(u64::from(index) * self.each.0),
             length,
             kinds: fold.hand_out(index),
             stalled,
@@ -106,7 +106,7 @@ impl Recorder {
     }
 
     /// When the oldest of the operations started that are under way; `None` when there is none.
-    pub(crate) fn oldest(&self) -> Option<Nanos> {
+    pub fn oldest(&self) -> Option<Nanos> {
         self.slots.iter().filter_map(|slot| slot.busy_since()).min()
     }
 
@@ -126,7 +126,6 @@ impl Recorder {
 }
 
 impl ClientRecorder {
-    /// The step's clock.
     pub fn clock(&self) -> &StepClock {
         &self.clock
     }
@@ -137,20 +136,24 @@ impl ClientRecorder {
         self.also = kind as u8;
     }
 
-    /// An operation starts now.
+    /// An operation starts now, or when the next turn begins.
     #[inline]
     pub fn begin(&self) -> Nanos {
+        self.clock.turns().await_turn();
         let now = self.clock.now();
         self.slot.set_busy(now);
         now
     }
 
     /// An operation starts where the last one or a wait ended, at `end`. Tells when it starts: later than
-    /// that only when samples had to be folded in between, which is no operation's time.
+    /// that only when samples had to be folded in between, or a turn was over, which is no operation's time.
     #[inline]
     pub fn begin_after(&mut self, end: Nanos) -> Nanos {
         if self.filled + ROOM > self.slot.places() {
             self.fold();
+            return self.begin();
+        }
+        if self.clock.turns().is_shut() {
             return self.begin();
         }
         self.slot.set_busy(end);
@@ -228,14 +231,13 @@ impl ClientRecorder {
     }
 
     /// The step was over before the operation of this kind that is under way succeeded: it is late.
-    pub(crate) fn cut_off(&mut self, kind: usize) {
+    pub fn cut_off(&mut self, kind: usize) {
         if let Some(started) = self.slot.busy_since() {
             self.slot.set_idle();
             lock(&self.fold).count_late([kind as u8, self.also], started);
         }
     }
 
-    /// No operation is under way any more.
     pub fn abandoned(&mut self) {
         self.slot.set_idle();
     }
@@ -249,7 +251,6 @@ impl ClientRecorder {
         self.filled += 1;
     }
 
-    /// Counts all samples of this client and makes room for as many.
     #[cold]
     #[inline(never)]
     fn fold(&mut self) {
@@ -271,17 +272,14 @@ mod tests {
 
     fn kinds() -> Vec<KindSpec> {
         [("query", false), ("insert", true)]
-            .map(|(name, scheduled)| KindSpec {
-                name: name.to_owned(),
-                scheduled,
-            })
+            .map(|(name, scheduled)| KindSpec { name: name.to_owned(), scheduled })
             .to_vec()
     }
 
     #[test]
     fn a_sample_counts_in_the_second_in_which_it_ended() {
-        let recorder = Recorder::new(kinds(), 1);
-        let mut client = recorder.client(0, StepClock::start());
+        let recorder = Recorder::new(kinds(), 1, Nanos::SECOND);
+        let mut client = recorder.client(0, &StepClock::start());
         let s = Nanos::from_millis;
         client.record(0, s(100), None, s(900), 1);
         client.record(0, s(900), None, s(1100), 1);
@@ -296,25 +294,19 @@ mod tests {
 
     #[test]
     fn a_sample_that_comes_late_is_not_lost() {
-        let recorder = Recorder::new(kinds(), 1);
-        let mut client = recorder.client(0, StepClock::start());
+        let recorder = Recorder::new(kinds(), 1, Nanos::SECOND);
+        let mut client = recorder.client(0, &StepClock::start());
         recorder.interval(0, Nanos::SECOND, Nanos::from_secs(1));
         client.record(0, Nanos(1), None, Nanos::from_millis(999), 1);
-        assert_eq!(
-            recorder
-                .interval(1, Nanos::SECOND, Nanos::from_secs(2))
-                .kinds[0]
-                .ops,
-            1
-        );
+        assert_eq!(recorder.interval(1, Nanos::SECOND, Nanos::from_secs(2)).kinds[0].ops, 1);
         assert_eq!(recorder.totals().0[0].sums.ops, 1);
     }
 
     #[test]
     fn what_ends_after_the_window_is_in_no_number() {
-        let recorder = Recorder::new(kinds(), 1);
+        let recorder = Recorder::new(kinds(), 1, Nanos::SECOND);
         let clock = StepClock::start();
-        let mut client = recorder.client(0, clock);
+        let mut client = recorder.client(0, &clock);
         client.record(0, Nanos(0), None, Nanos(1), 1);
         let closed = recorder.close(&clock);
         client.record(0, Nanos(0), None, Nanos(closed.0 + 1), 1);
@@ -325,9 +317,9 @@ mod tests {
 
     #[test]
     fn only_what_was_under_way_at_the_close_is_late() {
-        let recorder = Recorder::new(kinds(), 1);
+        let recorder = Recorder::new(kinds(), 1, Nanos::SECOND);
         recorder.close_at(Nanos(1000));
-        let mut client = recorder.client(0, StepClock::start());
+        let mut client = recorder.client(0, &StepClock::start());
         client.record(0, Nanos(900), None, Nanos(1000), 1);
         client.record(0, Nanos(1000), None, Nanos(1001), 1);
         client.record(0, Nanos(1001), None, Nanos(1002), 1);
@@ -338,9 +330,9 @@ mod tests {
 
     #[test]
     fn an_operation_that_is_tried_again_after_the_close_is_late_once() {
-        let recorder = Recorder::new(kinds(), 2);
+        let recorder = Recorder::new(kinds(), 2, Nanos::SECOND);
         let clock = StepClock::start();
-        let mut clients = [0, 1].map(|index| recorder.client(index, clock));
+        let mut clients = [0, 1].map(|index| recorder.client(index, &clock));
         let started = clients.each_ref().map(ClientRecorder::begin);
         let closed = recorder.close(&clock);
         while clock.now() <= closed {}
@@ -361,11 +353,11 @@ mod tests {
 
     #[test]
     fn a_window_with_a_length_closes_then_or_before() {
-        let recorder = Recorder::new(kinds(), 1);
+        let recorder = Recorder::new(kinds(), 1, Nanos::SECOND);
         let clock = StepClock::start();
         recorder.close_at(Nanos(1));
         assert_eq!(recorder.close(&clock), Nanos(1));
-        let recorder = Recorder::new(kinds(), 1);
+        let recorder = Recorder::new(kinds(), 1, Nanos::SECOND);
         recorder.close_at(Nanos::from_secs(3600));
         let closed = recorder.close(&clock);
         assert!(closed < Nanos::from_secs(3600));
@@ -374,9 +366,9 @@ mod tests {
 
     #[test]
     fn what_ends_with_the_window_is_in_its_last_second() {
-        let recorder = Recorder::new(kinds(), 1);
+        let recorder = Recorder::new(kinds(), 1, Nanos::SECOND);
         recorder.close_at(Nanos::from_secs(2));
-        let mut client = recorder.client(0, StepClock::start());
+        let mut client = recorder.client(0, &StepClock::start());
         for end in [1_999_999_999, 2_000_000_000, 2_000_000_001] {
             client.record(0, Nanos(0), None, Nanos(end), 1);
         }
@@ -386,25 +378,21 @@ mod tests {
 
     #[test]
     fn intervals_add_up_to_the_totals_and_errors_stay_apart() {
-        let recorder = Recorder::new(kinds(), 3);
+        let recorder = Recorder::new(kinds(), 3, Nanos::SECOND);
         let clock = StepClock::start();
-        let mut clients: Vec<_> = (0..3).map(|i| recorder.client(i, clock)).collect();
+        let mut clients: Vec<_> = (0..3).map(|i| recorder.client(i, &clock)).collect();
         for n in 0..5000u64 {
             let end = Nanos(n * 1_000_000);
             clients[n as usize % 3].record(0, Nanos(0), None, end, 2);
         }
         clients[0].failed(0, "1213", true);
         clients[0].failed(0, "1062", false);
-        let intervals: Vec<_> = (0..5)
-            .map(|i| recorder.interval(i, Nanos::SECOND, Nanos::from_secs(6)))
-            .collect();
+        let intervals: Vec<_> =
+            (0..5).map(|i| recorder.interval(i, Nanos::SECOND, Nanos::from_secs(6))).collect();
         let sum: u64 = intervals.iter().map(|i| i.kinds[0].ops).sum();
         assert!(intervals.iter().all(|i| i.kinds[0].ops == 1000));
         let (totals, errors) = recorder.totals();
-        assert_eq!(
-            (sum, totals[0].sums.ops, totals[0].sums.rows),
-            (5000, 5000, 10_000)
-        );
+        assert_eq!((sum, totals[0].sums.ops, totals[0].sums.rows), (5000, 5000, 10_000));
         assert_eq!(totals[0].sums.service.count(), 5000);
         assert_eq!((totals[0].sums.errors, totals[0].sums.retries), (1, 1));
         assert_eq!(errors.len(), 2);
@@ -412,9 +400,9 @@ mod tests {
 
     #[test]
     fn a_stall_shows_while_it_lasts() {
-        let recorder = Recorder::new(kinds(), 2);
+        let recorder = Recorder::new(kinds(), 2, Nanos::SECOND);
         let clock = StepClock::start();
-        let (client, mut other) = (recorder.client(0, clock), recorder.client(1, clock));
+        let (client, mut other) = (recorder.client(0, &clock), recorder.client(1, &clock));
         let began = client.begin();
         other.begin_after(Nanos(began.0 + 500_000_000));
         let interval = recorder.interval(0, Nanos::SECOND, Nanos(began.0 + 700_000_000));
@@ -423,21 +411,15 @@ mod tests {
 
     #[test]
     fn a_sum_holds_its_operations_and_their_failures_and_no_parts() {
-        let names = ["operation", "read", "write", "begin"].map(|name| KindSpec {
-            name: name.to_owned(),
-            scheduled: false,
-        });
-        let recorder = Recorder::new(names.to_vec(), 1);
-        let mut client = recorder.client(0, StepClock::start());
+        let names = ["operation", "read", "write", "begin"]
+            .map(|name| KindSpec { name: name.to_owned(), scheduled: false });
+        let recorder = Recorder::new(names.to_vec(), 1, Nanos::SECOND);
+        let mut client = recorder.client(0, &StepClock::start());
         client.count_also_in(0);
         let started = client.begin();
         let end = client.part(3, started, 0);
         let interval = recorder.interval(0, Nanos::SECOND, end + Nanos(10));
-        assert_eq!(
-            interval.stalled,
-            end + Nanos(10) - started,
-            "still under way"
-        );
+        assert_eq!(interval.stalled, end + Nanos(10) - started, "still under way");
         client.record(1, started, None, end, 5);
         client.done(2, end, None, 1);
         client.failed(2, "1213", true);
@@ -446,18 +428,15 @@ mod tests {
         let (totals, errors) = recorder.totals();
         let ops = totals.iter().map(|t| t.sums.ops).collect::<Vec<_>>();
         assert_eq!(ops, [2, 1, 1, 1]);
-        assert_eq!(
-            (totals[0].sums.rows, totals[0].sums.service.count()),
-            (6, 2)
-        );
+        assert_eq!((totals[0].sums.rows, totals[0].sums.service.count()), (6, 2));
         assert_eq!((totals[0].sums.errors, totals[0].sums.retries), (1, 1));
         assert!(errors.iter().all(|e| e.kind == "write"), "each error once");
     }
 
     #[test]
     fn the_next_operation_begins_where_the_last_one_ended_unless_samples_are_folded() {
-        let recorder = Recorder::new(kinds(), 1);
-        let mut client = recorder.client(0, StepClock::start());
+        let recorder = Recorder::new(kinds(), 1, Nanos::SECOND);
+        let mut client = recorder.client(0, &StepClock::start());
         let (_, most) = BUFFER;
         let mut later = 0;
         for _ in 0..10 * most {
@@ -473,8 +452,8 @@ mod tests {
 
     #[test]
     fn many_parts_of_one_operation_are_all_counted() {
-        let recorder = Recorder::new(kinds(), 2000);
-        let mut client = recorder.client(7, StepClock::start());
+        let recorder = Recorder::new(kinds(), 2000, Nanos::SECOND);
+        let mut client = recorder.client(7, &StepClock::start());
         let mut at = client.begin();
         for _ in 0..1000 {
             at = client.part(0, at, 1);

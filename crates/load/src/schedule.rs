@@ -5,9 +5,7 @@ use model::Nanos;
 /// The intended start of each operation of one client, evenly spaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// Rows per second of this client.
     rate: u64,
-    /// Rows of each operation.
     rows: u64,
     /// Where in its period a client sends, so that many clients do not send at once.
     phase: Nanos,
@@ -17,16 +15,9 @@ impl Schedule {
     /// A client that must touch `rate` rows per second, `rows` at a time, as `index` of `clients`.
     /// `rate` and `rows` must not be zero.
     pub fn new(rate: u64, rows: u64, index: u32, clients: u32) -> Self {
-        let even = Self {
-            rate,
-            rows,
-            phase: Nanos(0),
-        };
+        let even = Self { rate, rows, phase: Nanos(0) };
         let phase = even.end(1).0 * u64::from(index) / u64::from(clients.max(1));
-        Self {
-            phase: Nanos(phase),
-            ..even
-        }
+        Self { phase: Nanos(phase), ..even }
     }
 
     /// The same schedule, half a period away: deletes fall between inserts. The phase stays within the
@@ -34,10 +25,7 @@ impl Schedule {
     #[must_use]
     pub fn half_a_period_away(self) -> Self {
         let period = self.end(1).0.max(1);
-        Self {
-            phase: Nanos((self.phase.0 + period / 2) % period),
-            ..self
-        }
+        Self { phase: Nanos((self.phase.0 + period / 2) % period), ..self }
     }
 
     /// When operation `n` should start, since the window opened: `n` periods, without accumulated
@@ -88,9 +76,8 @@ mod tests {
 
     #[test]
     fn clients_are_spread_over_the_period() {
-        let due: Vec<u64> = (0..4)
-            .map(|c| Schedule::new(100, 50, c, 4).due(0).0 / 1_000_000)
-            .collect();
+        let due: Vec<u64> =
+            (0..4).map(|c| Schedule::new(100, 50, c, 4).due(0).0 / 1_000_000).collect();
         assert_eq!(due, [0, 125, 250, 375]);
     }
 }

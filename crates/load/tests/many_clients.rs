@@ -75,17 +75,11 @@ impl Observer for Watch {
 #[test]
 fn two_thousand_clients_begin_wait_and_end() {
     let clients = (1..=CLIENTS).map(|number| {
-        let role = Role {
-            name: format!("client {number}"),
-            bounded: false,
-        };
+        let role = Role { name: format!("client {number}"), bounded: false };
         (role, Box::new(Quick) as Box<dyn Client>)
     });
     let setup = StepSetup {
-        kinds: vec![KindSpec {
-            name: "query".to_owned(),
-            scheduled: false,
-        }],
+        kinds: vec![KindSpec { name: "query".to_owned(), scheduled: false }],
         clients: clients.collect(),
         pace: None,
         end: End::After(Nanos::from_secs(SECONDS)),
@@ -93,7 +87,7 @@ fn two_thousand_clients_begin_wait_and_end() {
     };
     let mut watch = Watch::default();
     let (before, began) = (Used::now(), Instant::now());
-    let window = match run(setup, &Stop::default(), &mut watch) {
+    let record = match run(setup, &Stop::default(), &mut watch) {
         Err(error @ StepError::Thread { .. }) => {
             println!("skipped: {error}");
             return;
@@ -102,10 +96,10 @@ fn two_thousand_clients_begin_wait_and_end() {
     };
     let ended = watch.closed.unwrap().elapsed();
     let whole = began.elapsed();
-    let began_in = whole.saturating_sub(ended + Duration::from(window.length));
+    let began_in = whole.saturating_sub(ended + Duration::from(record.window));
     assert_eq!(watch.operations, CLIENTS as u64 * OPERATIONS);
-    assert_eq!(window.kinds[0].sums.ops, watch.operations);
-    assert_eq!(window.length, Nanos::from_secs(SECONDS));
+    assert_eq!(record.kinds[0].sums.ops, watch.operations);
+    assert_eq!(record.window, Nanos::from_secs(SECONDS));
     let highest = watch.used.iter().map(|used| used.memory).max().unwrap();
     let each = (highest - before.memory) / CLIENTS as u64;
     // Of the seconds after the first, in which all of them only wait.

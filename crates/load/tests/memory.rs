@@ -11,16 +11,12 @@ const MIB: u64 = 1 << 20;
 
 #[test]
 fn an_hour_of_600_clients_fits() {
-    let kinds = ["query", "insert"].map(|name| KindSpec {
-        name: name.to_owned(),
-        scheduled: name == "insert",
-    });
+    let kinds = ["query", "insert"]
+        .map(|name| KindSpec { name: name.to_owned(), scheduled: name == "insert" });
     let before = resident();
-    let recorder = Recorder::new(kinds.to_vec(), CLIENTS);
+    let recorder = Recorder::new(kinds.to_vec(), CLIENTS, Nanos::SECOND);
     let clock = StepClock::start();
-    let mut clients: Vec<_> = (0..CLIENTS)
-        .map(|index| recorder.client(index, clock))
-        .collect();
+    let mut clients: Vec<_> = (0..CLIENTS).map(|index| recorder.client(index, &clock)).collect();
     let mut early = 0;
     let mut highest = 0;
     for second in 0..SECONDS {
@@ -42,15 +38,9 @@ fn an_hour_of_600_clients_fits() {
     }
     let (totals, _) = recorder.totals();
     assert_eq!(totals[1].sums.service.count(), CLIENTS as u64 * SECONDS);
-    assert!(
-        highest - before < 100 * MIB,
-        "grew from {before} to {highest} bytes"
-    );
+    assert!(highest - before < 100 * MIB, "grew from {before} to {highest} bytes");
     let late = resident();
-    assert!(
-        late < early + 2 * MIB,
-        "grew from {early} at ten minutes to {late} bytes at an hour"
-    );
+    assert!(late < early + 2 * MIB, "grew from {early} at ten minutes to {late} bytes at an hour");
 }
 
 /// Resident memory of this process, in bytes.

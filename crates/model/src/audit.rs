@@ -1,24 +1,21 @@
-//! What the standard allows of the inputs of the transactions.
+//! The standard's ranges for the inputs of the transactions.
 
 use crate::TpccAudit;
 
 /// Transactions from which on inputs are held against the ranges; of fewer, chance decides too much.
 pub const AUDIT_FROM: u64 = 10_000;
 
-/// A share of what clients asked for, and the range in which the standard wants it.
+/// A share of the clients' inputs, and the standard's range for it.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditRange {
     /// The id of its metric: `audit.rollbacks`.
     pub metric: &'static str,
-    /// What it is, in a few words.
     pub title: &'static str,
     /// Is it per cent (or a number per order)?
     pub is_percent: bool,
     /// Does it need a second warehouse?
     pub needs_others: bool,
-    /// Least.
     pub low: f64,
-    /// Most.
     pub high: f64,
     /// The share in these inputs; `None` where nothing was asked that it could be of.
     pub of: fn(&TpccAudit) -> Option<f64>,
@@ -116,14 +113,7 @@ mod tests {
             order_statuses_by_name: 0,
         };
         let shares = AUDIT.map(|range| (range.of)(&asked));
-        let expected = [
-            Some(1.01),
-            Some(10.03),
-            Some(1.0),
-            Some(15.0),
-            Some(60.0),
-            None,
-        ];
+        let expected = [Some(1.01), Some(10.03), Some(1.0), Some(15.0), Some(60.0), None];
         for (found, expected) in shares.into_iter().zip(expected) {
             assert_eq!(found.is_some(), expected.is_some());
             let apart = found.unwrap_or_default() - expected.unwrap_or_default();

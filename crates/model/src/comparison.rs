@@ -1,4 +1,4 @@
-//! Candidate against base, and what is concluded.
+//! Candidate against base, and the verdict.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{MetricId, StepId, Unit};
 
-/// What is concluded from a comparison. Never two booleans: no data and too noisy are not "unchanged".
+/// The verdict of a comparison. Never two booleans: no data and too noisy are not "unchanged".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -23,18 +23,17 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Is it certainly worse: regressed, or nothing left of it? What is at zero has no ratio, so that the latter is
+    /// Is it certainly worse: regressed, or fallen to zero? A zero has no ratio, so the latter is
     /// incomparable by its word.
     pub const fn is_regression(&self) -> bool {
         matches!(self, Self::Regressed) || self.fell_to_zero()
     }
 
-    /// Is nothing left of what the base has? That is certain, though it has no ratio.
+    /// Has the candidate fallen to zero? That is certain, though it has no ratio.
     pub const fn fell_to_zero(&self) -> bool {
         matches!(self, Self::Incomparable(Reason::FellToZero { .. }))
     }
 
-    /// One word.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Regressed => "regressed",
@@ -45,7 +44,7 @@ impl Verdict {
         }
     }
 
-    /// Why it is no more than it is; empty for the certain ones.
+    /// The reason of an uncertain verdict; empty for certain ones.
     pub fn reason(&self) -> String {
         match self {
             Self::Inconclusive(reason) | Self::Incomparable(reason) => reason.to_string(),
@@ -60,7 +59,6 @@ impl Verdict {
 pub enum Reason {
     /// Fewer rounds than any interval needs.
     TooFewRounds {
-        /// Complete rounds there are.
         have: u32,
         /// Rounds needed for a verdict.
         need: u32,
@@ -73,60 +71,34 @@ pub enum Reason {
     /// The interval is within the margin, but the whole windows are not: a few slices are far off, as by stalls.
     FewSlices,
     /// The ratio drifts within the window, so that a longer window would change the verdict.
-    Drifting {
-        /// The ratio in the first third of the window, in thousandths.
-        first: u32,
-        /// The ratio in the last third.
-        last: u32,
-    },
+    Drifting { first: u32, last: u32 },
     /// The values are rounded so much that no number of rounds would decide it.
     TooCoarse,
     /// Trials of this system are missing, so that no round is complete.
-    MissingTrials {
-        /// Which.
-        system: String,
-    },
+    MissingTrials { system: String },
     /// Trials of this system failed, wrong answers among them, so that no round is complete.
     FailedTrials {
-        /// Which.
         system: String,
         /// Why the first of them failed.
         why: String,
     },
     /// Trials of this system were disturbed and set aside, so that no round is complete.
-    QuarantinedTrials {
-        /// Which.
-        system: String,
-        /// What disturbed the first of them.
-        why: String,
-    },
-    /// The two were not measured under the same conditions.
+    QuarantinedTrials { system: String, why: String },
     Different {
         /// In what: `TLS`, `scale`, `host`.
         what: String,
-        /// That of the base.
         base: String,
-        /// That of the candidate.
         candidate: String,
     },
     /// A value is zero or not a number, so that it has no ratio.
-    NoRatio {
-        /// Which side.
-        system: String,
-    },
+    NoRatio { system: String },
     /// The candidate has zero in every complete round and the base in none, where more is better: there is no ratio,
     /// but no doubt either.
-    FellToZero {
-        /// Complete rounds.
-        rounds: u32,
-    },
+    FellToZero { rounds: u32 },
     /// Neither direction is better; the ratio explains, it is not judged.
     NotJudged,
     /// This system has no value of the metric, though its trials completed.
-    NoValue {
-        /// Which.
-        system: String,
-    },
+    NoValue { system: String },
     /// The metric was asked for, and no system has a value of it.
     NotMeasured,
 }
@@ -137,12 +109,8 @@ impl fmt::Display for Reason {
             Self::TooFewRounds { have, need } => {
                 write!(f, "complete rounds: {have}, a verdict needs {need}")
             }
-            Self::TooNoisy {
-                more_rounds: Some(1),
-            } => f.write_str("about 1 more round"),
-            Self::TooNoisy {
-                more_rounds: Some(n),
-            } => write!(f, "about {n} more rounds"),
+            Self::TooNoisy { more_rounds: Some(1) } => f.write_str("about 1 more round"),
+            Self::TooNoisy { more_rounds: Some(n) } => write!(f, "about {n} more rounds"),
             Self::TooNoisy { more_rounds: None } => f.write_str("over 1000 more rounds"),
             Self::FewSlices => {
                 f.write_str("most slices agree, a few are far off: see response times")
@@ -162,11 +130,9 @@ impl fmt::Display for Reason {
             Self::QuarantinedTrials { system, why } => {
                 write!(f, "no complete round: {system} was quarantined: {why}")
             }
-            Self::Different {
-                what,
-                base,
-                candidate,
-            } => write!(f, "{what} differs: {base} and {candidate}"),
+            Self::Different { what, base, candidate } => {
+                write!(f, "{what} differs: {base} and {candidate}")
+            }
             Self::NoRatio { system } => write!(f, "{system} has a value of zero"),
             Self::FellToZero { rounds } => write!(f, "fell to zero in all {rounds} rounds"),
             Self::NoValue { system } => write!(f, "not measured for {system}"),
@@ -191,42 +157,31 @@ pub enum Magnitude {
 /// Candidate against base for one step and metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Which step.
     pub step: StepId,
     /// Its place in the workload.
     pub ordinal: u32,
-    /// Clients of that step.
     pub clients: u32,
-    /// Which metric.
     pub metric: MetricId,
-    /// Its unit.
     pub unit: Unit,
-    /// Name of the base.
     pub base: String,
-    /// Name of the candidate.
     pub system: String,
     /// Geometric mean over the rounds of candidate / base.
     pub ratio: Option<f64>,
-    /// Lower end of the 95 % interval of the ratio.
     pub low: Option<f64>,
-    /// Upper end of the 95 % interval of the ratio.
     pub high: Option<f64>,
-    /// Complete rounds behind it.
     pub rounds: u32,
     /// The paired ratio of each complete round, for the evidence: (round, ratio).
     pub pairs: Vec<(u32, f64)>,
     /// False-discovery-rate adjusted p-value over the steps of this metric and system.
     pub q_value: Option<f64>,
-    /// What is concluded.
     pub verdict: Verdict,
-    /// How big it is, where something changed.
     pub magnitude: Option<Magnitude>,
-    /// What ratio, interval and verdict rest on; `None` without an interval.
+    /// The evidence for ratio, interval and verdict; `None` without an interval.
     #[serde(default)]
     pub evidence: Option<Evidence>,
 }
 
-/// What a comparison of two rounds and more rests on.
+/// The evidence of a comparison with two rounds or more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// Standard deviation of a round's log ratio, in the light of the comparison's family.

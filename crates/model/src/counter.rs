@@ -1,4 +1,4 @@
-//! Counters: what probes read and metrics are computed from.
+//! Counters: readings of probes, the source of metrics.
 //!
 //! The names here are the vocabulary that probes and metrics share. A probe may add counters of
 //! its own; a metric that needs one that is missing is absent, never zero.
@@ -26,7 +26,6 @@ pub enum CounterKind {
 /// One reading of one counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counter {
-    /// How two readings combine.
     pub kind: CounterKind,
     /// The reading, in the unit that the counter's name ends in.
     pub value: u64,
@@ -57,9 +56,7 @@ impl Counter {
     pub const SERVER_WRITTEN: &'static str = "server.written_bytes";
     /// CPU time of this process, user and system together, in nanoseconds.
     pub const CLIENT_CPU: &'static str = "client.cpu_ns";
-    /// Voluntary context switches of this process.
     pub const CLIENT_CS: &'static str = "client.voluntary_switches";
-    /// Resident memory of this process, in bytes.
     pub const CLIENT_RSS: &'static str = "client.rss_bytes";
     /// Busy time of all CPUs of the host (user, nice, system, irq, softirq), in nanoseconds.
     pub const HOST_CPU: &'static str = "host.cpu_ns";
@@ -69,13 +66,13 @@ impl Counter {
     pub const HOST_USER: &'static str = "host.user_ns";
     /// System time (with irq and softirq) of all CPUs, in nanoseconds.
     pub const HOST_SYSTEM: &'static str = "host.system_ns";
-    /// Time in which a CPU waited for input or output, in nanoseconds.
+    /// Time a CPU waited for input or output, in nanoseconds.
     pub const HOST_IOWAIT: &'static str = "host.iowait_ns";
     /// Time that the hypervisor gave to others, in nanoseconds.
     pub const HOST_STEAL: &'static str = "host.steal_ns";
     /// CPU time that was neither the server's nor the client's, in nanoseconds; of whole steps only.
     pub const HOST_FOREIGN: &'static str = "host.foreign_ns";
-    /// Time in which the control group of this process, or one above it, had used up its quota of CPU time,
+    /// Throttled time of this process's control group or one above it, after it had used up its quota,
     /// in nanoseconds; read at the edges of a step.
     pub const HOST_THROTTLED: &'static str = "host.throttled_ns";
     /// Pages of memory written to the swap device or read from it; read at the edges of a step.
@@ -100,17 +97,14 @@ impl Counter {
 pub struct Readings(pub BTreeMap<CounterId, Counter>);
 
 impl Readings {
-    /// Adds a total.
     pub fn total(&mut self, id: &'static str, value: u64) {
         self.put(id, CounterKind::Total, value);
     }
 
-    /// Adds a level.
     pub fn level(&mut self, id: &'static str, value: u64) {
         self.put(id, CounterKind::Level, value);
     }
 
-    /// Adds a peak.
     pub fn peak(&mut self, id: &'static str, value: u64) {
         self.put(id, CounterKind::Peak, value);
     }
@@ -129,35 +123,24 @@ impl Readings {
         self.0.extend(other.0);
     }
 
-    /// What happened between `earlier` and `self`. Counters missing from either are left out.
+    /// The difference of `self` and `earlier`. Counters missing from either are left out.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let pairs = self.0.iter().filter_map(|(id, now)| {
-            let then = earlier.0.get(id)?;
-            let value = match now.kind {
-                CounterKind::Total => now.value.saturating_sub(then.value),
-                CounterKind::Level => now.value,
-                CounterKind::Peak => now.value.max(then.value),
-            };
-            Some((
-                id.clone(),
-                Counter {
-                    kind: now.kind,
-                    value,
-                },
-            ))
-        });
-        Self(pairs.collect())
+        Self::joined(earlier, self, |first, second| second.saturating_sub(first))
     }
 
-    /// What happened in this stretch of time and in a `later` one, as if that had followed at once. Counters
-    /// missing from either are left out: a sum without one of its parts is no sum.
+    /// The sum of this stretch of time and a `later` one, as if they were adjacent. Counters
+    /// missing from either are left out: a sum needs all its parts.
     #[must_use]
     pub fn plus(&self, later: &Self) -> Self {
-        let pairs = later.0.iter().filter_map(|(id, second)| {
-            let first = self.0.get(id)?;
+        Self::joined(self, later, u64::saturating_add)
+    }
+
+    fn joined(first: &Self, second: &Self, totals: fn(u64, u64) -> u64) -> Self {
+        let pairs = second.0.iter().filter_map(|(id, second)| {
+            let first = first.0.get(id)?;
             let value = match second.kind {
-                CounterKind::Total => first.value.saturating_add(second.value),
+                CounterKind::Total => totals(first.value, second.value),
                 CounterKind::Level => second.value,
                 CounterKind::Peak => first.value.max(second.value),
             };

@@ -1,72 +1,111 @@
-//! Product families, their SQL dialects and storage engines.
+//! A DBMS: a product by its name.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
-/// A product family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Dbms {
-    /// Oracle's MySQL and what is built from it (Percona Server, FB MySQL).
-    Mysql,
-    /// MariaDB Server.
-    Mariadb,
-    /// PostgreSQL.
-    Postgres,
-    /// SQLite, embedded in the process of the client.
-    Sqlite,
+use crate::family::{Dialect, Engine};
+use crate::product::{self, Product, ProductError};
+
+/// A product by its name: what differs between products is data, [`Product`]. Stored as its name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct Dbms(&'static str);
+
+/// Products that code or tests mean by name; spelled as the variants that they once were in stored plans.
+#[expect(
+    non_upper_case_globals,
+    reason = "they are read, and matched, as variants of a closed set"
+)]
+impl Dbms {
+    pub const Mysql: Self = Self("mysql");
+    pub const Mariadb: Self = Self("mariadb");
+    pub const Postgres: Self = Self("postgres");
+    /// Embedded in the process of the client.
+    pub const Sqlite: Self = Self("sqlite");
     /// A product that backslide does not run; only imported systems have it, and their names say what it is.
-    Other,
+    pub const Other: Self = Self("other");
 }
 
 impl Dbms {
-    /// The families that backslide runs, in the order in which tables list them.
-    pub const ALL: [Self; 4] = [Self::Mysql, Self::Mariadb, Self::Postgres, Self::Sqlite];
+    /// The products that backslide runs, in the order in which tables list them.
+    pub fn all() -> Vec<Self> {
+        let known = product::all();
+        known.into_iter().filter(|product| product.runs).map(|p| Self(&p.name)).collect()
+    }
+
+    /// Makes a product known to this process: the text of its `product.toml`.
+    pub fn learn(name: &str, text: &str) -> Result<Self, ProductError> {
+        product::learn(name, text).map(|product| Self(&product.name))
+    }
 
     /// The name as it is written in plans, catalogs and build ids.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mysql => "mysql",
-            Self::Mariadb => "mariadb",
-            Self::Postgres => "postgres",
-            Self::Sqlite => "sqlite",
-            Self::Other => "other",
-        }
+        self.0
     }
 
-    /// The family with this name, if there is one.
+    /// The product with this name, among those that backslide runs.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dbms| dbms.name() == name)
+        product::find(name).filter(|product| product.runs).map(|product| Self(&product.name))
     }
 
-    /// The SQL it speaks. Nothing is ever sent to [`Dbms::Other`].
-    pub const fn dialect(self) -> Dialect {
-        match self {
-            Self::Mysql | Self::Mariadb => Dialect::Mysql,
-            Self::Postgres => Dialect::Postgres,
-            Self::Sqlite | Self::Other => Dialect::Sqlite,
-        }
+    /// The product that other tools call by this name.
+    pub fn from_alias(name: &str) -> Option<Self> {
+        let is_it = |dbms: &Self| dbms.product().aliases.iter().any(|alias| alias == name);
+        Self::from_name(name).or_else(|| Self::all().into_iter().find(is_it))
+    }
+
+    pub fn product(self) -> &'static Product {
+        static NOTHING: LazyLock<Product> = LazyLock::new(Product::default);
+        product::find(self.0).unwrap_or(&NOTHING)
+    }
+
+    /// It and the products that it is like, the nearest first: where to look for a file of the catalog.
+    pub fn lineage(self) -> impl Iterator<Item = Self> {
+        std::iter::successors(Some(self), |dbms| {
+            let base = dbms.product().like.as_deref()?;
+            Self::from_name(base)
+        })
+    }
+
+    /// Protocol, SQL and behaviour of its servers. Nothing is ever sent to [`Dbms::Other`].
+    pub fn dialect(self) -> Dialect {
+        self.product().dialect
     }
 
     /// The engine of a system that names none.
-    pub const fn default_engine(self) -> Engine {
-        match self {
-            Self::Mysql | Self::Mariadb => Engine::Innodb,
-            Self::Postgres => Engine::Heap,
-            Self::Sqlite => Engine::Btree,
-            Self::Other => Engine::Other,
-        }
+    pub fn default_engine(self) -> Engine {
+        self.product().engines.first().copied().unwrap_or(Engine::Other)
     }
 
     /// Has it several engines, so that a system's name must say which?
-    pub const fn has_engines(self) -> bool {
-        matches!(self, Self::Mysql | Self::Mariadb)
+    pub fn has_engines(self) -> bool {
+        self.product().engines.len() > 1
     }
 
     /// Is the engine part of the client's own process (then there is no server to watch)?
-    pub const fn is_embedded(self) -> bool {
-        matches!(self, Self::Sqlite)
+    pub fn is_embedded(self) -> bool {
+        self.product().embedded
+    }
+}
+
+impl PartialOrd for Dbms {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Dbms {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.product().place().cmp(&other.product().place())
+    }
+}
+
+impl fmt::Debug for Dbms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -76,81 +115,29 @@ impl fmt::Display for Dbms {
     }
 }
 
-/// What workloads know of a Dbms: the shape of its SQL, never its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Dialect {
-    /// `AUTO_INCREMENT`, `FORCE INDEX`, `DELETE … ORDER BY … LIMIT`, `?`.
-    Mysql,
-    /// `bigserial`, no hints, `$1`.
-    Postgres,
-    /// `INTEGER PRIMARY KEY`, `INDEXED BY`, `?`.
-    Sqlite,
+/// A stored name that no product of the catalog has.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown DBMS `{0}`: this version of backslide has no `catalog/dbms/{0}`")]
+pub struct UnknownDbms(String);
+
+impl TryFrom<String> for Dbms {
+    type Error = UnknownDbms;
+
+    fn try_from(name: String) -> Result<Self, UnknownDbms> {
+        let found = product::find(&name).map(|product| Self(&product.name));
+        found.ok_or(UnknownDbms(name))
+    }
 }
 
-/// A storage engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Engine {
-    /// InnoDB (and XtraDB).
-    Innodb,
-    /// MyRocks.
-    Myrocks,
-    /// TokuDB.
-    Tokudb,
-    /// PostgreSQL's heap tables.
-    Heap,
-    /// SQLite's B-trees.
-    Btree,
-    /// That of [`Dbms::Other`], or one that backslide does not know.
-    Other,
+impl<'de> Deserialize<'de> for Dbms {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
 }
 
 impl Engine {
-    /// The engines that a plan can name.
-    pub const ALL: [Self; 5] = [
-        Self::Innodb,
-        Self::Myrocks,
-        Self::Tokudb,
-        Self::Heap,
-        Self::Btree,
-    ];
-
-    /// The name as it is written in plans and system names.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Innodb => "innodb",
-            Self::Myrocks => "myrocks",
-            Self::Tokudb => "tokudb",
-            Self::Heap => "heap",
-            Self::Btree => "btree",
-            Self::Other => "other",
-        }
-    }
-
-    /// The word after `ENGINE =` in MySQL's DDL, where the engine needs one.
-    pub const fn ddl_name(self) -> Option<&'static str> {
-        match self {
-            Self::Innodb => Some("InnoDB"),
-            Self::Myrocks => Some("ROCKSDB"),
-            Self::Tokudb => Some("TokuDB"),
-            Self::Heap | Self::Btree | Self::Other => None,
-        }
-    }
-
     /// Can this engine be part of a system of `dbms`?
-    pub const fn fits(self, dbms: Dbms) -> bool {
-        match self {
-            Self::Innodb | Self::Myrocks | Self::Tokudb => dbms.has_engines(),
-            Self::Heap => matches!(dbms, Dbms::Postgres),
-            Self::Btree => matches!(dbms, Dbms::Sqlite),
-            Self::Other => false,
-        }
-    }
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+    pub fn fits(self, dbms: Dbms) -> bool {
+        self != Self::Other && dbms.product().engines.contains(&self)
     }
 }

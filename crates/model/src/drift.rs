@@ -16,24 +16,18 @@ pub struct Drift {
 /// A part of a window: one interval, or several that follow each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
-    /// Its length.
     pub length: Nanos,
-    /// How many of what the step is about were done in it.
+    /// The count of the step's subject in it.
     pub count: u64,
-    /// CPU time of the server.
     pub server_cpu: Option<Nanos>,
 }
 
 impl Stretch {
-    /// Both as one.
     fn plus(self, later: Self) -> Self {
         Self {
             length: self.length + later.length,
             count: self.count + later.count,
-            server_cpu: self
-                .server_cpu
-                .zip(later.server_cpu)
-                .map(|(one, other)| one + other),
+            server_cpu: self.server_cpu.zip(later.server_cpu).map(|(one, other)| one + other),
         }
     }
 
@@ -72,9 +66,8 @@ impl Stretches {
         }
         if self.all.len() == MOST {
             let pairs = self.all.chunks(2);
-            self.all = pairs
-                .filter_map(|pair| pair.iter().copied().reduce(Stretch::plus))
-                .collect();
+            self.all =
+                pairs.filter_map(|pair| pair.iter().copied().reduce(Stretch::plus)).collect();
             self.each *= 2;
         }
         self.all.push(interval);
@@ -108,11 +101,7 @@ mod tests {
     use super::*;
 
     fn second(count: u64, micros: u64) -> Stretch {
-        Stretch {
-            length: Nanos::SECOND,
-            count,
-            server_cpu: Some(Nanos(1_000 * micros * count)),
-        }
+        Stretch { length: Nanos::SECOND, count, server_cpu: Some(Nanos(1_000 * micros * count)) }
     }
 
     fn drift(seconds: impl IntoIterator<Item = Stretch>) -> Option<Drift> {
@@ -130,10 +119,7 @@ mod tests {
 
     #[test]
     fn a_short_last_interval_counts_by_its_length() {
-        let short = Stretch {
-            length: Nanos::from_millis(100),
-            ..second(10, 20)
-        };
+        let short = Stretch { length: Nanos::from_millis(100), ..second(10, 20) };
         let found = drift([second(100, 20), second(100, 20), short]).unwrap();
         assert!((found.rate - 1.0).abs() < 1e-12, "{found:?}");
     }
@@ -143,10 +129,7 @@ mod tests {
         assert_eq!(drift([second(1, 1); 2]), None);
         assert_eq!(drift([second(0, 0), second(5, 1), second(5, 1)]), None);
         assert_eq!(drift([second(5, 1), second(5, 1), second(0, 0)]), None);
-        let blind = |count| Stretch {
-            server_cpu: None,
-            ..second(count, 0)
-        };
+        let blind = |count| Stretch { server_cpu: None, ..second(count, 0) };
         let found = drift([blind(10), blind(10), blind(20)]).unwrap();
         assert_eq!((found.rate, found.server_cpu), (2.0, None));
     }

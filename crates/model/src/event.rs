@@ -2,16 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Capture, Interval, Moment, Outcome, SliceSeries, StepId, StepRecord, Subject};
+use crate::{
+    Capture, Interval, Moment, Outcome, Provenance, SliceSeries, Step, StepId, StepRecord,
+};
 
-/// Which trial of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialKey {
-    /// From 1.
     pub round: u32,
     /// Place within its round, from 1.
     pub position: u32,
-    /// Name of the system.
     pub system: String,
 }
 
@@ -29,61 +28,41 @@ pub enum Edge {
 pub enum Event {
     /// The template of a system is being loaded; its steps follow.
     TemplateStarted {
-        /// Name of the system.
         system: String,
     },
     /// The template of a system is there: loaded now, or by an earlier run.
     TemplateReady {
-        /// Name of the system.
         system: String,
         /// Its size, and when and how it was loaded.
         summary: String,
     },
     /// A trial begins; `of` is the number of trials in the run, `index` counts from 1.
     TrialStarted {
-        /// Which.
         trial: TrialKey,
         /// Its number in the run, from 1.
         index: u32,
-        /// Trials in the run.
         of: u32,
     },
     /// What follows is of this trial, which began before: where a round is run in slices, several trials are
     /// under way. A trial that begins has its turn at once.
     Turn {
-        /// Which.
         trial: TrialKey,
     },
     /// The server answers; what it said of itself.
     ServerReady {
-        /// Version, TLS, authentication, and what else was asked.
-        provenance: Vec<(String, String)>,
+        provenance: Provenance,
     },
-    /// A step begins.
     StepStarted {
-        /// Which.
-        step: StepId,
-        /// Its place in the workload, from zero.
-        ordinal: u32,
-        /// Names of its operation kinds, in the order of every interval.
-        kinds: Vec<String>,
-        /// Is it a result, or a phase between results?
-        measured: bool,
-        /// What it is about, for the progress line.
-        subject: Subject,
+        step: Box<Step>,
     },
     /// A second of it is over.
     IntervalClosed {
-        /// That second.
         interval: Box<Interval>,
     },
     /// Something was read from the server.
     Captured {
-        /// Of which step.
         step: StepId,
-        /// Before or after it.
         moment: Moment,
-        /// What.
         capture: Capture,
     },
     /// The step, which is about to finish, was measured in slices.
@@ -91,23 +70,18 @@ pub enum Event {
         /// What came of each.
         series: Vec<SliceSeries>,
     },
-    /// The step is over.
     StepFinished {
-        /// Everything measured.
         record: Box<StepRecord>,
     },
     /// The trial has an outcome.
     TrialFinished {
-        /// Which.
         trial: TrialKey,
-        /// How it ended.
         outcome: Outcome,
     },
     /// The run was looked at, to see whether more rounds are needed.
     Looked {
         /// Rounds that are done and were not disturbed.
         rounds: u32,
-        /// The most there may be.
         most: u32,
         /// Comparisons that are not decided yet.
         undecided: u32,

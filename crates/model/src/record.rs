@@ -1,106 +1,13 @@
 //! What a step of a trial yields: intervals while it runs, a record when it ends.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Drift, Latency, Nanos, Readings, TpccFacts};
+use crate::{
+    Bytes, Drift, KindSpec, Latency, Nanos, Note, Readings, Step, StepId, Subject, TpccFacts,
+};
 
-/// The name of a step: `l.i0`, `qr100`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct StepId(pub String);
-
-impl StepId {
-    /// The step with this name.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self(name.into())
-    }
-}
-
-impl fmt::Display for StepId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
-}
-
-/// One kind of operation that a step's clients perform: `insert`, `delete`, `query`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KindSpec {
-    /// Its name.
-    pub name: String,
-    /// Follows a schedule, so that it has a response time beside its service time.
-    pub scheduled: bool,
-}
-
-/// What the step is about: the operation whose rate is its throughput and per which costs are given.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Subject {
-    /// Name of the operation kind.
-    pub kind: String,
-    /// What one operation counts as.
-    #[serde(alias = "counts_rows")]
-    pub counts: Counts,
-}
-
-/// What one operation counts as in the throughput of its step and in every cost per operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StoredCounts", rename_all = "lowercase")]
-pub enum Counts {
-    /// The rows that it touched: inserts, index builds, scans.
-    Rows,
-    /// One.
-    Operations,
-    /// So many statements: a transaction counts as what it sends, which is how the field counts queries.
-    Statements(u32),
-}
-
-impl Counts {
-    /// What `ops` operations that touched `rows` rows count as.
-    pub const fn count(self, ops: u64, rows: u64) -> u64 {
-        match self {
-            Self::Rows => rows,
-            Self::Operations => ops,
-            Self::Statements(each) => ops * each as u64,
-        }
-    }
-
-    /// Is it rows that are counted?
-    pub const fn is_rows(self) -> bool {
-        matches!(self, Self::Rows)
-    }
-}
-
-/// As it is stored: first there was a switch between rows and operations.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum StoredCounts {
-    Switch(bool),
-    Named(NamedCounts),
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum NamedCounts {
-    Rows,
-    Operations,
-    Statements(u32),
-}
-
-impl From<StoredCounts> for Counts {
-    fn from(stored: StoredCounts) -> Self {
-        match stored {
-            StoredCounts::Switch(true) | StoredCounts::Named(NamedCounts::Rows) => Self::Rows,
-            StoredCounts::Switch(false) | StoredCounts::Named(NamedCounts::Operations) => {
-                Self::Operations
-            }
-            StoredCounts::Named(NamedCounts::Statements(each)) => Self::Statements(each),
-        }
-    }
-}
-
-/// What the operations of one kind did in one interval.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What the operations of one kind did in one interval. Stored without its histograms.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KindInterval {
     /// Operations that succeeded.
     pub ops: u64,
@@ -111,8 +18,10 @@ pub struct KindInterval {
     /// Attempts that failed and were repeated.
     pub retries: u64,
     /// From sending to the complete reply.
+    #[serde(skip)]
     pub service: Latency,
     /// From the intended start to the complete reply; only where there is a schedule.
+    #[serde(skip)]
     pub response: Option<Latency>,
 }
 
@@ -134,11 +43,9 @@ impl KindInterval {
 /// interval reaches over the end of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
-    /// Counts from zero.
     pub index: u32,
     /// Where it starts, since the window's opening edge; the time between slices is no part of the window.
     pub start: Nanos,
-    /// How long it is.
     pub length: Nanos,
     /// In the order of the step's kinds.
     pub kinds: Vec<KindInterval>,
@@ -151,22 +58,19 @@ pub struct Interval {
 /// An error code and how often it came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
-    /// Kind of the operation that failed.
     pub kind: String,
     /// The server's code, or a word such as `lost`.
     pub code: String,
-    /// How often.
     pub count: u64,
-    /// Was the operation repeated?
     pub retried: bool,
 }
 
 /// What the operations of one kind did in the whole window.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KindTotals {
-    /// Which kind.
     pub spec: KindSpec,
     /// The sums, and the merged histograms.
+    #[serde(flatten)]
     pub sums: KindInterval,
     /// Operations that were under way when the window closed and ended after it; in no other number.
     pub late: u64,
@@ -181,20 +85,15 @@ impl KindTotals {
     }
 }
 
-/// An answer that was checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// What was checked: `rows in pi1 after l.i0`.
     pub what: String,
-    /// What had to be found.
     pub expected: String,
-    /// What was found.
     pub actual: String,
-    /// Did it hold?
     pub holds: bool,
 }
 
-/// Sizes on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sizes {
     /// Tables and indexes of the benchmark, logical size.
@@ -212,7 +111,6 @@ pub struct Sizes {
 pub struct OpenLoop {
     /// Operations per second that arrived, all clients together.
     pub per_second: u64,
-    /// Operations that arrived in the window.
     pub arrived: u64,
     /// Of these, how many found the queue full and were never started.
     pub shed: u64,
@@ -231,27 +129,25 @@ impl OpenLoop {
     }
 }
 
-/// Everything measured in one step of one trial, over exactly its window.
-#[derive(Clone, Debug, PartialEq)]
+/// Everything measured in one step of one trial, over exactly its window. The recorder begins it, the workload adds
+/// what it found out, the lab which step it is of and what the probes saw. It is stored as it is; a field that is
+/// added needs `#[serde(default)]`, so that older labs stay readable.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct StepRecord {
-    /// Which step.
     pub step: StepId,
     /// Its place in the workload, from zero.
     pub ordinal: u32,
     /// Is it one of the workload's results (or a phase between them, such as settle)?
     pub measured: bool,
-    /// Clients.
     pub clients: u32,
     /// Length of the window between the two edges; of all slices together where it was measured in slices.
     pub window: Nanos,
     /// From before the first connect to after the last close, without the turns of other systems where it
     /// was measured in slices; what other tools divide by.
     pub elapsed: Nanos,
-    /// What the step is about.
     pub subject: Subject,
-    /// All operation kinds.
     pub kinds: Vec<KindTotals>,
-    /// Errors by code.
     pub errors: Vec<ErrorCount>,
     /// Rows per second that the writers were asked to insert, all clients together.
     pub target_rate: Option<u64>,
@@ -259,28 +155,71 @@ pub struct StepRecord {
     pub seconds_on_target: Option<(u32, u32)>,
     /// Rows that the plan asked for, all clients together; what other tools divide.
     pub requested_rows: u64,
-    /// What became of the arrivals, where operations arrived by themselves.
+    #[serde(default)]
     pub open_loop: Option<OpenLoop>,
     /// What the TPC-C-like workload found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tpcc: Option<TpccFacts>,
     /// What the probes saw between the two edges.
     pub counters: Readings,
     /// How the step drifted, where its window has a length in time rather than an amount of work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
     /// Sizes before the step: those after the step before it in the trial.
+    #[serde(default)]
     pub before: Option<Sizes>,
-    /// Sizes after the step.
     pub sizes: Option<Sizes>,
-    /// Answers that were checked.
     pub checks: Vec<Check>,
     /// Facts worth keeping that are no metric: `min query` times, how long warm-up took.
-    pub notes: Vec<(String, String)>,
+    pub notes: Vec<Note>,
     /// Did the plan ask for the original's behaviour, and so for its rates beside ours?
+    #[serde(default)]
     pub compat: bool,
+    /// Does the window's length follow from a time or a pace, rather than from an amount of work?
+    #[serde(skip)]
+    pub timed: bool,
+    /// Was the window closed by its limit?
+    #[serde(skip)]
+    pub cut_short: bool,
 }
 
 impl StepRecord {
-    /// The totals of one operation kind.
+    /// A record of this step in which nothing happened.
+    pub fn of(step: &Step, window: Nanos) -> Self {
+        Self { window, elapsed: window, ..Self::default() }.of_step(step)
+    }
+
+    /// What was measured as the record of this step.
+    #[must_use]
+    pub fn of_step(self, step: &Step) -> Self {
+        Self {
+            step: step.id.clone(),
+            ordinal: step.ordinal,
+            measured: step.measured,
+            clients: step.clients,
+            subject: step.subject.clone(),
+            target_rate: step.target_rate,
+            compat: step.compat,
+            ..self
+        }
+    }
+
+    /// The step of a plan that this is, as far as the record does not know better.
+    pub fn step_of(&self, planned: &[Step]) -> Step {
+        let there = planned.get(self.ordinal as usize).filter(|step| step.id == self.step);
+        let found = there.or_else(|| planned.iter().find(|step| step.id == self.step));
+        let (id, subject) = (self.step.clone(), self.subject.clone());
+        let planned = found.cloned();
+        let planned = planned.unwrap_or_else(|| Step::new(id, self.ordinal, self.clients, subject));
+        Step {
+            ordinal: self.ordinal,
+            clients: self.clients,
+            subject: self.subject.clone(),
+            target_rate: self.target_rate,
+            ..planned
+        }
+    }
+
     pub fn kind(&self, name: &str) -> Option<&KindTotals> {
         self.kinds.iter().find(|k| k.spec.name == name)
     }
@@ -296,9 +235,7 @@ impl StepRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Moment {
-    /// Before the step.
     Before,
-    /// After the step.
     After,
 }
 
@@ -307,7 +244,6 @@ pub enum Moment {
 pub struct Capture {
     /// What it is: `variables`, `status`, `innodb_status`.
     pub name: String,
-    /// Column names.
     pub columns: Vec<String>,
     /// Rows as text; `None` is NULL.
     pub rows: Vec<Vec<Option<String>>>,

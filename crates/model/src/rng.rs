@@ -9,12 +9,10 @@
 pub struct Rng(u64);
 
 impl Rng {
-    /// The stream with this seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 random bits.
     #[inline]
     pub const fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -71,11 +69,7 @@ mod tests {
         let stream: Vec<u64> = (0..3).map(|_| rng.next_u64()).collect();
         assert_eq!(
             stream,
-            [
-                6_457_827_717_110_365_317,
-                3_203_168_211_198_807_973,
-                9_817_491_932_198_370_423
-            ]
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
         );
     }
 
@@ -91,13 +85,7 @@ mod tests {
 
     #[test]
     fn derived_seeds_differ() {
-        let seeds = [
-            mix(1, &[0, 1]),
-            mix(1, &[1, 0]),
-            mix(2, &[0, 1]),
-            mix(1, &[0]),
-            mix(1, &[]),
-        ];
+        let seeds = [mix(1, &[0, 1]), mix(1, &[1, 0]), mix(2, &[0, 1]), mix(1, &[0]), mix(1, &[])];
         for (i, a) in seeds.iter().enumerate() {
             assert!(seeds[i + 1..].iter().all(|b| a != b));
         }

@@ -1,9 +1,9 @@
-//! What other programs said, on its way into errors.
+//! Output of other programs, for errors.
 
 /// Bytes of a text that are kept: more than any message of a server has.
 const KEPT: usize = 4096;
 
-/// What a server or another program said, as errors and logs have it. A longer text is cut, because it ends in the
+/// Output of a server or another program, for errors and logs. A longer text is cut, because it ends in the
 /// store and on terminals.
 pub fn said(text: &[u8]) -> String {
     let (kept, rest) = text.split_at(text.len().min(KEPT));
@@ -11,10 +11,9 @@ pub fn said(text: &[u8]) -> String {
     match rest.len() {
         0 => kept.into_owned(),
         // A character that the cut went through is left out.
-        more => format!(
-            "{}… ({more} bytes more)",
-            kept.trim_end_matches(char::REPLACEMENT_CHARACTER)
-        ),
+        more => {
+            format!("{}… ({more} bytes more)", kept.trim_end_matches(char::REPLACEMENT_CHARACTER))
+        }
     }
 }
 

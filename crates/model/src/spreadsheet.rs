@@ -10,14 +10,10 @@ const GUARD: char = '\'';
 
 /// The text as a cell has it: behind a `'` where it would be a formula. Numbers need none: they are not text.
 pub fn guarded(text: &str) -> Cow<'_, str> {
-    if is_formula(text) {
-        Cow::Owned(format!("{GUARD}{text}"))
-    } else {
-        Cow::Borrowed(text)
-    }
+    if is_formula(text) { Cow::Owned(format!("{GUARD}{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// What [`guarded`] made the cell from.
+/// The text that [`guarded`] made the cell from.
 pub fn unguarded(cell: &str) -> &str {
     let text = cell.strip_prefix(GUARD);
     text.filter(|text| is_formula(text)).unwrap_or(cell)

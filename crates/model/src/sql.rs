@@ -7,29 +7,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Dialect, Settle, Statements, StepId};
 
-/// All of a workload of SQL statements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlSpec {
-    /// The workload's name: `micro`, or what the user's file says.
+    /// The workload's name: `micro`, or the name in the user's file.
     pub name: String,
-    /// Its tables, in the order in which they are made.
+    /// Its tables, in order of creation.
     pub tables: Vec<SqlTable>,
-    /// How they are loaded.
     pub load: LoadSpec,
     /// The steps, in order: loading and index builds first.
     pub steps: Vec<SqlStep>,
     /// How statements reach the server, where a statement does not say otherwise.
     pub statements: Statements,
-    /// What clients do about errors.
     pub errors: ErrorRules,
-    /// Seconds after which a statement counts as hung.
     pub statement_timeout: u32,
     /// The original's behaviour where it differs.
     pub compat: bool,
 }
 
 impl SqlSpec {
-    /// The step with this name.
+    /// These tables, loaded in the usual way by one client, and prepared statements.
+    pub fn usual(name: &str, tables: Vec<SqlTable>, steps: Vec<SqlStep>) -> Self {
+        Self {
+            name: name.to_owned(),
+            tables,
+            load: LoadSpec::usual(1),
+            steps,
+            statements: Statements::Prepared,
+            errors: ErrorRules::usual(),
+            statement_timeout: 600,
+            compat: false,
+        }
+    }
+
     pub fn step(&self, id: &StepId) -> Option<&SqlStep> {
         self.steps.iter().find(|step| step.id == *id)
     }
@@ -38,12 +47,9 @@ impl SqlSpec {
     /// for among all.
     pub fn step_at(&self, ordinal: u32, id: &StepId) -> Option<&SqlStep> {
         let there = self.steps.get(ordinal as usize);
-        there
-            .filter(|step| step.id == *id)
-            .or_else(|| self.step(id))
+        there.filter(|step| step.id == *id).or_else(|| self.step(id))
     }
 
-    /// The most clients that a step has.
     pub fn most_clients(&self) -> u32 {
         self.steps.iter().map(|s| s.clients).max().unwrap_or(1)
     }
@@ -56,15 +62,12 @@ pub struct SqlTable {
     pub name: String,
     /// Is the number appended even where there is one copy?
     pub numbered: bool,
-    /// How many there are of this shape.
     pub copies: u32,
-    /// Rows of each.
     pub rows: u64,
     /// Its columns, in order.
     pub columns: Vec<SqlColumn>,
     /// Names of the columns of its primary key; empty for none.
     pub primary_key: Vec<String>,
-    /// Its other indexes.
     pub indexes: Vec<SqlIndex>,
 }
 
@@ -79,16 +82,12 @@ impl SqlTable {
     }
 }
 
-/// A column and what a loaded row has in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlColumn {
-    /// Its name.
     pub name: String,
-    /// Its type.
     pub kind: ColumnKind,
     /// Does the server number rows that are inserted without it?
     pub auto: bool,
-    /// The value of a row that is loaded.
     pub value: Draw,
 }
 
@@ -96,15 +95,12 @@ pub struct SqlColumn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ColumnKind {
-    /// 32 bits.
     Int,
-    /// 64 bits.
     Bigint,
     /// Text of fixed length, in characters.
     Char(u32),
-    /// Text of at most so many characters.
+    /// Text with a maximum number of characters.
     Varchar(u32),
-    /// Long text.
     Text,
     /// A decimal number: digits in all, digits after the point.
     Decimal(u32, u32),
@@ -112,12 +108,10 @@ pub enum ColumnKind {
     Datetime,
 }
 
-/// A secondary index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlIndex {
     /// Its name; `_1`, `_2` … is appended for each copy of the table.
     pub name: String,
-    /// Names of its columns.
     pub columns: Vec<String>,
     /// May no two rows be equal in it?
     pub unique: bool,
@@ -126,9 +120,7 @@ pub struct SqlIndex {
 /// How tables are loaded. The rows are the same whatever this says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadSpec {
-    /// Sessions that load at the same time.
     pub clients: u32,
-    /// By which kind of statement.
     pub method: LoadMethod,
     /// Rows that are loaded in one transaction; a load that was interrupted goes on at such a boundary.
     pub rows_per_commit: u32,
@@ -137,18 +129,12 @@ pub struct LoadSpec {
 }
 
 impl LoadSpec {
-    /// What is usual: the fastest way, by so many sessions, in transactions of 10,000 rows.
+    /// The default: the fastest way, by the given number of sessions, in transactions of 10,000 rows.
     pub const fn usual(clients: u32) -> Self {
-        Self {
-            clients,
-            method: LoadMethod::Fastest,
-            rows_per_commit: 10_000,
-            indexes_first: false,
-        }
+        Self { clients, method: LoadMethod::Fastest, rows_per_commit: 10_000, indexes_first: false }
     }
 }
 
-/// Statements that load rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoadMethod {
@@ -156,26 +142,21 @@ pub enum LoadMethod {
     Fastest,
     /// `COPY … FROM STDIN` or `LOAD DATA LOCAL INFILE`.
     Bulk,
-    /// `INSERT` of many rows.
     Insert,
 }
 
-/// One step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlStep {
     /// Its name; in a sweep with `@` and the number of clients: `point-query@8`.
     pub id: StepId,
-    /// Its name without the number of clients: what the steps of one sweep share.
+    /// Its name without the number of clients, shared by the steps of one sweep.
     pub test: String,
     /// Under which heading reports list it: `point`, `range`, `range-aggregate`, `write`; empty for none.
     pub group: String,
-    /// Clients, one connection each.
     pub clients: u32,
-    /// What it does.
     pub work: SqlWork,
 }
 
-/// What a step does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SqlWork {
@@ -193,7 +174,6 @@ pub enum SqlWork {
 }
 
 impl SqlWork {
-    /// Is what it measures a result?
     pub const fn is_result(&self) -> bool {
         match self {
             Self::Load | Self::Index => true,
@@ -203,35 +183,28 @@ impl SqlWork {
     }
 }
 
-/// Operations that clients run for a time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlRun {
     /// Is it a result, or does it only warm caches?
     pub measured: bool,
-    /// Seconds that are measured.
     pub seconds: u32,
     /// Seconds before these in which the same clients run and nothing is recorded; at most, where the rate
     /// ends them.
     pub warmup_seconds: u32,
-    /// What ends these.
     #[serde(default)]
     pub warmup_end: WarmUpEnd,
-    /// May it change the data?
     pub writes: bool,
     /// Does every client end with a whole operation, and the window with the last of them? For
     /// operations that take seconds.
     pub whole: bool,
-    /// When operations start.
     pub pace: SqlPace,
-    /// What they are, with weights; seldom more than one.
+    /// Operations with weights; seldom more than one.
     pub operations: Vec<SqlOperation>,
 }
 
-/// What ends a warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WarmUpEnd {
-    /// Its time.
     #[default]
     Fixed,
     /// A rate that is steady, or its time, whichever comes first.
@@ -242,7 +215,6 @@ impl WarmUpEnd {
     /// Seconds that it takes at least to see that a rate is steady.
     pub const LEAST_SECONDS: u32 = 13;
 
-    /// The word for it in plans.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Fixed => "fixed",
@@ -251,19 +223,17 @@ impl WarmUpEnd {
     }
 }
 
-/// When operations start.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SqlPace {
     /// Closed loop: each client starts the next when it has the answer to the last.
+    #[default]
     Unlimited,
     /// Open loop: they arrive, whether clients are free or not, and wait in one queue.
     Rate {
-        /// Operations per second of all clients together.
         per_second: u64,
-        /// How they are spread.
         arrivals: Arrivals,
-        /// Operations that may wait; what arrives when so many do is shed and counted.
+        /// Operations that may wait; arrivals beyond that are shed and counted.
         queue: u32,
     },
     /// Open loops at several rates, to find the highest at which the limit on response time is kept;
@@ -271,9 +241,7 @@ pub enum SqlPace {
     Ramp {
         /// The first rate, in operations per second of all clients together.
         from: u64,
-        /// How arrivals are spread.
         arrivals: Arrivals,
-        /// Operations that may wait.
         queue: u32,
         /// Percentile of response time that has a limit, per mille: 990 for p99.
         permille: u32,
@@ -294,7 +262,6 @@ pub enum Arrivals {
     Poisson,
 }
 
-/// An operation: what is timed as one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlOperation {
     /// Its name, which is that of its operation kind.
@@ -303,12 +270,11 @@ pub struct SqlOperation {
     pub weight: u32,
     /// Is it one transaction, BEGIN to COMMIT? Else each statement is its own.
     pub transaction: bool,
-    /// What it sends, in order.
     pub blocks: Vec<SqlBlock>,
 }
 
 impl SqlOperation {
-    /// Statements that one operation sends, BEGIN and COMMIT among them: what the field counts as queries.
+    /// Statements that one operation sends, BEGIN and COMMIT included: the field counts them as queries.
     pub fn statements(&self) -> u32 {
         let sent = |block: &SqlBlock| block.repeat * block.statements.len() as u32;
         self.blocks.iter().map(sent).sum::<u32>() + if self.transaction { 2 } else { 0 }
@@ -320,17 +286,13 @@ impl SqlOperation {
 pub struct SqlBlock {
     /// Index of the table whose copy is chosen, where a statement needs one.
     pub table: u32,
-    /// Which copy.
     pub choice: TableChoice,
     /// How often the statements are sent; values are drawn anew each time, the table is not.
     pub repeat: u32,
-    /// The values.
     pub draws: Vec<SqlDraw>,
-    /// The statements, in order.
     pub statements: Vec<SqlStatement>,
 }
 
-/// Which copy of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TableChoice {
@@ -347,25 +309,20 @@ pub struct SqlDraw {
     pub name: String,
     /// How many: 1 for a single value, more for a list, which `:ids` expands to, comma-separated.
     pub count: u32,
-    /// How it comes about.
     pub draw: Draw,
 }
 
-/// How a value comes about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Draw {
-    /// The number of the row, from 1; only in what is loaded.
+    /// The number of the row, from 1; only in loaded rows.
     Row,
-    /// The number of the row modulo this, plus 1; only in what is loaded.
+    /// The number of the row modulo this, plus 1; only in loaded rows.
     Cycle(u64),
     /// An integer, both ends included.
     Int {
-        /// The lowest.
         low: i64,
-        /// The highest.
         high: i64,
-        /// How likely each is.
         by: Distribution,
     },
     /// This integer; in a list this, then the next ones, one up each.
@@ -374,7 +331,6 @@ pub enum Draw {
     Plus {
         /// Index of the other draw.
         of: u32,
-        /// What is added.
         add: i64,
     },
     /// A number that no other client and no row has: one more than the highest so far.
@@ -383,27 +339,20 @@ pub enum Draw {
     Template(String),
     /// Random lower-case letters and digits, of a random length.
     Text {
-        /// The shortest.
         min: u32,
-        /// The longest.
         max: u32,
     },
-    /// This text.
     Fixed(String),
-    /// A decimal number with so many digits after the point; both ends, in its smallest unit.
+    /// A decimal number and its digits after the point; both ends, in its smallest unit.
     Decimal {
         /// The lowest.
         low: i64,
-        /// The highest.
         high: i64,
-        /// Digits after the point.
         scale: u32,
     },
     /// A date and time, evenly spread; both ends in seconds since 1970-01-01 00:00:00.
     Datetime {
-        /// The earliest.
         low: i64,
-        /// The latest.
         high: i64,
     },
 }
@@ -433,16 +382,14 @@ impl Draw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distribution {
-    /// All alike.
     Uniform,
     /// Rank r with probability proportional to 1/r^s; rank 1 is the low end.
     Zipfian {
         /// The exponent s, per mille.
         exponent: u32,
     },
-    /// A bell around the middle: the mean of so many uniform draws.
+    /// A bell around the middle: the mean of this many uniform draws.
     Gaussian {
-        /// How many.
         draws: u32,
     },
     /// Pareto's: a share h of the range gets a share 1 − h of the draws, within itself likewise.
@@ -454,41 +401,47 @@ pub enum Distribution {
     Special {
         /// How many uniform draws the bell is made of.
         draws: u32,
-        /// The middle of the range, in per cent. Hot values are its upper `draws_percent`.
+        /// The middle of the range, in per cent.
         hot_percent: u32,
         /// Draws that fall into the hot values, in per cent.
         draws_percent: u32,
+        /// Which values of the middle are hot. Plans of backslide 0.1 and earlier do not say it.
+        #[serde(default)]
+        hot: HotValues,
     },
 }
 
-/// One statement.
+/// Which values of the middle are hot in [`Distribution::Special`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HotValues {
+    #[default]
+    All,
+    /// The upper `draws_percent` of them, as in sysbench 1.0.
+    Upper,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlStatement {
     /// Its name in reports, beside the operation's: `order`, `delete`.
     pub name: String,
-    /// What it does to rows, so that they can be accounted for.
+    /// Its effect on rows, for accounting.
     pub verb: Verb,
-    /// Its text in each dialect.
     pub text: SqlTexts,
-    /// What a right answer looks like.
     pub expect: Expect,
     /// Is it sent as text even where the workload's statements are prepared?
     pub always_text: bool,
-    /// Rows that it reads to answer, where that is what the step counts: a full scan.
+    /// Rows that it reads to answer, if the step counts them: a full scan.
     pub scans: bool,
 }
 
-/// What a statement does to rows.
+/// A statement's effect on rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verb {
-    /// Returns rows.
     Select,
-    /// Adds rows.
     Insert,
-    /// Changes rows.
     Update,
-    /// Removes rows.
     Delete,
     /// Anything else; rows cannot be accounted for after it.
     Other,
@@ -497,16 +450,12 @@ pub enum Verb {
 /// A statement's text in each dialect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SqlTexts {
-    /// For MySQL and MariaDB.
     pub mysql: Vec<SqlPiece>,
-    /// For PostgreSQL.
     pub postgres: Vec<SqlPiece>,
-    /// For SQLite.
     pub sqlite: Vec<SqlPiece>,
 }
 
 impl SqlTexts {
-    /// The text for a dialect.
     pub fn of(&self, dialect: Dialect) -> &[SqlPiece] {
         match dialect {
             Dialect::Mysql => &self.mysql,
@@ -516,11 +465,9 @@ impl SqlTexts {
     }
 }
 
-/// A part of a statement's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SqlPiece {
-    /// SQL, as it is.
     Text(String),
     /// The chosen copy of the block's table.
     Table,
@@ -528,7 +475,7 @@ pub enum SqlPiece {
     Draw(u32),
 }
 
-/// What a right answer looks like, counted in rows returned (SELECT) or affected (else).
+/// The expected number of rows returned (SELECT) or affected (otherwise).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Expect {
@@ -540,7 +487,7 @@ pub enum Expect {
     Distinct(u32),
 }
 
-/// What clients do about errors; codes are the server's: `1213`, `40P01`, `SQLITE_BUSY`.
+/// Clients' rules for errors; codes are the server's: `1213`, `40P01`, `SQLITE_BUSY`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorRules {
     /// Codes after which the operation is given up and counted, and the client goes on; besides the usual.
@@ -557,7 +504,7 @@ pub struct ErrorRules {
 }
 
 impl ErrorRules {
-    /// What is usual: nothing besides what every Dbms asks for, and a lost connection fails the trial.
+    /// The default: only the codes that every Dbms asks to retry; a lost connection fails the trial.
     pub const fn usual() -> Self {
         Self {
             ignore: Vec::new(),

@@ -1,4 +1,4 @@
-//! Builds, configs and systems: what is compared.
+//! Builds, configs and systems: the compared things.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,28 +6,37 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BuildFacts, Dbms, Engine, Version};
+use crate::{BuildFacts, Connection, Dbms, Engine, Version};
 
-/// Dbms + version + where it came from + what is known of it.
+/// Dbms, version, origin and known facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
-    /// The product family.
     pub dbms: Dbms,
-    /// What the server says its version is; for a server that is not ours, as it says on connect.
+    /// The version that the server reports; a foreign server reports it on connect.
     pub version: Version,
-    /// Where it came from.
     pub source: BuildSource,
     /// The server's own `--version` line.
     pub version_line: String,
     /// The name that it was installed under; `None` for a build that was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What is known of how it was made.
     #[serde(default)]
     pub facts: BuildFacts,
 }
 
 impl Build {
+    /// A build without further facts.
+    pub fn new(dbms: Dbms, version: Version, source: BuildSource) -> Self {
+        Self {
+            dbms,
+            version,
+            source,
+            version_line: String::new(),
+            name: None,
+            facts: BuildFacts::default(),
+        }
+    }
+
     /// The id: `mariadb-10.11.18`, or the name that it was installed under.
     pub fn id(&self) -> String {
         match &self.name {
@@ -37,7 +46,6 @@ impl Build {
     }
 }
 
-/// Where a build came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BuildSource {
@@ -45,7 +53,6 @@ pub enum BuildSource {
     Embedded,
     /// Found on this machine or given by path; the directory that holds `bin/` or the server.
     Path(String),
-    /// Installed by backslide.
     Installed {
         /// The directory that holds `bin/`.
         directory: String,
@@ -54,6 +61,11 @@ pub enum BuildSource {
         /// SHA-256 of its files.
         digest: String,
     },
+    /// Of the catalog, to be installed; no run is stored with it.
+    Obtainable {
+        /// Where it would come from, as [`BuildSource::Installed`] says it.
+        origin: String,
+    },
     /// A running server that is not ours; the address it was reached at, without password.
     Connect(String),
     /// Not here: another tool measured it; the file that says so.
@@ -61,20 +73,27 @@ pub enum BuildSource {
 }
 
 /// A named set of server settings, rendered for one version and one host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
     /// Its name in the catalog: `z12a`.
     pub name: String,
-    /// One sentence on what it is for.
+    /// One sentence on its purpose.
     pub summary: String,
-    /// The settings in the order in which the server gets them.
+    /// The settings, in the server's order.
     pub settings: Vec<Setting>,
     /// Options that this version does not know and needs nothing in place of, each with its versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
-/// One server setting.
+impl Config {
+    /// The value that a setting has, its name written with `-` or `_`; of several the last counts.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let mut settings = self.settings.iter().rev();
+        settings.find(|setting| setting.name.replace('-', "_") == name)?.value.as_deref()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     /// The option's name as this version spells it.
@@ -90,7 +109,6 @@ pub enum RefusedSetting {
     Unknown {
         /// The name, as the server repeats it.
         option: String,
-        /// The names that it has.
         known: Vec<String>,
     },
     /// It cannot be given, or not with this value.
@@ -113,13 +131,11 @@ impl fmt::Display for Setting {
 
 /// Which CPUs the server and the client use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Placement {
     /// CPUs of the server, as `0-3,8`; empty for all.
-    #[serde(default)]
     pub server: String,
     /// CPUs of the client, as `0-3,8`; empty for all.
-    #[serde(default)]
     pub client: String,
 }
 
@@ -167,76 +183,25 @@ fn counted(list: &str) -> String {
 fn numbers(list: &str) -> BTreeSet<u32> {
     let ranges = list.split(',').filter_map(Placement::range);
     let known = ranges.flat_map(|range| {
-        // Stored lists too may say what makes no sense.
+        // Stored lists may be invalid, too.
         let (low, high) = range.into_inner();
         low..=high.min(Placement::HIGHEST_CPU)
     });
     known.collect()
 }
 
-/// How clients talk to the server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the plan, independent of the others"
-)]
-pub struct Connection {
-    /// Over what.
-    #[serde(default)]
-    pub transport: Transport,
-    /// Is the connection encrypted?
-    #[serde(default)]
-    pub tls: bool,
-    /// Is it compressed?
-    #[serde(default)]
-    pub compression: bool,
-    /// Are all statements of an operation sent before the first answer is read?
-    #[serde(default)]
-    pub pipeline: bool,
-    /// Does each run of a prepared statement ask PostgreSQL to describe its columns, as libpq does?
-    #[serde(default)]
-    pub describe: bool,
-}
-
-impl Connection {
-    /// A Unix socket, and nothing that a plan has to ask for.
-    pub const PLAIN: Self = Self {
-        transport: Transport::Socket,
-        tls: false,
-        compression: false,
-        pipeline: false,
-        describe: false,
-    };
-}
-
-/// Over what clients reach a server on this host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Transport {
-    /// A Unix socket.
-    #[default]
-    Socket,
-    /// TCP over the loopback interface.
-    Tcp,
-}
-
-/// Build × Engine × Config: what is compared.
+/// Build × Engine × Config, the unit of comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct System {
     /// Unique in its plan: the label, else `build/engine/config`.
     pub name: String,
-    /// What runs.
     pub build: Build,
-    /// With which storage engine.
     pub engine: Engine,
     /// Under which settings: the config's, then `set` of the plan on top.
     pub config: Config,
     /// The options of the plan on top of the config; already part of `config.settings`.
     pub set: BTreeMap<String, String>,
-    /// CPUs.
     pub cpus: Placement,
-    /// How clients talk to the server.
     #[serde(default)]
     pub connection: Connection,
     /// A library loaded before all others, such as another allocator: a path, or the name of a library
@@ -254,10 +219,28 @@ impl System {
     /// The name of the second copy of the base.
     pub const CONTROL: &'static str = "control";
 
+    /// A build with its default engine and no settings, reached in the plain way.
+    pub fn new(name: &str, build: Build) -> Self {
+        Self {
+            name: name.to_owned(),
+            engine: build.dbms.default_engine(),
+            build,
+            config: Config::default(),
+            set: BTreeMap::new(),
+            cpus: Placement::default(),
+            connection: Connection::default(),
+            preload: String::new(),
+            huge_pages: false,
+            control: false,
+        }
+    }
+
     /// On which CPUs it was measured, in words. Where there is no server of ours, only the client can be placed.
     pub fn placement(&self) -> String {
         match &self.build.source {
-            BuildSource::Path(_) | BuildSource::Installed { .. } => self.cpus.words(),
+            BuildSource::Path(_)
+            | BuildSource::Installed { .. }
+            | BuildSource::Obtainable { .. } => self.cpus.words(),
             BuildSource::Embedded | BuildSource::Connect(_) if self.cpus.client.is_empty() => {
                 "free".to_owned()
             }
@@ -278,7 +261,9 @@ impl System {
     /// Has it a server process that we start?
     pub const fn has_server(&self) -> bool {
         match &self.build.source {
-            BuildSource::Path(_) | BuildSource::Installed { .. } => true,
+            BuildSource::Path(_)
+            | BuildSource::Installed { .. }
+            | BuildSource::Obtainable { .. } => true,
             BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => false,
         }
     }
@@ -289,37 +274,12 @@ mod tests {
     use super::*;
 
     fn placed(server: &str, client: &str) -> Placement {
-        Placement {
-            server: server.to_owned(),
-            client: client.to_owned(),
-        }
+        Placement { server: server.to_owned(), client: client.to_owned() }
     }
 
     fn system(source: BuildSource, server: &str, client: &str) -> System {
-        System {
-            name: "a".to_owned(),
-            build: Build {
-                dbms: Dbms::Mariadb,
-                version: "10.11.18".parse().unwrap(),
-                source,
-                version_line: String::new(),
-                name: None,
-                facts: BuildFacts::default(),
-            },
-            engine: Engine::Innodb,
-            config: Config {
-                name: String::new(),
-                summary: String::new(),
-                settings: Vec::new(),
-                left_out: Vec::new(),
-            },
-            set: BTreeMap::new(),
-            cpus: placed(server, client),
-            connection: Connection::default(),
-            preload: String::new(),
-            huge_pages: false,
-            control: false,
-        }
+        let build = Build::new(Dbms::Mariadb, "10.11.18".parse().unwrap(), source);
+        System { cpus: placed(server, client), ..System::new("a", build) }
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Every parameter of the TPC-C-like workload, resolved; and what its steps find out.
+//! Every parameter of the TPC-C-like workload, resolved; and the facts that its steps record.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrivals, ErrorRules, LoadSpec, Settle, Statements};
+use crate::{Arrivals, ErrorRules, Isolation, LoadSpec, Settle, Statements};
 
 /// Districts of a warehouse.
 pub const DISTRICTS: u32 = 10;
@@ -11,19 +11,16 @@ pub const DISTRICTS: u32 = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TpccProfile {
-    /// The standard's.
     Standard,
-    /// What tpcc-mysql means to do: its columns, its statements, taxes in the amount of a line.
+    /// The intention of tpcc-mysql: its columns, its statements, taxes in the amount of a line.
     Percona,
 }
 
-/// The five transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TpccTransaction {
     /// Enters an order of 5 to 15 lines.
     NewOrder,
-    /// Takes a customer's payment.
     Payment,
     /// Reads a customer's newest order.
     OrderStatus,
@@ -34,14 +31,8 @@ pub enum TpccTransaction {
 }
 
 impl TpccTransaction {
-    /// All, in the order of every list of five.
-    pub const ALL: [Self; 5] = [
-        Self::NewOrder,
-        Self::Payment,
-        Self::OrderStatus,
-        Self::Delivery,
-        Self::StockLevel,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::NewOrder, Self::Payment, Self::OrderStatus, Self::Delivery, Self::StockLevel];
 
     /// The name of its operation kind.
     pub const fn name(self) -> &'static str {
@@ -55,10 +46,9 @@ impl TpccTransaction {
     }
 }
 
-/// The kind in which New-Orders that are rolled back on purpose are counted once more.
+/// The kind that counts New-Orders rolled back on purpose once more.
 pub const ROLLBACK: &str = "rollback";
 
-/// Which transaction comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TpccMix {
@@ -79,7 +69,6 @@ pub enum TpccHomes {
     Fixed,
 }
 
-/// When transactions start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TpccPace {
@@ -91,24 +80,14 @@ pub enum TpccPace {
         percent: u32,
     },
     /// Open loop, all terminals together.
-    Rate {
-        /// Transactions per second.
-        per_second: u64,
-        /// How they are spread.
-        arrivals: Arrivals,
-        /// Transactions that may wait.
-        queue: u32,
-    },
+    Rate { per_second: u64, arrivals: Arrivals, queue: u32 },
     /// Open loops at several rates: the highest at which nine in ten transactions of each type keep
     /// their limit is looked for and measured.
     Ramp {
         /// The first rate, in transactions per second of all terminals together.
         from: u64,
-        /// How arrivals are spread.
         arrivals: Arrivals,
-        /// Transactions that may wait.
         queue: u32,
-        /// Seconds of each attempt.
         attempt_seconds: u32,
     },
 }
@@ -125,34 +104,9 @@ pub enum TpccForm {
     Procedures,
 }
 
-/// Isolation of the transactions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Isolation {
-    /// READ COMMITTED.
-    ReadCommitted,
-    /// REPEATABLE READ.
-    RepeatableRead,
-    /// SERIALIZABLE.
-    Serializable,
-}
-
-impl Isolation {
-    /// As SQL says it.
-    pub const fn sql(self) -> &'static str {
-        match self {
-            Self::ReadCommitted => "READ COMMITTED",
-            Self::RepeatableRead => "REPEATABLE READ",
-            Self::Serializable => "SERIALIZABLE",
-        }
-    }
-}
-
-/// How Stock-Level asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StockLevel {
-    /// One join.
     Join,
     /// The items first, then each item's stock.
     Loop,
@@ -168,7 +122,6 @@ pub enum PaymentOrder {
     District,
 }
 
-/// The secondary indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TpccIndexes {
@@ -183,7 +136,6 @@ pub enum TpccIndexes {
 pub struct TpccSchema {
     /// Are there the ten foreign keys?
     pub foreign_keys: bool,
-    /// The secondary indexes.
     pub indexes: TpccIndexes,
     /// Has `history`, which has no key, one by number?
     pub history_key: bool,
@@ -202,11 +154,7 @@ pub struct TpccCardinality {
 }
 
 impl TpccCardinality {
-    /// The standard's.
-    pub const STANDARD: Self = Self {
-        items: 100_000,
-        customers: 3_000,
-    };
+    pub const STANDARD: Self = Self { items: 100_000, customers: 3_000 };
 
     /// Orders of a district that are loaded as delivered: 2,100.
     pub const fn delivered(&self) -> u32 {
@@ -217,48 +165,33 @@ impl TpccCardinality {
 /// Every parameter of the TPC-C-like workload, resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccSpec {
-    /// The scale.
     pub warehouses: u32,
-    /// Which description of the work.
     pub profile: TpccProfile,
-    /// Rows of each table.
     pub cardinality: TpccCardinality,
-    /// What the tables look like.
     pub schema: TpccSchema,
-    /// How rows are loaded.
     pub load: LoadSpec,
-    /// The settle phase after the load.
     pub settle: Settle,
     /// Terminals.
     pub clients: u32,
-    /// The warehouses of the terminals.
     pub homes: TpccHomes,
-    /// When transactions start.
     pub pace: TpccPace,
-    /// Which transaction comes next.
     pub mix: TpccMix,
-    /// How statements reach the server.
     pub form: TpccForm,
     /// Literal SQL text or prepared; of [`TpccForm::Single`] and [`TpccForm::Batched`].
     pub statements: Statements,
-    /// `None` for what the server does by itself.
+    /// `None` for the server's default.
     pub isolation: Option<Isolation>,
-    /// How Stock-Level asks.
     pub stock_level: StockLevel,
-    /// Which row a Payment changes first.
     pub payment_order: PaymentOrder,
     /// Is each district of a Delivery a database transaction of its own, or the ten together?
     pub delivery_by_district: bool,
     /// Measured steps `h1 … hN`, one after the other on the same, growing database.
     pub steps: u32,
-    /// Seconds of each.
     pub seconds: u32,
-    /// Seconds before each in which the same is done and not measured.
     pub warmup_seconds: u32,
     /// Response times that nine in ten transactions must keep, in milliseconds, in the order of
     /// [`TpccTransaction::ALL`].
     pub limits_millis: [u32; 5],
-    /// What clients do about errors.
     pub errors: ErrorRules,
     /// Seconds after which a statement counts as hung.
     pub statement_timeout: u32,
@@ -307,7 +240,7 @@ impl TpccSpec {
     }
 }
 
-/// What a step of the TPC-C-like workload finds out besides what its operation kinds count.
+/// Facts of a step of the TPC-C-like workload beyond the counts of its operation kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccFacts {
     /// Response-time limits, in milliseconds, in the order of [`TpccTransaction::ALL`].
@@ -320,28 +253,23 @@ pub struct TpccFacts {
     pub committed: u64,
     /// Growth of the districts' order numbers meanwhile.
     pub counted: u64,
-    /// What clients asked for.
     pub audit: TpccAudit,
 }
 
-/// What the inputs of the transactions were, to be held against the ranges of the standard.
+/// The inputs of the transactions, compared with the ranges of the standard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpccAudit {
-    /// New-Orders.
     pub new_orders: u64,
     /// Those that are rolled back.
     pub rollbacks: u64,
-    /// Lines.
     pub lines: u64,
     /// Lines from another warehouse.
     pub remote_lines: u64,
-    /// Payments.
     pub payments: u64,
     /// Those by another warehouse's customer.
     pub remote_payments: u64,
     /// Those by last name.
     pub payments_by_name: u64,
-    /// Order-Status transactions.
     pub order_statuses: u64,
     /// Those by last name.
     pub order_statuses_by_name: u64,

@@ -14,15 +14,12 @@ use serde::{Deserialize, Serialize};
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// One second.
     pub const SECOND: Self = Self(1_000_000_000);
 
-    /// Whole seconds.
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs * 1_000_000_000)
     }
 
-    /// Whole milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
@@ -105,7 +102,6 @@ impl fmt::Display for Nanos {
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// Mebibytes.
     pub const fn from_mib(mib: u64) -> Self {
         Self(mib << 20)
     }
@@ -177,6 +173,23 @@ fn three_digits(value: f64) -> String {
     } else {
         format!("{value:.2}")
     }
+}
+
+/// A whole number with grouped thousands: `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    group_digits(&number.to_string(), ',')
+}
+
+/// Decimal digits with a separator between groups of three.
+pub fn group_digits(digits: &str, separator: char) -> String {
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(separator);
+        }
+        text.push(digit);
+    }
+    text
 }
 
 #[cfg(test)]

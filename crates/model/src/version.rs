@@ -44,9 +44,7 @@ impl FromStr for Version {
 
     fn from_str(text: &str) -> Result<Self, VersionError> {
         let fail = || VersionError(text.to_owned());
-        let number_end = text
-            .find(|c: char| c.is_ascii_alphabetic())
-            .unwrap_or(text.len());
+        let number_end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (numbers, tail) = text.split_at(number_end);
         let parts = numbers
             .trim_end_matches(['-', '~'])
@@ -56,25 +54,15 @@ impl FromStr for Version {
         let pre = if tail.is_empty() {
             None
         } else {
-            let digits = tail
-                .find(|c: char| c.is_ascii_digit())
-                .unwrap_or(tail.len());
+            let digits = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
             let (word, number) = tail.split_at(digits);
             if !matches!(word, "rc" | "beta" | "alpha" | "devel") {
                 return Err(fail());
             }
-            let number = if number.is_empty() {
-                0
-            } else {
-                number.parse().map_err(|_| fail())?
-            };
+            let number = if number.is_empty() { 0 } else { number.parse().map_err(|_| fail())? };
             Some((word.to_owned(), number))
         };
-        Ok(Self {
-            text: text.to_owned(),
-            parts,
-            pre,
-        })
+        Ok(Self { text: text.to_owned(), parts, pre })
     }
 }
 
@@ -99,24 +87,19 @@ impl fmt::Display for Version {
 
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.parts
-            .cmp(&other.parts)
-            .then_with(|| match (&self.pre, &other.pre) {
-                (None, None) => Ordering::Equal,
-                (None, Some(_)) => Ordering::Greater,
-                (Some(_), None) => Ordering::Less,
-                (Some(a), Some(b)) => (stage(&a.0), a).cmp(&(stage(&b.0), b)),
-            })
+        self.parts.cmp(&other.parts).then_with(|| match (&self.pre, &other.pre) {
+            (None, None) => Ordering::Equal,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(_), None) => Ordering::Less,
+            (Some(a), Some(b)) => (stage(&a.0), a).cmp(&(stage(&b.0), b)),
+        })
     }
 }
 
-/// The order in which pre-releases come: `19devel`, `19alpha1`, `19beta1`, `19rc1`.
+/// The order of pre-releases: `19devel`, `19alpha1`, `19beta1`, `19rc1`.
 fn stage(word: &str) -> usize {
     let words = ["devel", "alpha", "beta", "rc"];
-    words
-        .iter()
-        .position(|known| *known == word)
-        .unwrap_or(words.len())
+    words.iter().position(|known| *known == word).unwrap_or(words.len())
 }
 
 impl PartialOrd for Version {

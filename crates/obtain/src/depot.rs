@@ -23,40 +23,20 @@ use std::fs;
 use std::path::{Path, PathBuf, absolute};
 
 use model::{Build, BuildFacts, BuildSource, Bytes, Helper, ObtainEvent, Origin, Recipe};
-use serde::{Deserialize, Serialize};
 
 use crate::error::ObtainError;
 use crate::tree;
+use crate::work::{Identify, Work};
 pub use held::Held;
 use lock::Lock;
-use maker::{Made, Maker};
+use maker::Made;
+pub use record::Installed;
 use record::{Listing, Record, Records};
 
-/// Asks the server in a directory what it is; the error is its answer or why there is none.
-pub type Identify<'a> = dyn Fn(&Path) -> Result<Build, String> + 'a;
-
-/// A build that is on this machine under a name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Installed {
-    /// Its name: what a plan calls it.
-    pub name: String,
-    /// What its server says that it is; the source is [`model::BuildSource::Installed`], or
-    /// [`model::BuildSource::Path`] for a directory of the user's own.
-    pub build: Build,
-    /// SHA-256 of the archive that it came from, where it was one.
-    pub archive: Option<String>,
-    /// What it takes on the disk; zero for a directory of the user's own.
-    pub size: Bytes,
-    /// When it was installed: RFC 3339, in UTC.
-    pub installed: String,
-}
-
-/// What an install led to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obtained {
-    /// The build.
     pub build: Installed,
-    /// Was it made, for the first time or anew because it no longer answered? Else it was there.
+    /// Was it made, for the first time or anew because it no longer answered? Otherwise it was there.
     pub made: bool,
 }
 
@@ -84,21 +64,14 @@ impl Depot {
     }
 
     /// Where builds are kept unless the user says otherwise: the directory that `BACKSLIDE_CACHE` names,
-    /// else `backslide` in the XDG cache directory.
+    /// otherwise `backslide` in the XDG cache directory.
     pub fn default_root() -> PathBuf {
         let named = |variable: &str| {
-            env::var_os(variable)
-                .map(PathBuf::from)
-                .filter(|path| !path.as_os_str().is_empty())
+            env::var_os(variable).map(PathBuf::from).filter(|path| !path.as_os_str().is_empty())
         };
-        default_root(
-            named("BACKSLIDE_CACHE"),
-            named("XDG_CACHE_HOME"),
-            env::home_dir(),
-        )
+        default_root(named("BACKSLIDE_CACHE"), named("XDG_CACHE_HOME"), env::home_dir())
     }
 
-    /// The directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -106,10 +79,7 @@ impl Depot {
     /// Every build that is installed, by name, but for those of [`Depot::damaged`].
     pub fn installed(&self) -> Result<Vec<Installed>, ObtainError> {
         let records = self.records().all()?.whole;
-        Ok(records
-            .into_iter()
-            .map(|record| record.installed(&self.root))
-            .collect())
+        Ok(records.into_iter().map(|record| record.installed(&self.root)).collect())
     }
 
     /// What is wrong with records that cannot be read: while there are such, no files of builds are removed.
@@ -127,7 +97,6 @@ impl Depot {
         })
     }
 
-    /// The build with this name.
     pub fn find(&self, name: &str) -> Result<Option<Installed>, ObtainError> {
         let record = self.records().find(name)?;
         Ok(record.map(|record| record.installed(&self.root)))
@@ -151,17 +120,12 @@ impl Depot {
         if let Some(there) = self.standing(recipe, identify, listen)? {
             return Ok(standing(there));
         }
-        let maker = Maker {
-            root: &self.root,
-            helpers,
-            identify,
-        };
-        let made = maker.install(recipe, &self.records().all()?.whole, listen)?;
+        let mut work = Work { root: &self.root, helpers, identify, listen };
+        let made = work.install(recipe, &self.records().all()?.whole)?;
         let build = self.register(&recipe.name, made, &recipe.facts, false)?;
         Ok(Obtained { build, made: true })
     }
 
-    /// Adds a build of the user's own under `name`.
     pub fn add(
         &self,
         name: &str,
@@ -174,16 +138,10 @@ impl Depot {
         self.unused(name)?;
         let _lock = self.begin(listen)?;
         self.unused(name)?;
-        let maker = Maker {
-            root: &self.root,
-            helpers,
-            identify,
-        };
+        let mut work = Work { root: &self.root, helpers, identify, listen };
         let made = match what {
-            Added::Path(path) => in_place(path, identify, listen)?,
-            Added::Archive(place) => {
-                maker.add(&origin_of(place)?, &self.records().all()?.whole, listen)?
-            }
+            Added::Path(path) => in_place(path, &mut work)?,
+            Added::Archive(place) => work.add(&origin_of(place)?, &self.records().all()?.whole)?,
         };
         let facts = made.build.facts.clone();
         self.register(name, made, &facts, true)
@@ -211,9 +169,7 @@ impl Depot {
         if let Some(tree) = tree.as_deref().filter(|_| is_last)
             && held::take(tree).is_none()
         {
-            return Err(ObtainError::Held {
-                what: name.to_owned(),
-            });
+            return Err(ObtainError::Held { what: name.to_owned() });
         }
         records.remove(name)?;
         // With its name gone, a tree that no other name has is swept like any left-over.
@@ -255,9 +211,7 @@ impl Depot {
             return Err(in_use(&record.installed(&self.root)));
         }
         let there = record.installed(&self.root);
-        listen(ObtainEvent::Checking {
-            what: there.name.clone(),
-        });
+        listen(ObtainEvent::Checking { what: there.name.clone() });
         let directory = directory_of(&there.build.source);
         let answer = identify(Path::new(directory));
         let same = answer.is_ok_and(|build| build.version_line == there.build.version_line);
@@ -278,10 +232,7 @@ impl Depot {
         } else {
             format!("there are {}", names.join(", "))
         };
-        Ok(ObtainError::NotInstalled {
-            name: name.to_owned(),
-            there,
-        })
+        Ok(ObtainError::NotInstalled { name: name.to_owned(), there })
     }
 
     /// Removes what an earlier process left behind: unfinished work, and trees without a name. Under the
@@ -321,11 +272,7 @@ impl Depot {
         facts: &BuildFacts,
         added: bool,
     ) -> Result<Installed, ObtainError> {
-        let build = Build {
-            name: Some(name.to_owned()),
-            facts: facts.clone(),
-            ..made.build
-        };
+        let build = Build { name: Some(name.to_owned()), facts: facts.clone(), ..made.build };
         let record = Record {
             installed: Installed {
                 name: name.to_owned(),
@@ -359,18 +306,12 @@ fn default_root(own: Option<PathBuf>, xdg: Option<PathBuf>, home: Option<PathBuf
 }
 
 /// A directory of the user's own, which stays where it is.
-fn in_place(
-    path: &Path,
-    identify: &Identify<'_>,
-    listen: &mut dyn FnMut(ObtainEvent),
-) -> Result<Made, ObtainError> {
+fn in_place(path: &Path, work: &mut Work<'_>) -> Result<Made, ObtainError> {
     let path = absolute(path).map_err(ObtainError::io("find", path))?;
     let what = path.display().to_string();
-    listen(ObtainEvent::Checking { what: what.clone() });
-    let mut build = identify(&path).map_err(|cause| ObtainError::Server {
-        what: what.clone(),
-        cause,
-    })?;
+    (work.listen)(ObtainEvent::Checking { what: what.clone() });
+    let mut build = (work.identify)(&path)
+        .map_err(|cause| ObtainError::Server { what: what.clone(), cause })?;
     if !matches!(build.source, BuildSource::Path(_)) {
         build.source = BuildSource::Path(what);
     }
@@ -384,7 +325,6 @@ fn in_place(
     })
 }
 
-/// Where an archive of the user's own is.
 fn origin_of(place: &str) -> Result<Origin, ObtainError> {
     if place.starts_with("http://") || place.starts_with("https://") {
         return Ok(Origin::Url(place.to_owned()));
@@ -399,17 +339,16 @@ fn in_use(there: &Installed) -> ObtainError {
         BuildSource::Installed { origin, .. } => format!("the build from {origin}"),
         source => format!("the build in {}", directory_of(source)),
     };
-    ObtainError::NameInUse {
-        name: there.name.clone(),
-        by,
-    }
+    ObtainError::NameInUse { name: there.name.clone(), by }
 }
 
-/// Where a build is on the disk.
 fn directory_of(source: &BuildSource) -> &str {
     match source {
         BuildSource::Installed { directory, .. } | BuildSource::Path(directory) => directory,
-        BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => "",
+        BuildSource::Obtainable { .. }
+        | BuildSource::Embedded
+        | BuildSource::Connect(_)
+        | BuildSource::Imported(_) => "",
     }
 }
 
@@ -429,10 +368,7 @@ mod tests {
         let root = |own, xdg, home| default_root(own, xdg, home).display().to_string();
         assert_eq!(root(path("/b"), path("/x"), path("/home/u")), "/b");
         assert_eq!(root(None, path("/x"), path("/home/u")), "/x/backslide");
-        assert_eq!(
-            root(None, path("x"), path("/home/u")),
-            "/home/u/.cache/backslide"
-        );
+        assert_eq!(root(None, path("x"), path("/home/u")), "/home/u/.cache/backslide");
         assert!(root(None, None, None).ends_with("/backslide"));
     }
 }

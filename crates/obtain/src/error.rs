@@ -13,173 +13,57 @@ use crate::library::LibraryError;
 /// downloaded so far may be kept, so that the next attempt goes on from there.
 #[derive(Debug, thiserror::Error)]
 pub enum ObtainError {
-    /// An archive asks for something that no honest archive asks for.
     #[error("{} is refused: its entry `{entry}` {flaw}; nothing of it was kept", .archive.display())]
-    Hostile {
-        /// The archive.
-        archive: PathBuf,
-        /// The entry, with unprintable characters escaped.
-        entry: String,
-        /// What is wrong with it.
-        flaw: Flaw,
-    },
-    /// An archive that is more than it can be.
+    Hostile { archive: PathBuf, entry: String, flaw: Flaw },
     #[error("{} is refused: it {flaw}; nothing of it was kept", .archive.display())]
-    Bomb {
-        /// The archive.
-        archive: PathBuf,
-        /// Which bound it breaks.
-        flaw: Flaw,
-    },
-    /// An archive that cannot be read to its end.
+    Bomb { archive: PathBuf, flaw: Flaw },
     #[error("{} is truncated or damaged ({cause}): fetch it again", .archive.display())]
-    Damaged {
-        /// The archive.
-        archive: PathBuf,
-        /// Where, and what its reader says.
-        cause: String,
-    },
-    /// A file that is no archive, or of a kind that is not read.
+    Damaged { archive: PathBuf, cause: String },
     #[error("{} is not an archive that can be read: it is {found}, not one of {known}", .archive.display())]
-    Format {
-        /// The file.
-        archive: PathBuf,
-        /// What its first bytes say.
-        found: String,
-        /// The formats.
-        known: &'static str,
-    },
-    /// A rule of a recipe that does not fit the archive.
+    Format { archive: PathBuf, found: String, known: &'static str },
     #[error("the archive is not laid out as expected: the rule {rule} {cause}")]
-    Placing {
-        /// The rule.
-        rule: String,
-        /// What is wrong.
-        cause: String,
-    },
-    /// The disk is too small.
+    Placing { rule: String, cause: String },
     #[error("not enough space in {}: {need} are needed, {free} are free", .directory.display())]
-    NoSpace {
-        /// Where.
-        directory: PathBuf,
-        /// At least.
-        need: Bytes,
-        /// For this user.
-        free: Bytes,
-    },
-    /// An archive that is not the one that the catalog means.
+    NoSpace { directory: PathBuf, need: Bytes, free: Bytes },
     #[error(
-        "{what} is not what it should be: its SHA-256 is {found}, expected is {expected}; the download was removed: try again, or look at what your mirror gives"
+        "{what} has the wrong SHA-256: found {found}, expected {expected}; the download was removed: try again, or check your mirror"
     )]
-    WrongDigest {
-        /// Coordinates.
-        what: String,
-        /// As the catalog has it.
-        expected: String,
-        /// As it is.
-        found: String,
-    },
-    /// A server that says it is another one than the catalog says.
-    #[error("{name} is not what it should be: the server says `{found}`, expected is {expected}")]
-    WrongVersion {
-        /// The build.
-        name: String,
-        /// Dbms and version.
-        expected: String,
-        /// The server's version line.
-        found: String,
-    },
-    /// An archive or directory without a server that runs.
+    WrongDigest { what: String, expected: String, found: String },
+    #[error("{name} is the wrong server: it reports `{found}`, expected {expected}")]
+    WrongVersion { name: String, expected: String, found: String },
     #[error("no server in {what}: looked for {looked_for}")]
-    NoServer {
-        /// The archive.
-        what: String,
-        /// Programs and places.
-        looked_for: String,
-    },
-    /// A server that does not tell its version.
+    NoServer { what: String, looked_for: String },
     #[error("{what} does not run here: {cause}")]
-    Server {
-        /// The build or archive.
-        what: String,
-        /// The server's answer, or why there is none.
-        cause: String,
-    },
-    /// A name that a build cannot have.
+    Server { what: String, cause: String },
     #[error(
         "`{name}` cannot be the name of a build: use 1 to 100 letters, digits, `.`, `-` and `_`, with a letter or digit first"
     )]
-    Name {
-        /// The name.
-        name: String,
-    },
-    /// A name that another build has.
+    Name { name: String },
     #[error(
         "`{name}` is in use by {by}: say `backslide remove {name}` first, or choose another name"
     )]
-    NameInUse {
-        /// The name.
-        name: String,
-        /// What it stands for.
-        by: String,
-    },
-    /// A name that no build has.
+    NameInUse { name: String, by: String },
     #[error("no build is installed under the name `{name}`: {there}")]
-    NotInstalled {
-        /// The name.
-        name: String,
-        /// What there is.
-        there: String,
-    },
-    /// A build that a run uses.
+    NotInstalled { name: String, there: String },
     #[error("{what} is in use by a run: try again when that is done")]
-    Held {
-        /// The build.
-        what: String,
-    },
-    /// The files of a build that are no longer there.
+    Held { what: String },
     #[error("the build {build} in {} was removed: say `backslide install {build}`, or `backslide add {build}` for one of your own", .directory.display())]
-    Gone {
-        /// Its name.
-        build: String,
-        /// Where it was.
-        directory: PathBuf,
-    },
-    /// A record that cannot be read.
+    Gone { build: String, directory: PathBuf },
     #[error("{} is not a record of a build ({cause}): remove that file and install the build again", .path.display())]
-    Record {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// A source did not give what was asked of it.
+    Record { path: PathBuf, cause: String },
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// A server has not got the libraries that it needs.
     #[error(transparent)]
     Library(#[from] LibraryError),
-    /// The system refused a file or directory.
     #[error("cannot {action} {}: {cause}", .path.display())]
-    Io {
-        /// A verb: `create`, `write`.
-        action: &'static str,
-        /// File or directory.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    Io { action: &'static str, path: PathBuf, cause: io::Error },
 }
 
 impl ObtainError {
     /// For `map_err`: the system refused `action` on `path`.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |cause| Self::Io {
-            action,
-            path,
-            cause,
-        }
+        move |cause| Self::Io { action, path, cause }
     }
 
     /// Is the archive not what it should be, so that it is of no use to have it?
@@ -195,16 +79,45 @@ impl ObtainError {
         )
     }
 
+    /// For `map_err`: the archive that is read cannot be read further. The readers of an archive do not
+    /// know its path: [`Self::of`] adds it.
+    #[expect(clippy::needless_pass_by_value, reason = "`map_err` gives the error itself")]
+    pub(crate) fn damaged(cause: impl ToString) -> Self {
+        Self::Damaged { archive: PathBuf::new(), cause: cause.to_string() }
+    }
+
+    pub(crate) fn bomb(flaw: Flaw) -> Self {
+        Self::Bomb { archive: PathBuf::new(), flaw }
+    }
+
+    pub(crate) fn hostile(entry: String, flaw: Flaw) -> Self {
+        Self::Hostile { archive: PathBuf::new(), entry, flaw }
+    }
+
+    pub(crate) fn of(mut self, path: &Path) -> Self {
+        if let Some(archive) = self.archive() {
+            path.clone_into(archive);
+        }
+        self
+    }
+
     /// Of an archive that was unpacked below `unpacked`: it is named as a part of the one that it came in.
     pub(crate) fn within(mut self, unpacked: &Path, outer: &Path) -> Self {
-        if let Self::Hostile { archive, .. }
-        | Self::Bomb { archive, .. }
-        | Self::Damaged { archive, .. }
-        | Self::Format { archive, .. } = &mut self
+        if let Some(archive) = self.archive()
             && let Ok(inner) = archive.strip_prefix(unpacked)
         {
             *archive = outer.join(inner);
         }
         self
+    }
+
+    fn archive(&mut self) -> Option<&mut PathBuf> {
+        match self {
+            Self::Hostile { archive, .. }
+            | Self::Bomb { archive, .. }
+            | Self::Damaged { archive, .. }
+            | Self::Format { archive, .. } => Some(archive),
+            _ => None,
+        }
     }
 }

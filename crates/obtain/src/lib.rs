@@ -13,8 +13,12 @@ mod error;
 mod fetch;
 mod library;
 mod place;
+#[cfg(test)]
+mod tests;
 mod tree;
+mod work;
 
 pub use archive::Flaw;
-pub use depot::{Added, Depot, Held, Identify, Installed, Obtained};
+pub use depot::{Added, Depot, Held, Installed, Obtained};
 pub use error::ObtainError;
+pub use work::Identify;

@@ -17,7 +17,7 @@ use model::Placing;
 use crate::archive;
 use crate::error::ObtainError;
 use crate::tree;
-use pattern::{Pattern, matches, plain};
+use pattern::{Pattern, matches, misplaced, plain};
 
 /// Directories that programs lie in, at whatever depth. Archives made on other systems do not say which
 /// files are programs.
@@ -76,7 +76,7 @@ fn unpack_inner(raw: &Path, rule: &Placing, inner: &Path, into: &Path) -> Result
     for found in pattern.find(raw)? {
         let archive = raw.join(&found);
         if !archive.is_file() {
-            return Err(misplaced(rule, "names something that is no archive"));
+            return Err(misplaced(rule, "names something other than an archive"));
         }
         make_directory(inner)?;
         let wanted = wanted(std::slice::from_ref(rule), |_| "")?;
@@ -100,10 +100,7 @@ fn wanted<'a>(
         let outer = rule.unpack && !from(rule).is_empty();
         let skip = if outer { &[][..] } else { &rule.skip[..] };
         let skip = skip.iter().map(|path| Pattern::parse(rule, path));
-        Ok((
-            Pattern::parse(rule, from(rule))?,
-            skip.collect::<Result<Vec<_>, ObtainError>>()?,
-        ))
+        Ok((Pattern::parse(rule, from(rule))?, skip.collect::<Result<Vec<_>, ObtainError>>()?))
     });
     let patterns = patterns.collect::<Result<Vec<_>, ObtainError>>()?;
     Ok(move |path: &Path| {
@@ -115,7 +112,6 @@ fn wanted<'a>(
     })
 }
 
-/// Makes the link that a rule asks for.
 fn link(rule: &Placing, into: &Path) -> Result<(), ObtainError> {
     let from = plain(rule, &rule.from)?;
     let to = plain(rule, &rule.to)?;
@@ -124,7 +120,7 @@ fn link(rule: &Placing, into: &Path) -> Result<(), ObtainError> {
     }
     let full = into.join(&to);
     if to.as_os_str().is_empty() || fs::symlink_metadata(&full).is_ok() {
-        return Err(misplaced(rule, "would replace what is there already"));
+        return Err(misplaced(rule, "would replace an existing file"));
     }
     make_above(&full)?;
     symlink(tree::relative(&to, &from), &full).map_err(ObtainError::io("link", &full))
@@ -145,27 +141,16 @@ struct Mover<'a> {
 impl<'a> Mover<'a> {
     fn new(raw: &'a Path, into: &'a Path) -> Result<Self, ObtainError> {
         let real = raw.canonicalize().map_err(ObtainError::io("find", raw))?;
-        Ok(Self {
-            raw,
-            real,
-            into,
-            placed: HashMap::new(),
-            links: Vec::new(),
-        })
+        Ok(Self { raw, real, into, placed: HashMap::new(), links: Vec::new() })
     }
 
-    /// Places what is at `from`.
     fn carry_out(&mut self, rule: &Placing, from: &str) -> Result<(), ObtainError> {
         let to = plain(rule, &rule.to)?;
         let pattern = Pattern::parse(rule, from)?;
         let skip = rule.skip.iter().map(|path| Pattern::parse(rule, path));
         let skip = skip.collect::<Result<Vec<_>, _>>()?;
         for found in pattern.find(self.raw)? {
-            let job = Job {
-                rule,
-                skip: &skip,
-                base: &found,
-            };
+            let job = Job { rule, skip: &skip, base: &found };
             match found.file_name() {
                 Some(name) if !pattern.content => self.put(&job, &found, &to.join(name))?,
                 _ => self.put_content(&job, &found, &to)?,
@@ -213,9 +198,7 @@ impl<'a> Mover<'a> {
         for (from, to) in &self.links {
             let source = self.raw.join(from);
             let full = self.into.join(to);
-            let target = source
-                .canonicalize()
-                .map_err(ObtainError::io("follow", &source))?;
+            let target = source.canonicalize().map_err(ObtainError::io("follow", &source))?;
             if fs::symlink_metadata(&full).is_ok() {
                 continue;
             }
@@ -233,7 +216,6 @@ impl<'a> Mover<'a> {
     }
 }
 
-/// One match of a rule.
 struct Job<'a> {
     rule: &'a Placing,
     skip: &'a [Pattern],
@@ -244,23 +226,6 @@ impl Job<'_> {
     fn skips(&self, path: &Path, directory: bool) -> bool {
         let below = path.strip_prefix(self.base);
         below.is_ok_and(|below| self.skip.iter().any(|skip| skip.is(below, directory)))
-    }
-}
-
-fn describe(rule: &Placing) -> String {
-    let to = rule.to.trim_end_matches('/');
-    let to = if to.is_empty() { "." } else { to };
-    match (rule.link, rule.unpack) {
-        (true, _) => format!("`link {to} → {}`", rule.from),
-        (false, true) => format!("`content of {} → {to}/`", rule.from),
-        (false, false) => format!("`{} → {to}/`", rule.from),
-    }
-}
-
-fn misplaced(rule: &Placing, cause: &str) -> ObtainError {
-    ObtainError::Placing {
-        rule: describe(rule),
-        cause: cause.to_owned(),
     }
 }
 

@@ -49,7 +49,6 @@ pub(crate) fn walk(root: &Path) -> Result<Vec<Item>, ObtainError> {
     Ok(items)
 }
 
-/// The names in a directory, sorted.
 pub(crate) fn names(directory: &Path) -> Result<Vec<OsString>, ObtainError> {
     let read = || -> io::Result<Vec<OsString>> {
         let mut names = fs::read_dir(directory)?
@@ -149,9 +148,7 @@ pub(crate) fn share(file: &Path, name: &Path) -> Result<(), ObtainError> {
         }
         done => done,
     };
-    share()
-        .or_else(|_| fs::copy(file, name).map(drop))
-        .map_err(ObtainError::io("create", name))
+    share().or_else(|_| fs::copy(file, name).map(drop)).map_err(ObtainError::io("create", name))
 }
 
 /// Removes a tree, or what there is of it; directories in it may be closed to their owner.
@@ -162,10 +159,7 @@ pub(crate) fn remove(root: &Path) -> Result<(), ObtainError> {
         Err(cause) => Err(cause),
     };
     let mut removed = remove();
-    if removed
-        .as_ref()
-        .is_err_and(|cause| cause.kind() == io::ErrorKind::PermissionDenied)
-    {
+    if removed.as_ref().is_err_and(|cause| cause.kind() == io::ErrorKind::PermissionDenied) {
         open_directories(root);
         removed = remove();
     }

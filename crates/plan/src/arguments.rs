@@ -1,8 +1,8 @@
 //! A plan without a file: of systems that the arguments of a command describe.
 
-use crate::document::{self, Entry, Node, Value};
+use crate::PlanError;
+use crate::document::{self, Node, Value};
 use crate::file::{self, PlanFile};
-use crate::{Place, PlanError};
 
 /// What no argument says: one round of a workload that only stands for one, and is not measured.
 const REST: &str = "name = \"arguments\"\nrounds = 1\nquarantine = false\n\
@@ -13,32 +13,34 @@ const REST: &str = "name = \"arguments\"\nrounds = 1\nquarantine = false\n\
 pub struct Argument<'a> {
     /// The argument that it was given in, as people know it: `--config`. Errors begin with it.
     pub name: &'a str,
-    /// What was given.
     pub text: &'a str,
 }
 
-/// A system as the arguments of a command describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemArguments<'a> {
-    /// A build, as a plan would name it.
     pub build: Argument<'a>,
-    /// The engine, where it is given.
     pub engine: Option<Argument<'a>>,
-    /// The config, where it is given.
     pub config: Option<Argument<'a>>,
     /// Settings on top of the config: the option, and its value unless it takes none.
     pub set: Vec<(Argument<'a>, Option<&'a str>)>,
+    /// Its name, where build, engine and config do not tell it from another system.
+    pub label: Option<Argument<'a>>,
 }
 
 impl<'a> SystemArguments<'a> {
-    /// The system of a build with all else as it is usual.
     pub const fn of(build: Argument<'a>) -> Self {
-        Self {
-            build,
-            engine: None,
-            config: None,
-            set: Vec::new(),
-        }
+        Self { build, engine: None, config: None, set: Vec::new(), label: None }
+    }
+
+    /// Its keys in a plan, besides `set`.
+    fn keys(&self) -> impl Iterator<Item = (&'static str, Argument<'a>)> + use<'a> {
+        let keys = [
+            ("build", Some(self.build)),
+            ("engine", self.engine),
+            ("config", self.config),
+            ("label", self.label),
+        ];
+        keys.into_iter().filter_map(|(key, argument)| Some((key, argument?)))
     }
 }
 
@@ -46,62 +48,64 @@ impl<'a> SystemArguments<'a> {
 /// and where it is expanded, name the argument at fault in place of a file and its line.
 pub fn of_arguments(systems: &[SystemArguments<'_>]) -> Result<PlanFile, PlanError> {
     let mut root = document::parse(REST, "arguments")?;
-    if let Value::Table(entries) = &mut root.value {
-        let place = root.place.clone();
-        let systems = systems.iter().map(system).collect::<Result<_, _>>()?;
-        entries.push(entry("system", place, Value::List(systems)));
-    }
+    let systems = systems.iter().map(system).collect::<Result<_, _>>()?;
+    root.put("system", Node { place: root.place.clone(), value: Value::List(systems) });
     file::from_document(&root, REST)
+}
+
+/// The text of a plan of these systems: `head` is one without a name, rounds and systems. It looks at its verdicts after
+/// `min` rounds.
+pub fn plan_text(
+    name: &str,
+    head: &str,
+    (min, max): (u32, u32),
+    systems: &[SystemArguments<'_>],
+) -> String {
+    let rounds =
+        if min < max { format!("{{ min = {min}, max = {max} }}") } else { max.to_string() };
+    let mut text =
+        format!("name   = {}\nrounds = {rounds}\n\n{}\n", toml_string(name), head.trim_end());
+    for system in systems {
+        text += "\n[[system]]\n";
+        let keys = system.keys();
+        text.extend(
+            keys.map(|(key, argument)| format!("{key:<6} = {}\n", toml_string(argument.text))),
+        );
+        let set = system.set.iter().map(|(option, value)| {
+            let value = value.map_or_else(|| "true".to_owned(), toml_string);
+            format!("{} = {value}", toml_string(option.text))
+        });
+        let set: Vec<String> = set.collect();
+        if !set.is_empty() {
+            text.push_str(&["set    = { ", &set.join(", "), " }\n"].concat());
+        }
+    }
+    text
+}
+
+/// A string of TOML.
+pub fn toml_string(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
 }
 
 /// The `[[system]]` of a plan.
 fn system(arguments: &SystemArguments<'_>) -> Result<Node, PlanError> {
-    let build = Some(arguments.build);
-    let texts = [
-        ("build", build),
-        ("engine", arguments.engine),
-        ("config", arguments.config),
-    ];
-    let texts = texts.into_iter().filter_map(|(key, argument)| {
-        let Argument { name, text } = argument?;
-        Some(entry(key, Place::argument(name), text_of(text)))
-    });
-    let mut entries: Vec<Entry> = texts.collect();
+    let mut system = Node::of_argument(arguments.build.name, Value::default());
+    for (key, Argument { name, text }) in arguments.keys() {
+        system.put(key, Node::of_argument(name, Value::text(text)));
+    }
     if let Some((first, _)) = arguments.set.first() {
-        let settings = Value::Table(settings(arguments)?);
-        entries.push(entry("set", Place::argument(first.name), settings));
-    }
-    Ok(Node {
-        place: Place::argument(arguments.build.name),
-        value: Value::Table(entries),
-    })
-}
-
-/// The entries of `set`. A table has each key once, and so must what stands for one.
-fn settings(arguments: &SystemArguments<'_>) -> Result<Vec<Entry>, PlanError> {
-    let mut entries: Vec<Entry> = Vec::with_capacity(arguments.set.len());
-    for (option, value) in &arguments.set {
-        let place = Place::argument(option.name);
-        if entries.iter().any(|entry| entry.key == option.text) {
-            return Err(PlanError::Conflict {
-                place,
-                message: format!("`{}` is there twice: leave one of them out", option.text),
-            });
+        let mut set = Node::of_argument(first.name, Value::default());
+        for (option, value) in &arguments.set {
+            let node = Node::of_argument(option.name, Value::setting(*value));
+            // A table has each key once, and so must what stands for one.
+            if set.child(option.text).is_some() {
+                let message = format!("`{}` is there twice: leave one of them out", option.text);
+                return Err(PlanError::conflict(&node.place, message));
+            }
+            set.put(option.text, node);
         }
-        let value = value.map_or(Value::Switch(true), text_of);
-        entries.push(entry(option.text, place, value));
+        system.put("set", set);
     }
-    Ok(entries)
-}
-
-fn entry(key: &str, place: Place, value: Value) -> Entry {
-    Entry {
-        key: key.to_owned(),
-        place: place.clone(),
-        node: Node { place, value },
-    }
-}
-
-fn text_of(text: &str) -> Value {
-    Value::Text(text.to_owned())
+    Ok(system)
 }

@@ -2,11 +2,9 @@
 
 use model::System;
 
-use crate::error::Choices;
 use crate::file::PlanFile;
 use crate::{Place, PlanError};
 
-/// A system with the other names that a plan may call it by.
 pub(crate) struct Named {
     pub(crate) system: System,
     /// Full name, full name with the build as written, build id, build as written.
@@ -35,32 +33,25 @@ pub(crate) fn find<'a>(file: &PlanFile, named: &'a [Named]) -> Result<&'a System
         .map(|one| &one.system);
     match (found.next(), found.next()) {
         (Some(system), None) => Ok(system),
-        (None, _) => Err(PlanError::UnknownName {
-            place: place.to_string(),
-            what: "system".to_owned(),
-            name: wanted.clone(),
-            choices: Choices::new(wanted, named.iter().map(|one| one.system.name.clone())),
-        }),
-        (Some(first), Some(second)) => Err(PlanError::Conflict {
-            place: place.clone(),
-            message: format!(
+        (None, _) => Err(PlanError::unknown(
+            &place,
+            "system",
+            wanted,
+            named.iter().map(|one| one.system.name.clone()),
+        )),
+        (Some(first), Some(second)) => Err(PlanError::conflict(
+            place,
+            format!(
                 "`base = \"{wanted}\"` fits more than one system, such as `{}` and `{}`: give one \
                  of these names",
                 first.name, second.name
             ),
-        }),
+        )),
     }
 }
 
 /// Is one the other under another name?
 pub(crate) fn is_copy(a: &System, b: &System) -> bool {
-    a.name != b.name
-        && a.build == b.build
-        && a.engine == b.engine
-        && a.config == b.config
-        && a.set == b.set
-        && a.cpus == b.cpus
-        && a.connection == b.connection
-        && a.preload == b.preload
-        && a.huge_pages == b.huge_pages
+    let renamed = System { name: b.name.clone(), control: b.control, ..a.clone() };
+    a.name != b.name && renamed == *b
 }

@@ -35,14 +35,12 @@ pub struct ConfigFile {
     pub(crate) dbms: Dbms,
     pub(crate) name: String,
     pub(crate) summary: String,
-    /// The config that this one changes.
     pub(crate) extends: Option<Mention>,
     /// Topics of that config which this one does not have.
     pub(crate) drop: Vec<Mention>,
     pub(crate) settings: Vec<Rule>,
 }
 
-/// A name, and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Mention {
     pub(crate) name: String,
@@ -55,7 +53,6 @@ pub(crate) struct Rule {
     pub(crate) place: Place,
     pub(crate) name: String,
     pub(crate) value: RuleValue,
-    /// The versions that have the option.
     pub(crate) known: Span,
     /// Those of them that get this setting of it.
     pub(crate) used: Span,
@@ -63,18 +60,14 @@ pub(crate) struct Rule {
     pub(crate) topic: String,
     /// A version without such an option is fine.
     pub(crate) optional: bool,
-    /// Only for this engine.
     pub(crate) engine: Option<Engine>,
 }
 
 /// Where the value of a setting comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RuleValue {
-    /// The option takes none.
     Bare,
-    /// As it stands.
     Fixed(String),
-    /// A share of the host's memory.
     Memory {
         percent: u64,
         min: Bytes,
@@ -83,16 +76,18 @@ pub(crate) enum RuleValue {
         step: Option<Bytes>,
     },
     /// A share of the CPUs that are ours.
-    Cores { percent: u64, min: u64, max: u64 },
+    Cores {
+        percent: u64,
+        min: u64,
+        max: u64,
+    },
 }
 
 impl ConfigFile {
-    /// Its name: `z12a`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// One sentence on what it is for.
     pub fn summary(&self) -> &str {
         &self.summary
     }
@@ -105,10 +100,8 @@ impl ConfigFile {
     ) -> Result<Self, PlanError> {
         let root = document::parse(text, origin)?;
         let fields = Fields::new(&root, CONTEXT, &["summary", "extends", "drop", SETTING])?;
-        let file = Self {
-            extends: fields.get("extends").map(|e| mention(&e)).transpose()?,
-            ..Self::read(dbms, name, &fields)?
-        };
+        let file =
+            Self { extends: fields.maybe("extends", mention)?, ..Self::read(dbms, name, &fields)? };
         match (&file.extends, fields.get("drop")) {
             (None, Some(drop)) => {
                 Err(drop
@@ -134,37 +127,22 @@ impl ConfigFile {
         Ok(Self {
             dbms,
             name: name.to_owned(),
-            summary: fields.need("summary")?.text()?.to_owned(),
+            summary: fields.text("summary")?.to_owned(),
             extends: None,
-            drop: each(fields, "drop", mention)?,
-            settings: each(fields, SETTING, rule)?,
+            drop: fields.each("drop", mention)?,
+            settings: fields.each(SETTING, rule)?,
         })
     }
 }
 
-/// What `read` makes of each item of the list under `key`; nothing where there is none.
-fn each<T>(
-    fields: &Fields<'_>,
-    key: &str,
-    read: fn(&Item<'_>) -> Result<T, PlanError>,
-) -> Result<Vec<T>, PlanError> {
-    match fields.get(key) {
-        None => Ok(Vec::new()),
-        Some(list) => list.list()?.iter().map(read).collect(),
-    }
+fn mention(item: Item<'_>) -> Result<Mention, PlanError> {
+    Ok(Mention { name: item.text()?.to_owned(), place: item.place() })
 }
 
-fn mention(item: &Item<'_>) -> Result<Mention, PlanError> {
-    Ok(Mention {
-        name: item.text()?.to_owned(),
-        place: item.place(),
-    })
-}
-
-fn rule(item: &Item<'_>) -> Result<Rule, PlanError> {
+fn rule(item: Item<'_>) -> Result<Rule, PlanError> {
     let fields = Fields::new(item.node, SETTING, &SETTING_KEYS)?;
-    let name = fields.need("name")?.text()?;
-    let topic = fields.get("topic").map(|topic| topic.text()).transpose()?;
+    let name = fields.text("name")?;
+    let topic = fields.maybe("topic", Item::text)?;
     Ok(Rule {
         place: item.place(),
         name: name.to_owned(),
@@ -172,8 +150,8 @@ fn rule(item: &Item<'_>) -> Result<Rule, PlanError> {
         known: span(&fields, item, name, ["since", "until"])?,
         used: span(&fields, item, name, ["from", "before"])?,
         topic: topic.unwrap_or(name).to_owned(),
-        optional: fields.get("optional").map_or(Ok(false), |o| o.switch())?,
-        engine: fields.get("engine").map(|e| engine(&e)).transpose()?,
+        optional: fields.switch("optional")?,
+        engine: fields.maybe("engine", engine)?,
     })
 }
 
@@ -181,18 +159,15 @@ fn rule(item: &Item<'_>) -> Result<Rule, PlanError> {
 /// series.
 fn span(
     fields: &Fields<'_>,
-    item: &Item<'_>,
+    item: Item<'_>,
     name: &str,
     [first, last]: [&str; 2],
 ) -> Result<Span, PlanError> {
     let since = match fields.get(first) {
-        Some(list) if matches!(list.node.value, Value::List(_)) => list.list()?,
-        one => one.into_iter().collect(),
+        Some(list) if matches!(list.node.value, Value::List(_)) => list.each(as_version)?,
+        one => one.map(as_version).transpose()?.into_iter().collect(),
     };
-    let span = Span {
-        since: since.iter().map(as_version).collect::<Result<_, _>>()?,
-        until: version(fields, last)?,
-    };
+    let span = Span { since, until: version(fields, last)? };
     if span.is_sound() {
         return Ok(span);
     }
@@ -202,25 +177,22 @@ fn span(
 }
 
 /// The engine that `item` names.
-pub(crate) fn engine(item: &Item<'_>) -> Result<Engine, PlanError> {
+pub(crate) fn engine(item: Item<'_>) -> Result<Engine, PlanError> {
     item.word("engine", &Engine::ALL.map(|engine| (engine.name(), engine)))
 }
 
 /// A version under `key`, if there is one.
 pub(crate) fn version(fields: &Fields<'_>, key: &str) -> Result<Option<Version>, PlanError> {
-    fields.get(key).map(|item| as_version(&item)).transpose()
+    fields.maybe(key, as_version)
 }
 
-fn as_version(item: &Item<'_>) -> Result<Version, PlanError> {
-    item.text()?
-        .parse()
-        .map_err(|_| item.wrong("a version such as \"8.0.33\""))
+fn as_version(item: Item<'_>) -> Result<Version, PlanError> {
+    item.text()?.parse().map_err(|_| item.wrong("a version such as \"8.0.33\""))
 }
 
-fn value(fields: &Fields<'_>, item: &Item<'_>) -> Result<RuleValue, PlanError> {
+fn value(fields: &Fields<'_>, item: Item<'_>) -> Result<RuleValue, PlanError> {
     let kinds = ["value", "bare", "memory_percent", "cores_percent"];
-    let given: Vec<Item<'_>> = kinds.iter().filter_map(|kind| fields.get(kind)).collect();
-    let [one] = given.as_slice() else {
+    let Some(one) = fields.exactly_one(&kinds) else {
         return Err(item.conflict(
             "a setting has exactly one of `value`, `bare`, `memory_percent`, `cores_percent`",
         ));
@@ -244,7 +216,7 @@ fn value(fields: &Fields<'_>, item: &Item<'_>) -> Result<RuleValue, PlanError> {
 }
 
 /// A value of an option as text: text may be empty, `true` and `false` become `ON` and `OFF`.
-pub(crate) fn scalar(item: &Item<'_>) -> Result<String, PlanError> {
+pub(crate) fn scalar(item: Item<'_>) -> Result<String, PlanError> {
     match &item.node.value {
         Value::Text(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
@@ -258,26 +230,18 @@ pub(crate) fn scalar(item: &Item<'_>) -> Result<String, PlanError> {
 }
 
 fn bytes(fields: &Fields<'_>, key: &str) -> Result<Option<Bytes>, PlanError> {
-    fields
-        .get(key)
-        .map(|item| {
-            size(item.text()?).ok_or_else(|| item.wrong("a size such as \"256M\" or \"4G\""))
-        })
-        .transpose()
+    fields.maybe(key, |item| {
+        size(item.text()?).ok_or_else(|| item.wrong("a size such as \"256M\" or \"4G\""))
+    })
 }
 
 fn cores(fields: &Fields<'_>, key: &str) -> Result<Option<u64>, PlanError> {
-    fields
-        .get(key)
-        .map(|item| item.count(1..=10_000))
-        .transpose()
+    fields.maybe(key, |item| item.count(1..=10_000))
 }
 
 /// A size as the servers write it: digits, then nothing or K, M, G (and B, as in PostgreSQL's `MB`).
 pub fn size(text: &str) -> Option<Bytes> {
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(digits)?;
     let shift = match unit.trim().to_ascii_uppercase().as_str() {
         "" | "B" => 0,
@@ -286,11 +250,7 @@ pub fn size(text: &str) -> Option<Bytes> {
         "G" | "GB" => 30,
         _ => return None,
     };
-    number
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(1 << shift)
-        .map(Bytes)
+    number.parse::<u64>().ok()?.checked_mul(1 << shift).map(Bytes)
 }
 
 #[cfg(test)]
@@ -300,9 +260,7 @@ mod tests {
     use super::*;
 
     fn error(text: &str) -> String {
-        ConfigFile::parse(Dbms::Mysql, "c", text, "c.toml")
-            .unwrap_err()
-            .to_string()
+        ConfigFile::parse(Dbms::Mysql, "c", text, "c.toml").unwrap_err().to_string()
     }
 
     #[test]

@@ -1,71 +1,57 @@
 //! How clients talk to a server: `connection = { transport = "tcp", tls = true }`.
 
-use model::{Build, BuildSource, Connection, Dbms, Transport};
+use model::{Build, BuildSource, Connection, Transport};
 
-use crate::fields::{Fields, Item};
-use crate::{Place, PlanError};
+use crate::fields::Item;
+use crate::{Place, PlanError, keys};
 
-/// How a program's clients talk to each product that it measures.
-type Profile = [(Dbms, Connection)];
+type Key = keys::Key<Connection>;
 
-/// The profiles that a plan may name in place of keys.
-const PROFILES: [(&str, &Profile); 1] = [("sysbench", &SYSBENCH)];
-
-/// libmariadb sends what our own client sends; libpq describes each portal.
-const SYSBENCH: [(Dbms, Connection); 3] = [
-    (Dbms::Mysql, Connection::PLAIN),
-    (Dbms::Mariadb, Connection::PLAIN),
-    (
-        Dbms::Postgres,
-        Connection {
-            describe: true,
-            ..Connection::PLAIN
-        },
+pub(crate) static KEYS: [Key; 5] = [
+    Key::words(
+        "transport",
+        "transport",
+        &[
+            ("socket", |c| c.transport = Transport::Socket),
+            ("tcp", |c| c.transport = Transport::Tcp),
+        ],
+    )
+    .says("\"socket\"", "not with `connect`, whose address says it"),
+    Key::switch("tls", |c, on| c.tls = on).says("false", "encrypts; PostgreSQL only over TCP"),
+    Key::switch("compression", |c, on| c.compression = on)
+        .says("false", "compresses; MySQL and MariaDB only"),
+    Key::switch("pipeline", |c, on| c.pipeline = on)
+        .says("false", "sends all statements of an operation before it reads the first answer"),
+    Key::switch("describe", |c, on| c.describe = on).says(
+        "false",
+        "PostgreSQL only: each run of a prepared statement asks for a description of its columns",
     ),
 ];
 
-/// What a plan asks for a system, before its product is known.
+/// The profiles that a plan may name in place of keys; each product says what they are.
+const PROFILES: [(&str, &str); 1] = [("sysbench", "sysbench")];
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Asked {
-    /// Each key by itself.
     Keys(Connection),
-    /// The profile of another program.
-    Profile(&'static str, &'static Profile),
+    Profile(&'static str),
 }
 
 /// Reads the table, or the name of a profile. `connect` says that it is for a server that is not ours,
 /// whose address says over what it is reached.
-pub(crate) fn connection(item: &Item<'_>, connect: bool) -> Result<Asked, PlanError> {
+pub(crate) fn connection(item: Item<'_>, connect: bool) -> Result<Asked, PlanError> {
     if item.text().is_ok() {
-        let words = PROFILES.map(|profile| (profile.0, profile));
-        let (name, profile) = item.word("profile of connections", &words)?;
-        return Ok(Asked::Profile(name, profile));
+        return Ok(Asked::Profile(item.word("profile of connections", &PROFILES)?));
     }
-    let keys = ["transport", "tls", "compression", "pipeline", "describe"];
-    let fields = Fields::new(item.node, "connection", &keys)?;
-    let switch = |key| {
-        fields
-            .get(key)
-            .map_or(Ok(false), |item: Item<'_>| item.switch())
-    };
-    let words = [("socket", Transport::Socket), ("tcp", Transport::Tcp)];
-    let transport = match fields.get("transport") {
-        Some(item) if connect => {
-            return Err(item.conflict(
-                "`transport` and `connect`: the address of a server that is not ours says over what it \
-                 is reached; leave `transport` out",
-            ));
-        }
-        Some(item) => item.word("transport", &words)?,
-        None => Transport::default(),
-    };
-    Ok(Asked::Keys(Connection {
-        transport,
-        tls: switch("tls")?,
-        compression: switch("compression")?,
-        pipeline: switch("pipeline")?,
-        describe: switch("describe")?,
-    }))
+    let mut connection = Connection::default();
+    let fields = keys::read(&KEYS, item.node, "connection", &mut connection)?;
+    match fields.get("transport") {
+        Some(item) if connect => Err(item.conflict(
+            "`transport` and `connect`: the address of a server that is not ours says over what it \
+             is reached; leave `transport` out",
+        )),
+        _ => Ok(Asked::Keys(connection)),
+    }
 }
 
 /// The connection of a system of this build, if its clients can talk like that. `place` is where the plan
@@ -73,17 +59,16 @@ pub(crate) fn connection(item: &Item<'_>, connect: bool) -> Result<Asked, PlanEr
 pub(crate) fn resolve(asked: Asked, build: &Build, place: &Place) -> Result<Connection, PlanError> {
     let connection = match asked {
         Asked::Keys(connection) => connection,
-        Asked::Profile(name, profile) => {
-            let of_product = profile.iter().find(|(dbms, _)| *dbms == build.dbms);
-            let Some((_, connection)) = of_product else {
-                return Err(PlanError::Conflict {
-                    place: place.clone(),
-                    message: format!(
+        Asked::Profile(name) => {
+            let Some(connection) = build.dbms.product().connection.profiles.get(name) else {
+                return Err(PlanError::conflict(
+                    place,
+                    format!(
                         "`connection = \"{name}\"` and {}: {name} has no client for it; give \
                          `connection` to the other systems only",
                         build.dbms
                     ),
-                });
+                ));
             };
             *connection
         }
@@ -92,28 +77,26 @@ pub(crate) fn resolve(asked: Asked, build: &Build, place: &Place) -> Result<Conn
     Ok(connection)
 }
 
-/// Can clients talk to this build like that?
 fn check(connection: Connection, build: &Build, place: &Place) -> Result<(), PlanError> {
     let is_ours = !matches!(build.source, BuildSource::Connect(_));
     let over_socket = is_ours && connection.transport == Transport::Socket;
-    let message = match build.dbms {
-        Dbms::Sqlite if connection != Connection::default() => {
-            "`connection` and SQLite: it is part of the client, there is no connection; give `connection` \
-             to the other systems only"
-        }
-        Dbms::Mysql | Dbms::Mariadb if connection.describe => {
-            "`describe` is for PostgreSQL: the MySQL protocol has no portals; leave it out"
-        }
-        Dbms::Postgres if connection.compression => {
-            "`compression` and PostgreSQL: its protocol has none; leave it out"
-        }
-        Dbms::Postgres if connection.tls && over_socket => {
-            "`tls` and PostgreSQL over a socket: it encrypts over TCP only; add `transport = \"tcp\"`"
-        }
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Postgres | Dbms::Sqlite | Dbms::Other => return Ok(()),
+    let dbms = build.dbms;
+    let (title, can) = (&dbms.product().title, &dbms.product().connection);
+    let message = if dbms.is_embedded() && connection != Connection::default() {
+        format!(
+            "`connection` and {title}: it is part of the client, there is no connection; give \
+             `connection` to the other systems only"
+        )
+    } else if connection.describe && !can.describes {
+        "`describe` is for PostgreSQL: the MySQL protocol has no portals; leave it out".to_owned()
+    } else if connection.compression && !can.compresses {
+        format!("`compression` and {title}: its protocol has none; leave it out")
+    } else if connection.tls && over_socket && !can.tls_over_socket {
+        format!(
+            "`tls` and {title} over a socket: it encrypts over TCP only; add `transport = \"tcp\"`"
+        )
+    } else {
+        return Ok(());
     };
-    Err(PlanError::Conflict {
-        place: place.clone(),
-        message: message.to_owned(),
-    })
+    Err(PlanError::conflict(place, message))
 }

@@ -5,114 +5,175 @@ use std::collections::BTreeMap;
 
 use model::{BuildSource, Course, Interleave, Margin, MetricId, Nanos, Plan, Quarantine, System};
 
-use crate::catalog::Catalog;
-use crate::document::{self, Value};
-use crate::fields::{Fields, Item, grouped};
-use crate::file::Kind;
+use crate::digits::grouped;
+use crate::document::{self, Node, Value};
+use crate::fields::{Fields, Item};
+use crate::keys::{self, Key, NEEDED};
+use crate::kind::WorkloadKind;
 use crate::{Place, PlanError, margins};
 
 const MAX_ROUNDS: u32 = 1_000;
 /// Rounds below which there is no verdict, so that nothing can be decided.
 const ROUNDS_FOR_A_VERDICT: u32 = 3;
 /// Milliseconds of a slice: a shorter one has too few operations, a longer one is less alike its neighbour.
-const SLICES: std::ops::RangeInclusive<u32> = 100..=2_000;
-const USUAL_SLICE: u32 = 250;
+const SLICE_MILLIS: std::ops::RangeInclusive<u32> = 100..=2_000;
 /// More would make a long run of a host that is never quiet.
 const MAX_RERUNS: u32 = 10;
 /// Of one CPU: as much as the largest hosts have in all.
 const MAX_PERCENT_OF_ONE: u32 = 100_000;
 
-const LIMIT_KEYS: [&str; 6] = [
-    "steal_percent",
-    "foreign_percent",
-    "throttled_percent",
-    "swapped_pages",
-    "major_faults",
-    "reruns",
-];
+/// The usual lengths. Freezing takes a few milliseconds of each turn.
+const SLICES: Interleave = Interleave::Slices(Nanos::from_millis(250));
+const TURNS: Interleave = Interleave::Turns(Nanos::from_millis(500));
 
-/// What a plan says of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CourseEntry {
-    /// The most.
     pub(crate) rounds: u32,
     first_look: Option<u32>,
-    /// How long slices are and where that is said; `None` for whole trials.
-    slices: Option<(Nanos, Place)>,
-    /// The limits that the plan names; `None` where it wants none.
-    quarantine: Option<Limits>,
-    /// The margins that it names.
+    interleave: Interleave,
+    /// Where that is asked for.
+    place: Place,
+    /// Where whole trials have a length of slices.
+    stray_length: Option<Place>,
+    quarantine: Allowed,
     margins: BTreeMap<MetricId, Margin>,
 }
 
-/// The limits that are named; those of the catalog take the place of the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Limits {
-    steal_permille: Option<u32>,
-    foreign_permille: Option<u32>,
-    throttled_permille: Option<u32>,
-    swapped_pages: Option<u32>,
-    major_faults: Option<u32>,
-    reruns: Option<u32>,
+/// The noise that a plan allows.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Allowed {
+    /// The limits of the catalog.
+    #[default]
+    Usual,
+    /// These in place of some of them.
+    Named(Node),
+    Any,
 }
 
-/// Reads the keys of a plan whose workload is of this kind.
-pub(crate) fn course(fields: &Fields<'_>, kind: Kind) -> Result<CourseEntry, PlanError> {
-    let (rounds, first_look) = rounds(&fields.need("rounds")?)?;
-    Ok(CourseEntry {
-        rounds,
-        first_look,
-        slices: slices(fields, kind)?,
-        quarantine: match fields.get("quarantine") {
-            None => Some(Limits::default()),
-            Some(item) => quarantine(&item)?,
-        },
-        margins: match fields.get("margins") {
-            None => BTreeMap::new(),
-            Some(item) => margins::read(&item)?,
-        },
+type LimitKey = Key<Quarantine>;
+
+/// The defaults are those of the catalog's `noise.toml`.
+pub(crate) static LIMIT_KEYS: [LimitKey; 6] = [
+    LimitKey::other("steal_percent", "0 to 100, one decimal", |l, v| {
+        permille(v, 100).map(|it| l.steal_permille = it)
     })
+    .says("10", "CPU time stolen by the hypervisor, of all CPUs"),
+    LimitKey::other("foreign_percent", "0 to 100,000, one decimal", |l, v| {
+        permille(v, MAX_PERCENT_OF_ONE).map(|it| l.foreign_permille = it)
+    })
+    .says("30", "CPU time of other processes, of one CPU"),
+    LimitKey::other("throttled_percent", "0 to 100,000, one decimal", |l, v| {
+        permille(v, MAX_PERCENT_OF_ONE).map(|it| l.throttled_permille = it)
+    })
+    .says("10", "time throttled by the cgroup, of one CPU"),
+    LimitKey::small("swapped_pages", 0..=u32::MAX, |l, n| l.swapped_pages = n)
+        .says("256", "pages swapped per second"),
+    LimitKey::small("major_faults", 0..=u32::MAX, |l, n| l.major_faults = n)
+        .says("1_000", "major page faults of the server per second"),
+    LimitKey::small("reruns", 0..=MAX_RERUNS, |l, n| l.reruns = n)
+        .says("2", "how often backslide re-runs a disturbed round"),
+];
+
+type CourseKey = Key<CourseEntry>;
+
+pub(crate) static KEYS: [CourseKey; 5] = [
+    CourseKey::other("rounds", "1 to 1,000, or `{ min = 3, max = 12 }`", |c, v| {
+        rounds(v).map(|it| (c.rounds, c.first_look) = it)
+    })
+    .says(NEEDED, "a verdict needs 3 rounds, one about less than 2 % needs 4. With `min` the run is looked at after \
+           that many rounds and each further one, and ends when all is decided"),
+    CourseKey::other("interleave", "`\"trials\"`, `\"slices\"`, `\"turns\"`", |c, v| {
+        let ways = [("trials", Interleave::Trials), ("slices", SLICES), ("turns", TURNS)];
+        (c.interleave, c.place) = (v.word("way to interleave", &ways)?, v.place());
+        Ok(())
+    })
+    .says("\"trials\"", "one system after the other; or all systems of a round are up at once and alternate. Slices: \
+           within the steps that change no data, for `micro` and `sql`. Turns: within every step, while the other \
+           servers are frozen: [Turns](methodology.md#turns)"),
+    CourseKey::other("slice_ms", "100 to 2,000", |c, v| {
+        match &mut c.interleave {
+            Interleave::Trials => c.stray_length = Some(v.place()),
+            Interleave::Slices(length) | Interleave::Turns(length) => {
+                *length = Nanos::from_millis(v.small(SLICE_MILLIS)?.into());
+            }
+        }
+        Ok(())
+    })
+    .says("250", "milliseconds of a slice, or of a turn (where the default is 500); short ones tell more of short statements: \
+           [Slices](methodology.md#slices)"),
+    CourseKey::other("quarantine", "`false`, or a table with keys below", |c, v| {
+        quarantine(v).map(|it| c.quarantine = it)
+    })
+    .says("the limits of the catalog", "backslide sets a trial aside that meets more noise, and re-runs its round: \
+           [Noise](noise.md#disturbed-trials)"),
+    CourseKey::other("margins", "0 to 100 per metric, two decimals", |c, v| {
+        margins::read(v).map(|it| c.margins = it)
+    })
+    .says("each metric's own: [Metrics](metrics.md)", MARGINS),
+];
+
+const MARGINS: &str = "the smallest changes worth calling, in per cent: \
+    `{ rate = 1, \"server.cpu/o\" = 0.5, \"response.p99\" = 5 }`. Metrics by id, or by the short form of what each \
+    step is about; names with a dot or a slash in quotes. A name that no measured step has operations for is an error. \
+    `plan` reports a margin of a server's metric in a plan of SQLite alone, which is never used. `--min-effect` \
+    replaces all of them; `history` does not use them";
+
+impl CourseEntry {
+    /// Checks what the keys say together, for a plan whose workload is of this kind.
+    pub(crate) fn check(&self, kind: WorkloadKind) -> Result<(), PlanError> {
+        let message = match (self.interleave, &self.stray_length, kind) {
+            (Interleave::Trials, Some(place), _) => {
+                return Err(PlanError::conflict(
+                    place,
+                    "`slice_ms` and no `interleave = \"slices\"` or `\"turns\"`: whole trials have no slices; \
+                     leave it out, or say so",
+                ));
+            }
+            (Interleave::Slices(_), _, WorkloadKind::Insert | WorkloadKind::Tpcc) => Some(format!(
+                "`interleave = \"slices\"` and `kind = \"{}\"`: its steps change data, so that no slice \
+                 would be like the one before it; turns (`\"turns\"`) suit every step",
+                if kind == WorkloadKind::Insert { "insert" } else { "tpcc" }
+            )),
+            _ => None,
+        };
+        PlanError::refuse(&self.place, message)
+    }
 }
 
 /// With the limits of the catalog where the plan names none, for these systems.
 pub(crate) fn resolve(
     entry: &CourseEntry,
-    catalog: &Catalog,
+    usual: Option<Quarantine>,
     systems: &[System],
 ) -> Result<Course, PlanError> {
-    let interleave = match &entry.slices {
-        None => Interleave::Trials,
-        Some((length, place)) => {
-            check_servers(systems, place)?;
-            Interleave::Slices(*length)
+    check_servers(systems, entry)?;
+    let mut quarantine = usual;
+    match (&entry.quarantine, &mut quarantine) {
+        (Allowed::Named(limits), Some(usual)) => {
+            keys::read(&LIMIT_KEYS, limits, QUARANTINE, usual)?;
         }
-    };
-    let limits = entry.quarantine.zip(catalog.noise());
+        (Allowed::Any, _) => quarantine = None,
+        (Allowed::Usual, _) | (Allowed::Named(_), None) => {}
+    }
     Ok(Course {
         first_look: entry.first_look,
-        interleave,
-        quarantine: limits.map(|(named, usual)| named.or(usual)),
+        interleave: entry.interleave,
+        quarantine,
         margins: entry.margins.clone(),
     })
 }
 
+const QUARANTINE: &str = "quarantine";
+
 /// The limits of the catalog: all of them.
 pub(crate) fn noise(text: &str, origin: &str) -> Result<Quarantine, PlanError> {
     let root = document::parse(text, origin)?;
-    let fields = Fields::new(&root, "noise", &LIMIT_KEYS)?;
-    for key in LIMIT_KEYS {
+    let mut limits = Quarantine::default();
+    let fields = keys::read(&LIMIT_KEYS, &root, "noise", &mut limits)?;
+    for key in keys::names(&LIMIT_KEYS) {
         fields.need(key)?;
     }
-    // None is missing, so that nothing of this is left.
-    let none = Quarantine {
-        steal_permille: 0,
-        foreign_permille: 0,
-        throttled_permille: 0,
-        swapped_pages: 0,
-        major_faults: 0,
-        reruns: 0,
-    };
-    Ok(limits(&fields)?.or(none))
+    Ok(limits)
 }
 
 /// What may be meant otherwise.
@@ -129,8 +190,8 @@ pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
 }
 
 /// `4`, or `{ min = 3, max = 12 }`: the most, and when the run is looked at first.
-fn rounds(item: &Item<'_>) -> Result<(u32, Option<u32>), PlanError> {
-    if let Value::Table(_) = item.node.value {
+fn rounds(item: Item<'_>) -> Result<(u32, Option<u32>), PlanError> {
+    if item.is_table() {
         let fields = Fields::new(item.node, "rounds", &["min", "max"])?;
         let (min, max) = (fields.need("min")?, fields.need("max")?);
         let (least, most) = (min.small(1..=MAX_ROUNDS)?, max.small(1..=MAX_ROUNDS)?);
@@ -142,68 +203,36 @@ fn rounds(item: &Item<'_>) -> Result<(u32, Option<u32>), PlanError> {
         }
         return Ok((most, Some(least)));
     }
-    let expected = format!(
-        "a whole number from 1 to {}, or {{ min = 3, max = 12 }}",
-        grouped(MAX_ROUNDS)
-    );
+    let expected =
+        format!("a whole number from 1 to {}, or {{ min = 3, max = 12 }}", grouped(MAX_ROUNDS));
     let rounds = item.small(1..=MAX_ROUNDS);
     let rounds = rounds.map_err(|_| item.no_whole_number(&expected))?;
     Ok((rounds, None))
 }
 
-fn slices(fields: &Fields<'_>, kind: Kind) -> Result<Option<(Nanos, Place)>, PlanError> {
-    let words = [("trials", false), ("slices", true)];
-    let asked = match fields.get("interleave") {
-        Some(item) if item.word("way to interleave", &words)? => Some(item),
-        _ => None,
-    };
-    let length = fields.get("slice_ms");
-    let Some(asked) = asked else {
-        return match length {
-            None => Ok(None),
-            Some(item) => Err(item.conflict(
-                "`slice_ms` and no `interleave = \"slices\"`: whole trials have no slices; leave it out, \
-                 or say so",
-            )),
-        };
-    };
-    let changes_data = match kind {
-        Kind::Micro | Kind::Sql => None,
-        Kind::Insert => Some("insert"),
-        Kind::Tpcc => Some("tpcc"),
-    };
-    if let Some(kind) = changes_data {
-        return Err(asked.conflict(format!(
-            "`interleave = \"slices\"` and `kind = \"{kind}\"`: its steps change data, so that no slice would \
-             be like the one before it; leave `interleave` out"
-        )));
-    }
-    let millis = length.map_or(Ok(USUAL_SLICE), |item| item.small(SLICES))?;
-    let length = Nanos::from_millis(u64::from(millis));
-    Ok(Some((length, asked.place())))
-}
-
 /// All systems are up at once, and each has the database to itself: no two of them on one server.
-fn check_servers(systems: &[System], place: &Place) -> Result<(), PlanError> {
-    let server = |system: &System| match &system.build.source {
-        // Whoever logs in, it is the same server.
-        BuildSource::Connect(address) => address.rsplit('@').next().map(str::to_owned),
-        BuildSource::Embedded
-        | BuildSource::Path(_)
-        | BuildSource::Installed { .. }
-        | BuildSource::Imported(_) => None,
+fn check_servers(systems: &[System], entry: &CourseEntry) -> Result<(), PlanError> {
+    let way = match entry.interleave {
+        Interleave::Trials => return Ok(()),
+        Interleave::Slices(_) => "slices",
+        Interleave::Turns(_) => "turns",
+    };
+    // Whoever logs in, it is the same server.
+    let server = |system: &System| {
+        let BuildSource::Connect(address) = &system.build.source else { return None };
+        address.rsplit('@').next().map(str::to_owned)
     };
     let mut seen: Vec<String> = Vec::new();
     for address in systems.iter().filter_map(server) {
         if seen.contains(&address) {
-            return Err(PlanError::Conflict {
-                place: place.clone(),
-                message: format!(
-                    "`interleave = \"slices\"` and two systems on the server at {address}, the control \
+            return Err(PlanError::conflict(
+                &entry.place,
+                format!(
+                    "`interleave = \"{way}\"` and two systems on the server at {address}, the control \
                      counted: both would be measured at once in one database; leave `interleave` out, or \
                      give each a server"
                 ),
-            });
+            ));
         }
         seen.push(address);
     }
@@ -211,67 +240,21 @@ fn check_servers(systems: &[System], place: &Place) -> Result<(), PlanError> {
 }
 
 /// `false`, or a table with some of the limits.
-fn quarantine(item: &Item<'_>) -> Result<Option<Limits>, PlanError> {
+fn quarantine(item: Item<'_>) -> Result<Allowed, PlanError> {
     match item.node.value {
-        Value::Switch(false) => Ok(None),
+        Value::Switch(false) => Ok(Allowed::Any),
         Value::Table(_) => {
-            let fields = Fields::new(item.node, "quarantine", &LIMIT_KEYS)?;
-            limits(&fields).map(Some)
+            keys::read(&LIMIT_KEYS, item.node, QUARANTINE, &mut Quarantine::default())
+                .map(|_| Allowed::Named(item.node.clone()))
         }
         _ => Err(item.wrong("false, or a table such as { foreign_percent = 50, reruns = 1 }")),
     }
 }
 
-fn limits(fields: &Fields<'_>) -> Result<Limits, PlanError> {
-    let permille = |key, most| {
-        fields
-            .get(key)
-            .map(|item| permille(&item, most))
-            .transpose()
-    };
-    let number = |key, most| {
-        let item = fields.get(key);
-        item.map(|item| item.small(0..=most)).transpose()
-    };
-    Ok(Limits {
-        steal_permille: permille("steal_percent", 100)?,
-        foreign_permille: permille("foreign_percent", MAX_PERCENT_OF_ONE)?,
-        throttled_permille: permille("throttled_percent", MAX_PERCENT_OF_ONE)?,
-        swapped_pages: number("swapped_pages", u32::MAX)?,
-        major_faults: number("major_faults", u32::MAX)?,
-        reruns: number("reruns", MAX_RERUNS)?,
-    })
-}
-
 /// Per cent with at most one decimal, in thousandths.
-fn permille(item: &Item<'_>, most: u32) -> Result<u32, PlanError> {
-    let tenths = match item.node.value {
-        Value::Integer(percent) => percent as f64 * 10.0,
-        Value::Float(percent) => percent * 10.0,
-        _ => f64::NAN,
-    };
-    let whole = tenths.round();
-    let is_fine = (0.0..=f64::from(most) * 10.0).contains(&whole) && (tenths - whole).abs() < 1e-6;
-    if is_fine {
-        Ok(whole as u32)
-    } else {
-        Err(item.wrong(&format!(
-            "a number of per cent from 0 to {}, with one decimal at most",
-            grouped(most)
-        )))
-    }
-}
-
-impl Limits {
-    /// What is not named is as usual.
-    fn or(self, usual: Quarantine) -> Quarantine {
-        Quarantine {
-            steal_permille: self.steal_permille.unwrap_or(usual.steal_permille),
-            foreign_permille: self.foreign_permille.unwrap_or(usual.foreign_permille),
-            throttled_permille: self.throttled_permille.unwrap_or(usual.throttled_permille),
-            swapped_pages: self.swapped_pages.unwrap_or(usual.swapped_pages),
-            major_faults: self.major_faults.unwrap_or(usual.major_faults),
-            reruns: self.reruns.unwrap_or(usual.reruns),
-        }
-    }
+fn permille(item: Item<'_>, most: u32) -> Result<u32, PlanError> {
+    item.decimal(1, 0..=most * 10).ok_or_else(|| {
+        let most = grouped(most);
+        item.wrong(&format!("a number of per cent from 0 to {most}, with one decimal at most"))
+    })
 }

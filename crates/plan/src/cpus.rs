@@ -3,8 +3,8 @@
 use model::Placement;
 
 use crate::document::Value;
-use crate::fields::{Fields, Item};
-use crate::{Place, PlanError};
+use crate::fields::Item;
+use crate::{Place, PlanError, keys};
 
 /// What a plan says of CPUs. A word stands for CPUs of the host that the plan is expanded for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,33 +25,31 @@ impl Default for Cpus {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Word {
-    Free,
-    Together,
-    Apart,
-}
+type Key = keys::Key<Placement>;
 
-const WORDS: [(&str, Word); 3] = [
-    ("free", Word::Free),
-    ("together", Word::Together),
-    ("apart", Word::Apart),
+pub(crate) static KEYS: [Key; 2] = [
+    Key::other("server", "a list of CPUs", |p, v| list(v).map(|it| p.server = it))
+        .says("all CPUs", "CPUs of the server"),
+    Key::other("client", "a list of CPUs", |p, v| list(v).map(|it| p.client = it))
+        .says("all CPUs", "CPUs of backslide"),
 ];
 
+/// A word, and what it makes of its place.
+type Word = (&'static str, fn(Place) -> Cpus);
+
+const WORDS: [Word; 3] =
+    [("free", |_| Cpus::default()), ("together", Cpus::Together), ("apart", Cpus::Apart)];
+
 /// Reads a word, or `{ server = "0-3", client = "4" }`; a side that is left out uses all CPUs.
-pub(crate) fn read(item: &Item<'_>) -> Result<Cpus, PlanError> {
+pub(crate) fn read(item: Item<'_>) -> Result<Cpus, PlanError> {
     match &item.node.value {
-        Value::Text(_) => Ok(match item.word("placement", &WORDS)? {
-            Word::Free => Cpus::default(),
-            Word::Together => Cpus::Together(item.place()),
-            Word::Apart => Cpus::Apart(item.place()),
-        }),
-        Value::Table(_) => lists(item).map(Cpus::Lists),
-        Value::Integer(_)
-        | Value::Float(_)
-        | Value::Switch(_)
-        | Value::List(_)
-        | Value::Other(_) => Err(item.wrong(
+        Value::Text(_) => item.word("placement", &WORDS).map(|word| word(item.place())),
+        Value::Table(_) => {
+            let mut lists = Placement::default();
+            keys::read(&KEYS, item.node, "cpus", &mut lists)?;
+            Ok(Cpus::Lists(lists))
+        }
+        _ => Err(item.wrong(
             "\"free\", \"together\", \"apart\", or a table such as { server = \"0-3\", client = \"4\" }",
         )),
     }
@@ -61,10 +59,9 @@ impl Cpus {
     /// The same where there is no server of ours, which cannot be placed.
     pub(crate) fn without_server(self) -> Self {
         match self {
-            Self::Lists(lists) => Self::Lists(Placement {
-                server: String::new(),
-                client: lists.client,
-            }),
+            Self::Lists(lists) => {
+                Self::Lists(Placement { server: String::new(), client: lists.client })
+            }
             Self::Together(place) | Self::Apart(place) | Self::ClientOnly(place) => {
                 Self::ClientOnly(place)
             }
@@ -76,27 +73,23 @@ impl Cpus {
     pub(crate) fn placement(&self, cpus: &[u32]) -> Result<Placement, PlanError> {
         match (self, cpus) {
             (Self::Lists(placement), _) => Ok(placement.clone()),
-            (Self::Together(_), [.., last]) => Ok(Placement {
-                server: last.to_string(),
-                client: last.to_string(),
-            }),
-            (Self::ClientOnly(_), [.., last]) => Ok(Placement {
-                server: String::new(),
-                client: last.to_string(),
-            }),
-            (Self::Apart(_), [others @ .., last]) if !others.is_empty() => Ok(Placement {
-                server: ranges(others),
-                client: last.to_string(),
-            }),
-            (Self::Apart(place), _) => Err(PlanError::Conflict {
-                place: place.clone(),
-                message: "`apart` on one CPU: the server and the client need one each; write \"together\" or \"free\"".to_owned(),
-            }),
-            (Self::Together(place) | Self::ClientOnly(place), []) => Err(PlanError::Conflict {
-                place: place.clone(),
-                message: "no CPU of this host is known: write \"free\", or say which in a table"
-                    .to_owned(),
-            }),
+            (Self::Together(_), [.., last]) => {
+                Ok(Placement { server: last.to_string(), client: last.to_string() })
+            }
+            (Self::ClientOnly(_), [.., last]) => {
+                Ok(Placement { server: String::new(), client: last.to_string() })
+            }
+            (Self::Apart(_), [others @ .., last]) if !others.is_empty() => {
+                Ok(Placement { server: ranges(others), client: last.to_string() })
+            }
+            (Self::Apart(place), _) => Err(PlanError::conflict(
+                place,
+                "`apart` on one CPU: the server and the client need one each; write \"together\" or \"free\"",
+            )),
+            (Self::Together(place) | Self::ClientOnly(place), []) => Err(PlanError::conflict(
+                place,
+                "no CPU of this host is known: write \"free\", or say which in a table",
+            )),
         }
     }
 }
@@ -110,26 +103,13 @@ fn ranges(cpus: &[u32]) -> String {
             Some(_) | None => runs.push((cpu, cpu)),
         }
     }
-    let texts = runs.iter().map(|(low, high)| {
-        if low == high {
-            low.to_string()
-        } else {
-            format!("{low}-{high}")
-        }
-    });
+    let texts = runs
+        .iter()
+        .map(|(low, high)| if low == high { low.to_string() } else { format!("{low}-{high}") });
     texts.collect::<Vec<_>>().join(",")
 }
 
-fn lists(item: &Item<'_>) -> Result<Placement, PlanError> {
-    let fields = Fields::new(item.node, "cpus", &["server", "client"])?;
-    let side = |key| fields.get(key).map(|item| list(&item)).transpose();
-    Ok(Placement {
-        server: side("server")?.unwrap_or_default(),
-        client: side("client")?.unwrap_or_default(),
-    })
-}
-
-fn list(item: &Item<'_>) -> Result<String, PlanError> {
+fn list(item: Item<'_>) -> Result<String, PlanError> {
     let text = item.text()?;
     if text.split(',').all(is_range) {
         Ok(text.to_owned())

@@ -7,8 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::{Place, PlanError};
 
-/// A value and where it stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Node {
     pub(crate) place: Place,
     pub(crate) value: Value,
@@ -27,12 +26,50 @@ pub(crate) enum Value {
     Other(String),
 }
 
-/// One line of a table, in the order of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) key: String,
     pub(crate) place: Place,
     pub(crate) node: Node,
+}
+
+impl Node {
+    /// What an argument of a command says.
+    pub(crate) fn of_argument(argument: &str, value: Value) -> Self {
+        Self { place: Place::argument(argument), value }
+    }
+
+    /// The value of a key of a table.
+    pub(crate) fn child(&mut self, key: &str) -> Option<&mut Self> {
+        let Value::Table(entries) = &mut self.value else { return None };
+        entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node)
+    }
+
+    /// Gives a key of a table this value.
+    pub(crate) fn put(&mut self, key: &str, node: Self) {
+        if let Some(old) = self.child(key) {
+            *old = node;
+        } else if let Value::Table(entries) = &mut self.value {
+            entries.push(Entry { key: key.to_owned(), place: node.place.clone(), node });
+        }
+    }
+}
+
+impl Default for Value {
+    fn default() -> Self {
+        Self::Table(Vec::new())
+    }
+}
+
+impl Value {
+    pub(crate) fn text(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+
+    /// What stands for a setting: its value, or `true` where it takes none.
+    pub(crate) fn setting(value: Option<&str>) -> Self {
+        value.map_or(Self::Switch(true), Self::text)
+    }
 }
 
 /// Parses `text`, which people know as `origin`. The result is a table.
@@ -55,10 +92,7 @@ struct Lines {
 
 impl Lines {
     fn new(text: &str, origin: &str) -> Self {
-        Self {
-            origin: origin.into(),
-            ends: text.match_indices('\n').map(|(at, _)| at).collect(),
-        }
+        Self { origin: origin.into(), ends: text.match_indices('\n').map(|(at, _)| at).collect() }
     }
 
     fn place(&self, offset: usize) -> Place {
@@ -102,10 +136,7 @@ impl Lines {
                 Value::List(items.iter().map(|item| self.node(item)).collect())
             }
         };
-        Node {
-            place: self.place(start),
-            value: found,
-        }
+        Node { place: self.place(start), value: found }
     }
 }
 
@@ -118,18 +149,12 @@ mod tests {
     #[test]
     fn every_node_knows_its_line() {
         let root = parse("a = 1\n\n[b]\nc = [\n  2,\n]\n", "x").unwrap();
-        let Value::Table(entries) = root.value else {
-            panic!("a document is a table")
-        };
+        let Value::Table(entries) = root.value else { panic!("a document is a table") };
         let places: Vec<String> = entries.iter().map(|e| e.place.to_string()).collect();
         assert_eq!(places, ["x:1", "x:3"]);
-        let Value::Table(inner) = &entries[1].node.value else {
-            panic!("b is a table")
-        };
+        let Value::Table(inner) = &entries[1].node.value else { panic!("b is a table") };
         assert_eq!(inner[0].place.to_string(), "x:4");
-        let Value::List(items) = &inner[0].node.value else {
-            panic!("c is a list")
-        };
+        let Value::List(items) = &inner[0].node.value else { panic!("c is a list") };
         assert_eq!(items[0].place.to_string(), "x:5");
     }
 
@@ -142,14 +167,8 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_value() {
-        let root = parse(
-            "a = 1_000\nb = 0x10\nc = 99999999999999999999\nd = -1.5",
-            "x",
-        )
-        .unwrap();
-        let Value::Table(entries) = root.value else {
-            panic!("a document is a table")
-        };
+        let root = parse("a = 1_000\nb = 0x10\nc = 99999999999999999999\nd = -1.5", "x").unwrap();
+        let Value::Table(entries) = root.value else { panic!("a document is a table") };
         let values: Vec<Value> = entries.into_iter().map(|e| e.node.value).collect();
         assert_eq!(
             values,

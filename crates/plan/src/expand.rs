@@ -7,9 +7,10 @@ use model::{
 
 use crate::base::{self, Named};
 use crate::catalog::Catalog;
-use crate::file::{Kind, PlanFile, SystemEntry, as_map};
-use crate::render::is_same_option;
+use crate::file::{PlanFile, SystemEntry, as_map};
+use crate::kind::WorkloadKind;
 use crate::request::BuildRequest;
+use crate::sql::WorkloadFile;
 use crate::{Place, PlanError, connection, course, insert, sql, template, tpcc};
 
 /// Finds the build that is asked for; the error says what was looked for and what to do.
@@ -24,35 +25,51 @@ pub fn expand(
     host: HostShape,
 ) -> Result<Plan, PlanError> {
     let workload = match file.kind {
-        Kind::Insert => WorkloadSpec::Insert(insert::resolve(&file.workload, catalog)?),
-        Kind::Micro | Kind::Sql => WorkloadSpec::Sql(sql::resolve(file, catalog, host)?),
-        Kind::Tpcc => WorkloadSpec::Tpcc(tpcc::resolve(&file.workload, sql::load_clients(host))?),
+        WorkloadKind::Insert => {
+            WorkloadSpec::Insert(insert::resolve(&file.workload, |scale| catalog.scale(scale))?)
+        }
+        WorkloadKind::Micro | WorkloadKind::Sql => {
+            WorkloadSpec::Sql(sql::resolve(workload_file(file, catalog)?, &file.workload, host)?)
+        }
+        WorkloadKind::Tpcc => {
+            WorkloadSpec::Tpcc(tpcc::resolve(&file.workload, sql::load_clients(host))?)
+        }
     };
-    let maker = Maker {
-        catalog,
-        builds,
-        host,
-        cpus: file.cpus(host),
-        workload: &workload,
-    };
+    let maker = Maker { catalog, builds, host, cpus: file.cpus(host), workload: &workload };
     let named = file.systems.iter().map(|entry| maker.system(entry));
     let named: Vec<Named> = named.collect::<Result<_, _>>()?;
     check_unique(&named)?;
     let base = base::find(file, &named)?.clone();
     let systems: Vec<System> = named.into_iter().map(|named| named.system).collect();
-    let template = template::resolve(file, &workload, &systems)?;
+    let template = template::resolve(file, &workload.steps(), &systems)?;
     let systems = with_control(file, systems, &base)?;
+    let course = course::resolve(&file.course, catalog.noise(), &systems)?;
     Ok(Plan {
-        name: file.name.clone(),
         base: base.name.clone(),
-        workload,
         rounds: file.course.rounds,
-        course: course::resolve(&file.course, catalog, &systems)?,
+        course,
         seed: file.seed,
-        systems,
         source: file.source.clone(),
         template,
+        ..Plan::new(&file.name, workload, systems)
     })
+}
+
+/// The workload file that the plan runs: its user's own, or one of the catalog.
+fn workload_file<'a>(
+    file: &'a PlanFile,
+    catalog: &'a Catalog,
+) -> Result<&'a WorkloadFile, PlanError> {
+    let named = sql::named(&file.workload, file.kind);
+    let (name, place) = named.unwrap_or((sql::MICRO, file.workload.place.clone()));
+    match &file.workload_file {
+        Some(workload) => Ok(workload),
+        None if sql::is_path(name) => Err(PlanError::conflict(
+            &place,
+            format!("the workload file `{name}` has not been read"),
+        )),
+        None => catalog.workload_file(name, &place.to_string()),
+    }
 }
 
 struct Maker<'a> {
@@ -74,31 +91,28 @@ impl Maker<'_> {
                 None => PlanError::MissingBuild { place, name, cause },
             }
         })?;
-        request.check(&build, &entry.place, self.catalog)?;
-        let engine = entry
-            .engine
-            .as_ref()
-            .map_or(build.dbms.default_engine(), |(engine, _)| *engine);
+        request.check(&build, &entry.place, self.catalog.oldest_supported(build.dbms))?;
+        let engine =
+            entry.engine.as_ref().map_or(build.dbms.default_engine(), |(engine, _)| *engine);
         match self.workload {
             WorkloadSpec::Insert(spec) => check_partitions(spec, &build, &entry.place)?,
             WorkloadSpec::Sql(spec) => sql::check_for(spec, build.dbms, &entry.place)?,
             WorkloadSpec::Tpcc(spec) => tpcc::check_for(spec, &build, engine, &entry.place)?,
+            WorkloadSpec::Imported(_) => {}
         }
         let connection = match &entry.connection {
             Some((asked, place)) => connection::resolve(*asked, &build, place)?,
-            None => Connection::PLAIN,
+            None => Connection::default(),
         };
         let mut system = System {
-            name: String::new(),
             engine,
             config: empty_config(),
             set: as_map(&entry.set),
             cpus: entry.cpus.placement(&self.cpus)?,
             connection,
-            control: false,
-            build,
             preload: entry.preload.clone(),
             huge_pages: entry.huge_pages,
+            ..System::new("", build)
         };
         check_engine(entry, &system)?;
         system.config = self.config(entry, &system)?;
@@ -121,7 +135,7 @@ impl Maker<'_> {
             Some((name, place)) => (name.as_str(), place),
             None => ("default", &entry.place),
         };
-        let file = self.catalog.config_for(dbms, name, &place.to_string())?;
+        let file = self.catalog.configs.find(dbms, name, &place.to_string())?;
         let mut config = file.render(&system.build.version, system.engine, self.host)?;
         for (setting, place) in &entry.set {
             self.check_option(setting, place, system)?;
@@ -139,7 +153,7 @@ impl Maker<'_> {
         system: &System,
     ) -> Result<(), PlanError> {
         let (dbms, version) = (system.build.dbms, &system.build.version);
-        match self.catalog.range_without(dbms, &setting.name, version) {
+        match self.catalog.configs.range_without(dbms, &setting.name, version) {
             None => Ok(()),
             Some(range) => Err(PlanError::UnknownOption {
                 place: place.clone(),
@@ -157,17 +171,13 @@ fn empty_config() -> Config {
     Config {
         name: "as-is".to_owned(),
         summary: "a server that is not ours, with the settings that it has".to_owned(),
-        settings: Vec::new(),
-        left_out: Vec::new(),
+        ..Config::default()
     }
 }
 
-/// Replaces the setting of this name, else adds it at the end, where it has the last word.
+/// Replaces the setting of this name, otherwise appends it: the last one wins.
 fn put(settings: &mut Vec<Setting>, new: &Setting, dbms: Dbms) {
-    match settings
-        .iter_mut()
-        .find(|old| is_same_option(&old.name, &new.name, dbms))
-    {
+    match settings.iter_mut().find(|old| dbms.product().is_same_option(&old.name, &new.name)) {
         Some(old) => *old = new.clone(),
         None => settings.push(new.clone()),
     }
@@ -175,11 +185,7 @@ fn put(settings: &mut Vec<Setting>, new: &Setting, dbms: Dbms) {
 
 /// The build's part of a system's name. There is one SQLite in one backslide, so it needs no version.
 fn build_name(build: &Build) -> String {
-    if build.dbms.is_embedded() {
-        build.dbms.to_string()
-    } else {
-        build.id()
-    }
+    if build.dbms.is_embedded() { build.dbms.to_string() } else { build.id() }
 }
 
 fn full_name(system: &System, build: &str) -> String {
@@ -193,55 +199,42 @@ fn full_name(system: &System, build: &str) -> String {
 
 fn check_engine(entry: &SystemEntry, system: &System) -> Result<(), PlanError> {
     let dbms = system.build.dbms;
+    let fit = || Engine::ALL.into_iter().filter(|engine| engine.fits(dbms)).map(Engine::name);
     match &entry.engine {
-        Some((engine, place)) if !engine.fits(dbms) => Err(PlanError::Conflict {
-            place: place.clone(),
-            message: format!(
+        Some((engine, place)) if !engine.fits(dbms) => Err(PlanError::conflict(
+            place,
+            format!(
                 "{dbms} has no engine `{engine}`, but {}: name one of these, or none",
-                engines_of(dbms).join(", ")
+                fit().collect::<Vec<_>>().join(", ")
             ),
-        }),
+        )),
         _ => Ok(()),
     }
 }
 
-fn engines_of(dbms: Dbms) -> Vec<&'static str> {
-    let fit = Engine::ALL.into_iter().filter(|engine| engine.fits(dbms));
-    fit.map(Engine::name).collect()
-}
-
-/// Range partitions of a table with a primary key came to PostgreSQL with 11; SQLite has none.
 fn check_partitions(spec: &InsertSpec, build: &Build, place: &Place) -> Result<(), PlanError> {
-    let has_partitions = match build.dbms {
-        Dbms::Mysql | Dbms::Mariadb => true,
-        Dbms::Postgres => build.version.major() >= 11,
-        Dbms::Sqlite | Dbms::Other => false,
-    };
-    if spec.partitions == 0 || has_partitions {
+    let partitions = &build.dbms.product().features.partitions;
+    if spec.partitions == 0 || partitions.holds(&build.version) {
         return Ok(());
     }
-    Err(PlanError::Conflict {
-        place: place.clone(),
-        message: format!(
+    Err(PlanError::conflict(
+        place,
+        format!(
             "`partitions` = {} and `build`: {} has no range partitions; leave one of them out",
             spec.partitions,
             build.id()
         ),
-    })
+    ))
 }
 
 fn check_unique(named: &[Named]) -> Result<(), PlanError> {
-    let mut seen: Vec<&str> = Vec::with_capacity(named.len());
-    for one in named {
-        if seen.contains(&one.system.name.as_str()) {
-            return Err(PlanError::Conflict {
-                place: one.place.clone(),
-                message: named_twice(one),
-            });
-        }
-        seen.push(&one.system.name);
+    let has_before = |(at, one): &(usize, &Named)| {
+        named[..*at].iter().any(|other| other.system.name == one.system.name)
+    };
+    match named.iter().enumerate().find(has_before) {
+        Some((_, one)) => Err(PlanError::conflict(&one.place, named_twice(one))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn named_twice(one: &Named) -> String {
@@ -261,12 +254,10 @@ fn with_control(
 ) -> Result<Vec<System>, PlanError> {
     let labelled = systems.iter().any(|system| system.name == System::CONTROL);
     match &file.control {
-        Some(place) if labelled => Err(PlanError::Conflict {
-            place: place.clone(),
-            message:
-                "`control = true` and a system with `label = \"control\"`: leave one of them out"
-                    .to_owned(),
-        }),
+        Some(place) if labelled => Err(PlanError::conflict(
+            place,
+            "`control = true` and a system with `label = \"control\"`: leave one of them out",
+        )),
         Some(_) => {
             systems.push(System {
                 name: System::CONTROL.to_owned(),

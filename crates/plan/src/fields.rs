@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use crate::digits::grouped;
 use crate::document::{Entry, Node, Value};
 use crate::error::Choices;
 use crate::{Place, PlanError};
@@ -24,15 +25,9 @@ impl<'a> Fields<'a> {
         context: &'static str,
         keys: &[&str],
     ) -> Result<Self, PlanError> {
-        let Value::Table(entries) = &node.value else {
-            return Err(Item { key: context, node }.wrong("a table"));
-        };
+        let entries = Item { key: context, node }.table("a table")?;
         match entries.iter().find(|e| !keys.contains(&e.key.as_str())) {
-            None => Ok(Self {
-                context,
-                place: &node.place,
-                entries,
-            }),
+            None => Ok(Self { context, place: &node.place, entries }),
             Some(entry) => Err(PlanError::UnknownKey {
                 place: entry.place.clone(),
                 key: entry.key.clone(),
@@ -43,35 +38,52 @@ impl<'a> Fields<'a> {
     }
 
     /// A table whose keys are names that its writer chose.
-    pub(crate) fn named(item: &Item<'a>, context: &'static str) -> Result<Self, PlanError> {
-        let Value::Table(entries) = &item.node.value else {
-            return Err(item.wrong("a table"));
-        };
-        Ok(Self {
-            context,
-            place: &item.node.place,
-            entries,
-        })
+    pub(crate) fn named(item: Item<'a>, context: &'static str) -> Result<Self, PlanError> {
+        Ok(Self { context, place: &item.node.place, entries: item.table("a table")? })
     }
 
-    /// Its keys with their values, in the order of the file.
     pub(crate) fn all(&self) -> impl Iterator<Item = Item<'a>> + use<'a> {
-        self.entries.iter().map(|entry| Item {
-            key: &entry.key,
-            node: &entry.node,
-        })
+        self.entries.iter().map(|entry| Item { key: &entry.key, node: &entry.node })
     }
 
-    /// The value of a key, if it is there.
     pub(crate) fn get(&self, key: &str) -> Option<Item<'a>> {
         let entry = self.entries.iter().find(|e| e.key == key)?;
-        Some(Item {
-            key: &entry.key,
-            node: &entry.node,
-        })
+        Some(Item { key: &entry.key, node: &entry.node })
     }
 
-    /// The value of a key that must be there.
+    /// What `read` makes of the value of a key, if it is there.
+    pub(crate) fn maybe<T>(
+        &self,
+        key: &str,
+        read: impl FnOnce(Item<'a>) -> Result<T, PlanError>,
+    ) -> Result<Option<T>, PlanError> {
+        self.get(key).map(read).transpose()
+    }
+
+    /// What `read` makes of each value of the list under a key; nothing where there is none.
+    pub(crate) fn each<T>(
+        &self,
+        key: &str,
+        read: impl FnMut(Item<'a>) -> Result<T, PlanError>,
+    ) -> Result<Vec<T>, PlanError> {
+        self.get(key).map_or(Ok(Vec::new()), |list| list.each(read))
+    }
+
+    /// `true` only where the key says so.
+    pub(crate) fn switch(&self, key: &str) -> Result<bool, PlanError> {
+        self.get(key).map_or(Ok(false), Item::switch)
+    }
+
+    pub(crate) fn text(&self, key: &'static str) -> Result<&'a str, PlanError> {
+        self.need(key)?.text()
+    }
+
+    /// The value of the only one of `keys` that is there; `None` where there are more, or none.
+    pub(crate) fn exactly_one(&self, keys: &[&str]) -> Option<Item<'a>> {
+        let mut given = keys.iter().filter_map(|key| self.get(key));
+        given.next().filter(|_| given.next().is_none())
+    }
+
     pub(crate) fn need(&self, key: &'static str) -> Result<Item<'a>, PlanError> {
         self.get(key).ok_or_else(|| PlanError::MissingKey {
             place: self.place.clone(),
@@ -92,7 +104,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Where the first of `keys` that is there stands; else where the table begins.
+    /// Where the first of `keys` that is present stands; otherwise where the table begins.
     pub(crate) fn place_of(&self, keys: &[&str]) -> Place {
         keys.iter()
             .find_map(|key| self.get(key))
@@ -100,7 +112,6 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// One value with the key that it belongs to.
 #[derive(Clone, Copy)]
 pub(crate) struct Item<'a> {
     pub(crate) key: &'a str,
@@ -108,13 +119,12 @@ pub(crate) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// Where it stands.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(self) -> Place {
         self.node.place.clone()
     }
 
     /// The error that says what it should have been.
-    pub(crate) fn wrong(&self, expected: &str) -> PlanError {
+    pub(crate) fn wrong(self, expected: &str) -> PlanError {
         PlanError::BadValue {
             place: self.place(),
             key: self.key.to_owned(),
@@ -123,28 +133,24 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The same where a whole number was expected: one in another form is told how to write it.
-    pub(crate) fn no_whole_number(&self, expected: &str) -> PlanError {
+    /// The same where a whole number was expected: the error says how to write one in another form.
+    pub(crate) fn no_whole_number(self, expected: &str) -> PlanError {
         match (&self.node.value, self.wrong(expected)) {
-            (
-                Value::Float(number),
+            (Value::Float(number), PlanError::BadValue { place, key, expected, .. })
+                if number.fract() == 0.0 && number.abs() < MAX_EXACT =>
+            {
                 PlanError::BadValue {
                     place,
                     key,
                     expected,
-                    ..
-                },
-            ) if number.fract() == 0.0 && number.abs() < MAX_EXACT => PlanError::BadValue {
-                place,
-                key,
-                expected,
-                found: format!("{number:.1}: write {number:.0}"),
-            },
+                    found: format!("{number:.1}: write {number:.0}"),
+                }
+            }
             (_, error) => error,
         }
     }
 
-    fn found(&self) -> String {
+    fn found(self) -> String {
         match &self.node.value {
             Value::Text(text) => format!("{text:?}"),
             Value::Integer(number) => number.to_string(),
@@ -157,16 +163,14 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Text that is not empty.
-    pub(crate) fn text(&self) -> Result<&'a str, PlanError> {
+    pub(crate) fn text(self) -> Result<&'a str, PlanError> {
         match &self.node.value {
             Value::Text(text) if !text.trim().is_empty() => Ok(text),
             _ => Err(self.wrong("text")),
         }
     }
 
-    /// `true` or `false`.
-    pub(crate) fn switch(&self) -> Result<bool, PlanError> {
+    pub(crate) fn switch(self) -> Result<bool, PlanError> {
         match self.node.value {
             Value::Switch(on) => Ok(on),
             _ => Err(self.wrong("true or false")),
@@ -174,7 +178,7 @@ impl<'a> Item<'a> {
     }
 
     /// A whole number within `range`.
-    pub(crate) fn count(&self, range: RangeInclusive<u64>) -> Result<u64, PlanError> {
+    pub(crate) fn count(self, range: RangeInclusive<u64>) -> Result<u64, PlanError> {
         let number = match self.node.value {
             Value::Integer(number) => u64::try_from(number).ok(),
             _ => None,
@@ -186,27 +190,55 @@ impl<'a> Item<'a> {
     }
 
     /// A whole number within `range`, of 32 bits.
-    pub(crate) fn small(&self, range: RangeInclusive<u32>) -> Result<u32, PlanError> {
+    pub(crate) fn small(self, range: RangeInclusive<u32>) -> Result<u32, PlanError> {
         let wide = u64::from(*range.start())..=u64::from(*range.end());
         self.count(wide).map(|n| n as u32)
     }
 
-    /// A list that is not empty.
-    pub(crate) fn list(&self) -> Result<Vec<Self>, PlanError> {
+    /// A number with at most so many digits after the point, counted in units of the last of them, if it is within
+    /// `range`.
+    pub(crate) fn decimal(self, digits: i32, range: RangeInclusive<u32>) -> Option<u32> {
+        let scaled = 10_f64.powi(digits)
+            * match self.node.value {
+                Value::Integer(number) => number as f64,
+                Value::Float(number) => number,
+                _ => f64::NAN,
+            };
+        let whole = scaled.round();
+        let is_within = (f64::from(*range.start())..=f64::from(*range.end())).contains(&whole);
+        (is_within && (scaled - whole).abs() < 1e-6).then_some(whole as u32)
+    }
+
+    pub(crate) fn list(self) -> Result<Vec<Self>, PlanError> {
         match &self.node.value {
-            Value::List(nodes) if !nodes.is_empty() => Ok(nodes
-                .iter()
-                .map(|node| Self {
-                    key: self.key,
-                    node,
-                })
-                .collect()),
+            Value::List(nodes) if !nodes.is_empty() => {
+                Ok(nodes.iter().map(|node| Self { key: self.key, node }).collect())
+            }
             _ => Err(self.wrong("a list with at least one value")),
         }
     }
 
-    /// One of several words.
-    pub(crate) fn word<T: Copy>(&self, what: &str, words: &[(&str, T)]) -> Result<T, PlanError> {
+    /// What `read` makes of each value of a list that is not empty.
+    pub(crate) fn each<T>(
+        self,
+        read: impl FnMut(Self) -> Result<T, PlanError>,
+    ) -> Result<Vec<T>, PlanError> {
+        self.list()?.into_iter().map(read).collect()
+    }
+
+    /// The entries of a table; `expected` says what it should have been.
+    pub(crate) fn table(self, expected: &str) -> Result<&'a [Entry], PlanError> {
+        match &self.node.value {
+            Value::Table(entries) => Ok(entries),
+            _ => Err(self.wrong(expected)),
+        }
+    }
+
+    pub(crate) const fn is_table(self) -> bool {
+        matches!(self.node.value, Value::Table(_))
+    }
+
+    pub(crate) fn word<T: Copy>(self, what: &str, words: &[(&str, T)]) -> Result<T, PlanError> {
         let text = self.text()?;
         words
             .iter()
@@ -217,55 +249,16 @@ impl<'a> Item<'a> {
 
     /// The error for a name that is none of `names`.
     pub(crate) fn unknown<S: Into<String>>(
-        &self,
+        self,
         what: &str,
         name: &str,
         names: impl IntoIterator<Item = S>,
     ) -> PlanError {
-        PlanError::UnknownName {
-            place: self.place().to_string(),
-            what: what.to_owned(),
-            name: name.to_owned(),
-            choices: Choices::new(name, names),
-        }
+        PlanError::unknown(&self.node.place, what, name, names)
     }
 
     /// The error for values that do not go together.
-    pub(crate) fn conflict(&self, message: impl Into<String>) -> PlanError {
-        PlanError::Conflict {
-            place: self.place(),
-            message: message.into(),
-        }
-    }
-}
-
-/// Digits in groups, as TOML takes them: `1_000_000`.
-pub(crate) fn grouped(number: impl Into<u128>) -> String {
-    let digits = number.into().to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push('_');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_are_grouped_as_toml_takes_them() {
-        let table = [
-            (0u64, "0"),
-            (999, "999"),
-            (1000, "1_000"),
-            (1_234_567, "1_234_567"),
-        ];
-        for (number, text) in table {
-            assert_eq!(grouped(number), text);
-        }
+    pub(crate) fn conflict(self, message: impl Into<String>) -> PlanError {
+        PlanError::conflict(&self.node.place, message)
     }
 }

@@ -9,81 +9,109 @@ use crate::course::{self, CourseEntry};
 use crate::cpus::{self, Cpus};
 use crate::document::{self, Node, Value};
 use crate::fields::{Fields, Item};
+use crate::keys::{self, NEEDED};
+use crate::kind::WorkloadKind;
 use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
 use crate::{Place, PlanError, connection, insert, tpcc};
 
-const KEYS: [&str; 14] = [
-    "name",
-    "workload",
-    "rounds",
-    "interleave",
-    "slice_ms",
-    "quarantine",
-    "margins",
-    "base",
-    "seed",
-    "control",
-    "placement",
-    "connection",
-    "template",
-    "system",
+type Key = keys::Key<PlanFile>;
+
+/// The keys of a plan besides those of its course.
+pub(crate) static KEYS: [Key; 9] = [
+    Key::other("name", "one line of at most 100 characters", |p, v| {
+        name(v).map(|it| p.name = it)
+    })
+    .says(NEEDED, "the plan's name"),
+    Key::other("workload", "a table, below", |p, v| {
+        p.kind = check_workload(v)?;
+        p.workload = v.node.clone();
+        Ok(())
+    })
+    .says(NEEDED, "what runs"),
+    Key::other("base", "text", |p, v| with_place(v).map(|it| p.base = Some(it)))
+        .says("the first system", "a system by its name or label, or by its build where only one has it"),
+    Key::count("seed", 0..=i64::MAX as u64, |p, n| p.seed = n)
+        .says("from the name", "decides order, rows and keys"),
+    Key::other("control", ON_OFF, |p, v| switched_on(v).map(|it| p.control = it))
+        .says("false", "adds a second copy of the base"),
+    Key::other("template", ON_OFF, |p, v| switched_on(v).map(|it| p.template = it)).says(
+        "false",
+        "loads each system once and begins each trial with a clone: [Templates](methodology.md#templates)",
+    ),
+    Key::later("placement", "as `cpus`").says("\"free\"", "`cpus` of every system that has none of its own"),
+    Key::later("connection", "a table or `\"sysbench\"`, below")
+        .says("a Unix socket without TLS", "how clients talk to servers"),
+    Key::later("system", "a list of tables, below").says(NEEDED, "the systems to measure"),
 ];
-const SYSTEM_KEYS: [&str; 11] = [
-    "build",
-    "path",
-    "connect",
-    "config",
-    "engine",
-    "label",
-    "set",
-    "cpus",
-    "connection",
-    "preload",
-    "huge_pages",
+
+const ON_OFF: &str = "`true`, `false`";
+
+type SystemKey = keys::Key<SystemEntry>;
+
+pub(crate) static SYSTEM_KEYS: [SystemKey; 11] = [
+    SystemKey::later("build", "text").says(
+        NEEDED,
+        "`mysql-8.0.33`, `postgres-18.6deb`, `my-fix`: the build of exactly this name, be it installed, found on this \
+         machine or in the catalog; `mariadb`, `postgres-15`: the newest installed one that fits, otherwise the newest \
+         of the catalog; `sqlite`",
+    ),
+    SystemKey::later("path", "text").says(
+        "found by itself",
+        "the directory of an installation (with `bin`, `sbin` or `usr/sbin`), or the server program",
+    ),
+    SystemKey::later("connect", "text").says(
+        "a server of ours",
+        "a running server: `user[:password]@host[:port]` or `user[:password]@/path/of/socket`",
+    ),
+    SystemKey::other("config", "text", |s, v| with_place(v).map(|it| s.config = Some(it))).says(
+        "\"default\"",
+        "a config of the catalog, with modifiers as in `z12a_gtid`; not with `connect`. The default sets nothing",
+    ),
+    SystemKey::other("engine", "`\"innodb\"`, `\"myrocks\"`, `\"tokudb\"`, `\"heap\"`, `\"btree\"`", |s, v| {
+        engine(v).map(|it| s.engine = Some((it, v.place())))
+    })
+    .says("`innodb`; `heap`; `btree`", "the storage engine, as far as the build has it"),
+    SystemKey::other("set", "`{ option = value }`", |s, v| settings(v).map(|it| s.set = it)).says(
+        "none",
+        "settings on top of the config; `skip-…` and `disable-…` take `true`; not with `connect`. `plan` and `run` ask an \
+         installed build about all settings of a system. They refuse settings that the build rejects, with line and \
+         nearest name; MySQL and MariaDB do not check every value. They also refuse settings that isolate servers \
+         (directories, sockets, ports, logs)",
+    ),
+    SystemKey::later("cpus", "`{ server = \"0-3\", client = \"4\" }`, `\"free\"`, `\"together\"`, `\"apart\"`").says(
+        "`placement`",
+        "either side may be left out. `\"together\"`: both on the last CPU; `\"apart\"`: the client on the last, the \
+         server on the others. What they show: [Placement](noise.md#placement)",
+    ),
+    SystemKey::other("preload", "text", |s, v| v.text().map(|it| it.clone_into(&mut s.preload))).says(
+        "none",
+        "a library that the server loads before all others, such as another allocator: a path, or a name that backslide \
+         looks for in the build, then on the host: `jemalloc`, `libtcmalloc.so.4`",
+    ),
+    SystemKey::switch("huge_pages", |s, on| s.huge_pages = on)
+        .says("false", "the server's buffers in huge pages; the kernel must have enough of them"),
+    SystemKey::later("connection", "a table or `\"sysbench\"`, below")
+        .says("the plan's", "the same for this system, in place of the plan's"),
+    SystemKey::other("label", "one line of at most 100 characters", |s, v| {
+        name(v).map(|it| s.label = Some(it))
+    })
+    .says("`build/engine/config`", "the system's name"),
 ];
-/// Keys of the plan that are easily taken for the workload's, which has none of these names.
-const NOT_OF_WORKLOADS: [&str; 11] = [
-    "rounds",
-    "interleave",
-    "slice_ms",
-    "quarantine",
-    "margins",
-    "base",
-    "seed",
-    "control",
-    "placement",
-    "connection",
-    "template",
-];
+
 const MAX_NAME: usize = 100;
 
-/// Kinds of workloads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// The Insert Benchmark.
-    Insert,
-    /// The microbenchmarks.
-    Micro,
-    /// A workload file.
-    Sql,
-    /// The TPC-C-like workload.
-    Tpcc,
-}
-
-/// What a plan file says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlanFile {
     pub(crate) name: String,
     pub(crate) course: CourseEntry,
     pub(crate) seed: u64,
     pub(crate) base: Option<(String, Place)>,
-    /// Where `control = true` stands, if it does.
+    /// Where `true` stands, if it does; so of `template`.
     pub(crate) control: Option<Place>,
-    /// Where `template = true` stands, if it does.
     pub(crate) template: Option<Place>,
     pub(crate) systems: Vec<SystemEntry>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: WorkloadKind,
     pub(crate) workload: Node,
     /// The user's own workload file, once it has been read.
     pub(crate) workload_file: Option<WorkloadFile>,
@@ -93,17 +121,15 @@ pub struct PlanFile {
 }
 
 /// One `[[system]]`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SystemEntry {
     pub(crate) place: Place,
     pub(crate) request: BuildRequest,
     pub(crate) engine: Option<(Engine, Place)>,
     pub(crate) config: Option<(String, Place)>,
     pub(crate) label: Option<String>,
-    /// Settings on top of the config, and where each stands.
     pub(crate) set: Vec<(Setting, Place)>,
     pub(crate) cpus: Cpus,
-    /// How clients talk to it, and where the plan says so.
     pub(crate) connection: Option<(connection::Asked, Place)>,
     pub(crate) preload: String,
     pub(crate) huge_pages: bool,
@@ -116,49 +142,34 @@ pub fn read(text: &str, origin: &str) -> Result<PlanFile, PlanError> {
 
 /// Reads the plan that a document holds, which was made from the text `source`.
 pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile, PlanError> {
-    let fields = Fields::new(root, "the plan", &KEYS)?;
-    let name = name(&fields.need("name")?)?;
-    let workload = fields.need("workload")?;
-    let kind = check_workload(&workload)?;
-    let placement = fields.get("placement").map(|item| cpus::read(&item));
-    let placement = placement.transpose()?.unwrap_or_default();
-    let systems = fields.need("system")?.list()?;
+    let fields = Fields::new(root, "the plan", &key_names())?;
+    fields.need("name")?;
+    fields.need("workload")?;
+    let mut plan = PlanFile::default();
+    keys::apply(&KEYS, &fields, &mut plan)?;
+    let placement = fields.maybe("placement", cpus::read)?.unwrap_or_default();
     let connection = fields.get("connection");
-    let systems = systems
-        .iter()
-        .map(|item| system(item, &placement, connection));
-    let seed = fields
-        .get("seed")
-        .map(|item| item.count(0..=i64::MAX as u64));
-    let base = fields
-        .get("base")
-        .map(|item| with_place(&item))
-        .transpose()?;
-    let switched_on = |key| match fields.get(key) {
-        Some(item) if item.switch()? => Ok(Some(item.place())),
-        _ => Ok(None),
-    };
-    let control = switched_on("control")?;
-    let template = switched_on("template")?;
-    let systems: Vec<SystemEntry> = systems.collect::<Result<_, _>>()?;
-    Ok(PlanFile {
-        course: course::course(&fields, kind)?,
-        seed: seed.transpose()?.unwrap_or_else(|| seed_of(&name)),
-        name,
-        base,
-        control,
-        template,
-        source: without_passwords(source, &systems),
-        systems,
-        kind,
-        workload: workload.node.clone(),
-        workload_file: None,
-        cpus: Vec::new(),
-    })
+    plan.systems = fields.need("system")?.each(|item| system(item, &placement, connection))?;
+    fields.need("rounds")?;
+    keys::apply(&course::KEYS, &fields, &mut plan.course)?;
+    plan.course.check(plan.kind)?;
+    if fields.get("seed").is_none() {
+        plan.seed = seed_of(&plan.name);
+    }
+    plan.source = without_passwords(source, &plan.systems);
+    Ok(plan)
+}
+
+fn key_names() -> Vec<&'static str> {
+    [keys::names(&KEYS), keys::names(&course::KEYS)].concat()
+}
+
+/// Where `true` stands.
+fn switched_on(item: Item<'_>) -> Result<Option<Place>, PlanError> {
+    Ok(item.switch()?.then(|| item.place()))
 }
 
 impl PlanFile {
-    /// The plan's name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -173,10 +184,7 @@ impl PlanFile {
     /// The plan with the text of its workload file, which people know as `origin`. An error says what is
     /// wrong in the file, with its line.
     pub fn with_workload_file(self, text: &str, origin: &str) -> Result<Self, PlanError> {
-        Ok(Self {
-            workload_file: Some(WorkloadFile::parse(text, origin)?),
-            ..self
-        })
+        Ok(Self { workload_file: Some(WorkloadFile::parse(text, origin)?), ..self })
     }
 
     /// The plan for a process that may use these CPUs, in rising order: words of placement choose from them.
@@ -185,16 +193,11 @@ impl PlanFile {
         Self { cpus, ..self }
     }
 
-    /// The CPUs that words of placement choose from: those that were given, else as many as the host has.
+    /// The CPUs that words of placement choose from: the given ones, otherwise as many as the host has.
     pub(crate) fn cpus(&self, host: HostShape) -> Vec<u32> {
-        if self.cpus.is_empty() {
-            (0..host.cpus).collect()
-        } else {
-            self.cpus.clone()
-        }
+        if self.cpus.is_empty() { (0..host.cpus).collect() } else { self.cpus.clone() }
     }
 
-    /// The builds that it needs, each once, in the order of the file.
     pub fn requests(&self) -> Vec<BuildRequest> {
         let mut requests = Vec::new();
         for system in &self.systems {
@@ -207,7 +210,7 @@ impl PlanFile {
 }
 
 /// Names are printed in tables and used in paths: short, one line.
-fn name(item: &Item<'_>) -> Result<String, PlanError> {
+fn name(item: Item<'_>) -> Result<String, PlanError> {
     let text = item.text()?;
     if text.chars().count() > MAX_NAME || text.chars().any(char::is_control) {
         return Err(item.wrong(&format!("one line of at most {MAX_NAME} characters")));
@@ -215,53 +218,43 @@ fn name(item: &Item<'_>) -> Result<String, PlanError> {
     Ok(text.to_owned())
 }
 
-fn with_place(item: &Item<'_>) -> Result<(String, Place), PlanError> {
+fn with_place(item: Item<'_>) -> Result<(String, Place), PlanError> {
     Ok((item.text()?.to_owned(), item.place()))
 }
 
-/// The kind of workload, once its table has been checked.
-fn check_workload(item: &Item<'_>) -> Result<Kind, PlanError> {
-    let Value::Table(entries) = &item.node.value else {
-        return Err(item.wrong("a table such as { kind = \"insert\", scale = \"small\" }"));
-    };
-    if let Some(entry) = entries
-        .iter()
-        .find(|e| NOT_OF_WORKLOADS.contains(&e.key.as_str()))
-    {
-        let or_system = if SYSTEM_KEYS.contains(&entry.key.as_str()) {
-            ", or to a `[[system]]`"
-        } else {
-            ""
-        };
-        return Err(PlanError::Conflict {
-            place: entry.place.clone(),
-            message: format!(
-                "`{}` is no key of the workload: it belongs to the plan, above its first table{or_system}",
+fn check_workload(item: Item<'_>) -> Result<WorkloadKind, PlanError> {
+    let entries = item.table("a table such as { kind = \"insert\", scale = \"small\" }")?;
+    let of_plan =
+        |key: &str| !["name", "workload", "system"].contains(&key) && key_names().contains(&key);
+    if let Some(entry) = entries.iter().find(|entry| of_plan(&entry.key)) {
+        let of_system = keys::names(&SYSTEM_KEYS).contains(&entry.key.as_str());
+        let or_system = if of_system { ", or to a `[[system]]`" } else { "" };
+        return Err(PlanError::conflict(
+            &entry.place,
+            format!(
+                "`{}` is not a key of the workload: it belongs to the plan, above its first table{or_system}",
                 entry.key
             ),
-        });
+        ));
     }
     // The kind decides which keys there are, so it is looked at before they are.
     let kind = match entries.iter().find(|entry| entry.key == "kind") {
-        None => Kind::Insert,
+        None => WorkloadKind::Insert,
         Some(kind) => {
-            let kind = Item {
-                key: "kind",
-                node: &kind.node,
-            };
+            let kind = Item { key: "kind", node: &kind.node };
             let words = [
-                ("insert", Kind::Insert),
-                ("micro", Kind::Micro),
-                ("sql", Kind::Sql),
-                ("tpcc", Kind::Tpcc),
+                ("insert", WorkloadKind::Insert),
+                ("micro", WorkloadKind::Micro),
+                ("sql", WorkloadKind::Sql),
+                ("tpcc", WorkloadKind::Tpcc),
             ];
             kind.word("workload", &words)?
         }
     };
     match kind {
-        Kind::Insert => insert::check_table(item.node)?,
-        Kind::Micro | Kind::Sql => sql::check_table(item.node, kind)?,
-        Kind::Tpcc => tpcc::check_table(item.node)?,
+        WorkloadKind::Insert => insert::check_table(item.node)?,
+        WorkloadKind::Micro | WorkloadKind::Sql => sql::check_table(item.node, kind)?,
+        WorkloadKind::Tpcc => tpcc::check_table(item.node)?,
     }
     Ok(kind)
 }
@@ -277,60 +270,39 @@ fn seed_of(name: &str) -> u64 {
 
 fn without_passwords(text: &str, systems: &[SystemEntry]) -> String {
     let connects = systems.iter().filter_map(|s| s.request.connect.as_deref());
-    connects.fold(text.to_owned(), |text, connect| {
-        text.replace(connect, &without_password(connect))
-    })
+    connects
+        .fold(text.to_owned(), |text, connect| text.replace(connect, &without_password(connect)))
 }
 
 fn system(
-    item: &Item<'_>,
+    item: Item<'_>,
     placement: &Cpus,
     connection: Option<Item<'_>>,
 ) -> Result<SystemEntry, PlanError> {
-    let fields = Fields::new(item.node, "system", &SYSTEM_KEYS)?;
+    let fields = Fields::new(item.node, "system", &keys::names(&SYSTEM_KEYS))?;
     let request = BuildRequest::read(&fields)?;
-    let engine = fields
-        .get("engine")
-        .map(|item| Ok((engine(&item)?, item.place())));
-    let cpus = system_cpus(&fields, &request, placement)?;
     let connection = fields.get("connection").or(connection).map(|item| {
-        let connection = connection::connection(&item, request.connect.is_some())?;
+        let connection = connection::connection(item, request.connect.is_some())?;
         Ok((connection, item.place()))
     });
-    let connection = connection.transpose()?;
-    let set = fields.get("set").map(|item| settings(&item)).transpose()?;
-    check_started(&fields, &request)?;
-    if request.connect.is_some()
-        && let Some(item) = fields.get("config").or_else(|| fields.get("set"))
-    {
-        return Err(item.conflict(format!(
+    let mut entry = SystemEntry {
+        place: fields.place_of(&["build"]),
+        cpus: system_cpus(&fields, &request, placement)?,
+        connection: connection.transpose()?,
+        request,
+        ..SystemEntry::default()
+    };
+    keys::apply(&SYSTEM_KEYS, &fields, &mut entry)?;
+    check_started(&fields, &entry.request)?;
+    match fields.get("config").or_else(|| fields.get("set")) {
+        Some(item) if entry.request.connect.is_some() => Err(item.conflict(format!(
             "`connect` and `{}`: a server that is not ours keeps its own settings",
             item.key
-        )));
+        ))),
+        _ => Ok(entry),
     }
-    Ok(SystemEntry {
-        place: fields.place_of(&["build"]),
-        request,
-        engine: engine.transpose()?,
-        config: fields
-            .get("config")
-            .map(|item| with_place(&item))
-            .transpose()?,
-        label: fields.get("label").map(|item| name(&item)).transpose()?,
-        set: set.unwrap_or_default(),
-        cpus,
-        connection,
-        preload: fields
-            .get("preload")
-            .map_or(Ok(""), |item| item.text())?
-            .to_owned(),
-        huge_pages: fields
-            .get("huge_pages")
-            .map_or(Ok(false), |item| item.switch())?,
-    })
 }
 
-/// Is a server process asked for that we start?
 fn has_server(request: &BuildRequest) -> bool {
     request.connect.is_none() && !request.dbms.is_some_and(Dbms::is_embedded)
 }
@@ -346,17 +318,14 @@ fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<(), Plan
     }
 }
 
-/// The system's own `cpus`, else the plan's. Only a server process that we start can be placed.
+/// The system's own `cpus`, otherwise the plan's. Only a server process that we start can be placed.
 fn system_cpus(
     fields: &Fields<'_>,
     request: &BuildRequest,
     default: &Cpus,
 ) -> Result<Cpus, PlanError> {
     let own = fields.get("cpus");
-    let cpus = match &own {
-        None => default.clone(),
-        Some(item) => cpus::read(item)?,
-    };
+    let cpus = own.map_or_else(|| Ok(default.clone()), cpus::read)?;
     if has_server(request) {
         return Ok(cpus);
     }
@@ -373,27 +342,17 @@ fn system_cpus(
 
 /// `set = { option = value }`. `skip-…` and `disable-…` options take no value: they are written
 /// `skip-log-bin = true`.
-fn settings(item: &Item<'_>) -> Result<Vec<(Setting, Place)>, PlanError> {
-    let Value::Table(entries) = &item.node.value else {
-        return Err(item.wrong("a table such as { option = \"value\" }"));
-    };
+fn settings(item: Item<'_>) -> Result<Vec<(Setting, Place)>, PlanError> {
+    let entries = item.table("a table such as { option = \"value\" }")?;
     let settings = entries.iter().map(|entry| {
-        let value = Item {
-            key: &entry.key,
-            node: &entry.node,
-        };
-        let is_bare = ["skip", "disable"]
-            .iter()
-            .any(|word| entry.key.starts_with(word));
+        let value = Item { key: &entry.key, node: &entry.node };
+        let is_bare = ["skip", "disable"].iter().any(|word| entry.key.starts_with(word));
         let value = match (is_bare, &entry.node.value) {
             (true, Value::Switch(true)) => None,
             (true, Value::Switch(false)) => return Err(value.wrong("true, or left out")),
-            _ => Some(scalar(&value)?),
+            _ => Some(scalar(value)?),
         };
-        let setting = Setting {
-            name: entry.key.clone(),
-            value,
-        };
+        let setting = Setting { name: entry.key.clone(), value };
         Ok((setting, entry.place.clone()))
     });
     settings.collect()
@@ -401,7 +360,5 @@ fn settings(item: &Item<'_>) -> Result<Vec<(Setting, Place)>, PlanError> {
 
 /// The settings of the plan as the model keeps them.
 pub(crate) fn as_map(set: &[(Setting, Place)]) -> BTreeMap<String, String> {
-    set.iter()
-        .map(|(s, _)| (s.name.clone(), s.value.clone().unwrap_or_default()))
-        .collect()
+    set.iter().map(|(s, _)| (s.name.clone(), s.value.clone().unwrap_or_default())).collect()
 }

@@ -1,12 +1,12 @@
-//! The `workload` table of the Insert Benchmark: every parameter, its range and its default.
+//! The `workload` table of the Insert Benchmark.
 
 use model::{InsertScale, InsertSpec, Pacing, QueryKind, Settle, Statements, StepId, Tables};
 
 use crate::PlanError;
-use crate::catalog::Catalog;
 use crate::document::Node;
 use crate::fields::{Fields, Item};
-use crate::{insert_check, insert_steps};
+use crate::insert_check;
+use crate::keys::{self, NEEDED};
 
 const CONTEXT: &str = "workload";
 const SCALES: [(&str, InsertScale); 4] = [
@@ -15,11 +15,6 @@ const SCALES: [(&str, InsertScale); 4] = [
     ("medium", InsertScale::Medium),
     ("seeds", InsertScale::Seeds),
 ];
-const STATEMENTS: [(&str, Statements); 3] = [
-    ("text", Statements::Text),
-    ("prepared", Statements::Prepared),
-    ("usual", Statements::Usual),
-];
 
 /// More rows than any disk holds, and small enough that no sum of them overflows.
 const MAX_ROWS: u64 = 100_000_000_000;
@@ -27,132 +22,123 @@ const MAX_ROWS: u64 = 100_000_000_000;
 const MAX_ROWS_PER_COMMIT: u32 = 5_000;
 /// Each makes a pair of steps, which is a column of every table of the report.
 const MAX_RATES: usize = 50;
-/// A week.
 const MAX_SECONDS: u32 = 604_800;
+const BY_SCALE: &str = "by the scale";
 
-/// A key of the table, and how its value changes the spec.
-type Key = (
-    &'static str,
-    fn(&mut InsertSpec, Item<'_>) -> Result<(), PlanError>,
-);
+type Key = keys::Key<InsertSpec>;
 
-/// All keys. They apply in this order, so that a key that stands for several others comes first
-/// and the others can still be set apart from it.
-const KEYS: [Key; 32] = [
-    ("clients", |s, v| {
-        v.small(1..=10_000).map(|it| s.clients = it)
-    }),
-    ("tables", |s, v| {
-        let words = [("own", Tables::Own), ("shared", Tables::Shared)];
-        v.word("kind of tables", &words).map(|it| s.tables = it)
-    }),
-    ("rows", |s, v| v.count(1..=MAX_ROWS).map(|it| s.rows = it)),
-    ("i1_rows", |s, v| {
-        v.count(1..=MAX_ROWS).map(|it| s.i1_rows = it)
-    }),
-    ("i2_rows", |s, v| {
-        v.count(1..=MAX_ROWS).map(|it| s.i2_rows = it)
-    }),
-    ("i0_rows_per_commit", |s, v| {
-        v.small(1..=MAX_ROWS_PER_COMMIT)
-            .map(|it| s.i0_rows_per_commit = it)
-    }),
-    ("i1_rows_per_commit", |s, v| {
-        v.small(1..=MAX_ROWS_PER_COMMIT)
-            .map(|it| s.i1_rows_per_commit = it)
-    }),
-    ("i2_rows_per_commit", |s, v| {
-        v.small(1..=MAX_ROWS_PER_COMMIT)
-            .map(|it| s.i2_rows_per_commit = it)
-    }),
-    ("query_rows_per_commit", |s, v| {
-        v.small(1..=MAX_ROWS_PER_COMMIT)
-            .map(|it| s.query_rows_per_commit = it)
-    }),
-    ("rates", |s, v| {
-        let rates = v.list()?;
+pub(crate) static KEYS: [Key; 36] = [
+    Key::later("kind", "`\"insert\"`").says("\"insert\"", "the Insert Benchmark"),
+    Key::later("scale", "`\"tiny\"`, `\"small\"`, `\"medium\"`, `\"seeds\"`")
+        .says(NEEDED, "sets the five values of the table above"),
+    Key::small("clients", 1..=10_000, |s, n| s.clients = n)
+        .says("1", "clients; each has an inserter, a deleter and query sessions"),
+    Key::words("tables", "kind of tables", &[
+        ("own", |s| s.tables = Tables::Own),
+        ("shared", |s| s.tables = Tables::Shared),
+    ])
+    .says("\"own\"", "a table a client, or one for all, without deletes"),
+    Key::count("rows", 1..=MAX_ROWS, |s, n| s.rows = n)
+        .says(BY_SCALE, "rows that a client inserts in `l.i0`"),
+    Key::count("i1_rows", 1..=MAX_ROWS, |s, n| s.i1_rows = n).says(BY_SCALE, "the same in `l.i1`"),
+    Key::count("i2_rows", 1..=MAX_ROWS, |s, n| s.i2_rows = n).says(BY_SCALE, "the same in `l.i2`"),
+    Key::small("i0_rows_per_commit", 1..=MAX_ROWS_PER_COMMIT, |s, n| s.i0_rows_per_commit = n)
+        .says("100", "rows of a statement (one transaction) in `l.i0` and `l.x`"),
+    Key::small("i1_rows_per_commit", 1..=MAX_ROWS_PER_COMMIT, |s, n| s.i1_rows_per_commit = n)
+        .says("50", "the same in `l.i1`"),
+    Key::small("i2_rows_per_commit", 1..=MAX_ROWS_PER_COMMIT, |s, n| s.i2_rows_per_commit = n)
+        .says("5", "the same in `l.i2`"),
+    Key::small("query_rows_per_commit", 1..=MAX_ROWS_PER_COMMIT, |s, n| s.query_rows_per_commit = n)
+        .says("50", "the same in the query steps; lowered to the rate where that is less"),
+    Key::other("rates", "1 to 50 values of 1 to 10,000,000", |s, v| {
+        let rates = v.each(|rate| rate.small(1..=10_000_000))?;
         if rates.len() > MAX_RATES {
             return Err(v.wrong(&format!("a list of at most {MAX_RATES} rates")));
         }
-        let rates = rates.iter().map(|r| r.small(1..=10_000_000));
-        rates.collect::<Result<_, _>>().map(|it| s.rates = it)
-    }),
-    ("queries", |s, v| {
-        let words = [("range", QueryKind::Range), ("point", QueryKind::Point)];
-        let queries = v.list()?;
-        let queries = queries.iter().map(|q| q.word("kind of query", &words));
-        queries.collect::<Result<_, _>>().map(|it| s.queries = it)
-    }),
-    ("query_seconds", |s, v| {
-        v.small(1..=MAX_SECONDS).map(|it| s.query_seconds = it)
-    }),
-    ("query_sessions", |s, v| {
-        v.small(1..=1_000).map(|it| s.query_sessions = it)
-    }),
-    ("rows_per_query", |s, v| {
-        v.small(1..=10_000).map(|it| s.rows_per_query = it)
-    }),
-    ("max_refresh", |s, v| {
-        v.small(1..=1_000_000_000).map(|it| s.max_refresh = it)
-    }),
-    ("secondary_indexes", |s, v| {
-        v.small(0..=3).map(|it| s.secondary_indexes = it)
-    }),
-    ("deletes", |s, v| v.switch().map(|it| s.deletes = it)),
-    ("queue", |s, v| v.small(1..=100_000).map(|it| s.queue = it)),
-    ("min_resync", |s, v| {
-        v.small(0..=1_000_000_000).map(|it| s.min_resync = it)
-    }),
-    ("data_min", |s, v| {
-        v.small(1..=4_000).map(|it| s.data_min = it)
-    }),
-    ("data_max", |s, v| {
-        v.small(1..=4_000).map(|it| s.data_max = it)
-    }),
-    ("data_random_percent", |s, v| {
-        v.small(0..=100).map(|it| s.data_random_percent = it)
-    }),
-    ("statements", |s, v| {
-        s.writes = v.word("kind of statements", &STATEMENTS)?;
-        s.reads = s.writes;
+        s.rates = rates;
         Ok(())
-    }),
-    ("writes", |s, v| {
-        v.word("kind of statements", &STATEMENTS)
-            .map(|it| s.writes = it)
-    }),
-    ("reads", |s, v| {
-        v.word("kind of statements", &STATEMENTS)
-            .map(|it| s.reads = it)
-    }),
-    ("compat", |s, v| {
-        s.compat = v.switch()?;
-        if s.compat {
+    })
+    .says("[100, 500, 1000]", "background rows per second and client; query steps for each, none twice"),
+    Key::other("queries", "a list of `\"range\"` (`qr…`), `\"point\"` (`qp…`)", |s, v| {
+        let words = [("range", QueryKind::Range), ("point", QueryKind::Point)];
+        v.each(|query| query.word("kind of query", &words)).map(|it| s.queries = it)
+    })
+    .says("[\"range\", \"point\"]", "the query steps of each rate, in order"),
+    Key::small("query_seconds", 1..=MAX_SECONDS, |s, n| s.query_seconds = n)
+        .says(BY_SCALE, "nominal length of a query step: the writers insert this × rate rows"),
+    Key::small("query_sessions", 1..=1_000, |s, n| s.query_sessions = n)
+        .says("1", "query sessions a client"),
+    Key::small("rows_per_query", 1..=10_000, |s, n| s.rows_per_query = n)
+        .says("10", "LIMIT of range queries, keys of point queries"),
+    Key::small("max_refresh", 1..=1_000_000_000, |s, n| s.max_refresh = n)
+        .says("100", "point queries between two reads of MAX(pk)"),
+    Key::small("secondary_indexes", 0..=3, |s, n| s.secondary_indexes = n)
+        .says("3", "indexes that `l.x` builds; range queries need all 3"),
+    Key::switch("deletes", |s, on| s.deletes = on)
+        .says("true", "pairs each insert with a delete of as many rows (from `l.i1` on)"),
+    Key::small("queue", 1..=100_000, |s, n| s.queue = n)
+        .says("8", "statements that inserter and deleter may be ahead of each other"),
+    Key::small("min_resync", 0..=1_000_000_000, |s, n| s.min_resync = n)
+        .says("1_000", "deletes between two reads of MIN(pk); 0 for the first only"),
+    Key::small("data_min", 1..=4_000, |s, n| s.data_min = n)
+        .says("10", "fewest characters of `data`"),
+    Key::small("data_max", 1..=4_000, |s, n| s.data_max = n).says("20", "most characters of `data`"),
+    Key::small("data_random_percent", 0..=100, |s, n| s.data_random_percent = n)
+        .says("50", "share of `data` that is random, before base64"),
+    Key::other("statements", STATEMENTS, |s, v| {
+        statements(v).map(|it| (s.writes, s.reads) = (it, it))
+    })
+    .says("\"usual\"", "sets `writes` and `reads`"),
+    Key::other("writes", STATEMENTS, |s, v| statements(v).map(|it| s.writes = it))
+    .says("\"usual\"", "inserts and deletes; usual: text"),
+    Key::other("reads", STATEMENTS, |s, v| statements(v).map(|it| s.reads = it))
+    .says("\"usual\"", "queries; usual: prepared on PostgreSQL and SQLite, otherwise text. With `compat`, \
+           usual queries on PostgreSQL send `PREPARE` and `execute` as text"),
+    Key::switch("compat", |s, on| {
+        s.compat = on;
+        if on {
             s.pacing = Pacing::Burst;
         }
-        Ok(())
-    }),
-    ("pacing", |s, v| {
-        let words = [("even", Pacing::Even), ("burst", Pacing::Burst)];
-        v.word("pacing", &words).map(|it| s.pacing = it)
-    }),
-    ("settle", |s, v| settle(v).map(|it| s.settle = it)),
-    ("htap_seconds", |s, v| {
-        v.small(0..=MAX_SECONDS).map(|it| s.htap_seconds = it)
-    }),
-    ("partitions", |s, v| {
-        v.small(0..=8_000).map(|it| s.partitions = it)
-    }),
-    ("sequence_cache", |s, v| {
-        v.small(1..=1_000_000_000).map(|it| s.sequence_cache = it)
-    }),
-    ("sla_percent", |s, v| {
-        v.small(1..=100).map(|it| s.sla_percent = it)
-    }),
+    })
+    .says("false", "the original's behaviour; see [compat](insert-benchmark.md#compat)"),
+    Key::words("pacing", "pacing", &[
+        ("even", |s| s.pacing = Pacing::Even),
+        ("burst", |s| s.pacing = Pacing::Burst),
+    ])
+    .says("\"even\"", "how background rows arrive within a second; `\"burst\"` with `compat`"),
+    Key::other("settle", SETTLE, |s, v| settle(v).map(|it| s.settle = it))
+        .says(BY_SCALE, "least seconds of the settle phase; the formula is min(1200, 60 + loaded rows / 10^6)"),
+    Key::small("htap_seconds", 0..=MAX_SECONDS, |s, n| s.htap_seconds = n)
+        .says("0", "holds a transaction a client open this long, again and again, beside the steps; 0 for none"),
+    Key::small("partitions", 0..=8_000, |s, n| s.partitions = n)
+        .says("0", "range partitions of each table; 0 for none. PostgreSQL from 11 on; not SQLite"),
+    Key::small("sequence_cache", 1..=1_000_000_000, |s, n| s.sequence_cache = n)
+        .says("1_000", "values that a PostgreSQL session takes from the sequence at once"),
+    Key::small("sla_percent", 1..=100, |s, n| s.sla_percent = n)
+        .says("95", "share of the background rate that meets the SLA"),
+    Key::small("statement_timeout", 1..=MAX_SECONDS, |s, n| s.statement_timeout = n)
+        .says("600", "seconds after which a statement counts as hung; index builds and settling get 24 times as long"),
+    Key::other("steps", "names of steps", |s, v| {
+        v.each(|step| step.text().map(StepId::new)).map(|it| s.steps = it)
+    })
+    .says("all", "the steps to run, in their order; `l.i0` is always needed, and `l.x` by those after it"),
 ];
 
-/// Keys of a plan's workload that a scale does not have: they name it, or need the others first.
-const PLAN_KEYS: [&str; 4] = ["kind", "scale", "statement_timeout", "steps"];
+const STATEMENTS: &str = "`\"text\"`, `\"prepared\"`, `\"usual\"`";
+
+fn statements(item: Item<'_>) -> Result<Statements, PlanError> {
+    let words = [
+        ("text", Statements::Text),
+        ("prepared", Statements::Prepared),
+        ("usual", Statements::Usual),
+    ];
+    item.word("kind of statements", &words)
+}
+
+/// Keys that a scale does not have: they name it, or are not a matter of size.
+const NOT_OF_SCALES: [&str; 4] = ["kind", "scale", "statement_timeout", "steps"];
+
+pub(crate) const SETTLE: &str = "`\"formula\"`, or 0 to 604,800 seconds";
 
 /// `"formula"`, or a number of seconds.
 pub(crate) fn settle(value: Item<'_>) -> Result<Settle, PlanError> {
@@ -165,76 +151,6 @@ pub(crate) fn settle(value: Item<'_>) -> Result<Settle, PlanError> {
     }
 }
 
-/// The benchmark as its specification defines it; the sizes are what a scale replaces.
-fn defaults() -> InsertSpec {
-    InsertSpec {
-        scale: InsertScale::Tiny,
-        clients: 1,
-        tables: Tables::Own,
-        rows: 0,
-        i1_rows: 0,
-        i2_rows: 0,
-        i0_rows_per_commit: 100,
-        i1_rows_per_commit: 50,
-        i2_rows_per_commit: 5,
-        query_rows_per_commit: 50,
-        rates: vec![100, 500, 1000],
-        queries: vec![QueryKind::Range, QueryKind::Point],
-        query_seconds: 0,
-        query_sessions: 1,
-        rows_per_query: 10,
-        max_refresh: 100,
-        secondary_indexes: 3,
-        deletes: true,
-        queue: 8,
-        min_resync: 1000,
-        data_min: 10,
-        data_max: 20,
-        data_random_percent: 50,
-        writes: Statements::Usual,
-        reads: Statements::Usual,
-        pacing: Pacing::Even,
-        settle: Settle::Formula,
-        htap_seconds: 0,
-        partitions: 0,
-        sequence_cache: 1000,
-        sla_percent: 95,
-        statement_timeout: 600,
-        compat: false,
-        steps: Vec::new(),
-    }
-}
-
-fn plan_fields(table: &Node) -> Result<Fields<'_>, PlanError> {
-    let keys = KEYS.iter().map(|(key, _)| *key);
-    Fields::new(table, CONTEXT, &keys.chain(PLAN_KEYS).collect::<Vec<_>>())
-}
-
-/// Applies every key of [`KEYS`] that the table has.
-fn apply(fields: &Fields<'_>, spec: &mut InsertSpec) -> Result<(), PlanError> {
-    KEYS.iter()
-        .try_for_each(|(key, set)| match fields.get(key) {
-            Some(value) => set(spec, value),
-            None => Ok(()),
-        })
-}
-
-/// Applies what only a plan has.
-fn apply_plan(fields: &Fields<'_>, spec: &mut InsertSpec) -> Result<(), PlanError> {
-    apply(fields, spec)?;
-    if let Some(seconds) = fields.get("statement_timeout") {
-        spec.statement_timeout = seconds.small(1..=MAX_SECONDS)?;
-    }
-    if let Some(steps) = fields.get("steps") {
-        spec.steps = steps
-            .list()?
-            .iter()
-            .map(|step| step.text().map(StepId::new))
-            .collect::<Result<_, _>>()?;
-    }
-    Ok(())
-}
-
 fn scale(fields: &Fields<'_>) -> Result<InsertScale, PlanError> {
     fields.need("scale")?.word("scale", &SCALES)
 }
@@ -243,21 +159,22 @@ fn scale(fields: &Fields<'_>) -> Result<InsertScale, PlanError> {
 pub(crate) fn check_table(table: &Node) -> Result<(), PlanError> {
     let fields = plan_fields(table)?;
     scale(&fields)?;
-    apply_plan(&fields, &mut defaults())
+    keys::apply(&KEYS, &fields, &mut InsertSpec::usual())
 }
 
-/// Checks the table of one scale in the catalog.
-pub(crate) fn check_scale(table: &Node) -> Result<(), PlanError> {
-    apply(&scale_fields(table)?, &mut defaults())
+fn plan_fields(table: &Node) -> Result<Fields<'_>, PlanError> {
+    Fields::new(table, CONTEXT, &keys::names(&KEYS))
 }
 
-fn scale_fields(table: &Node) -> Result<Fields<'_>, PlanError> {
-    let keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
-    let fields = Fields::new(table, "scale", &keys)?;
+/// Takes over what the catalog says of one scale.
+pub(crate) fn apply_scale(table: &Node, spec: &mut InsertSpec) -> Result<(), PlanError> {
+    let mut names = keys::names(&KEYS);
+    names.retain(|name| !NOT_OF_SCALES.contains(name));
+    let fields = Fields::new(table, "scale", &names)?;
     for key in ["rows", "i1_rows", "i2_rows", "query_seconds"] {
         fields.need(key)?;
     }
-    Ok(fields)
+    keys::apply(&KEYS, &fields, spec)
 }
 
 /// The names that a plan may give as `scale`.
@@ -266,16 +183,19 @@ pub(crate) fn scale_names() -> [&'static str; 4] {
 }
 
 /// The whole spec: the benchmark's defaults, then the scale's, then the plan's own values.
-pub(crate) fn resolve(table: &Node, catalog: &Catalog) -> Result<InsertSpec, PlanError> {
+pub(crate) fn resolve<'a>(
+    table: &Node,
+    sizes_of: impl Fn(&str) -> Option<&'a Node>,
+) -> Result<InsertSpec, PlanError> {
     let fields = plan_fields(table)?;
-    let mut spec = defaults();
+    let mut spec = InsertSpec::usual();
     spec.scale = scale(&fields)?;
     let name = SCALES.iter().find(|(_, scale)| *scale == spec.scale);
-    if let Some(sizes) = name.and_then(|(name, _)| catalog.scale(name)) {
-        apply(&scale_fields(sizes)?, &mut spec)?;
+    if let Some(sizes) = name.and_then(|(name, _)| sizes_of(name)) {
+        apply_scale(sizes, &mut spec)?;
     }
-    apply_plan(&fields, &mut spec)?;
-    insert_steps::resolve(&fields, &mut spec)?;
+    keys::apply(&KEYS, &fields, &mut spec)?;
+    insert_check::steps(&fields, &mut spec)?;
     insert_check::check(&fields, &spec)?;
     Ok(spec)
 }

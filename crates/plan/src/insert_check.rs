@@ -1,9 +1,11 @@
-//! Values of the workload that are fine by themselves and do not go together.
+//! Values of the workload that are fine by themselves and do not go together, and its steps: their names, their order,
+//! and what each needs before it.
 
-use model::{InsertSpec, Pacing, Tables};
+use model::{InsertSpec, InsertStage, Pacing, QueryKind, StepId, Tables};
 
 use crate::PlanError;
-use crate::fields::{Fields, grouped};
+use crate::digits::grouped;
+use crate::fields::{Fields, Item};
 
 /// More rows than this in one table would take weeks to load, and their ids must stay within an
 /// integer of 63 bits whatever is added to them.
@@ -17,27 +19,14 @@ const RULES: [Rule; 6] = [
     (&["data_min", "data_max"], data_has_a_range),
     (&["compat", "pacing"], compat_means_bursts),
     (&["rows", "queue"], deletes_find_rows),
-    (
-        &["secondary_indexes", "queries"],
-        range_queries_have_indexes,
-    ),
-    (
-        &["clients", "rows", "i1_rows", "i2_rows", "query_seconds"],
-        rows_can_be_counted,
-    ),
+    (&["secondary_indexes", "queries"], range_queries_have_indexes),
+    (&["clients", "rows", "i1_rows", "i2_rows", "query_seconds"], rows_can_be_counted),
 ];
 
 /// Checks every rule; the first that is broken is the error.
 pub(crate) fn check(fields: &Fields<'_>, spec: &InsertSpec) -> Result<(), PlanError> {
-    RULES
-        .iter()
-        .find_map(|(keys, broken)| broken(spec).map(|message| (keys, message)))
-        .map_or(Ok(()), |(keys, message)| {
-            Err(PlanError::Conflict {
-                place: fields.place_of(keys),
-                message,
-            })
-        })
+    let mut rules = RULES.iter();
+    rules.try_for_each(|(keys, broken)| PlanError::refuse(&fields.place_of(keys), broken(spec)))
 }
 
 fn shared_tables_have_no_deletes(spec: &InsertSpec) -> Option<String> {
@@ -63,10 +52,8 @@ fn compat_means_bursts(spec: &InsertSpec) -> Option<String> {
 
 /// The deleter may be `queue` statements ahead of the inserter; what it deletes must be there.
 fn deletes_find_rows(spec: &InsertSpec) -> Option<String> {
-    let largest = spec
-        .i1_rows_per_commit
-        .max(spec.i2_rows_per_commit)
-        .max(spec.query_rows_per_commit);
+    let largest =
+        spec.i1_rows_per_commit.max(spec.i2_rows_per_commit).max(spec.query_rows_per_commit);
     let ahead = u64::from(spec.queue) * u64::from(largest);
     (spec.deletes && spec.rows <= ahead).then(|| {
         format!(
@@ -78,7 +65,10 @@ fn deletes_find_rows(spec: &InsertSpec) -> Option<String> {
 }
 
 fn range_queries_have_indexes(spec: &InsertSpec) -> Option<String> {
-    let step = spec.steps.iter().find(|step| step.0.starts_with("qr"))?;
+    let stages = InsertStage::named(spec);
+    let ranges =
+        |stage: &&InsertStage| matches!(stage, InsertStage::Query { kind: QueryKind::Range, .. });
+    let step = stages.iter().find(ranges)?.id();
     (spec.secondary_indexes < 3).then(|| {
         format!(
             "`secondary_indexes` = {} leaves step `{step}` without an index that it reads: \
@@ -105,4 +95,67 @@ fn total_rows(spec: &InsertSpec) -> u128 {
     let queries = rates * u128::from(spec.query_seconds) * spec.queries.len() as u128;
     let loads = [spec.rows, spec.i1_rows, spec.i2_rows].map(u128::from);
     u128::from(spec.clients) * (loads.iter().sum::<u128>() + queries)
+}
+
+/// Fills in `steps` where the plan gives none; otherwise checks those that it gives.
+pub(crate) fn steps(fields: &Fields<'_>, spec: &mut InsertSpec) -> Result<(), PlanError> {
+    let all: Vec<StepId> = InsertStage::all(spec).iter().map(InsertStage::id).collect();
+    let twice = all.iter().zip(1..).find(|(step, next)| all[*next..].contains(step));
+    if let Some((twice, _)) = twice {
+        return Err(PlanError::conflict(
+            &fields.place_of(&["rates", "queries"]),
+            format!(
+                "step `{twice}` would be there twice: `rates` and `queries` must not repeat a value"
+            ),
+        ));
+    }
+    match fields.get("steps") {
+        None => spec.steps = all,
+        Some(item) => check_steps(item, spec, &all)?,
+    }
+    Ok(())
+}
+
+fn check_steps(item: Item<'_>, spec: &InsertSpec, all: &[StepId]) -> Result<(), PlanError> {
+    let names = || all.iter().map(|step| step.0.clone());
+    for step in &spec.steps {
+        if !all.contains(step) {
+            return Err(item.unknown("step", &step.0, names()));
+        }
+    }
+    let ordered: Vec<&StepId> = all.iter().filter(|s| spec.steps.contains(s)).collect();
+    if !spec.steps.iter().eq(ordered) {
+        let order: Vec<String> = names().collect();
+        return Err(item.conflict(format!(
+            "`steps` must name each step once and keep their order: {}",
+            order.join(" ")
+        )));
+    }
+    let stages = InsertStage::named(spec);
+    let missing = stages.iter().find_map(|stage| missing_before(stage, &stages, spec));
+    PlanError::refuse(&item.node.place, missing)
+}
+
+/// What the step needs and the plan leaves out. The order has been checked, so that being in the
+/// list means being before it.
+fn missing_before(
+    stage: &InsertStage,
+    stages: &[InsertStage],
+    spec: &InsertSpec,
+) -> Option<String> {
+    let (step, load, index) = (stage.id(), InsertStage::Load, InsertStage::Index);
+    if !stages.contains(&load) {
+        return Some(format!(
+            "step `{step}` needs `{}` in `steps`: it makes and fills the tables",
+            load.id()
+        ));
+    }
+    let needs_indexes = *stage != load && *stage != index && spec.secondary_indexes > 0;
+    (needs_indexes && !stages.contains(&index)).then(|| {
+        format!(
+            "step `{step}` needs `{}` in `steps`, which makes the indexes; \
+             or set `secondary_indexes = 0`",
+            index.id()
+        )
+    })
 }

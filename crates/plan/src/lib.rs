@@ -16,6 +16,7 @@ mod config;
 mod connection;
 mod course;
 mod cpus;
+mod digits;
 mod document;
 mod error;
 mod estimate;
@@ -24,11 +25,13 @@ mod fields;
 mod file;
 mod insert;
 mod insert_check;
-mod insert_steps;
+mod keys;
+mod kind;
 mod margins;
+mod overrides;
 mod parcel;
 mod recipe;
-mod remarks;
+mod reference;
 mod render;
 mod request;
 mod resolve;
@@ -41,14 +44,15 @@ mod tests;
 mod tpcc;
 mod variables;
 
-pub use arguments::{Argument, SystemArguments, of_arguments};
+pub use arguments::{Argument, SystemArguments, of_arguments, plan_text, toml_string};
 pub use catalog::Catalog;
 pub use config::{ConfigFile, size as parse_size};
 pub use error::{Choices, Place, PlanError};
 pub use estimate::{Estimate, Loading, estimate, step_times};
 pub use expand::{FindBuild, expand};
 pub use file::{PlanFile, read};
-pub use remarks::remarks;
+pub use overrides::{Overrides, read_with, set_text};
+pub use reference::{KeyDoc, KeyTable, key_tables};
 pub use request::BuildRequest;
 pub use settings::{JudgeSettings, check_settings};
 pub use sql::{
@@ -58,3 +62,9 @@ pub use variables::{
     Implied, Pattern, Renamed, SameValues, VariableGroup, VariableNote, VariableRules,
     VariableUnit, any_fits,
 };
+
+/// What a plan may say and may not mean: a sentence each, for people who look at the plan; most plans have none.
+pub fn remarks(plan: &model::Plan) -> Vec<String> {
+    let of_tpcc = plan.workload.tpcc().map(tpcc::remarks).unwrap_or_default();
+    [course::remarks(plan), margins::remarks(plan), of_tpcc].concat()
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Dbms, Described, Direction, Margin, MetricId, Plan, describe, judged_metrics};
+use model::{Direction, Margin, Metric, MetricId, Plan, describe, judged_metrics};
 
 use crate::PlanError;
 use crate::document::Value;
@@ -14,22 +14,20 @@ const MAX_PERCENT: u32 = 100;
 /// Stands for any kind of operation where only the family of a metric matters.
 const ANY_KIND: &str = "query";
 
-/// How the names of metrics begin that only a server has.
 const OF_SERVER: &str = "server.";
 
-/// Reads the table of margins.
-pub(crate) fn read(item: &Item<'_>) -> Result<BTreeMap<MetricId, Margin>, PlanError> {
+pub(crate) fn read(item: Item<'_>) -> Result<BTreeMap<MetricId, Margin>, PlanError> {
     let Value::Table(_) = item.node.value else {
         return Err(item.wrong("a table such as { rate = 1, \"server.cpu/o\" = 0.5 }"));
     };
     let fields = Fields::named(item, "margins")?;
-    fields.all().map(|item| one(&item)).collect()
+    fields.all().map(|item| one(item)).collect()
 }
 
 /// What may be meant otherwise: margins of metrics that no system has, so that they are never used.
 pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
     let mut systems = plan.systems.iter();
-    if systems.any(|system| system.build.dbms != Dbms::Sqlite) {
+    if systems.any(|system| !system.build.dbms.is_embedded()) {
         return Vec::new();
     }
     let named = plan.course.margins.keys();
@@ -40,7 +38,7 @@ pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
     told.collect()
 }
 
-fn one(item: &Item<'_>) -> Result<(MetricId, Margin), PlanError> {
+fn one(item: Item<'_>) -> Result<(MetricId, Margin), PlanError> {
     if let Value::Table(_) = item.node.value {
         return Err(item.conflict(format!(
             "`{}` in margins is a table: the name of a metric with a dot or a slash is written in quotes, such \
@@ -61,25 +59,15 @@ fn one(item: &Item<'_>) -> Result<(MetricId, Margin), PlanError> {
 }
 
 /// What is known of a metric, by its whole name or by a short form such as `response.p99`.
-fn described(metric: &MetricId) -> Option<Described> {
+fn described(metric: &MetricId) -> Option<&'static Metric> {
     describe(metric).or_else(|| describe(&metric.of_subject(ANY_KIND)?))
 }
 
 /// Per cent with at most two decimals.
-fn percent(item: &Item<'_>) -> Result<Margin, PlanError> {
-    let percent = match item.node.value {
-        Value::Integer(percent) => percent as f64,
-        Value::Float(percent) => percent,
-        _ => f64::NAN,
-    };
-    let hundredths = percent * f64::from(Margin::PER_PERCENT);
-    let whole = hundredths.round();
-    let most = f64::from(MAX_PERCENT * Margin::PER_PERCENT);
-    if (0.0..=most).contains(&whole) && (hundredths - whole).abs() < 1e-6 && percent >= 0.0 {
-        Ok(Margin(whole as u32))
-    } else {
-        Err(item.wrong(&format!(
+fn percent(item: Item<'_>) -> Result<Margin, PlanError> {
+    item.decimal(2, 0..=MAX_PERCENT * Margin::PER_PERCENT).map(Margin).ok_or_else(|| {
+        item.wrong(&format!(
             "a number of per cent from 0 to {MAX_PERCENT}, with two decimals at most"
-        )))
-    }
+        ))
+    })
 }

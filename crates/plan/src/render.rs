@@ -23,7 +23,7 @@ impl ConfigFile {
             .filter(|rule| rule.engine.is_none_or(|only| only == engine))
             .collect();
         let mut settings = Vec::with_capacity(rules.len());
-        let mut left_out = LeftOut::default();
+        let mut left_out: Vec<(String, Vec<String>)> = Vec::new();
         for rule in &rules {
             if rule.is_for(version) {
                 settings.push(Setting {
@@ -34,14 +34,21 @@ impl ConfigFile {
                 if !rule.optional {
                     return Err(self.unknown_option(rule, version));
                 }
-                left_out.add(rule, version);
+                let (option, range) = rule.lacking(version);
+                match left_out.iter_mut().find(|(name, _)| *name == option) {
+                    Some((_, ranges)) => ranges.push(range),
+                    None => left_out.push((option, vec![range])),
+                }
             }
         }
+        let left_out = left_out.into_iter();
+        let left_out =
+            left_out.map(|(option, ranges)| format!("{option} ({})", ranges.join(" or ")));
         Ok(Config {
             name: self.name.clone(),
             summary: self.summary.clone(),
             settings,
-            left_out: left_out.shown(),
+            left_out: left_out.collect(),
         })
     }
 
@@ -85,32 +92,7 @@ impl ConfigFile {
 }
 
 fn has_alternative(rule: &Rule, rules: &[&Rule], version: &Version) -> bool {
-    rules
-        .iter()
-        .any(|other| other.topic == rule.topic && other.is_for(version))
-}
-
-/// Optional settings that a version does not have: each option once, with the ranges of versions that do.
-#[derive(Default)]
-struct LeftOut {
-    options: Vec<(String, Vec<String>)>,
-}
-
-impl LeftOut {
-    fn add(&mut self, rule: &Rule, version: &Version) {
-        let (option, range) = rule.lacking(version);
-        match self.options.iter_mut().find(|(name, _)| *name == option) {
-            Some((_, ranges)) => ranges.push(range),
-            None => self.options.push((option, vec![range])),
-        }
-    }
-
-    fn shown(self) -> Vec<String> {
-        let options = self.options.into_iter();
-        options
-            .map(|(option, ranges)| format!("{option} ({})", ranges.join(" or ")))
-            .collect()
-    }
+    rules.iter().any(|other| other.topic == rule.topic && other.is_for(version))
 }
 
 impl Rule {
@@ -130,30 +112,16 @@ impl Rule {
     }
 }
 
-/// MySQL and MariaDB take `-` and `_` in option names for the same.
-pub(crate) fn is_same_option(a: &str, b: &str, dbms: Dbms) -> bool {
-    let plain = |name: &str| match dbms {
-        Dbms::Mysql | Dbms::Mariadb => name.to_ascii_lowercase().replace('-', "_"),
-        Dbms::Postgres | Dbms::Sqlite | Dbms::Other => name.to_ascii_lowercase(),
-    };
-    plain(a) == plain(b)
-}
-
 impl RuleValue {
     fn text(&self, dbms: Dbms, host: HostShape) -> Option<String> {
         match self {
             Self::Bare => None,
             Self::Fixed(text) => Some(text.clone()),
-            Self::Memory {
-                percent,
-                min,
-                max,
-                step,
-            } => {
+            Self::Memory { percent, min, max, step } => {
                 // In this order the product cannot overflow, and a per cent is exact enough.
                 let share = Bytes(host.memory.0 / 100 * percent);
                 let share = step.map_or(share, |step| stepped(share, step));
-                Some(memory(dbms, share.max(*min).min(*max)))
+                Some(dbms.product().memory_setting(share.max(*min).min(*max)))
             }
             Self::Cores { percent, min, max } => {
                 let share = u64::from(host.cpus) * percent / 100;
@@ -166,26 +134,14 @@ impl RuleValue {
         match self {
             Self::Bare => String::new(),
             Self::Fixed(text) => format!(" = {text}"),
-            Self::Memory {
-                percent,
-                min,
-                max,
-                step,
-            } => {
-                let max = if max.0 == u64::MAX {
-                    String::new()
-                } else {
-                    format!(", at most {max}")
-                };
+            Self::Memory { percent, min, max, step } => {
+                let max =
+                    if max.0 == u64::MAX { String::new() } else { format!(", at most {max}") };
                 let step = step.map_or(String::new(), |step| format!(", in steps of {step}"));
                 format!(" = {percent} % of memory, at least {min}{max}{step}")
             }
             Self::Cores { percent, min, max } => {
-                let max = if *max == u64::MAX {
-                    String::new()
-                } else {
-                    format!(", at most {max}")
-                };
+                let max = if *max == u64::MAX { String::new() } else { format!(", at most {max}") };
                 format!(" = {percent} % of the CPUs, at least {min}{max}")
             }
         }
@@ -194,23 +150,8 @@ impl RuleValue {
 
 /// Down to whole steps; a share that has not two of them, to whole eighths of one.
 fn stepped(share: Bytes, step: Bytes) -> Bytes {
-    let step = if share.0 / 2 < step.0 {
-        step.0 / 8
-    } else {
-        step.0
-    };
+    let step = if share.0 / 2 < step.0 { step.0 / 8 } else { step.0 };
     Bytes(share.0 - share.0 % step.max(1))
-}
-
-/// A size as an option of this Dbms takes it, in whole mebibytes; SQLite's `cache_size` counts
-/// KiB when it is negative.
-fn memory(dbms: Dbms, size: Bytes) -> String {
-    let mib = (size.0 >> 20).max(1);
-    match dbms {
-        Dbms::Mysql | Dbms::Mariadb => format!("{mib}M"),
-        Dbms::Postgres => format!("{mib}MB"),
-        Dbms::Sqlite | Dbms::Other => format!("-{}", mib << 10),
-    }
 }
 
 #[cfg(test)]
@@ -220,13 +161,7 @@ mod tests {
     #[test]
     fn shares_go_in_steps() {
         let gib = Bytes(1 << 30);
-        let table = [
-            (409, 384),
-            (100, 0),
-            (2047, 1920),
-            (2048, 2048),
-            (13107, 12288),
-        ];
+        let table = [(409, 384), (100, 0), (2047, 1920), (2048, 2048), (13107, 12288)];
         for (share, stepped_share) in table {
             let found = stepped(Bytes::from_mib(share), gib);
             assert_eq!(found, Bytes::from_mib(stepped_share), "{share}");

@@ -2,12 +2,11 @@
 
 use model::{Build, Dbms, Version};
 
-use crate::catalog::Catalog;
-use crate::fields::Fields;
+use crate::fields::{Fields, Item};
 use crate::{Place, PlanError};
 
 /// A build that a plan asks for; the caller finds it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuildRequest {
     /// As the plan names it: `mariadb`, `postgres-15`, `postgres-18.6deb`, `my-own-build`, `sqlite`.
     pub name: String,
@@ -29,13 +28,13 @@ impl BuildRequest {
         let build = fields.need("build")?;
         let name = build.text()?;
         let (dbms, version) = parse_name(name);
-        let text = |key: &str| fields.get(key).map(|item| item.text()).transpose();
+        let text = |key: &str| fields.maybe(key, Item::text);
         let (path, connect) = (text("path")?, text("connect")?);
         let elsewhere = fields.get("connect").or_else(|| fields.get("path"));
         if let Some(item) = elsewhere {
             let Some(dbms) = dbms else {
                 let family = name.split('-').next().unwrap_or(name);
-                return Err(build.unknown("DBMS", family, Dbms::ALL.map(Dbms::name)));
+                return Err(build.unknown("DBMS", family, Dbms::all().into_iter().map(Dbms::name)));
             };
             if version.is_none() && name != dbms.name() {
                 return Err(build.wrong(&format!("\"{dbms}\", or \"{dbms}-\" and a version")));
@@ -64,29 +63,19 @@ impl BuildRequest {
     /// What a person means by `name` alone: no path, no address.
     pub fn named(name: &str) -> Self {
         let (dbms, version) = parse_name(name);
-        Self {
-            name: name.to_owned(),
-            dbms,
-            version,
-            path: None,
-            connect: None,
-        }
+        Self { name: name.to_owned(), dbms, version, path: None, connect: None }
     }
 
     /// Is the name a family alone, or a family and (the first parts of) a version, so that several builds
     /// may be meant?
     pub fn is_general(&self) -> bool {
-        self.dbms
-            .is_some_and(|dbms| self.version.is_some() || self.name == dbms.name())
+        self.dbms.is_some_and(|dbms| self.version.is_some() || self.name == dbms.name())
     }
 
     /// Could `build` be what is asked for, by family and version?
     pub fn fits(&self, build: &Build) -> bool {
         self.dbms.is_none_or(|dbms| dbms == build.dbms)
-            && self
-                .version
-                .as_ref()
-                .is_none_or(|wanted| build.version.starts_with(wanted))
+            && self.version.as_ref().is_none_or(|wanted| build.version.starts_with(wanted))
     }
 
     /// Is what was found what was asked for, and does backslide run it?
@@ -94,7 +83,7 @@ impl BuildRequest {
         &self,
         found: &Build,
         place: &Place,
-        catalog: &Catalog,
+        oldest: Option<&Version>,
     ) -> Result<(), PlanError> {
         if !self.fits(found) {
             return Err(PlanError::WrongVersion {
@@ -103,7 +92,7 @@ impl BuildRequest {
                 found: found.id(),
             });
         }
-        match catalog.oldest_supported(found.dbms) {
+        match oldest {
             Some(since) if found.version < *since => Err(PlanError::UnsupportedVersion {
                 place: place.clone(),
                 dbms: found.dbms,

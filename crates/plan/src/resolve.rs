@@ -7,12 +7,10 @@ use model::{Dbms, Version};
 use crate::PlanError;
 use crate::config::{ConfigFile, Mention, Rule};
 use crate::error::Choices;
-use crate::render::is_same_option;
 
 /// Stands before the word of each modifier in the name of a config: `z12a_gtid`.
 const JOINT: char = '_';
 
-/// The configs and modifiers of all families.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Configs {
     files: BTreeMap<(Dbms, String), ConfigFile>,
@@ -46,28 +44,34 @@ impl Configs {
         name: &str,
         place: &str,
     ) -> Result<ConfigFile, PlanError> {
-        let (base, words) = self.split(dbms, name);
+        let home = self.home(dbms);
+        let (base, words) = self.split(home, name);
         let unknown = |written: &str| self.unknown(dbms, name, written, place.to_owned());
-        let base = self.file(dbms, base).ok_or_else(|| unknown(base))?;
+        let base = self.file(home, base).ok_or_else(|| unknown(base))?;
         let mut config = self.settled(base, &mut Vec::new())?;
         for word in words {
-            let modifier = self.modifiers.get(&(dbms, word.to_owned()));
+            let modifier = self.modifiers.get(&(home, word.to_owned()));
             let modifier = modifier.ok_or_else(|| unknown(&format!("{JOINT}{word}")))?;
             config.summary = format!("{}; {}", config.summary, modifier.summary);
             config.settings = changed(config.settings, modifier);
         }
         name.clone_into(&mut config.name);
+        config.dbms = dbms;
         Ok(config)
     }
 
-    /// The names of the configs of a family, sorted.
-    pub(crate) fn names(&self, dbms: Dbms) -> Vec<&str> {
-        names(&self.files, dbms)
+    /// The product whose configs `dbms` has: its own, otherwise those of the one that it is like.
+    fn home(&self, dbms: Dbms) -> Dbms {
+        let has_some = |of: &Dbms| self.files.keys().any(|(family, _)| family == of);
+        dbms.lineage().find(has_some).unwrap_or(dbms)
     }
 
-    /// The words of the modifiers of a family, sorted.
+    pub(crate) fn names(&self, dbms: Dbms) -> Vec<&str> {
+        names(&self.files, self.home(dbms))
+    }
+
     pub(crate) fn modifier_names(&self, dbms: Dbms) -> Vec<&str> {
-        names(&self.modifiers, dbms)
+        names(&self.modifiers, self.home(dbms))
     }
 
     /// The versions that have `option`, where that is known and `version` is none of them.
@@ -78,8 +82,8 @@ impl Configs {
         version: &Version,
     ) -> Option<String> {
         let mut ranges: Vec<String> = Vec::new();
-        for rule in self.rules(dbms) {
-            if !is_same_option(&rule.name, option, dbms) {
+        for rule in self.rules(self.home(dbms)) {
+            if !dbms.product().is_same_option(&rule.name, option) {
                 continue;
             }
             if rule.known.contains(version) {
@@ -95,9 +99,7 @@ impl Configs {
 
     fn rules(&self, dbms: Dbms) -> impl Iterator<Item = &Rule> {
         let files = self.files.values().chain(self.modifiers.values());
-        files
-            .filter(move |file| file.dbms == dbms)
-            .flat_map(|file| &file.settings)
+        files.filter(move |file| file.dbms == dbms).flat_map(|file| &file.settings)
     }
 
     fn file(&self, dbms: Dbms, name: &str) -> Option<&ConfigFile> {
@@ -140,12 +142,12 @@ impl Configs {
         }
     }
 
-    /// The other families that have a config of that name.
     fn of_others(&self, dbms: Dbms, name: &str) -> Option<String> {
+        let dbms = self.home(dbms);
         if self.file(dbms, self.split(dbms, name).0).is_some() {
             return None;
         }
-        let others = Dbms::ALL.into_iter().filter(|other| *other != dbms);
+        let others = Dbms::all().into_iter().filter(|other| *other != dbms);
         let have: Vec<&str> = others
             .filter(|other| self.file(*other, self.split(*other, name).0).is_some())
             .map(Dbms::name)
@@ -160,18 +162,13 @@ impl Configs {
         };
         below.push(file.name.clone());
         if below.contains(&parent.name) {
-            return Err(PlanError::Conflict {
-                place: parent.place.clone(),
-                message: format!(
-                    "`extends` goes round: {} -> {}",
-                    below.join(" -> "),
-                    parent.name
-                ),
-            });
+            return Err(PlanError::conflict(
+                &parent.place,
+                format!("`extends` goes round: {} -> {}", below.join(" -> "), parent.name),
+            ));
         }
-        let base = self
-            .file(file.dbms, &parent.name)
-            .ok_or_else(|| self.no_parent(file.dbms, parent))?;
+        let base =
+            self.file(file.dbms, &parent.name).ok_or_else(|| self.no_parent(file.dbms, parent))?;
         let base = self.settled(base, below)?;
         check_drop(file, &base)?;
         Ok(ConfigFile {
@@ -183,12 +180,7 @@ impl Configs {
     }
 
     fn no_parent(&self, dbms: Dbms, parent: &Mention) -> PlanError {
-        PlanError::UnknownName {
-            place: parent.place.to_string(),
-            what: format!("{dbms} config"),
-            name: parent.name.clone(),
-            choices: Choices::new(&parent.name, self.names(dbms)),
-        }
+        PlanError::unknown(&parent.place, &format!("{dbms} config"), &parent.name, self.names(dbms))
     }
 }
 
@@ -201,13 +193,10 @@ fn check_drop(file: &ConfigFile, base: &ConfigFile) -> Result<(), PlanError> {
     let has = |topic: &str| base.settings.iter().any(|rule| rule.topic == topic);
     match file.drop.iter().find(|topic| !has(&topic.name)) {
         None => Ok(()),
-        Some(topic) => Err(PlanError::Conflict {
-            place: topic.place.clone(),
-            message: format!(
-                "`drop`: `{}` has no setting of the topic `{}`",
-                base.name, topic.name
-            ),
-        }),
+        Some(topic) => Err(PlanError::conflict(
+            &topic.place,
+            format!("`drop`: `{}` has no setting of the topic `{}`", base.name, topic.name),
+        )),
     }
 }
 

@@ -4,7 +4,6 @@ use model::{Plan, RefusedSetting, System};
 
 use crate::error::Choices;
 use crate::file::{PlanFile, SystemEntry};
-use crate::render::is_same_option;
 use crate::{Place, PlanError};
 
 /// Asks whether a system takes its settings; the first that it does not take.
@@ -42,7 +41,6 @@ fn with_entries<'a>(
     entries.zip(plan.systems.iter().filter(|system| !system.control))
 }
 
-/// Would a judge say the same of both?
 fn has_same_settings(a: &System, b: &System) -> bool {
     a.build == b.build
         && a.engine == b.engine
@@ -55,7 +53,7 @@ fn error(entry: &SystemEntry, system: &System, refused: RefusedSetting) -> PlanE
     let dbms = system.build.dbms;
     let place = |option: &str| -> Place {
         let mut set = entry.set.iter();
-        let set = set.find(|(setting, _)| is_same_option(&setting.name, option, dbms));
+        let set = set.find(|(setting, _)| dbms.product().is_same_option(&setting.name, option));
         let of_config = || entry.config.as_ref().map(|(_, place)| place);
         let place = set.map(|(_, place)| place).or_else(of_config);
         place.unwrap_or(&entry.place).clone()

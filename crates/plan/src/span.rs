@@ -4,7 +4,6 @@ use std::fmt;
 
 use model::Version;
 
-/// From which versions on, and until which one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     /// The first version; where something came to several series at once, the first one of each series,
@@ -28,7 +27,6 @@ impl Span {
         begun && !self.until.as_ref().is_some_and(after)
     }
 
-    /// Does it leave any version out?
     pub(crate) fn is_limited(&self) -> bool {
         !self.since.is_empty() || self.until.is_some()
     }
@@ -43,10 +41,7 @@ impl Span {
 
 /// Is `version` of the series of `first`: 10.6.20 of that of 10.6.18?
 fn in_series(version: &Version, first: &Version) -> bool {
-    first
-        .parts()
-        .split_last()
-        .is_some_and(|(_, series)| version.parts().starts_with(series))
+    first.parts().split_last().is_some_and(|(_, series)| version.parts().starts_with(series))
 }
 
 impl fmt::Display for Span {
@@ -67,10 +62,7 @@ mod tests {
 
     fn span(since: &[&str], until: Option<&str>) -> Span {
         let version = |text: &str| text.parse().unwrap();
-        Span {
-            since: since.iter().map(|text| version(text)).collect(),
-            until: until.map(version),
-        }
+        Span { since: since.iter().map(|text| version(text)).collect(), until: until.map(version) }
     }
 
     fn inside(span: &Span, versions: &[&str]) -> Vec<bool> {
@@ -94,9 +86,7 @@ mod tests {
         assert_eq!(
             inside(
                 &span,
-                &[
-                    "10.6.17", "10.6.18", "10.7.9", "10.11.7", "10.11.19", "11.4.1", "12.0"
-                ]
+                &["10.6.17", "10.6.18", "10.7.9", "10.11.7", "10.11.19", "11.4.1", "12.0"]
             ),
             [false, true, false, false, true, false, true]
         );
@@ -105,10 +95,7 @@ mod tests {
 
     #[test]
     fn a_pre_release_has_the_options_of_its_release() {
-        assert_eq!(
-            inside(&span(&["19"], None), &["19rc1", "18.6"]),
-            [true, false]
-        );
+        assert_eq!(inside(&span(&["19"], None), &["19rc1", "18.6"]), [true, false]);
     }
 
     #[test]

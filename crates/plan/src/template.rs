@@ -1,62 +1,30 @@
 //! `template = true`: what must hold so that data can be loaded once and cloned for each trial.
 
-use model::{BuildSource, Dbms, System, WorkloadSpec};
+use model::{BuildSource, Step, System};
 
 use crate::PlanError;
 use crate::file::PlanFile;
 
-/// Options that put data where a clone of the data directory does not find it, if they name an absolute
-/// path.
-const PLACES: [&str; 12] = [
-    "aria_log_dir_path",
-    "innodb_data_home_dir",
-    "innodb_doublewrite_dir",
-    "innodb_log_group_home_dir",
-    "innodb_undo_directory",
-    "log_bin",
-    "log_bin_basename",
-    "relay_log",
-    "rocksdb_datadir",
-    "rocksdb_wal_dir",
-    "tokudb_data_dir",
-    "tokudb_log_dir",
-];
-
 /// Does the plan ask for templates? An error where they cannot be had, or would be of no use.
 pub(crate) fn resolve(
     file: &PlanFile,
-    workload: &WorkloadSpec,
+    steps: &[Step],
     systems: &[System],
 ) -> Result<bool, PlanError> {
     let Some(place) = &file.template else {
         return Ok(false);
     };
-    let message = without_queries(workload).or_else(|| systems.iter().find_map(not_clonable));
-    match message {
-        None => Ok(true),
-        Some(message) => Err(PlanError::Conflict {
-            place: place.clone(),
-            message,
-        }),
-    }
+    let message = nothing_left(steps).or_else(|| systems.iter().find_map(not_clonable));
+    PlanError::refuse(place, message).map(|()| true)
 }
 
-fn without_queries(workload: &WorkloadSpec) -> Option<String> {
-    let spec = match workload {
-        WorkloadSpec::Insert(spec) => spec,
-        // They have a test, which runs on the clone.
-        WorkloadSpec::Sql(_) | WorkloadSpec::Tpcc(_) => return None,
-    };
-    (!spec.steps.iter().any(|step| is_query(&step.0))).then(|| {
+/// Steps load where others follow. Only the Insert Benchmark may have none of these.
+fn nothing_left(steps: &[Step]) -> Option<String> {
+    (!steps.iter().any(|step| step.loads)).then(|| {
         "`template = true` and no query step in `steps`: the data would be loaded and nothing \
          measured; leave one of them out"
             .to_owned()
     })
-}
-
-/// Is it one of the steps that run on a clone? All others load.
-pub(crate) fn is_query(step: &str) -> bool {
-    step.starts_with('q')
 }
 
 fn not_clonable(system: &System) -> Option<String> {
@@ -67,17 +35,13 @@ fn not_clonable(system: &System) -> Option<String> {
             system.name
         ));
     }
+    let outside = &system.build.dbms.product().options.outside;
     let is_apart = |name: &str, value: Option<&str>| {
         let name = name.to_ascii_lowercase().replace('-', "_");
-        PLACES.contains(&name.as_str()) && value.is_some_and(|value| value.starts_with('/'))
+        outside.contains(&name) && value.is_some_and(|value| value.starts_with('/'))
     };
-    let settings = match system.build.dbms {
-        Dbms::Mysql | Dbms::Mariadb => system.config.settings.as_slice(),
-        Dbms::Postgres | Dbms::Sqlite | Dbms::Other => &[],
-    };
-    let apart = settings
-        .iter()
-        .find(|setting| is_apart(&setting.name, setting.value.as_deref()))?;
+    let mut settings = system.config.settings.iter();
+    let apart = settings.find(|setting| is_apart(&setting.name, setting.value.as_deref()))?;
     Some(format!(
         "`template = true` and `{apart}` of `{}`: what is outside of the data directory is not cloned; \
          leave one of them out",
@@ -128,10 +92,7 @@ mod tests {
         assert!(without.templates.is_empty());
         assert_eq!(with.systems, without.systems);
         let kept: u64 = with.templates.iter().map(|template| template.disk.0).sum();
-        assert_eq!(
-            with.disk.0 - with.store.0,
-            without.disk.0 - without.store.0 + kept
-        );
+        assert_eq!(with.disk.0 - with.store.0, without.disk.0 - without.store.0 + kept);
         for (template, (system, instance)) in with.templates.iter().zip(&with.systems) {
             assert!(template.system == *system && template.disk <= *instance);
             assert!(template.time > Nanos::from_secs(1));

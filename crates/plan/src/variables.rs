@@ -8,54 +8,36 @@ use crate::document;
 use crate::fields::{Fields, Item};
 
 const CONTEXT: &str = "variables";
-const KEYS: [&str; 9] = [
-    "own",
-    "written_at_init",
-    "lists",
-    "group",
-    "note",
-    "renamed",
-    "implied",
-    "unit",
-    "same",
-];
+const KEYS: [&str; 9] =
+    ["own", "written_at_init", "lists", "group", "note", "renamed", "implied", "unit", "same"];
 
 /// What is known of the variables of a family: MariaDB and MySQL share theirs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VariableRules {
     /// Variables that name an instance or a build: different in any two.
     pub own: Vec<Pattern>,
-    /// Variables that the initialisation writes into the server's own file.
     pub written_at_init: Vec<Pattern>,
-    /// Variables whose value is a list of words in any order.
     pub lists: Vec<Pattern>,
     /// The first group that has a pattern for a variable has the variable.
     pub groups: Vec<VariableGroup>,
     /// Variables known to matter, those that matter most first.
     pub notes: Vec<VariableNote>,
-    /// Names that changed.
     pub renamed: Vec<Renamed>,
-    /// Options that set variables of other names.
     pub implied: Vec<Implied>,
     /// What numbers count; the first that has a pattern for a variable counts.
     pub units: Vec<VariableUnit>,
-    /// Values that mean the same.
     pub same: Vec<SameValues>,
 }
 
-/// Variables that are shown together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableGroup {
     /// `memory`.
     pub name: String,
-    /// Which ones.
     pub patterns: Vec<Pattern>,
 }
 
-/// Why some variables matter for performance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableNote {
-    /// Which ones.
     pub names: Vec<Pattern>,
     /// The reason, in a short sentence without a full stop.
     pub text: String,
@@ -65,41 +47,32 @@ pub struct VariableNote {
     pub gone: bool,
 }
 
-/// A name that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
-    /// The old name.
     pub from: String,
-    /// The new one.
     pub to: String,
 }
 
-/// An option that sets variables of other names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Implied {
     /// The option as the config names it, with `_`.
     pub option: String,
-    /// The variables that follow from it.
     pub variables: Vec<Pattern>,
 }
 
-/// What the numbers of some variables count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableUnit {
     /// `B`, `8kB`, `ms`; empty for a plain count.
     pub unit: String,
-    /// Which ones.
     pub patterns: Vec<Pattern>,
     /// The first version in which it is another one.
     pub until: Option<Version>,
 }
 
-/// Values that mean the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SameValues {
     /// Of which variables; of all where there are none.
     pub patterns: Vec<Pattern>,
-    /// The values.
     pub values: Vec<String>,
 }
 
@@ -128,7 +101,6 @@ impl Pattern {
         rest.ends_with(last)
     }
 
-    /// Does it stand for one name only?
     pub fn is_name(&self) -> bool {
         !self.0.contains('*')
     }
@@ -140,19 +112,6 @@ pub fn any_fits(patterns: &[Pattern], name: &str) -> bool {
 }
 
 impl VariableRules {
-    /// Nothing is known.
-    pub(crate) const NONE: Self = Self {
-        own: Vec::new(),
-        written_at_init: Vec::new(),
-        lists: Vec::new(),
-        groups: Vec::new(),
-        notes: Vec::new(),
-        renamed: Vec::new(),
-        implied: Vec::new(),
-        units: Vec::new(),
-        same: Vec::new(),
-    };
-
     /// Reads a file of the catalog, which people know as `origin`.
     pub fn parse(text: &str, origin: &str) -> Result<Self, PlanError> {
         let root = document::parse(text, origin)?;
@@ -161,100 +120,73 @@ impl VariableRules {
             own: patterns(&fields, "own")?,
             written_at_init: patterns(&fields, "written_at_init")?,
             lists: patterns(&fields, "lists")?,
-            groups: each(&fields, "group", group)?,
-            notes: each(&fields, "note", note)?,
-            renamed: each(&fields, "renamed", renamed)?,
-            implied: each(&fields, "implied", implied)?,
-            units: each(&fields, "unit", unit)?,
-            same: each(&fields, "same", same)?,
+            groups: fields.each("group", group)?,
+            notes: fields.each("note", note)?,
+            renamed: fields.each("renamed", renamed)?,
+            implied: fields.each("implied", implied)?,
+            units: fields.each("unit", unit)?,
+            same: fields.each("same", same)?,
         })
-    }
-}
-
-fn each<T>(
-    fields: &Fields<'_>,
-    key: &str,
-    read: fn(&Item<'_>) -> Result<T, PlanError>,
-) -> Result<Vec<T>, PlanError> {
-    match fields.get(key) {
-        None => Ok(Vec::new()),
-        Some(list) => list.list()?.iter().map(read).collect(),
     }
 }
 
 /// The patterns under `key`; none where the key is not there.
 fn patterns(fields: &Fields<'_>, key: &str) -> Result<Vec<Pattern>, PlanError> {
-    match fields.get(key) {
-        None => Ok(Vec::new()),
-        Some(list) => texts(&list),
-    }
+    fields.get(key).map_or(Ok(Vec::new()), texts)
 }
 
-fn texts(list: &Item<'_>) -> Result<Vec<Pattern>, PlanError> {
-    let each = list.list()?;
-    each.iter()
-        .map(|item| item.text().map(|text| Pattern(text.to_owned())))
-        .collect()
+fn texts(list: Item<'_>) -> Result<Vec<Pattern>, PlanError> {
+    list.each(|item| item.text().map(|text| Pattern(text.to_owned())))
 }
 
-fn group(item: &Item<'_>) -> Result<VariableGroup, PlanError> {
+fn group(item: Item<'_>) -> Result<VariableGroup, PlanError> {
     let fields = Fields::new(item.node, "group", &["name", "patterns"])?;
     Ok(VariableGroup {
-        name: fields.need("name")?.text()?.to_owned(),
-        patterns: texts(&fields.need("patterns")?)?,
+        name: fields.text("name")?.to_owned(),
+        patterns: texts(fields.need("patterns")?)?,
     })
 }
 
-fn note(item: &Item<'_>) -> Result<VariableNote, PlanError> {
+fn note(item: Item<'_>) -> Result<VariableNote, PlanError> {
     let fields = Fields::new(item.node, "note", &["names", "text", "new", "gone"])?;
-    let switch = |key| fields.get(key).map_or(Ok(false), |item| item.switch());
     Ok(VariableNote {
-        names: texts(&fields.need("names")?)?,
-        text: fields.need("text")?.text()?.to_owned(),
-        new: switch("new")?,
-        gone: switch("gone")?,
+        names: texts(fields.need("names")?)?,
+        text: fields.text("text")?.to_owned(),
+        new: fields.switch("new")?,
+        gone: fields.switch("gone")?,
     })
 }
 
-fn renamed(item: &Item<'_>) -> Result<Renamed, PlanError> {
+fn renamed(item: Item<'_>) -> Result<Renamed, PlanError> {
     let fields = Fields::new(item.node, "renamed", &["from", "to"])?;
-    let name = |key| fields.need(key)?.text().map(str::to_owned);
-    Ok(Renamed {
-        from: name("from")?,
-        to: name("to")?,
-    })
+    Ok(Renamed { from: fields.text("from")?.to_owned(), to: fields.text("to")?.to_owned() })
 }
 
-fn implied(item: &Item<'_>) -> Result<Implied, PlanError> {
+fn implied(item: Item<'_>) -> Result<Implied, PlanError> {
     let fields = Fields::new(item.node, "implied", &["option", "variables"])?;
     Ok(Implied {
-        option: fields.need("option")?.text()?.to_owned(),
-        variables: texts(&fields.need("variables")?)?,
+        option: fields.text("option")?.to_owned(),
+        variables: texts(fields.need("variables")?)?,
     })
 }
 
-fn unit(item: &Item<'_>) -> Result<VariableUnit, PlanError> {
+fn unit(item: Item<'_>) -> Result<VariableUnit, PlanError> {
     let fields = Fields::new(item.node, "unit", &["unit", "patterns", "until"])?;
     let words = ["count", "B", "kB", "8kB", "MB", "16MB", "ms", "s", "min"].map(|w| (w, w));
     let unit = fields.need("unit")?.word("unit", &words)?;
     Ok(VariableUnit {
         unit: if unit == "count" { "" } else { unit }.to_owned(),
-        patterns: texts(&fields.need("patterns")?)?,
+        patterns: texts(fields.need("patterns")?)?,
         until: version(&fields, "until")?,
     })
 }
 
-fn same(item: &Item<'_>) -> Result<SameValues, PlanError> {
+fn same(item: Item<'_>) -> Result<SameValues, PlanError> {
     let fields = Fields::new(item.node, "same", &["patterns", "values"])?;
-    let values = fields.need("values")?;
-    let values = values.list()?;
     Ok(SameValues {
         patterns: patterns(&fields, "patterns")?,
         // An empty value is one, too.
-        values: values
-            .iter()
-            .map(crate::config::scalar)
-            .collect::<Result<_, _>>()?,
+        values: fields.need("values")?.each(crate::config::scalar)?,
     })
 }
 
@@ -282,21 +214,13 @@ mod tests {
             ("*é*", "x", false),
         ];
         for (pattern, name, fits) in table {
-            assert_eq!(
-                Pattern(pattern.to_owned()).fits(name),
-                fits,
-                "{pattern} {name}"
-            );
+            assert_eq!(Pattern(pattern.to_owned()).fits(name), fits, "{pattern} {name}");
         }
     }
 
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
-        let error = |text: &str| {
-            VariableRules::parse(text, "v.toml")
-                .unwrap_err()
-                .to_string()
-        };
+        let error = |text: &str| VariableRules::parse(text, "v.toml").unwrap_err().to_string();
         assert_snapshot!(error("owns = [\"a\"]"), @"v.toml:1: unknown key `owns` in variables, did you mean `own`?");
         assert_snapshot!(error("[[group]]\nname = \"g\"\npatterns = []"), @"v.toml:3: `patterns` must be a list with at least one value, not an empty one");
         assert_snapshot!(error("[[note]]\nnames = [\"a\"]"), @"v.toml:1: note needs the key `text`");
@@ -306,22 +230,19 @@ mod tests {
     #[test]
     fn every_family_has_its_variables() {
         let catalog = Catalog::embedded().unwrap();
-        for dbms in Dbms::ALL {
+        for dbms in Dbms::all() {
             let rules = catalog.variables(dbms);
             assert!(!rules.groups.is_empty(), "{dbms}");
             assert!(!rules.notes.is_empty(), "{dbms}");
         }
-        assert_eq!(
-            catalog.variables(Dbms::Mysql),
-            catalog.variables(Dbms::Mariadb)
-        );
+        assert_eq!(catalog.variables(Dbms::Mysql), catalog.variables(Dbms::Mariadb));
     }
 
     /// A second entry for a name would never be seen.
     #[test]
     fn nothing_is_said_twice() {
         let catalog = Catalog::embedded().unwrap();
-        for dbms in Dbms::ALL {
+        for dbms in Dbms::all() {
             let rules = catalog.variables(dbms);
             let noted = rules.notes.iter().flat_map(|note| &note.names);
             let mut names: Vec<&String> = noted.map(|pattern| &pattern.0).collect();

@@ -1,4 +1,4 @@
-//! What reading the probes costs. Watches the server with the given process number (and the device of
+//! The cost of reading the probes. Watches the server with the given process number (and the device of
 //! the current directory), or itself with 250 idle threads:
 //! `cargo run --release -p probes --example cost [PID]`
 
@@ -24,9 +24,7 @@ fn main() -> ExitCode {
     let watch = Watch {
         host: true,
         server: pid.or_else(|| Some(std::process::id())),
-        device: identify(Path::new("."))
-            .ok()
-            .and_then(|host| host.disk.device),
+        device: identify(Path::new(".")).ok().and_then(|host| host.disk.device),
     };
     println!("{watch:?}, {threads} idle threads of our own; CPU per reading:");
     for detail in [Detail::Second, Detail::Edge] {

@@ -2,16 +2,12 @@
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::ProbeError;
+use crate::error::ProbeError;
 
 /// Keeps the calling thread on these CPUs, and every thread that it starts from now on. Call it before
 /// the first client starts.
 pub fn pin_self(cpus: &[usize]) -> Result<(), ProbeError> {
-    let refused = |cause| ProbeError::Affinity {
-        cpus: cpus.to_vec(),
-        allowed: allowed(),
-        cause,
-    };
+    let refused = |cause| ProbeError::Affinity { cpus: cpus.to_vec(), allowed: allowed(), cause };
     let mut set = CpuSet::new();
     for &cpu in cpus {
         if cpu >= CpuSet::MAX_CPU {
@@ -29,9 +25,7 @@ pub fn allowed() -> Vec<usize> {
         let count = std::thread::available_parallelism().map_or(1, usize::from);
         return (0..count).collect();
     };
-    (0..CpuSet::MAX_CPU)
-        .filter(|cpu| set.is_set(*cpu))
-        .collect()
+    (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
 }
 
 #[cfg(test)]
@@ -58,12 +52,7 @@ mod tests {
     fn cpus_that_are_not_there_are_refused() {
         for cpus in [vec![], vec![CpuSet::MAX_CPU - 1], vec![CpuSet::MAX_CPU]] {
             let error = pin_self(&cpus).unwrap_err();
-            let ProbeError::Affinity {
-                cpus: asked,
-                allowed,
-                ..
-            } = error
-            else {
+            let ProbeError::Affinity { cpus: asked, allowed, .. } = error else {
                 panic!("{error}");
             };
             assert_eq!(asked, cpus);

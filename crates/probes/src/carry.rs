@@ -13,10 +13,7 @@ pub(crate) struct Carry<K> {
 
 impl<K> Default for Carry<K> {
     fn default() -> Self {
-        Self {
-            seen: BTreeMap::new(),
-            vanished: 0,
-        }
+        Self { seen: BTreeMap::new(), vanished: 0 }
     }
 }
 

@@ -1,11 +1,12 @@
-//! What this process spent: the load generator's own cost.
+//! The load generator's own cost.
 
 use model::{Counter, Readings};
 use nix::sys::resource::{UsageWho, getrusage};
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::error::ProbeError;
+use crate::probe::{Detail, Probe};
 use crate::process::Memory;
-use crate::{Detail, Probe, ProbeError};
 
 /// Reads this process's CPU clock, which is exact to the nanosecond over all its threads.
 pub(crate) struct ClientProbe;
@@ -22,14 +23,8 @@ impl Probe for ClientProbe {
             cause: cause.into(),
         })?;
         let mut readings = Readings::default();
-        readings.total(
-            Counter::CLIENT_CPU,
-            cpu.tv_sec as u64 * 1_000_000_000 + cpu.tv_nsec as u64,
-        );
-        readings.total(
-            Counter::CLIENT_CS,
-            usage.voluntary_context_switches() as u64,
-        );
+        readings.total(Counter::CLIENT_CPU, cpu.tv_sec as u64 * 1_000_000_000 + cpu.tv_nsec as u64);
+        readings.total(Counter::CLIENT_CS, usage.voluntary_context_switches() as u64);
         readings.level(Counter::CLIENT_RSS, Memory::of("self")?.resident);
         Ok(readings)
     }

@@ -33,10 +33,7 @@ mod tests {
 
     fn paths(groups: &str) -> Vec<String> {
         let files = files(groups, "cpu", "cpu.stat", "old.stat");
-        files
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect()
+        files.iter().map(|path| path.display().to_string()).collect()
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! What the device of the instances did.
+//! Activity of the instances' device.
 
 use model::{Counter, Readings};
 
+use crate::error::ProbeError;
+use crate::probe::{Detail, Probe};
 use crate::read::{found, text};
-use crate::{Detail, Probe, ProbeError};
 
 pub(crate) const PATH: &str = "/proc/diskstats";
 
@@ -31,9 +32,7 @@ impl Probe for DiskProbe {
         let line = stats
             .lines()
             .find(|line| name(line) == Some(self.device.as_str()))
-            .ok_or_else(|| ProbeError::NoDevice {
-                device: self.device.clone(),
-            })?;
+            .ok_or_else(|| ProbeError::NoDevice { device: self.device.clone() })?;
         let activity = found(parse_activity(line), PATH, "counters of the device")?;
         let mut readings = Readings::default();
         readings.total(Counter::DISK_READS, activity.reads);
@@ -47,7 +46,7 @@ impl Probe for DiskProbe {
     }
 }
 
-/// What a device has completed since boot.
+/// A device's completed requests since boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Activity {
     reads: u64,
@@ -74,26 +73,10 @@ pub(crate) fn name_of(stats: &str, major: u32, minor: u32) -> Option<&str> {
 /// `major minor name`, then reads: completed, merged, sectors, ms; the same of writes; in flight, ms,
 /// weighted ms; since 4.18 the same four of discards; since 5.5 flushes and their ms.
 fn parse_activity(line: &str) -> Option<Activity> {
-    let counts: Vec<u64> = line
-        .split_ascii_whitespace()
-        .skip(3)
-        .map(str::parse)
-        .collect::<Result<_, _>>()
-        .ok()?;
-    let &[
-        reads,
-        _,
-        read,
-        _,
-        writes,
-        _,
-        written,
-        _,
-        _,
-        _,
-        _,
-        ref since_4_18 @ ..,
-    ] = counts.as_slice()
+    let counts: Vec<u64> =
+        line.split_ascii_whitespace().skip(3).map(str::parse).collect::<Result<_, _>>().ok()?;
+    let &[reads, _, read, _, writes, _, written, _, _, _, _, ref since_4_18 @ ..] =
+        counts.as_slice()
     else {
         return None;
     };
@@ -128,10 +111,7 @@ mod tests {
         assert_eq!(parse_activity(line), Some(expected));
         let with_discards = format!("{line} 6640 43 683264 327");
         let with_flushes = format!("{with_discards} 2817 50");
-        let expected = Activity {
-            discards: Some(6640),
-            ..expected
-        };
+        let expected = Activity { discards: Some(6640), ..expected };
         assert_eq!(parse_activity(&with_discards), Some(expected));
         assert_eq!(parse_activity(&with_flushes), Some(expected));
         assert_eq!(parse_activity("8 0 sda 1 2 3"), None);

@@ -1,11 +1,12 @@
-//! What all CPUs of the host did.
+//! Activity of all CPUs of the host.
 
 use model::{Counter, Nanos, Readings};
 use rustix::param::clock_ticks_per_second;
 
+use crate::error::ProbeError;
 use crate::pressure;
+use crate::probe::{Detail, Probe};
 use crate::read::{count, found, text};
-use crate::{Detail, Probe, ProbeError};
 
 const PATH: &str = "/proc/stat";
 
@@ -75,7 +76,7 @@ pub(crate) struct CpuTicks {
 }
 
 impl CpuTicks {
-    /// Time in which the CPUs worked for this host.
+    /// Busy CPU time of this host.
     pub(crate) fn busy(&self) -> u64 {
         self.user + self.system
     }
@@ -86,7 +87,6 @@ impl CpuTicks {
     }
 }
 
-/// The line of all CPUs.
 pub(crate) fn parse_cpu(stat: &str) -> Option<CpuTicks> {
     parse_line(stat, "cpu")
 }
@@ -101,17 +101,7 @@ fn parse_line(stat: &str, name: &str) -> Option<CpuTicks> {
         .map(str::parse)
         .collect::<Result<_, _>>()
         .ok()?;
-    let &[
-        user,
-        nice,
-        system,
-        idle,
-        iowait,
-        irq,
-        softirq,
-        ref rest @ ..,
-    ] = ticks.as_slice()
-    else {
+    let &[user, nice, system, idle, iowait, irq, softirq, ref rest @ ..] = ticks.as_slice() else {
         return None;
     };
     Some(CpuTicks {
@@ -135,13 +125,7 @@ mod tests {
         let cpu = parse_cpu(WITH_GUEST).unwrap();
         assert_eq!(
             cpu,
-            CpuTicks {
-                user: 9860,
-                system: 1929,
-                idle: 297_472,
-                iowait: 517,
-                steal: Some(12),
-            }
+            CpuTicks { user: 9860, system: 1929, idle: 297_472, iowait: 517, steal: Some(12) }
         );
         assert_eq!(cpu.busy(), 11_789);
         assert_eq!(cpu.all(), 11_789 + 297_472 + 517 + 12);
@@ -159,12 +143,7 @@ mod tests {
         let without = parse_cpu("cpu  1 2 3 4 5 6 7\n").unwrap();
         assert_eq!(without.steal, None);
         assert_eq!(without.busy(), with_steal.busy());
-        for text in [
-            "",
-            "cpu0 1 2 3 4 5 6 7 8\n",
-            "cpu  1 2 3\n",
-            "cpu  1 2 3 x 5 6 7\n",
-        ] {
+        for text in ["", "cpu0 1 2 3 4 5 6 7 8\n", "cpu  1 2 3\n", "cpu  1 2 3 x 5 6 7\n"] {
             assert_eq!(parse_cpu(text), None, "{text}");
         }
         assert_eq!(count("cpu  1 2\n", "ctxt"), None);
@@ -172,13 +151,7 @@ mod tests {
 
     #[test]
     fn this_host_is_read() {
-        assert!(
-            HostProbe
-                .read(Detail::Edge)
-                .unwrap()
-                .get(Counter::HOST_CPUS)
-                > Some(0)
-        );
+        assert!(HostProbe.read(Detail::Edge).unwrap().get(Counter::HOST_CPUS) > Some(0));
         let readings = HostProbe.read(Detail::Second).unwrap();
         assert_eq!(readings.get(Counter::HOST_CPUS), None);
         assert!(readings.get(Counter::HOST_CPU) > Some(0));

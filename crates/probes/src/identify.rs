@@ -1,4 +1,4 @@
-//! The machine's identity: what a result must not be separated from.
+//! The machine's identity: every result needs it.
 
 use std::fs;
 use std::io;
@@ -9,9 +9,10 @@ use model::{Bytes, DiskFacts, Host, HostShape};
 use rustix::fs::{major, minor, statvfs};
 use rustix::system::uname;
 
+use crate::error::ProbeError;
 use crate::mounts::{self, Mount};
 use crate::read::{field, found, number, text};
-use crate::{ProbeError, affinity, disk};
+use crate::{affinity, disk};
 
 /// The host, and the disk that holds `directory`, which need not exist yet. The CPUs are those that
 /// this thread may use: ask before pinning it.
@@ -19,17 +20,11 @@ pub fn identify(directory: &Path) -> Result<Host, ProbeError> {
     let system = uname();
     let cpuinfo = text("/proc/cpuinfo")?;
     let meminfo = text("/proc/meminfo")?;
-    let memory = found(
-        number::<u64>(&meminfo, "MemTotal"),
-        "/proc/meminfo",
-        "MemTotal",
-    )?;
+    let memory = found(number::<u64>(&meminfo, "MemTotal"), "/proc/meminfo", "MemTotal")?;
     Ok(Host {
         name: system.nodename().to_string_lossy().into_owned(),
-        cpu_model: field(&cpuinfo, "model name").map_or_else(
-            || system.machine().to_string_lossy().into_owned(),
-            str::to_owned,
-        ),
+        cpu_model: field(&cpuinfo, "model name")
+            .map_or_else(|| system.machine().to_string_lossy().into_owned(), str::to_owned),
         shape: HostShape {
             cpus: affinity::allowed().len() as u32,
             memory: Bytes(memory.saturating_mul(1024)),
@@ -41,11 +36,7 @@ pub fn identify(directory: &Path) -> Result<Host, ProbeError> {
         clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         thp: line("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|modes| chosen(&modes).map(str::to_owned)),
-        swap: Bytes(
-            number::<u64>(&meminfo, "SwapTotal")
-                .unwrap_or(0)
-                .saturating_mul(1024),
-        ),
+        swap: Bytes(number::<u64>(&meminfo, "SwapTotal").unwrap_or(0).saturating_mul(1024)),
         virtualization: virtualization(&cpuinfo),
         disk: disk_of(directory)?,
     })
@@ -59,10 +50,8 @@ pub(crate) fn disk_of(directory: &Path) -> Result<DiskFacts, ProbeError> {
         mounts::PATH,
         "mount that holds the directory",
     )?;
-    let space = statvfs(&place).map_err(|error| ProbeError::Read {
-        path: place,
-        cause: error.into(),
-    })?;
+    let space =
+        statvfs(&place).map_err(|error| ProbeError::Read { path: place, cause: error.into() })?;
     Ok(DiskFacts {
         device: device_of(&mount),
         filesystem: mount.filesystem,
@@ -74,10 +63,7 @@ pub(crate) fn disk_of(directory: &Path) -> Result<DiskFacts, ProbeError> {
 
 /// The directory without symlinks, or the nearest one above it that exists.
 pub(crate) fn existing(directory: &Path) -> Result<PathBuf, ProbeError> {
-    let read = |cause| ProbeError::Read {
-        path: directory.to_owned(),
-        cause,
-    };
+    let read = |cause| ProbeError::Read { path: directory.to_owned(), cause };
     let directory = std::path::absolute(directory).map_err(read)?;
     for place in directory.ancestors() {
         match fs::canonicalize(place) {
@@ -140,13 +126,11 @@ fn os_name() -> String {
 }
 
 fn pretty_name(release: &str) -> Option<String> {
-    let value = release
-        .lines()
-        .find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    let value = release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
     Some(value.trim_matches(['"', '\'']).to_owned())
 }
 
-/// What the firmware calls the machine, where the CPU says that it is a virtual one.
+/// The firmware's name of the machine, if the CPU reports a virtual one.
 pub(crate) fn virtualization(cpuinfo: &str) -> Option<String> {
     let flags = field(cpuinfo, "flags")?;
     if !flags.split(' ').any(|flag| flag == "hypervisor") {
@@ -184,14 +168,8 @@ mod tests {
     #[test]
     fn names_are_taken_out_of_their_quotes_and_brackets() {
         let release = "NAME=\"Debian\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n";
-        assert_eq!(
-            pretty_name(release).as_deref(),
-            Some("Debian GNU/Linux 12 (bookworm)")
-        );
-        assert_eq!(
-            pretty_name("PRETTY_NAME=Alpine\n").as_deref(),
-            Some("Alpine")
-        );
+        assert_eq!(pretty_name(release).as_deref(), Some("Debian GNU/Linux 12 (bookworm)"));
+        assert_eq!(pretty_name("PRETTY_NAME=Alpine\n").as_deref(), Some("Alpine"));
         assert_eq!(pretty_name("NAME=x\n"), None);
         assert_eq!(chosen("always [madvise] never"), Some("madvise"));
         assert_eq!(chosen("always"), None);

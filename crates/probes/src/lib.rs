@@ -1,6 +1,6 @@
-//! What the host, the servers and the client spent: /proc, disks, sizes; the host check-up.
+//! Costs of host, servers and client: /proc, disks, sizes; the host check-up.
 //!
-//! A [`Probe`] reads counters ([`model::Readings`]); [`all`] makes those that fit what is watched.
+//! A [`Probe`] reads counters ([`model::Readings`]); [`all`] selects the ones that apply.
 //! A probe that cannot read says so with an error and yields nothing: its counters are then absent,
 //! never zero. A new probe is one file and one line in `PROBES`.
 
@@ -17,6 +17,7 @@ mod host;
 mod identify;
 mod mounts;
 mod pressure;
+mod probe;
 mod process;
 mod read;
 mod server;
@@ -29,36 +30,8 @@ pub use doctor::{Finding, Noise, Status, examine, noise};
 pub use error::ProbeError;
 pub use host::cpu_busy;
 pub use identify::identify;
+pub use probe::{Detail, Probe, Watch};
 pub use sizes::measure;
-
-/// A source of counters.
-pub trait Probe: Send {
-    /// Its name: `server`, `disk`.
-    fn name(&self) -> &'static str;
-
-    /// Reads its counters now. Totals never go down from one reading to the next.
-    fn read(&mut self, detail: Detail) -> Result<Readings, ProbeError>;
-}
-
-/// How dear a reading may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// Taken every second: only what is cheap.
-    Second,
-    /// Taken at the two edges of a step: all there is, each thread's context switches included.
-    Edge,
-}
-
-/// What the probes shall watch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Watch {
-    /// The server's first process; its descendants belong to it. `None` for an embedded or remote one.
-    pub server: Option<u32>,
-    /// Is it this host that works? Else its counters say nothing.
-    pub host: bool,
-    /// Block device as `/proc/diskstats` names it.
-    pub device: Option<String>,
-}
 
 /// Makes a probe, or nothing where there is nothing for it to watch.
 type Maker = fn(&Watch) -> Option<Box<dyn Probe>>;
@@ -67,11 +40,7 @@ const PROBES: &[Maker] = &[
     |watch| Some(Box::new(server::ServerProbe::new(watch.server?))),
     |watch| Some(Box::new(server_io::ServerIoProbe::new(watch.server?))),
     |_| Some(Box::new(client::ClientProbe)),
-    |watch| {
-        watch
-            .host
-            .then(|| Box::new(host::HostProbe) as Box<dyn Probe>)
-    },
+    |watch| watch.host.then(|| Box::new(host::HostProbe) as Box<dyn Probe>),
     |watch| Some(Box::new(disk::DiskProbe::new(watch.device.clone()?))),
 ];
 
@@ -80,7 +49,7 @@ pub fn all(watch: &Watch) -> Vec<Box<dyn Probe>> {
     PROBES.iter().filter_map(|make| make(watch)).collect()
 }
 
-/// Reads all probes; what one could not read is missing from the readings and told in the errors.
+/// Reads all probes; unreadable values are absent from the readings and listed in the errors.
 pub fn read_all(probes: &mut [Box<dyn Probe>], detail: Detail) -> (Readings, Vec<ProbeError>) {
     let mut readings = Readings::default();
     let mut errors = Vec::new();
@@ -102,24 +71,14 @@ mod tests {
     fn only_what_is_watched_gets_a_probe() {
         let names = |watch: &Watch| -> Vec<_> { all(watch).iter().map(|p| p.name()).collect() };
         assert_eq!(names(&Watch::default()), ["client"]);
-        let watch = Watch {
-            host: true,
-            server: Some(1),
-            device: Some("sda".to_owned()),
-        };
-        assert_eq!(
-            names(&watch),
-            ["server", "server-io", "client", "host", "disk"]
-        );
+        let watch = Watch { host: true, server: Some(1), device: Some("sda".to_owned()) };
+        assert_eq!(names(&watch), ["server", "server-io", "client", "host", "disk"]);
     }
 
     #[test]
     fn a_probe_that_fails_leaves_its_counters_absent_and_the_others_alone() {
-        let watch = Watch {
-            host: true,
-            server: Some(u32::MAX),
-            device: Some("no-such-device".to_owned()),
-        };
+        let watch =
+            Watch { host: true, server: Some(u32::MAX), device: Some("no-such-device".to_owned()) };
         let (readings, errors) = read_all(&mut all(&watch), Detail::Edge);
         assert_eq!(errors.len(), 3, "{errors:?}");
         assert_eq!(readings.get(Counter::SERVER_CPU), None);

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const PATH: &str = "/proc/self/mountinfo";
 
-/// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mount {
     pub(crate) major: u32,
@@ -62,12 +61,7 @@ fn unescape(text: &str) -> PathBuf {
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
         match tail {
-            [
-                a @ b'0'..=b'3',
-                b @ b'0'..=b'7',
-                c @ b'0'..=b'7',
-                after @ ..,
-            ] if *first == b'\\' => {
+            [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', after @ ..] if *first == b'\\' => {
                 bytes.push(((a - b'0') << 6) | ((b - b'0') << 3) | (c - b'0'));
                 rest = after;
             }

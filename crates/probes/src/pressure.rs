@@ -1,4 +1,4 @@
-//! What held processes back: a quota of CPU time that was used up, memory that was not there.
+//! Limits that held processes back: an exhausted CPU quota, missing memory.
 
 use model::{Counter, Readings};
 
@@ -19,7 +19,7 @@ pub(crate) fn read() -> Readings {
     readings
 }
 
-/// Of this process's control group and of those above it, each of which may have a quota. Servers that are
+/// Of this process's control group and of those above it, which may each have a quota. Servers that are
 /// started are in the same group.
 fn throttled() -> Option<u64> {
     let groups = text("/proc/self/cgroup").ok()?;

@@ -4,10 +4,10 @@ use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use rustix::param::page_size;
 
-use crate::ProbeError;
+use crate::error::ProbeError;
 use crate::read::{found, text};
 
-/// What `/proc/PID/stat` says of a whole process, its ended threads included.
+/// `/proc/PID/stat` of a whole process, ended threads included.
 ///
 /// The `reaped_` fields are of children that have ended and were waited for, and of their reaped
 /// children in turn. When a process is reaped, what it spent moves from it to its parent's `reaped_`
@@ -69,17 +69,15 @@ pub(crate) fn cpu_clock(pid: u32) -> Result<u64, ProbeError> {
         Ok(time) => Ok(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64),
         // Which of the two comes for a process that has ended depends on which call found out.
         Err(nix::Error::ESRCH | nix::Error::EINVAL) => Err(ProbeError::Gone { pid }),
-        Err(cause) => Err(ProbeError::System {
-            what: "the CPU clock of a process",
-            cause: cause.into(),
-        }),
+        Err(cause) => {
+            Err(ProbeError::System { what: "the CPU clock of a process", cause: cause.into() })
+        }
     }
 }
 
 /// Resident memory of a process, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Memory {
-    /// All of it.
     pub(crate) resident: u64,
     /// The part that files and shared memory back, which other processes may map as well.
     pub(crate) shared: u64,
@@ -89,11 +87,7 @@ impl Memory {
     /// `process` is a number, or `self`.
     pub(crate) fn of(process: impl std::fmt::Display) -> Result<Self, ProbeError> {
         let path = format!("/proc/{process}/statm");
-        found(
-            parse_statm(&text(&path)?, page_size() as u64),
-            &path,
-            "resident pages",
-        )
+        found(parse_statm(&text(&path)?, page_size() as u64), &path, "resident pages")
     }
 
     /// Resident memory of several processes: the private parts, and the largest shared part once.
@@ -102,10 +96,8 @@ impl Memory {
     /// `PostgreSQL`'s buffers once per backend. Each backend maps what it has touched, so that the
     /// largest shared part comes close to the whole from below.
     pub(crate) fn together(all: &[Self]) -> u64 {
-        let private: u64 = all
-            .iter()
-            .map(|memory| memory.resident.saturating_sub(memory.shared))
-            .sum();
+        let private: u64 =
+            all.iter().map(|memory| memory.resident.saturating_sub(memory.shared)).sum();
         private + all.iter().map(|memory| memory.shared).max().unwrap_or(0)
     }
 }
@@ -113,10 +105,7 @@ impl Memory {
 fn parse_statm(text: &str, page: u64) -> Option<Memory> {
     let mut pages = text.split_ascii_whitespace().skip(1);
     let mut bytes = || Some(pages.next()?.parse::<u64>().ok()?.saturating_mul(page));
-    Some(Memory {
-        resident: bytes()?,
-        shared: bytes()?,
-    })
+    Some(Memory { resident: bytes()?, shared: bytes()? })
 }
 
 #[cfg(test)]

@@ -5,36 +5,31 @@ use std::io;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::ProbeError;
+use crate::error::ProbeError;
 
 /// The text of a file. Bytes that are not UTF-8 are replaced: a process may call itself anything.
 pub(crate) fn text(path: impl AsRef<Path>) -> Result<String, ProbeError> {
     let path = path.as_ref();
-    let bytes = fs::read(path).map_err(|cause| ProbeError::Read {
-        path: path.to_owned(),
-        cause,
-    })?;
+    let bytes =
+        fs::read(path).map_err(|cause| ProbeError::Read { path: path.to_owned(), cause })?;
     Ok(match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     })
 }
 
-/// What a parser found in a file, or the error that it did not find `what`.
+/// A parser's finding in a file, or the error that `what` is missing.
 pub(crate) fn found<T>(
     value: Option<T>,
     path: impl AsRef<Path>,
     what: &'static str,
 ) -> Result<T, ProbeError> {
-    value.ok_or_else(|| ProbeError::Format {
-        path: path.as_ref().to_owned(),
-        what,
-    })
+    value.ok_or_else(|| ProbeError::Format { path: path.as_ref().to_owned(), what })
 }
 
 /// Did the read fail because the process has ended? A file that was opened before the end fails with
 /// ESRCH, one that is opened after it is not there.
-pub(crate) fn is_vanished(error: &ProbeError) -> bool {
+fn is_vanished(error: &ProbeError) -> bool {
     match error {
         ProbeError::Read { cause, .. } | ProbeError::System { cause, .. } => {
             cause.kind() == io::ErrorKind::NotFound
@@ -44,6 +39,14 @@ pub(crate) fn is_vanished(error: &ProbeError) -> bool {
         ProbeError::Format { .. } | ProbeError::NoDevice { .. } | ProbeError::Affinity { .. } => {
             false
         }
+    }
+}
+
+/// What was read; `None` where the process has ended meanwhile.
+pub(crate) fn unless_vanished<T>(read: Result<T, ProbeError>) -> Result<Option<T>, ProbeError> {
+    match read {
+        Err(error) if is_vanished(&error) => Ok(None),
+        read => read.map(Some),
     }
 }
 
@@ -86,10 +89,6 @@ mod tests {
     fn a_missing_file_is_named() {
         let error = text("/proc/no-such-file").unwrap_err();
         assert!(is_vanished(&error));
-        assert!(
-            error
-                .to_string()
-                .starts_with("cannot read /proc/no-such-file: ")
-        );
+        assert!(error.to_string().starts_with("cannot read /proc/no-such-file: "));
     }
 }

@@ -1,4 +1,4 @@
-//! What the server's processes and threads spent.
+//! Cost of the server's processes and threads.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,11 @@ use model::{Counter, Readings};
 use rustix::param::clock_ticks_per_second;
 
 use crate::carry::{Carry, Floors};
+use crate::error::ProbeError;
+use crate::probe::{Detail, Probe};
 use crate::process::{Memory, cpu_clock};
-use crate::read::{is_vanished, number, text};
+use crate::read::{number, text, unless_vanished};
 use crate::tree::{Process, Tree, threads};
-use crate::{Detail, Probe, ProbeError};
 
 /// Reads CPU time, faults and memory at every detail, context switches at edges.
 ///
@@ -57,39 +58,22 @@ impl ServerProbe {
     ) -> Result<(), ProbeError> {
         let mut clocks = BTreeMap::new();
         for process in processes {
-            match cpu_clock(process.pid) {
-                Ok(nanos) => {
-                    clocks.insert((process.pid, process.stat.start), nanos);
-                }
-                Err(error) if is_vanished(&error) => (),
-                Err(error) => return Err(error),
+            if let Some(nanos) = unless_vanished(cpu_clock(process.pid))? {
+                clocks.insert((process.pid, process.stat.start), nanos);
             }
         }
-        let reaped = sum(processes, |p| {
-            p.stat.reaped_user_ticks + p.stat.reaped_system_ticks
-        });
-        readings.total(
-            Counter::SERVER_CPU,
-            self.cpu.total(clocks, nanos_of(reaped)),
-        );
+        let reaped = sum(processes, |p| p.stat.reaped_user_ticks + p.stat.reaped_system_ticks);
+        readings.total(Counter::SERVER_CPU, self.cpu.total(clocks, nanos_of(reaped)));
         let user = sum(processes, |p| p.stat.user_ticks + p.stat.reaped_user_ticks);
-        let system = sum(processes, |p| {
-            p.stat.system_ticks + p.stat.reaped_system_ticks
-        });
-        self.floors
-            .total(readings, Counter::SERVER_USER, nanos_of(user));
-        self.floors
-            .total(readings, Counter::SERVER_SYSTEM, nanos_of(system));
+        let system = sum(processes, |p| p.stat.system_ticks + p.stat.reaped_system_ticks);
+        self.floors.total(readings, Counter::SERVER_USER, nanos_of(user));
+        self.floors.total(readings, Counter::SERVER_SYSTEM, nanos_of(system));
         Ok(())
     }
 
     fn read_faults(&mut self, processes: &[Process], readings: &mut Readings) {
-        let minor = sum(processes, |p| {
-            p.stat.minor_faults + p.stat.reaped_minor_faults
-        });
-        let major = sum(processes, |p| {
-            p.stat.major_faults + p.stat.reaped_major_faults
-        });
+        let minor = sum(processes, |p| p.stat.minor_faults + p.stat.reaped_minor_faults);
+        let major = sum(processes, |p| p.stat.major_faults + p.stat.reaped_major_faults);
         self.floors.total(readings, Counter::SERVER_MINFLT, minor);
         self.floors.total(readings, Counter::SERVER_MAJFLT, major);
     }
@@ -101,11 +85,7 @@ impl ServerProbe {
     ) -> Result<(), ProbeError> {
         let mut parts = Vec::with_capacity(processes.len());
         for process in processes {
-            match Memory::of(process.pid) {
-                Ok(memory) => parts.push(memory),
-                Err(error) if is_vanished(&error) => (),
-                Err(error) => return Err(error),
-            }
+            parts.extend(unless_vanished(Memory::of(process.pid))?);
         }
         let resident = Memory::together(&parts);
         self.peak = self.peak.max(resident);
@@ -168,13 +148,10 @@ struct Switches {
 
 /// Of every thread of a process; those that end meanwhile are left out.
 fn switches_of(pid: u32) -> Result<Vec<(u32, Switches)>, ProbeError> {
-    let threads = match threads(pid) {
-        Ok(threads) => threads,
-        Err(error) if is_vanished(&error) => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
+    let threads = unless_vanished(threads(pid))?;
     Ok(threads
         .into_iter()
+        .flatten()
         .filter_map(|thread| {
             let status = text(format!("/proc/{pid}/task/{thread}/status")).ok()?;
             Some((thread, parse_switches(&status)?))
@@ -197,13 +174,7 @@ mod tests {
     fn switches_are_told_apart() {
         let status = "Name:\tvoluntary_ctxt_switches: 9\nState:\tS (sleeping)\nThreads:\t31\n\
             voluntary_ctxt_switches:\t1501\nnonvoluntary_ctxt_switches:\t12\n";
-        assert_eq!(
-            parse_switches(status),
-            Some(Switches {
-                voluntary: 1501,
-                involuntary: 12
-            })
-        );
+        assert_eq!(parse_switches(status), Some(Switches { voluntary: 1501, involuntary: 12 }));
         assert_eq!(parse_switches("Name:\tx\n"), None);
     }
 
@@ -221,11 +192,7 @@ mod tests {
         let mut probe = ServerProbe::new(std::process::id());
         let second = probe.read(Detail::Second).unwrap();
         let edge = probe.read(Detail::Edge).unwrap();
-        let missing: Vec<_> = edge
-            .0
-            .keys()
-            .filter(|id| !second.0.contains_key(*id))
-            .collect();
+        let missing: Vec<_> = edge.0.keys().filter(|id| !second.0.contains_key(*id)).collect();
         assert_eq!(missing, [Counter::SERVER_ICS, Counter::SERVER_CS]);
         assert!(edge.get(Counter::SERVER_RSS) > Some(0));
     }

@@ -35,7 +35,7 @@ pub fn measure(root: &Path, data: &[String], log: &[String]) -> io::Result<Sizes
     Ok(walk.sizes)
 }
 
-/// What an entry of the root belongs to.
+/// The owner of an entry of the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Data,
@@ -69,7 +69,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 
 struct Walk {
     root: PathBuf,
-    /// Device and inode of what was counted.
+    /// Device and inode of the counted files.
     seen: HashSet<(u64, u64)>,
     sizes: Sizes,
 }
@@ -93,11 +93,7 @@ impl Walk {
             };
             if metadata.is_symlink() {
                 // A link that leads nowhere holds nothing.
-                open.extend(
-                    fs::canonicalize(&path)
-                        .ok()
-                        .filter(|t| t.starts_with(&self.root)),
-                );
+                open.extend(fs::canonicalize(&path).ok().filter(|t| t.starts_with(&self.root)));
             } else if !self.seen.insert((metadata.dev(), metadata.ino())) {
                 // Counted under another name.
             } else if metadata.is_dir() {
@@ -121,18 +117,12 @@ impl Walk {
     }
 }
 
-/// Paths of what a directory holds; nothing if it is gone.
+/// Paths of a directory's entries; empty if it is gone.
 fn entries_of(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let Some(entries) = if_there(fs::read_dir(directory), directory)? else {
         return Ok(Vec::new());
     };
-    entries
-        .map(|entry| {
-            entry
-                .map(|e| e.path())
-                .map_err(|error| told(directory, &error))
-        })
-        .collect()
+    entries.map(|entry| entry.map(|e| e.path()).map_err(|error| told(directory, &error))).collect()
 }
 
 fn if_there<T>(result: io::Result<T>, path: &Path) -> io::Result<Option<T>> {
@@ -145,10 +135,7 @@ fn if_there<T>(result: io::Result<T>, path: &Path) -> io::Result<Option<T>> {
 
 /// The error with the path that it is about.
 fn told(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(
-        error.kind(),
-        format!("cannot read {}: {error}", path.display()),
-    )
+    io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display()))
 }
 
 #[cfg(test)]
@@ -166,12 +153,7 @@ mod tests {
 
     fn sizes_of(root: &Path) -> Sizes {
         let patterns = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
-        measure(
-            root,
-            &patterns(&["base", "ib"]),
-            &patterns(&["wal", "redo*", "ib"]),
-        )
-        .unwrap()
+        measure(root, &patterns(&["base", "ib"]), &patterns(&["wal", "redo*", "ib"])).unwrap()
     }
 
     #[test]
@@ -199,10 +181,7 @@ mod tests {
         assert_eq!(sizes.data, Bytes::from_mib(64));
         assert!(sizes.allocated < Bytes::from_mib(1), "{sizes:?}");
         write(root.path(), "full", 1 << 20);
-        fs::File::open(root.path().join("full"))
-            .unwrap()
-            .sync_all()
-            .unwrap();
+        fs::File::open(root.path().join("full")).unwrap().sync_all().unwrap();
         assert!(sizes_of(root.path()).allocated >= Bytes::from_mib(1));
     }
 

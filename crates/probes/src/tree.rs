@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::Path;
 
+use crate::error::ProbeError;
+use crate::probe::Detail;
 use crate::process::Stat;
-use crate::read::{is_vanished, text};
-use crate::{Detail, ProbeError};
+use crate::read::{text, unless_vanished};
 
 /// A process of the tree at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +30,7 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) fn new(root: u32) -> Self {
-        Self {
-            root,
-            root_start: None,
-            known: BTreeMap::new(),
-            parents: BTreeSet::from([root]),
-        }
+        Self { root, root_start: None, known: BTreeMap::new(), parents: BTreeSet::from([root]) }
     }
 
     /// The processes now, every parent read before its children: what a child leaves to its parent
@@ -71,19 +67,14 @@ impl Tree {
 
     fn read_root(&mut self) -> Result<Process, ProbeError> {
         let gone = ProbeError::Gone { pid: self.root };
-        let stat = match Stat::of(self.root) {
-            Ok(stat) => stat,
-            Err(error) if is_vanished(&error) => return Err(gone),
-            Err(error) => return Err(error),
+        let Some(stat) = unless_vanished(Stat::of(self.root))? else {
+            return Err(gone);
         };
         let start = *self.root_start.get_or_insert(stat.start);
         if stat.has_ended() || stat.start != start {
             return Err(gone);
         }
-        Ok(Process {
-            pid: self.root,
-            stat,
-        })
+        Ok(Process { pid: self.root, stat })
     }
 }
 
@@ -111,14 +102,8 @@ impl Children {
 
     fn scan() -> Result<Self, ProbeError> {
         let mut table: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for process in numbers_in(Path::new("/proc"))?
-            .into_iter()
-            .filter_map(alive)
-        {
-            table
-                .entry(process.stat.parent)
-                .or_default()
-                .push(process.pid);
+        for process in numbers_in(Path::new("/proc"))?.into_iter().filter_map(alive) {
+            table.entry(process.stat.parent).or_default().push(process.pid);
         }
         Ok(Self::Scanned(table))
     }
@@ -144,26 +129,19 @@ fn listed(pid: u32, thread: u32) -> Vec<u32> {
 }
 
 fn parse_children(text: &str) -> Vec<u32> {
-    text.split_ascii_whitespace()
-        .filter_map(|word| word.parse().ok())
-        .collect()
+    text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
-/// The threads of a process.
 pub(crate) fn threads(pid: u32) -> Result<Vec<u32>, ProbeError> {
     numbers_in(Path::new(&format!("/proc/{pid}/task")))
 }
 
 /// The entries of a directory whose names are numbers.
 pub(crate) fn numbers_in(path: &Path) -> Result<Vec<u32>, ProbeError> {
-    let entries = fs::read_dir(path).map_err(|cause| ProbeError::Read {
-        path: path.to_owned(),
-        cause,
-    })?;
+    let entries =
+        fs::read_dir(path).map_err(|cause| ProbeError::Read { path: path.to_owned(), cause })?;
     // An entry that cannot be read belongs to something that ended during the listing.
-    Ok(entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .collect())
+    Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
 }
 
 #[cfg(test)]
@@ -217,10 +195,7 @@ mod tests {
         // It has ended and was not waited for: a zombie counts as gone.
         assert!(matches!(last, Some(ProbeError::Gone { pid }) if pid == child.id()));
         child.wait().unwrap();
-        assert!(matches!(
-            tree.read(Detail::Second),
-            Err(ProbeError::Gone { .. })
-        ));
+        assert!(matches!(tree.read(Detail::Second), Err(ProbeError::Gone { .. })));
     }
 
     #[test]

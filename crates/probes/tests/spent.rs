@@ -1,10 +1,7 @@
 //! What the server probes say of a real process, against what the kernel says of it at its end. One
 //! test only: the kernel adds up all children of this process.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of a test fail as the test does"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of a test fail as the test does")]
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -80,11 +77,7 @@ fn assert_totals_rise(before: &Readings, after: &Readings) {
         if counter.kind == CounterKind::Total
             && let Some(earlier) = before.get(id)
         {
-            assert!(
-                counter.value >= earlier,
-                "{id}: {} < {earlier}",
-                counter.value
-            );
+            assert!(counter.value >= earlier, "{id}: {} < {earlier}", counter.value);
         }
     }
 }
@@ -94,11 +87,7 @@ fn totals_are_true_to_the_end() {
     let mut child = spawn();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    let watch = Watch {
-        host: true,
-        server: Some(child.id()),
-        device: None,
-    };
+    let watch = Watch { host: true, server: Some(child.id()), device: None };
     let mut probes: Vec<Box<dyn Probe>> = all(&watch);
     probes.retain(|probe| probe.name().starts_with("server"));
     assert_eq!(probes.len(), 2);

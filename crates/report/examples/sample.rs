@@ -1,12 +1,9 @@
 //! Writes a report of a made-up run, to be looked at: `cargo run -p report --example sample -- FILE
 //! [usual|large|many|one|micro|sweep|arrivals] [brief]`.
 
-#[path = "../tests/common/mod.rs"]
-mod common;
-
-use common::Shape;
-use common::micro::{self, Micro};
-use report::{Finding, Input, html, html_brief};
+use report::{Differing, Finding, Input, Report};
+use testkit::made_up::micro::{self, Micro};
+use testkit::made_up::{self, Shape};
 
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -16,15 +13,13 @@ fn main() -> std::io::Result<()> {
     let data = match name.as_str() {
         "micro" => micro::run(&Micro::usual()),
         "sweep" => micro::run(&Micro::sweep(&[1, 4, 6, 8, 10, 20, 40])),
-        "arrivals" => micro::run(&Micro {
-            arrivals: true,
-            ..Micro::usual()
-        }),
-        name => common::run(&shape(name)),
+        "arrivals" => micro::run(&Micro { arrivals: true, ..Micro::usual() }),
+        name => made_up::run(&shape(name)),
     };
-    let comparisons = common::comparisons(&data);
+    let comparisons = made_up::comparisons(&data);
+    let (variables, unequal) = made_up::differing();
     let input = Input {
-        differing: Some(common::differing()),
+        differing: Some(Differing { variables, unequal }),
         generated: "2026-11-21 12:00 UTC",
         findings: vec![Finding {
             title: "The governor is powersave".into(),
@@ -33,11 +28,7 @@ fn main() -> std::io::Result<()> {
         ..Input::new(&data, &comparisons)
     };
     let before = std::time::Instant::now();
-    let page = if is_brief {
-        html_brief(&input)
-    } else {
-        html(&input)
-    };
+    let page = if is_brief { Report::new(&input).html_brief() } else { Report::new(&input).html() };
     let took = before.elapsed();
     let size = page.len();
     std::fs::write(&file, page)?;
@@ -61,12 +52,7 @@ fn shape(name: &str) -> Shape {
         },
         "many" => Shape {
             systems: (0..30)
-                .map(|i| {
-                    (
-                        format!("mysql-8.0.{i}/innodb/z12a_c8r32"),
-                        1.0 - f64::from(i) / 80.0,
-                    )
-                })
+                .map(|i| (format!("mysql-8.0.{i}/innodb/z12a_c8r32"), 1.0 - f64::from(i) / 80.0))
                 .collect(),
             rounds: 2,
             seconds: 120,
@@ -78,9 +64,6 @@ fn shape(name: &str) -> Shape {
             seconds: 1,
             ..Shape::usual()
         },
-        _ => Shape {
-            failed: Some((1, 3)),
-            ..Shape::usual()
-        },
+        _ => Shape { failed: Some((1, 3)), ..Shape::usual() },
     }
 }

@@ -1,9 +1,9 @@
 //! What went before measured windows and ended when the server had come to rest. Trials note how it ended.
 
-use model::{SqlSpec, SqlWork, StepInfo, StepNote, TpccTransaction, WorkloadSpec};
+use model::{NoteKind, Step, StepNote, StepTask};
 
+use crate::Report;
 use crate::format::plural;
-use crate::view::View;
 
 /// What ends when the server has come to rest, or at its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,18 +18,18 @@ impl Before {
     /// Did it end before its limit? `None` where the note is of something else.
     pub(crate) fn in_time(self, note: &StepNote) -> Option<bool> {
         let (in_time, at_limit) = match self {
-            Self::WarmUp => (StepNote::WARMED_UP, StepNote::NOT_STEADY),
-            Self::Settle => (StepNote::LEFT_OVER, StepNote::NOT_DRAINED),
+            Self::WarmUp => (NoteKind::WarmedUp, NoteKind::NotSteady),
+            Self::Settle => (NoteKind::LeftOver, NoteKind::NotDrained),
         };
         let is_in_time = note.what == in_time;
         (is_in_time || note.what == at_limit).then_some(is_in_time)
     }
 
-    /// How it ended each time, of the view's systems.
-    pub(crate) fn notes<'v>(self, view: &'v View<'_>) -> impl Iterator<Item = &'v StepNote> {
-        let notes = view.input.data.notes.iter();
+    /// How it ended each time, of the report's systems.
+    pub(crate) fn notes<'v>(self, report: &'v Report<'_>) -> impl Iterator<Item = &'v StepNote> {
+        let notes = report.input.data.notes.iter();
         notes.filter(move |note| {
-            let mut systems = view.systems.iter();
+            let mut systems = report.systems.iter();
             self.in_time(note).is_some() && systems.any(|system| note.system == system.name)
         })
     }
@@ -41,7 +41,7 @@ impl Before {
         let in_time = ended.iter().filter(|in_time| **in_time).count();
         let (what, how) = match self {
             Self::WarmUp => ("warm-up", "with a steady rate"),
-            Self::Settle => ("settle phase", "with little left over"),
+            Self::Settle => ("settle phase", "with little pending work"),
         };
         let others = match ended.len() - in_time {
             0 => "",
@@ -54,16 +54,16 @@ impl Before {
 }
 
 /// How the warm-ups of a step ended; `None` where their time ended them.
-pub(crate) fn warmed_up(view: &View<'_>, step: &StepInfo) -> Option<String> {
-    let notes = Before::WarmUp.notes(view);
-    Before::WarmUp.told(notes.filter(|note| note.step == step.step), "")
+pub(crate) fn warmed_up(report: &Report<'_>, step: &Step) -> Option<String> {
+    let notes = Before::WarmUp.notes(report);
+    Before::WarmUp.told(notes.filter(|note| note.step == step.id), "")
 }
 
 /// How the settle phases before a step ended, and whether more may have been left since; `None` where trials
 /// had none, as on clones of a template.
-pub(crate) fn settled(view: &View<'_>, step: &StepInfo) -> Option<String> {
-    let (phase, wrote_since) = last_settle(view, step)?;
-    let notes = Before::Settle.notes(view);
+pub(crate) fn settled(report: &Report<'_>, step: &Step) -> Option<String> {
+    let (phase, wrote_since) = last_settle(report, step)?;
+    let notes = Before::Settle.notes(report);
     let of_phase = notes.filter(|note| note.step.0 == phase);
     let told = Before::Settle.told(of_phase, &format!(" before it ({phase})"))?;
     let since = if wrote_since {
@@ -75,35 +75,21 @@ pub(crate) fn settled(view: &View<'_>, step: &StepInfo) -> Option<String> {
 }
 
 /// The same of all steps of a run, a sentence each.
-pub(crate) fn of_run(view: &View<'_>) -> impl Iterator<Item = String> {
+pub(crate) fn of_run(report: &Report<'_>) -> impl Iterator<Item = String> {
     let all = [Before::WarmUp, Before::Settle].into_iter();
-    all.filter_map(move |what| what.told(what.notes(view), ""))
+    all.filter_map(move |what| what.told(what.notes(report), ""))
 }
-
-/// The settle phase of workloads that have one.
-const SETTLE: &str = "settle";
 
 /// The last settle phase before a step, and whether steps that write come between them.
-fn last_settle<'v>(view: &'v View<'_>, step: &StepInfo) -> Option<(&'v str, bool)> {
-    let subject = match &view.input.data.info.plan.workload {
-        WorkloadSpec::Sql(spec) => return last_settle_of(spec, step),
-        WorkloadSpec::Insert(_) => "query",
-        WorkloadSpec::Tpcc(_) => TpccTransaction::NewOrder.name(),
-    };
-    // They settle once, before the first of these steps, which all write.
-    let first = view.steps.iter().find(|one| one.subject == subject)?;
-    (step.subject == subject).then_some((SETTLE, first.ordinal < step.ordinal))
-}
-
-fn last_settle_of<'s>(spec: &'s SqlSpec, step: &StepInfo) -> Option<(&'s str, bool)> {
-    let place = spec.steps.iter().position(|one| one.id == step.step)?;
+fn last_settle<'v>(report: &'v Report<'_>, step: &Step) -> Option<(&'v str, bool)> {
+    let planned = &report.input.data.info.plan.steps;
+    let place = planned.iter().position(|one| one.id == step.id)?;
     let mut wrote_since = false;
-    for before in spec.steps.iter().take(place).rev() {
-        match &before.work {
-            SqlWork::Settle(_) => return Some((before.id.0.as_str(), wrote_since)),
-            SqlWork::Load | SqlWork::Index | SqlWork::Reset => wrote_since = true,
-            SqlWork::Run(run) => wrote_since |= run.writes,
+    for before in planned.iter().take(place).rev() {
+        if before.task == StepTask::Settle {
+            return Some((before.id.0.as_str(), wrote_since));
         }
+        wrote_since |= before.writes();
     }
     None
 }

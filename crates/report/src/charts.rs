@@ -6,37 +6,31 @@ mod style;
 
 use std::fmt::Write;
 
-use crate::Input;
+use crate::Report;
 use crate::markdown::escape;
 use crate::page::all_figures;
-use crate::view::View;
 
-/// A chart as a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChartFile {
     /// Its name without an ending: lower-case letters, digits, `.`, `_` and `-`, beginning with a letter. No
     /// two charts of a run have the same.
     pub name: String,
-    /// What it shows.
     pub title: String,
     /// The picture, with its title, its legend and where it comes from. It needs nothing else.
     pub svg: String,
 }
 
-/// Every chart of a run that is not empty.
-pub fn charts(input: &Input<'_>) -> Vec<ChartFile> {
-    let view = View::new(input);
-    let figures = all_figures(&view);
-    let names = name::names(figures.iter().map(|figure| figure.name.as_str()));
-    let files = figures.into_iter().zip(names).map(|(figure, name)| {
-        let svg = picture::picture(&view, &figure);
-        ChartFile {
-            name,
-            title: figure.title,
-            svg,
-        }
-    });
-    files.collect()
+impl Report<'_> {
+    /// Every chart of a run that is not empty.
+    pub fn charts(&self) -> Vec<ChartFile> {
+        let figures = all_figures(self);
+        let names = name::names(figures.iter().map(|figure| figure.name.as_str()));
+        let files = figures.into_iter().zip(names).map(|(figure, name)| {
+            let svg = picture::picture(self, &figure);
+            ChartFile { name, title: figure.title, svg }
+        });
+        files.collect()
+    }
 }
 
 /// The charts as images, to stand at the end of a report in Markdown. `directory` is where they lie, seen from
@@ -45,17 +39,12 @@ pub fn chart_links(charts: &[ChartFile], directory: &str, ending: &str) -> Strin
     let directory = encoded(directory);
     let mut text = String::from("\n## Charts\n");
     for chart in charts {
-        let _infallible = write!(
-            text,
-            "\n![{}]({directory}/{}.{ending})\n",
-            escape(&chart.title),
-            chart.name
-        );
+        let _infallible =
+            write!(text, "\n![{}]({directory}/{}.{ending})\n", escape(&chart.title), chart.name);
     }
     text
 }
 
-/// A path as a link has it.
 fn encoded(path: &str) -> String {
     let mut text = String::new();
     for byte in path.bytes() {

@@ -7,10 +7,8 @@ use model::{Comparison, MetricId, Reason, Verdict};
 
 use crate::markdown::{escape, grid};
 use crate::rounds::rounds;
-use crate::table::{Cell, Header, Table};
-use crate::tables::{verdict_tone, verdict_word, view_moved_with};
-use crate::view::{View, counted_as, is_certain};
-use crate::{Input, findings, format, sentence};
+use crate::verdict::{self, counted_as, is_certain};
+use crate::{Cell, Columns, Report, format};
 
 /// Bytes of a comment at most: GitHub takes 65,536 characters.
 const LONGEST: usize = 60_000;
@@ -21,33 +19,34 @@ const MOST: usize = 100;
 /// Names under one verdict at most, and sentences.
 const MOST_NAMED: usize = 50;
 
-/// `compared` as Markdown with GitHub's tables. The first line is always the same, so that a program can
-/// find its comment again and replace it. `input` has the comparisons in every metric, so that a change
-/// of throughput can name the cost that moved with it.
-pub fn comment(input: &Input<'_>, compared: &[&Comparison]) -> String {
-    let view = View::new(input);
-    let mut text = String::from("<!-- backslide compare -->\n");
-    let _infallible = writeln!(text, "### backslide: {}\n", headline(compared));
-    if compared.iter().any(|c| c.metric.0 == MetricId::RATE) {
-        sentences(&mut text, &view);
+impl Report<'_> {
+    /// `compared` as Markdown with GitHub's tables. The first line is always the same, so that a program can
+    /// find its comment again and replace it. `input` has the comparisons in every metric, so that a change
+    /// of throughput can name the cost that moved with it.
+    pub fn comment(&self, compared: &[&Comparison]) -> String {
+        let mut text = String::from("<!-- backslide compare -->\n");
+        let _infallible = writeln!(text, "### backslide: {}\n", headline(compared));
+        if compared.iter().any(|c| c.metric.0 == MetricId::RATE) {
+            sentences(&mut text, self);
+        }
+        certain(&mut text, self, compared);
+        // What is long comes last, so that a comment that is cut short has its warnings.
+        remarks(&mut text, self);
+        others(&mut text, self, compared);
+        let info = &self.input.data.info;
+        let host = format::unknown_host(info).unwrap_or_else(|| info.host.cpu_model.clone());
+        let _infallible = writeln!(
+            text,
+            "<sub>Run {} of {}, {}, {}, on {}, by backslide {}.</sub>",
+            escape(&info.id.0),
+            escape(&info.plan.name),
+            escape(&info.started),
+            rounds(self.input.data),
+            escape(&host),
+            escape(&info.backslide)
+        );
+        fitting(each_reason_once(text, compared))
     }
-    certain(&mut text, &view, compared);
-    // What is long comes last, so that a comment that is cut short has its warnings.
-    remarks(&mut text, &view);
-    others(&mut text, &view, compared);
-    let info = &input.data.info;
-    let host = format::unknown_host(info).unwrap_or_else(|| info.host.cpu_model.clone());
-    let _infallible = writeln!(
-        text,
-        "<sub>Run {} of {}, {}, {}, on {}, by backslide {}.</sub>",
-        escape(&info.id.0),
-        escape(&info.plan.name),
-        escape(&info.started),
-        rounds(input.data),
-        escape(&host),
-        escape(&info.backslide)
-    );
-    fitting(each_reason_once(text, compared))
 }
 
 /// Why a trial failed may be as long as a log: it is told where it stands first. What stands around it is looked for
@@ -76,7 +75,6 @@ const fn is_of_trials(verdict: &Verdict) -> bool {
     )
 }
 
-/// As much as a comment may hold.
 fn fitting(mut text: String) -> String {
     if text.len() <= LONGEST {
         return text;
@@ -93,8 +91,8 @@ fn fitting(mut text: String) -> String {
     text
 }
 
-fn sentences(text: &mut String, view: &View<'_>) {
-    let all = sentence::view_sentences(view);
+fn sentences(text: &mut String, report: &Report<'_>) {
+    let all = report.sentences();
     for one in all.iter().take(MOST_NAMED) {
         let (system, said) = (escape(&one.system), escape(&one.text));
         let _infallible = writeln!(text, "**{system}** {said}\n");
@@ -121,16 +119,10 @@ fn headline(compared: &[&Comparison]) -> String {
 }
 
 /// The words of all verdicts, the worst first.
-const WORDS: [&str; 5] = [
-    "regressed",
-    "improved",
-    "unchanged",
-    "inconclusive",
-    "incomparable",
-];
+const WORDS: [&str; 5] = ["regressed", "improved", "unchanged", "inconclusive", "incomparable"];
 
 /// What certainly changed, regressions first.
-fn certain(text: &mut String, view: &View<'_>, compared: &[&Comparison]) {
+fn certain(text: &mut String, report: &Report<'_>, compared: &[&Comparison]) {
     let certain = compared.iter().filter(|c| is_certain(&c.verdict));
     let mut certain: Vec<&Comparison> = certain.copied().collect();
     if certain.is_empty() {
@@ -138,20 +130,15 @@ fn certain(text: &mut String, view: &View<'_>, compared: &[&Comparison]) {
     }
     certain.sort_by_key(|c| !c.verdict.is_regression());
     let more = certain.len().saturating_sub(MOST);
-    let rows = certain.iter().take(MOST).map(|c| row(view, c));
-    let table = Table {
-        title: String::new(),
-        note: String::new(),
-        headers: vec![
-            Header::words("system"),
-            Header::words("step"),
-            Header::words("metric"),
-            Header::numbers("ratio and 95 % interval", ""),
-            Header::words("verdict"),
-            Header::words("moved with it"),
-        ],
-        rows: rows.collect(),
-    };
+    let moved = |c: &Comparison| report.moved_with(report.step_of(c)?, c);
+    let table = Columns::new()
+        .words("system", |c: &&&Comparison| Cell::text(c.system.clone()))
+        .words("step", |c| Cell::text(report.label_of(c)))
+        .words("metric", |c| Cell::text(c.metric.0.clone()))
+        .numbers("ratio and 95 % interval", "", |c| Cell::text(format::ratio_and_interval(c)))
+        .words("verdict", |c| verdict::cell(&c.verdict))
+        .words("moved with it", |c| Cell::text(moved(c).unwrap_or_default()))
+        .table("", "", certain.iter().take(MOST));
     grid(text, &table);
     if more > 0 {
         let _infallible = writeln!(text, "And {more} more.");
@@ -159,21 +146,8 @@ fn certain(text: &mut String, view: &View<'_>, compared: &[&Comparison]) {
     text.push('\n');
 }
 
-fn row(view: &View<'_>, comparison: &Comparison) -> Vec<Cell> {
-    let step = view.step_of(comparison);
-    let moved = step.and_then(|step| view_moved_with(view, step, comparison));
-    vec![
-        Cell::text(comparison.system.clone()),
-        Cell::text(label(view, comparison)),
-        Cell::text(comparison.metric.0.clone()),
-        Cell::text(format::ratio_and_interval(comparison)),
-        Cell::text(verdict_word(&comparison.verdict)).with_tone(verdict_tone(&comparison.verdict)),
-        Cell::text(moved.unwrap_or_default()),
-    ]
-}
-
 /// What did not certainly change, folded, a paragraph for each verdict.
-fn others(text: &mut String, view: &View<'_>, compared: &[&Comparison]) {
+fn others(text: &mut String, report: &Report<'_>, compared: &[&Comparison]) {
     let others = compared.iter().filter(|c| !is_certain(&c.verdict));
     let others: Vec<&Comparison> = others.copied().collect();
     if others.is_empty() {
@@ -186,7 +160,7 @@ fn others(text: &mut String, view: &View<'_>, compared: &[&Comparison]) {
     );
     for word in WORDS {
         let of_word = others.iter().filter(|c| c.verdict.word() == word);
-        let mut names: Vec<String> = of_word.map(|c| named(view, c)).collect();
+        let mut names: Vec<String> = of_word.map(|c| named(report, c)).collect();
         if names.is_empty() {
             continue;
         }
@@ -201,7 +175,7 @@ fn others(text: &mut String, view: &View<'_>, compared: &[&Comparison]) {
 }
 
 /// `l.i0 of b 0.99 [0.97, 1.01]`, and why it is not decided.
-fn named(view: &View<'_>, comparison: &Comparison) -> String {
+fn named(report: &Report<'_>, comparison: &Comparison) -> String {
     let metric = match comparison.metric.0.as_str() {
         MetricId::RATE => String::new(),
         metric => format!(" {metric}"),
@@ -212,21 +186,16 @@ fn named(view: &View<'_>, comparison: &Comparison) -> String {
     };
     format!(
         "{}{metric} of {} {}{reason}",
-        label(view, comparison),
+        report.label_of(comparison),
         comparison.system,
         format::ratio_and_interval(comparison)
     )
 }
 
-fn label(view: &View<'_>, comparison: &Comparison) -> String {
-    let step = view.step_of(comparison);
-    step.map_or_else(|| comparison.step.0.clone(), |step| view.label(step))
-}
-
 /// What a reader must know before believing the numbers: the control, what is not equal, and what failed.
-fn remarks(text: &mut String, view: &View<'_>) {
-    let _infallible = writeln!(text, "{}\n", escape(&sentence::view_control(view)));
-    for warning in findings::view_unequal(view) {
+fn remarks(text: &mut String, report: &Report<'_>) {
+    let _infallible = writeln!(text, "{}\n", escape(&report.control()));
+    for warning in report.unequal_conditions() {
         let _infallible = writeln!(
             text,
             "> **{}** is not equal: {}\n",
@@ -234,7 +203,7 @@ fn remarks(text: &mut String, view: &View<'_>) {
             escape(&warning.line())
         );
     }
-    for finding in findings::view_findings(view) {
+    for finding in report.findings() {
         let (title, said) = (escape(&finding.title), escape(&finding.text));
         let _infallible = writeln!(text, "> **{title}.** {said}\n");
     }

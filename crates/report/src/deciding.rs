@@ -22,8 +22,12 @@ pub(crate) fn beside(name: &str, metric: &MetricId) -> String {
 /// How much better the candidate is than the base: above 1 is better, whichever way the metric goes; 1 where
 /// there is no ratio.
 pub(crate) fn gain(comparison: &Comparison) -> f64 {
-    let ratio = comparison.ratio.unwrap_or(1.0);
-    match describe(&comparison.metric).map(|is| is.direction) {
+    gain_of(&comparison.metric, comparison.ratio.unwrap_or(1.0))
+}
+
+/// The same of a ratio of this metric.
+pub(crate) fn gain_of(metric: &MetricId, ratio: f64) -> f64 {
+    match describe(metric).map(|is| is.direction) {
         Some(Direction::Lower) => 1.0 / ratio,
         Some(Direction::Higher | Direction::Neither) | None => ratio,
     }

@@ -3,14 +3,11 @@
 use std::collections::BTreeSet;
 
 use explain::Warning;
-use model::{RunState, StepInfo, StepNote};
+use model::{NoteKind, RunState, Step};
 
 use crate::format::{self, plural};
-use crate::open_loop;
-use crate::rounds;
-use crate::transactions::{self, Transactions};
-use crate::view::View;
-use crate::{Finding, Input, tables};
+use crate::transactions;
+use crate::{Finding, Report, Transactions, open_loop, rounds, tables};
 
 /// A client that burns more than this share of what client and server burn together hides part of
 /// every difference between servers.
@@ -19,86 +16,60 @@ const CLIENT_SHARE: f64 = 0.25;
 /// Per cent of one CPU that may be stolen before a machine counts as disturbed.
 const STEAL_PERCENT: f64 = 2.0;
 
-/// The input's own findings, then those that the data shows.
-pub fn findings(input: &Input<'_>) -> Vec<Finding> {
-    view_findings(&View::new(input))
+impl<'a> Report<'a> {
+    /// The input's own findings, then those that the data shows.
+    pub fn findings(&self) -> Vec<Finding> {
+        let own = self.input.findings.iter().cloned();
+        let of_trials = [imported, unfinished, failed, quarantined, costs];
+        let of_values = [unsustained, limits, cardinality, client, steal];
+        let found = of_trials.iter().map(|find| find(self)).chain([noted(self, &CUT_SHORT)]);
+        let found = found.chain([placements(self)]);
+        let found = found.chain(NOTED.iter().map(|of| noted(self, of)));
+        let found = found.chain(of_values.iter().map(|find| find(self)));
+        own.chain(found.flatten()).collect()
+    }
+
+    /// The conditions in which systems differ and should not, each as a line of plain text.
+    pub fn unequal(&self) -> Vec<String> {
+        let line = |warning: &Warning| format!("{}: {}", warning.condition, warning.line());
+        self.unequal_conditions().iter().map(line).collect()
+    }
+
+    pub(crate) fn unequal_conditions(&self) -> &'a [Warning] {
+        let differing = self.input.differing.as_ref();
+        differing.map_or(&[], |differing| &differing.unequal)
+    }
 }
 
-pub(crate) fn view_findings(view: &View<'_>) -> Vec<Finding> {
-    let own = view.input.findings.iter().cloned();
-    let found = [
-        imported(view),
-        unfinished(view),
-        failed(view),
-        quarantined(view),
-        costs(view),
-        noted(view, StepNote::CUT_SHORT, "A step was given up"),
-        placements(view),
-        noted(view, StepNote::SETTLE, "The settle phase could not do all"),
-        noted(
-            view,
-            StepNote::NOT_DRAINED,
-            "What writes left to do went on beneath the steps after",
-        ),
-        noted(
-            view,
-            StepNote::NOT_STEADY,
-            "A rate was not steady when its measured window opened",
-        ),
-        noted(view, StepNote::CONNECTIONS_LOST, "Connections were lost"),
-        noted(
-            view,
-            StepNote::SENT_AS_TEXT,
-            "Not every statement was prepared",
-        ),
-        noted(
-            view,
-            StepNote::NOT_PIPELINED,
-            "Not every operation was pipelined",
-        ),
-        noted(view, StepNote::NO_ROWS_FOUND, "Statements changed nothing"),
-        noted(
-            view,
-            StepNote::LIMIT_NOT_KEPT,
-            "The limit on response time was not kept in the measured window",
-        ),
-        unsustained(view),
-        limits(view),
-        cardinality(view),
-        client(view),
-        steal(view),
-    ];
-    own.chain(found.into_iter().flatten()).collect()
-}
+pub(crate) const UNEQUAL: &str = "These settings differ and affect fairness";
 
-/// What stands above the conditions that differ.
-pub(crate) const UNEQUAL: &str =
-    "The systems differ in what should be equal, unless it is what is compared";
-
-/// The conditions in which systems differ and should not, each as a line of plain text.
-pub fn unequal(input: &Input<'_>) -> Vec<String> {
-    let warnings = view_unequal(&View::new(input)).iter();
-    let line = |warning: &Warning| format!("{}: {}", warning.condition, warning.line());
-    warnings.map(line).collect()
-}
-
-/// The conditions in which systems differ and should not.
-pub(crate) fn view_unequal<'a>(view: &View<'a>) -> &'a [Warning] {
-    let differing = view.input.differing.as_ref();
-    differing.map_or(&[], |differing| &differing.unequal)
-}
-
-fn imported(view: &View<'_>) -> Option<Finding> {
-    view.input.data.info.is_imported().then(|| Finding {
+fn imported(report: &Report<'_>) -> Option<Finding> {
+    report.input.data.info.is_imported().then(|| Finding {
         title: "Another tool measured this".to_owned(),
         text: "The numbers were imported. Host, settings and the order in which systems were measured are not known; what disturbed a system for a while looks like a difference.".to_owned(),
     })
 }
 
+type Noted = (NoteKind, &'static str);
+
+const CUT_SHORT: Noted = (NoteKind::CutShort, "A step was given up");
+
+/// The title of the findings made of notes of each kind.
+const NOTED: [Noted; 8] = [
+    (NoteKind::Settle, "The settle phase could not do all"),
+    (NoteKind::NotDrained, "What writes left to do went on beneath the steps after"),
+    (NoteKind::NotSteady, "A rate was not steady when its measured window opened"),
+    (NoteKind::ConnectionsLost, "Connections were lost"),
+    (NoteKind::SentAsText, "Not every statement was prepared"),
+    (NoteKind::NotPipelined, "Not every operation was pipelined"),
+    (NoteKind::NoRowsFound, "Statements changed nothing"),
+    (NoteKind::LimitNotKept, "The limit on response time was not kept in the measured window"),
+];
+
 /// What is noted of imported costs; it is the same for most steps, so that these are not named.
-fn costs(view: &View<'_>) -> Option<Finding> {
-    let notes = view.input.data.notes.iter();
-    let notes = notes.filter(|note| note.what == "costs");
+fn costs(report: &Report<'_>) -> Option<Finding> {
+    let notes = report.input.data.notes.iter();
+    let notes = notes.filter(|note| note.what == NoteKind::Costs);
     let texts: BTreeSet<&str> = notes.map(|note| note.text.as_str()).collect();
     let texts: Vec<&str> = texts.into_iter().take(MOST).collect();
     (!texts.is_empty()).then(|| Finding {
@@ -108,8 +79,8 @@ fn costs(view: &View<'_>) -> Option<Finding> {
 }
 
 /// Systems that had other CPUs than the first: what differs may be that.
-fn placements(view: &View<'_>) -> Option<Finding> {
-    let systems = &view.input.data.info.plan.systems;
+fn placements(report: &Report<'_>) -> Option<Finding> {
+    let systems = &report.input.data.info.plan.systems;
     let first = systems.first()?;
     if systems.iter().all(|system| system.is_placed_as(first)) {
         return None;
@@ -123,8 +94,8 @@ fn placements(view: &View<'_>) -> Option<Finding> {
     })
 }
 
-fn unfinished(view: &View<'_>) -> Option<Finding> {
-    let data = view.input.data;
+fn unfinished(report: &Report<'_>) -> Option<Finding> {
+    let data = report.input.data;
     let plan = &data.info.plan;
     let rounds = plan.rounds as usize + rounds::again(data);
     let planned = plural(plan.systems.len() * rounds, "trial");
@@ -149,28 +120,25 @@ fn unfinished(view: &View<'_>) -> Option<Finding> {
     }
 }
 
-fn failed(view: &View<'_>) -> Option<Finding> {
-    let trials = &view.input.data.trials;
+fn failed(report: &Report<'_>) -> Option<Finding> {
+    let trials = &report.input.data.trials;
     let failed = trials.iter().filter(|trial| trial.outcome.is_failed());
     let count = failed.count();
     (count > 0).then(|| Finding {
         title: format!("{} failed", plural(count, "trial")),
         text: format!(
             "Nothing measured in a failed trial is in any table; `backslide show {}` has the reasons and the server's last lines.",
-            view.input.data.info.id
+            report.input.data.info.id
         ),
     })
 }
 
 /// Trials that something else disturbed by more than the plan allows: the first few, and how many there are.
-fn quarantined(view: &View<'_>) -> Option<Finding> {
-    let trials = view.input.data.trials.iter();
+fn quarantined(report: &Report<'_>) -> Option<Finding> {
+    let trials = report.input.data.trials.iter();
     let lines = trials.filter_map(|trial| {
         let reason = trial.outcome.quarantined_for()?;
-        Some(format!(
-            "{}, round {}: {reason}.",
-            trial.system, trial.round
-        ))
+        Some(format!("{}, round {}: {reason}.", trial.system, trial.round))
     });
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| Finding {
@@ -186,16 +154,10 @@ fn quarantined(view: &View<'_>) -> Option<Finding> {
 const MOST: usize = 5;
 
 /// What the steps noted under one heading, each text once with the first step that has it.
-fn noted(view: &View<'_>, what: &str, title: &str) -> Option<Finding> {
+fn noted(report: &Report<'_>, (what, title): &Noted) -> Option<Finding> {
     let mut lines: Vec<String> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
-    for note in view
-        .input
-        .data
-        .notes
-        .iter()
-        .filter(|note| note.what == what)
-    {
+    for note in report.input.data.notes.iter().filter(|note| note.what == *what) {
         if !seen.contains(&note.text.as_str()) {
             seen.push(&note.text);
             lines.push(format!(
@@ -204,10 +166,7 @@ fn noted(view: &View<'_>, what: &str, title: &str) -> Option<Finding> {
             ));
         }
     }
-    (!lines.is_empty()).then(|| Finding {
-        title: title.to_owned(),
-        text: first_few(lines),
-    })
+    (!lines.is_empty()).then(|| Finding { title: (*title).to_owned(), text: first_few(lines) })
 }
 
 /// The first of these sentences, and how many more there are.
@@ -222,15 +181,15 @@ fn first_few(mut lines: Vec<String>) -> String {
 
 /// In how many steps an offered rate was not sustained, and what that means for response times; of which systems
 /// and how far, their sentences say.
-fn unsustained(view: &View<'_>) -> Option<Finding> {
-    let failed = |step: &&StepInfo| {
-        let mut systems = view.systems.iter();
+fn unsustained(report: &Report<'_>) -> Option<Finding> {
+    let failed = |step: &&Step| {
+        let mut systems = report.systems.iter();
         systems.any(|system| {
-            let rounds = open_loop::failed_rounds(view, system.name, step);
+            let rounds = open_loop::failed_rounds(report, system.name, step);
             rounds.is_some_and(|(failed, _)| failed > 0)
         })
     };
-    let count = view.steps.iter().filter(failed).count();
+    let count = report.steps.iter().filter(failed).count();
     (count > 0).then(|| Finding {
         title: "An offered rate was not sustained".to_owned(),
         text: format!(
@@ -241,13 +200,13 @@ fn unsustained(view: &View<'_>) -> Option<Finding> {
 }
 
 /// Kinds of transactions that missed their limit on response time: the first few, and how many there are.
-fn limits(view: &View<'_>) -> Option<Finding> {
-    let run = Transactions::of(view)?;
+fn limits(report: &Report<'_>) -> Option<Finding> {
+    let run = Transactions::of(report)?;
     let lines = run.steps.iter().flat_map(|step| {
-        view.systems.iter().filter_map(move |system| {
-            let missed = transactions::all_missed(view, system.name, step);
+        report.systems.iter().filter_map(move |system| {
+            let missed = transactions::all_missed(report, system.name, step);
             let line = || {
-                let (label, kinds) = (view.label(step), missed.join(", "));
+                let (label, kinds) = (report.label(step), missed.join(", "));
                 format!("{label} of {}: {kinds}", system.name)
             };
             (!missed.is_empty()).then(line)
@@ -270,8 +229,8 @@ fn limits(view: &View<'_>) -> Option<Finding> {
 }
 
 /// A database that is smaller than the standard's is for tests.
-fn cardinality(view: &View<'_>) -> Option<Finding> {
-    let rows = transactions::other_cardinality(view)?;
+fn cardinality(report: &Report<'_>) -> Option<Finding> {
+    let rows = transactions::other_cardinality(report)?;
     Some(Finding {
         title: "The tables do not have the standard's rows".to_owned(),
         text: format!(
@@ -280,29 +239,26 @@ fn cardinality(view: &View<'_>) -> Option<Finding> {
     })
 }
 
-fn client(view: &View<'_>) -> Option<Finding> {
-    let shares = view.steps.iter().flat_map(|step| {
-        view.systems.iter().filter_map(move |system| {
-            let client = view.median(system.name, step, "client.cpu/o")?;
-            let server = view.median(system.name, step, "server.cpu/o")?;
-            Some((client / (client + server), system.name, step))
+fn client(report: &Report<'_>) -> Option<Finding> {
+    let shares = report.steps.iter().flat_map(|step| {
+        report.systems.iter().filter_map(move |system| {
+            Some((transactions::client_share(report, system.name, step)?, system.name, step))
         })
     });
-    let (share, system, step) = shares
-        .filter(|(share, _, _)| *share > CLIENT_SHARE)
-        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (share, system, step) =
+        shares.filter(|(share, _, _)| *share > CLIENT_SHARE).max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(Finding {
         title: "The client is a large part of the cost".to_owned(),
         text: format!(
             "In {} it used {} % of the CPU time of client and server together ({system}). Differences between servers look smaller than they are; read the server's own cost per operation.",
-            view.label(step),
+            report.label(step),
             format::percent(100.0 * share),
         ),
     })
 }
 
-fn steal(view: &View<'_>) -> Option<Finding> {
-    let stolen = view.input.data.cells.iter();
+fn steal(report: &Report<'_>) -> Option<Finding> {
+    let stolen = report.input.data.cells.iter();
     let worst = stolen
         .filter(|c| c.metric.0 == "steal" && c.value > STEAL_PERCENT)
         .max_by(|a, b| a.value.total_cmp(&b.value))?;

@@ -1,7 +1,7 @@
 //! How numbers become text: the only place that rounds. Every output goes through here, so that a
 //! value reads the same in the page, in the terminal and in a blog post.
 
-use model::{Bytes, Comparison, Nanos, RunInfo, Unit};
+use model::{Bytes, Comparison, Nanos, RunInfo, Unit, group_digits};
 
 /// Stands where there is no value.
 pub const ABSENT: &str = "–";
@@ -60,33 +60,18 @@ fn without_zeros(text: &str) -> String {
 
 /// A whole number with grouped thousands: `1,234,567`.
 pub fn count(value: u64) -> String {
-    group_digits(&value.to_string())
+    model::grouped(value)
 }
 
 fn grouped(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let sign = if value < 0.0 { "-" } else { "" };
-    format!("{sign}{}", group_digits(&digits))
-}
-
-fn group_digits(digits: &str) -> String {
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    format!("{sign}{}", group_digits(&digits, ','))
 }
 
 /// A place between client counts: `3.4`, `13`.
 pub fn clients(value: f64) -> String {
-    if value < 9.95 {
-        with_decimals(value, 1)
-    } else {
-        with_decimals(value, 0)
-    }
+    if value < 9.95 { with_decimals(value, 1) } else { with_decimals(value, 0) }
 }
 
 /// A ratio as the published tables print it: two decimals, fewer above ten.
@@ -120,10 +105,7 @@ pub fn pair(value: f64) -> String {
 pub fn ratio_and_interval(comparison: &Comparison) -> String {
     match (comparison.ratio, interval(comparison)) {
         (Some(value), Some(ends)) => {
-            format!(
-                "{} {ends}",
-                with_decimals(value, interval_decimals(comparison))
-            )
+            format!("{} {ends}", with_decimals(value, interval_decimals(comparison)))
         }
         (Some(value), None) => ratio(value),
         (None, _) => ABSENT.to_owned(),
@@ -134,19 +116,14 @@ pub fn ratio_and_interval(comparison: &Comparison) -> String {
 pub fn interval(comparison: &Comparison) -> Option<String> {
     let (low, high) = finite_pair(comparison.low, comparison.high)?;
     let decimals = interval_decimals(comparison);
-    Some(format!(
-        "[{}, {}]",
-        with_decimals(low, decimals),
-        with_decimals(high, decimals)
-    ))
+    Some(format!("[{}, {}]", with_decimals(low, decimals), with_decimals(high, decimals)))
 }
 
 /// The ratio with as many decimals as its interval has.
 pub fn ratio_of(comparison: &Comparison) -> String {
-    comparison.ratio.map_or_else(
-        || ABSENT.to_owned(),
-        |r| with_decimals(r, interval_decimals(comparison)),
-    )
+    comparison
+        .ratio
+        .map_or_else(|| ABSENT.to_owned(), |r| with_decimals(r, interval_decimals(comparison)))
 }
 
 fn interval_decimals(comparison: &Comparison) -> usize {
@@ -159,10 +136,7 @@ fn interval_decimals(comparison: &Comparison) -> usize {
 
 /// Both values, where both are there and finite.
 pub(crate) fn finite_pair(low: Option<f64>, high: Option<f64>) -> Option<(f64, f64)> {
-    Some((
-        low.filter(|v| v.is_finite())?,
-        high.filter(|v| v.is_finite())?,
-    ))
+    Some((low.filter(|v| v.is_finite())?, high.filter(|v| v.is_finite())?))
 }
 
 /// Per cent with one decimal and no sign: `97.3`; small ones keep two digits.
@@ -181,11 +155,7 @@ pub fn share(part: u64, all: u64) -> String {
         return String::new();
     }
     let text = format!("{:.3}", 100.0 * part as f64 / all as f64);
-    if text == "0.000" {
-        "nonzero".to_owned()
-    } else {
-        text
-    }
+    if text == "0.000" { "nonzero".to_owned() } else { text }
 }
 
 /// Microseconds in the largest fitting unit: `18.3µs`, `2.05ms`, `1.20s`.
@@ -228,20 +198,7 @@ pub fn in_unit(value: f64, unit: Unit) -> String {
 
 /// The unit that a header names for values printed by [`in_unit`]; empty where each value carries its own.
 pub const fn header_unit(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Micros | Unit::Gib => "",
-        Unit::OpsPerSecond
-        | Unit::RowsPerSecond
-        | Unit::PerMinute
-        | Unit::MbPerSecond
-        | Unit::KbPerSecondPerTpmc
-        | Unit::MicroPercentPerTpmc
-        | Unit::MicrosPerOp
-        | Unit::PerOp
-        | Unit::KbPerOp
-        | Unit::Percent
-        | Unit::Count => unit.name(),
-    }
+    if matches!(unit, Unit::Micros | Unit::Gib) { "" } else { unit.name() }
 }
 
 /// An adjusted p-value: three decimals, `<0.001` below.
@@ -259,20 +216,12 @@ pub fn q_value(value: f64) -> String {
 
 /// The shortest text that reads back as the same number, for programs; empty when not finite.
 pub fn exact(value: f64) -> String {
-    if value.is_finite() {
-        value.to_string()
-    } else {
-        String::new()
-    }
+    if value.is_finite() { value.to_string() } else { String::new() }
 }
 
 /// `1 step`, `3 steps`.
 pub fn plural(count: usize, word: &str) -> String {
-    if count == 1 {
-        format!("1 {word}")
-    } else {
-        format!("{count} {word}s")
-    }
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 /// Where it ran, in short: `name, 8 CPUs, 32 GiB`; of an imported run no more than the CPUs.
@@ -371,14 +320,8 @@ mod tests {
 
     #[test]
     fn a_narrow_interval_gets_a_third_decimal() {
-        assert_eq!(
-            ratio_and_interval(&compared(0.31, 0.29, 0.33)),
-            "0.31 [0.29, 0.33]"
-        );
-        assert_eq!(
-            ratio_and_interval(&compared(0.988, 0.983, 0.993)),
-            "0.988 [0.983, 0.993]"
-        );
+        assert_eq!(ratio_and_interval(&compared(0.31, 0.29, 0.33)), "0.31 [0.29, 0.33]");
+        assert_eq!(ratio_and_interval(&compared(0.988, 0.983, 0.993)), "0.988 [0.983, 0.993]");
         let mut no_interval = compared(0.5, 0.4, 0.6);
         no_interval.low = None;
         assert_eq!(ratio_and_interval(&no_interval), "0.50");

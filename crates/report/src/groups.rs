@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use model::{SqlStep, StepInfo, WorkloadSpec};
+use model::Step;
 
-/// Steps that stand under one heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StepGroup {
     /// The heading; empty for steps without a group.
@@ -24,32 +23,27 @@ const PUBLISHED: [(&str, &str); 4] = [
 
 /// The steps as reports list them.
 ///
-/// A workload of SQL statements by group: first what has none, such as the load; then the groups of
-/// the published tables, each by name as those are, punctuation aside and 1000 before 100 before 10;
-/// then other groups, each in the workload's own order. The client counts of a test stay together, by
-/// number. Any other workload in its own order.
-pub(crate) fn ordered(steps: &[StepInfo], workload: &WorkloadSpec) -> Vec<StepInfo> {
-    let mut steps: Vec<&StepInfo> = steps.iter().collect();
+/// By group: first what has none, such as the load; then the groups of the published tables, each by name as those
+/// are, punctuation aside and 1000 before 100 before 10; then other groups, each in the workload's own order. The
+/// client counts of a test stay together, by number.
+pub(crate) fn ordered(steps: &[Step]) -> Vec<Step> {
+    let mut steps: Vec<&Step> = steps.iter().collect();
     steps.sort_by_key(|step| step.ordinal);
-    let known: Vec<Known<'_>> = steps.iter().map(|s| (*s, sql_step(workload, s))).collect();
-    let firsts = Firsts::of(&known);
-    let keyed = known.iter().map(|known| (key(*known, &firsts), known.0));
-    let mut keyed: Vec<(Key, &StepInfo)> = keyed.collect();
+    let firsts = Firsts::of(&steps);
+    let keyed = steps.iter().map(|step| (key(step, &firsts), *step));
+    let mut keyed: Vec<(Key, &Step)> = keyed.collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0));
     keyed.into_iter().map(|(_, step)| step.clone()).collect()
 }
 
 /// The groups of ordered steps; one without a title where the workload has none.
-pub(crate) fn groups(steps: &[StepInfo], workload: &WorkloadSpec) -> Vec<StepGroup> {
+pub(crate) fn groups(steps: &[Step]) -> Vec<StepGroup> {
     let mut groups: Vec<StepGroup> = Vec::new();
     for (place, step) in steps.iter().enumerate() {
-        let title = title(workload.group_of(step));
+        let title = title(&step.group);
         match groups.last_mut() {
             Some(group) if group.title == title => group.places.end = place + 1,
-            _ => groups.push(StepGroup {
-                title,
-                places: place..place + 1,
-            }),
+            _ => groups.push(StepGroup { title, places: place..place + 1 }),
         }
     }
     groups
@@ -61,21 +55,8 @@ pub fn title(group: &str) -> String {
         return (*title).to_owned();
     }
     let mut rest = group.chars();
-    rest.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(rest).collect()
-    })
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
-
-/// The step of a SQL workload that this is.
-pub(crate) fn sql_step<'w>(workload: &'w WorkloadSpec, step: &StepInfo) -> Option<&'w SqlStep> {
-    match workload {
-        WorkloadSpec::Insert(_) | WorkloadSpec::Tpcc(_) => None,
-        WorkloadSpec::Sql(spec) => spec.step_at(step.ordinal, &step.step),
-    }
-}
-
-/// A step, and what the workload says of it.
-type Known<'a> = (&'a StepInfo, Option<&'a SqlStep>);
 
 /// Group, first place of that group, name within it, first place of the test, clients, place.
 type Key = (usize, u32, String, u32, u32, u32);
@@ -88,34 +69,29 @@ struct Firsts<'a> {
 
 impl<'a> Firsts<'a> {
     /// Of steps in the workload's order.
-    fn of(known: &[Known<'a>]) -> Self {
+    fn of(steps: &[&'a Step]) -> Self {
         let (mut groups, mut tests) = (HashMap::new(), HashMap::new());
-        for (step, sql) in known {
-            if let Some(sql) = sql {
-                let (group, test) = (sql.group.as_str(), sql.test.as_str());
-                groups.entry(group).or_insert(step.ordinal);
-                tests.entry((group, test)).or_insert(step.ordinal);
-            }
+        for step in steps {
+            let (group, test) = (step.group.as_str(), step.test.as_str());
+            groups.entry(group).or_insert(step.ordinal);
+            tests.entry((group, test)).or_insert(step.ordinal);
         }
         Self { groups, tests }
     }
 }
 
-fn key((step, sql): Known<'_>, firsts: &Firsts<'_>) -> Key {
-    let Some(sql) = sql else {
-        return (0, 0, String::new(), step.ordinal, 0, step.ordinal);
-    };
+fn key(step: &Step, firsts: &Firsts<'_>) -> Key {
     let place = |first: Option<&u32>| first.copied().unwrap_or(step.ordinal);
-    let of_test = place(firsts.tests.get(&(sql.group.as_str(), sql.test.as_str())));
+    let of_test = place(firsts.tests.get(&(step.group.as_str(), step.test.as_str())));
     let within = |rank, group, name| (rank, group, name, of_test, step.clients, step.ordinal);
-    if sql.group.is_empty() {
+    if step.group.is_empty() {
         return within(0, 0, String::new());
     }
-    let published = PUBLISHED.iter().position(|(name, _)| *name == sql.group);
+    let published = PUBLISHED.iter().position(|(name, _)| *name == step.group);
     if let Some(place) = published {
-        within(1 + place, 0, published_key(&sql.test))
+        within(1 + place, 0, published_key(&step.test))
     } else {
-        let group = place(firsts.groups.get(sql.group.as_str()));
+        let group = place(firsts.groups.get(step.group.as_str()));
         within(1 + PUBLISHED.len(), group, String::new())
     }
 }

@@ -7,7 +7,7 @@ mod tables;
 use std::fmt::Write;
 
 use model::{Direction, Unit, describe};
-use stats::{At, Change, Copied, History, HistoryLine, Ratio, Standing};
+use stats::{At, Change, Copied, History, HistoryLine, Standing};
 
 use crate::chart::sparkline::Spark;
 use crate::{Tone, format, markdown};
@@ -21,26 +21,16 @@ const MOST_FALLEN: usize = 5;
 
 /// The history in Markdown with GitHub's tables. Names are escaped.
 pub fn history_markdown(history: &History) -> String {
-    let title = format!(
-        "# {}\n\n{}\n\n",
-        heading(history),
-        history_sentence(history)
-    );
+    let title = format!("# {}\n\n{}\n\n", heading(history), history_sentence(history));
     let tables = history_tables(history, true);
-    tables
-        .iter()
-        .fold(title, |text, table| text + &markdown::table(table))
+    tables.iter().fold(title, |text, table| text + &markdown::table(table))
 }
 
 /// What the whole is: `History of 9 builds`.
 fn heading(history: &History) -> String {
-    format!(
-        "History of {}",
-        format::plural(history.builds.len(), "build")
-    )
+    format!("History of {}", format::plural(history.builds.len(), "build"))
 }
 
-/// What was found, in a sentence.
 pub fn history_sentence(history: &History) -> String {
     let lines = || history.lines.iter();
     let (mut worse, mut better, mut other) = (0, 0, 0);
@@ -60,10 +50,7 @@ pub fn history_sentence(history: &History) -> String {
         better
     );
     if other > 0 {
-        let _infallible = write!(
-            text,
-            ", {other} in metrics of which neither direction is better"
-        );
+        let _infallible = write!(text, ", {other} in metrics of which neither direction is better");
     }
     text.push('.');
     if untested > 0 {
@@ -93,12 +80,7 @@ fn between_days(history: &History) -> String {
 /// What was imported or measured once and is there twice.
 fn copies(history: &History) -> String {
     let told = history.copies.iter().map(|copy| {
-        let Copied {
-            run,
-            of,
-            system,
-            rounds,
-        } = copy;
+        let Copied { run, of, system, rounds } = copy;
         let rounds = format::plural(*rounds as usize, "round");
         format!(" {run} repeats {rounds} of {system} of {of} to the last digit: counted once.")
     });
@@ -170,7 +152,6 @@ fn direction(line: &HistoryLine, change: &Change) -> Option<bool> {
     }
 }
 
-/// The word for a change, and its colour.
 fn verdict(line: &HistoryLine, change: &Change) -> (&'static str, Tone) {
     match direction(line, change) {
         Some(true) => ("improved", Tone::Improved),
@@ -191,31 +172,21 @@ const fn standing(standing: Standing) -> &'static str {
 /// `0.912 [0.897, 0.927]`.
 fn ratio_text(ratio: f64, ends: Option<(f64, f64)>) -> String {
     match ends {
-        Some((low, high)) => format!(
-            "{} [{}, {}]",
-            format::pair(ratio),
-            format::pair(low),
-            format::pair(high)
-        ),
+        Some((low, high)) => {
+            format!("{} [{}, {}]", format::pair(ratio), format::pair(low), format::pair(high))
+        }
         None => format::pair(ratio),
     }
 }
 
-fn estimate_text(estimate: Option<Ratio>) -> String {
-    estimate.map_or_else(
-        || format::ABSENT.to_owned(),
-        |estimate| ratio_text(estimate.ratio, estimate.ends),
-    )
+fn ratio_of_change(change: &Change) -> String {
+    ratio_text(change.ratio, Some((change.low, change.high)))
 }
 
 /// `99.4 %`; never quite a hundred.
 fn confidence(change: &Change) -> String {
     let percent = 100.0 * change.confidence();
-    if percent > 99.9 {
-        "> 99.9 %".to_owned()
-    } else {
-        format!("{percent:.1} %")
-    }
+    if percent > 99.9 { "> 99.9 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
 /// A value with its standard error in per cent: `12,345 ± 0.4 %`.
@@ -227,32 +198,22 @@ fn value_text(value: f64, error: Option<f64>, unit: Unit) -> String {
     }
 }
 
-/// The line of a metric in a chart.
 fn spark(history: &History, line: &HistoryLine) -> Spark {
     let builds = line.points.len();
-    let values: Vec<Option<f64>> = line
-        .points
-        .iter()
-        .map(|p| p.as_ref().map(|p| p.value))
-        .collect();
+    let values: Vec<Option<f64>> =
+        line.points.iter().map(|p| p.as_ref().map(|p| p.value)).collect();
     let borders = line.changes.iter().map(|change| change.at);
     let from = std::iter::once(0).chain(borders.clone());
     let to = borders.chain(std::iter::once(builds));
     let mean = |from: usize, to: usize| {
         let of_level = line.points.iter().take(to).skip(from).flatten();
-        let logs = of_level
-            .filter(|p| p.standing == Standing::Level)
-            .map(|p| p.value.ln());
+        let logs = of_level.filter(|p| p.standing == Standing::Level).map(|p| p.value.ln());
         let logs: Vec<f64> = logs.collect();
         (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
     };
     let changes = line.changes.iter().map(|change| {
         let (word, tone) = verdict(line, change);
-        let said = format!(
-            "{}: {word}, {}",
-            name(history, change.at),
-            ratio_text(change.ratio, Some((change.low, change.high)))
-        );
+        let said = format!("{}: {word}, {}", name(history, change.at), ratio_of_change(change));
         (change.at, class(tone), said)
     });
     let changes: Vec<(usize, &'static str, String)> = changes.collect();
@@ -263,15 +224,8 @@ fn spark(history: &History, line: &HistoryLine) -> Spark {
     let said: Vec<&str> = changes.iter().map(|(_, _, said)| said.as_str()).collect();
     Spark {
         values,
-        levels: from
-            .zip(to)
-            .filter_map(|(from, to)| Some((from, to, mean(from, to)?)))
-            .collect(),
-        text: if said.is_empty() {
-            "no change".to_owned()
-        } else {
-            said.join("; ")
-        },
+        levels: from.zip(to).filter_map(|(from, to)| Some((from, to, mean(from, to)?))).collect(),
+        text: if said.is_empty() { "no change".to_owned() } else { said.join("; ") },
         apart: apart.collect(),
         changes,
     }

@@ -46,7 +46,6 @@ pub struct Differing {
 /// Something that a reader must know before believing the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What, in a few words.
     pub title: String,
     /// What it means and what to do, in a sentence or two.
     pub text: String,

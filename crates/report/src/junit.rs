@@ -4,40 +4,39 @@ use std::fmt::Write;
 
 use model::{Comparison, Direction, Reason, Verdict, describe};
 
-use crate::Input;
-use crate::format;
 use crate::plain::in_line;
-use crate::tables::view_moved_with;
-use crate::view::{View, counted_as};
+use crate::verdict::counted_as;
+use crate::{Report, format};
 
-/// `compared` as JUnit XML: a suite for each system, a case for each comparison. A regression is a
-/// failure, and so is what fell to zero; what else could not be compared is an error, what is not decided skipped;
-/// metrics of which neither direction is better are left out. `input` has the comparisons in every metric, so that
-/// a case can say what moved with it.
-pub fn junit(input: &Input<'_>, compared: &[&Comparison]) -> String {
-    let view = View::new(input);
-    let judged = |c: &&&Comparison| {
-        c.verdict == Verdict::Incomparable(Reason::NotMeasured)
-            || describe(&c.metric).is_none_or(|is| is.direction != Direction::Neither)
-    };
-    let judged: Vec<&Comparison> = compared.iter().filter(judged).copied().collect();
-    let name = attribute(&format!("backslide compare {}", input.data.info.id));
-    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let _infallible = writeln!(text, "<testsuites name=\"{name}\" {}>", counts(&judged));
-    // They come system by system.
-    for suite in judged.chunk_by(|a, b| a.system == b.system) {
-        let Some(first) = suite.first() else {
-            continue;
+impl Report<'_> {
+    /// `compared` as JUnit XML: a suite for each system, a case for each comparison. A regression is a
+    /// failure, and so is what fell to zero; what else could not be compared is an error, what is not decided skipped;
+    /// metrics of which neither direction is better are left out. `input` has the comparisons in every metric, so that
+    /// a case can say what moved with it.
+    pub fn junit(&self, compared: &[&Comparison]) -> String {
+        let judged = |c: &&&Comparison| {
+            c.verdict == Verdict::Incomparable(Reason::NotMeasured)
+                || describe(&c.metric).is_none_or(|is| is.direction != Direction::Neither)
         };
-        let name = attribute(&format!("{} against {}", first.system, first.base));
-        let _infallible = writeln!(text, "  <testsuite name=\"{name}\" {}>", counts(suite));
-        for comparison in suite {
-            case(&mut text, &view, comparison);
+        let judged: Vec<&Comparison> = compared.iter().filter(judged).copied().collect();
+        let name = attribute(&format!("backslide compare {}", self.input.data.info.id));
+        let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        let _infallible = writeln!(text, "<testsuites name=\"{name}\" {}>", counts(&judged));
+        // They come system by system.
+        for suite in judged.chunk_by(|a, b| a.system == b.system) {
+            let Some(first) = suite.first() else {
+                continue;
+            };
+            let name = attribute(&format!("{} against {}", first.system, first.base));
+            let _infallible = writeln!(text, "  <testsuite name=\"{name}\" {}>", counts(suite));
+            for comparison in suite {
+                case(&mut text, self, comparison);
+            }
+            text.push_str("  </testsuite>\n");
         }
-        text.push_str("  </testsuite>\n");
+        text.push_str("</testsuites>\n");
+        text
     }
-    text.push_str("</testsuites>\n");
-    text
 }
 
 fn counts(comparisons: &[&Comparison]) -> String {
@@ -54,10 +53,10 @@ fn counts(comparisons: &[&Comparison]) -> String {
     )
 }
 
-fn case(text: &mut String, view: &View<'_>, comparison: &Comparison) {
-    let step = view.step_of(comparison);
-    let label = step.map_or_else(|| comparison.step.0.clone(), |step| view.label(step));
-    let moved = step.and_then(|step| view_moved_with(view, step, comparison));
+fn case(text: &mut String, report: &Report<'_>, comparison: &Comparison) {
+    let step = report.step_of(comparison);
+    let label = report.label_of(comparison);
+    let moved = step.and_then(|step| report.moved_with(step, comparison));
     let class = attribute(&comparison.system);
     let name = attribute(&format!("{label} {}", comparison.metric));
     let said = attribute(&said(comparison, moved.as_deref()));

@@ -6,60 +6,54 @@ use model::{Group, Outcome, RunInfo};
 
 use crate::plain::in_line;
 use crate::rounds::rounds;
-use crate::table::Align;
-use crate::view::View;
-use crate::{Input, Table, findings, format, sentence, tables};
+use crate::{Align, Report, Table, findings, format, tables};
 
-/// The summary of a report in Markdown with GitHub's tables: sentences, control, findings, the summary
-/// tables, crossovers, cost per operation, sizes, failed trials and where it ran. Names are escaped.
-pub fn markdown(input: &Input<'_>) -> String {
-    let view = View::new(input);
-    let mut text = String::new();
-    head(&mut text, &view);
-    let mut all = tables::view_transactions(&view, tables::Which::Ends);
-    all.extend(tables::view_ratios(&view));
-    all.extend(tables::view_crossovers(&view));
-    all.extend(tables::view_group_summary(&view));
-    all.extend(tables::view_throughput(&view));
-    all.extend(tables::view_background(&view));
-    all.extend(tables::view_open_loop(&view));
-    all.extend(tables::view_tried(&view));
-    if let Some(sweep) = &view.sweep {
-        all.extend(tables::view_scale_up(&view, &sweep.tests));
+impl Report<'_> {
+    /// The summary of a report in Markdown with GitHub's tables: sentences, control, findings, the summary
+    /// tables, crossovers, cost per operation, sizes, failed trials and where it ran. Names are escaped.
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        head(&mut text, self);
+        let mut all = self.transaction_tables(tables::Which::Ends);
+        all.extend(self.ratios());
+        all.extend(self.crossover_table());
+        all.extend(self.group_summary());
+        all.extend(self.throughput());
+        all.extend(self.background());
+        all.extend(self.open_loop());
+        all.extend(self.tried());
+        all.extend(self.scale_up());
+        let verdicts = self.verdicts(&tables::Shown::decisions());
+        all.extend(Some(verdicts).filter(Table::has_rows));
+        // Where a table has dozens of rows, the first metric of each group stands for it.
+        let most = if self.is_by_step() { 1 } else { usize::MAX };
+        for group in [Group::Server, Group::Host, Group::Client] {
+            let (absolute, relative) = (self.costs(group, false), self.costs(group, true));
+            all.extend(absolute.into_iter().take(most));
+            all.extend(relative.into_iter().take(most));
+        }
+        all.extend(self.sizes().into_iter().take(most));
+        all.extend(self.errors());
+        for one in &all {
+            text.push_str(&table(one));
+        }
+        failed(&mut text, self);
+        provenance(&mut text, self);
+        text
     }
-    let verdicts = tables::view_verdicts(&view, &tables::Shown::decisions());
-    all.extend(Some(verdicts).filter(Table::has_rows));
-    // Where a table has dozens of rows, the first metric of each group stands for it.
-    let most = if view.is_by_step() { 1 } else { usize::MAX };
-    for group in [Group::Server, Group::Host, Group::Client] {
-        let (absolute, relative) = (
-            tables::view_costs(&view, group, false),
-            tables::view_costs(&view, group, true),
-        );
-        all.extend(absolute.into_iter().take(most));
-        all.extend(relative.into_iter().take(most));
-    }
-    all.extend(tables::view_sizes(&view).into_iter().take(most));
-    all.extend(tables::view_errors(&view));
-    for one in &all {
-        text.push_str(&table(one));
-    }
-    failed(&mut text, &view);
-    provenance(&mut text, &view);
-    text
 }
 
-fn head(text: &mut String, view: &View<'_>) {
+fn head(text: &mut String, report: &Report<'_>) {
     let mut line = |content: String| {
         text.push_str(&content);
         text.push_str("\n\n");
     };
-    line(format!("# {}", escape(&view.input.data.info.plan.name)));
-    for one in sentence::view_sentences(view) {
+    line(format!("# {}", escape(&report.input.data.info.plan.name)));
+    for one in report.sentences() {
         line(format!("**{}** {}", escape(&one.system), escape(&one.text)));
     }
-    line(escape(&sentence::view_control(view)));
-    let unequal = findings::view_unequal(view);
+    line(escape(&report.control()));
+    let unequal = report.unequal_conditions();
     if !unequal.is_empty() {
         let lines = unequal.iter().map(|warning| {
             format!(
@@ -70,23 +64,15 @@ fn head(text: &mut String, view: &View<'_>) {
             )
         });
         let lines: Vec<String> = lines.collect();
-        line(format!(
-            "> **{}.**\n>\n{}",
-            findings::UNEQUAL,
-            lines.join("\n")
-        ));
+        line(format!("> **{}.**\n>\n{}", findings::UNEQUAL, lines.join("\n")));
     }
-    for finding in findings::view_findings(view) {
-        line(format!(
-            "> **{}.** {}",
-            escape(&finding.title),
-            escape(&finding.text)
-        ));
+    for finding in report.findings() {
+        line(format!("> **{}.** {}", escape(&finding.title), escape(&finding.text)));
     }
 }
 
-fn failed(text: &mut String, view: &View<'_>) {
-    for trial in &view.input.data.trials {
+fn failed(text: &mut String, report: &Report<'_>) {
+    for trial in &report.input.data.trials {
         let (word, reason) = match &trial.outcome {
             Outcome::Completed => continue,
             Outcome::Failed { reason, .. } => ("failed", reason),
@@ -102,19 +88,19 @@ fn failed(text: &mut String, view: &View<'_>) {
     }
 }
 
-fn provenance(text: &mut String, view: &View<'_>) {
-    let info = &view.input.data.info;
+fn provenance(text: &mut String, report: &Report<'_>) {
+    let info = &report.input.data.info;
     let _infallible = write!(
         text,
         "\nRun {} of {}, {}, seed {}, on {}, by backslide {}.{} Report of {}.\n",
         escape(&info.id.0),
         escape(&info.started),
-        rounds(view.input.data),
+        rounds(report.input.data),
         info.plan.seed,
         escape(&host(info)),
         escape(&info.backslide),
         escape(&placement(info)),
-        escape(view.input.generated),
+        escape(report.input.generated),
     );
 }
 
@@ -140,7 +126,6 @@ fn host(info: &RunInfo) -> String {
     )
 }
 
-/// One table under its title.
 pub(crate) fn table(table: &Table) -> String {
     let mut text = format!("## {}\n\n", escape(&table.title));
     if !table.note.is_empty() {
@@ -154,11 +139,7 @@ pub(crate) fn table(table: &Table) -> String {
 /// A table without title and note.
 pub(crate) fn grid(text: &mut String, table: &Table) {
     let heads = table.headers.iter().map(|h| {
-        let unit = if h.unit.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", h.unit)
-        };
+        let unit = if h.unit.is_empty() { String::new() } else { format!(" ({})", h.unit) };
         escape(&format!("{}{unit}", h.text))
     });
     let rules = table.headers.iter().map(|h| match h.align {
@@ -171,11 +152,7 @@ pub(crate) fn grid(text: &mut String, table: &Table) {
         let is_heading = Table::is_heading(row);
         let cells = row.iter().map(|cell| {
             let shown = escape(&cell.shown());
-            if is_heading && !shown.is_empty() {
-                format!("**{shown}**")
-            } else {
-                shown
-            }
+            if is_heading && !shown.is_empty() { format!("**{shown}**") } else { shown }
         });
         push_row(text, cells);
     }
@@ -210,10 +187,7 @@ mod tests {
 
     #[test]
     fn markup_in_names_stays_text() {
-        assert_eq!(
-            escape("<b>a|b</b>\n*x*"),
-            "&lt;b&gt;a\\|b&lt;/b&gt; \\*x\\*"
-        );
+        assert_eq!(escape("<b>a|b</b>\n*x*"), "&lt;b&gt;a\\|b&lt;/b&gt; \\*x\\*");
         assert_eq!(escape("l.i0 [0.29, 0.33]"), "l.i0 \\[0.29, 0.33\\]");
         assert_eq!(escape("\u{1b}[31mred"), "\u{fffd}\\[31mred");
     }

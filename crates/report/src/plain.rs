@@ -13,11 +13,12 @@ pub fn printable(text: &str) -> String {
 
 /// A value as JSON that may be printed: indented, with a newline at its end.
 ///
-/// # Errors
-/// When the value cannot be put into JSON.
-pub fn pretty_json(value: &impl Serialize) -> serde_json::Result<String> {
-    let json = serde_json::to_string_pretty(value)?;
-    Ok(format!("{}\n", printable_json(&json)))
+/// # Panics
+/// Where a key of a map is no text: ours all are.
+pub fn pretty_json(value: &impl Serialize) -> String {
+    let json = serde_json::to_string_pretty(value);
+    let json = json.unwrap_or_else(|_| unreachable!("strings and numbers always serialise"));
+    format!("{}\n", printable_json(&json))
 }
 
 /// JSON without the control characters that may stand in its strings as they are: U+007F to U+009F, of which U+009B

@@ -51,15 +51,9 @@ pub fn disturbed_rounds<'a>(
 
 /// Rounds in which every system has a trial and none was quarantined.
 fn undisturbed(data: &RunData) -> usize {
-    let rounds = by_round(
-        data.trials
-            .iter()
-            .map(|trial| (trial.round, &trial.outcome)),
-    );
+    let rounds = by_round(data.trials.iter().map(|trial| (trial.round, &trial.outcome)));
     let all = data.info.plan.systems.len();
-    let whole = rounds
-        .values()
-        .filter(|round| round.trials == all && !round.is_disturbed);
+    let whole = rounds.values().filter(|round| round.trials == all && !round.is_disturbed);
     whole.count()
 }
 

@@ -5,17 +5,13 @@ use std::fmt::Write;
 use model::{Comparison, Reason, Verdict};
 use stats::{is_judged, rates_of_control};
 
-use crate::Input;
-use crate::deciding;
 use crate::format::{self, plural};
-use crate::open_loop::view_unsustained;
-use crate::table::Tone;
-use crate::view::{Seen, View, is_certain, usable_ratio};
+use crate::verdict::{is_certain, usable_ratio};
+use crate::{Report, Seen, Tone, deciding};
 
 /// What happened to one system. `{system} {text}` reads as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// Name of the system.
     pub system: String,
     /// What is said of it, beginning with a verb.
     pub text: String,
@@ -23,23 +19,31 @@ pub struct Sentence {
     pub tone: Tone,
 }
 
-/// A sentence for each system but the base and its control, from the verdicts that decide the steps: those that
-/// regressed come first, then those that improved. One for the base too where it did not sustain an offered rate.
-pub fn sentences(input: &Input<'_>) -> Vec<Sentence> {
-    view_sentences(&View::new(input))
-}
+impl Report<'_> {
+    /// A sentence for each system but the base and its control, from the verdicts that decide the steps: those that
+    /// regressed come first, then those that improved. One for the base too where it did not sustain an offered rate.
+    pub fn sentences(&self) -> Vec<Sentence> {
+        let judged = self.judged();
+        let mut judged: Vec<Sentence> = judged.map(|system| sentence(self, system)).collect();
+        // Of hundreds of systems nobody reads all to find those that regressed.
+        judged.sort_by_key(|one| place(one.tone));
+        of_base(self).into_iter().chain(judged).collect()
+    }
 
-/// What the A/A control shows of the noise, in a sentence or two; also when there is none.
-pub fn control(input: &Input<'_>) -> String {
-    view_control(&View::new(input))
-}
-
-pub(crate) fn view_sentences(view: &View<'_>) -> Vec<Sentence> {
-    let judged = view.candidates().filter(|s| !s.is_control);
-    let mut judged: Vec<Sentence> = judged.map(|system| sentence(view, system)).collect();
-    // Of hundreds of systems nobody reads all to find those that regressed.
-    judged.sort_by_key(|one| place(one.tone));
-    of_base(view).into_iter().chain(judged).collect()
+    /// What the A/A control shows of the noise, in a sentence or two; also when there is none.
+    pub fn control(&self) -> String {
+        let of_run = of_run(self);
+        let of_lab = self.input.false_alarms;
+        match of_lab.filter(|all| all.runs > 1 && all.cells > 0) {
+            None => of_run,
+            Some(all) => format!(
+                "{of_run} Over {} of this lab with a control, {} of {} cells were called different.",
+                plural(all.runs as usize, "run"),
+                format::count(all.changed),
+                format::count(all.cells)
+            ),
+        }
+    }
 }
 
 /// What regressed comes first, then what improved; the rest stays in the order of the plan.
@@ -52,83 +56,68 @@ const fn place(tone: Tone) -> u8 {
 }
 
 /// Of the base only what is no comparison.
-fn of_base(view: &View<'_>) -> Option<Sentence> {
-    let text = view_unsustained(view, view.base)?;
-    Some(Sentence {
-        system: view.base.to_owned(),
-        text: format!("{text}."),
-        tone: Tone::Plain,
-    })
+fn of_base(report: &Report<'_>) -> Option<Sentence> {
+    let text = report.unsustained_in_words(report.base)?;
+    Some(Sentence { system: report.base.to_owned(), text: format!("{text}."), tone: Tone::Plain })
 }
 
 /// Steps that fell to zero which a sentence names at most.
 const MOST_FALLEN: usize = 3;
 
 /// Comparisons of one system by verdict.
-#[derive(Default)]
-struct Sorted<'a> {
-    fallen: Vec<&'a Comparison>,
-    regressed: Vec<&'a Comparison>,
-    improved: Vec<&'a Comparison>,
-    unchanged: Vec<&'a Comparison>,
-    inconclusive: Vec<&'a Comparison>,
-    incomparable: Vec<&'a Comparison>,
-}
+type Sorted<'a> = [Vec<&'a Comparison>; 6];
 
-fn sort<'a>(rates: &[&'a Comparison]) -> Sorted<'a> {
+fn sorted<'a>(rates: &[&'a Comparison]) -> Sorted<'a> {
     let mut sorted = Sorted::default();
     for comparison in rates {
-        match comparison.verdict {
-            Verdict::Regressed => sorted.regressed.push(comparison),
-            Verdict::Improved => sorted.improved.push(comparison),
-            Verdict::Unchanged => sorted.unchanged.push(comparison),
-            Verdict::Inconclusive(_) => sorted.inconclusive.push(comparison),
-            Verdict::Incomparable(Reason::FellToZero { .. }) => sorted.fallen.push(comparison),
-            Verdict::Incomparable(_) => sorted.incomparable.push(comparison),
-        }
+        sorted[place_of(&comparison.verdict)].push(comparison);
     }
     sorted
 }
 
-impl Sorted<'_> {
-    fn tone(&self) -> Tone {
-        if !(self.fallen.is_empty() && self.regressed.is_empty()) {
-            Tone::Regressed
-        } else if !self.improved.is_empty() {
-            Tone::Improved
-        } else {
-            Tone::Plain
-        }
+/// In the order in which a sentence tells them.
+const fn place_of(verdict: &Verdict) -> usize {
+    match verdict {
+        Verdict::Incomparable(Reason::FellToZero { .. }) => 0,
+        Verdict::Regressed => 1,
+        Verdict::Improved => 2,
+        Verdict::Unchanged => 3,
+        Verdict::Inconclusive(_) => 4,
+        Verdict::Incomparable(_) => 5,
     }
 }
 
-fn sentence(view: &View<'_>, system: &Seen<'_>) -> Sentence {
-    let rates = view.decisions(system.name);
-    let sorted = sort(&rates);
-    let mut parts = parts(view.base, rates.len(), &sorted);
+const fn tone([fallen, regressed, improved, ..]: &Sorted<'_>) -> Tone {
+    if !(fallen.is_empty() && regressed.is_empty()) {
+        Tone::Regressed
+    } else if !improved.is_empty() {
+        Tone::Improved
+    } else {
+        Tone::Plain
+    }
+}
+
+fn sentence(report: &Report<'_>, system: &Seen<'_>) -> Sentence {
+    let rates = report.decisions(system.name);
+    let sorted = sorted(&rates);
+    let mut parts = parts(report, rates.len(), &sorted);
     if parts.is_empty() {
-        parts.push(format!("was not compared with {}", view.base));
+        parts.push(format!("was not compared with {}", report.base));
     }
     Sentence {
         system: system.name.to_owned(),
-        text: match view_unsustained(view, system.name) {
+        text: match report.unsustained_in_words(system.name) {
             None => format!("{}.", parts.join("; ")),
             Some(unsustained) => format!("{}. It {unsustained}.", parts.join("; ")),
         },
-        tone: sorted.tone(),
+        tone: tone(&sorted),
     }
 }
 
 /// What is said of each verdict that there is; the first part names the base and how many steps there are.
-fn parts(base: &str, steps: usize, sorted: &Sorted<'_>) -> Vec<String> {
-    let Sorted {
-        fallen,
-        regressed,
-        improved,
-        unchanged,
-        inconclusive,
-        incomparable,
-    } = sorted;
+fn parts(report: &Report<'_>, steps: usize, sorted: &Sorted<'_>) -> Vec<String> {
+    let base = report.base;
+    let [fallen, regressed, improved, unchanged, inconclusive, incomparable] = sorted;
     // Steps that are not decided are no sign of being alike.
     let alike = if inconclusive.is_empty() {
         format!("performs like {base}")
@@ -136,30 +125,15 @@ fn parts(base: &str, steps: usize, sorted: &Sorted<'_>) -> Vec<String> {
         format!("against {base}")
     };
     let said = [
-        (
-            format!("is at zero, unlike {base},"),
-            "at zero",
-            fallen,
-            each_fallen(fallen),
-        ),
-        (
-            format!("is slower than {base}"),
-            "slower",
-            regressed,
-            slowest(regressed),
-        ),
-        (
-            format!("is faster than {base}"),
-            "faster",
-            improved,
-            fastest(improved),
-        ),
+        (format!("is at zero, unlike {base},"), "at zero", fallen, each_fallen(fallen)),
+        (format!("is slower than {base}"), "slower", regressed, slowest(regressed)),
+        (format!("is faster than {base}"), "faster", improved, fastest(improved)),
         (format!("{alike}: unchanged"), "unchanged", unchanged, None),
         (
             format!("against {base}: inconclusive"),
             "inconclusive",
             inconclusive,
-            common_reason(inconclusive),
+            Some(undecided(report, inconclusive)),
         ),
         (
             format!("against {base}: incomparable"),
@@ -217,6 +191,14 @@ fn named(comparison: &Comparison) -> String {
     )
 }
 
+/// Why they are not decided, where more rounds would not do, and what is known all the same.
+fn undecided(report: &Report<'_>, list: &[&Comparison]) -> String {
+    let is_noise =
+        |c: &&Comparison| matches!(c.verdict, Verdict::Inconclusive(Reason::TooNoisy { .. }));
+    let reason = common_reason(list).filter(|_| !list.iter().any(is_noise));
+    reason.into_iter().chain(report.undecided(list)).collect()
+}
+
 /// The reason that all of them give, in brackets; `None` when they differ.
 fn common_reason(list: &[&Comparison]) -> Option<String> {
     let first = list.first()?.verdict.reason();
@@ -224,25 +206,11 @@ fn common_reason(list: &[&Comparison]) -> Option<String> {
     all_alike.then(|| format!(" ({first})"))
 }
 
-pub(crate) fn view_control(view: &View<'_>) -> String {
-    let of_run = of_run(view);
-    let of_lab = view.input.false_alarms;
-    match of_lab.filter(|all| all.runs > 1 && all.cells > 0) {
-        None => of_run,
-        Some(all) => format!(
-            "{of_run} Over {} of this lab with a control, {} of {} cells were called different.",
-            plural(all.runs as usize, "run"),
-            format::count(all.changed),
-            format::count(all.cells)
-        ),
-    }
-}
-
-fn of_run(view: &View<'_>) -> String {
-    let Some(control) = view.candidates().find(|s| s.is_control) else {
+fn of_run(report: &Report<'_>) -> String {
+    let Some(control) = report.candidates().find(|s| s.is_control) else {
         return "This plan had no control, a second copy of the base: how much two runs of the same system differ here is not known.".to_owned();
     };
-    let rates = view.decisions(control.name);
+    let rates = report.decisions(control.name);
     if rates.is_empty() {
         return format!(
             "The control ({}) was not compared: it has no complete round.",
@@ -253,10 +221,7 @@ fn of_run(view: &View<'_>) -> String {
     let judged = rates.iter().filter(|c| is_judged(&c.verdict)).count();
     if judged == 0 {
         let why = why_not_judged(&rates);
-        return format!(
-            "The control, a second copy of {}, {why}.{largest}",
-            view.base
-        );
+        return format!("The control, a second copy of {}, {why}.{largest}", report.base);
     }
     let called = rates.iter().filter(|c| is_certain(&c.verdict)).count();
     let steps = if judged == rates.len() {
@@ -267,16 +232,12 @@ fn of_run(view: &View<'_>) -> String {
     };
     let mut text = format!(
         "The control, a second copy of {}, was called different in {called} of {steps}",
-        view.base
+        report.base
     );
-    let all = rates_of_control(view.input.comparisons, control.name);
+    let all = rates_of_control(report.input.comparisons, control.name);
     if all.cells > 0 {
-        let _infallible = write!(
-            text,
-            "; of its {} over all metrics {} say changed",
-            plural(all.cells as usize, "cell"),
-            all.changed()
-        );
+        let cells = plural(all.cells as usize, "control comparison");
+        let _infallible = write!(text, "; {} of {cells} were flagged", all.changed());
     }
     text.push('.');
     text.push_str(&largest);

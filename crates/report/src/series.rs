@@ -1,17 +1,14 @@
 //! Seconds and histograms, reduced to what a chart can show.
 
-use model::{Counts, KindSeries, Latency, Nanos, StepInfo, StepSeries};
+use model::{Clock, Counts, KindSeries, Latency, Nanos, Step, StepSeries};
 
 use crate::spread::{median, range};
-use crate::tables::Clock;
-use crate::view::{Seen, View};
+use crate::{Report, Seen};
 
 /// What is drawn over time, of one operation kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quantity {
-    /// Operations per second.
     Ops,
-    /// Rows per second.
     Rows,
     /// Statements per second, so many to an operation.
     Statements(u32),
@@ -26,32 +23,22 @@ pub(crate) enum Quantity {
 pub(crate) struct Bin {
     /// Its middle, in seconds since the step began.
     pub(crate) at: f64,
-    /// Median over the rounds.
     pub(crate) middle: f64,
-    /// The lowest round.
     pub(crate) low: f64,
-    /// The highest round.
     pub(crate) high: f64,
 }
 
 /// How a step's time is divided: bins of equal width, a second or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bins {
-    /// Seconds.
     pub(crate) width: f64,
-    /// How many.
     pub(crate) count: usize,
 }
 
 impl Bins {
     /// Whole seconds, as few as it takes to stay within `most` bins; `None` without any series.
-    pub(crate) fn of(view: &View<'_>, step: &StepInfo, most: usize) -> Option<Self> {
-        let of_step = view
-            .input
-            .data
-            .series
-            .iter()
-            .filter(|s| s.step == step.step);
+    pub(crate) fn of(report: &Report<'_>, step: &Step, most: usize) -> Option<Self> {
+        let of_step = report.input.data.series.iter().filter(|s| s.step == step.id);
         let ends = of_step.filter_map(|s| s.spans.last().map(|(start, length)| start + length));
         let (_, end) = range(ends).filter(|(_, end)| *end > 0.0)?;
         let width = (end / most.max(1) as f64).ceil().max(1.0);
@@ -67,14 +54,14 @@ impl Bins {
 /// A system's bins over the rounds. Bins that no round covers by a quarter are left out, so that the
 /// last, short interval does not end every line with a jump.
 pub(crate) fn binned(
-    view: &View<'_>,
+    report: &Report<'_>,
     system: &Seen<'_>,
-    step: &StepInfo,
+    step: &Step,
     kind: &str,
     quantity: Quantity,
     bins: Bins,
 ) -> Vec<Bin> {
-    let rounds: Vec<Vec<Option<f64>>> = view
+    let rounds: Vec<Vec<Option<f64>>> = report
         .series(system.name, step)
         .into_iter()
         .filter_map(|series| {
@@ -84,11 +71,7 @@ pub(crate) fn binned(
         .collect();
     (0..bins.count)
         .filter_map(|place| {
-            let values = || {
-                rounds
-                    .iter()
-                    .filter_map(|r| r.get(place).copied().flatten())
-            };
+            let values = || rounds.iter().filter_map(|r| r.get(place).copied().flatten());
             let (low, high) = range(values())?;
             Some(Bin {
                 at: (place as f64 + 0.5) * bins.width,
@@ -150,8 +133,8 @@ fn value(sum: &Sum, quantity: Quantity) -> Option<f64> {
 }
 
 /// What the throughput of a step counts.
-pub(crate) const fn subject_quantity(step: &StepInfo) -> Quantity {
-    match step.counts {
+pub(crate) const fn subject_quantity(step: &Step) -> Quantity {
+    match step.subject.counts {
         Counts::Rows => Quantity::Rows,
         Counts::Operations => Quantity::Ops,
         Counts::Statements(each) => Quantity::Statements(each),
@@ -159,33 +142,35 @@ pub(crate) const fn subject_quantity(step: &StepInfo) -> Quantity {
 }
 
 /// What decides a step, in every round of one system: (round, value).
-pub(crate) fn rounds(view: &View<'_>, system: &Seen<'_>, step: &StepInfo) -> Vec<(u32, f64)> {
-    let metric = view.deciding(step);
-    let unit = view.unit(step, &metric.0);
+pub(crate) fn rounds(report: &Report<'_>, system: &Seen<'_>, step: &Step) -> Vec<(u32, f64)> {
+    let metric = &step.metric;
+    let unit = report.unit(step, &metric.0);
     // A chart has one axis, in the unit of the first system.
-    view.values(system.name, step, &metric.0)
+    report
+        .values(system.name, step, &metric.0)
         .filter(|values| unit == Some(values.unit))
         .map(|values| values.rounds.clone())
         .unwrap_or_default()
 }
 
-/// The histograms of all rounds together, one a system in the order of the view's systems.
+/// The histograms of all rounds together, one a system in the order of the report's systems.
 pub(crate) fn histograms(
-    view: &View<'_>,
-    step: &StepInfo,
+    report: &Report<'_>,
+    step: &Step,
     kind: &str,
     clock: Clock,
 ) -> Vec<Option<Latency>> {
     let is_response = clock == Clock::Response;
-    let of_step: Vec<_> = view
+    let of_step: Vec<_> = report
         .input
         .data
         .histograms
         .iter()
-        .filter(|h| h.step == step.step && h.kind == kind && h.is_response == is_response)
+        .filter(|h| h.step == step.id && h.kind == kind && h.is_response == is_response)
         .filter(|h| h.latency.count() > 0)
         .collect();
-    view.systems
+    report
+        .systems
         .iter()
         .map(|system| {
             let mut rounds = of_step.iter().filter(|h| h.system == system.name);
@@ -205,9 +190,8 @@ pub(crate) fn quantiles(latency: &Latency, points: usize, nines: f64) -> Vec<(f6
     }
     // The slowest of n operations stands for the share 1 - 1/n; beyond it nothing was seen.
     let last = nines.min(all.log10().max(1.0));
-    let mut wanted = (0..=points)
-        .map(|i| 1.0 - 10f64.powf(-last * i as f64 / points.max(1) as f64))
-        .peekable();
+    let mut wanted =
+        (0..=points).map(|i| 1.0 - 10f64.powf(-last * i as f64 / points.max(1) as f64)).peekable();
     let mut curve = Vec::with_capacity(points + 1);
     let mut seen = 0;
     for (value, count) in latency.counts() {
@@ -248,17 +232,11 @@ mod tests {
     fn a_bin_is_count_over_time_not_a_mean_of_rates() {
         let spans = vec![(0.0, 1.0), (1.0, 0.5), (2.0, 1.0), (3.0, 0.1)];
         let (series, kind) = series(spans, vec![100, 80, 30, 9]);
-        let bins = Bins {
-            width: 2.0,
-            count: 2,
-        };
+        let bins = Bins { width: 2.0, count: 2 };
         let of = |quantity| one_round(&series, &kind, quantity, bins);
         assert_eq!(of(Quantity::Ops), [Some(120.0), Some(39.0 / 1.1)]);
         assert_eq!(of(Quantity::Rows), [Some(1200.0), Some(390.0 / 1.1)]);
-        assert_eq!(
-            of(Quantity::Statements(6)),
-            [Some(720.0), Some(234.0 / 1.1)]
-        );
+        assert_eq!(of(Quantity::Statements(6)), [Some(720.0), Some(234.0 / 1.1)]);
         assert_eq!(of(Quantity::P99), [Some(0.0015), Some(0.0035)]);
         assert_eq!(of(Quantity::Longest), [Some(0.004), Some(0.008)]);
     }
@@ -266,14 +244,8 @@ mod tests {
     #[test]
     fn a_sliver_at_the_end_is_left_out() {
         let (series, kind) = series(vec![(0.0, 1.0), (1.0, 0.01)], vec![100, 9]);
-        let bins = Bins {
-            width: 1.0,
-            count: 2,
-        };
-        assert_eq!(
-            one_round(&series, &kind, Quantity::Ops, bins),
-            [Some(100.0), None]
-        );
+        let bins = Bins { width: 1.0, count: 2 };
+        assert_eq!(one_round(&series, &kind, Quantity::Ops, bins), [Some(100.0), None]);
     }
 
     #[test]
@@ -286,10 +258,7 @@ mod tests {
         assert_eq!(curve.len(), 31);
         for (q, value) in &curve {
             let direct = latency.quantile(*q).unwrap().as_secs_f64();
-            assert!(
-                (value / direct - 1.0).abs() < 0.002,
-                "{q}: {value} {direct}"
-            );
+            assert!((value / direct - 1.0).abs() < 0.002, "{q}: {value} {direct}");
         }
         let (last, longest) = curve.last().unwrap();
         assert!((last - 0.999).abs() < 1e-9);

@@ -78,12 +78,9 @@ fn value(draw: &Draw, block: &SqlBlock) -> String {
         Draw::Row => "the number of the row".to_owned(),
         Draw::Cycle(n) => format!("the number of the row modulo {n}, plus 1"),
         Draw::Int { low, high, .. } if low == high => integer(*low),
-        Draw::Int { low, high, by } => format!(
-            "{} to {}{}",
-            integer(*low),
-            integer(*high),
-            distribution(*by)
-        ),
+        Draw::Int { low, high, by } => {
+            format!("{} to {}{}", integer(*low), integer(*high), distribution(*by))
+        }
         Draw::From(first) => format!("{} and up", integer(*first)),
         Draw::Plus { of, add } => {
             let other = block.draws.get(*of as usize);
@@ -98,11 +95,7 @@ fn value(draw: &Draw, block: &SqlBlock) -> String {
         Draw::Decimal { low, high, scale } => {
             let unit = 10f64.powi(*scale as i32);
             let places = *scale as usize;
-            format!(
-                "{:.places$} to {:.places$}",
-                *low as f64 / unit,
-                *high as f64 / unit
-            )
+            format!("{:.places$} to {:.places$}", *low as f64 / unit, *high as f64 / unit)
         }
         Draw::Datetime { .. } => "a date and time".to_owned(),
     }
@@ -115,11 +108,9 @@ fn distribution(by: Distribution) -> String {
         Distribution::Zipfian { exponent } => format!(", Zipfian, exponent {}", part(exponent)),
         Distribution::Gaussian { draws } => format!(", a bell of {draws} draws"),
         Distribution::Pareto { h } => format!(", Pareto, h {}", part(h)),
-        Distribution::Special {
-            hot_percent,
-            draws_percent,
-            ..
-        } => format!(", {draws_percent} % of them of the {hot_percent} % in the middle"),
+        Distribution::Special { hot_percent, draws_percent, .. } => {
+            format!(", {draws_percent} % of them of the {hot_percent} % in the middle")
+        }
     }
 }
 
@@ -142,19 +133,11 @@ mod tests {
             table: 0,
             choice: TableChoice::Random,
             repeat,
-            draws: vec![SqlDraw {
-                name: "id".into(),
-                count,
-                draw,
-            }],
+            draws: vec![SqlDraw { name: "id".into(), count, draw }],
             statements: vec![SqlStatement {
                 name: "point".into(),
                 verb: Verb::Select,
-                text: SqlTexts {
-                    mysql: pieces.clone(),
-                    postgres: pieces.clone(),
-                    sqlite: pieces,
-                },
+                text: SqlTexts { mysql: pieces.clone(), postgres: pieces.clone(), sqlite: pieces },
                 expect: Expect::Any,
                 always_text: false,
                 scans: false,
@@ -164,16 +147,8 @@ mod tests {
 
     #[test]
     fn an_operation_reads_as_what_it_sends() {
-        let uniform = Draw::Int {
-            low: 1,
-            high: 1_000_000,
-            by: Distribution::Uniform,
-        };
-        let zipf = Draw::Int {
-            low: 1,
-            high: 5,
-            by: Distribution::Zipfian { exponent: 800 },
-        };
+        let uniform = Draw::Int { low: 1, high: 1_000_000, by: Distribution::Uniform };
+        let zipf = Draw::Int { low: 1, high: 5, by: Distribution::Zipfian { exponent: 800 } };
         let one = SqlOperation {
             name: "mix".into(),
             weight: 1,
@@ -213,10 +188,7 @@ mod tests {
             statement_timeout: 1,
             compat: false,
         };
-        let text = [
-            operation(&spec, &one, Dialect::Mysql).join("\n"),
-            values(&one).join("\n"),
-        ];
+        let text = [operation(&spec, &one, Dialect::Mysql).join("\n"), values(&one).join("\n")];
         insta::assert_snapshot!(text.join("\n"), @"
         BEGIN
         10 × SELECT c FROM tN WHERE id = :id

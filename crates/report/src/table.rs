@@ -9,12 +9,9 @@ use crate::plain::printable;
 /// What a cell's colour says. It never says it alone: a cell with a tone carries a mark or a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// Nothing to say.
     #[default]
     Plain,
-    /// Certainly worse.
     Regressed,
-    /// Certainly better.
     Improved,
     /// A target was missed, or something failed.
     Missed,
@@ -24,47 +21,30 @@ pub enum Tone {
     Heading,
 }
 
-/// How a column is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
     Left,
-    /// Numbers.
     Right,
 }
 
-/// The head of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Its name.
     pub text: String,
     /// The unit of its values; empty for none.
     pub unit: String,
-    /// How it is set.
     pub align: Align,
     /// Where a terminal has no room for all columns, that with the highest number goes first; one with 0 stays.
     pub spare: u8,
 }
 
 impl Header {
-    /// A column of words.
     pub fn words(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            unit: String::new(),
-            align: Align::Left,
-            spare: 0,
-        }
+        Self { text: text.into(), unit: String::new(), align: Align::Left, spare: 0 }
     }
 
     /// A column of numbers in this unit (empty for none).
     pub fn numbers(text: impl Into<String>, unit: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            unit: unit.into(),
-            align: Align::Right,
-            spare: 0,
-        }
+        Self { text: text.into(), unit: unit.into(), align: Align::Right, spare: 0 }
     }
 
     /// The same as [`Header::spare`] says.
@@ -74,12 +54,9 @@ impl Header {
     }
 }
 
-/// One value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// What a person reads.
     pub text: String,
-    /// What its colour says.
     pub tone: Tone,
     /// What the tone says in a word, or what a note below the table explains; printed after the text, often empty.
     pub mark: Cow<'static, str>,
@@ -88,29 +65,27 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Words.
     pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            ..Self::default()
-        }
+        Self { text: text.into(), ..Self::default() }
     }
 
-    /// A number and how it reads.
     pub fn number(value: f64, text: String) -> Self {
-        Self {
-            text,
-            value: Some(value).filter(|v| v.is_finite()),
-            ..Self::default()
-        }
+        Self { text, value: Some(value).filter(|v| v.is_finite()), ..Self::default() }
     }
 
-    /// No value.
+    pub(crate) fn of(value: Option<f64>, text: impl FnOnce(f64) -> String) -> Self {
+        value.map_or_else(Self::absent, |value| Self::number(value, text(value)))
+    }
+
+    /// A whole number with grouped thousands.
+    pub(crate) fn count(value: f64) -> Self {
+        Self::number(value, format::count(value as u64))
+    }
+
     pub fn absent() -> Self {
         Self::text(format::ABSENT).with_tone(Tone::Muted)
     }
 
-    /// The same with a tone.
     #[must_use]
     pub fn with_tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
@@ -128,11 +103,7 @@ impl Cell {
     /// Text and mark, without what a terminal would obey: `0.31 worse`.
     pub fn shown(&self) -> String {
         let text = printable(&self.text);
-        if self.mark.is_empty() {
-            text
-        } else {
-            format!("{text} {}", self.mark)
-        }
+        if self.mark.is_empty() { text } else { format!("{text} {}", self.mark) }
     }
 }
 
@@ -140,17 +111,30 @@ impl Cell {
 /// divided by headings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// What it shows.
     pub title: String,
     /// How to read it, in a line or several; may be empty.
     pub note: String,
-    /// Its columns.
     pub headers: Vec<Header>,
     /// Its rows, headings between them included.
     pub rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
+    pub(crate) fn new(
+        title: impl Into<String>,
+        note: impl Into<String>,
+        headers: Vec<Header>,
+        rows: impl IntoIterator<Item = Vec<Cell>>,
+    ) -> Self {
+        let rows = rows.into_iter().collect();
+        Self { title: title.into(), note: note.into(), headers, rows }
+    }
+
+    /// Only where it has any row but headings.
+    pub(crate) fn unless_empty(self) -> Option<Self> {
+        self.has_rows().then_some(self)
+    }
+
     /// Is this row a heading above those that follow? Its first cell says what they are, the others are
     /// empty.
     pub fn is_heading(row: &[Cell]) -> bool {
@@ -177,9 +161,55 @@ impl Table {
         row
     }
 
-    /// Has it any row but headings?
     pub(crate) fn has_rows(&self) -> bool {
         !self.rows.iter().all(|row| Self::is_heading(row))
+    }
+}
+
+/// What the cell of a column is in the row of a `T`.
+type CellOf<'c, T> = Box<dyn Fn(&T) -> Cell + 'c>;
+
+/// The columns of a table whose rows are each made from a `T`.
+pub struct Columns<'c, T>(Vec<(Header, CellOf<'c, T>)>);
+
+impl<'c, T> Columns<'c, T> {
+    #[expect(clippy::new_without_default, reason = "a table without columns is of no use")]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    #[must_use]
+    pub fn column(mut self, header: Header, cell: impl Fn(&T) -> Cell + 'c) -> Self {
+        self.0.push((header, Box::new(cell)));
+        self
+    }
+
+    #[must_use]
+    pub fn words(self, head: &str, cell: impl Fn(&T) -> Cell + 'c) -> Self {
+        self.column(Header::words(head), cell)
+    }
+
+    #[must_use]
+    pub fn numbers(self, head: &str, unit: &str, cell: impl Fn(&T) -> Cell + 'c) -> Self {
+        self.column(Header::numbers(head, unit), cell)
+    }
+
+    pub fn row(&self, of: &T) -> Vec<Cell> {
+        self.0.iter().map(|(_, cell)| cell(of)).collect()
+    }
+
+    pub fn headers(&self) -> Vec<Header> {
+        self.0.iter().map(|(header, _)| header.clone()).collect()
+    }
+
+    pub fn table(
+        self,
+        title: impl Into<String>,
+        note: impl Into<String>,
+        rows: impl IntoIterator<Item = T>,
+    ) -> Table {
+        let rows = rows.into_iter().map(|of| self.row(&of));
+        Table::new(title, note, self.headers(), rows)
     }
 }
 

@@ -3,108 +3,82 @@
 use std::collections::BTreeMap;
 
 use model::{
-    MetricId, Statements, StepInfo, StockLevel, TpccCardinality, TpccForm, TpccMix, TpccPace,
-    TpccProfile, TpccSpec, TpccTransaction, WorkloadSpec,
+    Chart, MetricId, Statements, Step, StockLevel, TpccCardinality, TpccForm, TpccMix, TpccProfile,
+    TpccSpec, TpccTransaction, When, metrics,
 };
 
+use crate::Report;
 use crate::format::{self, plural};
 use crate::spread::median;
-use crate::view::View;
 
 /// Per cent of the transactions of a kind that must keep their limit on response time.
 const LEAST: f64 = 90.0;
 
-/// A run of the TPC-C-like workload.
 pub(crate) struct Transactions<'v> {
-    /// What was asked for.
     pub(crate) spec: &'v TpccSpec,
     /// The steps in which transactions run, in order.
-    pub(crate) steps: Vec<&'v StepInfo>,
-    /// The first of them.
-    pub(crate) first: &'v StepInfo,
+    pub(crate) steps: Vec<&'v Step>,
+    pub(crate) first: &'v Step,
     /// The last of them, which may be the first.
-    pub(crate) last: &'v StepInfo,
+    pub(crate) last: &'v Step,
 }
 
 /// What charts show relative to the base.
 pub(crate) struct Quantity<'v> {
-    /// In full.
     pub(crate) title: &'static str,
     /// In a word or two.
     pub(crate) word: &'static str,
-    /// When it was measured.
     pub(crate) moments: Vec<Moment<'v>>,
 }
 
-/// A metric of a step.
 pub(crate) struct Moment<'v> {
     /// `h1`, `after load`.
     pub(crate) label: String,
-    /// Which step.
-    pub(crate) step: &'v StepInfo,
-    /// Which metric.
+    pub(crate) step: &'v Step,
     pub(crate) metric: &'static str,
 }
 
 impl<'v> Transactions<'v> {
     /// `None` for another workload, and where no step of transactions was measured.
-    pub(crate) fn of(view: &'v View<'_>) -> Option<Self> {
-        let spec = spec(view)?;
-        let steps = view.steps.iter();
-        let steps: Vec<&StepInfo> = steps
-            .filter(|step| step.subject == TpccTransaction::NewOrder.name())
-            .collect();
+    pub(crate) fn of(report: &'v Report<'_>) -> Option<Self> {
+        let spec = spec(report)?;
+        let steps = report.steps.iter();
+        let steps: Vec<&Step> =
+            steps.filter(|step| step.subject.kind == TpccTransaction::NewOrder.name()).collect();
         let (first, last) = (*steps.first()?, *steps.last()?);
-        Some(Self {
-            spec,
-            steps,
-            first,
-            last,
-        })
+        Some(Self { spec, steps, first, last })
     }
 
     /// The first step and the last one; one where they are the same.
-    pub(crate) fn ends(&self) -> Vec<&'v StepInfo> {
+    pub(crate) fn ends(&self) -> Vec<&'v Step> {
         let mut ends = vec![self.first, self.last];
         ends.dedup();
         ends
     }
 
-    /// The four quantities of the published charts.
-    pub(crate) fn quantities(&self, view: &View<'_>) -> [Quantity<'v>; 4] {
-        let at_ends = |title, word, metric| {
-            let moment = |step| Moment {
-                label: view.label(step),
-                step,
-                metric,
+    /// The quantities of the published charts: the metrics that have one, those of one title together.
+    pub(crate) fn quantities(&self, report: &Report<'_>) -> Vec<Quantity<'v>> {
+        let mut quantities: Vec<Quantity<'v>> = Vec::new();
+        let charted = metrics().filter_map(|metric| Some((metric.id, metric.chart?)));
+        let mut charted: Vec<(&str, Chart)> = charted.collect();
+        charted.sort_by_key(|(_, chart)| chart.when);
+        for (metric, Chart { title, word, when }) in charted {
+            let after =
+                |label: String, step| Moment { label: format!("after {label}"), step, metric };
+            let moments = match when {
+                When::Ends => {
+                    let moment = |step| Moment { label: report.label(step), step, metric };
+                    self.ends().into_iter().map(moment).collect()
+                }
+                When::Loaded => vec![after("load".to_owned(), self.first)],
+                When::Last => vec![after(report.label(self.last), self.last)],
             };
-            Quantity {
-                title,
-                word,
-                moments: self.ends().into_iter().map(moment).collect(),
+            match quantities.iter_mut().find(|quantity| quantity.title == title) {
+                Some(quantity) => quantity.moments.extend(moments),
+                None => quantities.push(Quantity { title, word, moments }),
             }
-        };
-        [
-            at_ends("Throughput", MetricId::TPMC, MetricId::RATE),
-            at_ends("CPU per New-Order, client included", "CPU", "cpu/o"),
-            at_ends("KB written per New-Order", "KB written", "wKB/o"),
-            Quantity {
-                title: "Size",
-                word: "size",
-                moments: vec![
-                    Moment {
-                        label: "after load".to_owned(),
-                        step: self.first,
-                        metric: "loaded.allocated",
-                    },
-                    Moment {
-                        label: format!("after {}", view.label(self.last)),
-                        step: self.last,
-                        metric: "size.allocated",
-                    },
-                ],
-            },
-        ]
+        }
+        quantities
     }
 
     /// The kinds of transactions, each with its limit on response time as text.
@@ -116,43 +90,53 @@ impl<'v> Transactions<'v> {
     }
 }
 
-/// What was asked for, where it is this workload.
-pub(crate) fn spec<'a>(view: &View<'a>) -> Option<&'a TpccSpec> {
-    match &view.input.data.info.plan.workload {
-        WorkloadSpec::Tpcc(spec) => Some(spec),
-        WorkloadSpec::Insert(_) | WorkloadSpec::Sql(_) => None,
+impl Report<'_> {
+    pub(crate) fn has_transactions(&self) -> bool {
+        Transactions::of(self).is_some()
     }
+}
+
+/// What was asked for, where it is this workload.
+pub(crate) fn spec<'a>(report: &Report<'a>) -> Option<&'a TpccSpec> {
+    report.input.data.info.plan.workload.tpcc()
 }
 
 /// Rounds in which fewer than nine in ten transactions of this kind kept their limit, and all; `None` where
 /// none of it ran.
 pub(crate) fn missed(
-    view: &View<'_>,
+    report: &Report<'_>,
     system: &str,
-    step: &StepInfo,
+    step: &Step,
     transaction: TpccTransaction,
 ) -> Option<(usize, usize)> {
     let metric = MetricId::within_limit(transaction.name());
-    let rounds = &view.values(system, step, &metric.0)?.rounds;
+    let rounds = &report.values(system, step, &metric.0)?.rounds;
     let missed = rounds.iter().filter(|(_, share)| *share < LEAST).count();
     Some((missed, rounds.len()))
 }
 
+/// The client's share of the CPU time of client and server; `None` where there is no server to watch.
+pub(crate) fn client_share(report: &Report<'_>, system: &str, step: &Step) -> Option<f64> {
+    let client = report.median(system, step, "client.cpu/o")?;
+    let server = report.median(system, step, "server.cpu/o")?;
+    Some(client / (client + server)).filter(|share| share.is_finite())
+}
+
 /// The kinds that missed their limit in any round.
-pub(crate) fn all_missed(view: &View<'_>, system: &str, step: &StepInfo) -> Vec<&'static str> {
+pub(crate) fn all_missed(report: &Report<'_>, system: &str, step: &Step) -> Vec<&'static str> {
     let has_missed = |transaction: &TpccTransaction| {
-        missed(view, system, step, *transaction).is_some_and(|(missed, _)| missed > 0)
+        missed(report, system, step, *transaction).is_some_and(|(missed, _)| missed > 0)
     };
     let kinds = TpccTransaction::ALL.into_iter().filter(has_missed);
     kinds.map(TpccTransaction::name).collect()
 }
 
 /// Transactions of all kinds per second, median over the rounds.
-pub(crate) fn per_second(view: &View<'_>, system: &str, step: &StepInfo) -> Option<f64> {
+pub(crate) fn per_second(report: &Report<'_>, system: &str, step: &Step) -> Option<f64> {
     let mut rounds: BTreeMap<u32, f64> = BTreeMap::new();
     for transaction in TpccTransaction::ALL {
         let metric = format!("rate.{}", transaction.name());
-        let values = view.values(system, step, &metric);
+        let values = report.values(system, step, &metric);
         for (round, rate) in values.iter().flat_map(|values| &values.rounds) {
             *rounds.entry(*round).or_default() += rate;
         }
@@ -160,7 +144,6 @@ pub(crate) fn per_second(view: &View<'_>, system: &str, step: &StepInfo) -> Opti
     median(rounds.into_values())
 }
 
-/// What was asked for, in a sentence.
 pub(crate) fn about(spec: &TpccSpec) -> String {
     let profile = match spec.profile {
         TpccProfile::Standard => "the standard's work",
@@ -170,11 +153,7 @@ pub(crate) fn about(spec: &TpccSpec) -> String {
         plural(spec.warehouses as usize, "warehouse"),
         profile.to_owned(),
         mix(&spec.mix),
-        format!(
-            "{}, {}",
-            plural(spec.clients as usize, "terminal"),
-            pace(&spec.pace)
-        ),
+        format!("{}, {}", plural(spec.clients as usize, "terminal"), spec.pace.words()),
         sent(spec).to_owned(),
         match spec.stock_level {
             StockLevel::Join => "Stock-Level as one join".to_owned(),
@@ -198,24 +177,6 @@ fn mix(mix: &TpccMix) -> String {
     }
 }
 
-/// When transactions start.
-pub(crate) fn pace(pace: &TpccPace) -> String {
-    match pace {
-        TpccPace::NoWait => "the next transaction when the last has ended".to_owned(),
-        TpccPace::Wait { percent } => format!("keying and think times × {percent} %"),
-        TpccPace::Rate { per_second, .. } => {
-            format!(
-                "{} transactions a second arrive",
-                format::count(*per_second)
-            )
-        }
-        TpccPace::Ramp { .. } => {
-            "the highest rate at which nine in ten transactions of each kind keep their limit"
-                .to_owned()
-        }
-    }
-}
-
 fn sent(spec: &TpccSpec) -> &'static str {
     match (spec.form, spec.statements) {
         (TpccForm::Procedures, _) => "stored procedures",
@@ -231,8 +192,8 @@ fn sent(spec: &TpccSpec) -> &'static str {
 }
 
 /// How many rows there are of what, where it is not what the standard says.
-pub(crate) fn other_cardinality(view: &View<'_>) -> Option<String> {
-    let spec = spec(view)?;
+pub(crate) fn other_cardinality(report: &Report<'_>) -> Option<String> {
+    let spec = spec(report)?;
     let TpccCardinality { items, customers } = spec.cardinality;
     (spec.cardinality != TpccCardinality::STANDARD).then(|| {
         format!(

@@ -2,42 +2,33 @@
 
 use model::{Group, guarded};
 
-use crate::plain;
-use crate::view::View;
-use crate::{Cell, Input, Table, format, tables};
+use crate::{Cell, Report, Table, format, plain, tables};
 
-/// The summary tables, tab separated. Each begins with a line `# title` and a line of column names
-/// (with the unit in brackets) and ends with an empty line. Numbers are unrounded, without marks. Headings
-/// above rows become a column `group`, the first.
-pub fn tsv(input: &Input<'_>) -> String {
-    let view = View::new(input);
-    let mut all = vec![
-        tables::view_verdicts(
-            &view,
-            &tables::Shown {
-                all_metrics: true,
-                ..tables::Shown::default()
-            },
-        ),
-        tables::view_absolute(&view),
-        tables::view_relative(&view),
-    ];
-    all.extend(tables::view_transactions(&view, tables::Which::All));
-    all.extend(tables::view_group_summary(&view));
-    all.extend(tables::view_background(&view));
-    all.extend(tables::view_open_loop(&view));
-    if let Some(sweep) = &view.sweep {
-        all.extend(tables::view_scale_up(&view, &sweep.tests));
+impl Report<'_> {
+    /// The summary tables, tab separated. Each begins with a line `# title` and a line of column names
+    /// (with the unit in brackets) and ends with an empty line. Numbers are unrounded, without marks. Headings
+    /// above rows become a column `group`, the first.
+    pub fn tsv(&self) -> String {
+        let mut all = vec![
+            self.verdicts(&tables::Shown { all_metrics: true, ..tables::Shown::default() }),
+            self.absolute(),
+            self.relative(),
+        ];
+        all.extend(self.transaction_tables(tables::Which::All));
+        all.extend(self.group_summary());
+        all.extend(self.background());
+        all.extend(self.open_loop());
+        all.extend(self.scale_up());
+        all.extend(self.crossover_table());
+        for group in [Group::Server, Group::Host, Group::Client] {
+            all.extend(self.costs(group, false));
+            all.extend(self.costs(group, true));
+        }
+        all.extend(self.sizes());
+        all.extend(self.errors());
+        all.push(self.trials());
+        all.iter().map(table).collect()
     }
-    all.extend(tables::view_crossovers(&view));
-    for group in [Group::Server, Group::Host, Group::Client] {
-        all.extend(tables::view_costs(&view, group, false));
-        all.extend(tables::view_costs(&view, group, true));
-    }
-    all.extend(tables::view_sizes(&view));
-    all.extend(tables::view_errors(&view));
-    all.push(tables::view_trials(&view));
-    all.iter().map(table).collect()
 }
 
 fn table(table: &Table) -> String {
@@ -64,11 +55,7 @@ fn table(table: &Table) -> String {
         rows.push_str(&cells.join("\t"));
         rows.push('\n');
     }
-    format!(
-        "# {}\n{}\n{rows}\n",
-        plain::line(&table.title),
-        head.join("\t")
-    )
+    format!("# {}\n{}\n{rows}\n", plain::line(&table.title), head.join("\t"))
 }
 
 fn cell(cell: &Cell) -> String {
@@ -99,9 +86,6 @@ mod tests {
             ],
             note: String::new(),
         });
-        assert_eq!(
-            text,
-            "# A table\ngroup\t'=a\tb\tc\n'@group\t'=cmd|' /C calc'!A0\t-1.5\t\n\n"
-        );
+        assert_eq!(text, "# A table\ngroup\t'=a\tb\tc\n'@group\t'=cmd|' /C calc'!A0\t-1.5\t\n\n");
     }
 }

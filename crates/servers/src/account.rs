@@ -18,14 +18,13 @@ const ACCOUNTS: [&str; 2] = ["postgres", "nobody"];
 pub(crate) enum RunAs {
     /// As backslide does.
     Ourselves,
-    /// In a user namespace in which root is user 1000: the server sees no root, its files stay ours,
+    /// In a user namespace that maps root to user 1000: the server sees no root, its files stay ours,
     /// and nothing needs to change its owner.
     Namespace,
     /// As another account of the host, which must own the files.
     Account(Account),
 }
 
-/// An account of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) name: String,
@@ -35,7 +34,7 @@ pub(crate) struct Account {
 
 impl RunAs {
     /// The way to run a server: as ourselves unless we are root and it refuses that; then in a namespace
-    /// where `namespace_works`, else as an account that exists.
+    /// where `namespace_works`, otherwise as an account that exists.
     pub(crate) fn choose(
         refuses_root: bool,
         namespace_works: impl FnOnce() -> bool,
@@ -52,9 +51,7 @@ impl RunAs {
             .iter()
             .find_map(|name| find_account(&accounts, name))
             .map(Self::Account)
-            .ok_or_else(|| ServerError::NoAccount {
-                build: build.to_owned(),
-            })
+            .ok_or_else(|| ServerError::NoAccount { build: build.to_owned() })
     }
 
     /// Makes a file or directory the server's own.
@@ -66,34 +63,28 @@ impl RunAs {
         }
     }
 
-    /// Can the server enter every directory that there is on the way to `directory`? Only another account
+    /// Can the server enter every existing directory on the way to `directory`? Only another account
     /// can be shut out.
     pub(crate) fn check_reach(&self, directory: &Path) -> Result<(), ServerError> {
-        self.closed_on_the_way_to(directory)
-            .map_or(Ok(()), |(directory, user)| {
-                Err(ServerError::NotTraversable { directory, user })
-            })
+        self.closed_on_the_way_to(directory).map_or(Ok(()), |(directory, user)| {
+            Err(ServerError::NotTraversable { directory, user })
+        })
     }
 
     /// Can the server enter every directory on the way to its own program?
     pub(crate) fn check_program(&self, program: &Path) -> Result<(), ServerError> {
-        self.closed_on_the_way_to(program)
-            .map_or(Ok(()), |(directory, user)| {
-                Err(ServerError::ProgramOutOfReach {
-                    program: program.to_owned(),
-                    directory,
-                    user,
-                })
-            })
+        self.closed_on_the_way_to(program).map_or(Ok(()), |(directory, user)| {
+            Err(ServerError::ProgramOutOfReach { program: program.to_owned(), directory, user })
+        })
     }
 
-    /// A directory on the way to `path` that the server cannot enter, and who it is.
+    /// A directory on the way to `path` that the server cannot enter, and the server's account.
     fn closed_on_the_way_to(&self, path: &Path) -> Option<(PathBuf, String)> {
         let Self::Account(account) = self else {
             return None;
         };
         let closed = path.ancestors().skip(1).find(|ancestor| {
-            // What is not there will be made, open to all.
+            // Missing directories will be created, open to all.
             fs::metadata(ancestor).is_ok_and(|metadata| !account.may_enter(&metadata))
         })?;
         Some((closed.to_owned(), account.name.clone()))
@@ -129,7 +120,7 @@ fn find_account(accounts: &str, name: &str) -> Option<Account> {
     })
 }
 
-/// The two maps of a namespace in which the calling user is user 1000, made before the fork: after it
+/// The two maps of a namespace with the calling user as user 1000, made before the fork: after it
 /// nothing may allocate.
 #[derive(Clone, Debug)]
 pub(crate) struct NamespaceMaps {
@@ -146,10 +137,7 @@ impl NamespaceMaps {
     }
 
     /// Moves the calling process, which has a single thread, into a new namespace. Allocates nothing.
-    #[expect(
-        unsafe_code,
-        reason = "a new user namespace can be had by unshare alone"
-    )]
+    #[expect(unsafe_code, reason = "a new user namespace can be had by unshare alone")]
     pub(crate) fn enter(&self) -> io::Result<()> {
         // SAFETY: unsharing the user namespace closes no descriptor and shares no memory; the flag that
         // makes the call unsafe (FILES) is not given.
@@ -190,31 +178,18 @@ mod tests {
         assert_eq!(chosen, RunAs::Ourselves);
         let chosen = RunAs::choose(true, || true, "b").unwrap();
         let root = rustix::process::geteuid().is_root();
-        assert_eq!(
-            chosen,
-            if root {
-                RunAs::Namespace
-            } else {
-                RunAs::Ourselves
-            }
-        );
+        assert_eq!(chosen, if root { RunAs::Namespace } else { RunAs::Ourselves });
     }
 
     #[test]
     fn a_closed_parent_is_named() {
         let root = tempfile::tempdir_in("/tmp").unwrap();
-        let stranger = RunAs::Account(Account {
-            name: "stranger".to_owned(),
-            uid: 4_000_001,
-            gid: 4_000_001,
-        });
+        let stranger =
+            RunAs::Account(Account { name: "stranger".to_owned(), uid: 4_000_001, gid: 4_000_001 });
         fs::set_permissions(root.path(), fs::Permissions::from_mode(0o700)).unwrap();
         let instance = root.path().join("a/b");
         let program = stranger.check_program(&instance).unwrap_err().to_string();
-        assert!(
-            program.contains("BACKSLIDE_CACHE") && program.contains("a/b is:"),
-            "{program}"
-        );
+        assert!(program.contains("BACKSLIDE_CACHE") && program.contains("a/b is:"), "{program}");
         let message = stranger.check_reach(&instance).unwrap_err().to_string();
         assert!(
             message.contains(&format!("cannot enter {}: choose", root.path().display())),

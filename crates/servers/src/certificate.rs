@@ -11,24 +11,21 @@ use std::process::{Command, Stdio};
 /// few plans ask for.
 const PROGRAM: &str = "openssl";
 
-/// RSA of 2048 bits: what MySQL makes for itself, and what every version takes.
+/// RSA of 2048 bits: MySQL's own choice, accepted by every version.
 const KEY: &str = "rsa:2048";
 
 /// Days that it is valid; an instance lives for hours.
 const DAYS: &str = "3650";
 
-/// Why there is no certificate.
+/// The reason for a missing certificate.
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
-    /// The program is missing.
     #[error(
         "the program `{PROGRAM}` cannot be run: {0}; install it (package {PROGRAM}), or leave `tls` out of the plan"
     )]
     Program(io::Error),
-    /// It failed.
     #[error("`{PROGRAM}` made none: {0}")]
     Failed(String),
-    /// The key cannot be closed to others.
     #[error("its key cannot be closed to others: {0}")]
     Mode(io::Error),
 }
@@ -59,10 +56,8 @@ mod tests {
     #[test]
     fn a_key_that_only_its_owner_reads() {
         let directory = tempfile::tempdir().unwrap();
-        let (certificate, key) = (
-            directory.path().join("a b.crt"),
-            directory.path().join("a b.key"),
-        );
+        let (certificate, key) =
+            (directory.path().join("a b.crt"), directory.path().join("a b.key"));
         if let Err(error) = make(&certificate, &key) {
             assert!(matches!(error, CertificateError::Program(_)), "{error}");
             eprintln!("skipped: no {PROGRAM}");

@@ -5,44 +5,18 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 /// Text that is not a list of CPUs, or names CPUs that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CpuListError {
-    /// A part is neither a number nor a range.
     #[error("`{part}` in the CPU list `{list}` is not a number or a range: write it as 0-3,8")]
-    Part {
-        /// The part.
-        part: String,
-        /// The whole list.
-        list: String,
-    },
-    /// A range that ends before it starts.
+    Part { part: String, list: String },
     #[error("the range `{part}` in the CPU list `{list}` ends before it starts")]
-    Backwards {
-        /// The range.
-        part: String,
-        /// The whole list.
-        list: String,
-    },
-    /// A CPU number beyond what the system call can name.
+    Backwards { part: String, list: String },
     #[error(
         "CPU {cpu} in the CPU list `{list}` is too large: the last that can be named is {last}"
     )]
-    TooLarge {
-        /// The number.
-        cpu: usize,
-        /// The whole list.
-        list: String,
-        /// The largest possible one.
-        last: usize,
-    },
-    /// CPUs that this machine (or this container) does not have.
+    TooLarge { cpu: usize, list: String, last: usize },
     #[error(
         "of the CPUs `{wanted}` this machine offers only `{offered}`: change the plan's `cpus`, or run it where they exist"
     )]
-    NotOffered {
-        /// What was asked for.
-        wanted: String,
-        /// What there is of it; `none` when nothing.
-        offered: String,
-    },
+    NotOffered { wanted: String, offered: String },
 }
 
 /// The CPUs that a list names, ascending and each once; none for an empty list, which means all.
@@ -52,10 +26,7 @@ pub fn parse_cpus(list: &str) -> Result<Vec<usize>, CpuListError> {
         return Ok(cpus);
     }
     for part in list.split(',') {
-        let bad = || CpuListError::Part {
-            part: part.trim().to_owned(),
-            list: list.to_owned(),
-        };
+        let bad = || CpuListError::Part { part: part.trim().to_owned(), list: list.to_owned() };
         let number = |text: &str| text.trim().parse::<usize>().map_err(|_| bad());
         let (first, last) = match part.split_once('-') {
             Some((first, last)) => (number(first)?, number(last)?),
@@ -103,21 +74,14 @@ pub(crate) fn cpu_set(list: &str) -> Result<Option<CpuSet>, CpuListError> {
         mover.join().ok().and_then(Result::ok)
     });
     let offered = offered.unwrap_or_default();
-    let have: Vec<String> = cpus
-        .iter()
-        .filter(|&&cpu| offered.is_set(cpu))
-        .map(ToString::to_string)
-        .collect();
+    let have: Vec<String> =
+        cpus.iter().filter(|&&cpu| offered.is_set(cpu)).map(ToString::to_string).collect();
     if have.len() == cpus.len() {
         return Ok(Some(set));
     }
     Err(CpuListError::NotOffered {
         wanted: list.to_owned(),
-        offered: if have.is_empty() {
-            "none".to_owned()
-        } else {
-            have.join(",")
-        },
+        offered: if have.is_empty() { "none".to_owned() } else { have.join(",") },
     })
 }
 
@@ -145,15 +109,11 @@ mod tests {
 
     #[test]
     fn cpus_that_do_not_exist_are_refused_and_existing_ones_are_not() {
-        let first = (0..CpuSet::MAX_CPU)
-            .find(|&cpu| sched_getaffinity(None).unwrap().is_set(cpu))
-            .unwrap();
+        let first =
+            (0..CpuSet::MAX_CPU).find(|&cpu| sched_getaffinity(None).unwrap().is_set(cpu)).unwrap();
         assert!(cpu_set(&first.to_string()).unwrap().unwrap().is_set(first));
         let message = cpu_set(&format!("{first},1023")).unwrap_err().to_string();
-        assert!(
-            message.contains(&format!("offers only `{first}`")),
-            "{message}"
-        );
+        assert!(message.contains(&format!("offers only `{first}`")), "{message}");
         assert!(cpu_set("1023").unwrap_err().to_string().contains("`none`"));
         assert!(cpu_set("").unwrap().is_none());
     }

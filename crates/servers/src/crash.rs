@@ -5,9 +5,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
+use elf::Format;
 use rustix::process::Signal;
-
-use crate::elf::is_core;
 
 /// Signals that leave a core, where the limits allow one.
 const DUMPING: [Signal; 8] = [
@@ -59,12 +58,24 @@ fn oom_kills_in(vmstat: &str) -> Option<u64> {
     lines.find_map(|line| line.strip_prefix("oom_kill ")?.parse().ok())
 }
 
-/// What these counts say of a server that was killed between them. The signal itself does not tell who sent it.
+/// The cause of death of a server killed between these counts. The signal itself does not name its sender.
 fn by_kernel(before: Option<u64>, now: Option<u64>) -> Option<&'static str> {
     (now? > before?).then_some(
         ": out of memory. The kernel killed a process meanwhile because the host or a control group had no memory left \
          (oom_kill in /proc/vmstat): give the server less memory, or the group more",
     )
+}
+
+/// What killed a backend of PostgreSQL whose postmaster lives on, by its log: `server process (PID 42) was
+/// terminated by signal 9: Killed`.
+pub fn killed_backend(log: &[String]) -> Option<String> {
+    let line = log.iter().rev().find(|line| line.contains(" was terminated by signal 9"))?;
+    let (_, rest) = line.split_once("(PID ")?;
+    let (pid, _) = rest.split_once(')')?;
+    Some(format!(
+        "the server's backend {pid} was killed by signal 9, usually by the kernel's OOM killer: give the server less \
+         memory, or the host or control group more"
+    ))
 }
 
 /// Did it die of a signal, be it one that it caught?
@@ -74,27 +85,25 @@ pub(crate) fn is_crash(status: ExitStatus, log: &[String]) -> bool {
 
 /// Cores that lie right in these directories, whatever their names.
 pub(crate) fn cores(places: &[PathBuf]) -> Vec<PathBuf> {
-    let entries = places
-        .iter()
-        .flat_map(|place| fs::read_dir(place).into_iter().flatten().flatten());
-    let mut cores: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
-        .filter(|path| is_file(path) && is_core(path))
-        .collect();
+    let entries =
+        places.iter().flat_map(|place| fs::read_dir(place).into_iter().flatten().flatten());
+    let mut cores: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| is_file(path) && is_core(path)).collect();
     cores.sort();
     cores
 }
 
+fn is_core(path: &Path) -> bool {
+    matches!(Format::of(path), Ok(Format::Elf(elf)) if elf.is_core)
+}
+
 /// Not through links, and no pipe, which would block its reader.
 fn is_file(path: &Path) -> bool {
-    path.symlink_metadata()
-        .is_ok_and(|metadata| metadata.is_file())
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
 fn leaves_core(status: ExitStatus) -> bool {
-    DUMPING
-        .iter()
-        .any(|signal| status.signal() == Some(signal.as_raw()))
+    DUMPING.iter().any(|signal| status.signal() == Some(signal.as_raw()))
 }
 
 /// Where the kernel puts cores: a name, or a program after a `|`.
@@ -126,6 +135,18 @@ fn caught(log: &[String]) -> Option<u32> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_killed_backend_is_found_in_the_log() {
+        let log =
+            |line: &str| vec![line.to_owned(), "LOG:  all server processes terminated".to_owned()];
+        let killed = "2026-11-24 00:00:00.000 UTC [41] LOG:  server process (PID 42) was terminated by signal 9: Killed";
+        insta::assert_snapshot!(killed_backend(&log(killed)).unwrap(), @"the server's backend 42 was killed by signal 9, usually by the kernel's OOM killer: give the server less memory, or the host or control group more");
+        let crashed =
+            "LOG:  server process (PID 42) was terminated by signal 11: Segmentation fault";
+        assert_eq!(killed_backend(&log(crashed)), None);
+        assert_eq!(killed_backend(&log("was terminated by signal 9")), None);
+    }
+
     /// A status as `wait` reports it.
     fn killed(signal: i32, dumped: bool) -> ExitStatus {
         ExitStatus::from_raw(signal | if dumped { 0x80 } else { 0 })
@@ -136,7 +157,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let places = [directory.path().to_owned()];
         let mut elf = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0];
-        elf.resize(20, 0);
+        elf.resize(64, 0);
         elf[16] = 4;
         fs::write(directory.path().join("mysqld.4711.dump"), &elf).unwrap();
         fs::write(directory.path().join("core.txt"), "no core").unwrap();

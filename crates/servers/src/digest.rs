@@ -17,7 +17,7 @@ type State = (PathBuf, u64, u64, u64, i64, i64);
 /// Digests that this process has computed: every trial asks for those of the same few programs.
 static KNOWN: LazyLock<Mutex<HashMap<State, Program>>> = LazyLock::new(Mutex::default);
 
-/// What is read off a program's file.
+/// Facts read from a program's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
     /// SHA-256 in lower-case hexadecimal digits.
@@ -26,7 +26,7 @@ pub(crate) struct Program {
     pub(crate) allocator: Option<&'static str>,
 }
 
-/// Texts of allocators in programs: what they print of errors.
+/// Texts of allocators in programs: their error messages.
 const MARKS: [(&[u8], &str); 4] = [
     (b"<jemalloc>", "jemalloc"),
     (b"src/tcmalloc.cc", "tcmalloc"),
@@ -36,12 +36,12 @@ const MARKS: [(&[u8], &str); 4] = [
 /// The most that a mark may lie in the part of a file that was read before.
 const OVERLAP: usize = 32;
 
-/// SHA-256 of the file that `path` leads to; `name` is what it is known by.
+/// SHA-256 of the file that `path` leads to; `name` is its known name.
 pub(crate) fn sha256_of(path: &Path, name: &Path) -> io::Result<String> {
     Ok(program_of(path, name)?.sha256)
 }
 
-/// Looks at the file that `path` leads to; `name` is what it is known by. Read once as long as the file
+/// Looks at the file that `path` leads to; `name` is its known name. Read once as long as the file
 /// stays the same.
 pub(crate) fn program_of(path: &Path, name: &Path) -> io::Result<Program> {
     let mut file = File::open(path)?;
@@ -67,7 +67,7 @@ pub(crate) fn program_of(path: &Path, name: &Path) -> io::Result<Program> {
 fn read(file: &mut impl Read) -> io::Result<Program> {
     let mut hasher = Sha256::new();
     let mut allocator = None;
-    // The end of what was read before, then what was read now.
+    // The end of the previous block, then the new one.
     let mut seen: Vec<u8> = Vec::new();
     let mut buffer = vec![0; 256 * 1024];
     loop {
@@ -87,10 +87,7 @@ fn read(file: &mut impl Read) -> io::Result<Program> {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
     }
-    Ok(Program {
-        sha256: text,
-        allocator,
-    })
+    Ok(Program { sha256: text, allocator })
 }
 
 /// The allocator of the first mark in `bytes`.

@@ -7,18 +7,17 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use std::{env, io, path};
 
-use model::{Build, BuildSource, Version};
+use elf::Format;
+use model::{Build, BuildSource, Dbms, Version};
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::process::Signal;
+use rustix::io::Errno;
 
-use crate::account::RunAs;
-use crate::dbms::{PRODUCTS, Product};
-use crate::elf::check_format;
+use crate::dbms::{servers, version_in};
 use crate::error::ServerError;
 use crate::installation::{Installation, base_of, find_program};
 use crate::process::Launch;
 
-/// Directories in which distributions and vendors install server programs, besides those of `PATH`;
+/// Where distributions and vendors install server programs, besides those of `PATH`;
 /// `*` stands for any text within a name.
 const PLACES: [&str; 12] = [
     "/usr/sbin",
@@ -51,9 +50,8 @@ const ANSWER_SHOWN: usize = 300;
 /// A program that does not run or tells no version is left out; [`inspect`] says why.
 pub fn discover() -> Vec<Build> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let mut directories: Vec<PathBuf> = env::split_paths(&path)
-        .filter(|d| d.is_absolute())
-        .collect();
+    let mut directories: Vec<PathBuf> =
+        env::split_paths(&path).filter(|d| d.is_absolute()).collect();
     directories.extend(PLACES.iter().flat_map(|pattern| expand(pattern)));
     discover_in(&directories)
 }
@@ -62,10 +60,7 @@ fn discover_in(directories: &[PathBuf]) -> Vec<Build> {
     let mut seen = Vec::new();
     let mut builds = Vec::new();
     for directory in directories {
-        for name in PRODUCTS
-            .iter()
-            .flat_map(|product| product.traits().programs)
-        {
+        for name in servers().into_iter().flat_map(|dbms| &dbms.product().program.names) {
             let program = directory.join(name);
             // `/sbin` is `/usr/sbin` and `mysqld` is `mariadbd` on many a system.
             let Ok(real) = program.canonicalize() else {
@@ -86,22 +81,16 @@ fn discover_in(directories: &[PathBuf]) -> Vec<Build> {
 /// server program itself.
 pub fn inspect(path: &Path) -> Result<Build, ServerError> {
     let path = path::absolute(path).map_err(ServerError::io("find", path))?;
-    let program = find_program(&path, PRODUCTS)?;
-    let (product, version, version_line) = ask_version(&program)?;
-    Ok(Build {
-        dbms: product.traits().dbms,
-        version,
-        source: BuildSource::Path(source_of(&program, product)?),
-        version_line,
-        name: None,
-        facts: model::BuildFacts::default(),
-    })
+    let program = find_program(&path, &servers())?;
+    let (dbms, version, version_line) = ask_version(&program)?;
+    let source = BuildSource::Path(source_of(&program, dbms)?);
+    Ok(Build { version_line, ..Build::new(dbms, version, source) })
 }
 
-/// The base directory where that alone leads back to the program, else the program's own path.
-fn source_of(program: &Path, product: &dyn Product) -> Result<String, ServerError> {
+/// The base directory where that alone leads back to the program, otherwise the program's own path.
+fn source_of(program: &Path, dbms: Dbms) -> Result<String, ServerError> {
     let base = base_of(program);
-    let leads_back = find_program(&base, &[product]).is_ok_and(|found| found == program);
+    let leads_back = find_program(&base, &[dbms]).is_ok_and(|found| found == program);
     plain_text(if leads_back { &base } else { program }).map(str::to_owned)
 }
 
@@ -109,33 +98,29 @@ fn source_of(program: &Path, product: &dyn Product) -> Result<String, ServerErro
 pub(crate) fn plain_text(path: &Path) -> Result<&str, ServerError> {
     path.to_str()
         .filter(|text| !text.chars().any(char::is_control))
-        .ok_or_else(|| ServerError::PathText {
-            path: path.to_owned(),
-        })
+        .ok_or_else(|| ServerError::PathText { path: path.to_owned() })
 }
 
 /// Asks a program in the way of each family that uses its name, or of all where none does.
-fn ask_version(program: &Path) -> Result<(&'static dyn Product, Version, String), ServerError> {
-    let named = |product: &&dyn Product| {
-        let mut names = product.traits().programs.iter();
-        program
-            .file_name()
-            .is_some_and(|file| names.any(|name| file == *name))
+fn ask_version(program: &Path) -> Result<(Dbms, Version, String), ServerError> {
+    let named = |dbms: &Dbms| {
+        let mut names = dbms.product().program.names.iter();
+        program.file_name().is_some_and(|file| names.any(|name| file == name.as_str()))
     };
-    let mut products: Vec<&'static dyn Product> = PRODUCTS.iter().copied().filter(named).collect();
+    let mut products: Vec<Dbms> = servers().into_iter().filter(named).collect();
     if products.is_empty() {
-        products = PRODUCTS.to_vec();
+        products = servers();
     }
-    let mut asked: Vec<(&[&str], String)> = Vec::new();
-    for product in products {
-        let arguments = product.traits().version_arguments;
+    let mut asked: Vec<(&[String], String)> = Vec::new();
+    for dbms in products {
+        let arguments = dbms.product().program.version_arguments.as_slice();
         if !asked.iter().any(|(earlier, _)| *earlier == arguments) {
-            asked.push((arguments, answer(program, product)?));
+            asked.push((arguments, answer(program, dbms)?));
         }
         let answers = asked.iter().filter(|(earlier, _)| *earlier == arguments);
         for line in answers.flat_map(|(_, text)| text.lines()) {
-            if let Some(version) = product.parse_version(line) {
-                return Ok((product, version, line.to_owned()));
+            if let Some(version) = version_in(dbms, line) {
+                return Ok((dbms, version, line.to_owned()));
             }
         }
     }
@@ -146,7 +131,7 @@ fn ask_version(program: &Path) -> Result<(&'static dyn Product, Version, String)
     })
 }
 
-/// What the loader says of a library that is missing, without the path of the program before it; else all.
+/// What the loader says of a library that is missing, without the path of the program before it; otherwise all.
 fn telling_part(answer: &str) -> &str {
     let line = answer.lines().find_map(|line| {
         let start = line.find(LOADER)?;
@@ -156,37 +141,36 @@ fn telling_part(answer: &str) -> &str {
 }
 
 /// What a program prints when asked for its version; how it ended where it prints nothing.
-fn answer(program: &Path, product: &dyn Product) -> Result<String, ServerError> {
-    let traits = product.traits();
-    let arguments: Vec<String> = traits
-        .version_arguments
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let installation = Installation::around(program, &traits.tree);
-    let launch = Launch {
-        program,
-        arguments: &arguments,
-        directory: Path::new("/"),
-        temporary: None,
-        libraries: installation.libraries.as_deref(),
-        preload: None,
-        locks_memory: false,
-        run_as: &RunAs::Ourselves,
-        cpus: None,
-        death: Signal::KILL,
-    };
-    let cannot = |cause| ServerError::CannotExecute {
-        program: program.to_owned(),
-        cause,
-    };
+fn answer(program: &Path, dbms: Dbms) -> Result<String, ServerError> {
+    let product = dbms.product();
+    let installation = Installation::around(program, product);
+    let launch = Launch::question(&installation, product);
     check_format(program)?;
-    let (status, text) = printed(&launch).map_err(cannot)?;
+    let (status, text) = printed(&launch).map_err(ServerError::cannot_execute(program))?;
     Ok(match status {
         _ if !text.trim().is_empty() => text,
         Some(status) => status.to_string(),
         None => format!("nothing within {VERSION_LIMIT:?}"),
     })
+}
+
+/// Refuses what the kernel would: neither a script nor a program for this machine. Otherwise the C library
+/// would hand it to a shell, which takes it for a script.
+fn check_format(program: &Path) -> Result<(), ServerError> {
+    let format = |path| Format::of(path).map_err(ServerError::cannot_execute(program));
+    let ours = match format(Path::new("/proc/self/exe"))? {
+        Format::Elf(own) => Some(own.target),
+        Format::Script | Format::Foreign(_) | Format::Unknown => None,
+    };
+    let theirs = match format(program)? {
+        Format::Script => return Ok(()),
+        Format::Elf(elf) if Some(elf.target) == ours => return Ok(()),
+        Format::Elf(elf) => elf.target.to_string(),
+        Format::Foreign(system) => system.to_owned(),
+        Format::Unknown => return Err(ServerError::cannot_execute(program)(Errno::NOEXEC.into())),
+    };
+    let ours = ours.map_or_else(|| env::consts::ARCH.to_owned(), |target| target.to_string());
+    Err(ServerError::Architecture { program: program.to_owned(), theirs, ours })
 }
 
 /// What a program prints that is asked something and ends, and how it ended; `None` for one that took too
@@ -212,14 +196,8 @@ fn expand(pattern: &str) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::from("/")];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
         found = match part.split_once('*') {
-            None => found
-                .into_iter()
-                .map(|directory| directory.join(part))
-                .collect(),
-            Some(ends) => found
-                .iter()
-                .flat_map(|directory| matching(directory, ends))
-                .collect(),
+            None => found.into_iter().map(|directory| directory.join(part)).collect(),
+            Some(ends) => found.iter().flat_map(|directory| matching(directory, ends)).collect(),
         };
     }
     found.retain(|directory| directory.is_dir());
@@ -245,9 +223,33 @@ fn matching(directory: &Path, (start, end): (&str, &str)) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    #[test]
+    fn programs_and_scripts_of_this_machine_pass_and_others_do_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("mysqld");
+        let check = |content: &[u8]| {
+            fs::write(&path, content).unwrap();
+            let refused = check_format(&path).err()?.to_string();
+            Some(refused.replace(&directory.path().display().to_string(), "DIR"))
+        };
+        assert!(check_format(Path::new("/proc/self/exe")).is_ok());
+        assert_eq!(check(b"#!/bin/sh\n"), None);
+        let mut elf = fs::read("/proc/self/exe").unwrap();
+        elf.truncate(64);
+        elf[18..20].copy_from_slice(&[243, 0]);
+        let ours = env::consts::ARCH;
+        assert_eq!(
+            check(&elf).unwrap(),
+            format!(
+                "DIR/mysqld is a program for riscv64, and this machine is {ours}: get the build for {ours}"
+            )
+        );
+        let text = check(b"echo 'mysqld  Ver 8.0.33'").unwrap();
+        assert!(text.contains("Exec format error"), "{text}");
+        assert!(check(b"").unwrap().contains("Exec format error"));
+    }
 
-    use model::Dbms;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
@@ -266,16 +268,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let base = root.path().join("my builds/eight");
         let mysqld = base.join("bin/mysqld");
-        says(
-            &mysqld,
-            "x/mysqld  Ver 8.0.33-25 for Linux on x86_64 (Percona Server (GPL))",
-        );
+        says(&mysqld, "x/mysqld  Ver 8.0.33-25 for Linux on x86_64 (Percona Server (GPL))");
         let by_directory = inspect(&base).unwrap();
         assert_eq!(by_directory.id(), "mysql-8.0.33");
-        assert_eq!(
-            by_directory.source,
-            BuildSource::Path(base.display().to_string())
-        );
+        assert_eq!(by_directory.source, BuildSource::Path(base.display().to_string()));
         assert!(by_directory.version_line.contains("Percona"));
         assert_eq!(inspect(&mysqld).unwrap(), by_directory);
     }
@@ -283,10 +279,7 @@ mod tests {
     #[test]
     fn the_version_line_decides_between_families_that_share_a_program_name() {
         let root = tempfile::tempdir().unwrap();
-        says(
-            &root.path().join("bin/mysqld"),
-            "mysqld  Ver 10.1.8-MariaDB for Linux on x86_64",
-        );
+        says(&root.path().join("bin/mysqld"), "mysqld  Ver 10.1.8-MariaDB for Linux on x86_64");
         assert_eq!(inspect(root.path()).unwrap().id(), "mariadb-10.1.8");
         let debug = root.path().join("mysqld-debug");
         says(&debug, "mysqld  Ver 9.7.4 for Linux on x86_64");
@@ -300,15 +293,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let directory = |name: &str| root.path().join(name).join("bin");
         for (name, version) in [("a", "9.6.24"), ("b", "19rc1"), ("c", "15.19")] {
-            says(
-                &directory(name).join("postgres"),
-                &format!("postgres (PostgreSQL) {version}"),
-            );
+            says(&directory(name).join("postgres"), &format!("postgres (PostgreSQL) {version}"));
         }
-        says(
-            &directory("a").join("mysqld"),
-            "mysqld  Ver 8.0.33 for Linux",
-        );
+        says(&directory("a").join("mysqld"), "mysqld  Ver 8.0.33 for Linux");
         program(&directory("b").join("mysqld"), "#!/bin/sh\nexit 3\n");
         symlink(directory("c"), root.path().join("again")).unwrap();
         let builds = discover_in(&[
@@ -318,15 +305,7 @@ mod tests {
             root.path().join("again"),
         ]);
         let ids: Vec<String> = builds.iter().map(Build::id).collect();
-        assert_eq!(
-            ids,
-            [
-                "mysql-8.0.33",
-                "postgres-19rc1",
-                "postgres-15.19",
-                "postgres-9.6.24"
-            ]
-        );
+        assert_eq!(ids, ["mysql-8.0.33", "postgres-19rc1", "postgres-15.19", "postgres-9.6.24"]);
         assert!(builds.iter().all(|build| build.dbms != Dbms::Mariadb));
     }
 
@@ -340,10 +319,7 @@ mod tests {
         insta::assert_snapshot!(message(&root.path().join("none")), @"DIR/none does not exist: give the directory that holds bin/, or the server program");
         let odd = root.path().join("bin/postgres");
         program(&odd, "echo 'postgres (PostgreSQL) 15.19'");
-        assert!(
-            message(&odd).contains("Exec format error"),
-            "a text without #! was run"
-        );
+        assert!(message(&odd).contains("Exec format error"), "a text without #! was run");
         program(&odd, "#!/bin/sh\n");
         fs::set_permissions(&odd, fs::Permissions::from_mode(0o644)).unwrap();
         insta::assert_snapshot!(message(&odd), @"cannot execute DIR/bin/postgres: Permission denied (os error 13) (make it executable, and see that its filesystem is not mounted noexec)");
@@ -369,13 +345,7 @@ mod tests {
         }
         let pattern = format!("{}/pgsql-*/bin", root.path().display());
         let found = expand(&pattern);
-        assert_eq!(
-            found,
-            [
-                root.path().join("pgsql-12/bin"),
-                root.path().join("pgsql-9/bin")
-            ]
-        );
+        assert_eq!(found, [root.path().join("pgsql-12/bin"), root.path().join("pgsql-9/bin")]);
         assert!(expand("/nonexistent/*/bin").is_empty());
     }
 }

@@ -1,7 +1,8 @@
-//! What can go wrong with a server.
+//! Errors of servers.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use model::{Dbms, Engine};
@@ -9,386 +10,147 @@ use model::{Dbms, Engine};
 use crate::certificate::CertificateError;
 use crate::clone::CloneError;
 use crate::cpus::CpuListError;
-use crate::dbms::{EngineMissing, Missing, SettingError};
 use crate::huge::HugePagesError;
-use crate::preload::PreloadError;
+use crate::refusal::{EngineMissing, Missing, PreloadError, SettingError};
 use crate::tail::Tail;
 
 /// An error of finding, initialising, starting or stopping a server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The path of a build that is not there.
     #[error("{} does not exist: give the directory that holds bin/, or the server program", .path.display())]
-    DoesNotExist {
-        /// The path.
-        path: PathBuf,
-    },
-    /// A directory without a server in it.
+    DoesNotExist { path: PathBuf },
     #[error("no database server in {}: looked for {looked_for}", .path.display())]
-    NoServer {
-        /// The directory.
-        path: PathBuf,
-        /// Programs and places.
-        looked_for: String,
-    },
-    /// The system does not run the program.
+    NoServer { path: PathBuf, looked_for: String },
     #[error("cannot execute {}: {cause}{}", .program.display(), why_not(.cause))]
-    CannotExecute {
-        /// The program.
-        program: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
-    /// A program for another machine.
+    CannotExecute { program: PathBuf, cause: io::Error },
     #[error("{} is a program for {theirs}, and this machine is {ours}: get the build for {ours}", .program.display())]
-    Architecture {
-        /// The program.
-        program: PathBuf,
-        /// What it is for.
-        theirs: String,
-        /// What this machine is.
-        ours: String,
-    },
-    /// The program ran and told no version that is known.
+    Architecture { program: PathBuf, theirs: String, ours: String },
     #[error("{} does not say which server it is: `--version` answered `{answer}`", .program.display())]
-    NoVersion {
-        /// The program.
-        program: PathBuf,
-        /// What it printed, or how it ended.
-        answer: String,
-    },
-    /// A path that a configuration file cannot hold.
+    NoVersion { program: PathBuf, answer: String },
     #[error("the path {} is not plain text (UTF-8 without control characters): move it", .path.display())]
-    PathText {
-        /// The path.
-        path: PathBuf,
-    },
-    /// A build that is embedded, or a server that is not ours: there is nothing to start.
+    PathText { path: PathBuf },
     #[error("{build} is not a server that can be started here")]
-    NotStartable {
-        /// The build.
-        build: String,
-    },
-    /// An engine that this Dbms does not have, or that is not offered for it.
+    NotStartable { build: String },
     #[error("{engine} cannot be used with {dbms}: choose {offered}")]
-    Engine {
-        /// The Dbms.
-        dbms: Dbms,
-        /// The engine.
-        engine: Engine,
-        /// What there is.
-        offered: String,
-    },
-    /// An engine that this build lacks.
+    Engine { dbms: Dbms, engine: Engine, offered: String },
     #[error(transparent)]
     NoEngine(#[from] EngineMissing),
-    /// The library to preload.
     #[error(transparent)]
     Preload(#[from] PreloadError),
-    /// The server runs without the library that it was given to preload.
     #[error("{build} does not map {}, which it was started with: the loader refused it, or the build is linked statically{tail}", .library.display())]
-    NotPreloaded {
-        /// The build.
-        build: String,
-        /// The library.
-        library: PathBuf,
-        /// The last lines of its log.
-        tail: Tail,
-    },
-    /// Too few huge pages.
+    NotPreloaded { build: String, library: PathBuf, tail: Tail },
     #[error("huge pages for {build}: {cause}")]
-    HugePages {
-        /// The build.
-        build: String,
-        /// What is short.
-        cause: HugePagesError,
-    },
-    /// The server runs with fewer huge pages than it was asked to use.
+    HugePages { build: String, cause: HugePagesError },
     #[error(
         "{build} was asked to use huge pages and has {got_mib} MiB in them instead of {wanted_mib} MiB or more: give the pool more of them (vm.nr_hugepages){tail}"
     )]
-    NotHuge {
-        /// The build.
-        build: String,
-        /// What it has there.
-        got_mib: u64,
-        /// What its largest buffer takes.
-        wanted_mib: u64,
-        /// The last lines of its log.
-        tail: Tail,
-    },
-    /// There is no certificate to encrypt with.
+    NotHuge { build: String, got_mib: u64, wanted_mib: u64, tail: Tail },
     #[error("a certificate for {build}: {cause}")]
-    Certificate {
-        /// The build.
-        build: String,
-        /// What is missing, and what to do.
-        cause: CertificateError,
-    },
-    /// There is no port to listen on.
+    Certificate { build: String, cause: CertificateError },
     #[error("no TCP port of 127.0.0.1 is free for {build}: {cause}")]
-    NoPort {
-        /// The build.
-        build: String,
-        /// What the system said.
-        cause: io::Error,
-    },
-    /// The data directory that the build brings along cannot be copied.
+    NoPort { build: String, cause: io::Error },
     #[error("cannot copy the data directory that {build} brings along: {cause}")]
-    Seed {
-        /// The build.
-        build: String,
-        /// What failed.
-        cause: CloneError,
-    },
-    /// A setting that cannot be given to this server.
+    Seed { build: String, cause: CloneError },
     #[error("config `{config}`: {cause}")]
-    Setting {
-        /// The config.
-        config: String,
-        /// Which, and why.
-        cause: SettingError,
-    },
-    /// The list of CPUs.
+    Setting { config: String, cause: SettingError },
     #[error("the server's CPUs: {0}")]
     Cpus(#[from] CpuListError),
-    /// A part of the build is missing.
     #[error("{build} cannot be initialised: {cause}")]
-    Incomplete {
-        /// The build.
-        build: String,
-        /// What is missing, and where it was looked for.
-        cause: Missing,
-    },
-    /// A live server uses the directory.
+    Incomplete { build: String, cause: Missing },
     #[error("{} is in use by a running server (pid {pid}): stop it, or use another lab", .directory.display())]
-    InUse {
-        /// The directory.
-        directory: PathBuf,
-        /// The server.
-        pid: u32,
-    },
-    /// A directory that holds something that is not ours.
+    InUse { directory: PathBuf, pid: u32 },
     #[error(
         "{} is not empty and was not made by backslide: name another directory, or empty it yourself", .directory.display()
     )]
-    NotOurs {
-        /// The directory.
-        directory: PathBuf,
-    },
-    /// The system refused a file or directory.
+    NotOurs { directory: PathBuf },
     #[error("cannot {action} {}: {cause}", .path.display())]
     Io {
         /// A verb: `create`, `write`.
         action: &'static str,
-        /// File or directory.
         path: PathBuf,
-        /// What the system said.
         cause: io::Error,
     },
-    /// No directory is short enough for a Unix socket.
     #[error(
         "the socket path {} has {length} bytes, a Unix socket allows {limit}: set TMPDIR to a shorter directory", .path.display()
     )]
-    SocketPathTooLong {
-        /// The shortest that could be had.
-        path: PathBuf,
-        /// Its length in bytes.
-        length: usize,
-        /// The longest allowed.
-        limit: usize,
-    },
-    /// The server refuses root, and there is no one else to run it as.
+    SocketPathTooLong { path: PathBuf, length: usize, limit: usize },
     #[error(
         "{build} refuses to run as root; user namespaces are not permitted here and there is neither a user `postgres` nor `nobody`: run backslide as an ordinary user"
     )]
-    NoAccount {
-        /// The build.
-        build: String,
-    },
-    /// The account that the server runs as cannot reach its directory.
+    NoAccount { build: String },
     #[error(
         "user `{user}`, as whom the server must run, cannot enter {}: choose another lab directory with --lab, or allow it (chmod o+x)", .directory.display()
     )]
-    NotTraversable {
-        /// The directory that is closed.
-        directory: PathBuf,
-        /// The account.
-        user: String,
-    },
-    /// The account that the server runs as cannot reach the server's program.
+    NotTraversable { directory: PathBuf, user: String },
     #[error(
         "user `{user}`, as whom the server must run, cannot enter {}, where its program {} is: install builds elsewhere (BACKSLIDE_CACHE=DIRECTORY), or allow it (chmod o+x)", .directory.display(), .program.display()
     )]
-    ProgramOutOfReach {
-        /// The program.
-        program: PathBuf,
-        /// The directory that is closed.
-        directory: PathBuf,
-        /// The account.
-        user: String,
-    },
-    /// Initialisation failed.
-    #[error("{build} failed to initialise {}: {status}{tail}", .directory.display())]
-    InitFailed {
-        /// The build.
-        build: String,
-        /// The instance's directory.
-        directory: PathBuf,
-        /// How it ended.
-        status: String,
-        /// The last lines of its log.
-        tail: Tail,
-    },
-    /// Initialisation takes too long.
-    #[error("{build} did not initialise {} within {limit:?}{tail}", .directory.display())]
-    InitTimeout {
-        /// The build.
-        build: String,
-        /// The instance's directory.
-        directory: PathBuf,
-        /// How long it was waited for.
-        limit: Duration,
-        /// The last lines of its log.
-        tail: Tail,
-    },
-    /// It runs already.
-    #[error("{build} in {} already runs (pid {pid})", .directory.display())]
-    AlreadyRunning {
-        /// The build.
-        build: String,
-        /// The instance's directory.
-        directory: PathBuf,
-        /// The server.
-        pid: u32,
-    },
-    /// There is no process to look at.
-    #[error("{build} in {} does not run", .directory.display())]
-    NotRunning {
-        /// The build.
-        build: String,
-        /// The instance's directory.
-        directory: PathBuf,
-    },
-    /// The server ended by itself, at its start or later.
-    #[error("{build} in {} died: {status}{tail}", .directory.display())]
-    Died {
-        /// The build.
-        build: String,
-        /// The instance's directory.
-        directory: PathBuf,
-        /// How it ended.
-        status: String,
-        /// The last lines of its log.
-        tail: Tail,
-    },
-    /// The server runs and does not answer.
-    #[error("{build} in {} did not answer within {limit:?}: {last}; it was killed{tail}", .directory.display())]
-    NotReady {
-        /// The build.
-        build: String,
-        /// The instance's directory.
-        directory: PathBuf,
-        /// How long it was waited for.
-        limit: Duration,
-        /// The last attempt's error.
-        last: String,
-        /// The last lines of its log.
-        tail: Tail,
-    },
-    /// The server did not stop when asked, and was killed.
-    #[error("{build} in {} did not stop within {limit:?} and was killed{tail}", .directory.display())]
-    StopTimeout {
-        /// The build.
-        build: String,
-        /// The instance's directory.
-        directory: PathBuf,
-        /// How long it was waited for.
-        limit: Duration,
-        /// The last lines of its log.
-        tail: Tail,
-    },
-    /// A wait for the server was given up, because the user asked to stop; it was killed.
-    #[error("{build} in {} was killed: you asked to stop", .directory.display())]
-    Interrupted {
-        /// The build.
-        build: String,
-        /// The instance's directory.
-        directory: PathBuf,
-    },
-    /// The server stopped, but not cleanly.
-    #[error("{build} in {} did not stop cleanly: {status}{tail}", .directory.display())]
-    UncleanStop {
-        /// The build.
-        build: String,
-        /// The instance's directory.
-        directory: PathBuf,
-        /// How it ended.
-        status: String,
-        /// The last lines of its log.
-        tail: Tail,
-    },
+    ProgramOutOfReach { program: PathBuf, directory: PathBuf, user: String },
+    #[error("{build} in {} {fault}{tail}", .directory.display())]
+    Instance { build: String, directory: PathBuf, fault: Fault, tail: Tail },
 }
 
 impl ServerError {
     /// The last lines of the server's log, where there is one; the message shows the last few of them.
     pub fn log_tail(&self) -> &[String] {
         match self {
-            Self::InitFailed { tail, .. }
-            | Self::InitTimeout { tail, .. }
-            | Self::Died { tail, .. }
-            | Self::NotReady { tail, .. }
-            | Self::StopTimeout { tail, .. }
-            | Self::UncleanStop { tail, .. }
+            Self::Instance { tail, .. }
             | Self::NotPreloaded { tail, .. }
             | Self::NotHuge { tail, .. } => tail.lines(),
-            Self::DoesNotExist { .. }
-            | Self::NoServer { .. }
-            | Self::CannotExecute { .. }
-            | Self::Architecture { .. }
-            | Self::NoVersion { .. }
-            | Self::PathText { .. }
-            | Self::NotStartable { .. }
-            | Self::Engine { .. }
-            | Self::NoEngine(_)
-            | Self::Preload(_)
-            | Self::HugePages { .. }
-            | Self::Certificate { .. }
-            | Self::NoPort { .. }
-            | Self::Seed { .. }
-            | Self::Setting { .. }
-            | Self::Cpus(_)
-            | Self::Incomplete { .. }
-            | Self::InUse { .. }
-            | Self::NotOurs { .. }
-            | Self::Io { .. }
-            | Self::SocketPathTooLong { .. }
-            | Self::NoAccount { .. }
-            | Self::NotTraversable { .. }
-            | Self::ProgramOutOfReach { .. }
-            | Self::AlreadyRunning { .. }
-            | Self::NotRunning { .. }
-            | Self::Interrupted { .. } => &[],
+            _ => &[],
+        }
+    }
+
+    /// What happened to the process of an instance.
+    pub const fn fault(&self) -> Option<&Fault> {
+        match self {
+            Self::Instance { fault, .. } => Some(fault),
+            _ => None,
         }
     }
 
     /// Did an initialisation begin and not end well? Then its log explains it.
     pub const fn is_of_initialisation(&self) -> bool {
-        matches!(self, Self::InitFailed { .. } | Self::InitTimeout { .. })
+        matches!(self.fault(), Some(Fault::InitFailed(_) | Fault::InitTimeout(_)))
     }
 
     /// Makes an I/O error of a path: `.map_err(ServerError::io("create", &path))`.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |cause| Self::Io {
-            action,
-            path,
-            cause,
-        }
+        move |cause| Self::Io { action, path, cause }
+    }
+
+    /// For `map_err`: the system did not run `program`.
+    pub(crate) fn cannot_execute(program: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let program = program.to_owned();
+        move |cause| Self::CannotExecute { program, cause }
     }
 }
 
-/// What may be behind a program that the system does not run.
+/// What happened to the process of an instance; continues "mysql-8.0.33 in DIRECTORY …".
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    #[error("failed to initialise: {0}")]
+    InitFailed(String),
+    #[error("did not initialise within {0:?}")]
+    InitTimeout(Duration),
+    #[error("already runs (pid {0})")]
+    AlreadyRunning(u32),
+    #[error("does not run")]
+    NotRunning,
+    #[error("died: {0}")]
+    Died(String),
+    #[error("did not answer within {limit:?}: {last}; it was killed")]
+    NotReady { limit: Duration, last: String },
+    #[error("did not stop within {0:?} and was killed")]
+    StopTimeout(Duration),
+    #[error("was killed: you asked to stop")]
+    Interrupted,
+    #[error("did not stop cleanly: {0}")]
+    UncleanStop(ExitStatus),
+}
+
+/// Possible reasons why the system does not run a program.
 fn why_not(cause: &io::Error) -> &'static str {
     match cause.kind() {
         // The program itself was found.

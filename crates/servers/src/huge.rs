@@ -2,34 +2,19 @@
 
 use std::fs;
 
-use model::Setting;
-
-use crate::dbms::HugePages;
+use model::{HugePages, Setting};
 
 /// The pool is too small, or there is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HugePagesError {
-    /// A kernel or container without huge pages.
     #[error(
         "this system offers no huge pages (no HugePages_Total in /proc/meminfo): leave `huge_pages` out"
     )]
     None,
-    /// Too few are free.
     #[error(
         "{setting} needs {needed} huge pages of {page_kib} kB and more, and {free} are free: run `sysctl -w vm.nr_hugepages={suggested}` as root, or leave `huge_pages` out"
     )]
-    TooFew {
-        /// The setting and its value.
-        setting: String,
-        /// Pages that it needs by itself.
-        needed: u64,
-        /// Size of a page.
-        page_kib: u64,
-        /// Pages that are neither used nor promised.
-        free: u64,
-        /// Size of the pool with room for all that the server puts there.
-        suggested: u64,
-    },
+    TooFew { setting: String, needed: u64, page_kib: u64, free: u64, suggested: u64 },
 }
 
 /// The pool as `/proc/meminfo` tells it.
@@ -45,7 +30,6 @@ struct Pool {
 pub(crate) struct Buffer {
     /// The setting and its value, for people.
     setting: String,
-    /// Its size.
     pub(crate) bytes: u64,
 }
 
@@ -59,12 +43,8 @@ pub(crate) fn buffer(traits: &HugePages, settings: &[Setting]) -> Option<Buffer>
     let given = settings.iter().rev().find(|setting| same(&setting.name));
     let Some(setting) = given else {
         return Some(Buffer {
-            setting: format!(
-                "{} (by default {} MiB)",
-                traits.buffer,
-                traits.default >> 20
-            ),
-            bytes: traits.default,
+            setting: format!("{} (by default {} MiB)", traits.buffer, traits.default_mib),
+            bytes: traits.default_mib << 20,
         });
     };
     Some(Buffer {
@@ -101,7 +81,7 @@ impl Pool {
             return Ok(());
         }
         // Descriptors of its pages, and other buffers that the server puts there.
-        let all = pages(buffer.bytes + buffer.bytes / 16 + traits.others);
+        let all = pages(buffer.bytes + buffer.bytes / 16 + (traits.others_mib << 20));
         Err(HugePagesError::TooFew {
             setting: buffer.setting.clone(),
             needed,
@@ -115,9 +95,7 @@ impl Pool {
 /// Bytes of a size such as `2G`, `512MB` or, in units, `16384`.
 fn size(text: &str, unit: u64) -> Option<u64> {
     let text = text.trim();
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number: u64 = text.get(..digits)?.parse().ok()?;
     let factor = match text.get(digits..)?.trim().to_ascii_uppercase().as_str() {
         "" => unit,
@@ -135,14 +113,9 @@ fn size(text: &str, unit: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const TRAITS: HugePages = HugePages {
-        lines: &[],
-        names: &[],
-        buffer: "innodb_buffer_pool_size",
-        default: 128 << 20,
-        unit: 1,
-        others: 256 << 20,
-    };
+    fn traits() -> &'static HugePages {
+        &model::Dbms::Mysql.product().options.huge_pages
+    }
 
     fn settings(pairs: &[(&str, &str)]) -> Vec<Setting> {
         let setting = |(name, value): &(&str, &str)| Setting {
@@ -173,12 +146,9 @@ mod tests {
 
     #[test]
     fn the_last_setting_of_the_buffer_counts_and_else_its_default() {
-        let bytes = |pairs: &[(&str, &str)]| buffer(&TRAITS, &settings(pairs)).map(|b| b.bytes);
+        let bytes = |pairs: &[(&str, &str)]| buffer(traits(), &settings(pairs)).map(|b| b.bytes);
         assert_eq!(bytes(&[]), Some(128 << 20));
-        let twice = [
-            ("innodb-buffer-pool-size", "1G"),
-            ("loose_innodb_buffer_pool_size", "2G"),
-        ];
+        let twice = [("innodb-buffer-pool-size", "1G"), ("loose_innodb_buffer_pool_size", "2G")];
         assert_eq!(bytes(&twice), Some(2 << 30));
         assert_eq!(bytes(&[("innodb_buffer_pool_size", "half")]), None);
     }
@@ -190,7 +160,7 @@ mod tests {
         let pool = Pool::parse(meminfo).unwrap();
         assert_eq!((pool.total, pool.free), (100, 60));
         let check = |pairs: &[(&str, &str)]| {
-            pool.check(&TRAITS, &buffer(&TRAITS, &settings(pairs)).unwrap())
+            pool.check(traits(), &buffer(traits(), &settings(pairs)).unwrap())
         };
         assert_eq!(check(&[("innodb_buffer_pool_size", "120M")]), Ok(()));
         // 40 in use, and of 2048 kB: 64 + 4 + 128.

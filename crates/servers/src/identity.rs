@@ -9,11 +9,9 @@ use serde::{Deserialize, Serialize};
 /// A process, told apart from every other that had or will have its pid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
-    /// Its pid.
     pub(crate) pid: u32,
     /// When it started, in clock ticks since boot: field 22 of `/proc/PID/stat`.
     pub(crate) start_ticks: u64,
-    /// Of which boot.
     pub(crate) boot_id: String,
 }
 
@@ -21,11 +19,7 @@ impl Identity {
     /// The live process that has this pid now.
     pub(crate) fn of(pid: u32) -> io::Result<Self> {
         let stat = Stat::read(pid)?;
-        Ok(Self {
-            pid,
-            start_ticks: stat.start_ticks,
-            boot_id: boot_id()?,
-        })
+        Ok(Self { pid, start_ticks: stat.start_ticks, boot_id: boot_id()? })
     }
 
     /// Does exactly this process still run? One that ended and was not yet reaped does not.
@@ -34,6 +28,11 @@ impl Identity {
         same_boot
             && Stat::read(self.pid)
                 .is_ok_and(|stat| stat.start_ticks == self.start_ticks && !stat.has_ended())
+    }
+
+    /// Its state letter of `/proc/PID/stat`; `None` when it runs no more.
+    pub(crate) fn state(&self) -> Option<char> {
+        self.is_alive().then(|| Stat::read(self.pid).ok().map(|stat| stat.state)).flatten()
     }
 
     /// Sends a signal to exactly this process; does nothing when it is gone. The descriptor is opened
@@ -47,12 +46,6 @@ impl Identity {
             // It may end between the look and the signal; then there is nothing left to do.
             let _ = pidfd_send_signal(descriptor, signal);
         }
-    }
-
-    /// Ends it with this signal, also where it stands still.
-    pub(crate) fn end(&self, death: Signal) {
-        self.signal(death);
-        self.signal(Signal::CONT);
     }
 
     /// The processes that it started and that still run.
@@ -69,45 +62,16 @@ impl Identity {
     }
 }
 
-/// The process of a server of ours, for those who only need to know whether it still runs, or to end it
-/// while another thread waits for its answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerProcess {
-    pub(crate) identity: Identity,
-    /// Ends it and all that it started.
-    pub(crate) death: Signal,
-}
-
-impl ServerProcess {
-    /// Does exactly this process still run? Two small files are read to find out.
-    pub fn is_alive(&self) -> bool {
-        self.identity.is_alive()
-    }
-
-    /// Does the kernel write its core? It gives no answer meanwhile, and ends by itself.
-    pub fn is_dumping_core(&self) -> bool {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.identity.pid));
-        status.is_ok_and(|text| text.lines().any(|line| line == "CoreDumping:\t1"))
-    }
-
-    /// Ends it without waiting for that; [`crate::Instance::kill`] then waits, and tidies up.
-    pub fn end(&self) {
-        self.identity.end(self.death);
-    }
-}
-
-/// A pid as the system calls want it; `None` for 0 and for what is no pid at all.
+/// A pid for system calls; `None` for 0 and invalid numbers.
 pub(crate) fn pid_of(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
 fn boot_id() -> io::Result<String> {
-    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?
-        .trim()
-        .to_owned())
+    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
 }
 
-/// What is needed of `/proc/PID/stat`, see `proc_pid_stat(5)`.
+/// The used fields of `/proc/PID/stat`, see `proc_pid_stat(5)`.
 struct Stat {
     state: char,
     parent: u32,
@@ -158,27 +122,13 @@ mod tests {
         let mut sleep = Command::new("sleep").arg("60").spawn().unwrap();
         let identity = Identity::of(sleep.id()).unwrap();
         assert!(identity.is_alive());
-        assert!(
-            Identity::of(std::process::id())
-                .unwrap()
-                .children()
-                .contains(&identity)
-        );
-        let other_start = Identity {
-            start_ticks: identity.start_ticks + 1,
-            ..identity.clone()
-        };
-        let other_boot = Identity {
-            boot_id: "another".to_owned(),
-            ..identity.clone()
-        };
+        assert!(Identity::of(std::process::id()).unwrap().children().contains(&identity));
+        let other_start = Identity { start_ticks: identity.start_ticks + 1, ..identity.clone() };
+        let other_boot = Identity { boot_id: "another".to_owned(), ..identity.clone() };
         assert!(!other_start.is_alive() && !other_boot.is_alive());
         other_start.signal(Signal::KILL);
         other_boot.signal(Signal::KILL);
-        assert!(
-            sleep.try_wait().unwrap().is_none(),
-            "a process that is not meant was killed"
-        );
+        assert!(sleep.try_wait().unwrap().is_none(), "a process that is not meant was killed");
         identity.signal(Signal::KILL);
         assert!(!sleep.wait().unwrap().success());
         assert!(!identity.is_alive());

@@ -3,19 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::dbms::{Product, Tree};
+use model::{Dbms, Product};
+
 use crate::error::ServerError;
 
 /// Directories of a build that hold the server program, relative to the path that was given.
-const PROGRAM_DIRECTORIES: [&str; 7] = [
-    "bin",
-    "sbin",
-    "libexec",
-    "usr/sbin",
-    "usr/bin",
-    "usr/libexec",
-    "",
-];
+const PROGRAM_DIRECTORIES: [&str; 7] =
+    ["bin", "sbin", "libexec", "usr/sbin", "usr/bin", "usr/libexec", ""];
 
 /// Bases that are the system's own: their libraries are found without help.
 const SYSTEM_BASES: [&str; 3] = ["/", "/usr", "/usr/local"];
@@ -23,21 +17,18 @@ const SYSTEM_BASES: [&str; 3] = ["/", "/usr", "/usr/local"];
 /// Where the files of a build lie. All paths are absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installation {
-    /// The server program.
     pub program: PathBuf,
     /// The directory that the others are relative to: `/usr` for `/usr/sbin/mariadbd`.
     pub base: PathBuf,
     /// Messages and character sets.
     pub share: Option<PathBuf>,
-    /// SQL of the system tables, in the order in which it runs.
+    /// SQL of the system tables, in execution order.
     pub scripts: Vec<PathBuf>,
-    /// Loadable plugins.
     pub plugins: Option<PathBuf>,
     /// Shared libraries that the build brings along and that its program does not find by itself.
     pub libraries: Option<PathBuf>,
     /// Programs that initialisation needs.
     pub tools: Vec<PathBuf>,
-    /// Plugins that bring an engine.
     pub engine_plugins: Vec<PathBuf>,
     /// A data directory that the build brings along, ready to be copied.
     pub seed: Option<PathBuf>,
@@ -45,37 +36,33 @@ pub struct Installation {
 
 impl Installation {
     /// The files around a server program.
-    pub(crate) fn around(program: &Path, tree: &Tree) -> Self {
+    pub(crate) fn around(program: &Path, product: &Product) -> Self {
+        let tree = &product.program.tree;
         let base = base_of(program);
-        let below_base = |names: &[&str], is_it: &dyn Fn(&Path) -> bool| {
-            names
-                .iter()
-                .map(|name| base.join(name))
-                .find(|path| is_it(path))
+        let below_base = |names: &[String], is_it: &dyn Fn(&Path) -> bool| {
+            names.iter().map(|name| base.join(name)).find(|path| is_it(path))
         };
-        let share = below_base(tree.share, &|path| path.join(tree.share_marker).is_file());
+        let share = below_base(&tree.share, &|path| path.join(&tree.share_marker).is_file());
         let scripts = share.iter().flat_map(|share| {
-            tree.scripts
-                .iter()
-                .map(|name| share.join(name))
-                .filter(|path| path.is_file())
+            tree.scripts.iter().map(|name| share.join(name)).filter(|path| path.is_file())
         });
         let is_system = SYSTEM_BASES.iter().any(|system| Path::new(system) == base);
-        let libraries = below_base(tree.libraries, &|path| !is_system && has_libraries(path));
+        let libraries = below_base(&tree.libraries, &|path| !is_system && has_libraries(path));
         let beside = program.parent().unwrap_or(&base);
         let tools = tree.tools.iter().map(|name| beside.join(name));
-        let plugins = below_base(tree.plugins, &|path| path.is_dir());
+        let plugins = below_base(&tree.plugins, &|path| path.is_dir());
         let engine_plugins = plugins.iter().flat_map(|directory| {
-            let files = tree.engine_plugins.iter().map(|name| directory.join(name));
+            let names = product.engine.values().filter_map(|facts| facts.plugin.as_ref());
+            let files = names.map(|name| directory.join(name));
             files.filter(|path| path.is_file())
         });
-        let is_seed = |path: &Path| !is_system && path.join(tree.seed_marker).is_dir();
+        let is_seed = |path: &Path| !is_system && path.join(&tree.seed_marker).is_dir();
         Self {
             program: program.to_owned(),
             scripts: scripts.collect(),
             engine_plugins: engine_plugins.collect(),
             plugins,
-            seed: below_base(tree.seeds, &is_seed),
+            seed: below_base(&tree.seeds, &is_seed),
             libraries,
             tools: tools.filter(|path| path.is_file()).collect(),
             share,
@@ -83,7 +70,6 @@ impl Installation {
         }
     }
 
-    /// The tool with this name.
     pub(crate) fn tool(&self, name: &str) -> Option<&Path> {
         self.tools
             .iter()
@@ -92,86 +78,63 @@ impl Installation {
     }
 }
 
-/// The server program that a path stands for: the path itself if it is a file, else what lies in the
+/// The server program that a path stands for: the path itself if it is a file, otherwise what lies in the
 /// usual directories below it. The path is absolute.
-pub(crate) fn find_program(path: &Path, products: &[&dyn Product]) -> Result<PathBuf, ServerError> {
+pub(crate) fn find_program(path: &Path, products: &[Dbms]) -> Result<PathBuf, ServerError> {
     if !path.exists() {
-        return Err(ServerError::DoesNotExist {
-            path: path.to_owned(),
-        });
+        return Err(ServerError::DoesNotExist { path: path.to_owned() });
     }
     if path.is_file() {
         return Ok(path.to_owned());
     }
     let mut names: Vec<&str> = Vec::new();
-    for name in products
-        .iter()
-        .flat_map(|product| product.traits().programs)
-    {
-        if !names.contains(name) {
+    for name in products.iter().flat_map(|dbms| &dbms.product().program.names) {
+        if !names.contains(&name.as_str()) {
             names.push(name);
         }
     }
     let candidates = PROGRAM_DIRECTORIES.iter().flat_map(|directory| {
         // Joining an empty name would leave a slash at the end.
-        let directory = if directory.is_empty() {
-            path.to_owned()
-        } else {
-            path.join(directory)
-        };
-        names
-            .iter()
-            .map(move |name| directory.join(name))
-            .collect::<Vec<_>>()
+        let directory = if directory.is_empty() { path.to_owned() } else { path.join(directory) };
+        names.iter().map(move |name| directory.join(name)).collect::<Vec<_>>()
     });
-    candidates
-        .into_iter()
-        .find(|candidate| candidate.is_file())
-        .ok_or_else(|| ServerError::NoServer {
+    candidates.into_iter().find(|candidate| candidate.is_file()).ok_or_else(|| {
+        ServerError::NoServer {
             path: path.to_owned(),
             looked_for: format!(
                 "{} in it and in its {}",
                 names.join(", "),
                 PROGRAM_DIRECTORIES.join(" ").trim_end()
             ),
-        })
+        }
+    })
 }
 
 /// The directory above `bin`, `sbin` or `libexec`; the program's own where it lies elsewhere.
 pub(crate) fn base_of(program: &Path) -> PathBuf {
     let directory = program.parent().unwrap_or(Path::new("/"));
-    let is_program_directory = directory.file_name().is_some_and(|name| {
-        ["bin", "sbin", "libexec"]
-            .iter()
-            .any(|known| name == *known)
-    });
-    let base = if is_program_directory {
-        directory.parent()
-    } else {
-        None
-    };
+    let is_program_directory = directory
+        .file_name()
+        .is_some_and(|name| ["bin", "sbin", "libexec"].iter().any(|known| name == *known));
+    let base = if is_program_directory { directory.parent() } else { None };
     base.unwrap_or(directory).to_owned()
 }
 
 /// A directory with shared libraries right in it. Where `syslib` lies beside it, the programs were
 /// patched to find everything there, and a library path would only mix two sets.
 fn has_libraries(directory: &Path) -> bool {
-    let patched = directory
-        .parent()
-        .is_some_and(|base| base.join("syslib").is_dir());
+    let patched = directory.parent().is_some_and(|base| base.join("syslib").is_dir());
     let is_library = |name: &str| name.starts_with("lib") && name.contains(".so");
     !patched
         && fs::read_dir(directory).is_ok_and(|entries| {
-            entries
-                .flatten()
-                .any(|entry| entry.file_name().to_str().is_some_and(is_library))
+            entries.flatten().any(|entry| entry.file_name().to_str().is_some_and(is_library))
         })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dbms::{PRODUCTS, product};
+    use crate::dbms::servers;
 
     fn touch(path: &Path) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -181,7 +144,7 @@ mod tests {
     #[test]
     fn an_archive_and_a_package_have_their_files_in_different_places() {
         let root = tempfile::tempdir().unwrap();
-        let tree = &product(model::Dbms::Mysql).unwrap().traits().tree;
+        let tree = Dbms::Mysql.product();
         let archive = root.path().join("my archive");
         for file in [
             "bin/mysqld",
@@ -197,25 +160,16 @@ mod tests {
         let found = Installation::around(&archive.join("bin/mysqld"), tree);
         assert_eq!(found.base, archive);
         assert_eq!(found.share, Some(archive.join("share")));
-        assert_eq!(
-            found.scripts,
-            [archive.join("share/mysql_system_tables.sql")]
-        );
+        assert_eq!(found.scripts, [archive.join("share/mysql_system_tables.sql")]);
         assert_eq!(found.plugins, Some(archive.join("lib/plugin")));
         assert_eq!(found.libraries, Some(archive.join("lib")));
-        assert_eq!(
-            found.engine_plugins,
-            [archive.join("lib/plugin/ha_rocksdb.so")]
-        );
+        assert_eq!(found.engine_plugins, [archive.join("lib/plugin/ha_rocksdb.so")]);
         assert_eq!(found.seed, Some(archive.join("seed")));
 
         let package = root.path().join("usr");
-        for file in [
-            "sbin/mysqld",
-            "share/mysql/charsets/Index.xml",
-            "share/unrelated",
-            "seed/unrelated",
-        ] {
+        for file in
+            ["sbin/mysqld", "share/mysql/charsets/Index.xml", "share/unrelated", "seed/unrelated"]
+        {
             touch(&package.join(file));
         }
         let found = Installation::around(&package.join("sbin/mysqld"), tree);
@@ -241,15 +195,15 @@ mod tests {
             let program = root.path().join(place);
             touch(&program);
             let given = root.path().join(&place[..1]);
-            assert_eq!(find_program(&given, PRODUCTS).unwrap(), program);
-            assert_eq!(find_program(&program, PRODUCTS).unwrap(), program);
+            assert_eq!(find_program(&given, &servers()).unwrap(), program);
+            assert_eq!(find_program(&program, &servers()).unwrap(), program);
         }
     }
 
     #[test]
     fn a_directory_without_a_server_says_what_was_looked_for() {
         let root = tempfile::tempdir().unwrap();
-        let message = find_program(root.path(), PRODUCTS).unwrap_err().to_string();
+        let message = find_program(root.path(), &servers()).unwrap_err().to_string();
         let message = message.replace(&root.path().display().to_string(), "DIR");
         insta::assert_snapshot!(message, @"no database server in DIR: looked for mariadbd, mysqld, postgres in it and in its bin sbin libexec usr/sbin usr/bin usr/libexec");
     }

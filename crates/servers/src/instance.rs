@@ -5,7 +5,6 @@ mod initialise;
 mod run;
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{self, Path, PathBuf};
 use std::process::Stdio;
@@ -22,18 +21,22 @@ use crate::certificate;
 use crate::clone::Cloned;
 use crate::cpus::cpu_set;
 use crate::crash;
-use crate::dbms::{CaptureQuery, DATA, Files, INIT_LOG, Layout, Product, Wanted, product};
+use crate::dbms::{
+    DATA, Family, Files, INIT_LOG, Layout, Wanted, check_settings, engine_lines, family, files,
+};
 use crate::discover::plain_text;
-use crate::error::ServerError;
-use crate::identity::{Identity, ServerProcess};
+use crate::error::{Fault, ServerError};
+use crate::freeze::{FreezeError, FreezeMeans};
+use crate::identity::Identity;
 use crate::installation::{Installation, find_program};
 use crate::maps::Mapped;
 use crate::port;
 use crate::preload;
 use crate::process::{Launch, Running};
 use crate::record::{Record, claim};
+use crate::server_process::ServerProcess;
 use crate::socket::{self, SocketDirectory};
-use crate::tail::{Leading, last_lines};
+use crate::tail::{Leading, Tail, last_lines};
 
 /// Lines of the log that an error carries.
 const LOG_LINES: usize = 40;
@@ -44,14 +47,12 @@ pub type StopFlag = Arc<AtomicBool>;
 /// TCP ports that a server is given to try, each because another process has taken the one before.
 const PORTS: u32 = 4;
 
-/// An instance to make.
 #[derive(Clone, Debug)]
 pub struct InstanceSpec {
     /// What runs; a build that was found on this machine.
     pub build: Build,
     /// The engine of the benchmark's tables.
     pub engine: Engine,
-    /// Its settings.
     pub config: Config,
     /// Where it lives: a directory that does not exist, is empty, or was made by backslide before and is
     /// emptied then.
@@ -87,7 +88,7 @@ impl InstanceSpec {
 #[derive(Debug)]
 pub struct Instance {
     spec: InstanceSpec,
-    product: &'static dyn Product,
+    family: &'static dyn Family,
     layout: Layout,
     run_as: RunAs,
     cpus: Option<CpuSet>,
@@ -117,7 +118,7 @@ impl Instance {
     }
 
     /// The same, unless `stop` is set; then this, and every later wait for the server, ends with
-    /// [`ServerError::Interrupted`], and the server is killed.
+    /// [`Fault::Interrupted`], and the server is killed.
     pub fn create_unless(spec: InstanceSpec, stop: StopFlag) -> Result<Self, ServerError> {
         Self::create_where(spec, stop, works_in_namespace)
     }
@@ -126,7 +127,7 @@ impl Instance {
     /// socket has a directory of its own at each start, and its TCP port is any that is free.
     pub fn preview(spec: InstanceSpec) -> Result<(String, Vec<String>), ServerError> {
         let instance = Self::lay_out(spec, StopFlag::default(), works_in_namespace)?;
-        let arguments = instance.product.start(&instance.layout);
+        let arguments = instance.family.start(&instance.layout);
         Ok((instance.config_text.clone(), arguments))
     }
 
@@ -152,20 +153,13 @@ impl Instance {
     fn create_where(
         spec: InstanceSpec,
         stop: StopFlag,
-        namespace_works: impl FnOnce(&dyn Product, &Installation) -> bool,
+        namespace_works: impl FnOnce(&Build, &Installation) -> bool,
     ) -> Result<Self, ServerError> {
         let instance = Self::lay_out(spec, stop, namespace_works)?;
         let init = instance
-            .product
-            .init(
-                &instance.spec.build,
-                &instance.spec.wanted(),
-                &instance.layout,
-            )
-            .map_err(|cause| ServerError::Incomplete {
-                build: instance.spec.build.id(),
-                cause,
-            })?;
+            .family
+            .init(&instance.spec.build, &instance.spec.wanted(), &instance.layout)
+            .map_err(|cause| ServerError::Incomplete { build: instance.spec.build.id(), cause })?;
         instance.prepare()?;
         instance.initialise(&init).inspect_err(|error| {
             if !error.is_of_initialisation() {
@@ -179,20 +173,19 @@ impl Instance {
     fn lay_out(
         spec: InstanceSpec,
         stop: StopFlag,
-        namespace_works: impl FnOnce(&dyn Product, &Installation) -> bool,
+        namespace_works: impl FnOnce(&Build, &Installation) -> bool,
     ) -> Result<Self, ServerError> {
-        let (product, installation) = startable(&spec.build)?;
-        check_engine(product, spec.engine)?;
-        product.check_engine(&spec.build, spec.engine, &installation)?;
+        let (family, installation) = startable(&spec.build)?;
+        check_engine(&spec.build, spec.engine, &installation)?;
         let preload = preload::find(&spec.preload, &installation)?;
         let cpus = cpu_set(&spec.server_cpus)?;
         let directory =
             path::absolute(&spec.directory).map_err(ServerError::io("find", &spec.directory))?;
         plain_text(&directory)?;
-        let traits = product.traits();
+        let traits = family.traits();
         let run_as = RunAs::choose(
             traits.refuses_root,
-            || namespace_works(product, &installation),
+            || namespace_works(&spec.build, &installation),
             &spec.build.id(),
         )?;
         run_as.check_reach(&directory)?;
@@ -206,16 +199,13 @@ impl Instance {
             port: spec.tcp.then(|| free_port(&spec.build)).transpose()?,
             as_root: run_as == RunAs::Ourselves && rustix::process::geteuid().is_root(),
         };
-        let config_text = product
-            .config(&spec.build, &spec.wanted(), &layout)
-            .map_err(|cause| ServerError::Setting {
-                config: spec.config.name.clone(),
-                cause,
-            })?;
+        check_settings(spec.build.dbms, &spec.wanted())
+            .map_err(|cause| ServerError::Setting { config: spec.config.name.clone(), cause })?;
+        let config_text = family.config(&spec.build, &spec.wanted(), &layout);
         Ok(Self {
             temporary: layout.temporary(),
             spec,
-            product,
+            family,
             layout,
             run_as,
             cpus,
@@ -292,7 +282,7 @@ impl Instance {
         // A large server that dies takes its time until it can be reaped.
         let died_before = !running.identity().is_alive();
         if !died_before {
-            running.signal(self.product.traits().stop);
+            running.signal(self.family.traits().stop);
         }
         let status = self.wait_for_end(&mut running, limit);
         let took = begin.elapsed();
@@ -301,28 +291,18 @@ impl Instance {
         }
         self.forget_server()?;
         if status.is_none() && self.stop.load(Ordering::Relaxed) {
-            return Err(self.interrupted());
+            return Err(self.faulty(Fault::Interrupted, Tail::default()));
         }
-        let (build, directory) = (self.spec.build.id(), self.layout.directory.clone());
         let tail = self.tail(Leading::Latest);
-        match status {
+        let fault = match status {
             Some(status) if died_before || crash::is_crash(status, tail.lines()) => {
-                Err(self.died(status, Leading::Latest))
+                Fault::Died(self.how_ended(status, &tail))
             }
-            Some(status) if status.success() => Ok(took.into()),
-            Some(status) => Err(ServerError::UncleanStop {
-                build,
-                directory,
-                status: status.to_string(),
-                tail,
-            }),
-            None => Err(ServerError::StopTimeout {
-                build,
-                directory,
-                limit,
-                tail,
-            }),
-        }
+            Some(status) if status.success() => return Ok(took.into()),
+            Some(status) => Fault::UncleanStop(status),
+            None => Fault::StopTimeout(limit),
+        };
+        Err(self.faulty(fault, tail))
     }
 
     /// Ends the server and all its processes without waiting for what it still has to write. A family that
@@ -335,6 +315,20 @@ impl Instance {
     /// to do anything more. What they had given to the kernel stays.
     pub fn crash(&mut self) {
         self.end_with(Running::crash);
+    }
+
+    /// Holds the server still, with all processes that it started: it does nothing and costs nothing until
+    /// [`Instance::thaw`]. Returns by which means. Stopping, killing and dropping it thaw it.
+    pub fn freeze(&mut self) -> Result<FreezeMeans, FreezeError> {
+        match &mut self.running {
+            Some(running) => running.freeze(),
+            None => Err(FreezeError::NotStarted),
+        }
+    }
+
+    /// Lets a frozen server run on.
+    pub fn thaw(&mut self) -> Result<(), FreezeError> {
+        self.running.as_mut().map_or(Ok(()), Running::thaw)
     }
 
     fn end_with(&mut self, end: impl FnOnce(&mut Running)) {
@@ -352,7 +346,6 @@ impl Instance {
         self.remove_directory()
     }
 
-    /// The socket to connect to.
     pub fn endpoint_socket(&self) -> PathBuf {
         self.layout.socket.clone()
     }
@@ -368,25 +361,23 @@ impl Instance {
 
     /// The user with all rights and no password, for the socket.
     pub fn superuser(&self) -> &'static str {
-        self.product.traits().superuser
+        &self.spec.build.dbms.product().server.superuser
     }
 
     /// The only user who may log in over TCP. PostgreSQL's has to get a password, MySQL's and MariaDB's has
     /// to be made.
     pub fn tcp_user(&self) -> &'static str {
-        self.product.traits().tcp_user
+        &self.spec.build.dbms.product().server.tcp_user
     }
 
     /// A database that exists in every instance of this family.
     pub fn first_database(&self) -> &'static str {
-        self.product.traits().first_database
+        &self.spec.build.dbms.product().server.first_database
     }
 
     /// Does the server's process run?
     pub fn is_alive(&self) -> bool {
-        self.running
-            .as_ref()
-            .is_some_and(|running| running.identity().is_alive())
+        self.running.as_ref().is_some_and(|running| running.identity().is_alive())
     }
 
     /// The server's process, from its start until it is stopped or killed.
@@ -398,7 +389,7 @@ impl Instance {
     pub fn process(&self) -> Option<ServerProcess> {
         Some(ServerProcess {
             identity: self.running.as_ref()?.identity().clone(),
-            death: self.product.traits().death,
+            death: self.family.traits().death,
         })
     }
 
@@ -418,10 +409,7 @@ impl Instance {
     /// What the running server is made of: its program, the libraries that it maps, its allocator. Of
     /// PostgreSQL the postmaster's, which its other processes inherit.
     pub fn mapped(&self) -> Result<Mapped, ServerError> {
-        let pid = self.pid().ok_or_else(|| ServerError::NotRunning {
-            build: self.spec.build.id(),
-            directory: self.layout.directory.clone(),
-        })?;
+        let pid = self.pid().ok_or_else(|| self.faulty(Fault::NotRunning, Tail::default()))?;
         Mapped::of(pid, self.preload.as_deref())
             .map_err(ServerError::io("read", Path::new(&format!("/proc/{pid}"))))
     }
@@ -438,13 +426,12 @@ impl Instance {
 
     /// Which files hold tables, and which hold logs; relative to [`Layout::data`].
     pub fn files(&self) -> Files {
-        self.product.files(&self.spec.build, self.spec.engine)
+        files(&self.spec.build, self.spec.engine)
     }
 
     /// What to capture of its state before and after each step.
-    pub fn captures(&self) -> Vec<CaptureQuery> {
-        self.product
-            .captures(&self.spec.build.version, self.spec.engine)
+    pub fn captures(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.spec.build.dbms.product().captures(&self.spec.build.version, self.spec.engine)
     }
 
     /// Takes the directory and puts the configuration file into it.
@@ -473,7 +460,7 @@ impl Instance {
         fs::set_permissions(&layout.directory, Permissions::from_mode(0o700))
             .map_err(ServerError::io("change the mode of", &layout.directory))?;
         if layout.port.is_some() {
-            let (path, text) = self.product.access(&self.spec.build, layout);
+            let (path, text) = self.family.access(&self.spec.build, layout);
             fs::write(&path, text).map_err(ServerError::io("write", &path))?;
             self.run_as.give(&path)?;
         }
@@ -486,10 +473,8 @@ impl Instance {
             return Ok(());
         }
         let (certificate, key) = (self.layout.certificate(), self.layout.key());
-        certificate::make(&certificate, &key).map_err(|cause| ServerError::Certificate {
-            build: self.spec.build.id(),
-            cause,
-        })?;
+        certificate::make(&certificate, &key)
+            .map_err(|cause| ServerError::Certificate { build: self.spec.build.id(), cause })?;
         self.run_as.give(&certificate)?;
         self.run_as.give(&key)
     }
@@ -543,41 +528,38 @@ pub fn left_by_init(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn free_port(build: &Build) -> Result<u16, ServerError> {
-    port::free().map_err(|cause| ServerError::NoPort {
-        build: build.id(),
-        cause,
-    })
+    port::free().map_err(|cause| ServerError::NoPort { build: build.id(), cause })
 }
 
 /// The product of a build and its files, where it is one that can be started here.
-fn startable(build: &Build) -> Result<(&'static dyn Product, Installation), ServerError> {
+fn startable(build: &Build) -> Result<(&'static dyn Family, Installation), ServerError> {
     let not_startable = || ServerError::NotStartable { build: build.id() };
-    let product = product(build.dbms).ok_or_else(not_startable)?;
+    let family = family(build.dbms).ok_or_else(not_startable)?;
     match &build.source {
-        BuildSource::Path(source)
-        | BuildSource::Installed {
-            directory: source, ..
-        } => {
-            let program = find_program(Path::new(source), &[product])?;
-            Ok((
-                product,
-                Installation::around(&program, &product.traits().tree),
-            ))
+        BuildSource::Path(source) | BuildSource::Installed { directory: source, .. } => {
+            let program = find_program(Path::new(source), &[build.dbms])?;
+            Ok((family, Installation::around(&program, build.dbms.product())))
         }
-        BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => {
-            Err(not_startable())
-        }
+        BuildSource::Obtainable { .. }
+        | BuildSource::Embedded
+        | BuildSource::Connect(_)
+        | BuildSource::Imported(_) => Err(not_startable()),
     }
 }
 
-fn check_engine(product: &dyn Product, engine: Engine) -> Result<(), ServerError> {
-    let traits = product.traits();
-    if traits.engines.contains(&engine) {
-        return Ok(());
+/// Has the product this engine, and the build?
+fn check_engine(
+    build: &Build,
+    engine: Engine,
+    installation: &Installation,
+) -> Result<(), ServerError> {
+    if engine.fits(build.dbms) {
+        return Ok(engine_lines(build, engine, installation).map(drop)?);
     }
-    let offered: Vec<&str> = traits.engines.iter().map(|engine| engine.name()).collect();
+    let engines = build.dbms.product().engines.iter();
+    let offered: Vec<&str> = engines.map(|engine| engine.name()).collect();
     Err(ServerError::Engine {
-        dbms: traits.dbms,
+        dbms: build.dbms,
         engine,
         offered: match offered.split_last() {
             Some((last, others)) if !others.is_empty() => {
@@ -590,21 +572,9 @@ fn check_engine(product: &dyn Product, engine: Engine) -> Result<(), ServerError
 
 /// Whether the kernel, its limits and a container around us let a server run in a user namespace cannot
 /// be known without trying: the server is asked for its version there.
-fn works_in_namespace(product: &dyn Product, installation: &Installation) -> bool {
-    let version = product.traits().version_arguments;
-    let arguments: Vec<String> = version.iter().map(ToString::to_string).collect();
-    let launch = Launch {
-        program: &installation.program,
-        arguments: &arguments,
-        directory: Path::new("/"),
-        temporary: None,
-        libraries: installation.libraries.as_deref(),
-        preload: None,
-        locks_memory: false,
-        run_as: &RunAs::Namespace,
-        cpus: None,
-        death: Signal::KILL,
-    };
+fn works_in_namespace(build: &Build, installation: &Installation) -> bool {
+    let mut launch = Launch::question(installation, build.dbms.product());
+    launch.run_as = &RunAs::Namespace;
     OpenOptions::new()
         .write(true)
         .open("/dev/null")
@@ -615,16 +585,7 @@ fn works_in_namespace(product: &dyn Product, installation: &Installation) -> boo
 }
 
 fn append(path: &Path) -> Result<File, ServerError> {
-    File::options()
-        .create(true)
-        .append(true)
-        .open(path)
-        .map_err(ServerError::io("write", path))
-}
-
-fn cannot_execute(program: &Path) -> impl FnOnce(io::Error) -> ServerError + use<> {
-    let program = program.to_owned();
-    move |cause| ServerError::CannotExecute { program, cause }
+    File::options().create(true).append(true).open(path).map_err(ServerError::io("write", path))
 }
 
 #[cfg(test)]
@@ -637,13 +598,12 @@ mod tests {
 
     #[test]
     fn where_namespaces_are_forbidden_root_runs_postgres_as_another_account() {
-        let postgres = crate::discover()
-            .into_iter()
-            .find(|build| build.dbms == Dbms::Postgres);
-        let (Some(build), true) = (postgres, rustix::process::geteuid().is_root()) else {
-            eprintln!("skipped: no server, or not root");
+        let postgres = crate::discover().into_iter().find(|build| build.dbms == Dbms::Postgres);
+        let Some(build) = postgres else { return testkit::skipped("no server") };
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: not root");
             return;
-        };
+        }
         let root = tempfile::tempdir_in("/tmp").unwrap();
         let spec = || InstanceSpec {
             build: build.clone(),
@@ -664,10 +624,7 @@ mod tests {
         let create = || Instance::create_where(spec(), StopFlag::default(), |_, _| false);
         fs::set_permissions(root.path(), Permissions::from_mode(0o700)).unwrap();
         let error = create().unwrap_err();
-        assert!(
-            matches!(error, ServerError::NotTraversable { .. }),
-            "{error}"
-        );
+        assert!(matches!(error, ServerError::NotTraversable { .. }), "{error}");
 
         fs::set_permissions(root.path(), Permissions::from_mode(0o755)).unwrap();
         let mut server = create().unwrap();

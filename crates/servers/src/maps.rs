@@ -1,4 +1,4 @@
-//! What a process has mapped: its libraries, its allocator, its huge pages.
+//! Mappings of a process: its libraries, its allocator, its huge pages.
 
 use std::fs;
 use std::io;
@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 
 use crate::digest::program_of;
 
-/// What a running server is made of.
+/// The parts of a running server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapped {
-    /// The program that runs.
     pub program: PathBuf,
     /// SHA-256 of the program, in lower-case hexadecimal digits.
     pub program_sha256: String,
     /// The shared libraries that the process maps, by path, each once.
     pub libraries: Vec<MappedLibrary>,
-    /// What serves its `malloc`, and the file it comes from.
+    /// Its allocator, and the allocator's file.
     pub allocator: String,
 }
 
@@ -59,10 +58,7 @@ impl Mapped {
 /// Does the process map this file?
 pub(crate) fn maps_file(pid: u32, file: &Path) -> io::Result<bool> {
     let real = fs::canonicalize(file)?;
-    Ok(read_maps(pid)?
-        .lines()
-        .filter_map(mapped_path)
-        .any(|path| Path::new(&path) == real))
+    Ok(read_maps(pid)?.lines().filter_map(mapped_path).any(|path| Path::new(&path) == real))
 }
 
 /// Bytes of address space that the process has in huge pages of the kernel's pool.
@@ -109,10 +105,7 @@ fn libraries(maps: &str) -> Vec<MappedLibrary> {
             None => (path, false),
         })
         .filter(|(path, _)| is_library(path))
-        .map(|(path, deleted)| MappedLibrary {
-            path: path.into(),
-            deleted,
-        })
+        .map(|(path, deleted)| MappedLibrary { path: path.into(), deleted })
         .collect();
     libraries.sort();
     libraries.dedup();
@@ -125,8 +118,8 @@ fn is_library(path: &str) -> bool {
     name.split('.').skip(1).any(|part| part == "so")
 }
 
-/// What serves `malloc`: a preloaded allocator, else the one in the program itself, whose symbols the
-/// loader finds before those of libraries, else one that it was linked with, else the C library.
+/// What serves `malloc`: a preloaded allocator, otherwise the one in the program itself, whose symbols the
+/// loader finds before those of libraries, otherwise one that it was linked with, otherwise the C library.
 fn allocator(
     libraries: &[MappedLibrary],
     preloaded: Option<&Path>,
@@ -135,14 +128,10 @@ fn allocator(
     let real = preloaded.and_then(|path| fs::canonicalize(path).ok());
     let known = |library: &MappedLibrary| {
         let name = file_name(library);
-        let known = ALLOCATORS
-            .iter()
-            .find(|(start, _)| name.starts_with(start))?;
+        let known = ALLOCATORS.iter().find(|(start, _)| name.starts_with(start))?;
         Some(format!("{} ({})", known.1, library.path.display()))
     };
-    let mut first = libraries
-        .iter()
-        .filter(|library| Some(&library.path) == real.as_ref());
+    let mut first = libraries.iter().filter(|library| Some(&library.path) == real.as_ref());
     let served = first
         .find_map(known)
         .or_else(|| in_program.map(|name| format!("{name}, linked into the program")))
@@ -154,9 +143,7 @@ fn allocator(
         });
         found.map(|library| format!("C library ({})", library.path.display()))
     };
-    served
-        .or_else(c_library)
-        .unwrap_or_else(|| "linked into the program".to_owned())
+    served.or_else(c_library).unwrap_or_else(|| "linked into the program".to_owned())
 }
 
 fn file_name(library: &MappedLibrary) -> &str {
@@ -204,9 +191,7 @@ mod tests {
     #[test]
     fn of_two_allocators_the_preloaded_one_serves() {
         let directory = tempfile::tempdir().unwrap();
-        let path = fs::canonicalize(directory.path())
-            .unwrap()
-            .join("libtcmalloc.so.4");
+        let path = fs::canonicalize(directory.path()).unwrap().join("libtcmalloc.so.4");
         fs::write(&path, "").unwrap();
         let both = libraries(&format!(
             "1-2 r-xp 0 0:0 1 /a/libjemalloc.so.2\n1-2 r-xp 0 0:0 2 {}\n",

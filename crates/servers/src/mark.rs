@@ -4,15 +4,14 @@ use std::path::Path;
 
 use model::Dbms;
 
-use crate::dbms::product;
 use crate::digest::sha256_of;
 use crate::installation::find_program;
 
 /// SHA-256 of the server program at `path`: after a new compile of the same version it is another. Empty
 /// where no program can be read; whoever starts it says so.
 pub fn program_digest(dbms: Dbms, path: &Path) -> String {
-    product(dbms)
-        .and_then(|product| find_program(path, &[product]).ok())
+    find_program(path, &[dbms])
+        .ok()
         .and_then(|program| sha256_of(&program, &program).ok())
         .unwrap_or_default()
 }

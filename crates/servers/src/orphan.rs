@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::dbms::product;
+use crate::dbms::family;
 use crate::process::end_stranger;
 use crate::record::Record;
 use crate::socket;
@@ -17,20 +17,16 @@ const STOP_LIMIT: Duration = Duration::from_secs(10);
 pub struct Swept {
     /// The instance's directory.
     pub directory: PathBuf,
-    /// The server program.
     pub program: PathBuf,
     /// The process it was.
     pub pid: u32,
-    /// How it ended.
     pub how: HowEnded,
 }
 
-/// How an orphan ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HowEnded {
     /// It stopped when asked.
     Stopped,
-    /// It had to be killed.
     Killed,
     /// Not even that ended it: it waits in the kernel, usually for a disk.
     StillThere,
@@ -46,10 +42,7 @@ pub fn sweep(instances_root: &Path) -> Vec<Swept> {
     };
     let mut directories: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     directories.sort();
-    directories
-        .iter()
-        .filter_map(|directory| sweep_one(directory, STOP_LIMIT))
-        .collect()
+    directories.iter().filter_map(|directory| sweep_one(directory, STOP_LIMIT)).collect()
 }
 
 fn sweep_one(directory: &Path, limit: Duration) -> Option<Swept> {
@@ -58,15 +51,10 @@ fn sweep_one(directory: &Path, limit: Duration) -> Option<Swept> {
         return None;
     }
     let swept = end_server(directory, &record, limit);
-    let survives = swept
-        .as_ref()
-        .is_some_and(|swept| swept.how == HowEnded::StillThere);
+    let survives = swept.as_ref().is_some_and(|swept| swept.how == HowEnded::StillThere);
     if !survives {
         socket::remove(&record.socket_directory);
-        let without_server = Record {
-            server: None,
-            ..record
-        };
+        let without_server = Record { server: None, ..record };
         // If it cannot be written, the next sweep finds the same and ends nothing.
         let _ = without_server.write(directory);
     }
@@ -75,7 +63,7 @@ fn sweep_one(directory: &Path, limit: Duration) -> Option<Swept> {
 
 fn end_server(directory: &Path, record: &Record, limit: Duration) -> Option<Swept> {
     let server = record.server.as_ref().filter(|server| server.is_alive())?;
-    let stop = product(record.dbms)?.traits().stop;
+    let stop = family(record.dbms)?.traits().stop;
     let how = if end_stranger(server, stop, limit) {
         HowEnded::Stopped
     } else if server.is_alive() {
@@ -120,19 +108,11 @@ mod tests {
                 dbms: Dbms::Mariadb,
                 program: "/bin/sleep".into(),
                 socket_directory: socket_directory.clone(),
-                owner: Identity {
-                    boot_id: "an earlier boot".to_owned(),
-                    ..server.clone()
-                },
+                owner: Identity { boot_id: "an earlier boot".to_owned(), ..server.clone() },
                 server: Some(server),
             };
             record.write(&directory).unwrap();
-            Self {
-                process,
-                record,
-                directory,
-                socket_directory,
-            }
+            Self { process, record, directory, socket_directory }
         }
 
         fn rewrite(&mut self, change: impl FnOnce(&mut Record)) {
@@ -164,10 +144,7 @@ mod tests {
         let mut orphan = Orphan::new(root.path(), sleep());
         let swept = sweep(root.path());
         assert_eq!(swept.len(), 1);
-        assert_eq!(
-            (swept[0].pid, swept[0].how),
-            (orphan.process.id(), HowEnded::Stopped)
-        );
+        assert_eq!((swept[0].pid, swept[0].how), (orphan.process.id(), HowEnded::Stopped));
         assert!(!orphan.runs());
         assert!(!orphan.socket_directory.exists());
         assert_eq!(sweep(root.path()), []);
@@ -179,14 +156,8 @@ mod tests {
         let mut orphan = Orphan::new(root.path(), sleep());
         let server = orphan.record.server.clone().unwrap();
         let strangers = [
-            Identity {
-                start_ticks: server.start_ticks + 1,
-                ..server.clone()
-            },
-            Identity {
-                boot_id: "an earlier boot".to_owned(),
-                ..server
-            },
+            Identity { start_ticks: server.start_ticks + 1, ..server.clone() },
+            Identity { boot_id: "an earlier boot".to_owned(), ..server },
         ];
         for stranger in strangers {
             orphan.rewrite(|record| record.server = Some(stranger));
@@ -209,12 +180,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let ready = root.path().join("ready");
         let mut command = Command::new("/bin/sh");
-        command
-            .args([
-                "-c",
-                "trap '' TERM; : > \"$0\"; while :; do sleep 0.1; done",
-            ])
-            .arg(&ready);
+        command.args(["-c", "trap '' TERM; : > \"$0\"; while :; do sleep 0.1; done"]).arg(&ready);
         let mut orphan = Orphan::new(root.path(), command);
         while !ready.exists() {
             assert!(orphan.runs());

@@ -28,10 +28,8 @@ const ATTEMPTS: u32 = 64;
 /// tries to connect again and again while the server is down may be given the server's own port and then
 /// connects to itself, and any other connection of the host may sit on it when the server is back.
 pub(crate) fn free() -> io::Result<u16> {
-    let ephemeral = fs::read_to_string(EPHEMERAL)
-        .ok()
-        .and_then(|text| parse(&text))
-        .unwrap_or(USUAL_EPHEMERAL);
+    let ephemeral =
+        fs::read_to_string(EPHEMERAL).ok().and_then(|text| parse(&text)).unwrap_or(USUAL_EPHEMERAL);
     for attempt in 0..ATTEMPTS {
         let port = outside(&ephemeral, random(attempt));
         if let Some(port) = port.filter(|port| !is_taken(*port)) {

@@ -5,39 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::installation::Installation;
-
-/// A library to preload that cannot be had.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PreloadError {
-    /// It is nowhere.
-    #[error(
-        "the library to preload, `{name}`, is not there: looked for {files} in {places}; install it, or give its whole path"
-    )]
-    NotFound {
-        /// As it was given.
-        name: String,
-        /// Names of files.
-        files: String,
-        /// Directories.
-        places: String,
-    },
-    /// A path from nowhere in particular.
-    #[error(
-        "the library to preload, `{name}`, is neither a name nor a whole path: write `jemalloc` or `/…/libjemalloc.so.2`"
-    )]
-    Relative {
-        /// As it was given.
-        name: String,
-    },
-    /// A path that the loader would take for several.
-    #[error(
-        "the library to preload, {}, has a blank or a colon in its path, where the loader sees the end of it: link it to another place", .path.display()
-    )]
-    Separator {
-        /// The library.
-        path: PathBuf,
-    },
-}
+use crate::refusal::PreloadError;
 
 /// Directories of a build that may hold libraries, relative to its base.
 const IN_BUILD: [&str; 4] = ["lib", "lib/private", "syslib", "lib64"];
@@ -63,14 +31,10 @@ fn find_in(name: &str, places: &[PathBuf]) -> Result<Option<PathBuf>, PreloadErr
         let exists = path.is_file().then(|| path.clone());
         exists.ok_or_else(|| not_found(name, &[file.into_owned()], &[parent]))
     } else if name.contains('/') {
-        Err(PreloadError::Relative {
-            name: name.to_owned(),
-        })
+        Err(PreloadError::Relative { name: name.to_owned() })
     } else {
         let stems = stems(name);
-        let mut all = places
-            .iter()
-            .flat_map(|place| stems.iter().map(move |stem| (place, stem)));
+        let mut all = places.iter().flat_map(|place| stems.iter().map(move |stem| (place, stem)));
         all.find_map(|(place, stem)| newest(place, stem))
             .ok_or_else(|| not_found(name, &patterns(name, &stems), places))
     }?;
@@ -92,11 +56,7 @@ fn not_found(name: &str, files: &[String], places: &[PathBuf]) -> PreloadError {
 /// The names of files that are looked for, for people.
 fn patterns(name: &str, stems: &[String]) -> Vec<String> {
     let versioned = |stem: &String| {
-        if stem == name {
-            stem.clone()
-        } else {
-            format!("{stem}*")
-        }
+        if stem == name { stem.clone() } else { format!("{stem}*") }
     };
     stems.iter().map(versioned).collect()
 }
@@ -115,7 +75,7 @@ fn stems(name: &str) -> Vec<String> {
     stems
 }
 
-/// The file with this name, else the one with the highest version after it.
+/// The file with this name, otherwise the one with the highest version after it.
 fn newest(place: &Path, stem: &str) -> Option<PathBuf> {
     let exact = place.join(stem);
     if exact.is_file() {
@@ -167,14 +127,10 @@ fn places(installation: &Installation) -> Vec<PathBuf> {
     places
 }
 
-/// Directories that the host's loader is told of.
+/// Directories in the configuration of the host's loader.
 fn configured(directory: &str) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = fs::read_dir(directory)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .collect();
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     files.sort();
     let texts = files.iter().map(fs::read_to_string);
     texts
@@ -212,11 +168,7 @@ mod tests {
         }
         let find = |name: &str| {
             let found = find_in(name, &places).unwrap().unwrap();
-            found
-                .strip_prefix(root.path())
-                .unwrap()
-                .display()
-                .to_string()
+            found.strip_prefix(root.path()).unwrap().display().to_string()
         };
         assert_eq!(find("jemalloc"), "host/libjemalloc.so.10");
         assert_eq!(find("libjemalloc"), "host/libjemalloc.so.10");
@@ -250,11 +202,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         touch(&root.path().join("lib/libc.so.6"));
         let program = root.path().join("bin/mysqld");
-        let tree = &crate::dbms::product(model::Dbms::Mysql)
-            .unwrap()
-            .traits()
-            .tree;
-        let installation = Installation::around(&program, tree);
+        let product = model::Dbms::Mysql.product();
+        let installation = Installation::around(&program, product);
         let found = find("libc.so.6", &installation).unwrap().unwrap();
         assert_eq!(found, root.path().join("lib/libc.so.6"));
     }

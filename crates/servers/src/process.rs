@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use model::Product;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getppid, getrlimit, kill_process_group,
     set_parent_process_death_signal, setrlimit,
@@ -17,7 +18,10 @@ use rustix::process::{
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::account::{NamespaceMaps, RunAs};
+use crate::freeze::{FreezeError, FreezeMeans, Freezer, thaw_for_its_end};
 use crate::identity::{Identity, pid_of};
+use crate::installation::Installation;
+use crate::server_process::end;
 
 /// How often a process is looked at while it is waited for.
 const POLL: Duration = Duration::from_millis(5);
@@ -27,14 +31,13 @@ const POLL: Duration = Duration::from_millis(5);
 const KILL_LIMIT: Duration = Duration::from_secs(10);
 
 /// Variables of our environment that a child gets. The others stay here: `PGDATA`, `MYSQL_HOME` and
-/// their like, or a preloaded library, would change what is measured.
+/// similar variables, or a preloaded library, would change the measurement.
 const PASSED_ON: [&str; 5] = ["PATH", "HOME", "TZ", "TMPDIR", "LD_LIBRARY_PATH"];
 
 /// A process to start.
 pub(crate) struct Launch<'a> {
     pub(crate) program: &'a Path,
     pub(crate) arguments: &'a [String],
-    /// Its working directory.
     pub(crate) directory: &'a Path,
     /// Its directory for temporary files, where it is not the host's.
     pub(crate) temporary: Option<&'a Path>,
@@ -45,13 +48,29 @@ pub(crate) struct Launch<'a> {
     /// May it lock as much memory as it likes? Huge pages count as locked.
     pub(crate) locks_memory: bool,
     pub(crate) run_as: &'a RunAs,
-    /// The CPUs that it may use; those of the caller where there is no set.
+    /// The CPUs that it may use; without a set the caller's.
     pub(crate) cpus: Option<CpuSet>,
     /// Ends it and all that it started.
     pub(crate) death: Signal,
 }
 
-impl Launch<'_> {
+impl<'a> Launch<'a> {
+    /// Asks a server's program for its version.
+    pub(crate) fn question(installation: &'a Installation, product: &'a Product) -> Self {
+        Self {
+            program: &installation.program,
+            arguments: &product.program.version_arguments,
+            directory: Path::new("/"),
+            temporary: None,
+            libraries: installation.libraries.as_deref(),
+            preload: None,
+            locks_memory: false,
+            run_as: &RunAs::Ourselves,
+            cpus: None,
+            death: Signal::KILL,
+        }
+    }
+
     /// Starts it, with `output` as both its output and its errors.
     ///
     /// It leads a process group of its own, so that a terminal's ^C does not reach it, and the kernel
@@ -83,10 +102,8 @@ impl Launch<'_> {
     }
 
     fn environment(&self) -> Vec<(&'static str, OsString)> {
-        let mut variables: Vec<(&str, OsString)> = PASSED_ON
-            .iter()
-            .filter_map(|name| Some((*name, env::var_os(name)?)))
-            .collect();
+        let mut variables: Vec<(&str, OsString)> =
+            PASSED_ON.iter().filter_map(|name| Some((*name, env::var_os(name)?))).collect();
         variables.push(("LC_ALL", OsString::from("C")));
         // Of two values for one name the later holds.
         if let Some(directory) = self.temporary {
@@ -110,18 +127,12 @@ impl Launch<'_> {
 /// No limit of locked memory, which root may set, and the highest that anybody may.
 fn unlimited_lock() -> [Rlimit; 2] {
     let maximum = getrlimit(Resource::Memlock).maximum;
-    let unlimited = Rlimit {
-        current: None,
-        maximum: None,
-    };
-    let allowed = Rlimit {
-        current: maximum,
-        maximum,
-    };
+    let unlimited = Rlimit { current: None, maximum: None };
+    let allowed = Rlimit { current: maximum, maximum };
     [unlimited, allowed]
 }
 
-/// What the child does between fork and exec.
+/// The child's work between fork and exec.
 struct ChildSetup {
     parent: Pid,
     cpus: Option<CpuSet>,
@@ -147,7 +158,7 @@ impl ChildSetup {
             sched_setaffinity(None, cpus)?;
         }
         if let Some([unlimited, allowed]) = &self.locked {
-            // Before the namespace, in which nobody may raise it. The pool and the server decide whether the
+            // Before the namespace, where nobody may raise it. The pool and the server decide whether the
             // lower one is enough.
             setrlimit(Resource::Memlock, *unlimited)
                 .or_else(|_| setrlimit(Resource::Memlock, *allowed))?;
@@ -161,9 +172,7 @@ impl ChildSetup {
         if getppid() == Some(self.parent) {
             Ok(())
         } else {
-            Err(io::Error::from_raw_os_error(
-                rustix::io::Errno::SRCH.raw_os_error(),
-            ))
+            Err(io::Error::from_raw_os_error(rustix::io::Errno::SRCH.raw_os_error()))
         }
     }
 }
@@ -175,17 +184,14 @@ pub(crate) struct Running {
     identity: Identity,
     death: Signal,
     ended: Option<ExitStatus>,
+    /// Since it was frozen for the first time.
+    freezer: Option<Freezer>,
 }
 
 impl Running {
     fn new(mut child: Child, death: Signal) -> io::Result<Self> {
         match Identity::of(child.id()) {
-            Ok(identity) => Ok(Self {
-                child,
-                identity,
-                death,
-                ended: None,
-            }),
+            Ok(identity) => Ok(Self { child, identity, death, ended: None, freezer: None }),
             Err(cause) => {
                 // Without /proc it could not be told from another process later.
                 let _ = child.kill();
@@ -224,9 +230,23 @@ impl Running {
         }
     }
 
-    /// Sends it a signal.
-    pub(crate) fn signal(&self, signal: Signal) {
+    /// Holds it and all that it started still; returns by which means.
+    pub(crate) fn freeze(&mut self) -> Result<FreezeMeans, FreezeError> {
+        let freezer = self.freezer.get_or_insert_with(|| Freezer::new(&self.identity));
+        freezer.freeze()?;
+        Ok(freezer.means())
+    }
+
+    /// Lets it run on.
+    pub(crate) fn thaw(&mut self) -> Result<(), FreezeError> {
+        self.freezer.as_mut().map_or(Ok(()), Freezer::thaw)
+    }
+
+    /// Sends it a signal, and lets it run on to receive it.
+    pub(crate) fn signal(&mut self, signal: Signal) {
         self.identity.signal(signal);
+        // Dropping it thaws the server, whatever became of its files.
+        self.freezer = None;
     }
 
     /// Ends it and all that it started, and waits for the end.
@@ -241,7 +261,8 @@ impl Running {
             return;
         }
         // A process that stands still starts no others while they are listed.
-        self.signal(Signal::STOP);
+        self.identity.signal(Signal::STOP);
+        self.freezer = None;
         let children = self.identity.children();
         kill_tree(&self.identity, &children);
         self.wait(KILL_LIMIT);
@@ -255,9 +276,10 @@ impl Running {
         if self.ended().is_some() {
             return;
         }
+        self.freezer = None;
         let children = self.identity.children();
         if self.death != Signal::KILL {
-            self.identity.end(self.death);
+            end(&self.identity, self.death);
             if self.wait(limit).is_some() {
                 return;
             }
@@ -292,6 +314,7 @@ fn kill_tree(leader: &Identity, children: &[Identity]) {
 pub(crate) fn end_stranger(identity: &Identity, stop: Signal, limit: Duration) -> bool {
     let children = identity.children();
     identity.signal(stop);
+    thaw_for_its_end(identity);
     if wait_for_stranger(identity, limit) {
         return true;
     }
@@ -339,17 +362,11 @@ mod tests {
     fn a_child_gets_a_clean_environment() {
         let directory = tempfile::tempdir().unwrap();
         let log = directory.path().join("log");
-        let mut running = shell(
-            "echo \"$TMPDIR\"; echo \"${LD_LIBRARY_PATH%%:*}\"; env",
-            &log,
-            Signal::KILL,
-        );
+        let mut running =
+            shell("echo \"$TMPDIR\"; echo \"${LD_LIBRARY_PATH%%:*}\"; env", &log, Signal::KILL);
         assert!(running.wait(Duration::from_secs(10)).unwrap().success());
         let text = fs::read_to_string(&log).unwrap();
-        assert!(
-            text.starts_with("/tmp/of the instance\n/some/lib\n"),
-            "{text}"
-        );
+        assert!(text.starts_with("/tmp/of the instance\n/some/lib\n"), "{text}");
         assert!(text.contains("LC_ALL=C\n"));
         assert!(!text.contains("CARGO"), "{text}");
     }
@@ -364,18 +381,12 @@ mod tests {
             if let Ok(pid) = fs::read_to_string(&log).unwrap().trim().parse::<u32>() {
                 break Identity::of(pid).unwrap();
             }
-            assert!(
-                begin.elapsed() < Duration::from_secs(10),
-                "the script said nothing"
-            );
+            assert!(begin.elapsed() < Duration::from_secs(10), "the script said nothing");
             thread::sleep(POLL);
         };
         assert!(grandchild.is_alive());
         drop(running);
-        assert!(
-            wait_for_stranger(&grandchild, Duration::from_secs(5)),
-            "it outlived its owner"
-        );
+        assert!(wait_for_stranger(&grandchild, Duration::from_secs(5)), "it outlived its owner");
     }
 
     #[test]
@@ -405,11 +416,8 @@ mod tests {
     fn a_death_signal_that_is_ignored_is_followed_by_a_kill() {
         let directory = tempfile::tempdir().unwrap();
         let log = directory.path().join("log");
-        let mut running = shell(
-            "trap '' TERM; echo ready; while :; do sleep 1; done",
-            &log,
-            Signal::TERM,
-        );
+        let mut running =
+            shell("trap '' TERM; echo ready; while :; do sleep 1; done", &log, Signal::TERM);
         let begin = Instant::now();
         while fs::read_to_string(&log).unwrap().is_empty() && begin.elapsed() < KILL_LIMIT {
             thread::sleep(POLL);

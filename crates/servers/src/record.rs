@@ -1,4 +1,4 @@
-//! What an instance's directory says of its server: enough to end one that was left behind.
+//! The record of a server in its instance's directory: enough to end one left behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,10 @@ const FILE: &str = "instance.json";
 /// The name while it is written.
 const NEW_FILE: &str = "instance.json.new";
 
-/// What an instance's directory says of its server.
+/// The record of an instance's server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) dbms: Dbms,
-    /// The server program.
     pub(crate) program: PathBuf,
     pub(crate) socket_directory: PathBuf,
     /// The backslide that made it.
@@ -54,44 +53,32 @@ pub(crate) fn claim(directory: &Path) -> Result<(), ServerError> {
     if let Some(server) = record.as_ref().and_then(|record| record.server.as_ref())
         && server.is_alive()
     {
-        return Err(ServerError::InUse {
-            directory: directory.to_owned(),
-            pid: server.pid,
-        });
+        return Err(ServerError::InUse { directory: directory.to_owned(), pid: server.pid });
     }
     let entries = fs::read_dir(directory)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(ServerError::io("read", directory))?;
     // A crash may have left the half-written record of an otherwise empty directory.
-    let others = entries
-        .iter()
-        .filter(|entry| entry.file_name() != FILE && entry.file_name() != NEW_FILE);
+    let others =
+        entries.iter().filter(|entry| entry.file_name() != FILE && entry.file_name() != NEW_FILE);
     let others: Vec<PathBuf> = others.map(fs::DirEntry::path).collect();
     let Some(record) = record else {
         let has_record = directory.join(FILE).exists();
         return if others.is_empty() && !has_record {
             Ok(())
         } else {
-            Err(ServerError::NotOurs {
-                directory: directory.to_owned(),
-            })
+            Err(ServerError::NotOurs { directory: directory.to_owned() })
         };
     };
     crate::socket::remove(&record.socket_directory);
     others.iter().try_for_each(|path| remove(path))
 }
 
-/// Removes a file, or a directory with all that is in it. A link is removed, not what it points at.
+/// Removes a file, or a directory with its content. A link is removed, not its target.
 fn remove(path: &Path) -> Result<(), ServerError> {
-    let is_directory = path
-        .symlink_metadata()
-        .is_ok_and(|metadata| metadata.is_dir());
-    if is_directory {
-        fs::remove_dir_all(path)
-    } else {
-        fs::remove_file(path)
-    }
-    .map_err(ServerError::io("remove", path))
+    let is_directory = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+    if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+        .map_err(ServerError::io("remove", path))
 }
 
 #[cfg(test)]
@@ -129,10 +116,8 @@ mod tests {
         fs::write(directory.join("data/t"), "x").unwrap();
         std::os::unix::fs::symlink(&kept, directory.join("link")).unwrap();
         claim(&directory).unwrap();
-        let names: Vec<_> = fs::read_dir(&directory)
-            .unwrap()
-            .map(|e| e.unwrap().file_name())
-            .collect();
+        let names: Vec<_> =
+            fs::read_dir(&directory).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(names, [FILE]);
         assert!(kept.exists());
     }
@@ -157,14 +142,8 @@ mod tests {
         let live = Identity::of(std::process::id()).unwrap();
         record(Some(live.clone())).write(directory.path()).unwrap();
         let error = claim(directory.path()).unwrap_err();
-        assert!(
-            matches!(error, ServerError::InUse { pid, .. } if pid == live.pid),
-            "{error}"
-        );
-        let gone = Identity {
-            start_ticks: live.start_ticks + 1,
-            ..live
-        };
+        assert!(matches!(error, ServerError::InUse { pid, .. } if pid == live.pid), "{error}");
+        let gone = Identity { start_ticks: live.start_ticks + 1, ..live };
         record(Some(gone)).write(directory.path()).unwrap();
         claim(directory.path()).unwrap();
     }

@@ -37,13 +37,11 @@ impl SocketDirectory {
         for place in places {
             match Self::create_in(place, instance, socket) {
                 Ok(directory) => return Ok(directory),
-                // What the last and most ordinary place said is what can be acted on.
+                // The error of the last and most ordinary place is the one to act on.
                 Err(error) => problem = Some(error),
             }
         }
-        Err(problem.unwrap_or_else(|| ServerError::DoesNotExist {
-            path: env::temp_dir(),
-        }))
+        Err(problem.unwrap_or_else(|| ServerError::DoesNotExist { path: env::temp_dir() }))
     }
 
     fn create_in(place: &Path, instance: &Path, socket: &str) -> Result<Self, ServerError> {
@@ -54,11 +52,7 @@ impl SocketDirectory {
             let whole = path.join(socket);
             let length = whole.as_os_str().len();
             if length > LONGEST {
-                return Err(ServerError::SocketPathTooLong {
-                    path: whole,
-                    length,
-                    limit: LONGEST,
-                });
+                return Err(ServerError::SocketPathTooLong { path: whole, length, limit: LONGEST });
             }
             match make(&path) {
                 Ok(()) => return Ok(Self { path }),
@@ -73,7 +67,7 @@ impl SocketDirectory {
         &self.path
     }
 
-    /// Makes it anew: what a killed server left in it is gone.
+    /// Creates it anew, without files of a killed server.
     pub(crate) fn renew(&self) -> Result<(), ServerError> {
         remove(&self.path);
         make(&self.path).map_err(ServerError::io("create", &self.path))
@@ -110,12 +104,8 @@ pub(crate) fn remove(path: &Path) {
         .file_name()
         .and_then(|name| name.to_str())
         .is_some_and(|name| name.starts_with(PREFIX));
-    if is_ours
-        && path
-            .symlink_metadata()
-            .is_ok_and(|metadata| metadata.is_dir())
-    {
-        // What cannot be removed is a few bytes in the temp directory.
+    if is_ours && path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        // A failed removal leaves a few bytes in the temp directory.
         let _ = fs::remove_dir_all(path);
     }
 }
@@ -160,20 +150,10 @@ mod tests {
         let short = root.path().to_owned();
         let create =
             |places: &[PathBuf]| SocketDirectory::create(Path::new("/i"), "s.sock", places);
-        assert!(
-            create(&[long.clone(), short])
-                .unwrap()
-                .path()
-                .starts_with(root.path())
-        );
+        assert!(create(&[long.clone(), short]).unwrap().path().starts_with(root.path()));
         let error = create(&[long]).unwrap_err();
         assert!(matches!(&error, ServerError::SocketPathTooLong { length, .. } if *length > 107));
-        assert!(
-            error
-                .to_string()
-                .contains("a Unix socket allows 107: set TMPDIR"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("a Unix socket allows 107: set TMPDIR"), "{error}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ const SHOWN: usize = 8;
 /// How many of them may be there because they tell the cause.
 const SHOWN_FIRST: usize = 4;
 
-/// What is part of a line in which a server, or the loader, says why it gives up.
+/// Parts of lines that state why a server, or the loader, gives up.
 const TELLING: [&str; 18] = [
     "[ERROR]",
     "ERROR:",
@@ -39,22 +39,19 @@ const TELLING: [&str; 18] = [
 ];
 
 /// Parts of lines that only say that something was said before, or that our own question came early.
-const EMPTY_WORDS: [&str; 3] = [
-    "[ERROR] Aborting",
-    "[Server] Aborting",
-    "the database system is starting up",
-];
+const EMPTY_WORDS: [&str; 3] =
+    ["[ERROR] Aborting", "[Server] Aborting", "the database system is starting up"];
 
 /// Which of the telling lines a message shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leading {
-    /// The earliest, before all others: what follows a refused setting is its consequence.
+    /// The earliest, before all others: later errors are consequences of a refused setting.
     Earliest,
     /// The latest, in their place: a server that ran may have complained of other things before.
     Latest,
 }
 
-/// What a server's log says of its end: its last lines, and those before them that tell the cause.
+/// The end of a server's log: its last lines, and earlier ones with the cause.
 ///
 /// Displays as eight lines, each on a line of its own and indented: those that tell the cause, and
 /// the last ones. Displays as nothing when empty.
@@ -94,10 +91,7 @@ impl Tail {
         if leading == Leading::Latest {
             shown.sort_unstable();
         }
-        Self {
-            lines: lines.into(),
-            shown: shown.into(),
-        }
+        Self { lines: lines.into(), shown: shown.into() }
     }
 
     /// The lines, oldest first.
@@ -162,7 +156,7 @@ mod tests {
         assert_eq!(last_lines(&log, 9), ["one", "two", "three"]);
         let read = |from| Tail::read(&log, from, 2, Leading::Latest).lines().to_vec();
         assert_eq!(read(0), ["two", "three"]);
-        // What an earlier start left does not count.
+        // Lines of an earlier start do not count.
         assert_eq!(read(9), ["three"]);
         assert!(read(99).is_empty());
     }

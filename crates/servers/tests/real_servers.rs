@@ -1,5 +1,5 @@
 //! The servers that are installed on this machine; each test says so and returns where there are none.
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use model::{Build, Config, Dbms, Setting};
-use servers::{HowEnded, Instance, InstanceSpec, ServerError, discover, sweep};
+use servers::{Fault, FreezeError, HowEnded, Instance, InstanceSpec, ServerError, discover, sweep};
 
 const LIMIT: Duration = Duration::from_mins(1);
 
@@ -18,15 +18,17 @@ const LIMIT: Duration = Duration::from_mins(1);
 /// killed.
 const VICTIM: &str = "BACKSLIDE_TEST_VICTIM";
 
+/// Names the variable that makes the victim freeze its server.
+const FROZEN: &str = "BACKSLIDE_TEST_FROZEN";
+
 /// The newest build of each family on this machine.
 fn newest() -> Vec<Build> {
     let all = discover();
-    let newest = Dbms::ALL
-        .iter()
-        .filter_map(|dbms| all.iter().find(|build| build.dbms == *dbms));
+    let newest =
+        Dbms::all().into_iter().filter_map(|dbms| all.iter().find(|build| build.dbms == dbms));
     let builds: Vec<Build> = newest.cloned().collect();
     if builds.is_empty() {
-        eprintln!("skipped: no server");
+        testkit::skipped("no server");
     }
     builds
 }
@@ -64,9 +66,7 @@ fn start(server: &mut Instance) -> Result<model::Nanos, ServerError> {
         let text = fs::read_to_string(&log).map_err(|error| error.to_string())?;
         let is_ready = text[said..].contains("ready for connections")
             || text[said..].contains("ready to accept connections");
-        is_ready
-            .then_some(())
-            .ok_or_else(|| "it is not ready".to_owned())
+        is_ready.then_some(()).ok_or_else(|| "it is not ready".to_owned())
     };
     server.start(&mut ready, LIMIT)
 }
@@ -74,22 +74,18 @@ fn start(server: &mut Instance) -> Result<model::Nanos, ServerError> {
 /// Does a process run, other than as one that ended and was not reaped?
 fn runs(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
-        stat.rsplit_once(") ")
-            .is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
     })
 }
 
 /// A process and all that it started.
 fn tree(pid: u32) -> Vec<u32> {
-    let children = fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .filter_map(|entry| {
-            let child: u32 = entry.file_name().to_str()?.parse().ok()?;
-            let stat = fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
-            let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?;
-            (parent == pid.to_string()).then_some(child)
-        });
+    let children = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        let child: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
+        let parent = stat.rsplit_once(") ")?.1.split(' ').nth(1)?;
+        (parent == pid.to_string()).then_some(child)
+    });
     std::iter::once(pid).chain(children).collect()
 }
 
@@ -159,18 +155,11 @@ fn a_setting_that_the_server_refuses_is_named_by_the_server() {
         let root = tempfile::tempdir().unwrap();
         let spec = spec(&build, root.path().join("x"), &[("no_such_setting", "1")]);
         // MySQL and MariaDB read the file as they initialise, PostgreSQL when it starts.
-        let error = Instance::create(spec)
-            .and_then(|mut server| start(&mut server))
-            .unwrap_err();
+        let error = Instance::create(spec).and_then(|mut server| start(&mut server)).unwrap_err();
         let text = error.to_string();
         let first = text.lines().nth(1).unwrap_or_default();
         assert!(first.contains("no_such_setting"), "{text}");
-        assert!(
-            error
-                .log_tail()
-                .iter()
-                .any(|line| line.contains("no_such_setting"))
-        );
+        assert!(error.log_tail().iter().any(|line| line.contains("no_such_setting")));
     }
 }
 
@@ -181,7 +170,7 @@ fn settings_reach_the_server_and_several_run_at_once() {
     for build in newest() {
         let setting = match build.dbms {
             Dbms::Mysql | Dbms::Mariadb => ("max_connections", "nonsense"),
-            Dbms::Postgres | Dbms::Sqlite | Dbms::Other => ("shared_buffers", "nonsense"),
+            _ => ("shared_buffers", "nonsense"),
         };
         for copy in 1..=2 {
             let directory = root.path().join(format!("{}-{copy}", build.id()));
@@ -190,18 +179,13 @@ fn settings_reach_the_server_and_several_run_at_once() {
             running.push(server);
         }
         let wrong = spec(&build, root.path().join("wrong"), &[setting]);
-        let error = Instance::create(wrong)
-            .and_then(|mut server| start(&mut server))
-            .unwrap_err();
+        let error = Instance::create(wrong).and_then(|mut server| start(&mut server)).unwrap_err();
         assert!(
             error.to_string().contains(setting.0) || error.to_string().contains("max-connections"),
             "{error}"
         );
     }
-    let pids: Vec<u32> = running
-        .iter()
-        .flat_map(|server| tree(server.pid().unwrap()))
-        .collect();
+    let pids: Vec<u32> = running.iter().flat_map(|server| tree(server.pid().unwrap())).collect();
     assert!(running.iter().all(Instance::is_alive));
     drop(running);
     assert!(all_end(&pids), "a dropped instance left a process");
@@ -226,7 +210,7 @@ fn signal(server: &Instance, signal: rustix::process::Signal) {
 fn two_different_builds_run_at_once_each_with_files_of_its_own() {
     let builds = newest();
     let [one, two, ..] = builds.as_slice() else {
-        eprintln!("skipped: fewer than two builds");
+        testkit::skipped("fewer than two builds");
         return;
     };
     let root = tempfile::tempdir().unwrap();
@@ -239,10 +223,8 @@ fn two_different_builds_run_at_once_each_with_files_of_its_own() {
     assert!(servers.iter().all(Instance::is_alive));
     let sockets: Vec<PathBuf> = servers.iter().map(Instance::endpoint_socket).collect();
     assert_ne!(sockets[0].parent(), sockets[1].parent());
-    let programs: Vec<PathBuf> = servers
-        .iter()
-        .map(|server| server.mapped().unwrap().program)
-        .collect();
+    let programs: Vec<PathBuf> =
+        servers.iter().map(|server| server.mapped().unwrap().program).collect();
     assert_ne!(programs[0], programs[1]);
     for server in &mut servers {
         // No file of the host is read, whoever wrote one.
@@ -257,10 +239,7 @@ fn two_different_builds_run_at_once_each_with_files_of_its_own() {
 #[test]
 fn a_crash_is_told_with_its_signal_and_its_log_and_core_are_kept() {
     let maximum = rustix::process::getrlimit(rustix::process::Resource::Core).maximum;
-    let limit = rustix::process::Rlimit {
-        current: maximum,
-        maximum,
-    };
+    let limit = rustix::process::Rlimit { current: maximum, maximum };
     rustix::process::setrlimit(rustix::process::Resource::Core, limit).unwrap();
     for build in newest() {
         let root = tempfile::tempdir().unwrap();
@@ -271,7 +250,7 @@ fn a_crash_is_told_with_its_signal_and_its_log_and_core_are_kept() {
         until_dead(&server);
         let error = server.stop(LIMIT).unwrap_err();
         let text = error.to_string();
-        assert!(matches!(error, ServerError::Died { .. }), "{text}");
+        assert!(matches!(error.fault(), Some(Fault::Died(_))), "{text}");
         // Killed by it, or after it caught it and told its log.
         let told = ["signal: 11 (SIGSEGV)", "after it caught signal 11"];
         assert!(told.iter().any(|words| text.contains(words)), "{text}");
@@ -325,11 +304,7 @@ fn myrocks_starts_where_there_is_its_plugin_and_is_refused_elsewhere() {
         }
         let root = tempfile::tempdir().unwrap();
         let directory = root.path().join("x");
-        let mut spec = spec(
-            &build,
-            directory.clone(),
-            &[("rocksdb_block_cache_size", "32M")],
-        );
+        let mut spec = spec(&build, directory.clone(), &[("rocksdb_block_cache_size", "32M")]);
         spec.engine = model::Engine::Myrocks;
         match Instance::create(spec) {
             Err(ServerError::NoEngine(missing)) => {
@@ -339,8 +314,9 @@ fn myrocks_starts_where_there_is_its_plugin_and_is_refused_elsewhere() {
             created => {
                 let mut server = created.unwrap();
                 start(&mut server).unwrap();
-                let [tables, engine] = server.files().data else {
-                    panic!("{:?}", server.files());
+                let files = server.files();
+                let [tables, engine] = files.data.as_slice() else {
+                    panic!("{files:?}");
                 };
                 assert_eq!(*tables, "ib");
                 assert!(server.layout().data().join(engine).is_dir());
@@ -357,42 +333,33 @@ fn victim() {
         return;
     };
     let dbms = directory.file_name().unwrap().to_str().unwrap();
-    let build = newest()
-        .into_iter()
-        .find(|build| build.dbms.name() == dbms)
-        .unwrap();
+    let build = newest().into_iter().find(|build| build.dbms.name() == dbms).unwrap();
     let mut server = Instance::create(spec(&build, directory, &[])).unwrap();
     start(&mut server).unwrap();
+    if std::env::var_os(FROZEN).is_some() {
+        server.freeze().unwrap();
+    }
     let socket = server.endpoint_socket();
-    println!(
-        "\npid {} {}",
-        server.pid().unwrap(),
-        socket.parent().unwrap().display()
-    );
+    println!("\npid {} {}", server.pid().unwrap(), socket.parent().unwrap().display());
     std::thread::sleep(Duration::from_mins(10));
 }
 
 /// Starts a second process of this program that starts a server, kills it with SIGKILL, and returns the
 /// server's processes and socket directory.
-fn kill_a_victim(directory: &Path) -> (Vec<u32>, PathBuf) {
-    let mut victim = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "victim", "--nocapture"])
-        .env(VICTIM, directory)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+fn kill_a_victim(directory: &Path, frozen: bool) -> (Vec<u32>, PathBuf) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "victim", "--nocapture"]).env(VICTIM, directory);
+    if frozen {
+        command.env(FROZEN, "yes");
+    }
+    let mut victim = command.stdout(Stdio::piped()).spawn().unwrap();
     let output = BufReader::new(victim.stdout.take().unwrap());
     let said = output
         .lines()
         .map_while(Result::ok)
         .find_map(|line| line.strip_prefix("pid ").map(str::to_owned));
-    let pids = said
-        .as_deref()
-        .and_then(|said| said.split_once(' ')?.0.parse().ok())
-        .map(tree);
-    let ran = pids
-        .as_ref()
-        .is_some_and(|pids| pids.iter().take(1).all(|&server| runs(server)));
+    let pids = said.as_deref().and_then(|said| said.split_once(' ')?.0.parse().ok()).map(tree);
+    let ran = pids.as_ref().is_some_and(|pids| pids.iter().take(1).all(|&server| runs(server)));
     // Before anything can fail here: nothing else would end it.
     victim.kill().unwrap();
     victim.wait().unwrap();
@@ -407,19 +374,65 @@ fn a_killed_backslide_leaves_no_server_and_the_sweep_removes_its_socket() {
     for build in newest() {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path().join(build.dbms.name());
-        let (pids, socket) = kill_a_victim(&directory);
+        let (pids, socket) = kill_a_victim(&directory, false);
         assert!(all_end(&pids), "{} outlived its backslide", build.id());
         assert!(socket.exists());
         let swept = sweep(root.path());
         // The kernel was quicker; where it was not, the server stopped when asked.
-        assert!(
-            swept.iter().all(|s| s.how != HowEnded::StillThere),
-            "{swept:?}"
-        );
+        assert!(swept.iter().all(|s| s.how != HowEnded::StillThere), "{swept:?}");
         assert!(!socket.exists());
         // The next trial takes the directory over.
         let mut server = Instance::create(spec(&build, directory, &[])).unwrap();
         start(&mut server).unwrap();
         server.stop(LIMIT).unwrap();
+    }
+}
+
+#[test]
+fn a_server_that_a_killed_backslide_left_frozen_is_ended_by_the_sweep() {
+    for build in newest() {
+        let root = tempfile::tempdir().unwrap();
+        let (pids, socket) = kill_a_victim(&root.path().join(build.dbms.name()), true);
+        let swept = sweep(root.path());
+        assert!(swept.iter().all(|s| s.how != HowEnded::StillThere), "{swept:?}");
+        assert!(all_end(&pids), "{} outlived its backslide", build.id());
+        assert!(!socket.exists());
+    }
+}
+
+/// Clock ticks of CPU that these processes have used.
+fn ticks(pids: &[u32]) -> u64 {
+    let of = |pid: &u32| -> u64 {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let fields = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
+        fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
+    };
+    pids.iter().map(of).sum()
+}
+
+#[test]
+fn a_frozen_server_uses_no_cpu_and_stops_cleanly_when_it_is_asked() {
+    for build in newest() {
+        let root = tempfile::tempdir().unwrap();
+        let mut server = Instance::create(spec(&build, root.path().join("x"), &[])).unwrap();
+        start(&mut server).unwrap();
+        let pids = tree(server.pid().unwrap());
+        for _ in 0..20 {
+            server.freeze().unwrap();
+            let before = ticks(&pids);
+            std::thread::sleep(Duration::from_millis(20));
+            assert_eq!(ticks(&pids), before, "{} ran while it was frozen", build.id());
+            server.thaw().unwrap();
+        }
+        server.freeze().unwrap();
+        server.stop(LIMIT).unwrap();
+        assert!(all_end(&pids));
+        assert!(matches!(server.freeze(), Err(FreezeError::NotStarted)));
+        // One that is killed while it is frozen ends too.
+        start(&mut server).unwrap();
+        let pids = tree(server.pid().unwrap());
+        server.freeze().unwrap();
+        server.kill();
+        assert!(all_end(&pids));
     }
 }

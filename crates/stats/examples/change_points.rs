@@ -13,15 +13,10 @@ use stats::{Series, analyse};
 fn main() -> Result<(), Box<dyn Error>> {
     let margin: f64 = std::env::args().nth(1).ok_or("which margin?")?.parse()?;
     let lines: Vec<String> = stdin().lines().collect::<Result<_, _>>()?;
-    let rows: Vec<Vec<&str>> = lines
-        .iter()
-        .map(|line| line.split('\t').collect())
-        .collect();
+    let rows: Vec<Vec<&str>> = lines.iter().map(|line| line.split('\t').collect()).collect();
     for campaign in rows.chunk_by(|a, b| a.first() == b.first()) {
-        let series: Vec<Series> = campaign
-            .iter()
-            .map(|row| series(row, margin))
-            .collect::<Result<_, _>>()?;
+        let series: Vec<Series> =
+            campaign.iter().map(|row| series(row, margin)).collect::<Result<_, _>>()?;
         for (row, found) in campaign.iter().zip(analyse(&series)) {
             for change in found.changes {
                 let direction = if change.ratio > 1.0 { "up" } else { "down" };

@@ -6,26 +6,26 @@ use model::{Cell, Comparison, Direction, MetricId, Outcome, Reason, RunData, Ver
 
 use crate::conditions;
 use crate::drift::Drift;
+use crate::error::CompareError;
 use crate::estimate::Estimate;
 use crate::family::Priors;
 use crate::fdr::adjust;
-use crate::grid::{Grid, Place, Round, Row, is_broken, logs};
+use crate::grid::{Grid, MetricRow, Place, Round, is_broken, logs};
+use crate::levels::{FEWEST_ROUNDS, LEVEL};
 use crate::looks::{p_among, tail_among};
 use crate::moderate::Prior;
-use crate::options::{CompareError, Options};
+use crate::options::Options;
 use crate::paired::{Paired, ratio_of};
 use crate::robust::{hodges_lehmann, outlying, sign_flip};
 use crate::rounding::Rounding;
 use crate::slices::SlicePairs;
 use crate::student::Quantiles;
-use crate::verdict::{
-    Evidence, FEWEST_ROUNDS, LEVEL, Rule, higher_is_better, judge, log_margin, magnitude,
-};
+use crate::verdict::{Evidence, Rule, higher_is_better, judge, log_margin, magnitude};
 
 /// Compares every system of the run with the base.
 ///
 /// The result is ordered by system as the plan lists them, then by step, then by metric as the
-/// run has them. Rules, all of `docs/methodology.md`:
+/// run has them. Rules, all of `docs/statistics.md`:
 /// - a round is complete for a cell when both systems have a value in it; only complete rounds
 ///   count, and each yields one log ratio;
 /// - two values of which either is zero, negative or not a number have no ratio, and the cell is
@@ -55,16 +55,10 @@ pub fn compare(data: &RunData, options: &Options) -> Result<Vec<Comparison>, Com
         priors: Priors::of(&grid, data),
         rounding: Rounding::of(data),
         grid,
-        rule: Rule {
-            q_limit: options.q,
-            looks: options.looks_at(data),
-            quantiles: &quantiles,
-        },
+        rule: Rule { q_limit: options.q, looks: options.looks_at(data), quantiles: &quantiles },
     };
     let candidates = data.info.plan.systems.iter().filter(|s| s.name != base);
-    Ok(candidates
-        .flat_map(|candidate| question.answer(&candidate.name))
-        .collect())
+    Ok(candidates.flat_map(|candidate| question.answer(&candidate.name)).collect())
 }
 
 /// All that a comparison is made from.
@@ -85,7 +79,7 @@ struct Draft {
     evidence: Option<Evidence>,
 }
 
-/// A comparison that a verdict is due for, and what it is judged by.
+/// A comparison that needs a verdict, and its evidence.
 type Judged<'a> = (&'a mut Comparison, Evidence);
 
 impl Question<'_> {
@@ -97,12 +91,7 @@ impl Question<'_> {
             .filter_map(|(place, row)| self.draft(place, row, candidate, differs.as_ref()))
             .collect();
         let mut families: HashMap<Option<MetricId>, Vec<Judged<'_>>> = HashMap::new();
-        for Draft {
-            comparison,
-            evidence,
-            ..
-        } in &mut drafts
-        {
+        for Draft { comparison, evidence, .. } in &mut drafts {
             if let Some(evidence) = *evidence {
                 let steps = &self.grid.steps;
                 let decides = steps.decides(comparison.ordinal, &comparison.metric);
@@ -122,7 +111,7 @@ impl Question<'_> {
     fn draft(
         &self,
         place: &Place<'_>,
-        row: &Row<'_>,
+        row: &MetricRow<'_>,
         candidate: &str,
         differs: Option<&Reason>,
     ) -> Option<Draft> {
@@ -155,11 +144,7 @@ impl Question<'_> {
         } else {
             comparison.verdict = Verdict::Incomparable(without_ratio(&comparison, &rounds));
         }
-        Some(Draft {
-            is_asked: row.is_asked,
-            comparison,
-            evidence,
-        })
+        Some(Draft { is_asked: row.is_asked, comparison, evidence })
     }
 
     /// Why a system has no value in any complete round; whether it has one in another.
@@ -186,7 +171,7 @@ impl Question<'_> {
         }
     }
 
-    /// Fills in ratio, interval and what they rest on; yields the evidence where a verdict is due.
+    /// Fills in ratio, interval and evidence; returns the evidence if a verdict is due.
     fn measure_change(
         &self,
         comparison: &mut Comparison,
@@ -206,9 +191,7 @@ impl Question<'_> {
         let estimate = Estimate::of(paired, prior)?
             .with_error_from(slices.map_or(0.0, |slices| slices.error))
             .with_rounding(self.rounding.error(&comparison.metric, rounds));
-        let Rule {
-            looks, quantiles, ..
-        } = self.rule;
+        let Rule { looks, quantiles, .. } = self.rule;
         let interval = estimate.interval(tail_among(looks, paired.rounds, LEVEL), quantiles);
         comparison.low = interval.map(|(low, _)| ratio_of(low));
         comparison.high = interval.map(|(_, high)| ratio_of(high));
@@ -242,7 +225,7 @@ impl Question<'_> {
     }
 }
 
-/// What the slice pairs of all rounds are worth; `None` where a round has none.
+/// The precision of the slice pairs of all rounds; `None` if a round has none.
 fn slice_pairs(rounds: &[Round]) -> Option<SlicePairs> {
     if rounds.iter().any(|round| round.slices.is_empty()) {
         return None;
@@ -267,35 +250,26 @@ fn judge_family(family: Vec<Judged<'_>>, rule: &Rule<'_>) {
 fn without_family(comparison: &Comparison) -> Verdict {
     Verdict::Inconclusive(match rule(&comparison.metric).0 {
         Direction::Neither => Reason::NotJudged,
-        Direction::Higher | Direction::Lower => Reason::TooFewRounds {
-            have: comparison.rounds,
-            need: FEWEST_ROUNDS,
-        },
+        Direction::Higher | Direction::Lower => {
+            Reason::TooFewRounds { have: comparison.rounds, need: FEWEST_ROUNDS }
+        }
     })
 }
 
-/// Why rounds are not compared of which a value has no ratio.
+/// The reason why rounds without a ratio are not compared.
 fn without_ratio(comparison: &Comparison, rounds: &[Round]) -> Reason {
     if fell_to_zero(&comparison.metric, rounds) {
-        return Reason::FellToZero {
-            rounds: comparison.rounds,
-        };
+        return Reason::FellToZero { rounds: comparison.rounds };
     }
     let of_base = rounds.iter().find_map(|round| {
         let is_broken = [round.base, round.candidate].map(is_broken);
         is_broken.contains(&true).then_some(is_broken[0])
     });
-    let broken = if of_base == Some(true) {
-        &comparison.base
-    } else {
-        &comparison.system
-    };
-    Reason::NoRatio {
-        system: broken.clone(),
-    }
+    let broken = if of_base == Some(true) { &comparison.base } else { &comparison.system };
+    Reason::NoRatio { system: broken.clone() }
 }
 
-/// Is nothing left of what the base has, in as many rounds as a verdict needs, where more is better?
+/// Has the candidate fallen to zero in as many rounds as a verdict needs, where more is better?
 fn fell_to_zero(metric: &MetricId, rounds: &[Round]) -> bool {
     let falls = |round: &Round| !is_broken(round.base) && round.candidate == 0.0;
     rounds.len() >= FEWEST_ROUNDS as usize
@@ -325,10 +299,7 @@ fn blank(cell: &Cell, base: &str, candidate: &str, rounds: u32) -> Comparison {
         rounds,
         pairs: Vec::new(),
         q_value: None,
-        verdict: Verdict::Inconclusive(Reason::TooFewRounds {
-            have: rounds,
-            need: FEWEST_ROUNDS,
-        }),
+        verdict: Verdict::Inconclusive(Reason::TooFewRounds { have: rounds, need: FEWEST_ROUNDS }),
         magnitude: None,
         evidence: None,
     }

@@ -1,8 +1,8 @@
-//! What must be equal before numbers are put beside each other.
+//! Conditions for comparing numbers.
 
 use std::collections::BTreeSet;
 
-use model::{Reason, RunData, RunInfo, SqlSpec, SqlWork, TrialRecord, WorkloadSpec};
+use model::{Fact, Reason, RunData, RunInfo, SqlSpec, Step, TrialRecord};
 
 /// A system of a run, by name.
 pub(crate) type Of<'a> = (&'a RunData, &'a str);
@@ -27,9 +27,8 @@ pub fn of_runs(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
         let (cpus, memory) = (host.shape.cpus, host.shape.memory.0);
         format!("{}: {cpus} × {}, {memory} bytes", host.name, host.cpu_model)
     };
-    of_names(base, candidate)
-        .or_else(|| differ("host", machine(here), machine(there)))
-        .or_else(|| {
+    of_names(base, candidate).or_else(|| differ("host", machine(here), machine(there))).or_else(
+        || {
             // Too long to be told, and `backslide show` has both.
             let same = same_work(base, candidate);
             (!same).then(|| Reason::Different {
@@ -37,10 +36,11 @@ pub fn of_runs(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
                 base: base.id.0.clone(),
                 candidate: candidate.id.0.clone(),
             })
-        })
+        },
+    )
 }
 
-/// A reason where their workloads have different names; of imported runs that is what they were imported under.
+/// A reason if their workloads have different names; imported runs have the name of their import.
 fn of_names(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
     let [left, right] = [base, candidate].map(|run| run.plan.workload.name());
     let remedy = if base.is_imported() && candidate.is_imported() {
@@ -57,25 +57,26 @@ fn of_names(base: &RunInfo, candidate: &RunInfo) -> Option<Reason> {
 
 /// Have both runs the same scale and steps, as far as any value can show it?
 ///
-/// Runs of earlier versions are stored with what bears on nothing: steps after the last result, and of
-/// imported runs how long each step was measured.
+/// Runs of earlier versions are stored with what bears on nothing: steps after the last result.
 fn same_work(base: &RunInfo, candidate: &RunInfo) -> bool {
-    let (WorkloadSpec::Sql(left), WorkloadSpec::Sql(right)) =
-        (&base.plan.workload, &candidate.plan.workload)
-    else {
-        return base.plan.workload == candidate.plan.workload;
-    };
-    let (mut left, mut right) = (up_to_last_result(left), up_to_last_result(right));
-    if base.is_imported() && candidate.is_imported() {
-        without_seconds(&mut left);
-        without_seconds(&mut right);
-        // A scale that one of them does not state is not another one.
-        if left.tables.is_empty() || right.tables.is_empty() {
-            left.tables.clear();
-            right.tables.clear();
-        }
+    let (left, right) = (&base.plan.workload, &candidate.plan.workload);
+    if let (Some(left), Some(right)) = (left.sql(), right.sql()) {
+        return up_to_last_result(left) == up_to_last_result(right);
     }
-    left == right
+    let (Some(left), Some(right)) = (left.imported(), right.imported()) else {
+        return left == right;
+    };
+    // A scale that one of them does not state is not another one.
+    let one_is_silent = left.scales.is_empty() || right.scales.is_empty();
+    let steps = |run: &RunInfo| -> Vec<_> {
+        let steps = run.plan.steps.iter();
+        let known =
+            |step: &Step| (step.id.clone(), step.test.clone(), step.group.clone(), step.clients);
+        steps.map(known).collect()
+    };
+    left.compat == right.compat
+        && (one_is_silent || left.scales == right.scales)
+        && steps(base) == steps(candidate)
 }
 
 /// What ran before a result bears on it, such as a warm-up; what ran after the last does not.
@@ -87,25 +88,12 @@ fn up_to_last_result(spec: &SqlSpec) -> SqlSpec {
     spec
 }
 
-/// Of imported steps, the record has how long they were measured.
-fn without_seconds(spec: &mut SqlSpec) {
-    for step in &mut spec.steps {
-        if let SqlWork::Run(run) = &mut step.work {
-            run.seconds = 0;
-        }
-    }
-}
-
 /// A reason where two things that must be equal are not.
 pub(crate) fn differ(what: &str, base: String, candidate: String) -> Option<Reason> {
-    (base != candidate).then(|| Reason::Different {
-        what: what.to_owned(),
-        base,
-        candidate,
-    })
+    (base != candidate).then(|| Reason::Different { what: what.to_owned(), base, candidate })
 }
 
-/// A reason where what both say in their trials is not one and the same; none where one of them says
+/// A reason if the facts of their trials differ; none if one of them states
 /// nothing.
 fn different(
     what: &str,
@@ -121,7 +109,7 @@ fn different(
     })
 }
 
-/// What a system says in its completed trials, which are those that have values.
+/// The facts of a system's completed trials, which have values.
 fn said_by((data, system): Of<'_>, of: fn(&TrialRecord) -> Option<&str>) -> BTreeSet<&str> {
     let trials = data.trials.iter().filter(|trial| trial.system == system);
     let completed = trials.filter(|trial| trial.outcome.is_completed());
@@ -134,18 +122,11 @@ fn listed(all: BTreeSet<&str>) -> String {
 
 /// Versions encrypt differently, and that is theirs; whether they do is not.
 fn tls(trial: &TrialRecord) -> Option<&str> {
-    said(trial, "TLS").map(|tls| if tls == "off" { tls } else { "on" })
+    trial.provenance.get(&Fact::Tls).map(|tls| if tls == "off" { tls } else { "on" })
 }
 
 fn transport(trial: &TrialRecord) -> Option<&str> {
-    said(trial, "transport")
-}
-
-/// What a trial says of itself under this name.
-fn said<'a>(trial: &'a TrialRecord, name: &str) -> Option<&'a str> {
-    let mut all = trial.provenance.iter();
-    all.find(|(known, _)| known == name)
-        .map(|(_, value)| value.as_str())
+    trial.provenance.get(&Fact::Transport)
 }
 
 #[cfg(test)]

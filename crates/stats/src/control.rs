@@ -1,4 +1,4 @@
-//! What the A/A control says about the false alarms of a run.
+//! False alarms of a run, from its A/A control.
 
 use model::{Comparison, Reason, Verdict};
 
@@ -7,9 +7,7 @@ use model::{Comparison, Reason, Verdict};
 pub struct ControlSummary {
     /// Cells that were judged: regressed, improved, unchanged, or too noisy to say.
     pub cells: u32,
-    /// How many of them said regressed.
     pub regressed: u32,
-    /// How many of them said improved.
     pub improved: u32,
 }
 
@@ -33,10 +31,7 @@ pub const fn is_judged(verdict: &Verdict) -> bool {
     match verdict {
         Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => true,
         Verdict::Inconclusive(reason) => {
-            matches!(
-                reason,
-                Reason::TooNoisy { .. } | Reason::FewSlices | Reason::Drifting { .. }
-            )
+            matches!(reason, Reason::TooNoisy { .. } | Reason::FewSlices | Reason::Drifting { .. })
         }
         Verdict::Incomparable(_) => verdict.is_regression(),
     }
@@ -57,18 +52,14 @@ pub fn rates_of_control(comparisons: &[Comparison], control: &str) -> ControlSum
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::run_of;
+    use crate::tests::fixture::run_of;
     use crate::{Options, compare};
 
     #[test]
     fn only_judged_cells_of_the_control_count() {
         let quiet = [100.0, 80.0, 100.0];
         let alarm = [100.0, 80.0, 120.0];
-        let data = run_of(
-            &["base", "other", "control"],
-            "rate",
-            &[quiet, quiet, alarm],
-        );
+        let data = run_of(&["base", "other", "control"], "rate", &[quiet, quiet, alarm]);
         let found = compare(&data, &Options::default()).unwrap();
         let few = rates_of_control(&found, "control");
         assert_eq!(few.cells, 1);
@@ -76,11 +67,7 @@ mod tests {
         let data = run_of(&["base", "other", "control"], "rate", &[alarm; 3]);
         let found = compare(&data, &Options::default()).unwrap();
         let alarmed = rates_of_control(&found, "control");
-        let expected = ControlSummary {
-            cells: 1,
-            regressed: 0,
-            improved: 1,
-        };
+        let expected = ControlSummary { cells: 1, regressed: 0, improved: 1 };
         assert_eq!(alarmed, expected);
         assert_eq!(alarmed.false_alarms(), Some(1.0));
 

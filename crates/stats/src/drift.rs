@@ -2,8 +2,8 @@
 
 use model::Reason;
 
+use crate::levels::LEVEL;
 use crate::paired::{Paired, ratio_of};
-use crate::verdict::{Evidence, LEVEL};
 
 /// From the middle of the first third of a window to that of the last is two thirds of it. The middle of the next
 /// window is a whole window away from the middle of this one.
@@ -12,33 +12,29 @@ const TO_THE_NEXT: f64 = 1.5;
 /// How the log ratio of two systems changes from the first to the last third of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Drift {
-    /// Mean over the rounds.
     change: f64,
 }
 
 impl Drift {
-    /// From the drift of each round; `None` unless it is certain that there is one (paired t-test at 5 %).
+    /// From the drift of each round; `None` without a certain drift (paired t-test at 5 %).
     pub(crate) fn of(rounds: &[f64]) -> Option<Self> {
         let paired = Paired::of(rounds)?;
         let is_certain = paired.p_value()? <= LEVEL;
-        is_certain.then_some(Self {
-            change: paired.mean,
-        })
+        is_certain.then_some(Self { change: paired.mean })
     }
 
     /// If the drift goes on as it is, would the next window change the verdict? It would where the log ratio comes to
     /// lie on another side of the margin.
-    pub(crate) fn unsettles(self, evidence: &Evidence) -> bool {
+    pub(crate) fn unsettles(self, now: f64, margin: f64) -> bool {
         let side = |log: f64| {
-            if log > evidence.margin {
+            if log > margin {
                 1
-            } else if log < -evidence.margin {
+            } else if log < -margin {
                 -1
             } else {
                 0
             }
         };
-        let now = evidence.estimate.paired.mean;
         side(now) != side(now + TO_THE_NEXT * self.change)
     }
 
@@ -58,8 +54,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixture::{cell, empty_run};
-    use crate::simulation::normal;
+    use crate::tests::fixture::{cell, empty_run};
+    use crate::tests::simulation::normal;
     use crate::{Options, compare};
 
     /// Four rounds of a step: the log ratio and its drift in each, and the base's own drift, which both share.
@@ -87,8 +83,7 @@ mod tests {
 
     fn with_drift(logs: [f64; 4], drift: f64) -> Vec<(f64, f64)> {
         let each = logs.iter().enumerate();
-        each.map(|(at, log)| (*log, drift + 0.001 * at as f64))
-            .collect()
+        each.map(|(at, log)| (*log, drift + 0.001 * at as f64)).collect()
     }
 
     #[test]
@@ -120,7 +115,7 @@ mod tests {
         assert!(reason.to_string().starts_with("not steady"), "{reason}");
     }
 
-    /// Of so many simulated cells with four rounds, how many are withheld. The log ratio over the window and its drift
+    /// The number of withheld cells among simulated ones with four rounds. The log ratio over the window and its drift
     /// have this truth and this scatter.
     fn withheld(cells: u32, (ratio, drift): (f64, f64), scatter: f64) -> u32 {
         let mut rng = Rng::new(11);

@@ -7,7 +7,6 @@ use crate::student::{Quantiles, two_sided_p};
 /// The mean log ratio of a cell with two rounds at least, and its spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
-    /// The rounds.
     pub(crate) paired: Paired,
     /// Standard deviation of a round's log ratio: that of the rounds, moderated; at least [`LEAST_SD`].
     pub(crate) sd: f64,
@@ -18,19 +17,14 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    /// From the rounds alone where there is no prior; `None` with a single round.
+    /// From the rounds alone without a prior; `None` with a single round.
     pub(crate) fn of(paired: Paired, prior: Option<&Prior>) -> Option<Self> {
         let own = paired.sd?;
         let (sd, prior_df) = prior.map_or((own, 0.0), |prior| {
             let (variance, prior_df) = prior.moderate(own * own, paired.df());
             (variance.sqrt(), prior_df)
         });
-        Some(Self {
-            paired,
-            sd: sd.max(LEAST_SD),
-            prior_df,
-            is_rounded: false,
-        })
+        Some(Self { paired, sd: sd.max(LEAST_SD), prior_df, is_rounded: false })
     }
 
     /// The same with a standard error of at least this.
@@ -41,18 +35,13 @@ impl Estimate {
 
     /// The same with a standard error of at least this, which is that of rounded values.
     pub(crate) fn with_rounding(self, least: f64) -> Self {
-        Self {
-            is_rounded: least > self.error(),
-            ..self.with_error_from(least)
-        }
+        Self { is_rounded: least > self.error(), ..self.with_error_from(least) }
     }
 
-    /// Degrees of freedom of the standard deviation.
     pub(crate) fn df(&self) -> f64 {
         self.paired.df() + self.prior_df
     }
 
-    /// Standard error of the mean.
     pub(crate) fn error(&self) -> f64 {
         self.sd / f64::from(self.paired.rounds).sqrt()
     }
@@ -94,11 +83,7 @@ mod tests {
         let (low, _) = plain.interval(0.025, &quantiles).unwrap();
         assert!((low - paired.interval(0.95).unwrap().0).abs() < 1e-9);
         // All others scatter ten times as much.
-        let family = Family {
-            variances: vec![(6.7e-5, 3.0); 20],
-            cells: 20,
-            df: 60.0,
-        };
+        let family = Family { variances: vec![(6.7e-5, 3.0); 20], cells: 20, df: 60.0 };
         let prior = Prior::fit(&family).unwrap();
         let moderated = Estimate::of(paired, Some(&prior)).unwrap();
         assert!(moderated.sd > 5.0 * plain.sd);

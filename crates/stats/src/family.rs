@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 
-use model::{RunData, System};
+use model::{RunData, StepClass, System};
 
-use crate::class::Class;
-use crate::grid::{Grid, Place, Round, Row, logs};
+use crate::grid::{Grid, MetricRow, Place, Round, logs};
 use crate::moderate::{Family, Prior};
 use crate::paired::Paired;
 use crate::slices;
 
-/// Each system is put beside so many of those that follow it in the plan. With fewer systems these
+/// The number of following systems in the plan that each system is paired with. With fewer systems these
 /// are all pairs; with hundreds, looking at all would take longer than it tells.
 const NEIGHBOURS: usize = 8;
 
@@ -18,11 +17,10 @@ const NEIGHBOURS: usize = 8;
 /// of log ratios.
 const OF_A_START: f64 = 0.005;
 
-/// What is expected of the variances of a run: by metric and class of step, apart for those in slices.
+/// The expected variances of a run: by metric and class of step, apart for those in slices.
 pub(crate) struct Priors(HashMap<Which, Prior>);
 
-/// Which family.
-type Which = (usize, Class, bool);
+type Which = (usize, StepClass, bool);
 
 impl Priors {
     /// From all pairs of systems, whichever of them is the base: so a comparison and its reverse
@@ -34,17 +32,16 @@ impl Priors {
             let family = families.entry(which(place, row, data)).or_default();
             add(family, row, &plan.systems);
         }
-        let fitted = families
-            .into_iter()
-            .filter_map(|(which, family)| Some((which, Prior::fit(&family)?)));
+        let fitted =
+            families.into_iter().filter_map(|(which, family)| Some((which, Prior::fit(&family)?)));
         Self(fitted.collect())
     }
 
-    /// What is expected of a cell of a row that has these rounds; `None` where its family is too small.
+    /// The expected variance of a cell with these rounds; `None` if its family is too small.
     pub(crate) fn of_cell(
         &self,
         place: &Place<'_>,
-        row: &Row<'_>,
+        row: &MetricRow<'_>,
         rounds: &[Round],
         data: &RunData,
     ) -> Option<Prior> {
@@ -53,20 +50,20 @@ impl Priors {
     }
 }
 
-fn which(place: &Place<'_>, row: &Row<'_>, data: &RunData) -> Which {
+fn which(place: &Place<'_>, row: &MetricRow<'_>, data: &RunData) -> Which {
     let (ordinal, step, metric) = place;
-    let class = Class::of(&data.info.plan.workload, *ordinal, step);
+    let class = data.class_of(*ordinal, step);
     (*metric, class, row.is_sliced())
 }
 
-/// What a cell's variance is divided by, so that it can be put beside those of its family; 1 without slices.
+/// The divisor that makes a cell's variance comparable within its family; 1 without slices.
 ///
 /// How much a round's mean scatters by what its own slices do is known of each step, and differs by a factor of
 /// hundred between them. What is left is alike: a variance beyond what slices and starts explain (a prior whose
 /// mean follows a covariate: Sartor et al. 2006, *Intensity-based hierarchical Bayes method improves testing for
 /// differentially expressed genes in microarray experiments*, BMC Bioinformatics 7:538). `None` where slices are
 /// missing.
-fn unit(row: &Row<'_>, rounds: &[Round]) -> Option<f64> {
+fn unit(row: &MetricRow<'_>, rounds: &[Round]) -> Option<f64> {
     if !row.is_sliced() {
         return Some(1.0);
     }
@@ -75,7 +72,7 @@ fn unit(row: &Row<'_>, rounds: &[Round]) -> Option<f64> {
 }
 
 /// Adds the cells of one step.
-fn add(family: &mut Family, row: &Row<'_>, systems: &[System]) {
+fn add(family: &mut Family, row: &MetricRow<'_>, systems: &[System]) {
     let present: Vec<&System> = systems.iter().filter(|s| row.has(&s.name)).collect();
     let before = family.variances.len();
     let mut is_paired = vec![false; present.len()];

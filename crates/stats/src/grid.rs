@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{Cell, MetricId, RunData, StepId, Unit, drift_of};
+use model::{Cell, MetricId, RunData, StepId, Unit, describe, metrics};
 
 use crate::options::Options;
 use crate::paired::log_ratio;
@@ -19,17 +19,15 @@ type Slices = BTreeMap<u32, BTreeMap<u32, f64>>;
 /// All values of the run, by step and metric.
 pub(crate) struct Grid<'a> {
     pub(crate) steps: Steps<'a>,
-    /// In the order in which comparisons are listed.
-    pub(crate) rows: BTreeMap<Place<'a>, Row<'a>>,
+    /// In the order of the listed comparisons.
+    pub(crate) rows: BTreeMap<Place<'a>, MetricRow<'a>>,
 }
 
-/// All values of one step and metric.
-pub(crate) struct Row<'a> {
+pub(crate) struct MetricRow<'a> {
     /// The first of them, for what they share.
     pub(crate) first: &'a Cell,
     /// Is it asked for? Others are judged with it, or tell how much the metric scatters.
     pub(crate) is_asked: bool,
-    /// By system.
     values: HashMap<&'a str, Values>,
     /// By system; empty for steps without slices.
     slices: HashMap<&'a str, Slices>,
@@ -37,7 +35,6 @@ pub(crate) struct Row<'a> {
     drifts: HashMap<&'a str, BTreeMap<u32, f64>>,
 }
 
-/// The values of one system.
 #[derive(Default)]
 struct Values {
     by_round: BTreeMap<u32, f64>,
@@ -45,16 +42,13 @@ struct Values {
     units: Vec<Unit>,
 }
 
-/// A round in which both systems have a value.
+/// A round with values of both systems.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Round {
-    /// Which.
     pub(crate) number: u32,
-    /// Value of the base.
     pub(crate) base: f64,
-    /// Value of the candidate.
     pub(crate) candidate: f64,
-    /// What counts of the log ratios of the slice pairs, in the order of time; empty without slices.
+    /// The counted log ratios of the slice pairs, in order; empty without slices.
     pub(crate) slices: Vec<f64>,
     /// How far the log ratio of the last third of the window is from that of the first; `None` where it is unknown.
     pub(crate) drift: Option<f64>,
@@ -67,7 +61,7 @@ impl<'a> Grid<'a> {
     pub(crate) fn of(data: &'a RunData, options: &Options) -> Self {
         let mut places: HashMap<&MetricId, usize> = HashMap::new();
         let mut found: HashMap<(&StepId, &MetricId), Place<'_>> = HashMap::new();
-        let mut rows: BTreeMap<Place<'_>, Row<'_>> = BTreeMap::new();
+        let mut rows: BTreeMap<Place<'_>, MetricRow<'_>> = BTreeMap::new();
         let steps = Steps::of(data);
         let is_asked = |cell: &Cell| steps.selects(&options.metrics, cell);
         let has_say = |cell: &&Cell| is_asked(cell) || steps.decides(cell.ordinal, &cell.metric);
@@ -79,7 +73,7 @@ impl<'a> Grid<'a> {
             let place = *places.entry(&cell.metric).or_insert(next);
             let place = (cell.ordinal, &cell.step, place);
             found.insert((&cell.step, &cell.metric), place);
-            let row = rows.entry(place).or_insert_with(|| Row {
+            let row = rows.entry(place).or_insert_with(|| MetricRow {
                 first: cell,
                 is_asked: is_asked(cell),
                 values: HashMap::new(),
@@ -107,17 +101,14 @@ impl<'a> Grid<'a> {
 
     fn add_drifts(&mut self, data: &'a RunData) {
         let mut known: HashMap<(&StepId, &str), Vec<&Cell>> = HashMap::new();
-        let ids = [MetricId::DRIFT_RATE, MetricId::DRIFT_SERVER_CPU];
+        let ids: Vec<&str> = metrics().filter_map(|metric| metric.drift).collect();
         for cell in &data.cells {
             if ids.contains(&cell.metric.0.as_str()) {
-                known
-                    .entry((&cell.step, &cell.metric.0))
-                    .or_default()
-                    .push(cell);
+                known.entry((&cell.step, &cell.metric.0)).or_default().push(cell);
             }
         }
         for row in self.rows.values_mut() {
-            let drift = drift_of(&row.first.metric);
+            let drift = describe(&row.first.metric).and_then(|metric| metric.drift);
             let cells = drift.and_then(|id| known.get(&(&row.first.step, id)));
             for cell in cells.into_iter().flatten() {
                 let of_system = row.drifts.entry(&cell.system).or_default();
@@ -127,7 +118,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-impl Row<'_> {
+impl MetricRow<'_> {
     /// Does any round have a value of this system?
     pub(crate) fn has(&self, system: &str) -> bool {
         self.values.contains_key(system)
@@ -138,7 +129,7 @@ impl Row<'_> {
         !self.slices.is_empty()
     }
 
-    /// The units of both, where these are not one and the same: then there is no ratio.
+    /// The units of both if they differ, so that no ratio exists.
     pub(crate) fn different_units(&self, base: &str, candidate: &str) -> Option<[String; 2]> {
         let sides = [base, candidate].map(|system| {
             let values = self.values.get(system);
@@ -153,7 +144,7 @@ impl Row<'_> {
         all.any(|unit| unit != first).then(|| sides.map(names))
     }
 
-    /// The rounds in which both have a value, in their order.
+    /// The rounds with values of both, in order.
     pub(crate) fn complete_rounds(&self, base: &str, candidate: &str) -> Vec<Round> {
         let (Some(of_base), Some(of_candidate)) =
             (self.values.get(base), self.values.get(candidate))
@@ -165,9 +156,7 @@ impl Row<'_> {
             Some((*round, *of_base, *of_candidate))
         });
         let both: Vec<(u32, f64, f64)> = both.collect();
-        let pairs = both
-            .iter()
-            .map(|(round, ..)| self.slice_pairs(*round, base, candidate));
+        let pairs = both.iter().map(|(round, ..)| self.slice_pairs(*round, base, candidate));
         let counting = slices::counting(pairs.collect());
         let drift = |round: u32, system: &str| self.drifts.get(system)?.get(&round).copied();
         let rounds = both.into_iter().zip(counting);
@@ -191,9 +180,7 @@ impl Row<'_> {
             return Vec::new();
         };
         let pairs = of_base.iter();
-        pairs
-            .filter_map(|(pair, b)| Some(log_ratio(*b, *of_candidate.get(pair)?)))
-            .collect()
+        pairs.filter_map(|(pair, b)| Some(log_ratio(*b, *of_candidate.get(pair)?))).collect()
     }
 }
 
@@ -203,7 +190,7 @@ impl Round {
         self.base == 0.0 && self.candidate == 0.0
     }
 
-    /// ln(candidate / base): where there are slices, the mean of what counts of their pairs.
+    /// ln(candidate / base): with slices, the mean of their counted pairs.
     pub(crate) fn log(&self) -> f64 {
         mean(&self.slices).unwrap_or_else(|| self.log_of_windows())
     }
@@ -219,7 +206,7 @@ pub(crate) fn is_broken(value: f64) -> bool {
     !(value.is_finite() && value > 0.0)
 }
 
-/// The log ratios of rounds; `None` where a value has no ratio, or where there is no round.
+/// The log ratios of rounds; `None` if a value has no ratio, or without rounds.
 pub(crate) fn logs(rounds: &[Round]) -> Option<Vec<f64>> {
     let whole = |round: &Round| !is_broken(round.base) && !is_broken(round.candidate);
     (!rounds.is_empty() && rounds.iter().all(whole))

@@ -2,22 +2,19 @@
 
 use model::Comparison;
 
+use crate::levels::CONFIDENCE;
 use crate::paired::Paired;
 use crate::summary::{geometric_mean, max, mean, median, min};
-use crate::verdict::CONFIDENCE;
 
 /// The ratios of a group of tests of one candidate to the base.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupSummary {
     /// Tests that have a ratio.
     pub tests: u32,
-    /// The smallest ratio.
     pub min: f64,
-    /// The largest.
     pub max: f64,
-    /// The arithmetic mean: what the published tables call average.
+    /// The arithmetic mean: the average of the published tables.
     pub average: f64,
-    /// The middle one.
     pub median: f64,
     /// The geometric mean, the only one that does not depend on which side is the base.
     pub geometric_mean: f64,
@@ -73,7 +70,7 @@ fn means_of_rounds(comparisons: &[&Comparison]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::run_of;
+    use crate::tests::fixture::run_of;
     use crate::{Options, compare};
 
     /// One comparison: its ratio in each round.

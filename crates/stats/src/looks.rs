@@ -1,15 +1,15 @@
-//! Looking at a run after each of its rounds: what that costs, and when to stop.
+//! Looks at a run after each round: their cost, and when to stop.
 
 use model::{Comparison, Plan, Reason, Verdict};
 
-use crate::options::CompareError;
+use crate::error::CompareError;
+use crate::levels::FEWEST_ROUNDS;
 use crate::student::{z_critical, z_tail};
-use crate::verdict::FEWEST_ROUNDS;
 
 /// A number of rounds that is not fixed: after `min` of them the run is looked at after each, and
 /// it ends as soon as everything is decided, with `max` at the latest.
 ///
-/// Who looks often finds something by chance. So each look gets a part of the error only, and all
+/// Repeated looks inflate false positives. So each look gets only a part of the error, and all
 /// of them together no more than one look would have: the spending function of O'Brien & Fleming's
 /// type (Lan & `DeMets` 1983, *Discrete sequential boundaries for clinical trials*, Biometrika
 /// 70(3)). They take the sum of what the rounds say for a Brownian motion `B(t)`, `t` the share of
@@ -24,7 +24,7 @@ pub struct Looks {
     max: u32,
 }
 
-/// What is to be done after a look.
+/// The decision after a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Another round.
@@ -45,7 +45,7 @@ impl Looks {
     /// From `min` to `max` rounds.
     ///
     /// # Errors
-    /// When there is no round, or when the most are fewer than the fewest.
+    /// Without rounds, or if the maximum is below the minimum.
     pub const fn new(min: u32, max: u32) -> Result<Self, CompareError> {
         if min == 0 || max < min {
             return Err(CompareError::BadLooks { min, max });
@@ -90,11 +90,7 @@ impl Looks {
         });
         let undecided = open.count() as u32;
         if done >= self.max {
-            if undecided == 0 {
-                Next::Decided
-            } else {
-                Next::Exhausted { undecided }
-            }
+            if undecided == 0 { Next::Decided } else { Next::Exhausted { undecided } }
         } else if done < self.min || undecided > 0 {
             Next::GoOn { undecided }
         } else {
@@ -130,7 +126,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixture::run_of;
+    use crate::tests::fixture::run_of;
     use crate::{Options, compare};
 
     #[test]
@@ -156,7 +152,7 @@ mod tests {
             .filter(|_| {
                 let mut sum = 0.0;
                 (1..=12_u32).any(|round| {
-                    sum += crate::simulation::normal(&mut rng);
+                    sum += crate::tests::simulation::normal(&mut rng);
                     let z: f64 = sum / f64::from(round).sqrt();
                     round >= 3 && p_among(looks, round, 2.0 * z_tail(z.abs())) <= 0.05
                 })
@@ -194,10 +190,9 @@ mod tests {
         assert_eq!(looks.next(2, &fallen(2)), Next::GoOn { undecided: 1 });
         assert!(fallen(3)[0].verdict.fell_to_zero());
         assert_eq!(looks.next(3, &fallen(3)), Next::Decided);
-        // A round in which the trial failed is over and tells nothing.
+        // A round with a failed trial is over and gives no evidence.
         let mut data = run_of(&["a", "b"], "rate", &[[5.0, 0.0]; 3]);
-        data.cells
-            .retain(|cell| cell.system != "b" || cell.round != 2);
+        data.cells.retain(|cell| cell.system != "b" || cell.round != 2);
         let found = compare(&data, &Options::default()).unwrap();
         assert_eq!(looks.next(3, &found), Next::GoOn { undecided: 1 });
     }

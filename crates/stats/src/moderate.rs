@@ -1,4 +1,4 @@
-//! What the cells of a family tell about the variance of each of them.
+//! Moderates the variance of each cell by its family.
 
 use statrs::function::gamma::ln_gamma;
 
@@ -7,8 +7,8 @@ use crate::summary::median;
 /// Families of fewer cells tell too little: then each cell has its own variance only.
 const SMALLEST_FAMILY: u32 = 6;
 
-/// What `d0` is before a family is looked at: log-normal around this. In runs of MySQL, MariaDB, PostgreSQL and
-/// SQLite (docs/methodology.md §4) the moments of Smyth 2004 give 2 to infinity, more than half of them above 10.
+/// The prior of `d0`: log-normal around this. In runs of MySQL, MariaDB, PostgreSQL and
+/// SQLite (docs/statistics.md, Families) the moments of Smyth 2004 give 2 to infinity, more than half of them above 10.
 const USUAL_DF: f64 = 6.0;
 
 /// Standard deviation of the logarithm of `d0`: nineteen of twenty are within a factor of four of the usual one.
@@ -39,12 +39,11 @@ pub(crate) struct Family {
     pub(crate) df: f64,
 }
 
-/// What is expected of a variance before its cell is looked at.
+/// The prior of a variance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Prior {
     /// How many degrees of freedom that expectation is worth.
     df: f64,
-    /// The variance that is expected.
     variance: f64,
     /// Degrees of freedom of the whole family.
     total: f64,
@@ -61,11 +60,7 @@ impl Prior {
     /// comes out anywhere between 2 and infinity for the same truth. So both are those of the largest likelihood,
     /// and `d0` has a distribution of its own beforehand: cells by the dozen say more than it, a handful less.
     pub(crate) fn fit(family: &Family) -> Option<Self> {
-        let found: Vec<f64> = family
-            .variances
-            .iter()
-            .map(|(variance, _)| *variance)
-            .collect();
+        let found: Vec<f64> = family.variances.iter().map(|(variance, _)| *variance).collect();
         let middle = median(&found)?;
         let varying = above(&family.variances, SMALLEST_SHARE * middle);
         let enough = SMALLEST_FAMILY as usize * found.len();
@@ -81,20 +76,13 @@ impl Prior {
         });
         let df = log_df.exp();
         let variance = middle * likelihood.log_variance(df, log_variance).exp();
-        let prior = Self {
-            df,
-            variance,
-            total: weight * degrees(&varying),
-        };
+        let prior = Self { df, variance, total: weight * degrees(&varying) };
         (variance.is_finite() && variance > 0.0).then_some(prior)
     }
 
-    /// The same of variances that are so many times as large.
+    /// The same for variances multiplied by a factor.
     pub(crate) fn times(&self, factor: f64) -> Self {
-        Self {
-            variance: self.variance * factor,
-            ..*self
-        }
+        Self { variance: self.variance * factor, ..*self }
     }
 
     /// The variance of a cell in the light of its family, `(d0·s0² + d·s²) / (d0 + d)`, and how
@@ -106,7 +94,7 @@ impl Prior {
     }
 }
 
-/// The variances that are not below a limit; what is no number is not.
+/// The variances of at least a limit; NaN is left out.
 fn above(variances: &[(f64, f64)], limit: f64) -> Vec<(f64, f64)> {
     let is_above = |(variance, _): &&(f64, f64)| variance.total_cmp(&limit).is_ge();
     variances.iter().filter(is_above).copied().collect()
@@ -121,17 +109,14 @@ fn degrees(variances: &[(f64, f64)]) -> f64 {
 struct Likelihood {
     /// Sum of squares of a cell, `d·s²`, and `d`.
     cells: Vec<(f64, f64)>,
-    /// All pairs of systems are more cells than there are independent ones: what one of them counts.
+    /// The weight of one pair of systems: there are more pairs than independent cells.
     weight: f64,
 }
 
 impl Likelihood {
     fn of(variances: &[(f64, f64)], unit: f64, weight: f64) -> Self {
         let cells = variances.iter();
-        Self {
-            cells: cells.map(|(v, df)| (df * v / unit, *df)).collect(),
-            weight,
-        }
+        Self { cells: cells.map(|(v, df)| (df * v / unit, *df)).collect(), weight }
     }
 
     /// The logarithm of the expected variance under which the cells are likeliest, for a given `d0`; the search
@@ -158,7 +143,7 @@ impl Likelihood {
         log
     }
 
-    /// The logarithm of the likelihood of a prior times what `d0` is worth beforehand, but for a constant.
+    /// The logarithm of the likelihood of a prior times the prior of `d0`, except for a constant.
     fn of_prior(&self, log_df: f64, log_variance: f64) -> f64 {
         let df = log_df.exp();
         let expected = df * log_variance.exp();
@@ -204,7 +189,7 @@ mod tests {
     use model::Rng;
 
     use super::*;
-    use crate::simulation::normal;
+    use crate::tests::simulation::normal;
 
     fn family(variances: &[f64]) -> Family {
         Family {
@@ -228,48 +213,26 @@ mod tests {
             Prior::fit(&family).unwrap()
         };
         for (found, df, variance) in [
-            (
-                of(&[3.0; 8], &[[e, 1.0 / e]; 4].concat(), 8),
-                6.861,
-                1.225_23,
-            ),
+            (of(&[3.0; 8], &[[e, 1.0 / e]; 4].concat(), 8), 6.861, 1.225_23),
             (of(&[3.0; 8], &[2.0; 8], 8), 9.773, 2.0),
             (
-                of(
-                    &[3.0, 3.0, 2.0, 3.0, 5.0, 3.0],
-                    &[0.1, 0.4, 1.0, 2.0, 7.0, 50.0],
-                    6,
-                ),
+                of(&[3.0, 3.0, 2.0, 3.0, 5.0, 3.0], &[0.1, 0.4, 1.0, 2.0, 7.0, 50.0], 6),
                 2.438,
                 1.416_97,
             ),
-            // Twelve pairs of systems, of which six are independent.
-            (
-                of(&[3.0; 12], &[[1.0, 4.0, 0.3, 2.0, 0.7, 9.0]; 2].concat(), 6),
-                5.696,
-                1.869_32,
-            ),
+            // Twelve pairs of systems, six of them independent.
+            (of(&[3.0; 12], &[[1.0, 4.0, 0.3, 2.0, 0.7, 9.0]; 2].concat(), 6), 5.696, 1.869_32),
         ] {
             assert!((found.df / df - 1.0).abs() < 2e-3, "{found:?} {df}");
-            assert!(
-                (found.variance / variance - 1.0).abs() < 1e-3,
-                "{found:?} {variance}"
-            );
+            assert!((found.variance / variance - 1.0).abs() < 1e-3, "{found:?} {variance}");
         }
     }
 
     #[test]
     fn a_cell_is_drawn_to_its_family_and_none_knows_more_than_all() {
-        let prior = Prior {
-            df: 6.0,
-            variance: 2.0,
-            total: 24.0,
-        };
+        let prior = Prior { df: 6.0, variance: 2.0, total: 24.0 };
         assert_eq!(prior.moderate(5.0, 3.0), (3.0, 6.0));
-        let narrow = Prior {
-            total: 8.0,
-            ..prior
-        };
+        let narrow = Prior { total: 8.0, ..prior };
         assert_eq!(narrow.moderate(5.0, 3.0), (3.0, 5.0));
         assert_eq!(prior.times(2.0).moderate(4.0, 3.0), (4.0, 6.0));
     }
@@ -303,20 +266,14 @@ mod tests {
                 };
                 let alone = of(&varying);
                 let with = of(&[&varying[..], &vec![nothing; zeros]].concat());
-                assert!(
-                    (with.df / alone.df - 1.0).abs() < 0.02,
-                    "{with:?} {alone:?}"
-                );
+                assert!((with.df / alone.df - 1.0).abs() < 0.02, "{with:?} {alone:?}");
                 let variance = with.variance / alone.variance;
                 assert!((variance - 1.0).abs() < 0.01, "{with:?} {alone:?}");
                 assert!((with.total - alone.total).abs() < 1e-9);
             }
         }
         // Five that vary are too few, however many do not.
-        assert_eq!(
-            Prior::fit(&family(&[1.0, 2.0, 1.0, 2.0, 1.0, 0.0, 0.0])),
-            None
-        );
+        assert_eq!(Prior::fit(&family(&[1.0, 2.0, 1.0, 2.0, 1.0, 0.0, 0.0])), None);
     }
 
     #[test]
@@ -333,9 +290,7 @@ mod tests {
         let mut rng = Rng::new(21);
         let mut chi = |df: u32| -> f64 { (0..df).map(|_| normal(&mut rng).powi(2)).sum() };
         // σ² = d0·s0²/χ²(d0) with d0 = 6 and s0² = 4; s² = σ²·χ²(3)/3.
-        let drawn: Vec<f64> = (0..5000)
-            .map(|_| 6.0 * 4.0 / chi(6) * chi(3) / 3.0)
-            .collect();
+        let drawn: Vec<f64> = (0..5000).map(|_| 6.0 * 4.0 / chi(6) * chi(3) / 3.0).collect();
         let prior = Prior::fit(&family(&drawn)).unwrap();
         assert!((4.5..8.0).contains(&prior.df), "{prior:?}");
         assert!((3.7..4.3).contains(&prior.variance), "{prior:?}");

@@ -1,30 +1,18 @@
-//! What a comparison is asked for, and what is wrong with the question.
+//! The options of a comparison, and their errors.
 
 use std::collections::BTreeMap;
 
 use model::{MetricId, RunData, describe};
 
+use crate::error::CompareError;
 use crate::looks::Looks;
-use crate::selected::Steps;
+use crate::selected::{Selection, Steps};
 
-/// Which metrics are compared.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Selection {
-    /// Every metric that was measured.
-    #[default]
-    All,
-    /// The one that decides each step ([`model::WorkloadSpec::deciding_metric`]).
-    Deciding,
-    /// Only these; `response.p99` and the like mean that of what each step is about.
-    Only(Vec<MetricId>),
-}
-
-/// What is compared with what, and when a difference is called one.
+/// The base, the metrics and the margin of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Name of the base; `None` for the plan's.
     pub base: Option<String>,
-    /// Which metrics.
     pub metrics: Selection,
     /// The practical margin for every metric, as a fraction (0.02 is 2 %); `None` for each
     /// metric's own.
@@ -51,41 +39,15 @@ impl Default for Options {
     }
 }
 
-/// A comparison that cannot be made as it was asked for.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum CompareError {
-    /// The base is no system of the run.
-    #[error("this run has no system `{base}` to compare with; its systems are {}", .systems.join(", "))]
-    UnknownBase {
-        /// The name that was asked for.
-        base: String,
-        /// The names there are.
-        systems: Vec<String>,
-    },
-    /// A metric that does not exist and that the run does not have either.
-    #[error("there is no metric `{metric}`; nearest {}; `all` is every metric of the run", quoted(.nearest))]
-    UnknownMetric {
-        /// The id that was asked for.
-        metric: MetricId,
-        /// What may have been meant, the likeliest first.
-        nearest: Vec<String>,
-    },
-    /// The margin is negative or not a number.
-    #[error("the smallest effect worth calling must be a fraction of at least 0, not {0}")]
-    BadMargin(f64),
-    /// The limit of the q-value is not between 0 and 1.
-    #[error("the false-discovery rate must lie between 0 and 1, not {0}")]
-    BadRate(f64),
-    /// A run that ends before its first look.
-    #[error(
-        "rounds from {min} to {max}: the fewest must be at least 1 and the most no fewer than these"
-    )]
-    BadLooks {
-        /// The fewest rounds.
-        min: u32,
-        /// The most.
-        max: u32,
-    },
+/// Is every metric that is asked for one of the run, or one that it might have?
+///
+/// # Errors
+/// When there is no metric of that name.
+pub fn check(data: &RunData, selection: &Selection) -> Result<(), CompareError> {
+    match selection {
+        Selection::Only(metrics) => metrics.iter().try_for_each(|metric| known(metric, data)),
+        Selection::All | Selection::Deciding => Ok(()),
+    }
 }
 
 impl Options {
@@ -98,9 +60,7 @@ impl Options {
         if !(self.q > 0.0 && self.q < 1.0) {
             return Err(CompareError::BadRate(self.q));
         }
-        if let Selection::Only(metrics) = &self.metrics {
-            metrics.iter().try_for_each(|m| known(m, data))?;
-        }
+        check(data, &self.metrics)?;
         let plan = &data.info.plan;
         let base = self.base.as_deref().unwrap_or(&plan.base);
         if plan.system(base).is_some() {
@@ -128,23 +88,20 @@ impl Options {
 fn known(metric: &MetricId, data: &RunData) -> Result<(), CompareError> {
     let is_short = || {
         let mut steps = data.steps.iter();
-        steps.any(|step| metric.of_subject(&step.subject).is_some())
+        steps.any(|step| metric.of_subject(&step.subject.kind).is_some())
     };
     let is_measured = || data.cells.iter().any(|cell| cell.metric == *metric);
     if describe(metric).is_some() || is_short() || is_measured() {
         return Ok(());
     }
-    Err(CompareError::UnknownMetric {
-        metric: metric.clone(),
-        nearest: nearest(&metric.0, data),
-    })
+    Err(CompareError::UnknownMetric { metric: metric.clone(), nearest: nearest(&metric.0, data) })
 }
 
 /// Names that are offered at most for one that does not exist.
 const MOST_NAMES: usize = 4;
 
 /// The metrics of a run that `asked` may mean: those that others call so; else those that have it in their name, the shortest first, then
-/// those that are spelt most alike. Of what each step is about the short forms are offered.
+/// those with the nearest spelling. Metrics of a step's subject appear in their short form.
 fn nearest(asked: &str, data: &RunData) -> Vec<String> {
     let steps = Steps::of(data);
     let mut known: Vec<String> = data.cells.iter().map(|cell| steps.short_of(cell)).collect();
@@ -168,27 +125,19 @@ fn nearest(asked: &str, data: &RunData) -> Vec<String> {
     names
 }
 
-fn quoted(names: &[String]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    quoted.join(", ")
-}
-
 #[cfg(test)]
 mod tests {
-    use model::{Counts, StepId, StepInfo};
+    use model::{Counts, Step, StepId, Subject};
 
     use super::*;
-    use crate::fixture::{cell, run_of};
+    use crate::tests::fixture::{cell, run_of};
 
     #[test]
     fn a_wrong_question_says_what_would_be_right() {
         let data = run_of(&["a", "b"], "rate", &[[1.0, 2.0]]);
         let message = |options: Options| options.resolve(&data).unwrap_err().to_string();
         assert_eq!(
-            message(Options {
-                base: Some("c".into()),
-                ..Options::default()
-            }),
+            message(Options { base: Some("c".into()), ..Options::default() }),
             "this run has no system `c` to compare with; its systems are a, b"
         );
         assert_eq!(
@@ -200,11 +149,8 @@ mod tests {
         );
         for margin in [-0.1, f64::NAN, f64::INFINITY] {
             assert!(
-                message(Options {
-                    min_effect: Some(margin),
-                    ..Options::default()
-                })
-                .contains("fraction")
+                message(Options { min_effect: Some(margin), ..Options::default() })
+                    .contains("fraction")
             );
             assert!(
                 message(Options {
@@ -215,13 +161,7 @@ mod tests {
             );
         }
         for q in [0.0, 1.0, f64::NAN] {
-            assert!(
-                message(Options {
-                    q,
-                    ..Options::default()
-                })
-                .contains("between 0 and 1")
-            );
+            assert!(message(Options { q, ..Options::default() }).contains("between 0 and 1"));
         }
     }
 
@@ -237,31 +177,18 @@ mod tests {
         ] {
             data.cells.push(cell(1, "a", "s0", metric, 1.0));
         }
-        data.steps.push(StepInfo {
-            step: StepId::new("s0"),
-            ordinal: 0,
-            clients: 1,
-            subject: "get".into(),
-            counts: Counts::Operations,
-            target_rate: None,
-        });
+        let subject = Subject { kind: "get".into(), counts: Counts::Operations };
+        data.steps.push(Step::new(StepId::new("s0"), 0, 1, subject));
         let asked = |data: &RunData, metric: &str| {
             let metric = MetricId::new(metric);
-            let options = Options {
-                metrics: Selection::Only(vec![metric]),
-                ..Options::default()
-            };
+            let options = Options { metrics: Selection::Only(vec![metric]), ..Options::default() };
             options.resolve(data).err().map(|error| error.to_string())
         };
         assert_eq!(
             asked(&data, "p99").unwrap(),
             "there is no metric `p99`; nearest `service.p99`, `response.p99`, `service.begin.p99`; `all` is every metric of the run"
         );
-        assert!(
-            asked(&data, "cpu")
-                .unwrap()
-                .contains("nearest `server.cpu/o`;")
-        );
+        assert!(asked(&data, "cpu").unwrap().contains("nearest `server.cpu/o`;"));
         for metric in ["d/o", "r/o", "w/o"] {
             data.cells.push(cell(1, "a", "s0", metric, 1.0));
         }

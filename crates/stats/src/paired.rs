@@ -13,7 +13,7 @@ use crate::summary::median;
 /// nature, such as sizes of files, stay as certain as they are.
 pub(crate) const LEAST_SD: f64 = 1e-6;
 
-/// What the log ratios of the complete rounds say, by the paired t-test.
+/// The paired t-test of the complete rounds' log ratios.
 ///
 /// The unit is `d[r] = ln candidate[r] − ln base[r]`, one for each complete round: pairing takes
 /// out whatever a round's systems share (Student 1908, *The probable error of a mean*, Biometrika
@@ -23,7 +23,6 @@ pub(crate) const LEAST_SD: f64 = 1e-6;
 pub struct Paired {
     /// Complete rounds; at least one.
     pub rounds: u32,
-    /// Mean of the log ratios.
     pub mean: f64,
     /// Their sample standard deviation (n − 1), zero where they agree; `None` with a single round.
     pub sd: Option<f64>,
@@ -48,7 +47,6 @@ impl Paired {
         })
     }
 
-    /// Geometric mean of the ratios.
     pub fn ratio(&self) -> f64 {
         ratio_of(self.mean)
     }
@@ -79,28 +77,16 @@ impl Paired {
 /// ln(candidate / base) of two positive values: exactly minus the same of the two exchanged, and
 /// exactly the same when both are doubled.
 pub(crate) fn log_ratio(base: f64, candidate: f64) -> f64 {
-    let (small, large) = if base < candidate {
-        (base, candidate)
-    } else {
-        (candidate, base)
-    };
+    let (small, large) = if base < candidate { (base, candidate) } else { (candidate, base) };
     let quotient = large / small;
-    let log = if quotient.is_finite() {
-        quotient.ln()
-    } else {
-        large.ln() - small.ln()
-    };
+    let log = if quotient.is_finite() { quotient.ln() } else { large.ln() - small.ln() };
     if base < candidate { log } else { -log }
 }
 
 /// The ratio of a log ratio. Of two that are each other's negative, the one below 1 is exactly the
 /// inverse of the other.
 pub(crate) fn ratio_of(log: f64) -> f64 {
-    if log < 0.0 {
-        (-log).exp().recip()
-    } else {
-        log.exp()
-    }
+    if log < 0.0 { (-log).exp().recip() } else { log.exp() }
 }
 
 /// The sum, exactly the same in whichever order the values come, and exactly its negative when

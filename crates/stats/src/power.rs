@@ -1,8 +1,8 @@
 //! How many more rounds would decide a cell.
 
+use crate::levels::LEVEL;
 use crate::looks::{Looks, tail_among};
 use crate::student::{Quantiles, z_critical};
-use crate::verdict::LEVEL;
 
 /// Rounds beyond these are not worth planning.
 const MOST: u32 = 1000;
@@ -10,18 +10,15 @@ const MOST: u32 = 1000;
 /// The probability with which the rounds asked for shall decide, if the estimate is the truth.
 const POWER: f64 = 0.9;
 
-/// What is known of an undecided cell; all on the scale of logarithms.
+/// Facts about an undecided cell; all on the scale of logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Situation {
-    /// Complete rounds there are.
     pub rounds: u32,
-    /// Mean log ratio.
     pub mean: f64,
     /// Standard deviation of the log ratios, moderated where a family says more of it.
     pub sd: f64,
     /// Degrees of freedom that the family adds to those of the rounds; 0 without one.
     pub prior_df: f64,
-    /// The practical margin.
     pub margin: f64,
     /// The p-value that a change needs, adjusted for the other tests of its family.
     pub alpha: f64,
@@ -65,6 +62,13 @@ pub(crate) fn further_rounds_by(now: &Situation, quantiles: &Quantiles) -> Optio
     Some(enough)
 }
 
+/// The smallest change, as a part of the whole, that so many rounds find with probability 0.9 where the log ratios of
+/// rounds have this standard deviation, at 0.05 and without a look before the end.
+pub fn detectable(sd: f64, rounds: u32) -> f64 {
+    let t = Quantiles::default().t_critical(LEVEL / 2.0, f64::from(rounds.max(2) - 1));
+    ((t + z_critical(1.0 - POWER)) * sd / f64::from(rounds.max(2)).sqrt()).exp_m1()
+}
+
 fn decides(now: &Situation, rounds: u32, quantiles: &Quantiles) -> bool {
     if rounds < 2 {
         return false;
@@ -103,14 +107,7 @@ mod tests {
     fn agrees_with_a_textbook_sample_size() {
         // One-sample t-test, effect of one standard deviation, two-sided 5 %, power 90 %: n = 13
         // (Cohen 1988, table 2.4.1, as G*Power and R's `power.t.test` give it: 12.6).
-        let cohen = Situation {
-            rounds: 3,
-            mean: 1.0,
-            sd: 1.0,
-            margin: 0.0,
-            alpha: 0.05,
-            ..NOISY
-        };
+        let cohen = Situation { rounds: 3, mean: 1.0, sd: 1.0, margin: 0.0, alpha: 0.05, ..NOISY };
         assert_eq!(further_rounds(&cohen), Some(13 - 3));
     }
 
@@ -129,31 +126,25 @@ mod tests {
 
     #[test]
     fn a_family_saves_rounds_and_looking_costs_some() {
-        let plain = Situation {
-            mean: 0.06,
-            alpha: 0.001,
-            ..NOISY
-        };
-        let steadied = Situation {
-            prior_df: 20.0,
-            ..plain
-        };
-        let looked = Situation {
-            looks: Looks::new(3, 12).ok(),
-            ..steadied
-        };
+        let plain = Situation { mean: 0.06, alpha: 0.001, ..NOISY };
+        let steadied = Situation { prior_df: 20.0, ..plain };
+        let looked = Situation { looks: Looks::new(3, 12).ok(), ..steadied };
         let rounds = [plain, steadied, looked].map(|now| further_rounds(&now).unwrap());
         assert!(rounds[1] < rounds[0] && rounds[1] < rounds[2], "{rounds:?}");
+    }
+
+    #[test]
+    fn what_is_detectable_is_what_so_many_rounds_decide() {
+        // The textbook case above, the other way around: 13 rounds find one standard deviation.
+        assert!((detectable(1.0, 13).ln_1p() - 1.0).abs() < 0.05);
+        assert!(detectable(0.02, 16) < detectable(0.02, 4));
     }
 
     #[test]
     fn no_spread_needs_one_more_and_nonsense_none() {
         let quiet = Situation { sd: 0.0, ..NOISY };
         assert_eq!(further_rounds(&quiet), Some(1));
-        let broken = Situation {
-            sd: f64::NAN,
-            ..NOISY
-        };
+        let broken = Situation { sd: f64::NAN, ..NOISY };
         assert_eq!(further_rounds(&broken), None);
     }
 }

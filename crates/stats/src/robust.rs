@@ -1,4 +1,4 @@
-//! What does not lean on the normal distribution: the permutation test and the median of means,
+//! Statistics without the normal distribution: the permutation test and the median of means,
 //! beside the t-test and the mean.
 
 use crate::paired::sum;
@@ -42,9 +42,7 @@ pub fn sign_flip(logs: &[f64]) -> Option<f64> {
 /// The sums of all ways to set the signs.
 fn signed_sums(values: &[f64]) -> Vec<f64> {
     values.iter().fold(vec![0.0_f64], |sums, value| {
-        sums.iter()
-            .flat_map(|sum| [sum + value, sum - value])
-            .collect()
+        sums.iter().flat_map(|sum| [sum + value, sum - value]).collect()
     })
 }
 
@@ -117,11 +115,7 @@ fn place_of(value: f64) -> u64 {
 
 /// The double at a place.
 fn double_at(place: u64) -> f64 {
-    f64::from_bits(if place & SIGN == 0 {
-        !place
-    } else {
-        place & !SIGN
-    })
+    f64::from_bits(if place & SIGN == 0 { !place } else { place & !SIGN })
 }
 
 /// The rounds that pull the mean away from `centre` by more than its standard error: the outermost
@@ -156,9 +150,8 @@ mod tests {
 
     /// Darwin's maize, crossed less self-fertilised, in eighths of an inch (Fisher 1935, §17). In
     /// 863 of the 32,768 ways the sum is at least the 314 found, so the test gives 5.267 % (§21).
-    const MAIZE: [f64; 15] = [
-        49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0,
-    ];
+    const MAIZE: [f64; 15] =
+        [49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0];
 
     #[test]
     fn fishers_own_example() {

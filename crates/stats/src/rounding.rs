@@ -1,4 +1,4 @@
-//! What other tools print is as exact as its last digit.
+//! Output of other tools is as exact as its last digit.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ const SIGNIFICANT: usize = 12;
 /// The last digit of the values of an imported run.
 ///
 /// Published values are rounded, often to two or three digits, and three rounds that all say 0.009 agree in
-/// nothing but these. What is measured here has all the digits of a double.
+/// nothing but these. Values measured here have all the digits of a double.
 #[derive(Default)]
 pub(crate) struct Rounding<'a> {
     /// By metric, round and value. Two of the same value in a round have the coarser of their digits.
@@ -50,15 +50,13 @@ impl<'a> Rounding<'a> {
             let digit = self.digits.get(&(metric, round.number, value.to_bits()));
             digit.map_or(0.0, |digit| (digit / value).powi(2))
         };
-        let squares = rounds
-            .iter()
-            .map(|r| square(r, r.base) + square(r, r.candidate));
+        let squares = rounds.iter().map(|r| square(r, r.base) + square(r, r.candidate));
         let squares: Vec<f64> = squares.collect();
         (sum(&squares) / (12.0 * rounds.len() as f64)).sqrt()
     }
 }
 
-/// What was printed, as far as values show it.
+/// The printed numbers, as far as values show them.
 ///
 /// Import scales some values and divides others, which moves the last digit or hides it: reads per operation
 /// are 2 reads a second by 6886 operations. Multiplied again they are 2, and as exact as that. A value that
@@ -102,7 +100,7 @@ impl<'a> Printed<'a> {
         printed
     }
 
-    /// The last digit of what was printed, in the unit of the value.
+    /// The last printed digit, in the unit of the value.
     fn digit(&self, cell: &'a Cell) -> f64 {
         let digits = self.readings(cell).filter_map(|(reading, factor)| {
             // Zeros before the point are digits like others: a writer kept its 100 rows a second.
@@ -112,7 +110,7 @@ impl<'a> Printed<'a> {
         digits.fold(0.0, f64::max)
     }
 
-    /// The ways in which import can have made a value of a printed number, and by which factor.
+    /// The conversions from printed numbers to values, with their factors.
     fn readings(&self, cell: &'a Cell) -> impl Iterator<Item = (Reading<'a>, f64)> + use<'a> {
         let beside = |metric: &'a str| {
             let place = (cell.round, cell.system.as_str(), &cell.step, metric);

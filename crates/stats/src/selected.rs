@@ -2,67 +2,72 @@
 
 use std::collections::HashMap;
 
-use model::{Cell, MetricId, RunData};
+use model::{Cell, MetricId, RunData, Step};
 
-use crate::options::Selection;
+/// Which metrics are compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    #[default]
+    All,
+    /// The one that decides each step ([`model::Step::metric`]).
+    Deciding,
+    /// Only these; short forms such as `response.p99` mean each step's subject.
+    Only(Vec<MetricId>),
+}
 
-/// What is known of the steps of a run.
+/// Facts about the steps of a run.
 pub struct Steps<'a> {
-    /// Subject and deciding metric, by the step's place in the workload.
-    known: HashMap<u32, (&'a str, MetricId)>,
+    /// By their places in the workload.
+    known: HashMap<u32, &'a Step>,
 }
 
 impl<'a> Steps<'a> {
-    /// Of a run.
     pub fn of(data: &'a RunData) -> Self {
-        let workload = &data.info.plan.workload;
-        let steps = data.steps.iter();
-        let known = steps.map(|step| {
-            let known = (step.subject.as_str(), workload.deciding_metric(step));
-            (step.ordinal, known)
-        });
-        Self {
-            known: known.collect(),
-        }
+        Self { known: data.steps.iter().map(|step| (step.ordinal, step)).collect() }
     }
 
     /// Does a metric decide the step at this place? Throughput does where nothing is known of the step.
     pub(crate) fn decides(&self, ordinal: u32, metric: &MetricId) -> bool {
         match self.known.get(&ordinal) {
-            Some((_, deciding)) => deciding == metric,
+            Some(step) => step.metric == *metric,
             None => metric.0 == MetricId::RATE,
         }
     }
 
     /// Is this value asked for?
     pub fn selects(&self, selection: &Selection, cell: &Cell) -> bool {
+        self.asks_for(selection, cell.ordinal, &cell.metric)
+    }
+
+    /// Is this metric of the step at this place asked for?
+    pub fn asks_for(&self, selection: &Selection, ordinal: u32, metric: &MetricId) -> bool {
         match selection {
             Selection::All => true,
-            Selection::Deciding => self.decides(cell.ordinal, &cell.metric),
-            Selection::Only(metrics) => metrics.iter().any(|asked| self.means(asked, cell)),
+            Selection::Deciding => self.decides(ordinal, metric),
+            Selection::Only(all) => all.iter().any(|asked| self.is_of(asked, ordinal, metric)),
         }
     }
 
     /// Is this value one of the metric that is asked for, by its whole name or its short one?
     pub fn means(&self, asked: &MetricId, cell: &Cell) -> bool {
-        *asked == cell.metric || self.is_short_for(asked, cell)
+        self.is_of(asked, cell.ordinal, &cell.metric)
     }
 
-    /// The name of a metric, short where it is that of what the step is about: `response.p99`.
+    /// The name of a metric, short for the step's subject: `response.p99`.
     pub(crate) fn short_of(&self, cell: &Cell) -> String {
         let short = || {
-            let (subject, _) = self.known.get(&cell.ordinal)?;
+            let subject = &self.known.get(&cell.ordinal)?.subject.kind;
             let (head, tail) = cell.metric.0.split_once(&format!(".{subject}."))?;
             Some(format!("{head}.{tail}"))
         };
         short().unwrap_or_else(|| cell.metric.0.clone())
     }
 
-    fn is_short_for(&self, asked: &MetricId, cell: &Cell) -> bool {
-        let subject = self.known.get(&cell.ordinal).map(|(subject, _)| *subject);
+    fn is_of(&self, asked: &MetricId, ordinal: u32, metric: &MetricId) -> bool {
+        let subject = self.known.get(&ordinal).map(|step| step.subject.kind.as_str());
         // Cheap, and true of every metric of the subject.
-        let subject = subject.filter(|subject| cell.metric.0.contains(subject));
-        let meant = subject.and_then(|subject| asked.of_subject(subject));
-        meant.is_some_and(|meant| meant == cell.metric)
+        let subject = subject.filter(|subject| metric.0.contains(subject));
+        let short = || subject.and_then(|subject| asked.of_subject(subject));
+        asked == metric || short().is_some_and(|meant| meant == *metric)
     }
 }

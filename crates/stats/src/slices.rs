@@ -7,25 +7,21 @@ use crate::summary::mean;
 /// count instead.
 const ONE_SIDED: f64 = 2.0;
 
-/// What counts of each round's pairs: values whose mean is the round's log ratio, and whose scatter says how
+/// The counted part of each round's pairs: values whose mean is the round's log ratio, and whose scatter says how
 /// sure it is. From the log ratios of the pairs, in the order of time, by round.
 ///
 /// Noise of a shared machine comes in bursts that are as long as some slices and meet the one system or the
 /// other. The mean of the middle half of the pairs (the interquartile mean) does not follow them. What a system
 /// does to itself, such as stalls, is on one side. Where there is so much of it that the mean of all pairs is
 /// surely another, that counts, with all of its scatter. A few stalls in a run are not told from noise that way:
-/// what is called unchanged must be so by whole windows, too.
+/// "unchanged" needs whole windows to agree, too.
 pub(crate) fn counting(rounds: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let steadied: Vec<Vec<f64>> = rounds.iter().map(|round| steadied(round)).collect();
     let (Some(all), Some(middle)) = (mean_of_rounds(&rounds), mean_of_rounds(&steadied)) else {
         return rounds;
     };
     let error = SlicePairs::of(&rounds).map_or(0.0, |pairs| pairs.error);
-    if (all - middle).abs() > ONE_SIDED * error {
-        rounds
-    } else {
-        steadied
-    }
+    if (all - middle).abs() > ONE_SIDED * error { rounds } else { steadied }
 }
 
 /// Values with the mean of the middle half of these, in their order; as they are where they are few or not
@@ -55,7 +51,7 @@ fn steadied(pairs: &[f64]) -> Vec<f64> {
     held.into_iter().map(drawn).collect()
 }
 
-/// The mean of what the rounds have as means; `None` where none has any.
+/// The mean of the rounds' means; `None` if none has one.
 fn mean_of_rounds(rounds: &[Vec<f64>]) -> Option<f64> {
     let means: Vec<f64> = rounds.iter().filter_map(|round| mean(round)).collect();
     Paired::of(&means).map(|rounds| rounds.mean)
@@ -66,10 +62,9 @@ fn centred(round: &[f64], mean: f64) -> Vec<f64> {
     round.iter().map(|log| log - mean).collect()
 }
 
-/// What slice pairs are worth, by themselves.
+/// The precision of slice pairs alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlicePairs {
-    /// Pairs there are.
     pub pairs: u32,
     /// How many independent ones would be worth as much.
     pub effective: f64,
@@ -81,9 +76,8 @@ pub struct SlicePairs {
 /// where a round has fewer than two.
 pub(crate) fn variance_of_round(rounds: &[&[f64]]) -> Option<f64> {
     let each = rounds.iter();
-    let centred: Option<Vec<Vec<f64>>> = each
-        .map(|round| Some(centred(round, mean(round)?)))
-        .collect();
+    let centred: Option<Vec<Vec<f64>>> =
+        each.map(|round| Some(centred(round, mean(round)?))).collect();
     let centred = centred?;
     let correlation = correlation_time(&centred);
     let variances: Option<Vec<f64>> = centred
@@ -118,11 +112,7 @@ impl SlicePairs {
         let squares: Vec<f64> = centred.iter().map(|round| squares(round)).collect();
         let variance = sum(&squares) / (pairs - 1.0);
         let effective = pairs / correlation_time(&centred);
-        Some(Self {
-            pairs: count as u32,
-            effective,
-            error: (variance / effective).sqrt(),
-        })
+        Some(Self { pairs: count as u32, effective, error: (variance / effective).sqrt() })
     }
 }
 
@@ -144,11 +134,8 @@ fn correlation_time(series: &[Vec<f64>]) -> f64 {
     if nothing_apart <= 0.0 {
         return 1.0;
     }
-    let positive: f64 = (0..longest)
-        .step_by(2)
-        .map(|lag| at(lag) + at(lag + 1))
-        .take_while(|two| *two > 0.0)
-        .sum();
+    let positive: f64 =
+        (0..longest).step_by(2).map(|lag| at(lag) + at(lag + 1)).take_while(|two| *two > 0.0).sum();
     (2.0 * positive / nothing_apart - 1.0).max(1.0)
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn t_critical(tail: f64, df: f64) -> f64 {
 /// Below this, [`t_critical`] does not ask the library.
 const SMALL_TAIL: f64 = 1e-6;
 
-/// A range of 355 halved so often is as narrow as the digits of a double.
+/// After this many halvings a range of 355 is as narrow as the digits of a double.
 const HALVINGS: u32 = 60;
 
 /// The value that a standard normal exceeds with probability `tail`.

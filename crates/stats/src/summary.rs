@@ -13,7 +13,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
-/// The sum over the number.
 pub fn mean(values: &[f64]) -> Option<f64> {
     let values = finite(values)?;
     let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -32,12 +31,10 @@ pub fn geometric_mean(values: &[f64]) -> Option<f64> {
     })
 }
 
-/// The smallest value.
 pub fn min(values: &[f64]) -> Option<f64> {
     finite(values)?.iter().copied().reduce(f64::min)
 }
 
-/// The largest value.
 pub fn max(values: &[f64]) -> Option<f64> {
     finite(values)?.iter().copied().reduce(f64::max)
 }

@@ -2,15 +2,14 @@
 
 use model::{Comparison, Verdict};
 
+use crate::levels::CONFIDENCE;
 use crate::paired::Paired;
-use crate::verdict::CONFIDENCE;
 
 /// On which side of 1 the ratio of candidate to base is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Certainly below, and by more than the margin.
     Below,
-    /// Within the margin.
     Near,
     /// Certainly above, and by more than the margin.
     Above,
@@ -18,23 +17,22 @@ pub enum Side {
     Unknown,
 }
 
-/// What the rounds say at one client count.
+/// The rounds' result at one client count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepPoint {
     /// Clients; more than zero.
     pub clients: u32,
-    /// What is concluded there.
+    /// The verdict there.
     pub side: Side,
     /// Complete rounds: (round, ln candidate − ln base).
     pub rounds: Vec<(u32, f64)>,
 }
 
 impl SweepPoint {
-    /// What a comparison says; `None` where it has no ratio.
+    /// The result of a comparison; `None` without a ratio.
     pub fn of(comparison: &Comparison) -> Option<Self> {
-        let ratio = comparison
-            .ratio
-            .filter(|r| r.is_finite() && *r > 0.0 && comparison.clients > 0)?;
+        let ratio =
+            comparison.ratio.filter(|r| r.is_finite() && *r > 0.0 && comparison.clients > 0)?;
         let side = match comparison.verdict {
             Verdict::Regressed | Verdict::Improved if ratio < 1.0 => Side::Below,
             Verdict::Regressed | Verdict::Improved => Side::Above,
@@ -80,9 +78,7 @@ impl SweepPoint {
 /// The candidate passes the base, or falls behind it, between two client counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
-    /// The lower client count.
     pub from: u32,
-    /// The higher one.
     pub to: u32,
     /// Does the ratio rise from below 1 to above it, as the clients become more?
     pub rises: bool,
@@ -130,16 +126,15 @@ pub enum Place {
 /// t(0.975, n−1)·s/√n, with both ends kept within the two counts.
 ///
 /// The sign of a mean alone makes no crossing: of two systems that are alike it is even odds at every
-/// count. So on either side of the certain counts an opposite mean is told as inconclusive, and only if
+/// count. So on either side of the certain counts an opposite mean is inconclusive, and only if
 /// it lasts to the end of the sweep; one that lies within the margin is not told at all.
 pub fn crossings(points: &[SweepPoint]) -> Vec<Crossing> {
     let usable = points.iter();
     let usable = usable.filter(|p| p.clients > 0 && !p.rounds.is_empty());
     let mut points: Vec<&SweepPoint> = usable.collect();
     points.sort_by_key(|p| p.clients);
-    let certain: Vec<usize> = (0..points.len())
-        .filter(|place| points[*place].is_certainly_above().is_some())
-        .collect();
+    let certain: Vec<usize> =
+        (0..points.len()).filter(|place| points[*place].is_certainly_above().is_some()).collect();
     let (Some(first), Some(last)) = (certain.first(), certain.last()) else {
         return Vec::new();
     };
@@ -150,20 +145,15 @@ pub fn crossings(points: &[SweepPoint]) -> Vec<Crossing> {
         (points[from].is_certainly_above()? != rises).then(|| found(&points[from..=to], rises))
     });
     let outer = undecided(&before).into_iter();
-    outer
-        .chain(between)
-        .chain(undecided(&points[*last..]))
-        .collect()
+    outer.chain(between).chain(undecided(&points[*last..])).collect()
 }
 
 /// The crossing on a stretch of counts whose two ends are certain and opposite.
 fn found(stretch: &[&SweepPoint], rises: bool) -> Crossing {
     let (from, to) = (stretch[0], stretch[stretch.len() - 1]);
     let rounds = complete(stretch);
-    let places: Vec<f64> = rounds
-        .iter()
-        .filter_map(|logs| place_of_round(stretch, logs, rises))
-        .collect();
+    let places: Vec<f64> =
+        rounds.iter().filter_map(|logs| place_of_round(stretch, logs, rises)).collect();
     let mean = Paired::of(&places).filter(|_| places.len() == rounds.len());
     let place = match mean {
         Some(mean) => Place::Found {
@@ -174,17 +164,9 @@ fn found(stretch: &[&SweepPoint], rises: bool) -> Crossing {
             }),
             rounds: mean.rounds,
         },
-        None => Place::Between {
-            crossing: places.len() as u32,
-            rounds: rounds.len() as u32,
-        },
+        None => Place::Between { crossing: places.len() as u32, rounds: rounds.len() as u32 },
     };
-    Crossing {
-        from: from.clients,
-        to: to.clients,
-        rises,
-        place,
-    }
+    Crossing { from: from.clients, to: to.clients, rises, place }
 }
 
 /// The crossing that may lie beyond a certain count: `outwards` begins with that count and goes on to
@@ -198,17 +180,11 @@ fn undecided(outwards: &[&SweepPoint]) -> Option<Crossing> {
     }
     let far = outwards.len() - lasting;
     let (near, far) = (*outwards.get(far.checked_sub(1)?)?, *outwards.get(far)?);
-    let (from, to) = if near.clients < far.clients {
-        (near, far)
-    } else {
-        (far, near)
-    };
+    let (from, to) = if near.clients < far.clients { (near, far) } else { (far, near) };
     let rises = (near.clients < far.clients) != inner;
     let pair = [from, to];
     let rounds = complete(&pair);
-    let crossing = rounds
-        .iter()
-        .filter(|logs| place_of_round(&pair, logs, rises).is_some());
+    let crossing = rounds.iter().filter(|logs| place_of_round(&pair, logs, rises).is_some());
     Some(Crossing {
         from: from.clients,
         to: to.clients,
@@ -223,10 +199,7 @@ fn undecided(outwards: &[&SweepPoint]) -> Option<Crossing> {
 /// The log ratios of each round that is complete at all these counts.
 fn complete(stretch: &[&SweepPoint]) -> Vec<Vec<f64>> {
     let rounds = stretch.first().map_or(&[][..], |p| p.rounds.as_slice());
-    rounds
-        .iter()
-        .filter_map(|(round, _)| stretch.iter().map(|p| p.log(*round)).collect())
-        .collect()
+    rounds.iter().filter_map(|(round, _)| stretch.iter().map(|p| p.log(*round)).collect()).collect()
 }
 
 /// Where a round crosses, as ln(clients); `None` where its two ends are not on opposite sides of 1.
@@ -237,9 +210,8 @@ fn place_of_round(stretch: &[&SweepPoint], logs: &[f64], rises: bool) -> Option<
         return None;
     }
     let parts = stretch.windows(2).zip(logs.windows(2));
-    let below: f64 = parts
-        .map(|(p, log)| (p[1].place() - p[0].place()) * share_below(log[0], log[1]))
-        .sum();
+    let below: f64 =
+        parts.map(|(p, log)| (p[1].place() - p[0].place()) * share_below(log[0], log[1])).sum();
     Some(stretch.first()?.place() + below)
 }
 
@@ -285,7 +257,5 @@ pub fn scale_up(from: &[(u32, f64)], to: &[(u32, f64)]) -> Option<ScaleUp> {
     })
 }
 
-#[cfg(test)]
-mod simulation;
 #[cfg(test)]
 mod tests;

@@ -4,29 +4,17 @@ use model::{Direction, Magnitude, Reason, Verdict};
 
 use crate::drift::Drift;
 use crate::estimate::Estimate;
+use crate::levels::FEWEST_STARTS;
 use crate::looks::Looks;
 use crate::power::{Situation, further_rounds_by};
 use crate::student::Quantiles;
 
-/// The confidence of every interval that is shown or judged by.
-pub(crate) const CONFIDENCE: f64 = 0.95;
-
-/// What is left of it, in the same words as the level of a test.
-pub(crate) const LEVEL: f64 = 0.05;
-
-/// Rounds below which no verdict is given: two agree by chance too easily.
-pub(crate) const FEWEST_ROUNDS: u32 = 3;
-
-/// Rounds below which nothing is said about less than [`START_EFFECT`].
-pub(crate) const FEWEST_STARTS: u32 = 4;
-
-/// What two copies of one server differ by after one start, and seldom after several: a fraction.
+/// The difference of two copies of one server after one start, and seldom after several: a fraction.
 const START_EFFECT: f64 = 0.02;
 
 /// A cell that a verdict is due for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
-    /// The rounds; at least [`FEWEST_ROUNDS`].
     pub(crate) estimate: Estimate,
     /// The 95 % interval of the mean log ratio; `None` where it is wider than any ratio.
     pub(crate) interval: Option<(f64, f64)>,
@@ -50,18 +38,17 @@ impl Evidence {
     }
 }
 
-/// What the evidence says, whichever way is better.
+/// The evidence's conclusion, regardless of the better direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Decision {
     /// Certainly different, and by more than the margin.
     Changed,
     /// Certainly within the margin.
     Unchanged,
-    /// Neither can be said.
     Undecided,
     /// One of the first two, but not if the window had been longer.
     Drifting(Drift),
-    /// One of the first two, but about less than what another start of the servers may change.
+    /// One of the first two, but below the effect of another start of the servers.
     TooFewStarts,
 }
 
@@ -75,9 +62,7 @@ pub(crate) enum Decision {
 /// window would say something else. A margin of nothing is kept by equality only, such as the same
 /// number of errors in every round.
 pub(crate) fn decide(evidence: &Evidence, q_value: f64, q_limit: f64) -> Decision {
-    let Evidence {
-        estimate, margin, ..
-    } = evidence;
+    let Evidence { estimate, margin, .. } = evidence;
     let size = estimate.paired.mean.abs();
     let few = estimate.paired.rounds < FEWEST_STARTS;
     let (decision, about) = if q_value <= q_limit && size > *margin {
@@ -89,7 +74,9 @@ pub(crate) fn decide(evidence: &Evidence, q_value: f64, q_limit: f64) -> Decisio
     };
     if few && about < log_margin(START_EFFECT) {
         Decision::TooFewStarts
-    } else if let Some(drift) = evidence.drift.filter(|drift| drift.unsettles(evidence)) {
+    } else if let Some(drift) =
+        evidence.drift.filter(|drift| drift.unsettles(estimate.paired.mean, *margin))
+    {
         Decision::Drifting(drift)
     } else {
         decision
@@ -114,10 +101,9 @@ pub(crate) fn judge(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Verdi
         Decision::Changed if (paired.mean > 0.0) == evidence.higher_is_better => Verdict::Improved,
         Decision::Changed => Verdict::Regressed,
         Decision::Unchanged => Verdict::Unchanged,
-        Decision::TooFewStarts => Verdict::Inconclusive(Reason::TooFewRounds {
-            have: paired.rounds,
-            need: FEWEST_STARTS,
-        }),
+        Decision::TooFewStarts => {
+            Verdict::Inconclusive(Reason::TooFewRounds { have: paired.rounds, need: FEWEST_STARTS })
+        }
         Decision::Drifting(drift) => Verdict::Inconclusive(drift.reason(paired.mean)),
         Decision::Undecided if evidence.is_within() => Verdict::Inconclusive(Reason::FewSlices),
         Decision::Undecided if evidence.estimate.is_rounded => {
@@ -131,11 +117,7 @@ pub(crate) fn judge(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Verdi
 
 /// The adjustment asks `p ≤ q_limit·p/q` of this cell, as long as its rank among the others stays.
 fn more_rounds(evidence: &Evidence, q_value: f64, rule: &Rule<'_>) -> Option<u32> {
-    let share = if q_value > 0.0 {
-        (evidence.p / q_value).min(1.0)
-    } else {
-        1.0
-    };
+    let share = if q_value > 0.0 { (evidence.p / q_value).min(1.0) } else { 1.0 };
     let estimate = &evidence.estimate;
     let situation = Situation {
         rounds: estimate.paired.rounds,
@@ -179,6 +161,7 @@ pub(crate) const fn higher_is_better(direction: Direction) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::levels::LEVEL;
     use crate::paired::Paired;
 
     fn evidence(logs: &[f64], higher_is_better: bool) -> Evidence {
@@ -195,11 +178,7 @@ mod tests {
     }
 
     fn judged(evidence: &Evidence, q_value: f64) -> Verdict {
-        let rule = Rule {
-            q_limit: 0.01,
-            looks: None,
-            quantiles: &Quantiles::default(),
-        };
+        let rule = Rule { q_limit: 0.01, looks: None, quantiles: &Quantiles::default() };
         judge(evidence, q_value, &rule)
     }
 
@@ -221,28 +200,19 @@ mod tests {
     #[test]
     fn what_is_within_by_slices_and_not_by_whole_windows_is_open() {
         let little = [0.001, 0.0, -0.001, 0.0];
-        let stalls = Evidence {
-            whole: -0.03,
-            ..evidence(&little, true)
-        };
+        let stalls = Evidence { whole: -0.03, ..evidence(&little, true) };
         let open = Verdict::Inconclusive(Reason::FewSlices);
         assert_eq!(judged(&stalls, 1.0), open);
     }
 
     #[test]
     fn three_starts_say_nothing_about_less_than_another_start_may_change() {
-        let narrow = |logs: &[f64]| Evidence {
-            margin: log_margin(0.01),
-            ..evidence(logs, false)
-        };
+        let narrow = |logs: &[f64]| Evidence { margin: log_margin(0.01), ..evidence(logs, false) };
         let too_few = Verdict::Inconclusive(Reason::TooFewRounds { have: 3, need: 4 });
         let (little, some) = ([0.001, 0.0, -0.001], [0.0150, 0.0151, 0.0149]);
         assert_eq!(judged(&narrow(&little), 1.0), too_few);
         assert_eq!(judged(&narrow(&some), 0.001), too_few);
-        assert_eq!(
-            judged(&narrow(&[0.030, 0.031, 0.029]), 0.001),
-            Verdict::Regressed
-        );
+        assert_eq!(judged(&narrow(&[0.030, 0.031, 0.029]), 0.001), Verdict::Regressed);
         assert_eq!(judged(&evidence(&little, false), 1.0), Verdict::Unchanged);
         let fourth = [0.001, 0.0, -0.001, 0.0];
         assert_eq!(judged(&narrow(&fourth), 1.0), Verdict::Unchanged);
@@ -255,19 +225,14 @@ mod tests {
         let noisy = [0.10, -0.02, 0.07, 0.03];
         assert_eq!(
             judged(&evidence(&noisy, true), 0.2),
-            Verdict::Inconclusive(Reason::TooNoisy {
-                more_rounds: Some(19)
-            })
+            Verdict::Inconclusive(Reason::TooNoisy { more_rounds: Some(19) })
         );
     }
 
     #[test]
     fn a_margin_of_nothing_leaves_only_equality_unchanged() {
         let judged = |logs: &[f64], q| {
-            let none = Evidence {
-                margin: 0.0,
-                ..evidence(logs, false)
-            };
+            let none = Evidence { margin: 0.0, ..evidence(logs, false) };
             judged(&none, q)
         };
         assert_eq!(judged(&[0.0; 4], 1.0), Verdict::Unchanged);

@@ -11,12 +11,11 @@ use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use model::{KindInterval, Nanos, Outcome, Plan, Rng, RunId, StepId, Trial, TrialKey, measure};
+use model::{KindInterval, Nanos, Outcome, Plan, Rng, RunId, Trial, TrialKey, measure};
 use rusqlite::{Connection, params};
 use store::{Store, TrialId, Want};
+use testkit::fixtures;
 
-#[path = "../src/fixture.rs"]
-mod fixture;
 mod made_up;
 
 use made_up::{Kind, STEPS};
@@ -36,30 +35,9 @@ struct Shape {
 
 /// 96, 160 and 744 trials with 1.0, 1.5 and 7.4 million intervals.
 const SHAPES: [Shape; 3] = [
-    Shape {
-        plan: "grid",
-        runs: 1,
-        systems: 12,
-        rounds: 8,
-        steps: 40,
-        seconds: 270,
-    },
-    Shape {
-        plan: "micro",
-        runs: 8,
-        systems: 5,
-        rounds: 4,
-        steps: 32,
-        seconds: 300,
-    },
-    Shape {
-        plan: "nightly",
-        runs: 31,
-        systems: 4,
-        rounds: 6,
-        steps: 10,
-        seconds: 1_000,
-    },
+    Shape { plan: "grid", runs: 1, systems: 12, rounds: 8, steps: 40, seconds: 270 },
+    Shape { plan: "micro", runs: 8, systems: 5, rounds: 4, steps: 32, seconds: 300 },
+    Shape { plan: "nightly", runs: 31, systems: 4, rounds: 6, steps: 10, seconds: 1_000 },
 ];
 
 /// The first systems of every plan; further ones have numbers.
@@ -123,13 +101,7 @@ impl Writer {
         copies.pragma_update(None, "synchronous", "OFF")?;
         // A copy refers to what its original refers to.
         copies.pragma_update(None, "foreign_keys", false)?;
-        Ok(Self {
-            path,
-            store,
-            copies,
-            rng: Rng::new(1),
-            intervals: 0,
-        })
+        Ok(Self { path, store, copies, rng: Rng::new(1), intervals: 0 })
     }
 
     fn write_run(&mut self, shape: &Shape, number: u32) -> Result<()> {
@@ -138,8 +110,8 @@ impl Writer {
         let reader = Connection::open(&self.path)?;
         let before = reader.unchecked_transaction()?;
         let _runs: u32 = before.query_row("SELECT count(*) FROM run", [], |row| row.get(0))?;
-        let plan = plan(shape)?;
-        let host = fixture::host();
+        let plan = plan(shape);
+        let host = fixtures::host();
         let run = self.store.create_run(&plan, &host, "0.1.0", NOW)?;
         // Trunk has lost 5 % since the middle of its runs.
         let has_lost = number * 2 >= shape.runs;
@@ -148,8 +120,7 @@ impl Writer {
         }
         self.store.finish_run(&run)?;
         drop(before);
-        self.copies
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        self.copies.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
     }
 
@@ -162,16 +133,9 @@ impl Writer {
         has_lost: bool,
     ) -> Result<()> {
         let system = plan.systems.get(trial.system).ok_or("no such system")?;
-        let key = TrialKey {
-            round: trial.round,
-            position: trial.position,
-            system: system.name.clone(),
-        };
-        let level = if has_lost && system.name == "trunk" {
-            1.05
-        } else {
-            1.0
-        };
+        let key =
+            TrialKey { round: trial.round, position: trial.position, system: system.name.clone() };
+        let level = if has_lost && system.name == "trunk" { 1.05 } else { 1.0 };
         let id = self.store.begin_trial(run, &key, NOW)?;
         for ordinal in 0..shape.steps {
             let slowness = level * (0.99 + 0.02 * self.rng.unit());
@@ -192,9 +156,7 @@ impl Writer {
         slowness: f64,
     ) -> Result<()> {
         let name = step_name(ordinal);
-        let kinds = KINDS.map(|(kind, _)| kind.to_owned());
-        let step = StepId::new(name.as_str());
-        let row = self.store.begin_step(trial, &step, ordinal, &kinds, true)?;
+        let row = self.store.begin_step(trial, &made_up::step(name.as_str(), ordinal, &KINDS))?;
         for index in 0..WRITTEN.min(seconds) {
             let mut second = made_up::second(&KINDS, SAMPLES, slowness, &mut self.rng);
             second.index = index;
@@ -242,10 +204,7 @@ impl Writer {
     /// What went past the store must be what it reads: each second at its own place.
     fn check(&self) -> Result<()> {
         let run = self.store.latest_run()?.ok_or("the lab has no run")?;
-        let want = Want {
-            series: true,
-            histograms: false,
-        };
+        let want = Want { series: true, histograms: false };
         for series in self.store.load(&run, want)?.series {
             let starts = series.spans.iter().map(|(start, _)| *start as usize);
             if !starts.eq(0..series.spans.len()) || series.spans.len() <= WRITTEN as usize {
@@ -269,11 +228,7 @@ fn first_seconds(state: &Connection, step: i64) -> Result<Vec<Second>> {
          FROM interval JOIN interval_detail USING (step, number) WHERE step = ?1 ORDER BY number",
     )?;
     let seconds = query.query_map([step], |row| {
-        Ok(Second {
-            numbers: row.get(0)?,
-            latency: row.get(1)?,
-            readings: row.get(2)?,
-        })
+        Ok(Second { numbers: row.get(0)?, latency: row.get(1)?, readings: row.get(2)? })
     })?;
     Ok(seconds.collect::<std::result::Result<_, _>>()?)
 }
@@ -294,14 +249,14 @@ fn with_start(numbers: &[u8], second: u32) -> Vec<u8> {
 }
 
 /// The shape's plan.
-fn plan(shape: &Shape) -> Result<Plan> {
+fn plan(shape: &Shape) -> Plan {
     let names = SYSTEMS.iter().map(|name| (*name).to_owned());
     let names = names.chain((1..).map(|number| format!("branch-{number}")));
     let names: Vec<String> = names.take(shape.systems).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut plan = fixture::plan(&names, shape.rounds)?;
+    let mut plan = fixtures::plan(&names, shape.rounds);
     shape.plan.clone_into(&mut plan.name);
-    Ok(plan)
+    plan
 }
 
 /// Those of the Insert Benchmark, then others.

@@ -9,11 +9,10 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::time::Instant;
 
-use model::{Interval, KindInterval, Nanos, Outcome, Plan, Rng, RunId, StepId, TrialKey, measure};
+use model::{Interval, KindInterval, Nanos, Outcome, Plan, Rng, RunId, TrialKey, measure};
 use store::{Store, TrialId, Want};
+use testkit::fixtures;
 
-#[path = "../src/fixture.rs"]
-mod fixture;
 mod made_up;
 
 use made_up::{Kind, STEPS};
@@ -30,9 +29,7 @@ const VARIETY: u32 = 20;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let directory = arguments
-        .next()
-        .ok_or("usage: big_run DIRECTORY [ROUNDS [SECONDS]]")?;
+    let directory = arguments.next().ok_or("usage: big_run DIRECTORY [ROUNDS [SECONDS]]")?;
     let rounds = arguments.next().map_or(Ok(6), |text| text.parse())?;
     let seconds = arguments.next().map_or(Ok(1800), |text| text.parse())?;
     let path = Path::new(&directory).join("lab.sqlite");
@@ -48,10 +45,7 @@ fn main() -> Result<()> {
     let run = store.latest_run()?.ok_or("the lab has no run")?;
     for attempt in 1..=3 {
         let begin = Instant::now();
-        let want = Want {
-            series: true,
-            histograms: true,
-        };
+        let want = Want { series: true, histograms: true };
         let data = store.load(&run, want)?;
         let intervals: usize = data.series.iter().map(|s| s.spans.len()).sum();
         writeln!(
@@ -67,9 +61,9 @@ fn main() -> Result<()> {
 
 /// Writes the run and says how many intervals it has.
 fn write_run(path: &Path, rounds: u32, seconds: u32) -> Result<u32> {
-    let plan = fixture::plan(&SYSTEMS, rounds)?;
+    let plan = fixtures::plan(&SYSTEMS, rounds);
     let mut store = Store::open(path)?;
-    let run = store.create_run(&plan, &fixture::host(), "0.1.0", "2026-01-02T03:04:05Z")?;
+    let run = store.create_run(&plan, &fixtures::host(), "0.1.0", "2026-01-02T03:04:05Z")?;
     let mut rng = Rng::new(1);
     let mut written = 0;
     for trial in plan.trials() {
@@ -88,11 +82,8 @@ fn write_trial(
     rng: &mut Rng,
 ) -> Result<u32> {
     let system = plan.systems.get(trial.system).ok_or("no such system")?;
-    let key = TrialKey {
-        round: trial.round,
-        position: trial.position,
-        system: system.name.clone(),
-    };
+    let key =
+        TrialKey { round: trial.round, position: trial.position, system: system.name.clone() };
     let id = store.begin_trial(run, &key, "2026-01-02T03:04:05Z")?;
     for (ordinal, step) in (0..).zip(STEPS) {
         // One system is 5 % faster than the base and one 5 % slower; each trial varies by 1 %.
@@ -116,8 +107,7 @@ fn write_step(
     (seconds, slowness): (u32, f64),
     rng: &mut Rng,
 ) -> Result<()> {
-    let kinds = KINDS.map(|(name, _)| name.to_owned());
-    let row = store.begin_step(trial, &StepId::new(step), ordinal, &kinds, true)?;
+    let row = store.begin_step(trial, &made_up::step(step, ordinal, &KINDS))?;
     let mut some: Vec<Interval> = (0..VARIETY.min(seconds))
         .map(|_| made_up::second(&KINDS, SAMPLES, slowness, rng))
         .collect();

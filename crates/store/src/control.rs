@@ -1,4 +1,4 @@
-//! What is said of the controls of runs: counted when a run has ended, and summed up for reports.
+//! Verdicts on the controls of runs: counted when a run ends, summed up for reports.
 
 use model::{FalseAlarms, RunId};
 use rusqlite::params;
@@ -17,7 +17,7 @@ impl Store {
         changed: u32,
     ) -> Result<(), StoreError> {
         let path = self.path.clone();
-        self.write("saving what is said of a control", |change| {
+        self.write("saving the verdicts on a control", |change| {
             let row = row_of(change, run, &path)?;
             change.execute(
                 "INSERT INTO control (run, cells, changed) VALUES (?1, ?2, ?3)
@@ -36,18 +36,13 @@ impl Store {
                 "SELECT id FROM run
                  WHERE finished = 1 AND id NOT IN (SELECT run FROM control) ORDER BY id",
             )?;
-            let mut rows = query.query([])?;
-            let mut uncounted = Vec::new();
-            while let Some(row) = rows.next()? {
-                uncounted.push(id_of(row.get(0)?));
-            }
-            Ok(uncounted)
+            query.query_and_then([], |row| Ok(id_of(row.get(0)?)))?.collect()
         })
     }
 
-    /// What was said of the controls of all runs of which it is kept.
+    /// The verdicts on the controls of all runs that have them.
     pub fn false_alarms(&self) -> Result<FalseAlarms, StoreError> {
-        self.read("summing up what is said of controls", |state| {
+        self.read("summing up the verdicts on controls", |state| {
             let sums: [i64; 3] = state.query_row(
                 "SELECT count(*), coalesce(sum(cells), 0), coalesce(sum(changed), 0)
                  FROM control WHERE cells > 0",
@@ -55,11 +50,7 @@ impl Store {
                 |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]),
             )?;
             let [runs, cells, changed] = sums.map(|sum| sum.max(0) as u64);
-            Ok(FalseAlarms {
-                runs,
-                cells,
-                changed,
-            })
+            Ok(FalseAlarms { runs, cells, changed })
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with the store, and what to do about it.
+//! Errors of the store, and their remedies.
 
 use std::path::{Path, PathBuf};
 
@@ -10,127 +10,50 @@ use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file cannot be opened or created.
-    #[error("cannot open {}; check that its directory exists and that you may write there", .path.display())]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: rusqlite::Error,
-    },
+    #[error("cannot open {}; check that its directory exists and that you may read and write there", .path.display())]
+    Open { path: PathBuf, source: rusqlite::Error },
     /// The file may be read and not written to.
     #[error("{} is read-only here, {doing} failed; use a lab that you may write to", .path.display())]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-        /// What was being done.
-        doing: &'static str,
-    },
+    ReadOnly { path: PathBuf, doing: &'static str },
     /// A read-only file that must be changed before it can be read.
     #[error("{} is read-only here and cannot be read: {why}; copy the lab to a directory that you may write to", .path.display())]
-    NeedsWriting {
-        /// The file.
-        path: PathBuf,
-        /// What would have to be written.
-        why: &'static str,
-    },
+    NeedsWriting { path: PathBuf, why: &'static str },
     /// The file is something else.
     #[error("{} is not the store of a lab; choose another lab directory", .path.display())]
-    NotALab {
-        /// The file.
-        path: PathBuf,
-    },
+    NotALab { path: PathBuf },
     /// The file has a newer schema than this program knows.
     #[error(
         "{} was written by backslide {written_by} (schema {found}, this one knows {known}); use that version or another lab directory",
         .path.display()
     )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// The version of backslide that wrote it.
-        written_by: String,
-        /// The file's schema.
-        found: u32,
-        /// The newest schema that this program knows.
-        known: u32,
-    },
+    Newer { path: PathBuf, written_by: String, found: u32, known: u32 },
     /// Another process holds the file for longer than is waited for.
     #[error("{} is locked by another process, {doing} failed; wait for it, or end it", .path.display())]
-    Locked {
-        /// The file.
-        path: PathBuf,
-        /// What was being done.
-        doing: &'static str,
-    },
+    Locked { path: PathBuf, doing: &'static str },
     /// No room is left.
     #[error("the disk that holds {} is full, {doing} failed; make room, then resume the run", .path.display())]
-    Full {
-        /// The file.
-        path: PathBuf,
-        /// What was being done.
-        doing: &'static str,
-    },
+    Full { path: PathBuf, doing: &'static str },
     /// Something in the file cannot be read.
     #[error("{} is damaged: {what}: {cause}; restore it from a copy, or use another lab directory", .path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// Which part of it.
-        what: String,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// There is no such run.
+    Damaged { path: PathBuf, what: String, cause: String },
+    /// An unknown run.
     #[error("{} has no run {id}; `backslide list` shows the runs there are", .path.display())]
-    UnknownRun {
-        /// The file.
-        path: PathBuf,
-        /// The id that was asked for.
-        id: RunId,
-    },
-    /// There is no such step.
+    UnknownRun { path: PathBuf, id: RunId },
+    /// An unknown step.
     #[error("run {run} has no step {step} of {system} in round {round}")]
-    UnknownStep {
-        /// The run.
-        run: RunId,
-        /// The round.
-        round: u32,
-        /// Name of the system.
-        system: String,
-        /// The step.
-        step: StepId,
-    },
+    UnknownStep { run: RunId, round: u32, system: String, step: StepId },
     /// The trial has an outcome already and is not done again.
     #[error("the trial of {system} in round {round} of run {run} is over already")]
-    TrialIsOver {
-        /// The run.
-        run: RunId,
-        /// The round.
-        round: u32,
-        /// Name of the system.
-        system: String,
-    },
-    /// What was to be written to is gone: another process has begun the same trial again.
+    TrialIsOver { run: RunId, round: u32, system: String },
+    /// The target of a write is gone: another process started the same trial again.
     #[error("{} no longer has the {what} that is being written; is the same run going on in another process?", .path.display())]
-    Gone {
-        /// The file.
-        path: PathBuf,
-        /// Trial or step.
-        what: &'static str,
-    },
+    Gone { path: PathBuf, what: &'static str },
     /// Anything else that `SQLite` refuses.
     #[error("{doing} failed in {}", .path.display())]
-    Sqlite {
-        /// The file.
-        path: PathBuf,
-        /// What was being done.
-        doing: &'static str,
-        /// The cause.
-        source: rusqlite::Error,
-    },
+    Sqlite { path: PathBuf, doing: &'static str, source: rusqlite::Error },
 }
 
-/// What goes wrong inside a transaction, before file and purpose are added to it.
+/// An error inside a transaction, before file and purpose are added.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Sqlite(rusqlite::Error),
@@ -153,10 +76,7 @@ impl From<StoreError> for Fault {
 
 impl Fault {
     pub(crate) fn damaged(what: impl Into<String>, cause: &impl ToString) -> Self {
-        Self::Damaged {
-            what: what.into(),
-            cause: cause.to_string(),
-        }
+        Self::Damaged { what: what.into(), cause: cause.to_string() }
     }
 
     pub(crate) fn at(self, path: &Path, doing: &'static str) -> StoreError {
@@ -193,20 +113,14 @@ fn of_sqlite(source: rusqlite::Error, path: PathBuf, doing: &'static str) -> Sto
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             StoreError::Open { path, source }
         }
-        Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
-            path,
-            what: format!("{doing} failed"),
-            cause: source.to_string(),
-        },
-        _ => StoreError::Sqlite {
-            path,
-            doing,
-            source,
-        },
+        Some(ErrorCode::DatabaseCorrupt) => {
+            StoreError::Damaged { path, what: format!("{doing} failed"), cause: source.to_string() }
+        }
+        _ => StoreError::Sqlite { path, doing, source },
     }
 }
 
-/// Does a column hold what the schema does not allow?
+/// Does a column violate the schema?
 fn is_wrong_value(error: &rusqlite::Error) -> bool {
     matches!(
         error,

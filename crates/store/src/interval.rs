@@ -9,7 +9,7 @@
 
 use model::{Interval, KindInterval, KindNumbers, Latency, Nanos, Readings};
 
-/// What the columns do not say: where damage was found.
+/// The context of the columns: where damage was found.
 #[derive(Debug)]
 pub(crate) struct Damage(pub(crate) String);
 
@@ -19,7 +19,6 @@ impl Damage {
     }
 }
 
-/// The column `numbers`.
 pub(crate) fn encode_numbers(interval: &Interval) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(32 + 32 * interval.kinds.len());
     let head = [interval.start.0, interval.length.0, interval.stalled.0];
@@ -36,7 +35,6 @@ pub(crate) fn encode_numbers(interval: &Interval) -> Vec<u8> {
     bytes
 }
 
-/// The column `latency`.
 pub(crate) fn encode_latency(interval: &Interval) -> Vec<u8> {
     let mut bytes = Vec::new();
     for kind in &interval.kinds {
@@ -104,10 +102,8 @@ impl<'a> Reader<'a> {
 
     fn histogram(&mut self, length: u64) -> Result<Latency, Damage> {
         let length = usize::try_from(length).map_err(|_| Damage::cut_short())?;
-        let (packed, rest): (&'a [u8], _) = self
-            .0
-            .split_at_checked(length)
-            .ok_or_else(Damage::cut_short)?;
+        let (packed, rest): (&'a [u8], _) =
+            self.0.split_at_checked(length).ok_or_else(Damage::cut_short)?;
         self.0 = rest;
         Latency::decode(packed).map_err(|cause| Damage(cause.to_string()))
     }

@@ -6,7 +6,7 @@
 //! up to a recent commit; a trial without an outcome is done again.
 //!
 //! [`Store`] writes in `write.rs` and reads in `read.rs`; [`Store::load`] (`load.rs`) reads a
-//! whole run for comparison and report; `slices.rs` does both for slices, `control.rs` for what is said of
+//! whole run for comparison and report; `slices.rs` does both for slices, `control.rs` for verdicts on
 //! controls.
 
 mod control;
@@ -17,13 +17,11 @@ mod migrate;
 mod pack;
 mod read;
 mod read_only;
-mod record;
 mod slices;
+mod sqlite;
 mod whole;
 mod write;
 
-#[cfg(test)]
-mod fixture;
 #[cfg(test)]
 mod tests;
 
@@ -33,18 +31,15 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags};
 
 use error::Fault;
 pub use error::StoreError;
-pub use load::Want;
+pub use load::finished::Want;
 pub use read::RunSummary;
+use sqlite::{PATIENCE, in_transaction, keep_plans};
 pub use whole::WholeTrial;
 pub use write::{StepRowId, TrialId};
-
-/// How long a statement waits for another process that writes.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often the turn to open the store is asked for.
 const POLL: Duration = Duration::from_millis(2);
@@ -65,15 +60,12 @@ impl Store {
     /// at the same time. A file that this user may only read is opened for reading: writing to it then fails.
     ///
     /// # Errors
-    /// When the file cannot be opened, is no store of a lab, or was written by a newer backslide.
+    /// When the file cannot be opened, is not a lab's store, or was written by a newer backslide.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         match Self::open_to_write(path) {
             Err(StoreError::Open { .. } | StoreError::ReadOnly { .. }) if path.is_file() => {
                 let connection = read_only::open(path)?;
-                Ok(Self {
-                    connection,
-                    path: path.to_owned(),
-                })
+                Ok(Self { connection, path: path.to_owned() })
             }
             outcome => outcome,
         }
@@ -86,18 +78,10 @@ impl Store {
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         create_private(path);
-        let connection =
-            Connection::open_with_flags(path, flags).map_err(|source| StoreError::Open {
-                path: path.to_owned(),
-                source,
-            })?;
-        let mut store = Self {
-            connection,
-            path: path.to_owned(),
-        };
-        store
-            .prepare()
-            .map_err(|fault| store.failed("opening it", fault))?;
+        let connection = Connection::open_with_flags(path, flags)
+            .map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
+        let mut store = Self { connection, path: path.to_owned() };
+        store.prepare().map_err(|fault| store.failed("opening it", fault))?;
         keep_private(path);
         Ok(store)
     }
@@ -161,25 +145,6 @@ fn turn(path: &Path) -> Option<File> {
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return None,
         }
     }
-}
-
-/// Statements keep the plan of their first use. Otherwise each new value of a parameter makes `SQLite` plan again,
-/// where it was built to learn from samples: as long as reading the rows of a step takes.
-pub(crate) fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    Ok(())
-}
-
-fn in_transaction<T>(
-    connection: &mut Connection,
-    change: impl FnOnce(&Connection) -> Result<T, Fault>,
-) -> Result<T, Fault> {
-    // Immediate: waits for another writer now, instead of failing half-way.
-    let behaviour = TransactionBehavior::Immediate;
-    let transaction: Transaction<'_> = connection.transaction_with_behavior(behaviour)?;
-    let value = change(&transaction)?;
-    transaction.commit()?;
-    Ok(value)
 }
 
 /// Creates the file where it is missing, so that only its owner can ever read it. What cannot be created here cannot be

@@ -2,34 +2,26 @@
 //! threads, `stream.rs` reads it piece by piece.
 
 pub(crate) mod below;
+pub(crate) mod finished;
 pub(crate) mod readers;
 mod stream;
 
 use std::collections::BTreeMap;
 
-use model::{Nanos, RunData, RunId, StepId, StepInfo, StepNote, TrialRecord};
-use rusqlite::{Connection, Row};
+use model::{Nanos, Note, Plan, RunData, RunId, Step, StepNote, TrialRecord};
+use rusqlite::Connection;
 
 use crate::Store;
 use crate::error::{Fault, StoreError};
 use crate::pack::from_json;
-use crate::read::{describe_step, row_of, run_info, wrong_type};
-use crate::record::StoredRecord;
+use crate::read::{row_of, run_info, wrong_type};
+use finished::{FinishedStep, Want, finished_steps};
 use readers::read_below;
-
-/// Which of the large parts of a run are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Want {
-    /// The one-second series.
-    pub series: bool,
-    /// The merged histograms.
-    pub histograms: bool,
-}
 
 impl Store {
     /// A whole run.
     ///
-    /// Trials come in the order in which they ran, everything below them by step, then as the
+    /// Trials come in execution order, everything below them by step, then as the
     /// step has it. Cells, slices, series and histograms are those of measured steps of trials that
     /// completed; a step that only failed trials reached is listed all the same.
     pub fn load(&self, run: &RunId, want: Want) -> Result<RunData, StoreError> {
@@ -46,9 +38,9 @@ impl Store {
             let completed: Vec<&FinishedStep> = completed.collect();
             let below = read_below(state, &self.path, &completed, want)?;
             Ok(RunData {
+                steps: steps_of(&info.plan, &finished),
                 info,
                 trials,
-                steps: step_infos(&finished),
                 cells: below.cells,
                 notes,
                 series: below.series,
@@ -59,64 +51,10 @@ impl Store {
     }
 }
 
-/// A step that has a record, in a trial that has an outcome.
-pub(crate) struct FinishedStep {
-    pub(crate) id: i64,
-    pub(crate) round: u32,
-    position: u32,
-    pub(crate) system: String,
-    trial_completed: bool,
-    pub(crate) name: StepId,
-    /// Names of the kinds, in the order of every interval.
-    kinds: Vec<String>,
-    record: StoredRecord<'static>,
-}
-
-impl FinishedStep {
-    pub(crate) fn damaged(&self, what: &str, cause: &impl ToString) -> Fault {
-        let step = describe_step(&self.name, &self.system, self.round);
-        Fault::damaged(format!("{what} {step}"), cause)
-    }
-}
-
-/// The steps of a run that [`finished_step`] reads, in the order in which they ran.
-const FINISHED: &str = "SELECT step.id, round, position, system, completed, name, kinds, record
-     FROM step JOIN trial ON trial.id = step.trial
-     WHERE trial.run = ?1 AND outcome IS NOT NULL AND record IS NOT NULL
-     ORDER BY trial.id, ordinal";
-
-pub(crate) fn finished_steps(state: &Connection, run: i64) -> Result<Vec<FinishedStep>, Fault> {
-    let mut query = state.prepare(FINISHED)?;
-    let mut rows = query.query([run])?;
-    let mut steps = Vec::new();
-    while let Some(row) = rows.next()? {
-        steps.push(finished_step(row)?);
-    }
-    Ok(steps)
-}
-
-fn finished_step(row: &Row<'_>) -> Result<FinishedStep, Fault> {
-    let text = |column| row.get_ref(column)?.as_str().map_err(wrong_type);
-    let round = row.get(1)?;
-    let system: String = row.get(3)?;
-    let name = StepId(row.get(5)?);
-    let what = || describe_step(&name, &system, round);
-    Ok(FinishedStep {
-        kinds: from_json(text(6)?, what)?,
-        record: from_json(text(7)?, what)?,
-        id: row.get(0)?,
-        round,
-        position: row.get(2)?,
-        trial_completed: row.get(4)?,
-        name,
-        system,
-    })
-}
-
 fn notes_of(step: &FinishedStep) -> Vec<StepNote> {
     let notes = step.record.notes.iter();
     notes
-        .map(|(what, text)| StepNote {
+        .map(|Note { what, text }| StepNote {
             round: step.round,
             system: step.system.clone(),
             step: step.name.clone(),
@@ -126,20 +64,14 @@ fn notes_of(step: &FinishedStep) -> Vec<StepNote> {
         .collect()
 }
 
-/// One entry for each place in the workload, from the first trial that got there.
-fn step_infos(steps: &[FinishedStep]) -> Vec<StepInfo> {
-    let mut infos: BTreeMap<u32, StepInfo> = BTreeMap::new();
-    for FinishedStep { name, record, .. } in steps {
-        infos.entry(record.ordinal).or_insert_with(|| StepInfo {
-            step: name.clone(),
-            ordinal: record.ordinal,
-            clients: record.clients,
-            subject: record.subject.kind.clone(),
-            counts: record.subject.counts,
-            target_rate: record.target_rate,
-        });
+/// One entry for each place in the trial, from the first trial that got there.
+fn steps_of(plan: &Plan, finished: &[FinishedStep]) -> Vec<Step> {
+    let planned = plan.trial_steps(plan.template && plan.has_loading());
+    let mut steps: BTreeMap<u32, Step> = BTreeMap::new();
+    for FinishedStep { record, .. } in finished {
+        steps.entry(record.ordinal).or_insert_with(|| record.step_of(&planned));
     }
-    infos.into_values().collect()
+    steps.into_values().collect()
 }
 
 fn trials(state: &Connection, run: i64) -> Result<Vec<TrialRecord>, Fault> {
@@ -147,14 +79,12 @@ fn trials(state: &Connection, run: i64) -> Result<Vec<TrialRecord>, Fault> {
         "SELECT round, position, system, started, duration_ns, outcome, provenance
          FROM trial WHERE run = ?1 AND outcome IS NOT NULL ORDER BY id",
     )?;
-    let mut rows = query.query([run])?;
-    let mut trials = Vec::new();
-    while let Some(row) = rows.next()? {
+    let trials = query.query_and_then([run], |row| {
         let round: u32 = row.get(0)?;
         let system: String = row.get(2)?;
         let what = || format!("trial of {system}, round {round}");
         let text = |column| row.get_ref(column)?.as_str().map_err(wrong_type);
-        trials.push(TrialRecord {
+        Ok(TrialRecord {
             outcome: from_json(text(5)?, what)?,
             provenance: from_json(text(6)?, what)?,
             round,
@@ -162,7 +92,7 @@ fn trials(state: &Connection, run: i64) -> Result<Vec<TrialRecord>, Fault> {
             started: row.get(3)?,
             duration: Nanos(row.get::<_, i64>(4)? as u64),
             system,
-        });
-    }
-    Ok(trials)
+        })
+    })?;
+    trials.collect()
 }

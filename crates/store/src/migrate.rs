@@ -5,10 +5,10 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::{Fault, StoreError};
-use crate::in_transaction;
+use crate::sqlite::in_transaction;
 
 /// Every change of the schema, oldest first; `PRAGMA user_version` counts those that a file has.
-/// Append only: what stands here has been applied to files that exist.
+/// Append only: earlier migrations were applied to existing files.
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema.sql"),
     include_str!("schema-2.sql"),
@@ -30,9 +30,7 @@ pub(crate) fn recognise(connection: &Connection, path: &Path) -> Result<(), Faul
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if owner != OURS && (owner != 0 || tables != 0) {
-        return Err(Fault::from(StoreError::NotALab {
-            path: path.to_owned(),
-        }));
+        return Err(Fault::from(StoreError::NotALab { path: path.to_owned() }));
     }
     let found = schema_version(connection)?;
     let known = MIGRATIONS.len() as u32;
@@ -47,7 +45,7 @@ pub(crate) fn recognise(connection: &Connection, path: &Path) -> Result<(), Faul
     }))
 }
 
-/// Applies what the file lacks of `migrations`, each in a transaction of its own.
+/// Applies the `migrations` that the file lacks, each in its own transaction.
 pub(crate) fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<(), Fault> {
     for (next, migration) in (1u32..).zip(migrations) {
         if schema_version(connection)? >= next {
@@ -77,9 +75,7 @@ pub(crate) fn schema_version(connection: &Connection) -> Result<u32, Fault> {
 /// A newer schema may keep this elsewhere; then nobody knows.
 fn written_by(connection: &Connection) -> String {
     connection
-        .query_row("SELECT value FROM lab WHERE key = 'backslide'", [], |row| {
-            row.get(0)
-        })
+        .query_row("SELECT value FROM lab WHERE key = 'backslide'", [], |row| row.get(0))
         .optional()
         .ok()
         .flatten()
@@ -108,10 +104,7 @@ mod tests {
         let schema = |path: &Path| -> (u32, i64) {
             let connection = Connection::open(path).unwrap();
             let pragma = |name| connection.pragma_query_value(None, name, |row| row.get(0));
-            (
-                schema_version(&connection).unwrap(),
-                pragma("schema_version").unwrap(),
-            )
+            (schema_version(&connection).unwrap(), pragma("schema_version").unwrap())
         };
         let first = schema(&path);
         assert_eq!(first.0, MIGRATIONS.len() as u32);
@@ -124,10 +117,7 @@ mod tests {
         let lab = tempfile::tempdir().unwrap();
         let path = lab.path().join("lab.sqlite");
         drop(Store::open(&path).unwrap());
-        change(
-            &path,
-            "PRAGMA user_version = 99; UPDATE lab SET value = '7.1.0'",
-        );
+        change(&path, "PRAGMA user_version = 99; UPDATE lab SET value = '7.1.0'");
         insta::assert_snapshot!(
             message(&path),
             @"LAB was written by backslide 7.1.0 (schema 99, this one knows 4); use that version or another lab directory"
@@ -149,7 +139,7 @@ mod tests {
         std::fs::write(&path, "Dear Sir or Madam, ".repeat(100)).unwrap();
         insta::assert_snapshot!(message(&path), @"LAB is not the store of a lab; choose another lab directory");
         let path = lab.path().join("nowhere").join("lab.sqlite");
-        insta::assert_snapshot!(message(&path), @"cannot open LAB; check that its directory exists and that you may write there");
+        insta::assert_snapshot!(message(&path), @"cannot open LAB; check that its directory exists and that you may read and write there");
     }
 
     #[test]
@@ -166,8 +156,6 @@ mod tests {
         migrate(&mut connection, &whole).unwrap();
         migrate(&mut connection, &whole).unwrap();
         assert_eq!(schema_version(&connection).unwrap(), known + 1);
-        connection
-            .execute("INSERT INTO extra VALUES (1)", [])
-            .unwrap();
+        connection.execute("INSERT INTO extra VALUES (1)", []).unwrap();
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Fault> {
     serde_json::to_string(value).map_err(not_storable)
 }
 
-/// Reads what [`to_json`] wrote; `what` names it where it cannot be read.
+/// Reads what [`to_json`] wrote; `what` names it in errors.
 pub(crate) fn from_json<T: DeserializeOwned>(
     text: &str,
     what: impl FnOnce() -> String,
@@ -34,7 +34,7 @@ pub(crate) fn pack(value: &impl Serialize) -> Result<Vec<u8>, Fault> {
     encoder.finish().map_err(not_storable)
 }
 
-/// Reads what [`pack`] wrote; `what` names it where it cannot be read.
+/// Reads what [`pack`] wrote; `what` names it in errors.
 pub(crate) fn unpack<T: DeserializeOwned>(
     packed: &[u8],
     what: impl FnOnce() -> String,

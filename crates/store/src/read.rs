@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use model::{
-    Capture, Interval, KindSpec, Latency, Moment, Outcome, Readings, RunId, RunInfo, RunState,
-    StepId, StepRecord, TrialKey,
+    Capture, Interval, KindSpec, Latency, Moment, Outcome, Plan, Readings, RunId, RunInfo,
+    RunState, StepId, StepRecord, TrialKey,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -12,16 +12,13 @@ use crate::Store;
 use crate::error::{Fault, StoreError};
 use crate::interval::decode;
 use crate::pack::{from_json, unpack};
-use crate::record::{Histograms, StoredRecord};
 
 /// A run and how far it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
-    /// What is known of it.
     pub info: RunInfo,
     /// Trials that completed.
     pub completed: u32,
-    /// Trials that failed.
     pub failed: u32,
     /// Trials that were disturbed and set aside.
     pub quarantined: u32,
@@ -30,7 +27,7 @@ pub struct RunSummary {
     pub total: u32,
 }
 
-/// How outcomes are counted: all, completed, quarantined; what is left has failed. An outcome is its JSON,
+/// Counts of outcomes: all, completed, quarantined; the rest failed. An outcome is its JSON,
 /// which begins with the word for it.
 const OUTCOMES: &str = "SELECT run.id, count(completed), count(*) FILTER (WHERE completed = 1),
         count(*) FILTER (WHERE outcome LIKE '{\"outcome\":\"quarantined\"%')
@@ -56,32 +53,26 @@ pub(crate) fn describe_step(step: &StepId, system: &str, round: u32) -> String {
 }
 
 impl Store {
-    /// What is known of a run.
     pub fn run_info(&self, run: &RunId) -> Result<RunInfo, StoreError> {
-        self.read("reading a run", |state| {
-            run_info(state, row_of(state, run, &self.path)?)
-        })
+        self.read("reading a run", |state| run_info(state, row_of(state, run, &self.path)?))
     }
 
-    /// All runs, oldest first.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
         self.read("listing the runs", |state| {
             let mut query = state.prepare(OUTCOMES)?;
-            let mut rows = query.query([])?;
-            let mut runs = Vec::new();
-            while let Some(row) = rows.next()? {
+            let runs = query.query_and_then([], |row| {
                 let (ended, completed): (u32, u32) = (row.get(1)?, row.get(2)?);
                 let quarantined: u32 = row.get(3)?;
                 let info = run_info(state, row.get(0)?)?;
-                runs.push(RunSummary {
+                Ok(RunSummary {
                     total: total(&info, ended),
                     failed: ended.saturating_sub(completed + quarantined),
                     info,
                     completed,
                     quarantined,
-                });
-            }
-            Ok(runs)
+                })
+            })?;
+            runs.collect()
         })
     }
 
@@ -93,7 +84,7 @@ impl Store {
         })
     }
 
-    /// The trials of a run that have an outcome, in the order in which they ran.
+    /// The trials of a run with an outcome, in execution order.
     pub fn journal(&self, run: &RunId) -> Result<Vec<(TrialKey, Outcome)>, StoreError> {
         self.read("reading the journal of a run", |state| {
             let row = row_of(state, run, &self.path)?;
@@ -101,19 +92,14 @@ impl Store {
                 "SELECT round, position, system, outcome FROM trial
                  WHERE run = ?1 AND outcome IS NOT NULL ORDER BY id",
             )?;
-            let mut rows = query.query([row])?;
-            let mut journal = Vec::new();
-            while let Some(row) = rows.next()? {
-                let key = TrialKey {
-                    round: row.get(0)?,
-                    position: row.get(1)?,
-                    system: row.get(2)?,
-                };
+            let journal = query.query_and_then([row], |row| {
+                let key =
+                    TrialKey { round: row.get(0)?, position: row.get(1)?, system: row.get(2)? };
                 let what = || format!("outcome of {}, round {}", key.system, key.round);
                 let outcome = from_json(row.get_ref(3)?.as_str().map_err(wrong_type)?, what)?;
-                journal.push((key, outcome));
-            }
-            Ok(journal)
+                Ok((key, outcome))
+            })?;
+            journal.collect()
         })
     }
 
@@ -127,7 +113,7 @@ impl Store {
         step: &StepId,
         moment: Moment,
     ) -> Result<Vec<Capture>, StoreError> {
-        self.read("reading what was captured", |state| {
+        self.read("reading captures", |state| {
             let row = row_of(state, run, &self.path)?;
             // An empty listing is the same as the last one of its name before it.
             let mut query = state.prepare(
@@ -141,17 +127,16 @@ impl Store {
                  WHERE trial.run = ?1 AND round = ?2 AND system = ?3
                        AND step = ?4 AND moment = ?5 ORDER BY capture.id",
             )?;
-            let mut rows = query.query(params![row, round, system, step.0, moment_word(moment)])?;
-            let mut captures = Vec::new();
-            while let Some(row) = rows.next()? {
+            let place = params![row, round, system, step.0, moment_word(moment)];
+            let captures = query.query_and_then(place, |row| {
                 let name: String = row.get(0)?;
                 let what = || format!("{name} of {}", describe_step(step, system, round));
                 let listing = row.get_ref(1)?.as_blob().map_err(wrong_type)?;
                 let capture: Capture = unpack(listing, what)?;
                 // Labs of earlier versions hold them as they were read.
-                captures.push(capture.without_secrets());
-            }
-            Ok(captures)
+                Ok(capture.without_secrets())
+            })?;
+            captures.collect()
         })
     }
 
@@ -163,12 +148,7 @@ impl Store {
         system: &str,
         step: &StepId,
     ) -> Result<Vec<Interval>, StoreError> {
-        let name = StepName {
-            run,
-            round,
-            system,
-            step,
-        };
+        let name = StepName { run, round, system, step };
         self.read("reading the intervals of a step", |state| {
             let (id, _) = self.find_step(state, &name)?;
             let mut query = state.prepare_cached(
@@ -176,12 +156,7 @@ impl Store {
                  FROM interval JOIN interval_detail USING (step, number)
                  WHERE step = ?1 ORDER BY number",
             )?;
-            let mut rows = query.query([id])?;
-            let mut intervals = Vec::new();
-            while let Some(row) = rows.next()? {
-                intervals.push(interval(row, &name)?);
-            }
-            Ok(intervals)
+            query.query_and_then([id], |row| interval(row, &name))?.collect()
         })
     }
 
@@ -193,22 +168,16 @@ impl Store {
         system: &str,
         step: &StepId,
     ) -> Result<StepRecord, StoreError> {
-        let name = StepName {
-            run,
-            round,
-            system,
-            step,
-        };
+        let name = StepName { run, round, system, step };
         self.read("reading the record of a step", |state| {
             let (id, record) = self.find_step(state, &name)?;
             let record = record.ok_or_else(|| unknown(&name))?;
-            let stored: StoredRecord<'_> = from_json(&record, || name.describe())?;
-            let mut place = 0;
-            stored.with_histograms(|kind| {
-                let found = histograms(state, id, place, kind, &name);
-                place += 1;
-                found
-            })
+            let mut record: StepRecord = from_json(&record, || name.describe())?;
+            for (kind, place) in record.kinds.iter_mut().zip(0..) {
+                let found = histograms(state, id, place, &kind.spec, &name)?;
+                (kind.sums.service, kind.sums.response) = found;
+            }
+            Ok(record)
         })
     }
 
@@ -234,12 +203,7 @@ impl Store {
 
 /// The row of a run, if its id is one of ours and it exists.
 pub(crate) fn row_of(state: &Connection, run: &RunId, path: &Path) -> Result<i64, Fault> {
-    let unknown = || {
-        Fault::from(StoreError::UnknownRun {
-            path: path.to_owned(),
-            id: run.clone(),
-        })
-    };
+    let unknown = || Fault::from(StoreError::UnknownRun { path: path.to_owned(), id: run.clone() });
     let number = run.0.strip_prefix('r').and_then(|n| n.parse::<i64>().ok());
     // `r01` and `r+1` are not ids, though they parse.
     let number = number.filter(|n| id_of(*n) == *run).ok_or_else(unknown)?;
@@ -257,13 +221,9 @@ pub(crate) fn run_info(state: &Connection, row: i64) -> Result<RunInfo, Fault> {
     let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let plan = row.get_ref(0)?.as_str().map_err(wrong_type)?;
     let host = row.get_ref(1)?.as_str().map_err(wrong_type)?;
-    let state = if row.get(4)? {
-        RunState::Finished
-    } else {
-        RunState::Unfinished
-    };
+    let state = if row.get(4)? { RunState::Finished } else { RunState::Unfinished };
     Ok(RunInfo {
-        plan: from_json(plan, || format!("plan of run {id}"))?,
+        plan: from_json::<Plan>(plan, || format!("plan of run {id}"))?.with_steps(),
         host: from_json(host, || format!("host of run {id}"))?,
         backslide: row.get(2)?,
         started: row.get(3)?,
@@ -272,7 +232,7 @@ pub(crate) fn run_info(state: &Connection, row: i64) -> Result<RunInfo, Fault> {
     })
 }
 
-/// Trials of a run of which so many have an outcome.
+/// Trials of a run, and how many have an outcome.
 fn total(info: &RunInfo, ended: u32) -> u32 {
     let planned = info.plan.systems.len() as u32 * info.plan.rounds;
     match info.state {
@@ -296,7 +256,7 @@ fn histograms(
     place: i64,
     kind: &KindSpec,
     name: &StepName<'_>,
-) -> Result<Histograms, Fault> {
+) -> Result<(Latency, Option<Latency>), Fault> {
     let what = || format!("histogram of `{}` in {}", kind.name, name.describe());
     let read = |is_response: bool| -> Result<Option<Latency>, Fault> {
         let packed: Option<Vec<u8>> = state

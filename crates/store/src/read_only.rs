@@ -7,17 +7,14 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::PATIENCE;
 use crate::error::{Fault, StoreError};
 use crate::migrate::{self, MIGRATIONS};
+use crate::sqlite::PATIENCE;
 
 /// Opens the file for reading. It needs the current schema, because it cannot be migrated.
 pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     let failed = |fault: Fault| fault.at(path, "opening it to read");
-    let needs_writing = |why| StoreError::NeedsWriting {
-        path: path.to_owned(),
-        why,
-    };
+    let needs_writing = |why| StoreError::NeedsWriting { path: path.to_owned(), why };
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = match connect(path, path, flags).map_err(failed) {
         // Readers of the write-ahead log need its index: nobody has made it, and this user cannot.
@@ -49,9 +46,7 @@ fn connect(address: &Path, path: &Path, flags: OpenFlags) -> Result<Connection, 
 fn has_log(path: &Path) -> bool {
     let mut name = OsString::from(path);
     name.push("-wal");
-    PathBuf::from(name)
-        .metadata()
-        .is_ok_and(|log| log.len() > 0)
+    PathBuf::from(name).metadata().is_ok_and(|log| log.len() > 0)
 }
 
 /// The URI that reads the file alone, without locks and without a log.
@@ -76,9 +71,6 @@ mod tests {
     #[test]
     fn a_path_survives_in_the_uri() {
         let shown = immutable(Path::new("/a b/50%?x#é.sqlite"));
-        assert_eq!(
-            shown.to_str(),
-            Some("file:/a%20b/50%25%3Fx%23%C3%A9.sqlite?immutable=1")
-        );
+        assert_eq!(shown.to_str(), Some("file:/a%20b/50%25%3Fx%23%C3%A9.sqlite?immutable=1"));
     }
 }

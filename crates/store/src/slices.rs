@@ -5,15 +5,13 @@ use rusqlite::{Connection, params};
 
 use crate::Store;
 use crate::error::{Fault, StoreError};
-use crate::load::FinishedStep;
+use crate::load::finished::FinishedStep;
 use crate::read::wrong_type;
 use crate::write::{StepRowId, still_there};
 
-/// Bytes of a value.
 const VALUE: usize = size_of::<f64>();
 
 impl Store {
-    /// Keeps what came of the slices of a step that is under way.
     pub fn add_slices(
         &mut self,
         step: StepRowId,
@@ -32,7 +30,6 @@ impl Store {
     }
 }
 
-/// Reads the slices of a step.
 pub(crate) fn slices(
     state: &Connection,
     step: &FinishedStep,
@@ -59,10 +56,7 @@ pub(crate) fn slices(
 }
 
 fn encode(values: &[f64]) -> Vec<u8> {
-    values
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect()
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
 /// `None` where the last value is cut short.

@@ -8,16 +8,18 @@ mod openers;
 mod read_only;
 mod round_trip;
 mod slices;
+mod stored;
 mod streaming;
 mod trouble;
 
 use model::{
     Counts, Drift, Interval, KindInterval, KindSpec, KindTotals, Latency, Measurement, MetricId,
-    Nanos, Outcome, Readings, RunId, StepId, StepRecord, Subject, TrialKey, Unit,
+    Nanos, Outcome, Readings, RunId, Step, StepId, StepRecord, Subject, TrialKey, Unit,
 };
 use tempfile::TempDir;
 
-use crate::{StepRowId, Store, TrialId, fixture};
+use crate::{StepRowId, Store, TrialId};
+use testkit::fixtures;
 
 const STARTED: &str = "2026-01-02T03:04:05Z";
 
@@ -42,24 +44,17 @@ impl Lab {
     }
 
     fn run(&mut self, systems: &[&str], rounds: u32) -> RunId {
-        let plan = fixture::plan(systems, rounds).unwrap();
-        let host = fixture::host();
-        self.store
-            .create_run(&plan, &host, "0.1.0", STARTED)
-            .unwrap()
+        let plan = fixtures::plan(systems, rounds);
+        let host = fixtures::host();
+        self.store.create_run(&plan, &host, "0.1.0", STARTED).unwrap()
     }
 
     fn trial(&mut self, run: &RunId, round: u32, system: &str) -> TrialId {
-        self.store
-            .begin_trial(run, &key(round, system), STARTED)
-            .unwrap()
+        self.store.begin_trial(run, &key(round, system), STARTED).unwrap()
     }
 
     fn step(&mut self, trial: TrialId, name: &str, ordinal: u32) -> StepRowId {
-        let kinds = ["insert".to_owned(), "query".to_owned()];
-        self.store
-            .begin_step(trial, &StepId::new(name), ordinal, &kinds, true)
-            .unwrap()
+        self.store.begin_step(trial, &planned(name, ordinal, &["insert", "query"])).unwrap()
     }
 
     /// A trial that completed, with these steps of three seconds each.
@@ -71,13 +66,9 @@ impl Lab {
                 self.store.add_interval(step, &interval(index)).unwrap();
             }
             let record = record(name, ordinal);
-            self.store
-                .finish_step(step, &record, &[rate(f64::from(round))])
-                .unwrap();
+            self.store.finish_step(step, &record, &[rate(f64::from(round))]).unwrap();
         }
-        self.store
-            .finish_trial(trial, &Outcome::Completed, Nanos::from_secs(9))
-            .unwrap();
+        self.store.finish_trial(trial, &Outcome::Completed, Nanos::from_secs(9)).unwrap();
     }
 
     /// An error's message, with the path of the lab taken out.
@@ -88,11 +79,7 @@ impl Lab {
 }
 
 fn key(round: u32, system: &str) -> TrialKey {
-    TrialKey {
-        round,
-        position: 1,
-        system: system.into(),
-    }
+    TrialKey { round, position: 1, system: system.into() }
 }
 
 fn failed() -> Outcome {
@@ -104,11 +91,7 @@ fn failed() -> Outcome {
 }
 
 fn rate(value: f64) -> Measurement {
-    Measurement {
-        metric: MetricId::new("rate"),
-        unit: Unit::RowsPerSecond,
-        value,
-    }
+    Measurement { metric: MetricId::new("rate"), unit: Unit::RowsPerSecond, value }
 }
 
 fn latency(micros: &[u64]) -> Latency {
@@ -148,6 +131,13 @@ fn interval(index: u32) -> Interval {
     }
 }
 
+/// A step of a plan with these kinds of operations.
+fn planned(name: &str, ordinal: u32, kinds: &[&str]) -> Step {
+    let subject = Subject { kind: "insert".to_owned(), counts: Counts::Rows };
+    let kinds = kinds.iter().map(|kind| KindSpec::unscheduled(kind)).collect();
+    Step { kinds, ..Step::new(StepId::new(name), ordinal, 1, subject) }
+}
+
 fn record(name: &str, ordinal: u32) -> StepRecord {
     let mut totals = [KindInterval::default(), KindInterval::default()];
     for index in 0..3 {
@@ -157,41 +147,19 @@ fn record(name: &str, ordinal: u32) -> StepRecord {
     }
     let kinds = ["insert", "query"].into_iter().zip(totals);
     StepRecord {
-        step: StepId::new(name),
-        ordinal,
-        measured: true,
         clients: 4,
-        window: Nanos::from_secs(3),
         elapsed: Nanos::from_secs(4),
-        subject: Subject {
-            kind: "insert".into(),
-            counts: Counts::Rows,
-        },
         kinds: kinds
             .map(|(name, sums)| KindTotals {
-                spec: KindSpec {
-                    name: name.into(),
-                    scheduled: sums.response.is_some(),
-                },
+                spec: KindSpec { name: name.into(), scheduled: sums.response.is_some() },
                 sums,
                 late: 1,
             })
             .collect(),
-        errors: Vec::new(),
         target_rate: Some(100),
         seconds_on_target: Some((3, 3)),
         requested_rows: 450,
-        open_loop: None,
-        tpcc: None,
-        counters: Readings::default(),
-        drift: Some(Drift {
-            rate: 0.9,
-            server_cpu: Some(1.25),
-        }),
-        before: None,
-        sizes: None,
-        checks: Vec::new(),
-        notes: Vec::new(),
-        compat: false,
+        drift: Some(Drift { rate: 0.9, server_cpu: Some(1.25) }),
+        ..StepRecord::of(&planned(name, ordinal, &[]), Nanos::from_secs(3))
     }
 }

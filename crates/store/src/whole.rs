@@ -6,7 +6,6 @@ use rusqlite::{Connection, params};
 use crate::Store;
 use crate::error::{Fault, StoreError};
 use crate::pack::to_json;
-use crate::record::StoredRecord;
 use crate::write::{StepRowId, save_measurements};
 
 /// A completed trial, with the records and measurements of its steps in their order.
@@ -72,7 +71,7 @@ fn save_trial(
                 record.ordinal,
                 record.step.0,
                 record.measured,
-                to_json(&StoredRecord::of(record))?
+                to_json(record)?
             ])?;
         save_measurements(change, StepRowId(change.last_insert_rowid()), measurements)?;
     }

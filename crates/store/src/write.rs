@@ -1,8 +1,8 @@
 //! Writing a run down while it goes on.
 
 use model::{
-    Capture, Host, Interval, KindTotals, Latency, Measurement, Moment, Nanos, Outcome, Plan, RunId,
-    StepId, StepRecord, TrialKey,
+    Capture, Host, Interval, KindTotals, Latency, Measurement, Moment, Nanos, Outcome, Plan,
+    Provenance, RunId, Step, StepId, StepRecord, TrialKey,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -11,7 +11,6 @@ use crate::error::{Fault, StoreError};
 use crate::interval::{encode_latency, encode_numbers};
 use crate::pack::{pack, to_json};
 use crate::read::{moment_word, row_of};
-use crate::record::StoredRecord;
 
 /// A trial that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,36 +62,29 @@ impl Store {
         })
     }
 
-    /// Keeps what the server said of itself; replaces what was kept before.
+    /// Stores the server's identity; replaces an earlier one.
     pub fn set_provenance(
         &mut self,
         trial: TrialId,
-        provenance: &[(String, String)],
+        provenance: &Provenance,
     ) -> Result<(), StoreError> {
-        self.write("saving what the server said of itself", |change| {
+        self.write("saving the server's identity", |change| {
             let changed = change.execute(
                 "UPDATE trial SET provenance = ?2 WHERE id = ?1",
-                params![trial.0, to_json(&provenance)?],
+                params![trial.0, to_json(provenance)?],
             )?;
             still_there(changed, "trial")
         })
     }
 
-    /// Begins a step; `kinds` are the names of its operation kinds, in the order of every interval.
-    pub fn begin_step(
-        &mut self,
-        trial: TrialId,
-        step: &StepId,
-        ordinal: u32,
-        kinds: &[String],
-        measured: bool,
-    ) -> Result<StepRowId, StoreError> {
+    pub fn begin_step(&mut self, trial: TrialId, step: &Step) -> Result<StepRowId, StoreError> {
+        let kinds: Vec<&str> = step.kinds.iter().map(|kind| kind.name.as_str()).collect();
         self.write("beginning a step", |change| {
             exists(change, trial)?;
             change.execute(
                 "INSERT INTO step (trial, ordinal, name, kinds, measured)
                  VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![trial.0, ordinal, step.0, to_json(&kinds)?, measured],
+                params![trial.0, step.ordinal, step.id.0, to_json(&kinds)?, step.measured],
             )?;
             Ok(StepRowId(change.last_insert_rowid()))
         })
@@ -131,7 +123,7 @@ impl Store {
         moment: Moment,
         capture: &Capture,
     ) -> Result<(), StoreError> {
-        self.write("saving what was captured", |change| {
+        self.write("saving captures", |change| {
             exists(change, trial)?;
             let mut listing = pack(capture)?;
             if last_listing(change, trial, &capture.name)?.is_some_and(|last| last == listing) {
@@ -142,13 +134,7 @@ impl Store {
                     "INSERT INTO capture (trial, step, moment, name, listing)
                      VALUES (?1, ?2, ?3, ?4, ?5)",
                 )?
-                .execute(params![
-                    trial.0,
-                    step.0,
-                    moment_word(moment),
-                    capture.name,
-                    listing
-                ])?;
+                .execute(params![trial.0, step.0, moment_word(moment), capture.name, listing])?;
             Ok(())
         })
     }
@@ -163,7 +149,7 @@ impl Store {
         self.write("saving the record of a step", |change| {
             let changed = change.execute(
                 "UPDATE step SET record = ?2 WHERE id = ?1",
-                params![step.0, to_json(&StoredRecord::of(record))?],
+                params![step.0, to_json(record)?],
             )?;
             still_there(changed, "step")?;
             for (place, kind) in record.kinds.iter().enumerate() {
@@ -174,8 +160,7 @@ impl Store {
         // Between two steps is the time for the disk to work. What cannot be moved now (someone
         // reads, the disk is full) is safe in the write-ahead log and is moved after the next.
         let _tried: Result<(), _> =
-            self.connection
-                .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         Ok(())
     }
 
@@ -198,12 +183,7 @@ impl Store {
             for (trial, outcome, duration) in ended {
                 let changed = change.execute(
                     "UPDATE trial SET completed = ?2, outcome = ?3, duration_ns = ?4 WHERE id = ?1",
-                    params![
-                        trial.0,
-                        outcome.is_completed(),
-                        to_json(outcome)?,
-                        duration.0 as i64
-                    ],
+                    params![trial.0, outcome.is_completed(), to_json(outcome)?, duration.0 as i64],
                 )?;
                 still_there(changed, "trial")?;
             }
@@ -221,7 +201,7 @@ impl Store {
         })
     }
 
-    /// Removes a run of which no trial was begun; any other stays. Was it removed?
+    /// Removes a run without a started trial. Was it removed?
     pub fn discard_run(&mut self, run: &RunId) -> Result<bool, StoreError> {
         let path = self.path.clone();
         self.write("removing a run that did not begin", |change| {
@@ -291,13 +271,7 @@ pub(crate) fn save_measurements(
         "INSERT INTO measurement (step, place, metric, unit, value) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
     for (place, m) in measurements.iter().enumerate() {
-        insert.execute(params![
-            step.0,
-            place as i64,
-            m.metric.0,
-            m.unit.name(),
-            m.value
-        ])?;
+        insert.execute(params![step.0, place as i64, m.metric.0, m.unit.name(), m.value])?;
     }
     Ok(())
 }
@@ -308,22 +282,14 @@ fn last_listing(change: &Connection, trial: TrialId, name: &str) -> Result<Optio
         "SELECT listing FROM capture
          WHERE trial = ?1 AND name = ?2 AND length(listing) > 0 ORDER BY id DESC LIMIT 1",
     )?;
-    Ok(query
-        .query_row(params![trial.0, name], |row| row.get(0))
-        .optional()?)
+    Ok(query.query_row(params![trial.0, name], |row| row.get(0)).optional()?)
 }
 
 fn exists(change: &Connection, trial: TrialId) -> Result<(), Fault> {
-    let found = change
-        .prepare_cached("SELECT 1 FROM trial WHERE id = ?1")?
-        .exists([trial.0])?;
+    let found = change.prepare_cached("SELECT 1 FROM trial WHERE id = ?1")?.exists([trial.0])?;
     still_there(usize::from(found), "trial")
 }
 
 pub(crate) fn still_there(rows: usize, what: &'static str) -> Result<(), Fault> {
-    if rows == 1 {
-        Ok(())
-    } else {
-        Err(Fault::Gone(what))
-    }
+    if rows == 1 { Ok(()) } else { Err(Fault::Gone(what)) }
 }

@@ -102,10 +102,7 @@ impl FakeDbms {
             }
             Trouble::Hangs => {
                 std::thread::sleep(self.0.timeout);
-                Err(SessionError::Timeout {
-                    limit: self.0.timeout,
-                    statement: excerpt(sql),
-                })
+                Err(SessionError::Timeout { limit: self.0.timeout, statement: excerpt(sql) })
             }
             Trouble::Refuses { code, message } => Err(refused(code, message, sql)),
             Trouble::LosesRow => {
@@ -160,9 +157,7 @@ impl Connector for FakeDbms {
 }
 
 fn lost() -> SessionError {
-    SessionError::Lost {
-        cause: "the server closed the connection".to_owned(),
-    }
+    SessionError::Lost { cause: "the server closed the connection".to_owned() }
 }
 
 fn refused(code: &str, message: &str, sql: &str) -> SessionError {
@@ -192,9 +187,7 @@ mod tests {
     fn session(faults: &[Fault]) -> (FakeDbms, Box<dyn Session>) {
         let dbms = FakeDbms::new(faults, Duration::from_millis(1));
         let mut session = dbms.connect().unwrap();
-        session
-            .execute("CREATE TABLE pi1 (transactionid INTEGER PRIMARY KEY)")
-            .unwrap();
+        session.execute("CREATE TABLE pi1 (transactionid INTEGER PRIMARY KEY)").unwrap();
         (dbms, session)
     }
 
@@ -211,17 +204,8 @@ mod tests {
     #[test]
     fn rows_are_kept_ordered_and_deleted() {
         let (dbms, mut session) = session(&[]);
-        assert_eq!(
-            numbers(&mut *session, "SELECT MAX(transactionid) FROM pi1"),
-            [-1]
-        );
-        assert_eq!(
-            session
-                .execute(&format!("{INSERT}{ROWS}"))
-                .unwrap()
-                .affected,
-            3
-        );
+        assert_eq!(numbers(&mut *session, "SELECT MAX(transactionid) FROM pi1"), [-1]);
+        assert_eq!(session.execute(&format!("{INSERT}{ROWS}")).unwrap().affected, 3);
         let range = "SELECT productid, price FROM pi1 INDEXED BY i WHERE productid >= 11 \
                      ORDER BY productid, price LIMIT 2";
         assert_eq!(numbers(&mut *session, range), [20, 30]);
@@ -230,30 +214,17 @@ mod tests {
         let delete = "DELETE FROM pi1 WHERE transactionid IN (SELECT transactionid FROM pi1 \
                       WHERE transactionid >= 0 ORDER BY transactionid ASC LIMIT 2)";
         assert_eq!(session.execute(delete).unwrap().affected, 2);
-        assert_eq!(
-            numbers(&mut *session, "SELECT MIN(transactionid) FROM pi1"),
-            [3]
-        );
-        assert_eq!(
-            (
-                numbers(&mut *session, "SELECT COUNT(*) FROM pi1"),
-                dbms.rows()
-            ),
-            (vec![1], 1)
-        );
+        assert_eq!(numbers(&mut *session, "SELECT MIN(transactionid) FROM pi1"), [3]);
+        assert_eq!((numbers(&mut *session, "SELECT COUNT(*) FROM pi1"), dbms.rows()), (vec![1], 1));
     }
 
     #[test]
     fn prepared_rows_are_the_same_as_text() {
         let (text, mut session_a) = session(&[]);
-        session_a
-            .execute(&format!("{INSERT}('2026',1,2,3,4.00,'aaX')"))
-            .unwrap();
+        session_a.execute(&format!("{INSERT}('2026',1,2,3,4.00,'aaX')")).unwrap();
         let (prepared, mut session_b) = session(&[]);
         let types = [ParamType::Int; 6];
-        let id = session_b
-            .prepare(&format!("{INSERT}(?,?,?,?,?,?)"), &types)
-            .unwrap();
+        let id = session_b.prepare(&format!("{INSERT}(?,?,?,?,?,?)"), &types).unwrap();
         let params = |data| {
             [
                 Param::Text("2026"),
@@ -264,28 +235,18 @@ mod tests {
                 Param::Text(data),
             ]
         };
-        session_b
-            .execute_prepared(id, &params("aaX"), &mut |_| ())
-            .unwrap();
+        session_b.execute_prepared(id, &params("aaX"), &mut |_| ()).unwrap();
         assert_eq!(text.checksum(), prepared.checksum());
-        session_b
-            .execute_prepared(id, &params("aaY"), &mut |_| ())
-            .unwrap();
+        session_b.execute_prepared(id, &params("aaY"), &mut |_| ()).unwrap();
         assert_ne!(text.checksum(), prepared.checksum());
-        assert!(
-            session_b
-                .execute_prepared(id, &params("aaY")[1..], &mut |_| ())
-                .is_err()
-        );
+        assert!(session_b.execute_prepared(id, &params("aaY")[1..], &mut |_| ()).is_err());
     }
 
     #[test]
     fn what_is_saved_is_restored() {
         let (dbms, mut session) = session(&[]);
         session.execute(&format!("{INSERT}{ROWS}")).unwrap();
-        session
-            .execute("DELETE FROM pi1 WHERE transactionid >= 3 LIMIT 1")
-            .unwrap();
+        session.execute("DELETE FROM pi1 WHERE transactionid >= 3 LIMIT 1").unwrap();
         let timeout = Duration::from_millis(1);
         let restored = FakeDbms::restore(&dbms.save(), &[], timeout).unwrap();
         assert_eq!((restored.rows(), restored.checksum()), (2, dbms.checksum()));
@@ -302,31 +263,16 @@ mod tests {
     fn what_is_not_understood_is_an_error() {
         let (_, mut session) = session(&[]);
         assert!(session.execute("DROP TABLE pi1").is_err());
-        assert!(
-            session
-                .execute("SELECT MIN(transactionid) FROM pi2")
-                .is_err()
-        );
+        assert!(session.execute("SELECT MIN(transactionid) FROM pi2").is_err());
     }
 
     #[test]
     fn trouble_comes_when_it_was_ordered() {
-        let deadlock = Trouble::Refuses {
-            code: "1213",
-            message: "deadlock",
-        };
-        let twice = Fault::Statements {
-            prefix: "SELECT COUNT",
-            from: 2,
-            times: 2,
-            trouble: deadlock,
-        };
+        let deadlock = Trouble::Refuses { code: "1213", message: "deadlock" };
+        let twice =
+            Fault::Statements { prefix: "SELECT COUNT", from: 2, times: 2, trouble: deadlock };
         let (_, mut session) = session(&[twice]);
-        let mut count = || {
-            session
-                .execute("SELECT COUNT(*) FROM pi1")
-                .map_err(|e| e.class())
-        };
+        let mut count = || session.execute("SELECT COUNT(*) FROM pi1").map_err(|e| e.class());
         let classes: Vec<Option<ErrorClass>> = (0..4).map(|_| count().err()).collect();
         let retry = Some(ErrorClass::Retryable);
         assert_eq!(classes, [None, retry, retry, None]);
@@ -337,10 +283,7 @@ mod tests {
         let (dbms, mut session) = session(&[Fault::from("BEGIN", 1, Trouble::Dies)]);
         let mut other = dbms.connect().unwrap();
         assert!(session.execute("BEGIN").is_err() && other.execute("COMMIT").is_err());
-        assert!(matches!(
-            dbms.connect().err(),
-            Some(SessionError::Connect { .. })
-        ));
+        assert!(matches!(dbms.connect().err(), Some(SessionError::Connect { .. })));
         assert_eq!(dbms.log().len(), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! What happened, in order, as lines of text.
+//! Events in order, as lines of text.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

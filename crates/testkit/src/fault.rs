@@ -1,4 +1,4 @@
-//! What can be wrong with a fake system.
+//! Faults of a fake system.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub enum Fault {
     /// It never answers after its start; the provider gives up and shows its log.
     NeverReady,
-    /// It is no longer what the plan says, from check number `from` (from 1) of any system on.
+    /// It differs from the plan from check number `from` (from 1) of any system on.
     Changed {
         /// The first check that finds it.
         from: u64,
@@ -36,12 +36,11 @@ pub enum Fault {
         from: u64,
         /// How many are in trouble.
         times: u64,
-        /// What happens to them.
         trouble: Trouble,
     },
 }
 
-/// What happens to a statement.
+/// A fault of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// The server dies: this session and all others are lost, new ones cannot connect.
@@ -52,7 +51,6 @@ pub enum Trouble {
     Refuses {
         /// The server's code.
         code: &'static str,
-        /// What it says.
         message: &'static str,
     },
     /// One row less is stored than the server says.
@@ -69,12 +67,7 @@ impl Fault {
     /// Trouble with statement number `from` (from 1) of those that begin with `prefix`, and all
     /// later ones.
     pub const fn from(prefix: &'static str, from: u64, trouble: Trouble) -> Self {
-        Self::Statements {
-            prefix,
-            from,
-            times: u64::MAX,
-            trouble,
-        }
+        Self::Statements { prefix, from, times: u64::MAX, trouble }
     }
 }
 
@@ -90,10 +83,7 @@ struct Counted {
 
 impl Faults {
     pub(crate) fn new(faults: &[Fault]) -> Self {
-        let faults = faults.iter().map(|fault| Counted {
-            fault: *fault,
-            seen: AtomicU64::new(0),
-        });
+        let faults = faults.iter().map(|fault| Counted { fault: *fault, seen: AtomicU64::new(0) });
         Self(faults.collect())
     }
 
@@ -102,17 +92,11 @@ impl Faults {
         self.0.iter().any(|counted| counted.fault == fault)
     }
 
-    /// What happens to this statement; every fault counts it.
+    /// The fault of this statement; every fault counts it.
     pub(crate) fn of(&self, sql: &str) -> Option<Trouble> {
         let mut found = None;
         for counted in &self.0 {
-            let Fault::Statements {
-                prefix,
-                from,
-                times,
-                trouble,
-            } = counted.fault
-            else {
+            let Fault::Statements { prefix, from, times, trouble } = counted.fault else {
                 continue;
             };
             if sql.starts_with(prefix) {

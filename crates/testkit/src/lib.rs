@@ -6,6 +6,11 @@
 //! embedded SQLite, which understands every statement. They are the feature `fakes`, which is on unless
 //! it is turned off.
 //!
+//! [`fixtures`] has a host, a plan and a run to start from; it needs the feature of that name.
+//! `made_up` has whole runs made from a seed, with effects of known size: the feature `made-up`.
+//!
+//! [`skipped`] is for tests that cannot run everywhere.
+//!
 //! A [`Referee`] is a rule by which others call a regression; `crates/stats/tests` asks them beside ours.
 
 #[cfg(feature = "fakes")]
@@ -14,6 +19,10 @@ mod dbms;
 mod diary;
 #[cfg(feature = "fakes")]
 mod fault;
+#[cfg(feature = "fixtures")]
+pub mod fixtures;
+#[cfg(feature = "made-up")]
+pub mod made_up;
 #[cfg(feature = "fakes")]
 mod redact;
 mod referee;
@@ -23,6 +32,7 @@ mod saved;
 mod session;
 #[cfg(feature = "fakes")]
 mod site;
+mod skipped;
 #[cfg(feature = "fakes")]
 mod spoiled;
 #[cfg(feature = "fakes")]
@@ -39,5 +49,6 @@ pub use redact::redact;
 pub use referee::{Measured, Referee};
 #[cfg(feature = "fakes")]
 pub use site::{FakeProvider, Held};
+pub use skipped::skipped;
 #[cfg(feature = "fakes")]
 pub use spoiled::SpoiledProvider;

@@ -20,7 +20,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The first round, for those who run once: base, candidate.
+    /// The first round, for rules that run once: base, candidate.
     fn first(&self) -> Option<(f64, f64)> {
         Some((*self.base.first()?, *self.candidate.first()?))
     }
@@ -41,14 +41,10 @@ pub enum Referee {
 
 impl Referee {
     /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::SingleRuns,
-        Self::LargestDelta,
-        Self::WeightedMean,
-        Self::MannWhitney,
-    ];
+    pub const ALL: [Self; 4] =
+        [Self::SingleRuns, Self::LargestDelta, Self::WeightedMean, Self::MannWhitney];
 
-    /// What tables call it.
+    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SingleRuns => "5 % gate on single runs",
@@ -95,15 +91,8 @@ mod tests {
 
     #[test]
     fn nobody_finds_anything_in_nothing_or_in_equal_values() {
-        let equal = Measured {
-            clients: 1,
-            base: vec![100.0; 10],
-            candidate: vec![100.0; 10],
-        };
-        let missing = Measured {
-            candidate: Vec::new(),
-            ..equal.clone()
-        };
+        let equal = Measured { clients: 1, base: vec![100.0; 10], candidate: vec![100.0; 10] };
+        let missing = Measured { candidate: Vec::new(), ..equal.clone() };
         for referee in Referee::ALL {
             assert!(!referee.finds_regression(&[]), "{}", referee.name());
             for cell in [&equal, &missing] {

@@ -32,10 +32,7 @@ pub(crate) fn read(text: &str) -> Option<Tables> {
         let mut fields = line.split('\t');
         if fields.next()? == "table" {
             let name = fields.next()?;
-            let table = Table {
-                highest: fields.next()?.parse().ok()?,
-                ..Table::default()
-            };
+            let table = Table { highest: fields.next()?.parse().ok()?, ..Table::default() };
             tables.0.insert(name.to_owned(), table);
             last = Some(name);
         } else {

@@ -35,10 +35,7 @@ impl Session for FakeSession {
         for row in &answer.rows {
             each(&Shown(row));
         }
-        Ok(Done {
-            rows: answer.rows.len() as u64,
-            affected: answer.affected,
-        })
+        Ok(Done { rows: answer.rows.len() as u64, affected: answer.affected })
     }
 
     fn prepare(&mut self, sql: &str, _types: &[ParamType]) -> Result<StatementId, SessionError> {
@@ -55,11 +52,7 @@ impl Session for FakeSession {
         let sql = self.prepared.get(statement.0 as usize);
         let sql = sql.and_then(|sql| filled_in(sql, params));
         let sql = sql.ok_or_else(|| SessionError::Protocol {
-            what: format!(
-                "statement {} does not take {} parameters",
-                statement.0,
-                params.len()
-            ),
+            what: format!("statement {} does not take {} parameters", statement.0, params.len()),
         })?;
         self.query(&sql, each)
     }

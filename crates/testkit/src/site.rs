@@ -9,7 +9,8 @@ use std::time::Duration;
 use lab::{Provider, Site, SiteError, Template};
 use load::Target;
 use model::{
-    Bytes, Capture, Counter, Dialect, Engine, Nanos, Readings, Sizes, System, Version, WorkloadSpec,
+    Bytes, Capture, Counter, Dialect, Engine, Fact, Nanos, Provenance, Readings, Sizes, System,
+    Version,
 };
 use probes::{Detail, Probe, ProbeError};
 
@@ -20,7 +21,7 @@ use crate::fault::Fault;
 /// The file with a fake database's data, where it is kept.
 const FILE: &str = "fake.tables";
 
-/// What a fake database held when it was closed or kept.
+/// The content of a fake database when it was closed or kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
     /// Name of the instance's directory: run, round and position.
@@ -51,12 +52,12 @@ impl FakeProvider {
         self
     }
 
-    /// What was done to its sites, in order.
+    /// The operations on its sites, in order.
     pub fn diary(&self) -> Diary {
         self.diary.clone()
     }
 
-    /// What each database held when it was closed or kept, in that order.
+    /// The content of each database when it was closed or kept, in that order.
     pub fn held(&self) -> Vec<Held> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.clone()
@@ -78,20 +79,20 @@ impl Provider for FakeProvider {
     fn open(
         &self,
         system: &System,
-        workload: &WorkloadSpec,
+        timeout: Duration,
         directory: &Path,
     ) -> Result<Box<dyn Site>, SiteError> {
         let faults = self.faults_of(system, directory)?;
         fs::create_dir_all(directory).map_err(|error| SiteError::new(error.to_string()))?;
         self.diary.note(format!("site of {} opened", system.name));
-        let dbms = FakeDbms::new(&faults, timeout(workload));
+        let dbms = FakeDbms::new(&faults, timeout);
         Ok(self.site(system, dbms, &faults, directory))
     }
 
     fn open_clone(
         &self,
         system: &System,
-        workload: &WorkloadSpec,
+        timeout: Duration,
         directory: &Path,
         template: &Template,
     ) -> Result<Box<dyn Site>, SiteError> {
@@ -102,14 +103,14 @@ impl Provider for FakeProvider {
         let saved = fs::read_to_string(directory.join(FILE))
             .map_err(|error| SiteError::new(error.to_string()))?;
         self.diary.note(format!("site of {} cloned", system.name));
-        let dbms = FakeDbms::restore(&saved, &faults, timeout(workload))
+        let dbms = FakeDbms::restore(&saved, &faults, timeout)
             .ok_or_else(|| SiteError::new("fake: corrupt tables"))?;
         Ok(self.site(system, dbms, &faults, directory))
     }
 }
 
 impl FakeProvider {
-    /// What is wrong with a system that starts.
+    /// The fault of a starting system.
     fn faults_of(&self, system: &System, directory: &Path) -> Result<Vec<Fault>, SiteError> {
         let of_system = self.faults.iter().filter(|(name, _)| *name == system.name);
         let faults: Vec<Fault> = of_system.map(|(_, fault)| *fault).collect();
@@ -125,7 +126,7 @@ impl FakeProvider {
         Ok(faults)
     }
 
-    /// What steals from a system; `None` where no test is about that, so that the host's own is read.
+    /// Steal time of a system; `None` reads the host's own.
     fn thief(&self, faults: &[Fault], directory: &Path) -> Option<Thief> {
         let orders = |fault: &Fault| matches!(fault, Fault::Disturbed { .. });
         if !self.faults.iter().any(|(_, fault)| orders(fault)) {
@@ -138,10 +139,7 @@ impl FakeProvider {
         };
         // An hour is more than any host has in the time of a test.
         let hours = u64::from(faults.iter().any(is_robbed));
-        Some(Thief {
-            takes: Nanos::from_secs(hours * 3600).0,
-            taken: 0,
-        })
+        Some(Thief { takes: Nanos::from_secs(hours * 3600).0, taken: 0 })
     }
 
     fn site(
@@ -194,11 +192,6 @@ impl Probe for Thief {
     }
 }
 
-/// How long the fake keeps a statement waiting that hangs.
-fn timeout(workload: &WorkloadSpec) -> Duration {
-    Duration::from_secs(u64::from(workload.statement_timeout()))
-}
-
 /// The core that a fake leaves.
 const CORE: &str = "core";
 
@@ -226,7 +219,7 @@ struct FakeSite {
     close_fails: bool,
     leaves_core: bool,
     stopped: bool,
-    /// What the diary will say of its end.
+    /// The diary's line about its end.
     ends: &'static str,
     directory: PathBuf,
     diary: Diary,
@@ -246,12 +239,16 @@ impl Site for FakeSite {
         }
     }
 
-    fn provenance(&self) -> Vec<(String, String)> {
-        vec![("server version".to_owned(), "fake 1.0".to_owned())]
+    fn provenance(&self) -> Provenance {
+        Provenance(vec![(Fact::ServerVersion, "fake 1.0".to_owned())])
     }
 
     fn pid(&self) -> Option<u32> {
         None
+    }
+
+    fn idle(&self) -> lab::Idle {
+        lab::Idle::Rests
     }
 
     fn probes(&self) -> Vec<Box<dyn Probe>> {
@@ -275,12 +272,7 @@ impl Site for FakeSite {
 
     fn sizes(&self) -> Option<Sizes> {
         let data = Bytes(self.dbms.rows() as u64 * 100);
-        Some(Sizes {
-            data,
-            total: data,
-            allocated: data,
-            ..Sizes::default()
-        })
+        Some(Sizes { data, total: data, allocated: data, ..Sizes::default() })
     }
 
     fn log_tail(&self) -> Vec<String> {
@@ -289,11 +281,7 @@ impl Site for FakeSite {
 
     fn crash_files(&self) -> Vec<PathBuf> {
         let core = self.directory.join(CORE);
-        if core.exists() {
-            vec![core]
-        } else {
-            Vec::new()
-        }
+        if core.exists() { vec![core] } else { Vec::new() }
     }
 
     fn stop(&mut self) -> Result<(), SiteError> {
@@ -319,8 +307,7 @@ impl Site for FakeSite {
     }
 
     fn remove(self: Box<Self>) -> Result<(), SiteError> {
-        self.diary
-            .note(format!("site of {} {}", self.system, self.ends));
+        self.diary.note(format!("site of {} {}", self.system, self.ends));
         let instance = self.directory.file_name().unwrap_or_default();
         let held = Held {
             instance: instance.to_string_lossy().into_owned(),

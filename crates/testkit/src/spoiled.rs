@@ -11,7 +11,7 @@ use drivers::{
 };
 use lab::{Provider, Providers, Site, SiteError, Template};
 use load::Target;
-use model::{Capture, Sizes, System, WorkloadSpec};
+use model::{Capture, Provenance, Sizes, System};
 
 use crate::fault::{Fault, Faults, Trouble};
 
@@ -55,24 +55,16 @@ impl SpoiledProvider {
         sent.clone()
     }
 
-    fn spoil(
-        &self,
-        system: &System,
-        workload: &WorkloadSpec,
-        site: Box<dyn Site>,
-    ) -> Box<dyn Site> {
+    fn spoil(&self, system: &System, timeout: Duration, site: Box<dyn Site>) -> Box<dyn Site> {
         let of_system = self.faults.iter().filter(|(name, _)| *name == system.name);
         let faults: Vec<Fault> = of_system.map(|(_, fault)| *fault).collect();
         let server = Arc::new(Server {
             faults: Faults::new(&faults),
             dead: AtomicBool::new(false),
-            timeout: Duration::from_secs(u64::from(workload.statement_timeout())),
+            timeout,
             sent: Arc::clone(&self.sent),
         });
-        Box::new(SpoiledSite {
-            inner: site,
-            server,
-        })
+        Box::new(SpoiledSite { inner: site, server })
     }
 }
 
@@ -84,28 +76,26 @@ impl Provider for SpoiledProvider {
     fn open(
         &self,
         system: &System,
-        workload: &WorkloadSpec,
+        timeout: Duration,
         directory: &Path,
     ) -> Result<Box<dyn Site>, SiteError> {
-        let site = self.inner.open(system, workload, directory)?;
-        Ok(self.spoil(system, workload, site))
+        let site = self.inner.open(system, timeout, directory)?;
+        Ok(self.spoil(system, timeout, site))
     }
 
     fn open_clone(
         &self,
         system: &System,
-        workload: &WorkloadSpec,
+        timeout: Duration,
         directory: &Path,
         template: &Template,
     ) -> Result<Box<dyn Site>, SiteError> {
-        let site = self
-            .inner
-            .open_clone(system, workload, directory, template)?;
-        Ok(self.spoil(system, workload, site))
+        let site = self.inner.open_clone(system, timeout, directory, template)?;
+        Ok(self.spoil(system, timeout, site))
     }
 }
 
-/// What stands between sessions and the real database.
+/// A layer between sessions and the real database.
 #[derive(Debug)]
 struct Server {
     faults: Faults,
@@ -140,10 +130,7 @@ impl Server {
             }
             Trouble::Hangs => {
                 std::thread::sleep(self.timeout);
-                Err(SessionError::Timeout {
-                    limit: self.timeout,
-                    statement: statement(),
-                })
+                Err(SessionError::Timeout { limit: self.timeout, statement: statement() })
             }
             Trouble::Refuses { code, message } => Err(SessionError::Server {
                 code: code.to_owned(),
@@ -151,10 +138,7 @@ impl Server {
                 statement: statement(),
             }),
             // It was never run, and says that it was.
-            Trouble::LosesRow => Ok(Done {
-                rows: 0,
-                affected: 1,
-            }),
+            Trouble::LosesRow => Ok(Done { rows: 0, affected: 1 }),
             Trouble::Miscounts | Trouble::Unordered => run().map(|done| Done {
                 rows: done.rows.saturating_sub(1),
                 affected: done.affected.saturating_sub(1),
@@ -168,9 +152,7 @@ impl Server {
 }
 
 fn lost() -> SessionError {
-    SessionError::Lost {
-        cause: "the server closed the connection".to_owned(),
-    }
+    SessionError::Lost { cause: "the server closed the connection".to_owned() }
 }
 
 struct SpoiledConnector {
@@ -227,8 +209,7 @@ impl Session for SpoiledSession {
     ) -> Result<Done, SessionError> {
         let inner = &mut self.inner;
         let sql = self.prepared.get(&statement.0).map_or("", String::as_str);
-        self.server
-            .pass(sql, || inner.execute_prepared(statement, params, each))
+        self.server.pass(sql, || inner.execute_prepared(statement, params, each))
     }
 
     fn info(&self) -> &SessionInfo {
@@ -243,10 +224,7 @@ struct SpoiledSite {
 
 impl SpoiledSite {
     fn spoiled(&self, inner: Arc<dyn Connector>) -> Arc<dyn Connector> {
-        Arc::new(SpoiledConnector {
-            inner,
-            server: Arc::clone(&self.server),
-        })
+        Arc::new(SpoiledConnector { inner, server: Arc::clone(&self.server) })
     }
 }
 
@@ -260,12 +238,24 @@ impl Site for SpoiledSite {
         }
     }
 
-    fn provenance(&self) -> Vec<(String, String)> {
+    fn provenance(&self) -> Provenance {
         self.inner.provenance()
     }
 
     fn pid(&self) -> Option<u32> {
         self.inner.pid()
+    }
+
+    fn idle(&self) -> lab::Idle {
+        self.inner.idle()
+    }
+
+    fn freeze(&mut self) -> Result<(), SiteError> {
+        self.inner.freeze()
+    }
+
+    fn thaw(&mut self) -> Result<(), SiteError> {
+        self.inner.thaw()
     }
 
     fn has_died(&self) -> bool {

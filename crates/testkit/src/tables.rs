@@ -8,15 +8,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use drivers::{Row, Value};
 
-const COLUMNS: [&str; 7] = [
-    "transactionid",
-    "dateandtime",
-    "cashregisterid",
-    "customerid",
-    "productid",
-    "price",
-    "data",
-];
+const COLUMNS: [&str; 7] =
+    ["transactionid", "dateandtime", "cashregisterid", "customerid", "productid", "price", "data"];
 
 /// Statements that change nothing here.
 const WITHOUT_EFFECT: [&str; 5] = ["CREATE INDEX ", "ANALYZE ", "PRAGMA ", "BEGIN", "COMMIT"];
@@ -29,7 +22,7 @@ pub(crate) enum Cell {
     Text(String),
 }
 
-/// What a statement returned and touched.
+/// The result of a statement: returned and touched rows.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) rows: Vec<Vec<Cell>>,
@@ -49,7 +42,7 @@ pub(crate) struct Table {
 }
 
 impl Tables {
-    /// Runs a statement; the error says what is not understood.
+    /// Runs a statement; the error names the unsupported part.
     pub(crate) fn execute(&mut self, sql: &str) -> Result<Answer, String> {
         if let Some(rest) = sql.strip_prefix("CREATE TABLE ") {
             self.0.insert(first_word(rest).to_owned(), Table::default());
@@ -113,10 +106,7 @@ impl Table {
             affected += 1;
             self.rows.insert(self.highest, cells);
         }
-        Ok(Answer {
-            rows: Vec::new(),
-            affected,
-        })
+        Ok(Answer { rows: Vec::new(), affected })
     }
 
     fn delete(&mut self, sql: &str) -> Result<Answer, String> {
@@ -127,26 +117,19 @@ impl Table {
         for key in &keys {
             self.rows.remove(key);
         }
-        Ok(Answer {
-            rows: Vec::new(),
-            affected: keys.len() as u64,
-        })
+        Ok(Answer { rows: Vec::new(), affected: keys.len() as u64 })
     }
 
     fn select(&self, sql: &str) -> Result<Answer, String> {
-        let (columns, _) = sql
-            .trim_start_matches("SELECT ")
-            .split_once(" FROM ")
-            .ok_or("no FROM")?;
+        let (columns, _) =
+            sql.trim_start_matches("SELECT ").split_once(" FROM ").ok_or("no FROM")?;
         let rows = match columns {
             "MIN(transactionid)" => vec![vec![key(self.rows.first_key_value())]],
             "MAX(transactionid)" => vec![vec![key(self.rows.last_key_value())]],
             _ if columns.starts_with("COUNT(") => vec![vec![Cell::Int(self.rows.len() as i64)]],
             _ => {
-                let columns: Vec<usize> = columns
-                    .split(", ")
-                    .map(column)
-                    .collect::<Result<_, String>>()?;
+                let columns: Vec<usize> =
+                    columns.split(", ").map(column).collect::<Result<_, String>>()?;
                 self.rows_of(sql, &columns)?
             }
         };
@@ -157,9 +140,8 @@ impl Table {
         let condition = Condition::read(sql)?;
         let holds = |row: &&Vec<Cell>| condition.as_ref().is_none_or(|c| c.holds(row));
         let found = self.rows.values().filter(holds);
-        let mut rows: Vec<Vec<Cell>> = found
-            .map(|row| columns.iter().map(|at| row[*at].clone()).collect())
-            .collect();
+        let mut rows: Vec<Vec<Cell>> =
+            found.map(|row| columns.iter().map(|at| row[*at].clone()).collect()).collect();
         if sql.contains(" ORDER BY ") {
             rows.sort();
         }
@@ -186,11 +168,7 @@ impl Condition {
         if let Some((_, keys)) = text.split_once(" IN (") {
             let keys = keys.trim_end_matches(')').split(',').map(str::parse);
             let keys = keys.collect::<Result<_, _>>().map_err(|_| "not a key")?;
-            return Ok(Some(Self {
-                column,
-                least: i64::MIN,
-                keys: Some(keys),
-            }));
+            return Ok(Some(Self { column, least: i64::MIN, keys: Some(keys) }));
         }
         let least = match number_after(text, " >= ") {
             Some(least) => Some(least),
@@ -223,10 +201,7 @@ fn column(name: &str) -> Result<usize, String> {
 /// `'text'` or a number, whose decimals are zero.
 fn literal(text: &str) -> Cell {
     let number = text.trim_end_matches(".00").parse();
-    number.map_or_else(
-        |_| Cell::Text(text.trim_matches('\'').to_owned()),
-        Cell::Int,
-    )
+    number.map_or_else(|_| Cell::Text(text.trim_matches('\'').to_owned()), Cell::Int)
 }
 
 fn first_word(text: &str) -> &str {

@@ -33,10 +33,9 @@ pub(crate) fn run(args: &AddArgs, printer: Printer) -> Result<Exit> {
         }
     };
     let begun = Instant::now();
-    let installed = with_progress(&args.name, printer, |listen| {
-        builds.add(&args.name, &what, listen)
-    })
-    .with_context(|| format!("{} was not added", args.name))?;
+    let installed =
+        with_progress(&args.name, printer, |listen| builds.add(&args.name, &what, listen))
+            .with_context(|| format!("{} was not added", args.name))?;
     installing::say_done(&installed, begun, printer);
     printer.result(&installed.name);
     Ok(Exit::Fine)

@@ -1,10 +1,10 @@
 //! `backslide builds`: what can be had, what is installed.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use lab::Builds;
 use model::{Build, BuildFacts, BuildSource, Dbms, Recipe, Version};
 use obtain::Installed;
-use report::{Cell, Header, Table};
+use report::{Cell, Columns, Table};
 use serde::Serialize;
 
 use crate::args::{BuildsArgs, Format};
@@ -12,16 +12,14 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::table;
 
-/// A build as programs see it.
 #[derive(Serialize)]
-struct Line {
+struct BuildJson {
     build: String,
     dbms: &'static str,
     version: String,
     /// `installed`, `found` on this machine, `embedded`, or `available` in the catalog.
     state: &'static str,
     source: String,
-    /// The source in a word or two.
     #[serde(skip)]
     short_source: String,
     /// What the server says of itself; empty where it is not here.
@@ -32,14 +30,14 @@ struct Line {
     installed: Option<String>,
     engines: Vec<&'static str>,
     #[serde(flatten)]
-    facts: Facts,
+    facts: FactsJson,
     #[serde(skip)]
     order: (Dbms, Version),
 }
 
 /// What is known of how it was made.
 #[derive(Serialize)]
-struct Facts {
+struct FactsJson {
     compiler: Option<String>,
     allocator: Option<String>,
     symbols: Option<bool>,
@@ -52,16 +50,16 @@ pub(crate) fn run(args: &BuildsArgs, printer: Printer) -> Result<Exit> {
     if let Some(only) = &args.only {
         lines.retain(|line| line.build.starts_with(only.as_str()));
     }
+    if let (Some(only), []) = (&args.only, lines.as_slice()) {
+        bail!("no build has a name that begins with `{only}`; `backslide builds` lists them");
+    }
     let all = lines.len();
     if !args.all && args.only.is_none() && args.format == Format::Text {
         let leading = builds.leading();
         lines.retain(|line| line.state != "available" || leading.contains(&line.build.as_str()));
     }
     match args.format {
-        Format::Json => printer.json(&lines)?,
-        Format::Text if lines.is_empty() => {
-            printer.note("no build has a name that begins so; `backslide builds` lists them");
-        }
+        Format::Json => printer.json(&lines),
         Format::Text => {
             table::print(printer, &as_table(&lines));
             if all > lines.len() {
@@ -85,16 +83,11 @@ pub(crate) fn run(args: &BuildsArgs, printer: Printer) -> Result<Exit> {
 }
 
 /// Every build once: in the catalog's order of families, then by version.
-fn lines(builds: &Builds) -> Result<Vec<Line>> {
+fn lines(builds: &Builds) -> Result<Vec<BuildJson>> {
     let installed = builds.installed()?;
-    let mut lines: Vec<Line> = installed.iter().map(installed_line).collect();
+    let mut lines: Vec<BuildJson> = installed.iter().map(installed_line).collect();
     lines.extend(builds.found().iter().map(|build| line(build, "found")));
-    lines.extend(
-        builds
-            .embedded()
-            .iter()
-            .map(|build| line(build, "embedded")),
-    );
+    lines.extend(builds.embedded().iter().map(|build| line(build, "embedded")));
     let recipes = builds.catalog().recipes().iter();
     let others = recipes.filter(|recipe| installed.iter().all(|one| one.name != recipe.name));
     lines.extend(others.map(available_line));
@@ -102,14 +95,16 @@ fn lines(builds: &Builds) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-fn line(build: &Build, state: &'static str) -> Line {
+fn line(build: &Build, state: &'static str) -> BuildJson {
     let source = match &build.source {
         BuildSource::Embedded => "part of backslide".to_owned(),
         BuildSource::Path(path) => path.clone(),
-        BuildSource::Installed { origin, .. } => origin.clone(),
+        BuildSource::Installed { origin, .. } | BuildSource::Obtainable { origin } => {
+            origin.clone()
+        }
         BuildSource::Connect(address) | BuildSource::Imported(address) => address.clone(),
     };
-    Line {
+    BuildJson {
         build: build.id(),
         dbms: build.dbms.name(),
         version: build.version.to_string(),
@@ -126,16 +121,16 @@ fn line(build: &Build, state: &'static str) -> Line {
     }
 }
 
-fn installed_line(installed: &Installed) -> Line {
-    Line {
+fn installed_line(installed: &Installed) -> BuildJson {
+    BuildJson {
         size_bytes: Some(installed.size.0),
         installed: Some(installed.installed.clone()),
         ..line(&installed.build, "installed")
     }
 }
 
-fn available_line(recipe: &Recipe) -> Line {
-    Line {
+fn available_line(recipe: &Recipe) -> BuildJson {
+    BuildJson {
         build: recipe.name.clone(),
         dbms: recipe.dbms.name(),
         version: recipe.version.to_string(),
@@ -166,8 +161,8 @@ fn engines(facts: &BuildFacts) -> Vec<&'static str> {
     facts.engines.iter().map(|engine| engine.name()).collect()
 }
 
-fn facts(facts: &BuildFacts) -> Facts {
-    Facts {
+fn facts(facts: &BuildFacts) -> FactsJson {
+    FactsJson {
         compiler: facts.compiler.clone(),
         allocator: facts.allocator.clone(),
         symbols: facts.symbols,
@@ -175,39 +170,22 @@ fn facts(facts: &BuildFacts) -> Facts {
     }
 }
 
-fn as_table(lines: &[Line]) -> Table {
-    let rows = lines.iter().map(|line| {
-        let size = |bytes: Option<u64>| {
-            bytes
-                .filter(|bytes| *bytes > 0)
-                .map_or(Cell::text(""), |bytes| {
-                    Cell::number(bytes as f64, model::Bytes(bytes).to_string())
-                })
-        };
-        let since = line.installed.as_deref().and_then(|time| time.get(..10));
-        vec![
-            Cell::text(&line.build),
-            Cell::text(match (line.state, since) {
-                ("installed", Some(day)) => format!("installed {day}"),
-                (state, _) => state.to_owned(),
-            }),
-            size(line.download_bytes),
-            size(line.size_bytes),
-            Cell::text(line.engines.join(" ")),
-            Cell::text(&line.short_source),
-        ]
-    });
-    Table {
-        title: String::new(),
-        note: String::new(),
-        headers: vec![
-            Header::words("build"),
-            Header::words("state"),
-            Header::numbers("download", ""),
-            Header::numbers("on disk", ""),
-            Header::words("engines"),
-            Header::words("from"),
-        ],
-        rows: rows.collect(),
-    }
+fn as_table(lines: &[BuildJson]) -> Table {
+    let size = |bytes: Option<u64>| {
+        bytes.filter(|bytes| *bytes > 0).map_or(Cell::text(""), |bytes| {
+            Cell::number(bytes as f64, model::Bytes(bytes).to_string())
+        })
+    };
+    let state = |line: &BuildJson| match (line.state, &line.installed) {
+        ("installed", Some(time)) => format!("installed {}", time.get(..10).unwrap_or(time)),
+        (state, _) => state.to_owned(),
+    };
+    Columns::new()
+        .words("build", |line: &&BuildJson| Cell::text(&line.build))
+        .words("state", |line| Cell::text(state(line)))
+        .numbers("download", "", |line| size(line.download_bytes))
+        .numbers("on disk", "", |line| size(line.size_bytes))
+        .words("engines", |line| Cell::text(line.engines.join(" ")))
+        .words("from", |line| Cell::text(&line.short_source))
+        .table("", "", lines)
 }

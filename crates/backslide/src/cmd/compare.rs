@@ -8,10 +8,10 @@ use std::path::Path;
 use anyhow::Result;
 use lab::Lab;
 use model::{Comparison, MetricId, Reason, RunData, Verdict};
-use report::Input;
 use report::format::plural;
 use report::tables::Shown;
-use stats::Selection;
+use report::{Input, Report};
+use stats::{Selection, Steps};
 
 use crate::args::{CompareArgs, CompareFormat};
 use crate::exit::Exit;
@@ -26,51 +26,70 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
         return Ok(nothing_to_judge(&data, args.format, printer));
     }
     let base = runs::base(&data, args.base.as_deref())?;
-    let comparisons = runs::compare(&data, base, selection.clone(), args.min_effect)?;
+    // In every metric where a change of throughput can name the cost that moved with it.
+    let names_costs = match args.format {
+        CompareFormat::Json => false,
+        CompareFormat::Text => selection == Selection::Deciding,
+        CompareFormat::Junit | CompareFormat::Markdown => true,
+    };
+    stats::check(&data, &selection)?;
+    let compared = if names_costs { Selection::All } else { selection.clone() };
+    let all = runs::compare(&data, base, compared, args.min_effect)?;
+    let steps = Steps::of(&data);
+    let is_asked = |one: &&Comparison| steps.asks_for(&selection, one.ordinal, &one.metric);
+    let comparisons: Vec<Comparison> = all.iter().filter(is_asked).cloned().collect();
     let plan = &data.info.plan;
-    let judged = comparisons
-        .iter()
-        .filter(|one| !plan.is_control(&one.system));
+    let judged = comparisons.iter().filter(|one| !plan.is_control(&one.system));
     let judged: Vec<&Comparison> = judged.collect();
-    // In every metric, so that a change of throughput can name the cost that moved with it.
-    let all = || runs::compare(&data, base, Selection::All, args.min_effect);
     let base = base.unwrap_or(&data.info.plan.base);
     let missing = unmeasured::of(&data, &selection);
     let cases = unmeasured::cases(&missing, &data, base);
     let listed = || by_system(&data, judged.iter().copied().chain(&cases));
+    if args.format == CompareFormat::Text {
+        missing.iter().for_each(|one| printer.prose(&one.text));
+        if comparisons.is_empty() && !missing.is_empty() {
+            return Ok(Exit::Inconclusive);
+        }
+    }
     match args.format {
-        CompareFormat::Json => printer.raw(report::json(&comparisons).as_bytes()),
+        CompareFormat::Json => {
+            let text = Report::new(&Input::new(&data, &comparisons)).json();
+            printer.raw(text.as_bytes());
+        }
         CompareFormat::Junit => {
-            let all = all()?;
-            let text = report::junit(&input::of(&lab, &data, base, &all)?, &listed());
+            let text = Report::new(&input::of(&lab, &data, base, &all)?).junit(&listed());
             printer.raw(text.as_bytes());
         }
         CompareFormat::Markdown => {
-            let all = all()?;
-            let text = report::comment(&input::of(&lab, &data, base, &all)?, &listed());
+            let text = Report::new(&input::of(&lab, &data, base, &all)?).comment(&listed());
             printer.raw(text.as_bytes());
         }
         CompareFormat::Text => {
             let is_usual = selection == Selection::Deciding;
-            let shown = Shown {
-                system: None,
-                all_metrics: !is_usual,
-                decided_only: !args.all,
-            };
-            let compared = if is_usual { &all()? } else { &comparisons };
+            let compared = if is_usual { &all } else { &comparisons };
+            let decided_only = !args.all && hides_some(&judged);
+            let shown = Shown { system: None, all_metrics: !is_usual, decided_only };
             show(&lab, base, &data, compared, &shown, printer)?;
         }
     }
     if !has_a_pair(&data, base) {
         return Ok(nothing_to_judge(&data, args.format, printer));
     }
-    for one in &missing {
-        say(&one.text, args.format, printer);
+    if args.format != CompareFormat::Text {
+        missing.iter().for_each(|one| printer.note(&one.text));
     }
     Ok(match Exit::of(judged.into_iter()) {
         Exit::Fine if !missing.is_empty() => Exit::Inconclusive,
         exit => exit,
     })
+}
+
+/// Rows that are listed where nothing is decided: a screen of them.
+const MOST_UNDECIDED: usize = 50;
+
+/// Are only the rows listed in which something certainly differs? All where there is none, unless they are too many.
+fn hides_some(judged: &[&Comparison]) -> bool {
+    judged.len() > MOST_UNDECIDED || judged.iter().any(|one| has_changed(&one.verdict))
 }
 
 /// What `--metric` asks for.
@@ -108,19 +127,20 @@ pub(crate) fn show(
     printer: Printer,
 ) -> Result<()> {
     let input = input::of(lab, data, base, comparisons)?;
+    let report = Report::new(&input);
     // Where no round has a pair, that is what is to be said.
     if comparisons.is_empty() && has_a_pair(data, base) {
         printer.result("nothing to compare: zero in every round, or not measured in this run");
     }
     // The sentences are about what decides the steps.
     if !shown.all_metrics {
-        for sentence in report::sentences(&input) {
+        for sentence in report.sentences() {
             printer.prose(&format!("{} {}", sentence.system, sentence.text));
         }
     }
-    let has_sweep = !shown.all_metrics && over_clients(&input, printer);
+    let has_sweep = !shown.all_metrics && over_clients(&report, printer);
     if !has_sweep || !shown.decided_only {
-        let tables = report::tables::verdicts_by_system(&input, shown);
+        let tables = report.verdicts_by_system(shown);
         // Sentences say it of what decides the steps.
         if let Some(told) = without_rows(data, comparisons)
             && tables.is_empty()
@@ -133,23 +153,28 @@ pub(crate) fn show(
         }
     }
     if !shown.all_metrics {
-        if let Some(groups) = report::tables::group_summary(&input) {
+        if let Some(groups) = report.group_summary() {
             table::print(printer, &groups);
         }
-        if let Some(transactions) = report::tables::relative_transactions(&input) {
+        if let Some(transactions) = report.relative_transactions() {
             table::print(printer, &transactions);
         }
-        printer.prose(&format!("\n{}", report::control(&input)));
+        printer.prose(&format!("\n{}", report.control()));
     }
-    if shown.decided_only && comparisons.iter().any(|c| !is_decided(c)) {
-        printer.note(&printer.wrapped(
-            "`--all` shows what is not decided too, and how many more rounds would decide it",
-        ));
+    let steps = Steps::of(data);
+    let is_listed = |one: &&Comparison| {
+        shown.all_metrics || steps.asks_for(&Selection::Deciding, one.ordinal, &one.metric)
+    };
+    if shown.decided_only && comparisons.iter().filter(is_listed).any(|one| !is_decided(one)) {
+        printer.note(
+            &printer
+                .wrapped("`--all` also lists what is not decided, and the rounds that it needs"),
+        );
     }
-    for warning in report::unequal(&input) {
+    for warning in report.unequal() {
         printer.prose(&format!("Not equal: {warning}"));
     }
-    for finding in report::findings(&input) {
+    for finding in report.findings() {
         printer.prose(&format!("{}: {}", finding.title, finding.text));
     }
     Ok(())
@@ -157,12 +182,12 @@ pub(crate) fn show(
 
 /// Tests × client counts for each system, and where systems pass the base; false where the run has no
 /// sweep.
-fn over_clients(input: &Input<'_>, printer: Printer) -> bool {
-    let tables = report::tables::all_over_clients(input);
+fn over_clients(report: &Report<'_>, printer: Printer) -> bool {
+    let tables = report.all_over_clients();
     for table in &tables {
         table::print(printer, table);
     }
-    let crossovers = report::crossovers(input);
+    let crossovers = report.crossovers();
     if !crossovers.is_empty() {
         printer.result("");
     }
@@ -186,16 +211,18 @@ fn without_rows(data: &RunData, comparisons: &[Comparison]) -> Option<String> {
         (0, 0) => None,
         (0, same) => Some(format!("{same} of {all} {} unchanged", are(same))),
         (open, 0) => Some(format!("{open} of {all} {} not decided", are(open))),
-        (open, same) => Some(format!(
-            "{open} of {all} {} not decided, {same} unchanged",
-            are(open)
-        )),
+        (open, same) => {
+            Some(format!("{open} of {all} {} not decided, {same} unchanged", are(open)))
+        }
     }
 }
 
+const fn has_changed(verdict: &Verdict) -> bool {
+    verdict.is_regression() || matches!(verdict, Verdict::Improved)
+}
+
 const fn is_decided(comparison: &Comparison) -> bool {
-    let verdict = &comparison.verdict;
-    verdict.is_regression() || matches!(verdict, Verdict::Improved | Verdict::Unchanged)
+    has_changed(&comparison.verdict) || matches!(comparison.verdict, Verdict::Unchanged)
 }
 
 /// Says why no system can be judged.
@@ -256,7 +283,7 @@ mod tests {
     use model::Outcome;
 
     use super::*;
-    use crate::made_up::{self, micro::Micro};
+    use testkit::made_up::{self, micro::Micro};
 
     /// A run of these systems, of which `control` is a second copy of the first.
     fn run_of(names: &[&str]) -> RunData {
@@ -283,11 +310,8 @@ mod tests {
         let mut data = run_of(names);
         for trial in &mut data.trials {
             if failed(trial.round, &trial.system) {
-                trial.outcome = Outcome::Failed {
-                    step: None,
-                    reason: "gone".to_owned(),
-                    log_tail: Vec::new(),
-                };
+                trial.outcome =
+                    Outcome::Failed { step: None, reason: "gone".to_owned(), log_tail: Vec::new() };
             }
         }
         data
@@ -317,11 +341,7 @@ mod tests {
         let one = |system: &str, verdict: &Verdict| {
             let missing = unmeasured::of(&data, &selection(&["highest_rate".to_owned()]));
             let case = unmeasured::cases(&missing, &data, "a").remove(0);
-            Comparison {
-                system: system.to_owned(),
-                verdict: verdict.clone(),
-                ..case
-            }
+            Comparison { system: system.to_owned(), verdict: verdict.clone(), ..case }
         };
         let open = one("b", &noisy);
         let same = one("b", &Verdict::Unchanged);
@@ -332,15 +352,9 @@ mod tests {
         };
         assert_eq!(told(&[]), "");
         assert_eq!(told(&[&of_control]), "");
-        assert_eq!(
-            told(&[&open, &of_control]),
-            "1 of 1 comparison is not decided"
-        );
+        assert_eq!(told(&[&open, &of_control]), "1 of 1 comparison is not decided");
         assert_eq!(told(&[&open, &open]), "2 of 2 comparisons are not decided");
-        assert_eq!(
-            told(&[&open, &same, &same]),
-            "1 of 3 comparisons is not decided, 2 unchanged"
-        );
+        assert_eq!(told(&[&open, &same, &same]), "1 of 3 comparisons is not decided, 2 unchanged");
         assert_eq!(told(&[&same, &same]), "2 of 2 comparisons are unchanged");
     }
 

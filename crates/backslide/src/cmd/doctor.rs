@@ -11,25 +11,17 @@ use anyhow::{Context, Result};
 use load::Stop;
 use plan::Catalog;
 use probes::{Finding, Status};
-use report::printable;
+use report::{object, printable};
 use serde::Serialize;
 
 use super::crash_check::stop_on_signals;
 use crate::args::{DoctorArgs, Format};
 use crate::exit::Exit;
 use crate::printer::Printer;
+use crate::wrap;
 
 /// How long a loop is compared with itself.
 const NOISE: Duration = Duration::from_secs(3);
-
-/// A finding as programs see it.
-#[derive(Serialize)]
-struct Line {
-    name: &'static str,
-    status: &'static str,
-    found: String,
-    advice: Option<String>,
-}
 
 pub(crate) fn run(args: &DoctorArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let limits = Catalog::embedded()?.noise();
@@ -49,10 +41,7 @@ pub(crate) fn run(args: &DoctorArgs, root: &Path, printer: Printer) -> Result<Ex
         findings.push(of_sqlite);
     }
     match args.format {
-        Format::Json => {
-            let lines: Vec<Line> = findings.into_iter().map(line).collect();
-            printer.json(&lines)?;
-        }
+        Format::Json => printer.json(&findings.iter().map(fields).collect::<Vec<_>>()),
         Format::Text => {
             for finding in &findings {
                 show(finding, printer);
@@ -74,24 +63,10 @@ fn show(finding: &Finding, printer: Printer) {
     printer.styled(&format!("{style}{word:<7}{style:#} {name:<15} {found}"));
     if let Some(advice) = &finding.advice {
         let width = usize::from(printer.width()).saturating_sub(24).max(30);
-        for line in wrap(advice, width) {
+        for line in wrap::prose(advice, width).lines() {
             printer.result(&format!("{:24}{line}", ""));
         }
     }
-}
-
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 const fn word(status: Status) -> &'static str {
@@ -103,11 +78,11 @@ const fn word(status: Status) -> &'static str {
     }
 }
 
-fn line(finding: Finding) -> Line {
-    Line {
+fn fields(finding: &Finding) -> impl Serialize {
+    object! {
         name: finding.name,
         status: word(finding.status),
-        found: finding.found,
-        advice: finding.advice,
+        found: &finding.found,
+        advice: &finding.advice,
     }
 }

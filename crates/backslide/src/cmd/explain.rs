@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anstyle::Style;
 use anyhow::{Context, Result, bail};
-use explain::{Explanation, Facts, Line, Warning};
+use explain::{Explanation, Facts, TextLine, Warning};
 use lab::{Builds, Lab, Providers};
 use model::{Engine, RunData, System};
 use plan::{Argument, Catalog, SystemArguments};
@@ -16,16 +16,10 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::{input, runs};
 
-/// What errors call an argument that names a system.
 const SYSTEM: &str = "SYSTEM";
 
 pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<Exit> {
-    let names: Vec<&str> = args
-        .names
-        .iter()
-        .chain(&args.variables)
-        .map(String::as_str)
-        .collect();
+    let names: Vec<&str> = args.names.iter().chain(&args.variables).map(String::as_str).collect();
     let (run, a, b) = match *names.as_slice() {
         [a, b] => (None, a, b),
         [run, a, b] => (Some(run), a, b),
@@ -36,20 +30,13 @@ pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<E
         None => started([a, b], root, printer)?,
     };
     let catalog = Catalog::embedded()?;
-    let (rules_a, rules_b) = (
-        catalog.variables(pair.a.dbms),
-        catalog.variables(pair.b.dbms),
-    );
+    let (rules_a, rules_b) = (catalog.variables(pair.a.dbms), catalog.variables(pair.b.dbms));
     let explanation = explain::explain(rules_a, &pair.a, &pair.b);
     let unequal = explain::unequal(&[(rules_a, &pair.a), (rules_b, &pair.b)]);
     match args.format {
         Format::Json => {
-            let output = Output {
-                from: &pair.from,
-                explanation: &explanation,
-                unequal: &unequal,
-            };
-            printer.json(&output)?;
+            let output = Output { from: &pair.from, explanation: &explanation, unequal: &unequal };
+            printer.json(&output);
         }
         Format::Text => {
             printer.note(&format!("from {}", pair.from));
@@ -57,10 +44,10 @@ pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<E
             let bold = Style::new().bold();
             for line in explain::text(&explanation, &unequal, width, args.all) {
                 match line {
-                    Line::Heading(text) => {
+                    TextLine::Heading(text) => {
                         printer.styled(&format!("{bold}{}{bold:#}", printable(&text)));
                     }
-                    Line::Text(text) => printer.result(text.trim_end()),
+                    TextLine::Text(text) => printer.result(text.trim_end()),
                 }
             }
         }
@@ -71,11 +58,9 @@ pub(crate) fn run(args: &ExplainArgs, root: &Path, printer: Printer) -> Result<E
 /// What `--format json` prints.
 #[derive(Serialize)]
 struct Output<'a> {
-    /// The run, or that both were started for this.
     from: &'a str,
     #[serde(flatten)]
     explanation: &'a Explanation,
-    /// What should be equal and is not.
     unequal: &'a [Warning],
 }
 
@@ -133,15 +118,9 @@ fn system<'a>(data: &'a RunData, name: &str) -> Result<&'a System> {
         [one] => Ok(one),
         [] => {
             let all: Vec<&System> = data.info.plan.systems.iter().collect();
-            bail!(
-                "run {run} has no system `{name}`; it has {}",
-                runs::names(&all)
-            )
+            bail!("run {run} has no system `{name}`; it has {}", runs::names(&all))
         }
-        several => bail!(
-            "`{name}` could be any of {} in run {run}",
-            runs::names(several)
-        ),
+        several => bail!("`{name}` could be any of {} in run {run}", runs::names(several)),
     }
 }
 
@@ -151,17 +130,11 @@ fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
     let lab = Lab::open(root)?;
     let builds = Builds::of_user()?;
     let plan = super::run::expand_with(&file, &builds, lab.host()?.shape, printer)?;
-    let claim = lab.claim_instances()?;
-    for text in claim.swept() {
-        printer.note(text);
-    }
-    let provider = Providers {
-        secrets: builds.secrets(),
-        ..Providers::default()
-    };
+    let claim = runs::claim(&lab, printer)?;
+    let provider = Providers { secrets: builds.secrets(), ..Providers::default() };
     let read = |system: &System, letter: &str| {
         printer.note(&format!("starting {}", system.name));
-        let told = lab::read_variables(&provider, system, &plan.workload, &claim, letter)
+        let told = lab::read_variables(&provider, system, plan.statement_timeout(), &claim, letter)
             .map_err(|error| anyhow::anyhow!(error.with_lines()))
             .with_context(|| format!("cannot ask {}", system.name))?;
         Facts::new(system, &told.captures, &told.provenance).with_context(|| {
@@ -172,11 +145,7 @@ fn started(pair: [&str; 2], root: &Path, printer: Printer) -> Result<Pair> {
     let [a, b] = plan.systems.as_slice() else {
         bail!("two systems were expected");
     };
-    Ok(Pair {
-        a: read(a, "a")?,
-        b: read(b, "b")?,
-        from: "servers started for this".to_owned(),
-    })
+    Ok(Pair { a: read(a, "a")?, b: read(b, "b")?, from: "servers started for this".to_owned() })
 }
 
 /// Two systems, each written `BUILD[/ENGINE][/CONFIG]`.
@@ -187,7 +156,7 @@ fn arguments(pair: [&str; 2]) -> Result<[SystemArguments<'_>; 2]> {
     Ok([system_of(pair[0])?, system_of(pair[1])?])
 }
 
-fn system_of(name: &str) -> Result<SystemArguments<'_>> {
+pub(super) fn system_of(name: &str) -> Result<SystemArguments<'_>> {
     let argument = |text| Argument { name: SYSTEM, text };
     let usual = |c: char| c.is_ascii_alphanumeric() || "-_.+~/".contains(c);
     let mut parts = name.split('/');
@@ -204,11 +173,7 @@ fn system_of(name: &str) -> Result<SystemArguments<'_>> {
     let mut system = SystemArguments::of(argument(build));
     for part in parts {
         let is_engine = Engine::ALL.iter().any(|engine| engine.name() == part);
-        let place = if is_engine {
-            &mut system.engine
-        } else {
-            &mut system.config
-        };
+        let place = if is_engine { &mut system.engine } else { &mut system.config };
         if place.replace(argument(part)).is_some() {
             bail!("`{name}` is no system: write BUILD, BUILD/CONFIG or BUILD/ENGINE/CONFIG");
         }

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Error, Result, bail};
 use export::table::{comparisons, histograms, intervals, measurements};
-use export::{Clock, IntervalLog, Packer, RowFormat, RowWriter, open_metrics};
-use model::{Comparison, RunId, RunInfo, TrialRecord};
+use export::{IntervalLog, Packer, RowFormat, RowWriter, open_metrics};
+use model::{Clock, Comparison, RunId, RunInfo, TrialRecord};
 use store::Store;
 
-use crate::args::{ExportArgs, ExportFormat, ExportWhat};
+use crate::args::{ExportArgs, ExportFormat, ExportWhat, format_of};
 use crate::exit::Exit;
 use crate::output::{self, Output};
 use crate::runs;
@@ -34,7 +34,6 @@ pub(crate) fn run(args: &ExportArgs, root: &Path) -> Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// What is written, and how.
 #[derive(Clone, Copy)]
 enum Form {
     Rows(ExportWhat, RowFormat),
@@ -44,24 +43,11 @@ enum Form {
     OpenComparisons,
 }
 
-/// What was asked for, else what the file's name says; CSV where it says nothing.
-fn format_of(asked: Option<ExportFormat>, path: &Path) -> Result<ExportFormat> {
-    if let Some(format) = asked {
-        return Ok(format);
-    }
-    if path.extension().is_none() {
-        return Ok(ExportFormat::Csv);
-    }
-    ExportFormat::of(path).with_context(|| {
-        format!(
-            "{} does not say which format: end it in .csv, .jsonl, .parquet, .hlog or .om, or use --format",
-            path.display()
-        )
-    })
-}
-
 fn form(args: &ExportArgs, path: &Path) -> Result<Form> {
-    let format = format_of(args.format, path)?;
+    // A file without an ending says nothing: CSV.
+    let unsaid = path.extension().is_none().then_some(ExportFormat::Csv);
+    let endings = ".csv, .jsonl, .parquet, .hlog or .om";
+    let format = format_of(args.format.or(unsaid), path, endings)?;
     let usual = match format {
         ExportFormat::Hdr => ExportWhat::Intervals,
         ExportFormat::Csv
@@ -105,9 +91,7 @@ struct Source<'a> {
     info: &'a RunInfo,
     /// When each trial started, in seconds since 1970, by its round and position.
     started: HashMap<(u32, u32), f64>,
-    /// The base that was asked for.
     base: Option<&'a str>,
-    /// The smallest effect worth calling that was asked for.
     min_effect: Option<f64>,
 }
 
@@ -180,7 +164,7 @@ impl Source<'_> {
             self.info.backslide, self.run, self.info.plan.name
         );
         let started = timestamp(&self.info.started).map(SystemTime::from);
-        let mut packer = Packer::new();
+        let mut packer = Packer::default();
         let mut log = IntervalLog::begin(out, &mut packer, &about, started)?;
         self.store.each_second(self.run, |place, second| {
             log.interval(place, second)?;
@@ -200,7 +184,7 @@ impl Source<'_> {
     /// Read twice, because all of one clock stand together.
     fn open_histograms(&self, out: &mut Output) -> Result<()> {
         let mut all = open_metrics::Histograms::begin(self.run, out);
-        for clock in [Clock::Service, Clock::Response] {
+        for clock in Clock::ALL {
             all.family(clock)?;
             self.store.each_histogram(self.run, |place, histogram| {
                 if Clock::of(histogram.is_response) == clock {

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use lab::Lab;
 use model::{MetricId, RunData, RunId, StepId};
 use stats::{History, HistoryOptions, Part, Selection};
 
-use crate::args::{HistoryArgs, HistoryFormat};
+use crate::args::{HistoryArgs, HistoryFormat, format_of};
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::{output, runs, table};
@@ -19,7 +19,9 @@ pub(crate) fn run(args: &HistoryArgs, root: &Path, printer: Printer) -> Result<E
     let loaded = load(&lab, args, printer)?;
     let parts: Vec<Part<'_>> = loaded.iter().map(|data| part(data, args)).collect();
     let history = stats::history(&parts, &options(args))?;
-    let format = format_of(args)?;
+    let path = args.output.as_deref().unwrap_or(Path::new("-"));
+    let unsaid = args.output.is_none().then_some(HistoryFormat::Text);
+    let format = format_of(args.format.or(unsaid), path, ".html, .md or .json")?;
     let text = match format {
         HistoryFormat::Text if args.output.is_none() => {
             show(&history, args.step.is_some(), printer);
@@ -30,23 +32,8 @@ pub(crate) fn run(args: &HistoryArgs, root: &Path, printer: Printer) -> Result<E
         HistoryFormat::Md => report::history_markdown(&history),
         HistoryFormat::Html => report::history_html(&history, &generated()),
     };
-    let path = args.output.as_deref().unwrap_or(Path::new("-"));
     output::write(path, |out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(Exit::Fine)
-}
-
-/// What was asked for, else what the file's name says, else text.
-fn format_of(args: &HistoryArgs) -> Result<HistoryFormat> {
-    match (args.format, &args.output) {
-        (Some(format), _) => Ok(format),
-        (None, None) => Ok(HistoryFormat::Text),
-        (None, Some(output)) => HistoryFormat::of(output).with_context(|| {
-            format!(
-                "{} does not say which format: end it in .html, .md or .json, or use --format",
-                output.display()
-            )
-        }),
-    }
 }
 
 fn show(history: &History, detail: bool, printer: Printer) {
@@ -78,9 +65,7 @@ fn load(lab: &Lab, args: &HistoryArgs, printer: Printer) -> Result<Vec<RunData>>
 
 fn of_label(lab: &Lab, label: &str) -> Result<Vec<RunId>> {
     let all = lab.store.runs()?;
-    let having = all
-        .iter()
-        .filter(|run| run.info.plan.system(label).is_some());
+    let having = all.iter().filter(|run| run.info.plan.system(label).is_some());
     let Some(last) = having.clone().next_back() else {
         bail!(
             "no run of this lab has a system `{label}`: `backslide list` shows the runs, `backslide show` the systems of one"
@@ -93,26 +78,17 @@ fn of_label(lab: &Lab, label: &str) -> Result<Vec<RunId>> {
 
 /// The systems of a run in the order of its plan, without a control: all, or the one of the label.
 fn part<'a>(data: &'a RunData, args: &HistoryArgs) -> Part<'a> {
-    let systems = data
-        .info
-        .plan
-        .systems
-        .iter()
-        .filter(|system| match &args.label {
-            Some(label) => system.name == *label,
-            None => !system.control,
-        });
-    Part {
-        data,
-        systems: systems.map(|system| system.name.as_str()).collect(),
-    }
+    let systems = data.info.plan.systems.iter().filter(|system| match &args.label {
+        Some(label) => system.name == *label,
+        None => !system.control,
+    });
+    Part { data, systems: systems.map(|system| system.name.as_str()).collect() }
 }
 
 /// Takes out what was named before, and yields it.
 fn once_each(runs: &mut Vec<RunId>) -> Vec<RunId> {
     let mut seen = HashSet::new();
-    runs.extract_if(.., |run| !seen.insert(run.clone()))
-        .collect()
+    runs.extract_if(.., |run| !seen.insert(run.clone())).collect()
 }
 
 fn options(args: &HistoryArgs) -> HistoryOptions {
@@ -132,7 +108,7 @@ fn options(args: &HistoryArgs) -> HistoryOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{self, micro::Micro};
+    use testkit::made_up::{self, micro::Micro};
 
     #[test]
     fn a_run_that_is_named_twice_counts_once() {

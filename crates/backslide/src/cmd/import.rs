@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ::import::{
-    About, ImportedRun, Kind, Mode, Options, Row, Source, differences, published, read_all,
+    About, FileKind, ImportedRun, ImportedStep, Mode, Options, Source, differences, published,
+    read_all,
 };
 use anyhow::Result;
 use clap::Args as ClapArgs;
@@ -17,24 +18,10 @@ use model::{Dbms, MetricId, RunId};
 use crate::exit::Exit;
 use crate::imported;
 use crate::printer::Printer;
-use find::Found;
+use find::SourcesFound;
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
-Examples:
-  backslide import x.my5651_rel.z12a.pk1 x.my8044_rel.z12a.pk1
-                                          raw output of sysbench, a directory a system
-  backslide import dop1/qps.abs.tsv dop40/qps.abs.tsv
-                                          tables that were made of it; or o.met, mrg.l.i0, o.sum.…
-  backslide import old/qps.abs.tsv@1 new/qps.abs.tsv@40
-                                          the same where no path says how many clients
-  backslide import campaigns/             all results below a folder, as one run
-  backslide import mysql-8.0.31=old.txt mysql-9.7.4=new.txt
-                                          what sysbench, pgbench, HammerDB or db_bench printed
-  backslide import results.csv            columns system, step, metric, value; docs/import.md
-
-The same step of a system again, as from a second directory of the same name, is the next round.
-With fewer than 3 rounds there are ratios and no verdicts. The run's id is printed last.")]
+#[command(after_help = include_str!("../../help/import.txt"))]
 pub(crate) struct ImportArgs {
     /// Files, packed with gzip or not, and directories; NAME=PATH names the system, PATH@N its clients
     #[arg(required = true, value_name = "PATH")]
@@ -42,7 +29,7 @@ pub(crate) struct ImportArgs {
     /// What the files are: sysbench-dir, sysbench, qps, met, insert-lines, insert-table, pgbench, hammerdb,
     /// db-bench, db-bench-table, csv [default: as their names and contents say]
     #[arg(long = "as", value_name = "KIND", value_parser = kind)]
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<FileKind>,
     /// The name of the run's plan, the same for one history
     #[arg(long, value_name = "N", default_value = "imported")]
     pub(crate) name: String,
@@ -70,27 +57,23 @@ pub(crate) struct ImportArgs {
     pub(crate) again: bool,
 }
 
-fn kind(name: &str) -> Result<Kind, String> {
-    Kind::from_name(name).ok_or_else(|| {
-        let all = Kind::ALL.map(Kind::name).join(", ");
+fn kind(name: &str) -> Result<FileKind, String> {
+    FileKind::from_name(name).ok_or_else(|| {
+        let all = FileKind::ALL.map(FileKind::name).join(", ");
         format!("one of {all}")
     })
 }
 
 fn dbms(name: &str) -> Result<Dbms, String> {
     Dbms::from_name(name).ok_or_else(|| {
-        let all = Dbms::ALL.map(Dbms::name).join(", ");
+        let all = Dbms::all().into_iter().map(Dbms::name).collect::<Vec<_>>().join(", ");
         format!("one of {all}")
     })
 }
 
 pub(crate) fn run(args: &ImportArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let options = Options {
-        mode: if args.compat {
-            Mode::Compat
-        } else {
-            Mode::Exact
-        },
+        mode: if args.compat { Mode::Compat } else { Mode::Exact },
         cpus: args.cpus,
         clients: args.clients.clone(),
         device: args.device.clone(),
@@ -98,7 +81,7 @@ pub(crate) fn run(args: &ImportArgs, root: &Path, printer: Printer) -> Result<Ex
     };
     let paths = args.paths.iter().map(|path| find::utf_8(path));
     let paths: Vec<&str> = paths.collect::<Result<_>>()?;
-    let mut found = Found::default();
+    let mut found = SourcesFound::default();
     for path in &paths {
         found.add(path, args.kind)?;
     }
@@ -136,7 +119,7 @@ pub(crate) fn run(args: &ImportArgs, root: &Path, printer: Printer) -> Result<Ex
 }
 
 /// The verbs that show it. Tables of ratios have no rate, which these are about unless they are told.
-fn what_next(run: &RunId, rows: &[Row]) -> String {
+fn what_next(run: &RunId, rows: &[ImportedStep]) -> String {
     if rows.iter().any(|row| row.value(MetricId::RATE).is_some()) {
         return format!("`backslide compare {run} --all` · `backslide report {run} -o {run}.html`");
     }
@@ -147,9 +130,7 @@ fn what_next(run: &RunId, rows: &[Row]) -> String {
 
 /// Writes the run down as one that is finished, whole or not at all.
 fn keep(lab: &mut Lab, imported: &ImportedRun) -> Result<RunId> {
-    let now = jiff::Timestamp::now()
-        .strftime("%Y-%m-%dT%H:%M:%SZ")
-        .to_string();
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let (plan, host) = (&imported.plan, &imported.host);
     let trials = imported.trials.iter();
     let trials = trials.map(|trial| (&trial.key, trial.steps.as_slice()));
@@ -158,7 +139,12 @@ fn keep(lab: &mut Lab, imported: &ImportedRun) -> Result<RunId> {
 }
 
 /// Says how far these numbers are from those of the original tools, and why.
-fn say_differences(sources: &[Source], exact: &[Row], options: &Options, printer: Printer) {
+fn say_differences(
+    sources: &[Source],
+    exact: &[ImportedStep],
+    options: &Options,
+    printer: Printer,
+) {
     // What the original could not have computed has nothing to differ from.
     let Ok(compat) = read_all(sources, &options.in_mode(Mode::Compat)) else {
         return;
@@ -176,11 +162,11 @@ fn say_differences(sources: &[Source], exact: &[Row], options: &Options, printer
 }
 
 /// What a reader of the numbers should know, each thing once: with the first file of which it holds.
-fn say_remarks(rows: &[Row], printer: Printer) {
-    let all = rows
-        .iter()
-        .flat_map(|row| row.notes.iter().map(move |note| (note, row)));
-    let mut of_each: BTreeMap<&(String, String), Vec<&Row>> = BTreeMap::new();
+fn say_remarks(rows: &[ImportedStep], printer: Printer) {
+    let all = rows.iter().flat_map(|row| {
+        row.notes.iter().map(move |note| ((note.what.word(), note.text.as_str()), row))
+    });
+    let mut of_each: BTreeMap<(&str, &str), Vec<&ImportedStep>> = BTreeMap::new();
     for (note, row) in all {
         of_each.entry(note).or_default().push(row);
     }

@@ -12,9 +12,7 @@ pub(crate) fn run(args: &InstallArgs, printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
     // All names are looked up before anything is fetched.
     let recipes = args.builds.iter().map(|name| builds.recipe(name));
-    let recipes = recipes
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(anyhow::Error::msg)?;
+    let recipes = recipes.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::msg)?;
     let mut failed = false;
     for recipe in recipes {
         match installing::install(&builds, recipe, printer) {

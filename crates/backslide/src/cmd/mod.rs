@@ -3,6 +3,7 @@
 pub(crate) mod add;
 pub(crate) mod builds;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod crash_check;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -13,9 +14,17 @@ pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod list;
 pub(crate) mod plan;
+pub(crate) mod quick;
 pub(crate) mod remove;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod try_builds;
 pub(crate) mod workloads;
+
+use std::path::Path;
+
+/// What there is of a directory that may yet have to be made: it or the nearest one above it.
+fn existing(directory: &Path) -> &Path {
+    directory.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"))
+}

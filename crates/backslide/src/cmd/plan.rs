@@ -7,9 +7,9 @@ mod transactions;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::{BuildSource, Bytes, Host, Interleave, Nanos, Plan, WorkloadSpec};
-use plan::Estimate;
-use report::{Cell, Header, Table};
+use model::{BuildSource, Bytes, Host, Interleave, Nanos, Plan, Trial};
+use plan::{Estimate, KeyDoc, KeyTable};
+use report::{Cell, Columns, Table};
 
 use crate::args::{Format, PlanArgs};
 use crate::exit::Exit;
@@ -17,18 +17,19 @@ use crate::printer::Printer;
 use crate::{disturbed, table, time_needed};
 
 pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit> {
-    let directory = root
-        .ancestors()
-        .find(|path| path.exists())
-        .unwrap_or(Path::new("/"));
+    let Some(plan) = &args.plan else {
+        for keys in &plan::key_tables() {
+            table::print(printer, &key_table(keys));
+        }
+        return Ok(Exit::Fine);
+    };
+    let directory = super::existing(root);
     let host = probes::identify(directory)?;
-    let (file, builds) = super::run::read(&args.plan)?;
+    let (file, builds) = super::run::read(plan, &args.with.overrides())?;
     let plan = super::run::expand(&file, &builds, host.shape)?;
     let estimate = plan::estimate(&plan);
     match args.format {
-        Format::Json => {
-            printer.json(&json::expanded(&plan, &estimate))?;
-        }
+        Format::Json => printer.json(&json::expanded(&plan, &estimate)),
         Format::Text => {
             outline(&plan, &estimate, &host, directory, printer);
             for recipe in builds.take_wanted() {
@@ -43,16 +44,13 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
             for remark in plan::remarks(&plan) {
                 printer.result(&format!("note: {remark}"));
             }
-            match &plan.workload {
-                WorkloadSpec::Insert(_) => {}
-                WorkloadSpec::Sql(spec) => {
-                    table::print(printer, &steps::steps(&plan, spec));
-                    let parts = time_needed::where_it_goes(&plan, spec);
-                    printer.prose(&format!("of it: {parts}"));
-                }
-                WorkloadSpec::Tpcc(spec) => {
-                    table::print(printer, &transactions::steps(&plan, spec));
-                }
+            if let Some(spec) = plan.workload.sql() {
+                table::print(printer, &steps::steps(&plan, spec));
+                let parts = time_needed::where_it_goes(&plan, spec);
+                printer.prose(&format!("of it: {parts}"));
+            }
+            if let Some(spec) = plan.workload.tpcc() {
+                table::print(printer, &transactions::steps(&plan, spec));
             }
             table::print(printer, &order(&plan, &estimate.parts));
             if args.show_config {
@@ -65,13 +63,18 @@ pub(crate) fn run(args: &PlanArgs, root: &Path, printer: Printer) -> Result<Exit
     Ok(Exit::Fine)
 }
 
-/// How many trials, and what they need of time, disk and memory.
+fn key_table(keys: &KeyTable) -> Table {
+    let plain = |text: &str| Cell::text(text.replace('`', ""));
+    Columns::new()
+        .words("key", |key: &&KeyDoc| plain(key.key))
+        .words("takes", |key| plain(&key.takes))
+        .words("default", |key| plain(&key.default))
+        .words("meaning", |key| plain(key.meaning))
+        .table(format!("keys of `{}`", keys.name), "", &keys.keys)
+}
+
 fn outline(plan: &Plan, needs: &Estimate, host: &Host, directory: &Path, printer: Printer) {
-    let at_most = if plan.course.first_look.is_some() {
-        "at most "
-    } else {
-        ""
-    };
+    let at_most = if plan.course.first_look.is_some() { "at most " } else { "" };
     printer.result(&format!(
         "plan {}: {} × {} = {at_most}{} trials, base {}, seed {}",
         plan.name,
@@ -129,6 +132,9 @@ fn course(plan: &Plan) -> Vec<String> {
         Interleave::Slices(length) => lines.push(format!(
             "in slices of {length}, where a step changes no data: all systems of a round are up at once"
         )),
+        Interleave::Turns(length) => lines.push(format!(
+            "in turns of {length} in every step: all systems of a round are up at once, and those whose turn it is not are frozen"
+        )),
     }
     let margins = plan.course.margins.iter();
     let margins: Vec<String> = margins.map(|(m, margin)| format!("{m} {margin}")).collect();
@@ -143,32 +149,17 @@ fn course(plan: &Plan) -> Vec<String> {
 
 fn order(plan: &Plan, times: &[(String, Nanos)]) -> Table {
     let trials = plan.trials();
-    let rows = trials.iter().enumerate().map(|(index, trial)| {
-        let system = &plan.systems[trial.system].name;
-        let time = times
-            .iter()
-            .find(|(name, _)| name == system)
-            .map(|(_, time)| *time);
-        vec![
-            Cell::text((index + 1).to_string()),
-            Cell::text(trial.round.to_string()),
-            Cell::text(system),
-            time.map_or_else(Cell::absent, |t| {
-                Cell::number(t.as_secs_f64(), t.to_string())
-            }),
-        ]
-    });
-    Table {
-        title: String::new(),
-        note: String::new(),
-        headers: vec![
-            Header::numbers("trial", ""),
-            Header::numbers("round", ""),
-            Header::words("system"),
-            Header::numbers("about", ""),
-        ],
-        rows: rows.collect(),
-    }
+    let name = |trial: &Trial| &plan.systems[trial.system].name;
+    let time = |trial: &Trial| {
+        let time = times.iter().find(|(system, _)| system == name(trial));
+        time.map_or_else(Cell::absent, |(_, t)| Cell::number(t.as_secs_f64(), t.to_string()))
+    };
+    Columns::new()
+        .numbers("trial", "", |(_, number): &(&Trial, u32)| Cell::text(number.to_string()))
+        .numbers("round", "", |(trial, _)| Cell::text(trial.round.to_string()))
+        .words("system", |(trial, _)| Cell::text(name(trial)))
+        .numbers("about", "", |(trial, _)| time(trial))
+        .table("", "", trials.iter().zip(1..))
 }
 
 /// The file that each server would get; what the plan sets, where it is no server of ours.
@@ -189,7 +180,7 @@ fn show_config(plan: &Plan, root: &Path, printer: Printer) -> Result<()> {
             printer.result(file.trim_end());
             continue;
         }
-        if matches!(system.build.source, BuildSource::Installed { .. }) {
+        if matches!(system.build.source, BuildSource::Obtainable { .. }) {
             printer.result("# not installed yet: these are the settings; the file adds what isolates the server");
         }
         if config.settings.is_empty() {

@@ -8,9 +8,9 @@ use export::table::measurements;
 use export::{RowFormat, RowWriter};
 use lab::Lab;
 use model::{Comparison, RunData, RunId};
-use report::Input;
+use report::{Input, Report};
 
-use crate::args::{ReportArgs, ReportFormat};
+use crate::args::{self, ReportArgs, ReportFormat};
 use crate::charts::{self, Written};
 use crate::exit::Exit;
 use crate::output::{self, Output};
@@ -28,11 +28,7 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
         Some(directory) => write_charts(&data, &comparisons, directory, printer)?,
         None => None,
     };
-    let form = Form {
-        format: Some(format),
-        brief: args.brief,
-        charts: charts.as_ref(),
-    };
+    let form = Form { format: Some(format), brief: args.brief, charts: charts.as_ref() };
     write(&lab, &data, &comparisons, &output, form)?;
     if output != Path::new("-") {
         printer.result(&output.display().to_string());
@@ -40,14 +36,12 @@ pub(crate) fn run(args: &ReportArgs, root: &Path, printer: Printer) -> Result<Ex
     Ok(Exit::Fine)
 }
 
-/// How a report is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Form<'a> {
     /// What was asked for; else what the file's name says.
     format: Option<ReportFormat>,
     /// Less of each step?
     brief: bool,
-    /// What Markdown shows at its end.
     charts: Option<&'a Written>,
 }
 
@@ -58,17 +52,15 @@ fn write_charts(
     directory: &Path,
     printer: Printer,
 ) -> Result<Option<Written>> {
-    let files = report::charts(&Input::new(data, comparisons));
+    let files = Report::new(&Input::new(data, comparisons)).charts();
     if files.is_empty() {
         let run = &data.info.id;
-        printer.note(&format!(
-            "run {run} has no charts: none of what they show was measured"
-        ));
+        printer.note(&format!("run {run} has no charts: none of what they show was measured"));
         return Ok(None);
     }
     let written = charts::write(files, directory)?;
     if !written.has_png() {
-        printer.note(charts::NO_FONT);
+        printer.note(charts::NO_PNG);
     }
     printer.note(&format!(
         "{} in {}",
@@ -98,38 +90,27 @@ pub(crate) fn write(
     form: Form<'_>,
 ) -> Result<()> {
     let generated = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M %Z").to_string();
-    let base = comparisons
-        .first()
-        .map_or(&data.info.plan.base, |c| &c.base);
-    let input = Input {
-        generated: &generated,
-        ..input::of(lab, data, base, comparisons)?
-    };
+    let base = comparisons.first().map_or(&data.info.plan.base, |c| &c.base);
+    let input = Input { generated: &generated, ..input::of(lab, data, base, comparisons)? };
+    let report = Report::new(&input);
     let text = match format_of(output, form.format)? {
         ReportFormat::Csv => return output::write(output, |out| csv(data, out)),
-        ReportFormat::Html if form.brief => report::html_brief(&input),
-        ReportFormat::Html => report::html(&input),
+        ReportFormat::Html if form.brief => report.html_brief(),
+        ReportFormat::Html => report.html(),
         ReportFormat::Md => {
             let links = form.charts.map(|charts| charts.links(output));
-            report::markdown(&input) + &links.transpose()?.unwrap_or_default()
+            report.markdown() + &links.transpose()?.unwrap_or_default()
         }
-        ReportFormat::Tsv => report::tsv(&input),
-        ReportFormat::Json => report::json(comparisons),
+        ReportFormat::Tsv => report.tsv(),
+        ReportFormat::Json => report.json(),
     };
     output::write(output, |out| Ok(out.write_all(text.as_bytes())?))
 }
 
-/// What was asked for, else what the file's name says, else HTML to stdout.
+/// What goes to stdout is HTML, unless something else is asked for.
 fn format_of(output: &Path, asked: Option<ReportFormat>) -> Result<ReportFormat> {
-    if output == Path::new("-") {
-        return Ok(asked.unwrap_or(ReportFormat::Html));
-    }
-    asked.or_else(|| ReportFormat::of(output)).with_context(|| {
-        format!(
-            "{} does not say which format: end it in .html, .md, .tsv, .csv or .json, or use --format",
-            output.display()
-        )
-    })
+    let unsaid = (output == Path::new("-")).then_some(ReportFormat::Html);
+    args::format_of(asked.or(unsaid), output, ".html, .md, .tsv, .csv or .json")
 }
 
 /// One measurement a line: the same as `export`.

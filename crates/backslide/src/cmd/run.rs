@@ -1,13 +1,13 @@
 //! `backslide run`: carries a plan out.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use lab::{Builds, Ended, Lab, Providers, Secrets};
 use load::Stop;
-use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey, WorkloadSpec};
-use plan::{BuildRequest, Catalog, PlanFile};
+use model::{Event, HostShape, Nanos, Outcome, Plan, RunId, TrialKey};
+use plan::{BuildRequest, Catalog, Overrides, PlanFile};
 
 use crate::args::RunArgs;
 use crate::disturbed;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
     } else {
         let mut lab = Lab::open(root)?;
         let named = args.plan.as_deref().unwrap_or_default();
-        let (file, builds) = read(named)?;
+        let (file, builds) = read(named, &args.with.overrides())?;
         let plan = expand_with(&file, &builds, lab.host()?.shape, printer)?;
         if let Some(note) = few_rounds(&plan, builds.catalog()) {
             printer.note(note);
@@ -57,12 +57,9 @@ pub(crate) fn run(args: &RunArgs, root: &Path, printer: Printer) -> Result<Exit>
 fn how_to_look(lab: &Lab, run: &RunId) -> Result<String> {
     let systems = lab.store.run_info(run)?.plan.systems.len();
     let verb = if systems > 1 { "compare" } else { "show" };
-    Ok(format!(
-        "`backslide {verb} {run}` · `backslide report {run} -o {run}.html`"
-    ))
+    Ok(format!("`backslide {verb} {run}` · `backslide report {run} -o {run}.html`"))
 }
 
-/// Rounds from which on a verdict is possible.
 const ROUNDS_FOR_A_VERDICT: u32 = 3;
 
 /// What to say of a plan with fewer. Built-in plans have fewer on purpose: they try whether something works.
@@ -75,7 +72,7 @@ pub(crate) fn few_rounds(plan: &Plan, catalog: &Catalog) -> Option<&'static str>
 }
 
 /// Reads the plan that a person named: a file, or one of the catalog.
-pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
+pub(crate) fn read(named: &str, with: &Overrides<'_>) -> Result<(PlanFile, Builds)> {
     let builds = Builds::of_user()?;
     let path = Path::new(named);
     // Names of the catalog may have dots: `mysql-5.6-to-9.7`.
@@ -83,11 +80,11 @@ pub(crate) fn read(named: &str) -> Result<(PlanFile, Builds)> {
     let is_there = path.exists() && !path.is_dir();
     let is_file = is_there || (looks_like_file && builds.catalog().plan(named).is_err());
     if !is_file {
-        let file = of_catalog(named, &builds)?;
-        return Ok((file, builds));
+        let file = plan::read_with(builds.catalog().plan(named)?, named, with)?;
+        return Ok((with_cpus(file), builds));
     }
     let text = input::text_of(path)?;
-    let file = input::with_workload_file(plan::read(&text, named)?, path)?;
+    let file = input::with_workload_file(plan::read_with(&text, named, with)?, path)?;
     Ok((with_cpus(file), builds))
 }
 
@@ -98,7 +95,7 @@ pub(crate) fn of_catalog(named: &str, builds: &Builds) -> Result<PlanFile> {
 }
 
 /// With the CPUs that this process may use.
-fn with_cpus(file: PlanFile) -> PlanFile {
+pub(crate) fn with_cpus(file: PlanFile) -> PlanFile {
     let cpus = probes::allowed().into_iter().map(|cpu| cpu as u32);
     file.with_cpus(cpus.collect())
 }
@@ -139,16 +136,18 @@ pub(crate) fn carry_out(
     printer: Printer,
 ) -> Result<Exit> {
     let stop = Stop::default();
-    stop_on_signals(stop.clone(), run.clone(), printer)?;
+    let resumed = run.clone();
+    let told = "\nstopping; a statement may take 2 s to end; ^C again stops at once";
+    stop_on_signals(stop.clone(), printer, told, move || {
+        printer.note(&format!("go on with `backslide run --resume {resumed}`"));
+        printer.result(&resumed.to_string());
+    })?;
     let info = lab.store.run_info(run)?;
     let done = lab.store.journal(run)?;
     // Another process may not remove a build under a server that runs.
     let _held = lab::hold_builds(&info.plan.systems)?;
     let mut progress = Progress::new(printer, &info.plan, &done);
-    let provider = Providers {
-        secrets,
-        stop: stop.clone(),
-    };
+    let provider = Providers { secrets, stop: stop.clone() };
     let root = lab.root().display().to_string();
     let mut announced = false;
     let mut begun = false;
@@ -169,9 +168,8 @@ pub(crate) fn carry_out(
     });
     progress.finish();
     if ended.is_err() && begun {
-        printer.note(&format!(
-            "what was measured is kept; go on with `backslide run --resume {run}`"
-        ));
+        printer
+            .note(&format!("what was measured is kept; go on with `backslide run --resume {run}`"));
         printer.result(&run.to_string());
     }
     let ended = ended?;
@@ -180,24 +178,22 @@ pub(crate) fn carry_out(
     {
         printer.note(&format!("{told}; `backslide show {run}` says more"));
     }
-    Ok(match ended {
+    Ok(say_end(ended, run, printer))
+}
+
+fn say_end(ended: Ended, run: &RunId, printer: Printer) -> Exit {
+    match ended {
         Ended::Finished { failed: 0 } => Exit::Fine,
         Ended::Finished { failed } => {
-            let trials = if failed == 1 {
-                "1 trial"
-            } else {
-                &format!("{failed} trials")
-            };
+            let trials = report::format::plural(failed as usize, "trial");
             printer.note(&format!("{trials} failed: `backslide show {run}` says why"));
             Exit::TrialFailed
         }
         Ended::Interrupted => {
-            printer.note(&format!(
-                "interrupted; go on with `backslide run --resume {run}`"
-            ));
+            printer.note(&format!("interrupted; go on with `backslide run --resume {run}`"));
             Exit::Failed
         }
-    })
+    }
 }
 
 /// Of runs that take longer it is told what takes the time.
@@ -213,31 +209,29 @@ fn how_long(plan: &Plan, done: &[(TrialKey, Outcome)]) -> Vec<String> {
     let longest = plan::estimate(plan).longest.filter(|_| done.is_empty());
     let longest = longest.map(|time| format!(", up to {time} with rounds that are run again"));
     let time = format!("{at_most}about {left}{}", longest.unwrap_or_default());
-    let parts = match &plan.workload {
-        WorkloadSpec::Sql(spec) if left > LONG => Some(format!(
-            "of a trial of {}: {}",
-            plan.base,
-            time_needed::where_it_goes(plan, spec)
-        )),
-        // Others take as long as the server needs.
-        WorkloadSpec::Sql(_) | WorkloadSpec::Insert(_) | WorkloadSpec::Tpcc(_) => None,
-    };
+    // Others take as long as the server needs.
+    let parts = plan.workload.sql().filter(|_| left > LONG).map(|spec| {
+        format!("of a trial of {}: {}", plan.base, time_needed::where_it_goes(plan, spec))
+    });
     [Some(time), parts].into_iter().flatten().collect()
 }
 
-/// The first ^C (or SIGTERM) asks to stop cleanly, the second ends the process at once: the kernel
-/// then kills the servers, and what was journaled stays.
-fn stop_on_signals(stop: Stop, run: RunId, printer: Printer) -> Result<()> {
-    let signals = AtomicU32::new(0);
+/// The first ^C (or SIGTERM) asks to stop and says so, the second ends the process at once after `last`: the kernel then
+/// kills the servers, and what was journaled stays.
+pub(super) fn stop_on_signals(
+    stop: Stop,
+    printer: Printer,
+    told: &'static str,
+    last: impl Fn() + Send + 'static,
+) -> Result<()> {
+    let asked = AtomicBool::new(false);
     ctrlc::set_handler(move || {
-        if signals.fetch_add(1, Ordering::Relaxed) == 0 {
-            printer.note("\nstopping; a statement may take 2 s to end; ^C again stops at once");
-            stop.ask();
-        } else {
-            printer.note(&format!("go on with `backslide run --resume {run}`"));
-            printer.result(&run.to_string());
+        if asked.swap(true, Ordering::Relaxed) {
+            last();
             leave_at_once();
         }
+        printer.note(told);
+        stop.ask();
     })
     .context("cannot handle ^C")
 }
@@ -246,27 +240,20 @@ fn stop_on_signals(stop: Stop, run: RunId, printer: Printer) -> Result<()> {
     clippy::exit,
     reason = "the second ^C means now; nothing is left to tidy up in this process"
 )]
-pub(crate) fn leave_at_once() {
+fn leave_at_once() {
     std::process::exit(1);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{self, micro::Micro};
+    use testkit::made_up::{self, micro::Micro};
 
     #[test]
     fn a_long_run_says_what_takes_its_time_and_one_that_is_done_nothing() {
-        let micro = Micro {
-            tests: 1,
-            ..Micro::usual()
-        };
+        let micro = Micro { tests: 1, ..Micro::usual() };
         let mut plan = made_up::micro::run(&micro).info.plan;
-        let key = TrialKey {
-            round: 1,
-            position: 1,
-            system: plan.base.clone(),
-        };
+        let key = TrialKey { round: 1, position: 1, system: plan.base.clone() };
         let done = vec![(key, Outcome::Completed); plan.trials().len()];
         assert!(how_long(&plan, &done).is_empty());
         plan.rounds = 1;

@@ -4,23 +4,20 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use lab::{Builds, Claim, Lab, TRYOUT_ROWS, Tryout};
-use model::{Plan, System};
+use model::{Nanos, Plan, System};
 use plan::{Argument, SystemArguments};
-use report::{Cell, Header, Table};
+use report::{Cell, Columns, Table};
 
 use crate::args::TryArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::table;
+use crate::{runs, table};
 
 pub(crate) fn run(args: &TryArgs, root: &Path, printer: Printer) -> Result<Exit> {
     let builds = Builds::of_user()?;
     let names = names(args, &builds)?;
     let lab = Lab::open(root)?;
-    let claim = lab.claim_instances()?;
-    for text in claim.swept() {
-        printer.note(text);
-    }
+    let claim = runs::claim(&lab, printer)?;
     let mut done = Vec::new();
     let mut failed = false;
     for name in &names {
@@ -36,7 +33,7 @@ pub(crate) fn run(args: &TryArgs, root: &Path, printer: Printer) -> Result<Exit>
         }
     }
     if !done.is_empty() {
-        table::print(printer, &as_table(&done));
+        table::print(printer, &as_table(done));
     }
     Ok(if failed { Exit::Failed } else { Exit::Fine })
 }
@@ -86,33 +83,17 @@ fn expand(
     super::run::expand_with(&file, builds, lab.host()?.shape, printer)
 }
 
-fn as_table(tried: &[(System, Tryout)]) -> Table {
-    let rows = tried.iter().map(|(system, tryout)| {
-        let mut row = vec![Cell::text(&system.name), Cell::text(&tryout.server_version)];
-        let times = [
-            tryout.init,
-            tryout.start,
-            tryout.load,
-            tryout.stop,
-            tryout.restart,
-        ];
-        row.extend(times.map(|time| Cell::number(time.as_secs_f64(), time.to_string())));
-        row
-    });
-    Table {
-        title: String::new(),
-        note: format!(
-            "load: {TRYOUT_ROWS} rows inserted, read back, and read again after the restart"
-        ),
-        headers: vec![
-            Header::words("system"),
-            Header::words("says"),
-            Header::numbers("init", ""),
-            Header::numbers("start", ""),
-            Header::numbers("load", ""),
-            Header::numbers("stop", ""),
-            Header::numbers("restart", ""),
-        ],
-        rows: rows.collect(),
-    }
+fn as_table(tried: Vec<(System, Tryout)>) -> Table {
+    let time = |time: Nanos| Cell::number(time.as_secs_f64(), time.to_string());
+    let note =
+        format!("load: {TRYOUT_ROWS} rows inserted, read back, and read again after the restart");
+    Columns::new()
+        .words("system", |(system, _): &(System, Tryout)| Cell::text(&system.name))
+        .words("says", |(_, tryout)| Cell::text(&tryout.server_version))
+        .numbers("init", "", |(_, tryout)| time(tryout.init))
+        .numbers("start", "", |(_, tryout)| time(tryout.start))
+        .numbers("load", "", |(_, tryout)| time(tryout.load))
+        .numbers("stop", "", |(_, tryout)| time(tryout.stop))
+        .numbers("restart", "", |(_, tryout)| time(tryout.restart))
+        .table("", note, tried)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use model::{Dialect, SqlOperation, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork, WarmUpEnd};
 use plan::{Catalog, Choices, PlanError, WorkloadListing};
-use report::{Cell, Header, Table, Tone, statements};
+use report::{Cell, Columns, Table, Tone, object, statements};
 use serde::Serialize;
 
 use crate::args::{Format, WorkloadsArgs};
@@ -26,9 +26,7 @@ pub(crate) fn run(args: &WorkloadsArgs, printer: Printer) -> Result<Exit> {
         listing.spec.steps = vec![only(&listing, step)?];
     }
     match args.format {
-        Format::Json => {
-            printer.json(&workload(&listing))?;
-        }
+        Format::Json => printer.json(&fields(&listing)),
         Format::Text if args.step.is_some() => show_step(&listing, printer),
         Format::Text => show(&listing, printer),
     }
@@ -44,97 +42,37 @@ fn named(catalog: &Catalog, name: &str) -> Result<WorkloadListing> {
     Ok(plan::read_workload(&text, name)?)
 }
 
-/// The step with this name.
 fn only(listing: &WorkloadListing, name: &str) -> Result<SqlStep> {
     let steps = &listing.spec.steps;
     if let Some(step) = steps.iter().find(|step| step.test == name) {
         return Ok(step.clone());
     }
-    let tests = steps
-        .iter()
-        .filter(|step| run_of(step).is_none_or(|run| run.measured));
+    let tests = steps.iter().filter(|step| run_of(step).is_none_or(|run| run.measured));
     let choices = Choices::new(name, tests.map(|step| step.test.as_str()));
     Err(PlanError::UnknownName {
         place: format!("workload {}", listing.name),
         what: "step".to_owned(),
         name: name.to_owned(),
-        choices: choices.listed_by(format!("backslide workloads {}", listing.name)),
+        choices: choices.listed_by(&format!("backslide workloads {}", listing.name)),
     }
     .into())
 }
 
-/// A workload as programs see it.
-#[derive(Serialize)]
-struct Listed<'a> {
-    workload: &'a str,
-    summary: &'a str,
-    sets: Vec<Set<'a>>,
-    steps: Vec<Stage<'a>>,
-}
-
-#[derive(Serialize)]
-struct Set<'a> {
-    set: &'a str,
-    tests: &'a [String],
-}
-
-#[derive(Serialize)]
-struct Stage<'a> {
-    step: &'a str,
-    group: &'a str,
-    /// `load`, `index`, `settle`, `reset`, `run`.
-    work: &'static str,
-    measured: bool,
-    writes: bool,
-    seconds: Option<u32>,
-    warmup: Option<&'static str>,
-    warmup_seconds: Option<u32>,
-    operations: Vec<Sent<'a>>,
-}
-
-#[derive(Serialize)]
-struct Sent<'a> {
-    operation: &'a str,
-    weight: u32,
-    transaction: bool,
-    statements: u32,
-    mysql: Vec<String>,
-    postgres: Vec<String>,
-    sqlite: Vec<String>,
-    values: Vec<String>,
-}
-
-fn workload(listing: &WorkloadListing) -> Listed<'_> {
-    let sets = listing.sets.iter().map(|set| Set {
-        set: &set.name,
-        tests: &set.tests,
-    });
+fn fields(listing: &WorkloadListing) -> impl Serialize {
+    let sets = listing.sets.iter().map(|set| object! { set: &set.name, tests: &set.tests });
     let steps = listing.spec.steps.iter();
-    Listed {
+    object! {
         workload: &listing.name,
         summary: &listing.summary,
-        sets: sets.collect(),
-        steps: steps.map(|one| step(&listing.spec, one)).collect(),
+        sets: sets.collect::<Vec<_>>(),
+        steps: steps.map(|one| of_step(&listing.spec, one)).collect::<Vec<_>>(),
     }
 }
 
-fn step<'a>(spec: &SqlSpec, step: &'a SqlStep) -> Stage<'a> {
+fn of_step(spec: &SqlSpec, step: &SqlStep) -> impl Serialize {
     let run = run_of(step);
     let operations = run.map_or(&[][..], |run| run.operations.as_slice()).iter();
-    let operations = operations.map(|operation| {
-        let sent = |dialect| statements::operation(spec, operation, dialect);
-        Sent {
-            operation: &operation.name,
-            weight: operation.weight,
-            transaction: operation.transaction,
-            statements: operation.statements(),
-            mysql: sent(Dialect::Mysql),
-            postgres: sent(Dialect::Postgres),
-            sqlite: sent(Dialect::Sqlite),
-            values: statements::values(operation),
-        }
-    });
-    Stage {
+    object! {
         step: &step.test,
         group: &step.group,
         work: work(&step.work),
@@ -143,7 +81,21 @@ fn step<'a>(spec: &SqlSpec, step: &'a SqlStep) -> Stage<'a> {
         seconds: run.map(|run| run.seconds),
         warmup: run.map(|run| run.warmup_end.word()),
         warmup_seconds: run.map(|run| run.warmup_seconds),
-        operations: operations.collect(),
+        operations: operations.map(|one| of_operation(spec, one)).collect::<Vec<_>>(),
+    }
+}
+
+fn of_operation(spec: &SqlSpec, operation: &SqlOperation) -> impl Serialize {
+    let sent = |dialect| statements::operation(spec, operation, dialect);
+    object! {
+        operation: &operation.name,
+        weight: operation.weight,
+        transaction: operation.transaction,
+        statements: operation.statements(),
+        mysql: sent(Dialect::Mysql),
+        postgres: sent(Dialect::Postgres),
+        sqlite: sent(Dialect::Sqlite),
+        values: statements::values(operation),
     }
 }
 
@@ -164,17 +116,13 @@ const fn work(work: &SqlWork) -> &'static str {
     }
 }
 
-/// All workload files, a line each.
 fn list(catalog: &Catalog, format: Format, printer: Printer) -> Result<()> {
     let mut all = Vec::new();
     for name in catalog.workload_names() {
         all.push(catalog.workload(name)?);
     }
     match format {
-        Format::Json => {
-            let all: Vec<Listed<'_>> = all.iter().map(workload).collect();
-            printer.json(&all)?;
-        }
+        Format::Json => printer.json(&all.iter().map(fields).collect::<Vec<_>>()),
         Format::Text => {
             table::print(printer, &overview(&all));
             printer.note(&printer.wrapped(
@@ -186,40 +134,30 @@ fn list(catalog: &Catalog, format: Format, printer: Printer) -> Result<()> {
 }
 
 fn overview(all: &[WorkloadListing]) -> Table {
-    let rows = all.iter().map(|listing| {
-        let tests = listing.spec.steps.iter();
-        let tests = tests.filter(|one| run_of(one).is_some_and(|run| run.measured));
-        let count = tests.count();
+    let tests = |listing: &&WorkloadListing| {
+        let runs = listing.spec.steps.iter().filter_map(run_of);
+        number(Some(runs.filter(|run| run.measured).count() as u32))
+    };
+    let sets = |listing: &&WorkloadListing| {
         let sets: Vec<&str> = listing.sets.iter().map(|set| set.name.as_str()).collect();
-        vec![
-            Cell::text(&listing.name),
-            Cell::number(count as f64, count.to_string()),
-            Cell::text(sets.join(", ")),
-            Cell::text(&listing.summary),
-        ]
-    });
-    Table {
-        title: String::new(),
-        note: String::new(),
-        headers: vec![
-            Header::words("workload"),
-            Header::numbers("tests", ""),
-            Header::words("sets"),
-            Header::words("what it is"),
-        ],
-        rows: rows.collect(),
-    }
+        Cell::text(sets.join(", "))
+    };
+    Columns::new()
+        .words("workload", |listing: &&WorkloadListing| Cell::text(&listing.name))
+        .numbers("tests", "", tests)
+        .words("sets", sets)
+        .words("what it is", |listing| Cell::text(&listing.summary))
+        .table("", "", all)
 }
 
-/// Summary, sets and steps of one.
+fn number(value: Option<u32>) -> Cell {
+    value.map_or(Cell::text(""), |n| Cell::number(f64::from(n), n.to_string()))
+}
+
 fn show(listing: &WorkloadListing, printer: Printer) {
     printer.prose(&format!("{}: {}", listing.name, listing.summary));
     for (place, set) in listing.sets.iter().enumerate() {
-        let usual = if place == 0 {
-            ", unless a plan says otherwise"
-        } else {
-            ""
-        };
+        let usual = if place == 0 { ", unless a plan says otherwise" } else { "" };
         printer.prose(&format!(
             "  set {} ({}{usual}): {}",
             set.name,
@@ -228,16 +166,9 @@ fn show(listing: &WorkloadListing, printer: Printer) {
         ));
     }
     table::print(printer, &steps(&listing.spec));
-    let groups = listing
-        .spec
-        .steps
-        .iter()
-        .find(|step| !step.group.is_empty());
+    let groups = listing.spec.steps.iter().find(|step| !step.group.is_empty());
     let groups = groups.map_or_else(String::new, |step| {
-        format!(
-            "; `tests = [\"group:{}\"]` in a plan runs a group",
-            step.group
-        )
+        format!("; `tests = [\"group:{}\"]` in a plan runs a group", step.group)
     });
     printer.note(&printer.wrapped(&format!(
         "`backslide workloads {} --step STEP` shows what one sends{groups}",
@@ -248,48 +179,29 @@ fn show(listing: &WorkloadListing, printer: Printer) {
 /// The steps in the order in which they run, each with its group: an order by group would hide which
 /// test leaves what behind for the next.
 fn steps(spec: &SqlSpec) -> Table {
-    let rows = spec.steps.iter().map(|step| {
-        let run = run_of(step);
-        let number = |value: Option<u32>| {
-            value.map_or(Cell::text(""), |n| {
-                Cell::number(f64::from(n), n.to_string())
-            })
-        };
-        let kind = match run {
-            Some(run) if !run.measured => "warm-up",
-            Some(run) if run.writes => "test, writes",
-            Some(_) => "test",
-            None => work(&step.work),
-        };
-        let cells = vec![
-            Cell::text(&step.test),
-            Cell::text(&step.group),
-            Cell::text(kind),
-            number(run.map(|run| {
-                run.operations
-                    .iter()
-                    .map(SqlOperation::statements)
-                    .max()
-                    .unwrap_or(0)
-            })),
-            number(run.map(|run| run.seconds)),
-        ];
-        let is_result = run.is_none_or(|run| run.measured);
-        let tone = if is_result { Tone::Plain } else { Tone::Muted };
-        cells.into_iter().map(|cell| cell.with_tone(tone)).collect()
-    });
-    Table {
-        title: "Steps, in the order in which they run".to_owned(),
-        note: String::new(),
-        headers: vec![
-            Header::words("step"),
-            Header::words("group"),
-            Header::words("what"),
-            Header::numbers("statements", ""),
-            Header::numbers("seconds", ""),
-        ],
-        rows: rows.collect(),
+    let is_result = |step: &SqlStep| run_of(step).is_none_or(|run| run.measured);
+    let what = |step: &SqlStep| match run_of(step) {
+        Some(run) if !run.measured => "warm-up",
+        Some(run) if run.writes => "test, writes",
+        Some(_) => "test",
+        None => work(&step.work),
+    };
+    let statements =
+        |run: &SqlRun| run.operations.iter().map(SqlOperation::statements).max().unwrap_or(0);
+    let mut table = Columns::new()
+        .words("step", |step: &&SqlStep| Cell::text(&step.test))
+        .words("group", |step| Cell::text(&step.group))
+        .words("what", |step| Cell::text(what(step)))
+        .numbers("statements", "", |step| number(run_of(step).map(statements)))
+        .numbers("seconds", "", |step| number(run_of(step).map(|run| run.seconds)))
+        .table("Steps, in the order in which they run", "", &spec.steps);
+    let rows = table.rows.iter_mut().zip(&spec.steps);
+    for (row, _) in rows.filter(|(_, step)| !is_result(step)) {
+        for cell in row {
+            cell.tone = Tone::Muted;
+        }
     }
+    table
 }
 
 /// What one step sends, in every dialect whose SQL is another.
@@ -349,7 +261,6 @@ fn by_dialect(spec: &SqlSpec, operation: &SqlOperation) -> Vec<(String, Vec<Stri
     found
 }
 
-/// A step in a few words.
 fn about(step: &SqlStep) -> String {
     let Some(run) = run_of(step) else {
         return work(&step.work).to_owned();
@@ -357,18 +268,12 @@ fn about(step: &SqlStep) -> String {
     let kind = if run.measured { "test" } else { "warm-up" };
     let mut text = kind.to_owned();
     if !step.group.is_empty() {
-        let _infallible = write!(
-            text,
-            ", {}",
-            report::group_title(&step.group).to_lowercase()
-        );
+        let _infallible = write!(text, ", {}", report::group_title(&step.group).to_lowercase());
     }
     let _infallible = match run.warmup_end {
-        WarmUpEnd::Fixed => write!(
-            text,
-            ", {} s after {} s of warm-up",
-            run.seconds, run.warmup_seconds
-        ),
+        WarmUpEnd::Fixed => {
+            write!(text, ", {} s after {} s of warm-up", run.seconds, run.warmup_seconds)
+        }
         WarmUpEnd::Steady => write!(
             text,
             ", {} s once the rate is steady, after {} s at most",

@@ -1,10 +1,18 @@
 //! Tables of made-up runs, at the widths of two terminals.
 
-use report::tables::{self, Shown};
-use report::{Cell, Input};
+use model::MetricId;
+use report::tables::Shown;
+use report::{Cell, Input, Report};
+use stats::{HistoryOptions, Selection};
 
 use super::*;
-use crate::made_up::{self, micro::Micro};
+use testkit::made_up::{self, micro::Micro};
+
+/// The text with all columns.
+fn text(table: &Table, width: u16) -> String {
+    let all: Vec<usize> = (0..table.headers.len()).collect();
+    Texts::of(table).text(&all, usize::from(width))
+}
 
 /// The text of a table of a run, without colours.
 fn shown(micro: &Micro, width: u16, table: impl Fn(&Input<'_>) -> Option<Table>) -> String {
@@ -16,13 +24,8 @@ fn shown(micro: &Micro, width: u16, table: impl Fn(&Input<'_>) -> Option<Table>)
 }
 
 fn verdicts(input: &Input<'_>) -> Table {
-    tables::verdicts(
-        input,
-        &Shown {
-            system: Some("mysql-9.7.4/z12a".into()),
-            ..Shown::default()
-        },
-    )
+    Report::new(input)
+        .verdicts(&Shown { system: Some("mysql-9.7.4/z12a".into()), ..Shown::default() })
 }
 
 #[test]
@@ -37,37 +40,58 @@ fn verdicts_by_group() {
     assert!(longest <= Some(80), "{longest:?}\n{narrow}");
 }
 
+/// Of a history there is one table, and what has no room is said.
+#[test]
+fn a_history_is_one_table_at_both_widths() {
+    let mut micro = Micro { tests: 2, ..Micro::usual() };
+    let names = (0..12).map(|n| (format!("mysql-8.0.{n}/innodb/z12a"), 1.0 - f64::from(n) / 40.0));
+    micro.shape.systems = names.collect();
+    let data = made_up::micro::run(&micro);
+    let systems = data.info.plan.systems.iter().map(|system| system.name.as_str()).collect();
+    let parts = [stats::Part { data: &data, systems }];
+    let metrics = Selection::Only(vec![MetricId::new(MetricId::RATE)]);
+    let options = HistoryOptions { metrics, ..HistoryOptions::default() };
+    let history = stats::history(&parts, &options).unwrap();
+    let tables = report::history_tables(&history, false);
+    let lines = tables.iter().find(|table| table.title == "Lines").unwrap();
+    for width in [80, 140] {
+        let (text, left_out) = fitted(lines, width);
+        let plain = anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(plain.matches("metric").count(), 1, "{plain}");
+        let longest = plain.lines().map(wrap::length).max();
+        assert!(longest <= Some(usize::from(width)), "{longest:?}\n{plain}");
+        let shown = format!("{plain}\n\nno room for: {}", left_out.join(", "));
+        insta::assert_snapshot!(format!("history_{width}"), shown);
+    }
+}
+
 /// A verdict stands in the line of its ratio, however many metrics there are.
 #[test]
 fn verdicts_of_all_metrics_are_one_table() {
     let all = |input: &Input<'_>| {
-        tables::verdicts(
-            input,
-            &Shown {
-                system: Some("mysql-9.7.4/z12a".into()),
-                all_metrics: true,
-                ..Shown::default()
-            },
-        )
+        Report::new(input).verdicts(&Shown {
+            system: Some("mysql-9.7.4/z12a".into()),
+            all_metrics: true,
+            ..Shown::default()
+        })
     };
     let data = made_up::micro::run(&Micro::usual());
     let comparisons = made_up::comparisons(&data);
     let table = all(&Input::new(&data, &comparisons));
     for (width, expected) in [(80, vec!["rounds", "q", "why"]), (140, vec![])] {
-        let (shown, left_out) = with_room(&table, width);
+        let (text, left_out) = fitted(&table, width);
         assert_eq!(left_out, expected, "{width}");
-        let text = text(&shown, width as u16);
         let plain = anstream::adapter::strip_str(&text).to_string();
         assert_eq!(plain.matches("verdict").count(), 1, "{plain}");
         let longest = plain.lines().map(wrap::length).max();
-        assert!(longest <= Some(width), "{longest:?}\n{plain}");
+        assert!(longest <= Some(usize::from(width)), "{longest:?}\n{plain}");
     }
 }
 
 #[test]
 fn a_sweep() {
     let micro = Micro::sweep(&[1, 4, 8, 16, 24, 32, 48]);
-    let over = |input: &Input<'_>| tables::over_clients(input, "mysql-9.7.4/z12a");
+    let over = |input: &Input<'_>| Report::new(input).over_clients("mysql-9.7.4/z12a");
     let narrow = shown(&micro, 80, over);
     insta::assert_snapshot!("sweep_80", narrow);
     let longest = narrow.lines().map(wrap::length).max();
@@ -78,7 +102,10 @@ fn a_sweep() {
 #[test]
 fn group_summary() {
     let micro = Micro::usual();
-    insta::assert_snapshot!("groups_80", shown(&micro, 80, tables::group_summary));
+    insta::assert_snapshot!(
+        "groups_80",
+        shown(&micro, 80, |input| Report::new(input).group_summary())
+    );
 }
 
 #[test]
@@ -141,9 +168,7 @@ fn columns_without_room_stand_below_after_the_names() {
     let table = Table {
         title: String::new(),
         note: String::new(),
-        headers: std::iter::once(Header::words("system"))
-            .chain(numbers)
-            .collect(),
+        headers: std::iter::once(Header::words("system")).chain(numbers).collect(),
         rows: vec![row("mysql-8.0.31/z12a"), row("sqlite")],
     };
     let plain = |width| anstream::adapter::strip_str(&text(&table, width)).to_string();

@@ -46,11 +46,7 @@ pub(crate) struct Ran {
 impl Ran {
     fn new(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        Self {
-            status: output.status,
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-        }
+        Self { status: output.status, stdout: text(&output.stdout), stderr: text(&output.stderr) }
     }
 
     pub(crate) fn code(&self) -> i32 {
@@ -129,22 +125,16 @@ impl Bench {
     pub(crate) fn journal(&self, run: &str) -> Vec<(u32, String)> {
         let store = Store::open(&self.lab().join("lab.sqlite")).unwrap();
         let journal = store.journal(&RunId(run.to_owned())).unwrap();
-        journal
-            .into_iter()
-            .map(|(key, _)| (key.round, key.system))
-            .collect()
+        journal.into_iter().map(|(key, _)| (key.round, key.system)).collect()
     }
 
     /// Processes that have this lab in their command line, other than by its environment.
     pub(crate) fn processes(&self) -> Vec<String> {
         let lab = self.lab().display().to_string();
-        let lines = fs::read_dir("/proc")
-            .unwrap()
-            .flatten()
-            .filter_map(|entry| {
-                let line = fs::read(entry.path().join("cmdline")).ok()?;
-                Some(String::from_utf8_lossy(&line).replace('\0', " "))
-            });
+        let lines = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+            let line = fs::read(entry.path().join("cmdline")).ok()?;
+            Some(String::from_utf8_lossy(&line).replace('\0', " "))
+        });
         lines.filter(|line| line.contains(&lab)).collect()
     }
 }
@@ -174,9 +164,8 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
 /// Names of all that lies in a directory, sorted.
 pub(crate) fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap();
-    let mut names: Vec<String> = entries
-        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
-        .collect();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }

@@ -6,7 +6,6 @@ use sha2::Sha256;
 /// The server's challenge.
 pub(super) type Nonce = [u8; 20];
 
-/// An authentication method that this client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     /// The only one of servers before MySQL 8.0, and MariaDB's.
@@ -16,7 +15,6 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// By the name that the protocol gives it.
     pub(super) fn from_name(name: &[u8]) -> Option<Self> {
         match name {
             b"mysql_native_password" => Some(Self::NativePassword),
@@ -48,11 +46,7 @@ impl Method {
 fn native(password: &[u8], nonce: &Nonce) -> [u8; 20] {
     let once: [u8; 20] = Sha1::digest(password).into();
     let twice = Sha1::digest(once);
-    let mask: [u8; 20] = Sha1::new()
-        .chain_update(nonce)
-        .chain_update(twice)
-        .finalize()
-        .into();
+    let mask: [u8; 20] = Sha1::new().chain_update(nonce).chain_update(twice).finalize().into();
     xor(once, mask)
 }
 
@@ -60,11 +54,7 @@ fn native(password: &[u8], nonce: &Nonce) -> [u8; 20] {
 fn sha2(password: &[u8], nonce: &Nonce) -> [u8; 32] {
     let once: [u8; 32] = Sha256::digest(password).into();
     let twice = Sha256::digest(once);
-    let mask: [u8; 32] = Sha256::new()
-        .chain_update(twice)
-        .chain_update(nonce)
-        .finalize()
-        .into();
+    let mask: [u8; 32] = Sha256::new().chain_update(twice).chain_update(nonce).finalize().into();
     xor(once, mask)
 }
 

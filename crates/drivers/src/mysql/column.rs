@@ -2,7 +2,6 @@
 
 use super::malformed;
 use super::packets::Packets;
-use super::results::receive_part;
 use crate::SessionError;
 
 /// `UNSIGNED_FLAG` of a column definition.
@@ -15,42 +14,29 @@ const TAIL: usize = 13;
 /// Most bytes of definitions that are kept for a statement. Some 300 columns.
 const MOST_KEPT: usize = 32 << 10;
 
-/// Encoding of one column's values in binary rows.
+/// Encoding of one column's values in binary rows. `digits` are those shown after the second, 0 to 6; 0
+/// shows microseconds only when there are any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
-    /// Signed integer of so many bytes.
-    Signed(Width),
-    /// Unsigned integer of so many bytes.
-    Unsigned(Width),
-    /// IEEE single.
+    /// Bytes of a signed integer.
+    Signed(usize),
+    /// Bytes of an unsigned integer.
+    Unsigned(usize),
     Float,
-    /// IEEE double.
     Double,
     /// Year, month, day.
     Date,
-    /// Date and time of day, shown with so many digits after the second.
     DateTime {
-        /// 0 to 6; 0 shows microseconds only when there are any.
         digits: u8,
     },
-    /// A span of time, shown with so many digits after the second.
+    /// A span of time.
     Time {
-        /// 0 to 6; 0 shows microseconds only when there are any.
         digits: u8,
     },
     /// Always NULL; no bytes.
     Null,
     /// A length-encoded string: text, decimals, blobs, bits, JSON, and types yet to come.
     Bytes,
-}
-
-/// Width of an integer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Width {
-    One,
-    Two,
-    Four,
-    Eight,
 }
 
 impl Encoding {
@@ -71,21 +57,17 @@ impl Encoding {
 
     fn of(kind: u8, unsigned: bool, decimals: u8) -> Self {
         let integer = |width| {
-            if unsigned {
-                Self::Unsigned(width)
-            } else {
-                Self::Signed(width)
-            }
+            if unsigned { Self::Unsigned(width) } else { Self::Signed(width) }
         };
         // 31 stands for "not fixed".
         let digits = if decimals <= 6 { decimals } else { 0 };
         match kind {
-            1 => integer(Width::One),
+            1 => integer(1),
             // SMALLINT, YEAR
-            2 | 13 => integer(Width::Two),
+            2 | 13 => integer(2),
             // INT, MEDIUMINT
-            3 | 9 => integer(Width::Four),
-            8 => integer(Width::Eight),
+            3 | 9 => integer(4),
+            8 => integer(8),
             4 => Self::Float,
             5 => Self::Double,
             6 => Self::Null,
@@ -95,6 +77,18 @@ impl Encoding {
             7 | 12 => Self::DateTime { digits },
             11 => Self::Time { digits },
             _ => Self::Bytes,
+        }
+    }
+
+    /// Bytes of a value; `None` where a length comes before them.
+    #[inline]
+    pub(super) fn width(self) -> Option<usize> {
+        match self {
+            Self::Signed(width) | Self::Unsigned(width) => Some(width),
+            Self::Float => Some(4),
+            Self::Double => Some(8),
+            Self::Null => Some(0),
+            Self::Date | Self::DateTime { .. } | Self::Time { .. } | Self::Bytes => None,
         }
     }
 }
@@ -112,7 +106,6 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// The columns' encodings, in order.
     pub(super) fn encodings(&self) -> &[Encoding] {
         &self.encodings
     }
@@ -132,7 +125,7 @@ impl Columns {
     ) -> Result<(), SessionError> {
         *self = Self::default();
         for _ in 0..count {
-            self.add(receive_part(packets)?)?;
+            self.add(packets.receive_part()?)?;
         }
         Ok(())
     }
@@ -140,9 +133,7 @@ impl Columns {
     /// The server says in `packet`, given with its header, that it does not describe `count` columns again.
     pub(super) fn stay(&mut self, packet: &[u8], count: usize) -> Result<(), SessionError> {
         if count != self.encodings.len() {
-            return Err(malformed(
-                "result, whose columns are not those that were described",
-            ));
+            return Err(malformed("result, whose columns are not those that were described"));
         }
         self.packets.clear();
         self.packets.extend_from_slice(packet);
@@ -170,7 +161,7 @@ impl Columns {
                 kept.extend_from_slice(packet);
             }
             if left > 0 {
-                self.add(receive_part(packets)?)?;
+                self.add(packets.receive_part()?)?;
             }
         }
         if comparable {
@@ -201,12 +192,9 @@ pub(super) mod tests {
     #[test]
     fn definitions_tell_the_encoding() {
         let parse = |kind, flags, decimals| Encoding::parse(&definition(kind, flags, decimals));
-        assert_eq!(parse(3, 0, 0), Some(Encoding::Signed(Width::Four)));
-        assert_eq!(
-            parse(8, UNSIGNED, 0),
-            Some(Encoding::Unsigned(Width::Eight))
-        );
-        assert_eq!(parse(13, UNSIGNED, 0), Some(Encoding::Unsigned(Width::Two)));
+        assert_eq!(parse(3, 0, 0), Some(Encoding::Signed(4)));
+        assert_eq!(parse(8, UNSIGNED, 0), Some(Encoding::Unsigned(8)));
+        assert_eq!(parse(13, UNSIGNED, 0), Some(Encoding::Unsigned(2)));
         assert_eq!(parse(12, 0, 3), Some(Encoding::DateTime { digits: 3 }));
         assert_eq!(parse(11, 0, 31), Some(Encoding::Time { digits: 0 }));
         assert_eq!(parse(246, 0, 2), Some(Encoding::Bytes));
@@ -256,7 +244,7 @@ pub(super) mod tests {
     fn definitions_that_have_changed_are_read_again() {
         let mut columns = Columns::default();
         let (int, text) = (definition(3, 0, 0), definition(253, 0, 0));
-        let (four, bytes) = (Encoding::Signed(Width::Four), Encoding::Bytes);
+        let (four, bytes) = (Encoding::Signed(4), Encoding::Bytes);
         for (definitions, again, expected) in [
             (vec![int.clone(), text.clone()], false, vec![four, bytes]),
             (vec![int.clone(), text.clone()], true, vec![four, bytes]),
@@ -273,15 +261,12 @@ pub(super) mod tests {
     #[test]
     fn columns_that_are_known_are_not_described() {
         let (int, text) = (definition(3, 0, 0), definition(253, 0, 0));
-        let (four, bytes) = (Encoding::Signed(Width::Four), Encoding::Bytes);
+        let (four, bytes) = (Encoding::Signed(4), Encoding::Bytes);
         let mut columns = Columns::default();
         read(&mut columns, &[int, text.clone()]);
         let announced = [2, 0, 0, 1, 2, 0];
         columns.stay(&announced, 2).unwrap();
-        assert_eq!(
-            (columns.encodings(), columns.count),
-            (&[four, bytes][..], 1)
-        );
+        assert_eq!((columns.encodings(), columns.count), (&[four, bytes][..], 1));
         assert_eq!(columns.packets, announced);
         let error = columns.stay(&announced, 3).unwrap_err().to_string();
         assert!(error.contains("not those that were described"), "{error}");

@@ -7,6 +7,7 @@
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
+use crate::SessionError;
 use crate::stream::Codec;
 
 /// Bytes before a body.
@@ -21,7 +22,6 @@ const LEVEL: u32 = 6;
 /// Bytes by which the output grows while a body is inflated.
 const STEP: usize = 16 << 10;
 
-/// Both directions of one connection.
 #[derive(Debug)]
 pub(super) struct Compressed {
     deflate: Compress,
@@ -60,30 +60,35 @@ impl Compressed {
     }
 
     /// Appends `bytes` deflated, if that makes them shorter.
-    fn deflate(&mut self, bytes: &[u8], wire: &mut Vec<u8>) -> Result<bool, String> {
+    fn deflate(&mut self, bytes: &[u8], wire: &mut Vec<u8>) -> Result<bool, SessionError> {
         let start = wire.len();
         wire.reserve(bytes.len());
         self.deflate.reset();
         let status = self
             .deflate
             .compress_vec(bytes, wire, FlushCompress::Finish)
-            .map_err(|error| format!("compression: {error}"))?;
+            .map_err(|error| SessionError::protocol(format!("compression: {error}")))?;
         Ok(status == Status::StreamEnd && wire.len() - start < bytes.len())
     }
 
     /// Appends what a deflated body stands for, which the server says is `length` bytes.
-    fn inflate(&mut self, body: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), String> {
+    fn inflate(
+        &mut self,
+        body: &[u8],
+        length: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SessionError> {
         let end = out.len() + length;
         let mut rest = body;
         self.inflate.reset(true);
         loop {
             let (before, read_before) = (out.len(), self.inflate.total_in());
-            // One byte beyond what is announced shows that there is more.
+            // One byte beyond what is announced shows that more follows.
             out.reserve(STEP.min(end - before + 1));
             let status = self
                 .inflate
                 .decompress_vec(rest, out, FlushDecompress::None)
-                .map_err(|error| format!("a compressed frame from the server: {error}"))?;
+                .map_err(|error| malformed(&format!("is damaged: {error}")))?;
             let read = (self.inflate.total_in() - read_before) as usize;
             rest = rest.get(read..).unwrap_or_default();
             if out.len() > end {
@@ -104,7 +109,12 @@ impl Compressed {
 
     /// Is this the number of a frame that may come now? A server that ends a connection on its own
     /// account numbers its last words as it likes.
-    fn take_sequence(&mut self, sequence: u8, header: Header, body: &[u8]) -> Result<(), String> {
+    fn take_sequence(
+        &mut self,
+        sequence: u8,
+        header: Header,
+        body: &[u8],
+    ) -> Result<(), SessionError> {
         if sequence != self.sequence {
             let begins_answer = sequence == 1 && self.requests > 1;
             let last_words = header.inflated == 0 && body.get(4) == Some(&0xff);
@@ -119,7 +129,6 @@ impl Compressed {
     }
 }
 
-/// The lengths of a frame.
 #[derive(Clone, Copy, Debug)]
 struct Header {
     /// Of its body.
@@ -144,7 +153,12 @@ impl Header {
 }
 
 impl Codec for Compressed {
-    fn encode(&mut self, bytes: &[u8], begins: bool, wire: &mut Vec<u8>) -> Result<(), String> {
+    fn encode(
+        &mut self,
+        bytes: &[u8],
+        begins: bool,
+        wire: &mut Vec<u8>,
+    ) -> Result<(), SessionError> {
         if begins {
             self.begin_request();
         }
@@ -157,10 +171,7 @@ impl Codec for Compressed {
             wire.extend_from_slice(bytes);
             inflated = 0;
         }
-        let header = Header {
-            body: wire.len() - body,
-            inflated,
-        };
+        let header = Header { body: wire.len() - body, inflated };
         if let Some(place) = wire.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {
             *place = header.bytes(self.sequence);
         }
@@ -168,7 +179,7 @@ impl Codec for Compressed {
         Ok(())
     }
 
-    fn decode(&mut self, arrived: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+    fn decode(&mut self, arrived: &[u8], out: &mut Vec<u8>) -> Result<(), SessionError> {
         self.answered = true;
         let mut pending = std::mem::take(&mut self.pending);
         pending.extend_from_slice(arrived);
@@ -194,8 +205,8 @@ impl Codec for Compressed {
 }
 
 #[cold]
-fn malformed(how: &str) -> String {
-    format!("a compressed frame from the server {how}")
+fn malformed(how: &str) -> SessionError {
+    SessionError::protocol(format!("a compressed frame from the server {how}"))
 }
 
 #[cfg(test)]
@@ -223,7 +234,7 @@ pub(super) mod tests {
     }
 
     /// What a client that has sent one short request makes of `wire`.
-    fn decoded(wire: &[u8]) -> Result<Vec<u8>, String> {
+    fn decoded(wire: &[u8]) -> Result<Vec<u8>, SessionError> {
         let (mut codec, mut sent, mut out) = (Compressed::new(), Vec::new(), Vec::new());
         codec.encode(b"request", true, &mut sent).unwrap();
         codec.decode(wire, &mut out).map(|()| out)
@@ -261,7 +272,7 @@ pub(super) mod tests {
 
     #[test]
     fn frames_out_of_order_are_refused_but_last_words_are_heard() {
-        let error = decoded(&frame(2, 0, b"abcde")).unwrap_err();
+        let error = decoded(&frame(2, 0, b"abcde")).unwrap_err().to_string();
         assert!(error.contains("out of order"), "{error}");
         let last = b"\x03\0\0\0\xff\x10\x04";
         assert_eq!(decoded(&frame(0, 0, last)).unwrap(), last);
@@ -284,14 +295,14 @@ pub(super) mod tests {
     fn false_lengths_are_refused() {
         let body = deflated(&[7; 300]);
         for (length, expected) in [(299, "longer"), (301, "shorter"), (1 << 23, "shorter")] {
-            let error = decoded(&frame(1, length, &body)).unwrap_err();
+            let error = decoded(&frame(1, length, &body)).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
         for cut in 2..body.len() {
-            let error = decoded(&frame(1, 300, &body[..cut])).unwrap_err();
+            let error = decoded(&frame(1, 300, &body[..cut])).unwrap_err().to_string();
             assert!(error.contains("compressed frame"), "{error}");
         }
-        let error = decoded(&frame(1, 300, b"this is not deflated")).unwrap_err();
+        let error = decoded(&frame(1, 300, b"this is not deflated")).unwrap_err().to_string();
         assert!(error.contains("compressed frame"), "{error}");
     }
 
@@ -301,9 +312,7 @@ pub(super) mod tests {
         let mut codec = Compressed::new();
         codec.encode(b"request", true, &mut Vec::new()).unwrap();
         let mut out = Vec::new();
-        codec
-            .decode(b"\xff\xff\xff\x01\xff\xff\xff\x78\x9c", &mut out)
-            .unwrap();
+        codec.decode(b"\xff\xff\xff\x01\xff\xff\xff\x78\x9c", &mut out).unwrap();
         assert!(out.capacity() == 0 && codec.pending.capacity() < 1000);
         let _ = decoded(&frame(1, 0xff_ffff, &deflated(b"x"))).unwrap_err();
         // A bomb is as long as it says, or refused.

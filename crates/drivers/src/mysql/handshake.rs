@@ -3,12 +3,12 @@
 use model::said;
 
 use super::auth::{Method, Nonce};
-use super::cursor::{Cursor, put_lenenc};
 use super::packets::Packets;
 use super::reply::{END, ERROR, OK, code_and_message};
 use super::{malformed, rsa};
+use crate::cursor::{Cursor, put_lenenc};
 use crate::stream::MAX_MESSAGE;
-use crate::{Address, Login, ServerEndpoint, SessionError, SessionInfo};
+use crate::{Login, ServerEndpoint, SessionError, SessionInfo};
 
 /// `CLIENT_*` flags of the protocol.
 mod flag {
@@ -48,25 +48,17 @@ mod flag {
     pub(super) const KNOWN_COLUMNS: u32 = 1 << 4;
 }
 
-/// A character set of connections.
 #[derive(Debug, PartialEq, Eq)]
 struct CharacterSet {
     /// Of its default collation.
     id: u8,
-    /// In SQL.
     name: &'static str,
 }
 
 /// `utf8mb4_general_ci`, known to servers since 5.5.3.
-const UTF8MB4: CharacterSet = CharacterSet {
-    id: 45,
-    name: "utf8mb4",
-};
+const UTF8MB4: CharacterSet = CharacterSet { id: 45, name: "utf8mb4" };
 /// `utf8_general_ci`.
-const UTF8: CharacterSet = CharacterSet {
-    id: 33,
-    name: "utf8",
-};
+const UTF8: CharacterSet = CharacterSet { id: 33, name: "utf8" };
 
 /// First byte of a packet that goes on with an authentication method.
 const MORE: u8 = 0x01;
@@ -83,13 +75,10 @@ const NO_TLS: &str = "the server offers no TLS; give it a certificate that it ca
      ssl_key; its log says if it cannot) and do not switch TLS off (skip_ssl), or connect without TLS. \
      Builds with yaSSL, as most of MySQL 5.5 to 5.7 are, speak no more than TLS 1.1, which this client \
      does not";
-/// What to do about a server whose encryption is of another time.
 const OLD_TLS: &str = "this client speaks TLS 1.2 and 1.3, and builds with yaSSL, as most of MySQL 5.5 \
      to 5.7 are, speak no more than TLS 1.1: take a build with OpenSSL, or connect without TLS";
-/// What to do about a server that chooses no database for who logs in.
 const NO_DATABASE: &str =
     "the server takes no database at the login; name none, and choose one with USE";
-/// What to do about a server that cannot compress.
 const NO_COMPRESSION: &str = "the server does not offer compression with zlib; MySQL 8.0.18 and later \
      can be told by protocol_compression_algorithms; or connect without compression";
 
@@ -99,7 +88,6 @@ const NOT_READY: [u16; 2] = [1053, 3168];
 /// More packets than any login takes; beyond it the server is leading the client in circles.
 const MOST_PACKETS: usize = 8;
 
-/// What the server says first.
 #[derive(Debug, PartialEq, Eq)]
 struct Greeting {
     version: String,
@@ -112,7 +100,6 @@ struct Greeting {
     method: Option<Method>,
 }
 
-/// What a login has led to.
 #[derive(Debug, Default)]
 pub(super) struct Agreed {
     pub(super) info: SessionInfo,
@@ -124,48 +111,31 @@ pub(super) struct Agreed {
     pub(super) known_columns: bool,
 }
 
-/// Logs in on a fresh connection.
 pub(super) fn log_in(
     packets: &mut Packets,
     server: &ServerEndpoint,
 ) -> Result<Agreed, SessionError> {
-    let address = || server.address.to_string();
-    shake_hands(packets, server).map_err(|stop| match stop {
-        Stop::NotReady(cause) => SessionError::Connect {
-            address: address(),
-            cause,
-        },
-        Stop::Refused(message) => SessionError::Login {
-            address: address(),
-            user: server.login.user.clone(),
-            message,
-        },
-        Stop::Session(error) => error.about("login"),
-    })
+    shake_hands(packets, server).map_err(|error| error.about("login"))
 }
 
-fn shake_hands(packets: &mut Packets, server: &ServerEndpoint) -> Result<Agreed, Stop> {
+fn shake_hands(packets: &mut Packets, server: &ServerEndpoint) -> Result<Agreed, SessionError> {
     let first = packets.receive()?;
     if first.first() == Some(&ERROR) {
-        return Err(refusal(first));
+        return Err(refusal(server, first));
     }
     let greeting = Greeting::parse(first)?;
-    let flags = greeting.agree(server).map_err(Stop::Refused)?;
+    let flags = greeting.agree(server)?;
     let tls = if server.tls {
         greeting.put_head(packets.answer(), flags);
         packets.send()?;
-        Some(encrypt(packets, &server.address)?)
+        Some(encrypt(packets, server)?)
     } else {
         None
     };
     let method = greeting.method.unwrap_or(Method::NativePassword);
     greeting.put_response(packets.answer(), flags, &server.login, method);
     packets.send()?;
-    let conversation = Conversation {
-        password: &server.login.password,
-        cleartext_is_safe: server.is_private(),
-    };
-    let method = conversation.finish(packets, method, greeting.nonce)?;
+    let method = authenticate(packets, server, method, greeting.nonce)?;
     if server.compression {
         packets.compress();
     }
@@ -182,27 +152,19 @@ fn shake_hands(packets: &mut Packets, server: &ServerEndpoint) -> Result<Agreed,
     })
 }
 
-/// Encrypts the connection, for which the server has been asked.
-fn encrypt(packets: &mut Packets, address: &Address) -> Result<String, Stop> {
-    let host = match address {
-        Address::Tcp { host, .. } => host.as_str(),
-        Address::Socket(_) => "localhost",
-    };
-    packets.encrypt(host).map_err(|error| match error {
-        SessionError::Protocol { what } => Stop::Refused(format!("{what}; {OLD_TLS}")),
-        SessionError::Lost { cause } => Stop::Session(SessionError::Lost {
-            cause: format!("{cause}; {OLD_TLS}"),
-        }),
-        other => Stop::Session(other),
+fn encrypt(packets: &mut Packets, server: &ServerEndpoint) -> Result<String, SessionError> {
+    packets.encrypt(server.host()).map_err(|error| match error {
+        SessionError::Protocol { what } => server.refused(format!("{what}; {OLD_TLS}")),
+        SessionError::Lost { cause } => SessionError::lost(format!("{cause}; {OLD_TLS}")),
+        other => other,
     })
 }
 
 impl Greeting {
     fn parse(packet: &[u8]) -> Result<Self, SessionError> {
         if packet.first() != Some(&10) {
-            return Err(SessionError::Protocol {
-                what: "the greeting is not that of a MySQL server (protocol version 10)".to_owned(),
-            });
+            let what = "the greeting is not that of a MySQL server (protocol version 10)";
+            return Err(SessionError::protocol(what));
         }
         Self::parse_fields(packet).ok_or_else(|| malformed("greeting"))
     }
@@ -243,35 +205,30 @@ impl Greeting {
     }
 
     /// The flags of this connection. The error says what the server lacks and what to do.
-    fn agree(&self, server: &ServerEndpoint) -> Result<u32, String> {
+    fn agree(&self, server: &ServerEndpoint) -> Result<u32, SessionError> {
         let login = &server.login;
         if self.flags & flag::NEEDED != flag::NEEDED {
-            return Err(format!(
+            return Err(server.refused(format!(
                 "server version {} is too old: logins since MySQL 4.1 are needed",
                 self.version
-            ));
+            )));
         }
         if login.user.contains('\0') || login.database.contains('\0') {
-            return Err("the user or database name contains a NUL character".to_owned());
+            return Err(server.refused("the user or database name contains a NUL character"));
         }
         if server.describe {
-            return Err(
-                "the MySQL protocol has no portals to describe; do not ask for it".to_owned(),
-            );
+            let cannot = "the MySQL protocol has no portals to describe; do not ask for it";
+            return Err(server.refused(cannot));
         }
         let mut wanted = flag::WANTED;
         for (asked, flag, without) in [
-            (
-                !login.database.is_empty(),
-                flag::CONNECT_WITH_DB,
-                NO_DATABASE,
-            ),
+            (!login.database.is_empty(), flag::CONNECT_WITH_DB, NO_DATABASE),
             (server.tls, flag::SSL, NO_TLS),
             (server.compression, flag::COMPRESS, NO_COMPRESSION),
         ] {
             if asked {
                 if self.flags & flag == 0 {
-                    return Err(without.to_owned());
+                    return Err(server.refused(without));
                 }
                 wanted |= flag;
             }
@@ -289,7 +246,6 @@ impl Greeting {
         out.extend_from_slice(&more_flags.to_le_bytes());
     }
 
-    /// Appends the `HandshakeResponse41`.
     fn put_response(&self, out: &mut Vec<u8>, flags: u32, login: &Login, method: Method) {
         let proof = method.prove(&login.password, &self.nonce);
         self.put_head(out, flags);
@@ -309,87 +265,67 @@ impl Greeting {
     }
 }
 
-/// Why a login ended without a session.
-enum Stop {
-    /// By a server that may let in later.
-    NotReady(String),
-    /// By the server, or because of what it asks for.
-    Refused(String),
-    /// By the connection.
-    Session(SessionError),
-}
-
-impl From<SessionError> for Stop {
-    fn from(error: SessionError) -> Self {
-        Self::Session(error)
-    }
-}
-
-/// What the authentication needs to know after the response was sent.
-struct Conversation<'a> {
-    password: &'a str,
-    cleartext_is_safe: bool,
-}
-
-impl Conversation<'_> {
-    /// Follows the server to its OK packet; returns the method that it was content with.
-    fn finish(
-        &self,
-        packets: &mut Packets,
-        mut method: Method,
-        mut nonce: Nonce,
-    ) -> Result<Method, Stop> {
-        for _ in 0..MOST_PACKETS {
-            let packet = packets.receive()?;
-            match packet.split_first() {
-                Some((&OK, _)) => return Ok(method),
-                Some((&ERROR, _)) => return Err(refusal(packet)),
-                Some((&END, request)) => {
-                    (method, nonce) = switch(request)?;
-                    let proof = method.prove(self.password, &nonce);
-                    packets.answer().extend_from_slice(&proof);
-                    packets.send()?;
-                }
-                Some((&MORE, [FAST_DONE])) if method == Method::CachingSha2Password => {}
-                Some((&MORE, [FULL_WANTED])) if method == Method::CachingSha2Password => {
-                    self.send_password(packets, &nonce)?;
-                }
-                _ => return Err(malformed("reply to the login").into()),
-            }
-        }
-        Err(malformed("login (too many packets)").into())
-    }
-
-    /// The full authentication of `caching_sha2_password`: the password itself where nobody can listen,
-    /// else sealed with the server's public key.
-    fn send_password(&self, packets: &mut Packets, nonce: &Nonce) -> Result<(), Stop> {
-        if self.cleartext_is_safe {
-            let answer = packets.answer();
-            answer.extend_from_slice(self.password.as_bytes());
-            answer.push(0);
-            return Ok(packets.send()?);
-        }
-        packets.answer().push(KEY_WANTED);
-        packets.send()?;
+/// Follows the server to its OK packet; returns the method that it was content with.
+fn authenticate(
+    packets: &mut Packets,
+    server: &ServerEndpoint,
+    mut method: Method,
+    mut nonce: Nonce,
+) -> Result<Method, SessionError> {
+    let password = &server.login.password;
+    for _ in 0..MOST_PACKETS {
         let packet = packets.receive()?;
-        let key = match packet.split_first() {
-            Some((&MORE, key)) => key,
-            Some((&ERROR, _)) => return Err(refusal(packet)),
-            _ => return Err(malformed("public key").into()),
-        };
-        let sealed = rsa::seal(self.password, nonce, key).map_err(|cause| {
-            Stop::Refused(format!(
-                "{cause}; connect over the Unix socket or with TLS, or identify the user with \
-                 mysql_native_password"
-            ))
-        })?;
-        packets.answer().extend_from_slice(&sealed);
-        Ok(packets.send()?)
+        match packet.split_first() {
+            Some((&OK, _)) => return Ok(method),
+            Some((&ERROR, _)) => return Err(refusal(server, packet)),
+            Some((&END, request)) => {
+                (method, nonce) = switch(server, request)?;
+                let proof = method.prove(password, &nonce);
+                packets.answer().extend_from_slice(&proof);
+                packets.send()?;
+            }
+            Some((&MORE, [FAST_DONE])) if method == Method::CachingSha2Password => {}
+            Some((&MORE, [FULL_WANTED])) if method == Method::CachingSha2Password => {
+                send_password(packets, server, &nonce)?;
+            }
+            _ => return Err(malformed("reply to the login")),
+        }
     }
+    Err(malformed("login (too many packets)"))
 }
 
-/// Method and nonce of a request to change the authentication method.
-fn switch(request: &[u8]) -> Result<(Method, Nonce), Stop> {
+/// The full authentication of `caching_sha2_password`: the password itself where nobody can listen,
+/// otherwise sealed with the server's public key.
+fn send_password(
+    packets: &mut Packets,
+    server: &ServerEndpoint,
+    nonce: &Nonce,
+) -> Result<(), SessionError> {
+    if server.is_private() {
+        let answer = packets.answer();
+        answer.extend_from_slice(server.login.password.as_bytes());
+        answer.push(0);
+        return packets.send();
+    }
+    packets.answer().push(KEY_WANTED);
+    packets.send()?;
+    let packet = packets.receive()?;
+    let key = match packet.split_first() {
+        Some((&MORE, key)) => key,
+        Some((&ERROR, _)) => return Err(refusal(server, packet)),
+        _ => return Err(malformed("public key")),
+    };
+    let sealed = rsa::seal(&server.login.password, nonce, key).map_err(|cause| {
+        server.refused(format!(
+            "{cause}; connect over the Unix socket or with TLS, or identify the user with \
+             mysql_native_password"
+        ))
+    })?;
+    packets.answer().extend_from_slice(&sealed);
+    packets.send()
+}
+
+fn switch(server: &ServerEndpoint, request: &[u8]) -> Result<(Method, Nonce), SessionError> {
     let mut cursor = Cursor::new(request);
     let name = cursor.until_nul();
     let Some(method) = Method::from_name(name) else {
@@ -398,7 +334,7 @@ fn switch(request: &[u8]) -> Result<(Method, Nonce), Stop> {
             name if name.is_empty() => "mysql_old_password".to_owned(),
             name => name,
         };
-        return Err(Stop::Refused(format!(
+        return Err(server.refused(format!(
             "the server asks for the authentication method `{name}`, which is not supported; \
              identify the user with mysql_native_password or caching_sha2_password"
         )));
@@ -406,19 +342,14 @@ fn switch(request: &[u8]) -> Result<(Method, Nonce), Stop> {
     let nonce = cursor.rest().first_chunk::<{ size_of::<Nonce>() }>();
     match nonce {
         Some(nonce) => Ok((method, *nonce)),
-        None => Err(malformed("request to change the authentication method").into()),
+        None => Err(malformed("request to change the authentication method")),
     }
 }
 
-/// What an error packet means for a login.
-fn refusal(packet: &[u8]) -> Stop {
+fn refusal(server: &ServerEndpoint, packet: &[u8]) -> SessionError {
     let (code, message) = code_and_message(packet);
     let text = format!("{message} (error {code})");
-    if NOT_READY.contains(&code) {
-        Stop::NotReady(text)
-    } else {
-        Stop::Refused(text)
-    }
+    if NOT_READY.contains(&code) { server.not_ready(text) } else { server.refused(text) }
 }
 
 /// MariaDB before 11 puts `5.5.5-` before its version, for old replicas' sake.
@@ -434,16 +365,13 @@ fn character_set(version: &str) -> CharacterSet {
         .split(|c: char| !c.is_ascii_digit())
         .map(|number| number.parse::<u32>().unwrap_or(0));
     let mut next = || numbers.next().unwrap_or(0);
-    if (next(), next(), next()) < (5, 5, 3) {
-        UTF8
-    } else {
-        UTF8MB4
-    }
+    if (next(), next(), next()) < (5, 5, 3) { UTF8 } else { UTF8MB4 }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::Address;
 
     /// The greeting of a MySQL 8.0 server, with the nonce `0123456789abcdefghij`.
     pub(in crate::mysql) fn greeting(version: &str, plugin: &str) -> Vec<u8> {
@@ -515,10 +443,7 @@ pub(super) mod tests {
 
     #[test]
     fn mariadb_versions_are_shown_plainly() {
-        assert_eq!(
-            plain_version("5.5.5-10.11.18-MariaDB-0+deb12u1"),
-            "10.11.18-MariaDB-0+deb12u1"
-        );
+        assert_eq!(plain_version("5.5.5-10.11.18-MariaDB-0+deb12u1"), "10.11.18-MariaDB-0+deb12u1");
         assert_eq!(plain_version("5.5.5-m3"), "5.5.5-m3");
         assert_eq!(plain_version("8.0.33"), "8.0.33");
     }
@@ -532,11 +457,8 @@ pub(super) mod tests {
     }
 
     fn endpoint(tls: bool, compression: bool) -> ServerEndpoint {
-        let login = Login {
-            user: "root".to_owned(),
-            password: String::new(),
-            database: "ib".to_owned(),
-        };
+        let login =
+            Login { user: "root".to_owned(), password: String::new(), database: "ib".to_owned() };
         let address = Address::Socket("s.sock".into());
         ServerEndpoint {
             tls,
@@ -566,21 +488,15 @@ pub(super) mod tests {
         assert_eq!(read.agree(&endpoint(false, false)).unwrap() & both, 0);
         assert_eq!(read.agree(&endpoint(true, true)).unwrap() & both, both);
         read.flags &= !both;
-        let error = read.agree(&endpoint(true, false)).unwrap_err();
-        assert!(
-            error.contains("ssl_cert") && error.contains("without TLS"),
-            "{error}"
-        );
-        let error = read.agree(&endpoint(false, true)).unwrap_err();
+        let error = read.agree(&endpoint(true, false)).unwrap_err().to_string();
+        assert!(error.contains("ssl_cert") && error.contains("without TLS"), "{error}");
+        let error = read.agree(&endpoint(false, true)).unwrap_err().to_string();
         assert!(error.contains("protocol_compression_algorithms"), "{error}");
-        let described = ServerEndpoint {
-            describe: true,
-            ..endpoint(false, false)
-        };
-        let error = read.agree(&described).unwrap_err();
+        let described = ServerEndpoint { describe: true, ..endpoint(false, false) };
+        let error = read.agree(&described).unwrap_err().to_string();
         assert!(error.contains("no portals"), "{error}");
         read.flags &= !flag::CONNECT_WITH_DB;
-        let error = read.agree(&endpoint(false, false)).unwrap_err();
+        let error = read.agree(&endpoint(false, false)).unwrap_err().to_string();
         assert!(error.contains("no database"), "{error}");
     }
 }

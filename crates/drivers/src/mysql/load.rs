@@ -3,47 +3,43 @@
 //! The server names the file that it wants; no name is ever opened. It is answered with the rows of
 //! the load that is under way, and refused at any other time.
 
+use super::exchange::Exchange;
+use super::handshake::Agreed;
 use super::malformed;
 use super::reply::{LOCAL_FILE, OK, OkReply};
-use super::results::receive_part;
-use super::session::{COM_QUERY, MysqlSession, settle};
-use crate::{Session, SessionError};
+use crate::visit::Each;
+use crate::{Row, SessionError};
 
-/// Loads what `next` makes; see [`Session::load_rows`]. Besides the errors of a statement: rows that
+/// Loads what `next` makes; see [`crate::Session::load_rows`]. Besides the errors of a statement: rows that
 /// the server did not take as they were given, which with `LOCAL` it only warns of. Those that it did
 /// take stay, as after any load, unless the transaction is rolled back.
 pub(super) fn load_rows(
-    session: &mut MysqlSession,
+    exchange: &mut Exchange,
+    agreed: &Agreed,
     table: &str,
     columns: &[&str],
     next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
 ) -> Result<u64, SessionError> {
-    if !session.can_load_rows() {
-        return Err(SessionError::Protocol {
-            what: format!(
-                "rows cannot be loaded into {table}: the server did not offer LOAD DATA LOCAL at the \
-                 login; set its variable local_infile to ON, or insert them"
-            ),
-        });
+    if !agreed.local_files {
+        return Err(SessionError::protocol(format!(
+            "rows cannot be loaded into {table}: the server did not offer LOAD DATA LOCAL at the \
+             login; set its variable local_infile to ON, or insert them"
+        )));
     }
-    let sql = statement(table, columns, session.agreed.character_set);
+    let sql = statement(table, columns, agreed.character_set);
     let (sent, loaded) =
-        exchange(session, &sql, next).map_err(|error| settle(&mut session.packets, error, &sql))?;
+        send(exchange, &sql, next).map_err(|error| exchange.packets.settle(error, &sql))?;
     if loaded.warnings > 0 {
-        return Err(changed(session, &sql, loaded));
+        return Err(changed(exchange, &sql, loaded));
     }
     // Servers before MySQL 5.7 leave out duplicates without a warning.
     if loaded.affected != sent {
-        return Err(SessionError::Server {
-            code: DUPLICATE.to_owned(),
-            message: format!(
-                "{} of {sent} rows were added; the others were left out without a warning, as \
-                 duplicates are",
-                loaded.affected
-            ),
-            statement: String::new(),
-        }
-        .about(&sql));
+        let message = format!(
+            "{} of {sent} rows were added; the others were left out without a warning, as duplicates \
+             are",
+            loaded.affected
+        );
+        return Err(SessionError::server(DUPLICATE, message).about(&sql));
     }
     Ok(loaded.affected)
 }
@@ -66,17 +62,17 @@ fn statement(table: &str, columns: &[&str], character_set: &str) -> String {
 }
 
 /// Sends the rows; how many there were, and what the server says of them.
-fn exchange(
-    session: &mut MysqlSession,
+fn send(
+    exchange: &mut Exchange,
     sql: &str,
     next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
 ) -> Result<(u64, OkReply), SessionError> {
-    session.command(COM_QUERY, sql.as_bytes())?;
-    if receive_part(&mut session.packets)?.first() != Some(&LOCAL_FILE) {
+    exchange.send_query(sql)?;
+    if exchange.packets.receive_part()?.first() != Some(&LOCAL_FILE) {
         return Err(malformed("reply to LOAD DATA LOCAL INFILE"));
     }
-    let sent = session.packets.send_file(next)?;
-    let packet = receive_part(&mut session.packets)?;
+    let sent = exchange.packets.send_file(next)?;
+    let packet = exchange.packets.receive_part()?;
     if packet.first() != Some(&OK) {
         return Err(malformed("end of LOAD DATA LOCAL INFILE"));
     }
@@ -86,25 +82,20 @@ fn exchange(
 
 /// The error of a load with warnings: values were cut, or rows left out. Its code is that of the
 /// first warning.
-fn changed(session: &mut MysqlSession, sql: &str, loaded: OkReply) -> SessionError {
+fn changed(exchange: &mut Exchange, sql: &str, loaded: OkReply) -> SessionError {
     let (mut code, mut message) = (String::new(), String::new());
-    let asked = session.query("SHOW WARNINGS LIMIT 1", &mut |row| {
+    let mut note = |row: &dyn Row| {
         let text = |column| row.value(column).to_text().unwrap_or_default();
         (code, message) = (text(1), text(2));
-    });
-    if let Err(error) = asked {
+    };
+    if let Err(error) = exchange.query("SHOW WARNINGS LIMIT 1", Each(&mut note)) {
         return error;
     }
     let message = format!(
         "{} rows were added, but not all as they were given ({} warnings, the first: {message})",
         loaded.affected, loaded.warnings
     );
-    SessionError::Server {
-        code,
-        message,
-        statement: String::new(),
-    }
-    .about(sql)
+    SessionError::server(&code, message).about(sql)
 }
 
 #[cfg(test)]

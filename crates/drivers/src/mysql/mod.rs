@@ -6,22 +6,16 @@
 //! it every version frames its results in the same packets, so that versions differ by what they do
 //! and not by what was agreed.
 //!
-//! Each file does one thing: [`packets`] frames and [`compressed`] compresses, [`cursor`] reads
-//! fields, [`handshake`], [`auth`] and [`rsa`] log in, [`reply`] reads what a server says of a
-//! statement and [`results`] its rows, [`column`], [`rows`] and [`temporal`] decode values,
-//! [`statement`] encodes parameters, [`pipeline`] and [`load`] are what their names say, [`session`]
-//! puts them together.
+//! [`session`] puts the files together.
 
 mod auth;
 mod column;
 mod compressed;
-mod cursor;
+mod exchange;
 mod handshake;
 mod load;
 mod packets;
-mod pipeline;
 mod reply;
-mod results;
 mod rows;
 mod rsa;
 mod session;
@@ -68,7 +62,5 @@ impl Connector for MysqlConnector {
 /// The server sent bytes that the protocol does not allow here.
 #[cold]
 fn malformed(what: &str) -> SessionError {
-    SessionError::Protocol {
-        what: format!("malformed {what} from the server"),
-    }
+    SessionError::protocol(format!("malformed {what} from the server"))
 }

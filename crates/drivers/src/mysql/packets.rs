@@ -2,11 +2,11 @@
 
 use super::compressed::Compressed;
 use super::malformed;
-use super::reply::{ERROR, code_and_message};
+use super::reply::{ERROR, code_and_message, is_end, server_error};
 use crate::SessionError;
+use crate::pipeline::MOST_AHEAD;
 use crate::stream::{MAX_MESSAGE, Stream};
 
-/// Bytes before a payload.
 pub(super) const HEADER: usize = 4;
 /// A payload of this length says that the message goes on in the next packet.
 pub(super) const FULL: usize = 0xff_ffff;
@@ -14,18 +14,11 @@ pub(super) const FULL: usize = 0xff_ffff;
 const SMALLEST_LIMIT: usize = 1 << 20;
 /// Longest packet of a file's content, well below the smallest limit.
 const FILE_PART: usize = 512 << 10;
-/// Most bytes of commands that are sent before the first answer is read. As much fits into the
-/// buffers of a socket, so that the send ends even while the server waits for its answers to be read.
-const MOST_AHEAD: usize = 32 << 10;
 
-/// What became of a packet that was shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Take {
-    /// It was taken, and so may be the next.
     More,
-    /// It was taken, and no more are wanted.
     Last,
-    /// It was not taken.
     No,
 }
 
@@ -34,15 +27,12 @@ pub(super) enum Take {
 #[derive(Debug)]
 pub(super) struct Packets {
     stream: Stream,
-    /// Of the next packet, in either direction.
     sequence: u8,
     /// Bytes of the packet that was shown last; consumed when the next one is asked for.
     shown: usize,
     /// The outgoing packet; its first [`HEADER`] bytes are always there and patched when it is sent.
     outgoing: Vec<u8>,
-    /// Where each of several outgoing commands ends.
     ends: Vec<usize>,
-    /// An incoming message of more than one packet.
     joined: Vec<u8>,
     /// Compressed packets are numbered after their frames, whose order is checked instead.
     compressed: bool,
@@ -92,17 +82,13 @@ impl Packets {
     /// Sends the payload that was appended, in as many packets as it needs.
     #[inline]
     pub(super) fn send(&mut self) -> Result<(), SessionError> {
-        self.send_payload()
-            .map_err(|error| self.explain(error, self.outgoing.len()))
+        self.send_payload().map_err(|error| self.explain(error, self.outgoing.len()))
     }
 
-    /// Sends a command that is a whole packet already.
     #[inline]
     pub(super) fn send_whole(&mut self, packet: &[u8]) -> Result<(), SessionError> {
         self.sequence = 1;
-        self.stream
-            .send(packet)
-            .map_err(|error| self.explain(error, packet.len()))
+        self.stream.send(packet).map_err(|error| self.explain(error, packet.len()))
     }
 
     #[inline]
@@ -120,13 +106,11 @@ impl Packets {
     fn send_split(&mut self) -> Result<(), SessionError> {
         let mut rest = self.outgoing.get(HEADER..).unwrap_or_default();
         if rest.len() > MAX_MESSAGE {
-            return Err(SessionError::Protocol {
-                what: format!(
-                    "a statement of {} bytes, more than the {MAX_MESSAGE} that are sent; \
-                     use fewer rows per statement",
-                    rest.len()
-                ),
-            });
+            return Err(SessionError::protocol(format!(
+                "a statement of {} bytes, more than the {MAX_MESSAGE} that are sent; use fewer rows \
+                 per statement",
+                rest.len()
+            )));
         }
         self.stream.send(&header(FULL, self.sequence))?;
         loop {
@@ -142,10 +126,10 @@ impl Packets {
         }
     }
 
-    /// Sends commands of which none waits for another's answer: at least one, and as many of `count`
+    /// Sends independent commands: at least one, and as many of `count`
     /// as fit into the buffers on the way; returns how many. `put` appends the payload of the command
-    /// with the given index; when it fails, nothing was sent. When several were sent, each answer is
-    /// read after [`Packets::begin_answer`].
+    /// with the given index; only the error of the first one is returned. When several were sent, each
+    /// answer is read after [`Packets::begin_answer`].
     pub(super) fn send_ahead(
         &mut self,
         count: usize,
@@ -157,8 +141,8 @@ impl Packets {
         while self.ends.len() < count {
             let start = self.outgoing.len();
             self.outgoing.extend_from_slice(&[0; HEADER]);
-            put(self.ends.len(), &mut self.outgoing)?;
-            if self.outgoing.len() > MOST_AHEAD {
+            let put = put(self.ends.len(), &mut self.outgoing);
+            if put.is_err() || self.outgoing.len() > MOST_AHEAD {
                 self.outgoing.truncate(start);
                 break;
             }
@@ -172,7 +156,6 @@ impl Packets {
         Ok(self.ends.len())
     }
 
-    /// Sends the commands that lie one after the other in what goes out.
     fn send_commands(&mut self) -> Result<(), SessionError> {
         let mut start = 0;
         for &end in &self.ends {
@@ -184,7 +167,6 @@ impl Packets {
             .map_err(|error| self.explain(error, self.outgoing.len()))
     }
 
-    /// Begins the answer to the next of several commands.
     pub(super) fn begin_answer(&mut self) -> Result<(), SessionError> {
         self.sequence = 1;
         self.stream.begin_answer()
@@ -201,10 +183,7 @@ impl Packets {
         loop {
             let more = next(self.answer());
             let content = self.outgoing.get(HEADER..).unwrap_or_default();
-            lines += content
-                .iter()
-                .map(|&byte| u64::from(byte == b'\n'))
-                .sum::<u64>();
+            lines += content.iter().map(|&byte| u64::from(byte == b'\n')).sum::<u64>();
             self.send_file_parts()?;
             if !more {
                 break;
@@ -239,7 +218,7 @@ impl Packets {
     }
 
     /// Says more of a connection that was lost while so many bytes were sent: what the server had said
-    /// before it hung up; else that they may have been too many, of which it does not read the rest.
+    /// before it hung up; otherwise that they may have been too many, of which it does not read the rest.
     #[cold]
     fn explain(&mut self, error: SessionError, length: usize) -> SessionError {
         let SessionError::Lost { cause } = error else {
@@ -274,7 +253,21 @@ impl Packets {
         Ok(packet.get(HEADER..HEADER + length).unwrap_or_default())
     }
 
-    /// Lets go of the packet that was shown last.
+    /// The next packet of an answer, which may end with an error at any point.
+    #[inline]
+    pub(super) fn receive_part(&mut self) -> Result<&[u8], SessionError> {
+        let packet = self.receive()?;
+        if packet.first() == Some(&ERROR) {
+            return Err(server_error(packet));
+        }
+        Ok(packet)
+    }
+
+    #[inline]
+    pub(super) fn receive_end(&mut self) -> Result<(), SessionError> {
+        if is_end(self.receive_part()?) { Ok(()) } else { Err(malformed("end of definitions")) }
+    }
+
     #[inline]
     fn let_go(&mut self) {
         self.stream.consume(self.shown);
@@ -384,7 +377,7 @@ impl Packets {
         Ok((length, sequence == expected || self.compressed))
     }
 
-    /// Joins a message of several packets, the first of which has its header unread.
+    /// Joins a message of several packets; the header of the first is unread.
     #[cold]
     fn join(&mut self, first_in_order: bool) -> Result<&[u8], SessionError> {
         self.joined.clear();
@@ -394,9 +387,9 @@ impl Packets {
                 return Err(malformed("packet sequence"));
             }
             if self.joined.len() + length > MAX_MESSAGE {
-                return Err(SessionError::Protocol {
-                    what: format!("a message longer than the {MAX_MESSAGE} bytes that are taken"),
-                });
+                return Err(SessionError::protocol(format!(
+                    "a message longer than the {MAX_MESSAGE} bytes that are taken"
+                )));
             }
             self.stream.consume(HEADER);
             self.take_joined(length)?;
@@ -421,9 +414,14 @@ impl Packets {
         Ok(())
     }
 
-    /// Ends the connection; see [`Stream::abandon`].
-    pub(super) fn abandon(&mut self) {
-        self.stream.abandon();
+    /// Completes the error of an answer with its statement. After an answer that the protocol does not
+    /// allow, what follows has no meaning either: the connection ends.
+    #[cold]
+    pub(super) fn settle(&mut self, error: SessionError, sql: &str) -> SessionError {
+        if matches!(error, SessionError::Protocol { .. }) {
+            self.stream.abandon();
+        }
+        error.about(sql)
     }
 
     pub(super) fn is_broken(&self) -> bool {
@@ -475,9 +473,7 @@ mod tests {
         let mut sent = [0; 9];
         server.read_exact(&mut sent).unwrap();
         assert_eq!(&sent, b"\x05\0\0\0\x03do 1");
-        server
-            .write_all(b"\x02\0\0\x01ab\x01\0\0\x02c\0\0\0\x03")
-            .unwrap();
+        server.write_all(b"\x02\0\0\x01ab\x01\0\0\x02c\0\0\0\x03").unwrap();
         assert_eq!(packets.receive().unwrap(), b"ab");
         assert_eq!(packets.receive().unwrap(), b"c");
         assert_eq!(packets.receive().unwrap(), b"");
@@ -529,7 +525,7 @@ mod tests {
         });
         assert_eq!(packets.receive().unwrap_err().code(), "protocol");
         assert!(packets.joined.len() <= MAX_MESSAGE);
-        packets.abandon();
+        packets.stream.abandon();
         flood.join().unwrap();
     }
 
@@ -551,9 +547,7 @@ mod tests {
             .unwrap();
         assert_eq!(sent, 3);
         assert_eq!(read(&mut server, 15), b"\x01\0\0\0a\x01\0\0\0b\x01\0\0\0c");
-        server
-            .write_all(b"\x01\0\0\x01A\x01\0\0\x01B\x01\0\0\x01C")
-            .unwrap();
+        server.write_all(b"\x01\0\0\x01A\x01\0\0\x01B\x01\0\0\x01C").unwrap();
         for expected in [b"A", b"B", b"C"] {
             packets.begin_answer().unwrap();
             assert_eq!(packets.receive().unwrap(), expected);
@@ -574,16 +568,17 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_cannot_be_made_stops_all() {
+    fn a_command_that_cannot_be_made_is_not_sent() {
         let (mut packets, mut server) = pair();
-        let error = packets.send_ahead(2, |index, out| {
-            out.push(b'a');
-            if index == 1 {
-                return Err(malformed("test"));
-            }
-            Ok(())
-        });
-        assert!(error.is_err());
+        let mut send = |failing| {
+            packets.send_ahead(3, |index, out| {
+                out.push(b'a');
+                if index == failing { Err(malformed("test")) } else { Ok(()) }
+            })
+        };
+        assert!(send(0).is_err());
+        assert_eq!(send(1).unwrap(), 1);
+        assert_eq!(read(&mut server, 5), b"\x01\0\0\0a");
         packets.command().extend_from_slice(b"ok");
         packets.send().unwrap();
         assert_eq!(read(&mut server, 6), b"\x02\0\0\0ok");
@@ -624,9 +619,7 @@ mod tests {
     fn packets_that_have_arrived_are_taken_until_one_is_not() {
         let (mut packets, mut server) = pair();
         packets.sequence = 1;
-        server
-            .write_all(b"\x01\0\0\x01a\x01\0\0\x02b\x01\0\0\x03c\x01\0\0\x09d")
-            .unwrap();
+        server.write_all(b"\x01\0\0\x01a\x01\0\0\x02b\x01\0\0\x03c\x01\0\0\x09d").unwrap();
         assert_eq!(packets.receive().unwrap(), b"a");
         assert_eq!(packets.shown(), b"\x01\0\0\x01a");
         let mut taken = Vec::new();

@@ -2,8 +2,8 @@
 
 use model::said;
 
-use super::cursor::Cursor;
 use crate::SessionError;
+use crate::cursor::Cursor;
 
 /// First byte of an OK packet.
 pub(super) const OK: u8 = 0x00;
@@ -34,11 +34,7 @@ impl OkReply {
         let affected = cursor.lenenc()?;
         cursor.lenenc()?;
         let status = cursor.u16()?;
-        Some(Self {
-            affected,
-            more_results: status & MORE_RESULTS != 0,
-            warnings: cursor.u16()?,
-        })
+        Some(Self { affected, more_results: status & MORE_RESULTS != 0, warnings: cursor.u16()? })
     }
 }
 
@@ -49,22 +45,16 @@ pub(super) fn is_end(payload: &[u8]) -> bool {
     payload.len() == 5 && payload.first() == Some(&END)
 }
 
-/// Does another result follow the one that this packet ends?
 pub(super) fn end_has_more_results(payload: &[u8]) -> bool {
     let mut cursor = Cursor::new(payload);
     let status = cursor.bytes(3).and_then(|_| cursor.u16());
     status.is_some_and(|status| status & MORE_RESULTS != 0)
 }
 
-/// An error packet as the error of a session, without its statement.
 #[cold]
 pub(super) fn server_error(payload: &[u8]) -> SessionError {
     let (code, message) = code_and_message(payload);
-    SessionError::Server {
-        code: code.to_string(),
-        message,
-        statement: String::new(),
-    }
+    SessionError::server(&code.to_string(), message)
 }
 
 /// Code and message of an error packet. Errors before the login carry no `#` and SQL state.
@@ -86,19 +76,8 @@ mod tests {
     #[test]
     fn an_ok_packet_tells_affected_rows() {
         let ok = OkReply::parse(b"\x00\xfc\x2c\x01\x05\x02\x00\x07\x01").unwrap();
-        assert_eq!(
-            ok,
-            OkReply {
-                affected: 300,
-                more_results: false,
-                warnings: 263,
-            }
-        );
-        assert!(
-            OkReply::parse(b"\x00\x00\x00\x0a\x00\x00\x00")
-                .unwrap()
-                .more_results
-        );
+        assert_eq!(ok, OkReply { affected: 300, more_results: false, warnings: 263 });
+        assert!(OkReply::parse(b"\x00\x00\x00\x0a\x00\x00\x00").unwrap().more_results);
         assert_eq!(OkReply::parse(b"\x00\x01\x00\x02\x00\x00"), None);
     }
 
@@ -115,10 +94,7 @@ mod tests {
     fn an_error_packet_is_read_with_and_without_its_state() {
         let error = server_error(b"\xff\xbd\x04#40001Deadlock found");
         assert_eq!(error.code(), "1213");
-        assert_eq!(
-            error.to_string(),
-            "error 1213: Deadlock found (in ``)".to_owned()
-        );
+        assert_eq!(error.to_string(), "error 1213: Deadlock found (in ``)".to_owned());
         assert_eq!(
             code_and_message(b"\xff\x10\x04Too many connections"),
             (1040, "Too many connections".to_owned())

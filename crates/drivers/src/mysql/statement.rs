@@ -1,8 +1,8 @@
 //! A prepared statement: its execute packet, encoded once, and the parameters that follow it.
 
 use super::column::Columns;
-use super::cursor::{Cursor, put_lenenc};
 use super::packets::{FULL, HEADER, seal};
+use crate::cursor::{Cursor, put_lenenc};
 use crate::error::excerpt;
 use crate::{Param, ParamType, SessionError};
 
@@ -11,13 +11,13 @@ const TYPE_LONGLONG: u8 = 0x08;
 const TYPE_VAR_STRING: u8 = 0xfd;
 const TYPE_STRING: u8 = 0xfe;
 
-/// Bytes of an integer.
+/// The code of parameters that do not fit their statement (`ER_WRONG_ARGUMENTS`).
+pub(super) const WRONG_ARGUMENTS: &str = "1210";
+
 const INTEGER: usize = 8;
 
-/// One prepared statement of a session.
 #[derive(Debug)]
 pub(super) struct Statement {
-    /// Its first characters, for errors.
     pub(super) sql: String,
     types: Vec<ParamType>,
     /// What goes before the values in the first execution, which tells the server their types, and
@@ -25,11 +25,10 @@ pub(super) struct Statement {
     first: Vec<u8>,
     later: Vec<u8>,
     /// The whole packet of a later execution when all parameters are integers, into which their
-    /// values are written; else empty.
+    /// values are written; otherwise empty.
     integers: Vec<u8>,
     /// Has the server executed it once without an error? Before that it may not know the types.
     pub(super) types_known: bool,
-    /// Of its last result.
     pub(super) columns: Columns,
 }
 
@@ -47,11 +46,7 @@ impl Prepared {
         if cursor.u8()? != 0 {
             return None;
         }
-        Some(Self {
-            id: cursor.u32()?,
-            columns: cursor.u16()?,
-            params: cursor.u16()?,
-        })
+        Some(Self { id: cursor.u32()?, columns: cursor.u16()?, params: cursor.u16()? })
     }
 }
 
@@ -112,21 +107,14 @@ impl Statement {
         Some(&self.integers)
     }
 
-    /// Appends the payload of an execution.
     #[inline]
     pub(super) fn put(&self, out: &mut Vec<u8>, params: &[Param<'_>]) -> Result<(), SessionError> {
         if params.len() != self.types.len() {
-            return Err(self.wrong_params(&format!(
-                "{} parameters were given, {} prepared",
-                params.len(),
-                self.types.len()
-            )));
+            let (wanted, given) = (self.types.len(), params.len());
+            let error = SessionError::parameter_count(WRONG_ARGUMENTS, wanted, given);
+            return Err(error.about(&self.sql));
         }
-        out.extend_from_slice(if self.types_known {
-            &self.later
-        } else {
-            &self.first
-        });
+        out.extend_from_slice(if self.types_known { &self.later } else { &self.first });
         for (index, (param, kind)) in params.iter().zip(&self.types).enumerate() {
             match (param, kind) {
                 (Param::Int(value), ParamType::Int) => {
@@ -138,21 +126,12 @@ impl Statement {
                 }
                 (Param::Int(_), ParamType::Text | ParamType::DateTime | ParamType::Decimal)
                 | (Param::Text(_), ParamType::Int) => {
-                    return Err(self.wrong_params(&format!(
-                        "parameter {} is {param:?}, prepared as {kind:?}",
-                        index + 1
-                    )));
+                    let error = SessionError::parameter_type(WRONG_ARGUMENTS, index + 1, *kind);
+                    return Err(error.about(&self.sql));
                 }
             }
         }
         Ok(())
-    }
-
-    #[cold]
-    fn wrong_params(&self, what: &str) -> SessionError {
-        SessionError::Protocol {
-            what: format!("{what} (in `{}`)", self.sql),
-        }
     }
 }
 
@@ -191,10 +170,7 @@ mod tests {
             [head, b"\x01\x08\0\xfd\0\xfe\0".as_slice(), values].concat()
         );
         statement.types_known = true;
-        assert_eq!(
-            encoded(&statement, &params),
-            [head, b"\0".as_slice(), values].concat()
-        );
+        assert_eq!(encoded(&statement, &params), [head, b"\0".as_slice(), values].concat());
     }
 
     #[test]
@@ -207,10 +183,7 @@ mod tests {
             let mut expected = vec![0; HEADER];
             expected.extend(encoded(&statement, &params(one, two)));
             seal(&mut expected, 0);
-            assert_eq!(
-                statement.whole_packet(&params(one, two)),
-                Some(expected.as_slice())
-            );
+            assert_eq!(statement.whole_packet(&params(one, two)), Some(expected.as_slice()));
         }
         assert_eq!(statement.whole_packet(&[Param::Int(1)]), None);
         let text = [Param::Int(1), Param::Text("2")];
@@ -244,39 +217,23 @@ mod tests {
         let statement = prepared(1, "select ?", &[ParamType::Decimal]);
         let out = encoded(&statement, &[Param::Text("-12.50")]);
         assert!(out.ends_with(b"\0\x01\xfe\0\x06-12.50"));
-        let error = statement
-            .put(&mut Vec::new(), &[Param::Int(1)])
-            .unwrap_err();
-        assert!(
-            error.to_string().contains("parameter 1 is Int(1)"),
-            "{error}"
-        );
+        let error = statement.put(&mut Vec::new(), &[Param::Int(1)]).unwrap_err();
+        assert!(error.to_string().contains("parameter 1 was declared as Decimal"), "{error}");
     }
 
     #[test]
     fn parameters_of_another_number_or_type_are_refused() {
         let statement = prepared(1, "select ?", &[ParamType::Int]);
-        let error = |params: &[Param<'_>]| {
-            statement
-                .put(&mut Vec::new(), params)
-                .unwrap_err()
-                .to_string()
-        };
-        assert!(error(&[]).contains("0 parameters were given, 1 prepared"));
-        assert!(error(&[Param::Text("1")]).contains("parameter 1 is Text"));
+        let error =
+            |params: &[Param<'_>]| statement.put(&mut Vec::new(), params).unwrap_err().to_string();
+        assert!(error(&[]).contains("has 1 parameters, 0 were given"));
+        assert!(error(&[Param::Text("1")]).contains("parameter 1 was declared as Int"));
     }
 
     #[test]
     fn the_reply_to_a_prepare_is_read() {
         let packet = b"\0\x05\0\0\0\x02\0\x03\0\0\0\0";
-        assert_eq!(
-            Prepared::parse(packet),
-            Some(Prepared {
-                id: 5,
-                columns: 2,
-                params: 3
-            })
-        );
+        assert_eq!(Prepared::parse(packet), Some(Prepared { id: 5, columns: 2, params: 3 }));
         assert_eq!(Prepared::parse(&packet[..8]), None);
     }
 }

@@ -108,10 +108,7 @@ fn serve_endpoint(
     let listener = UnixListener::bind(&path).unwrap();
     let thread = std::thread::spawn(move || {
         let (socket, _) = listener.accept().unwrap();
-        script(Peer {
-            socket,
-            sequence: 0,
-        });
+        script(Peer { socket, sequence: 0 });
     });
     let mut server = endpoint(Address::Socket(path), password);
     change(&mut server);
@@ -170,17 +167,9 @@ fn rows_come_in_text_and_in_binary() {
             rows.push((row.value(0).as_int(), row.value(1).to_text()));
         })
         .unwrap();
-    assert_eq!(
-        done,
-        Done {
-            rows: 2,
-            affected: 0
-        }
-    );
+    assert_eq!(done, Done { rows: 2, affected: 0 });
     assert_eq!(rows, [(Some(7), None), (Some(8), Some("x".to_owned()))]);
-    let statement = session
-        .prepare("select id, c from t where id = ?", &[ParamType::Int])
-        .unwrap();
+    let statement = session.prepare("select id, c from t where id = ?", &[ParamType::Int]).unwrap();
     for _ in 0..2 {
         let mut seen = 0;
         let done = session
@@ -210,13 +199,7 @@ fn a_procedure_may_return_several_results() {
     });
     let mut session = connector.open().unwrap();
     let done = session.execute("call p()").unwrap();
-    assert_eq!(
-        done,
-        Done {
-            rows: 1,
-            affected: 3
-        }
-    );
+    assert_eq!(done, Done { rows: 1, affected: 3 });
     server.finish();
 }
 
@@ -234,12 +217,7 @@ fn a_server_error_names_the_statement_and_the_session_goes_on() {
     let sql = format!("insert into t values {}", "(1),".repeat(100));
     let error = session.execute(&sql).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Retryable);
-    let SessionError::Server {
-        code,
-        message,
-        statement,
-    } = error
-    else {
+    let SessionError::Server { code, message, statement } = error else {
         panic!("{error}");
     };
     assert_eq!(
@@ -256,13 +234,7 @@ fn an_error_may_end_a_description_too() {
     let killed = [b"\xff\x25\x05#70100Query execution was interrupted".to_vec()];
     let prepared = b"\0\x05\0\0\0\x01\0\x01\0\0\0\0".to_vec();
     let int = definition(8, 0, 0);
-    let rows = [
-        vec![1],
-        int.clone(),
-        END.to_vec(),
-        b"\x017".to_vec(),
-        END.to_vec(),
-    ];
+    let rows = [vec![1], int.clone(), END.to_vec(), b"\x017".to_vec(), END.to_vec()];
     for length in 0..=3 {
         let cut = |whole: &[Vec<u8>]| framed(&[&whole[..length], &killed].concat());
         // The next answer may be described like the one that was cut.
@@ -291,10 +263,7 @@ fn a_hang_is_a_timeout_and_a_close_is_a_loss() {
     let before = Instant::now();
     let error = session.execute("select sleep(10)").unwrap_err();
     assert!(before.elapsed() >= Duration::from_millis(200));
-    assert_eq!(
-        error.to_string(),
-        "no answer within 200ms (to `select sleep(10)`)"
-    );
+    assert_eq!(error.to_string(), "no answer within 200ms (to `select sleep(10)`)");
     assert_eq!(session.execute("select 1").unwrap_err().code(), "lost");
     server.finish();
 
@@ -349,10 +318,7 @@ fn as_many_types_as_placeholders() {
     });
     let mut session = connector.open().unwrap();
     let error = session.prepare("do ?", &[]).unwrap_err().to_string();
-    assert!(
-        error.contains("0 parameter types were given for 1"),
-        "{error}"
-    );
+    assert!(error.contains("has 1 parameters, 0 were given"), "{error}");
     // Nothing was lost.
     session.execute("do 1").unwrap();
     drop(session);
@@ -365,10 +331,7 @@ fn session_over(replies: &[u8]) -> (MysqlSession, UnixStream) {
     theirs.write_all(replies).unwrap();
     theirs.shutdown(std::net::Shutdown::Write).unwrap();
     let stream = Stream::over(ours.into(), true, Duration::from_secs(5));
-    let agreed = Agreed {
-        local_files: true,
-        ..Agreed::default()
-    };
+    let agreed = Agreed { local_files: true, ..Agreed::default() };
     (MysqlSession::over(Packets::new(stream), agreed), theirs)
 }
 
@@ -402,11 +365,8 @@ fn survive(replies: &[u8]) {
     }
 
     // A prepare that works, then the bytes in question (as the next command's reply).
-    let prepared = framed(&[
-        b"\0\x05\0\0\0\0\0\x01\0\0\0\0".to_vec(),
-        definition(8, 0, 0),
-        END.to_vec(),
-    ]);
+    let prepared =
+        framed(&[b"\0\x05\0\0\0\0\0\x01\0\0\0\0".to_vec(), definition(8, 0, 0), END.to_vec()]);
     let prepared = [prepared.as_slice(), replies].concat();
     let (mut session, _peer) = session_over(&prepared);
     let id = session.prepare("select ?", &[ParamType::Int]).unwrap();
@@ -446,32 +406,18 @@ fn columns_that_are_known_are_not_described_again() {
     let stream = |replies: &[u8]| {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         theirs.write_all(replies).unwrap();
-        (
-            Stream::over(ours.into(), true, Duration::from_secs(5)),
-            theirs,
-        )
+        (Stream::over(ours.into(), true, Duration::from_secs(5)), theirs)
     };
     // Prepared with a column, which three results do not describe again; a fourth does.
-    let prepared = framed(&[
-        b"\0\x05\0\0\0\x01\0\0\0\0\0\0".to_vec(),
-        definition(8, 0, 0),
-        END.to_vec(),
-    ]);
+    let prepared =
+        framed(&[b"\0\x05\0\0\0\x01\0\0\0\0\0\0".to_vec(), definition(8, 0, 0), END.to_vec()]);
     let row = |number: u8| vec![0, 0, number, 0, 0, 0, 0, 0, 0, 0];
     let known = |number| framed(&[vec![1, 0], END.to_vec(), row(number), END.to_vec()]);
-    let described = framed(&[
-        vec![1, 1],
-        definition(1, 0, 0),
-        END.to_vec(),
-        vec![0, 0, 4],
-        END.to_vec(),
-    ]);
+    let described =
+        framed(&[vec![1, 1], definition(1, 0, 0), END.to_vec(), vec![0, 0, 4], END.to_vec()]);
     let said = [prepared, known(1), known(2), known(3), described].concat();
     let (stream, _peer) = stream(&said);
-    let agreed = Agreed {
-        known_columns: true,
-        ..Agreed::default()
-    };
+    let agreed = Agreed { known_columns: true, ..Agreed::default() };
     let mut session = MysqlSession::over(Packets::new(stream), agreed);
     let id = session.prepare("select", &[]).unwrap();
     for expected in 1..=4 {

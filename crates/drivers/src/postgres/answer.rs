@@ -1,9 +1,9 @@
 //! The answer to a query: its rows, how it ended, and the server being ready again.
 
 use super::encode;
-use super::fault::{self, Fault};
+use super::fault::{self, Fault, malformed, unexpected};
 use super::row::{DataRow, Format, column_count};
-use super::wire::{Wire, kind, malformed, unexpected};
+use super::wire::{Wire, kind};
 use crate::visit::Visit;
 use crate::{Done, SessionError};
 
@@ -25,7 +25,6 @@ impl Columns<'_> {
         }
     }
 
-    /// Does each answer say which columns it has?
     #[inline]
     fn are_announced(&self) -> bool {
         matches!(self, Self::Announced(_))
@@ -88,7 +87,6 @@ pub(super) fn read(
     }
 }
 
-/// An answer under way.
 struct Answer<'a> {
     columns: Columns<'a>,
     done: Done,
@@ -98,13 +96,9 @@ struct Answer<'a> {
     copies: Copies,
 }
 
-/// What follows the messages that were read.
 enum Next {
-    /// Nothing that has arrived whole.
     Wait,
-    /// A message that is not in every answer.
     Unusual,
-    /// The server is ready for the next query.
     Ready,
 }
 
@@ -169,15 +163,11 @@ impl Answer<'_> {
         match self.failure {
             Some(error) => Err(error),
             None if self.is_ended => Ok(self.done),
-            None => Err(malformed(
-                "answer",
-                "the server is ready and did not say how it ended",
-            )),
+            None => Err(malformed("answer", "the server is ready and did not say how it ended")),
         }
     }
 }
 
-/// Shows a row to who looks.
 #[inline]
 fn show<V: Visit>(body: &[u8], formats: &[Format], visit: &mut V) -> Result<(), SessionError> {
     if !V::LOOKS {
@@ -221,7 +211,6 @@ pub(super) fn read_error(wire: &mut Wire) -> Result<SessionError, SessionError> 
     Ok(fault.into_error())
 }
 
-/// The `COPY … FROM STDIN` in an answer: none, or one that was refused.
 #[derive(Debug, Default)]
 struct Copies {
     was_refused: bool,
@@ -237,10 +226,7 @@ impl Copies {
         }
         let mut request = Vec::new();
         encode::message(&mut request, b'f', |body| {
-            encode::string(
-                body,
-                "COPY FROM STDIN is not supported as a query; use INSERT",
-            );
+            encode::string(body, "COPY FROM STDIN is not supported as a query; use INSERT");
         });
         if needs_sync {
             encode::sync(&mut request);
@@ -263,17 +249,13 @@ fn affected(body: &[u8], shown: u64) -> Result<u64, SessionError> {
 fn changed(body: &[u8]) -> Option<u64> {
     let tag = body.strip_suffix(b"\0")?;
     let word = tag.split(|&byte| byte == b' ').next()?;
-    if !matches!(
-        word,
-        b"INSERT" | b"UPDATE" | b"DELETE" | b"MERGE" | b"COPY" | b"SELECT"
-    ) {
+    if !matches!(word, b"INSERT" | b"UPDATE" | b"DELETE" | b"MERGE" | b"COPY" | b"SELECT") {
         return Some(0);
     }
     let digits = tag.len() - tag.iter().rev().position(|&byte| byte == b' ')?;
     number(tag.get(digits..)?)
 }
 
-/// A number in decimal digits.
 fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;

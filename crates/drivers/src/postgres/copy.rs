@@ -3,7 +3,8 @@
 
 use super::answer::{self, Columns, read_error};
 use super::encode;
-use super::wire::{Wire, kind, unexpected};
+use super::fault::unexpected;
+use super::wire::{Wire, kind};
 use crate::SessionError;
 use crate::visit::Counted;
 
@@ -43,7 +44,6 @@ pub(super) fn run(
     Ok(answer::read(wire, columns, Counted)?.affected)
 }
 
-/// Waits until the server wants rows.
 fn begin(wire: &mut Wire) -> Result<(), SessionError> {
     match wire.next_answer()? {
         kind::COPY_IN => Ok(()),
@@ -57,7 +57,7 @@ fn begin(wire: &mut Wire) -> Result<(), SessionError> {
 }
 
 /// Sends all rows. An error of the server ends it at once; the server is then no longer waiting for
-/// rows. One of our own is told to the server, which then answers with an error, too.
+/// rows. An error of our own is sent to the server, which then answers with an error, too.
 fn send_rows(
     wire: &mut Wire,
     buffer: &mut Vec<u8>,
@@ -79,7 +79,6 @@ fn send_rows(
     Ok(())
 }
 
-/// Reads a message that came while rows were sent.
 fn check(wire: &mut Wire) -> Result<(), SessionError> {
     match wire.next()? {
         kind::ERROR => Err(read_error(wire)?),

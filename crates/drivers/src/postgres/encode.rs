@@ -24,7 +24,6 @@ pub(super) fn patch_length(buffer: &mut [u8], at: usize) {
     }
 }
 
-/// Appends text and the zero byte that ends it.
 pub(super) fn string(buffer: &mut Vec<u8>, text: &str) {
     buffer.extend_from_slice(text.as_bytes());
     buffer.push(0);
@@ -36,12 +35,10 @@ pub(super) fn value(buffer: &mut Vec<u8>, bytes: &[u8]) {
     buffer.extend_from_slice(bytes);
 }
 
-/// Appends a 16-bit number.
 pub(super) fn int16(buffer: &mut Vec<u8>, number: u16) {
     buffer.extend_from_slice(&number.to_be_bytes());
 }
 
-/// Appends a 32-bit number.
 pub(super) fn int32(buffer: &mut Vec<u8>, number: u32) {
     buffer.extend_from_slice(&number.to_be_bytes());
 }

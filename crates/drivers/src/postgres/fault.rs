@@ -2,10 +2,16 @@
 
 use model::said;
 
-use super::wire::{Parts, malformed};
-use crate::{ParamType, SessionError, StatementId};
+use crate::SessionError;
+use crate::cursor::Cursor;
 
-/// What an `ErrorResponse` says.
+/// SQLSTATE of what this client finds out before the server does: `protocol_violation`,
+/// `datatype_mismatch`, `program_limit_exceeded`, `invalid_sql_statement_name`.
+pub(super) const WRONG_COUNT: &str = "08P01";
+pub(super) const WRONG_TYPE: &str = "42804";
+pub(super) const TOO_LONG: &str = "54000";
+pub(super) const UNKNOWN_STATEMENT: &str = "26000";
+
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Fault {
     /// SQLSTATE.
@@ -22,9 +28,9 @@ impl Fault {
     pub(super) fn read(body: &[u8]) -> Result<Self, SessionError> {
         let mut fault = Self::default();
         let (mut detail, mut hint) = (None, None);
-        let mut parts = Parts::of(body);
+        let mut parts = Cursor::new(body);
         loop {
-            let field = parts.byte().ok_or_else(unended)?;
+            let field = parts.u8().ok_or_else(unended)?;
             if field == 0 {
                 break;
             }
@@ -50,62 +56,37 @@ impl Fault {
     /// As an error of a statement, which the caller adds.
     pub(super) fn into_error(self) -> SessionError {
         if self.ends_session {
-            return SessionError::Lost {
-                cause: format!("the server ended the session: {}", self.text()),
-            };
+            return SessionError::lost(format!("the server ended the session: {}", self.text()));
         }
-        server(&self.code, self.message)
+        SessionError::server(&self.code, self.message)
     }
 
-    /// Code and message.
     pub(super) fn text(&self) -> String {
         format!("{}: {}", self.code, self.message)
     }
+}
+
+/// A message that the protocol does not allow at this point.
+pub(super) fn unexpected(kind: u8, during: &str) -> SessionError {
+    SessionError::protocol(format!("unexpected message {} in answer to {during}", printable(kind)))
+}
+
+/// A message whose content is not what its kind promises.
+pub(super) fn malformed(message: &str, what: &str) -> SessionError {
+    SessionError::protocol(format!("malformed {message}: {what}"))
+}
+
+pub(super) fn printable(kind: u8) -> String {
+    format!("'{}'", kind.escape_ascii())
 }
 
 fn unended() -> SessionError {
     malformed("ErrorResponse", "a field without end")
 }
 
-/// An error of our own making that the server would give, with the code that it would use.
-fn server(code: &str, message: String) -> SessionError {
-    SessionError::Server {
-        code: code.to_owned(),
-        message,
-        statement: String::new(),
-    }
-}
-
-/// A statement has other placeholders than it was given parameters or types (`protocol_violation`).
-pub(super) fn parameter_count(wanted: usize, given: usize) -> SessionError {
-    let message = format!("the statement has {wanted} parameters, {given} were given");
-    server("08P01", message)
-}
-
-/// A parameter is not of the type that was declared (`datatype_mismatch`).
-pub(super) fn parameter_type(position: usize, declared: ParamType) -> SessionError {
-    let message = format!("parameter {position} was declared as {declared:?} and given as another");
-    server("42804", message)
-}
-
-/// A request that no message can hold (`program_limit_exceeded`); nothing of it was sent.
-pub(super) fn too_long(length: usize, limit: usize) -> SessionError {
-    let message = format!(
-        "a request of {length} bytes, more than the {limit} that are sent; make it shorter"
-    );
-    server("54000", message)
-}
-
-/// An id that this session did not hand out (`invalid_sql_statement_name`).
-pub(super) fn unknown_statement(id: StatementId) -> SessionError {
-    let message = format!("no statement {} was prepared in this session", id.0);
-    server("26000", message)
-}
-
 /// `COPY … TO STDOUT` (`feature_not_supported`).
 pub(super) fn copy_out() -> SessionError {
-    let message = "COPY TO STDOUT is not supported in a session; use a query".to_owned();
-    server("0A000", message)
+    SessionError::server("0A000", "COPY TO STDOUT is not supported in a session; use a query")
 }
 
 #[cfg(test)]
@@ -135,11 +116,7 @@ mod tests {
     #[test]
     fn fields_without_end_are_a_protocol_error() {
         for body in [&b""[..], b"M", b"Mno end", b"Mtext\0"] {
-            assert_eq!(
-                Fault::read(body).unwrap_err().code(),
-                "protocol",
-                "{body:?}"
-            );
+            assert_eq!(Fault::read(body).unwrap_err().code(), "protocol", "{body:?}");
         }
     }
 }

@@ -9,8 +9,9 @@ use postgres_protocol::authentication::md5_hash;
 use model::said;
 
 use super::encode;
-use super::fault::Fault;
-use super::wire::{Parts, Wire, kind, malformed, unexpected};
+use super::fault::{Fault, malformed, unexpected};
+use super::wire::{Wire, kind};
+use crate::cursor::Cursor;
 use crate::{Address, Login, ServerEndpoint, SessionError, SessionInfo};
 
 /// Protocol 3.0, which servers since 7.4 speak.
@@ -41,10 +42,9 @@ pub(super) fn check(server: &ServerEndpoint) -> Result<(), SessionError> {
     } else {
         return Ok(());
     };
-    Err(refused(server, cannot))
+    Err(server.refused(cannot))
 }
 
-/// Logs in over a fresh connection.
 pub(super) fn log_in(
     wire: &mut Wire,
     server: &ServerEndpoint,
@@ -53,15 +53,6 @@ pub(super) fn log_in(
     entry.run().map_err(|error| error.about("login"))
 }
 
-fn refused(server: &ServerEndpoint, message: &str) -> SessionError {
-    SessionError::Login {
-        address: server.address.to_string(),
-        user: server.login.user.clone(),
-        message: message.to_owned(),
-    }
-}
-
-/// A login under way.
 struct Entry<'a> {
     wire: &'a mut Wire,
     server: &'a ServerEndpoint,
@@ -80,7 +71,7 @@ impl Entry<'_> {
         loop {
             match self.wire.next()? {
                 kind::PARAMETER_STATUS => note_parameter(self.wire.body(), &mut info)?,
-                kind::BACKEND_KEY_DATA => info.backend = Parts::of(self.wire.body()).int32(),
+                kind::BACKEND_KEY_DATA => info.backend = Cursor::new(self.wire.body()).u32_be(),
                 kind::NOTICE | kind::NOTIFICATION => {}
                 kind::READY => return Ok(info),
                 kind::ERROR => return Err(self.server_refused()),
@@ -95,11 +86,8 @@ impl Entry<'_> {
         encode::measured(&mut request, |body| encode::int32(body, SSL_REQUEST));
         self.wire.send(&request)?;
         match self.wire.peek()? {
-            b'S' => self.wire.encrypt(match &self.server.address {
-                Address::Tcp { host, .. } => host,
-                Address::Socket(_) => "localhost",
-            }),
-            b'N' => Err(self.refused(
+            b'S' => self.wire.encrypt(self.server.host()),
+            b'N' => Err(self.server.refused(
                 "the server has no TLS; set ssl = on, ssl_cert_file and ssl_key_file in its \
                  config, or do not ask for TLS",
             )),
@@ -114,7 +102,7 @@ impl Entry<'_> {
     fn startup(&self) -> Result<Vec<u8>, SessionError> {
         let Login { user, database, .. } = &self.server.login;
         if user.contains('\0') || database.contains('\0') {
-            return Err(self.refused("a name with a zero byte cannot be sent"));
+            return Err(self.server.refused("a name with a zero byte cannot be sent"));
         }
         let mut request = Vec::new();
         encode::measured(&mut request, |body| {
@@ -144,7 +132,7 @@ impl Entry<'_> {
         let method = match self.authentication_request()? {
             request::OK => return Ok("trust"),
             request::CLEARTEXT if !self.server.is_private() => {
-                return Err(self.refused(
+                return Err(self.server.refused(
                     "the server asks for the password in clear text, and anyone on the way could \
                      read it; connect with TLS or over the Unix socket, or allow scram-sha-256 in \
                      pg_hba.conf",
@@ -161,7 +149,7 @@ impl Entry<'_> {
             }
             request::SASL => self.scram()?,
             other => {
-                return Err(self.refused(&format!(
+                return Err(self.server.refused(format!(
                     "the server asks for authentication method {other}, which is not offered; \
                      allow trust, scram-sha-256, md5 or password in pg_hba.conf"
                 )));
@@ -171,7 +159,6 @@ impl Entry<'_> {
         Ok(method)
     }
 
-    /// Waits for the authentication message that must come now.
     fn expect(&mut self, wanted: u32) -> Result<(), SessionError> {
         let got = self.authentication_request()?;
         if got != wanted {
@@ -186,8 +173,8 @@ impl Entry<'_> {
         loop {
             match self.wire.next()? {
                 kind::AUTHENTICATION => {
-                    return Parts::of(self.wire.body())
-                        .int32()
+                    return Cursor::new(self.wire.body())
+                        .u32_be()
                         .ok_or_else(|| malformed("Authentication", "no request"));
                 }
                 kind::NOTICE => {}
@@ -212,7 +199,7 @@ impl Entry<'_> {
 
     fn password(&self) -> Result<&str, SessionError> {
         if self.server.login.password.is_empty() {
-            return Err(self.refused("the server asks for a password and none is given"));
+            return Err(self.server.refused("the server asks for a password and none is given"));
         }
         Ok(&self.server.login.password)
     }
@@ -225,22 +212,15 @@ impl Entry<'_> {
 
     fn server_refused(&self) -> SessionError {
         match Fault::read(self.wire.body()) {
-            Ok(fault) if fault.code == CANNOT_CONNECT_NOW => SessionError::Connect {
-                address: self.server.address.to_string(),
-                cause: fault.text(),
-            },
-            Ok(fault) => self.refused(&fault.text()),
+            Ok(fault) if fault.code == CANNOT_CONNECT_NOW => self.server.not_ready(fault.text()),
+            Ok(fault) => self.server.refused(fault.text()),
             Err(error) => error,
         }
-    }
-
-    fn refused(&self, message: &str) -> SessionError {
-        refused(self.server, message)
     }
 }
 
 fn note_parameter(body: &[u8], info: &mut SessionInfo) -> Result<(), SessionError> {
-    let mut parts = Parts::of(body);
+    let mut parts = Cursor::new(body);
     let (Some(name), Some(value)) = (parts.string(), parts.string()) else {
         return Err(malformed("ParameterStatus", "a string without end"));
     };

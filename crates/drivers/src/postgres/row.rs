@@ -2,25 +2,19 @@
 
 use std::cell::Cell;
 
-use super::wire::Parts;
+use crate::cursor::Cursor;
 use crate::{Row, Value};
 
-/// How a column's values come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     /// The text form of any type.
     Text,
     /// `boolean` in binary, shown as 0 or 1.
     Bool,
-    /// `smallint` in binary.
     Int2,
-    /// `integer` in binary.
     Int4,
-    /// `bigint` in binary.
     Int8,
-    /// `real` in binary.
     Float4,
-    /// `double precision` in binary.
     Float8,
 }
 
@@ -60,19 +54,19 @@ impl Format {
 
 /// Columns that a `RowDescription` announces; the body is not looked at further.
 pub(super) fn column_count(description: &[u8]) -> Option<usize> {
-    Parts::of(description).int16().map(usize::from)
+    Cursor::new(description).u16_be().map(usize::from)
 }
 
 /// The type of each column of a `RowDescription`.
 pub(super) fn column_types(description: &[u8]) -> Option<Vec<u32>> {
-    let mut parts = Parts::of(description);
-    let count = parts.int16()?;
+    let mut parts = Cursor::new(description);
+    let count = parts.u16_be()?;
     let mut types = Vec::new();
     for _ in 0..count {
         parts.string()?;
         // The OID of the table (4) and the number of the column (2).
         parts.bytes(6)?;
-        types.push(parts.int32()?);
+        types.push(parts.u32_be()?);
         // The type's size (2) and modifier (4), and the format code (2).
         parts.bytes(8)?;
     }
@@ -100,12 +94,7 @@ impl<'a> DataRow<'a> {
         if usize::from(u16::from_be_bytes(*count)) != formats.len() {
             return None;
         }
-        Some(Self {
-            values,
-            formats,
-            next: Cell::new((0, 0)),
-            is_malformed: Cell::new(false),
-        })
+        Some(Self { values, formats, next: Cell::new((0, 0)), is_malformed: Cell::new(false) })
     }
 
     /// Was there a value, among those that were asked for, that does not fit into the message or is
@@ -115,7 +104,7 @@ impl<'a> DataRow<'a> {
         self.is_malformed.get()
     }
 
-    /// The value of a column that there is; `None` when it is malformed.
+    /// The value of an existing column; `None` when it is malformed.
     fn read(&self, column: usize, format: Format) -> Option<Value<'a>> {
         let (mut current, mut start) = self.next.get();
         if column < current {
@@ -175,9 +164,7 @@ mod tests {
     /// All values of a row and one beyond; `None` when the row is malformed.
     fn values(body: &[u8], formats: &[Format]) -> Option<Vec<String>> {
         let row = DataRow::of(body, formats)?;
-        let shown = (0..=row.len())
-            .map(|column| format!("{:?}", row.value(column)))
-            .collect();
+        let shown = (0..=row.len()).map(|column| format!("{:?}", row.value(column))).collect();
         (!row.is_malformed()).then_some(shown)
     }
 
@@ -249,14 +236,7 @@ mod tests {
         }
         let formats = [Format::Text; 3];
         let row = DataRow::of(&body, &formats).unwrap();
-        for (column, wanted) in [
-            (2, "ccc"),
-            (2, "ccc"),
-            (0, "a"),
-            (2, "ccc"),
-            (1, ""),
-            (0, "a"),
-        ] {
+        for (column, wanted) in [(2, "ccc"), (2, "ccc"), (0, "a"), (2, "ccc"), (1, ""), (0, "a")] {
             assert_eq!(row.value(column), Value::Bytes(wanted.as_bytes()));
         }
         assert!(!row.is_malformed());

@@ -2,9 +2,10 @@
 
 use super::answer::{Columns, read_error};
 use super::encode;
-use super::fault;
+use super::fault::{WRONG_COUNT, WRONG_TYPE, malformed, unexpected};
 use super::row::{Format, column_types};
-use super::wire::{Parts, Wire, kind, malformed, unexpected};
+use super::wire::{Wire, kind};
+use crate::cursor::Cursor;
 use crate::error::excerpt;
 use crate::{Param, ParamType, SessionError};
 
@@ -16,7 +17,6 @@ use crate::{Param, ParamType, SessionError};
 /// only writes their bytes into it.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// Its first characters, for errors.
     pub(super) sql: String,
     /// How the columns of its rows come; empty for a statement without rows.
     formats: Vec<Format>,
@@ -31,7 +31,6 @@ pub(super) struct Prepared {
     bind_rest: usize,
     /// Are all parameters integers, and so of one length?
     is_fixed: bool,
-    /// Does each run describe its columns?
     describe: bool,
 }
 
@@ -47,8 +46,9 @@ impl Prepared {
         types: &[ParamType],
         describe: bool,
     ) -> Result<Self, SessionError> {
-        let count = u16::try_from(types.len())
-            .map_err(|_| fault::parameter_count(u16::MAX.into(), types.len()))?;
+        let count = u16::try_from(types.len()).map_err(|_| {
+            SessionError::parameter_count(WRONG_COUNT, u16::MAX.into(), types.len())
+        })?;
         wire.send(&parse_request(name, sql, types, count))?;
         let formats = read_description(wire, types.len())?;
         Ok(Self::described(name, sql, types, formats, describe))
@@ -88,22 +88,16 @@ impl Prepared {
     #[inline]
     pub(super) fn encode(&mut self, params: &[Param<'_>]) -> Result<(), SessionError> {
         if params.len() != self.types.len() {
-            return Err(fault::parameter_count(self.types.len(), params.len()));
+            return Err(SessionError::parameter_count(WRONG_COUNT, self.types.len(), params.len()));
         }
-        if self.is_fixed {
-            self.patch(params)
-        } else {
-            self.rebuild(params)
-        }
+        if self.is_fixed { self.patch(params) } else { self.rebuild(params) }
     }
 
-    /// The run with the parameters that were encoded last.
     #[inline]
     pub(super) fn request(&self) -> &[u8] {
         &self.request
     }
 
-    /// From where the columns of a run are known.
     #[inline]
     pub(super) fn columns(&self) -> Columns<'_> {
         if self.describe {
@@ -119,7 +113,7 @@ impl Prepared {
         let slots = slots.chunks_exact_mut(INT_SLOT);
         for (index, (slot, param)) in slots.zip(params).enumerate() {
             let (Param::Int(number), Some(bytes)) = (param, slot.last_chunk_mut()) else {
-                return Err(fault::parameter_type(index + 1, ParamType::Int));
+                return Err(SessionError::parameter_type(WRONG_TYPE, index + 1, ParamType::Int));
             };
             *bytes = number.to_be_bytes();
         }
@@ -139,7 +133,7 @@ impl Prepared {
                 }
                 (Param::Int(_), ParamType::Text | ParamType::DateTime | ParamType::Decimal)
                 | (Param::Text(_), ParamType::Int) => {
-                    return Err(fault::parameter_type(index + 1, *declared));
+                    return Err(SessionError::parameter_type(WRONG_TYPE, index + 1, *declared));
                 }
             }
         }
@@ -178,7 +172,6 @@ fn format_code(declared: ParamType) -> u16 {
     }
 }
 
-/// Parse, Describe and Sync.
 fn parse_request(name: &str, sql: &str, types: &[ParamType], count: u16) -> Vec<u8> {
     let mut request = Vec::new();
     encode::message(&mut request, b'P', |body| {
@@ -231,7 +224,7 @@ fn bind_tail(formats: &[Format], describe: bool) -> (Vec<u8>, usize) {
 }
 
 /// Appends format codes: one for all where they are the same, which a server need not read one by
-/// one; else one for each.
+/// one; otherwise one for each.
 fn format_codes(body: &mut Vec<u8>, codes: impl ExactSizeIterator<Item = u16> + Clone) {
     let first = codes.clone().next();
     let count = if codes.clone().all(|code| Some(code) == first) {
@@ -253,11 +246,12 @@ fn read_description(wire: &mut Wire, given: usize) -> Result<Vec<Format>, Sessio
         match wire.next_answer()? {
             kind::PARSE_COMPLETE => {}
             kind::PARAMETER_DESCRIPTION => {
-                let wanted = Parts::of(wire.body())
-                    .int16()
+                let wanted = Cursor::new(wire.body())
+                    .u16_be()
                     .ok_or_else(|| malformed("ParameterDescription", "no count"))?;
                 if usize::from(wanted) != given {
-                    failure = Some(fault::parameter_count(wanted.into(), given));
+                    failure =
+                        Some(SessionError::parameter_count(WRONG_COUNT, wanted.into(), given));
                 }
             }
             kind::ROW_DESCRIPTION => {
@@ -299,19 +293,15 @@ mod tests {
 
     #[test]
     fn a_run_is_bind_execute_and_sync() {
-        let mut statement = prepared(
-            &[ParamType::Int, ParamType::DateTime],
-            vec![Format::Int4, Format::Text],
-        );
+        let mut statement =
+            prepared(&[ParamType::Int, ParamType::DateTime], vec![Format::Int4, Format::Text]);
         let mut wanted = b"B\0\0\0\x39\0s1\0\0\x02\0\x01\0\0\0\x02".to_vec();
         wanted.extend(b"\0\0\0\x08\0\0\0\0\0\0\x01\x02\0\0\0\x132026-11-21 10:00:00");
         wanted.extend(b"\0\x02\0\x01\0\0");
         assert_eq!(usize::from(wanted[4]), wanted.len() - 1);
         wanted.extend(b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04");
         for _ in 0..2 {
-            statement
-                .encode(&[Param::Int(258), Param::Text("2026-11-21 10:00:00")])
-                .unwrap();
+            statement.encode(&[Param::Int(258), Param::Text("2026-11-21 10:00:00")]).unwrap();
             assert_eq!(statement.request(), wanted);
         }
     }
@@ -353,20 +343,14 @@ mod tests {
         for text in ["first", "a second that is longer"] {
             statement.encode(&[Param::Text(text)]).unwrap();
             let length = usize::from(statement.request()[4]);
-            assert_eq!(
-                length,
-                b"....".len() + b"\0s1\0..01..".len() + 4 + text.len() + 2
-            );
+            assert_eq!(length, b"....".len() + b"\0s1\0..01..".len() + 4 + text.len() + 2);
         }
         assert_eq!(statement.request().as_ptr(), before);
     }
 
     #[test]
     fn wrong_parameters_are_refused_before_anything_is_sent() {
-        for types in [
-            [ParamType::Int, ParamType::Int],
-            [ParamType::Text, ParamType::Int],
-        ] {
+        for types in [[ParamType::Int, ParamType::Int], [ParamType::Text, ParamType::Int]] {
             let mut statement = prepared(&types, Vec::new());
             let missing = statement.encode(&[]).unwrap_err();
             assert_eq!(missing.code(), "08P01");
@@ -376,10 +360,7 @@ mod tests {
             };
             let text = statement.encode(&[first, Param::Text("1")]).unwrap_err();
             assert_eq!(text.code(), "42804");
-            assert!(
-                text.to_string().contains("parameter 2 was declared as Int"),
-                "{text}"
-            );
+            assert!(text.to_string().contains("parameter 2 was declared as Int"), "{text}");
             // It can be run with the right ones afterwards.
             statement.encode(&[first, Param::Int(1)]).unwrap();
         }

@@ -28,9 +28,7 @@ impl Peer {
     fn startup(&mut self) -> String {
         let body = self.body();
         assert_eq!(&body[..4], [0, 3, 0, 0]);
-        String::from_utf8(body[4..].to_vec())
-            .unwrap()
-            .replace('\0', ",")
+        String::from_utf8(body[4..].to_vec()).unwrap().replace('\0', ",")
     }
 
     /// The next message of the client: its kind and its body; `None` when it has closed.
@@ -86,11 +84,7 @@ impl Fake {
             let (stream, _) = listener.accept().unwrap();
             script(&mut Peer(Box::new(stream)));
         });
-        Self {
-            address: Address::Socket(path),
-            thread,
-            _dir: Some(dir),
-        }
+        Self { address: Address::Socket(path), thread, _dir: Some(dir) }
     }
 
     /// On TCP.
@@ -104,11 +98,7 @@ impl Fake {
             let (stream, _) = listener.accept().unwrap();
             script(&mut Peer(Box::new(stream)));
         });
-        Self {
-            address,
-            thread,
-            _dir: None,
-        }
+        Self { address, thread, _dir: None }
     }
 
     fn endpoint(&self, timeout: Duration) -> ServerEndpoint {
@@ -171,10 +161,7 @@ fn md5_and_cleartext_send_what_the_server_asks_for() {
         assert_eq!(peer.read(), Some((b'p', b"password\0".to_vec())));
         peer.welcome();
     });
-    assert_eq!(
-        cleartext.connect(PATIENT).unwrap().info().authentication,
-        "password"
-    );
+    assert_eq!(cleartext.connect(PATIENT).unwrap().info().authentication, "password");
     cleartext.end();
 }
 
@@ -218,19 +205,11 @@ fn scram_refuses_a_server_that_does_not_know_the_password() {
         scram_continue(peer, &nonce);
         let (_, last) = peer.read().unwrap();
         let last = String::from_utf8(last).unwrap();
-        assert!(
-            last.starts_with(&format!("c=biws,r={nonce}server,p=")),
-            "{last}"
-        );
+        assert!(last.starts_with(&format!("c=biws,r={nonce}server,p=")), "{last}");
         peer.authentication(12, b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=");
     });
     let error = wrong_proof.connect(PATIENT).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("the server did not prove itself"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("the server did not prove itself"), "{error}");
     wrong_proof.end();
 
     let no_proof = Fake::new(|peer| {
@@ -268,10 +247,7 @@ fn a_server_that_asks_again_gets_no_second_answer() {
 fn refusals_name_the_user_and_the_reason() {
     let refused = Fake::new(|peer| {
         peer.startup();
-        peer.send(
-            b'E',
-            b"SFATAL\0VFATAL\0C3D000\0Mdatabase \"bench\" does not exist\0\0",
-        );
+        peer.send(b'E', b"SFATAL\0VFATAL\0C3D000\0Mdatabase \"bench\" does not exist\0\0");
     });
     let error = refused.connect(PATIENT).unwrap_err().to_string();
     assert!(
@@ -283,10 +259,7 @@ fn refusals_name_the_user_and_the_reason() {
     refused.end();
     let starting = Fake::new(|peer| {
         peer.startup();
-        peer.send(
-            b'E',
-            b"VFATAL\0C57P03\0Mthe database system is starting up\0\0",
-        );
+        peer.send(b'E', b"VFATAL\0C57P03\0Mthe database system is starting up\0\0");
     });
     assert_eq!(starting.connect(PATIENT).unwrap_err().code(), "connect");
     starting.end();
@@ -302,10 +275,7 @@ fn refusals_name_the_user_and_the_reason() {
         peer.authentication(10, b"OAUTHBEARER\0SCRAM-SHA-256-PLUS\0\0");
     });
     let error = token.connect(PATIENT).unwrap_err().to_string();
-    assert!(
-        error.contains("OAUTHBEARER, SCRAM-SHA-256-PLUS; allow scram-sha-256"),
-        "{error}"
-    );
+    assert!(error.contains("OAUTHBEARER, SCRAM-SHA-256-PLUS; allow scram-sha-256"), "{error}");
     token.end();
 }
 
@@ -343,10 +313,7 @@ fn a_silent_server_is_a_timeout_that_names_the_statement() {
     let before = Instant::now();
     let error = session.execute("SELECT pg_sleep(99)").unwrap_err();
     assert!(before.elapsed() >= SHORT);
-    assert_eq!(
-        error.to_string(),
-        "no answer within 100ms (to `SELECT pg_sleep(99)`)"
-    );
+    assert_eq!(error.to_string(), "no answer within 100ms (to `SELECT pg_sleep(99)`)");
     assert_eq!(session.execute("SELECT 1").unwrap_err().code(), "lost");
     fake.end();
 }
@@ -444,16 +411,8 @@ fn a_refused_preparation_does_not_take_the_name_of_the_next() {
     );
     let id = session.prepare(sql, &[ParamType::Int]).unwrap();
     assert_eq!(id, StatementId(0));
-    let done = session
-        .execute_prepared(id, &[Param::Int(9)], &mut |_| ())
-        .unwrap();
-    assert_eq!(
-        done,
-        Done {
-            rows: 0,
-            affected: 4
-        }
-    );
+    let done = session.execute_prepared(id, &[Param::Int(9)], &mut |_| ()).unwrap();
+    assert_eq!(done, Done { rows: 0, affected: 4 });
     let unknown = session.execute_prepared(StatementId(1), &[], &mut |_| ());
     assert_eq!(unknown.unwrap_err().code(), "26000");
     drop(session);

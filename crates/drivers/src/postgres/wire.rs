@@ -1,6 +1,6 @@
 //! Replies, one message at a time, read where they lie in the stream's buffer.
 
-use super::fault::{self, Fault};
+use super::fault::{Fault, TOO_LONG, malformed, printable};
 use crate::SessionError;
 use crate::stream::{MAX_MESSAGE, Stream};
 
@@ -33,28 +33,28 @@ const HEADER: usize = 5;
 /// The bytes of the length field, which counts itself.
 const LENGTH_FIELD: usize = 4;
 
-/// A connection that is read message by message.
 #[derive(Debug)]
 pub(super) struct Wire {
-    stream: Stream,
+    pub(super) stream: Stream,
     /// Bytes of the message that was read last, header included; they are let go at the next read.
     current: usize,
 }
 
 impl Wire {
-    /// Stands on an open stream.
     pub(super) fn over(stream: Stream) -> Self {
         Self { stream, current: 0 }
     }
 
-    /// Sends a whole request.
     pub(super) fn send(&mut self, request: &[u8]) -> Result<(), SessionError> {
         if request.len() > MAX_MESSAGE {
-            return Err(fault::too_long(request.len(), MAX_MESSAGE));
+            // Nothing of it was sent.
+            let message = format!(
+                "a request of {} bytes, more than the {MAX_MESSAGE} that are sent; make it shorter",
+                request.len()
+            );
+            return Err(SessionError::server(TOO_LONG, message));
         }
-        self.stream
-            .send(request)
-            .map_err(|error| self.explain(error))
+        self.stream.send(request).map_err(|error| self.explain(error))
     }
 
     /// Says more of a connection that was lost: what the server had said before it hung up.
@@ -88,7 +88,7 @@ impl Wire {
         Ok(())
     }
 
-    /// Another protocol is told from the header alone, without a wait for a body that never comes.
+    /// Another protocol is recognised by the header alone, without a wait for a body that never comes.
     #[cold]
     #[inline(never)]
     fn wait_for_message(&mut self) -> Result<(), SessionError> {
@@ -108,9 +108,7 @@ impl Wire {
     #[inline]
     pub(super) fn arrived(&self) -> Arrived<'_> {
         let unread = self.stream.unread();
-        Arrived {
-            rest: unread.get(self.current..).unwrap_or_default(),
-        }
+        Arrived { rest: unread.get(self.current..).unwrap_or_default() }
     }
 
     /// Counts as read what [`Wire::arrived`] showed, up to the last `rest` bytes of it.
@@ -160,19 +158,19 @@ impl Wire {
         self.stream.encrypt(host)
     }
 
-    /// The server's certificate (DER); `None` without encryption.
-    pub(super) fn certificate(&self) -> Option<&[u8]> {
-        self.stream.peer_certificate()
-    }
-
     /// Has the server said something that was not read yet? Does not wait.
     pub(super) fn has_arrived(&mut self) -> Result<bool, SessionError> {
         Ok(self.stream.unread().len() > self.current || self.stream.has_arrived()?)
     }
 
-    /// Begins the wait for the next of several answers, which has the whole timeout again.
-    pub(super) fn begin_answer(&mut self) -> Result<(), SessionError> {
-        self.stream.begin_answer()
+    /// Adds the statement to an error. After a broken protocol nothing that comes has a meaning, so the
+    /// session ends.
+    #[cold]
+    pub(super) fn settle(&mut self, error: SessionError, sql: &str) -> SessionError {
+        if matches!(error, SessionError::Protocol { .. }) {
+            self.abandon();
+        }
+        error.about(sql)
     }
 
     /// Ends the connection: what comes next has no meaning.
@@ -191,16 +189,6 @@ impl Drop for Wire {
     }
 }
 
-/// A message that the protocol does not allow at this point.
-pub(super) fn unexpected(kind: u8, during: &str) -> SessionError {
-    SessionError::Protocol {
-        what: format!(
-            "unexpected message {} in answer to {during}",
-            printable(kind)
-        ),
-    }
-}
-
 /// A header's kind and the length that it announces.
 #[inline]
 fn split(header: [u8; HEADER]) -> (u8, usize) {
@@ -215,7 +203,6 @@ pub(super) struct Arrived<'a> {
 }
 
 impl Arrived<'_> {
-    /// Bytes that were not shown yet.
     #[inline]
     pub(super) fn rest(&self) -> usize {
         self.rest.len()
@@ -232,89 +219,5 @@ impl<'a> Iterator for Arrived<'a> {
         let (body, rest) = after.split_at_checked(length.checked_sub(LENGTH_FIELD)?)?;
         self.rest = rest;
         Some((kind, body))
-    }
-}
-
-/// A message whose content is not what its kind promises.
-pub(super) fn malformed(message: &str, what: &str) -> SessionError {
-    SessionError::Protocol {
-        what: format!("malformed {message}: {what}"),
-    }
-}
-
-fn printable(kind: u8) -> String {
-    format!("'{}'", kind.escape_ascii())
-}
-
-/// Takes the parts of a message one after the other; `None` when it is too short.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Parts<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Parts<'a> {
-    /// From a message's body.
-    pub(super) fn of(body: &'a [u8]) -> Self {
-        Self { rest: body }
-    }
-
-    /// What was not taken yet.
-    pub(super) fn rest(&self) -> &'a [u8] {
-        self.rest
-    }
-
-    /// One byte.
-    pub(super) fn byte(&mut self) -> Option<u8> {
-        let (&byte, rest) = self.rest.split_first()?;
-        self.rest = rest;
-        Some(byte)
-    }
-
-    /// A 16-bit number.
-    pub(super) fn int16(&mut self) -> Option<u16> {
-        let (bytes, rest) = self.rest.split_first_chunk()?;
-        self.rest = rest;
-        Some(u16::from_be_bytes(*bytes))
-    }
-
-    /// A 32-bit number.
-    pub(super) fn int32(&mut self) -> Option<u32> {
-        let (bytes, rest) = self.rest.split_first_chunk()?;
-        self.rest = rest;
-        Some(u32::from_be_bytes(*bytes))
-    }
-
-    /// `count` bytes.
-    pub(super) fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (bytes, rest) = self.rest.split_at_checked(count)?;
-        self.rest = rest;
-        Some(bytes)
-    }
-
-    /// Text up to the zero byte that ends it.
-    pub(super) fn string(&mut self) -> Option<&'a [u8]> {
-        let end = self.rest.iter().position(|&byte| byte == 0)?;
-        let text = self.bytes(end)?;
-        self.byte()?;
-        Some(text)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_end_where_the_message_ends() {
-        let mut parts = Parts::of(b"\x01\0\x02\0\0\0\x03name\0xy");
-        assert_eq!(parts.byte(), Some(1));
-        assert_eq!(parts.int16(), Some(2));
-        assert_eq!(parts.int32(), Some(3));
-        assert_eq!(parts.string(), Some(&b"name"[..]));
-        assert_eq!(parts.string(), None);
-        assert_eq!(parts.int32(), None);
-        assert_eq!(parts.bytes(3), None);
-        assert_eq!(parts.bytes(2), Some(&b"xy"[..]));
-        assert_eq!(parts.byte(), None);
     }
 }

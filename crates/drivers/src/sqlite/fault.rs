@@ -7,15 +7,11 @@ use rusqlite::ffi;
 
 use model::said;
 
-use crate::{SessionError, StatementId};
+use crate::SessionError;
 
 /// An error of `statement`; the session goes on.
 pub(super) fn of_statement(statement: &str, error: &Error) -> SessionError {
-    server(
-        code_of(error),
-        said(message_of(error).as_bytes()),
-        statement,
-    )
+    server(code_of(error), said(message_of(error).as_bytes()), statement)
 }
 
 /// An error while the session is set up: one of the file, or one of a statement of the set-up.
@@ -37,26 +33,8 @@ pub(super) fn at_connect(path: &Path, statement: &str, error: &Error) -> Session
     }
 }
 
-/// A statement was given another number of parameters than its placeholders ask for.
-pub(super) fn parameter_count(statement: &str, wanted: usize, given: usize) -> SessionError {
-    let message = format!("the statement has {wanted} parameters, {given} were given");
-    server("SQLITE_RANGE", message, statement)
-}
-
-/// An id that this session did not hand out.
-pub(super) fn unknown_statement(id: StatementId) -> SessionError {
-    let message = format!("no statement {} was prepared in this session", id.0);
-    server("SQLITE_MISUSE", message, "")
-}
-
-/// An error of our own making in the form of the library's.
 pub(super) fn server(code: &str, message: String, statement: &str) -> SessionError {
-    SessionError::Server {
-        code: code.to_owned(),
-        message,
-        statement: String::new(),
-    }
-    .about(statement)
+    SessionError::server(code, message).about(statement)
 }
 
 /// SQLite's name for the error's primary result code.
@@ -72,11 +50,7 @@ fn message_of(error: &Error) -> String {
         return format!("{msg} at offset {offset}");
     }
     let extended = error.sqlite_extended_error_code().unwrap_or_default();
-    if extended > 0xff {
-        format!("{error} (extended code {extended})")
-    } else {
-        error.to_string()
-    }
+    if extended > 0xff { format!("{error} (extended code {extended})") } else { error.to_string() }
 }
 
 /// Extended result codes carry the primary one in their low byte: <https://sqlite.org/rescode.html>.
@@ -123,11 +97,9 @@ mod tests {
     #[test]
     fn an_extended_code_is_named_by_its_primary_one() {
         // 2067 is SQLITE_CONSTRAINT_UNIQUE, 517 SQLITE_BUSY_SNAPSHOT.
-        for (extended, name) in [
-            (2067, "SQLITE_CONSTRAINT"),
-            (517, "SQLITE_BUSY"),
-            (13, "SQLITE_FULL"),
-        ] {
+        for (extended, name) in
+            [(2067, "SQLITE_CONSTRAINT"), (517, "SQLITE_BUSY"), (13, "SQLITE_FULL")]
+        {
             let error = Error::SqliteFailure(ffi::Error::new(extended), Some("said".to_owned()));
             assert_eq!(of_statement("COMMIT", &error).code(), name);
         }
@@ -146,10 +118,7 @@ mod tests {
         let connection = rusqlite::Connection::open_in_memory().unwrap();
         let sql = format!("SELEKT {}", "1, ".repeat(1000));
         let error = connection.prepare(&sql).unwrap_err();
-        assert_eq!(
-            message_of(&error),
-            "near \"SELEKT\": syntax error at offset 0"
-        );
+        assert_eq!(message_of(&error), "near \"SELEKT\": syntax error at offset 0");
         let said = of_statement(&sql, &error).to_string();
         assert!(said.len() < 250, "{said}");
     }
@@ -158,10 +127,7 @@ mod tests {
     fn a_busy_file_is_retryable_and_a_missing_one_is_not_a_statement_error() {
         let busy = Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None);
         let path = Path::new("lab.sqlite");
-        assert_eq!(
-            at_connect(path, "PRAGMA x", &busy).class(),
-            crate::ErrorClass::Retryable
-        );
+        assert_eq!(at_connect(path, "PRAGMA x", &busy).class(), crate::ErrorClass::Retryable);
         let missing = Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CANTOPEN), None);
         assert!(matches!(
             at_connect(path, "open", &missing),

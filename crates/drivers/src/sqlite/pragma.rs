@@ -11,7 +11,7 @@ use rusqlite::types::ValueRef;
 use super::fault;
 use crate::SessionError;
 
-/// Sets one pragma and compares what it is afterwards with what was asked for.
+/// Sets one pragma and compares its value with the requested one.
 pub(super) fn set(
     connection: &Connection,
     path: &Path,
@@ -21,15 +21,10 @@ pub(super) fn set(
     let statement = format!("PRAGMA {name} = {value}");
     let failed = |error: rusqlite::Error| fault::at_connect(path, &statement, &error);
     if !is_known(connection, name).map_err(failed)? {
-        let message = format!(
-            "there is no pragma `{name}` in SQLite {}",
-            rusqlite::version()
-        );
+        let message = format!("there is no pragma `{name}` in SQLite {}", rusqlite::version());
         return Err(fault::server("SQLITE_ERROR", message, &statement));
     }
-    connection
-        .pragma_update(None, name, value)
-        .map_err(failed)?;
+    connection.pragma_update(None, name, value).map_err(failed)?;
     match read_back(connection, name).map_err(failed)? {
         Some(got) if !same_value(name, value, &got) => {
             let message = format!("asked for {name} = {value}, got {got}");
@@ -40,9 +35,7 @@ pub(super) fn set(
 }
 
 fn is_known(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
-    connection
-        .prepare("SELECT 1 FROM pragma_pragma_list WHERE name = lower(?1)")?
-        .exists([name])
+    connection.prepare("SELECT 1 FROM pragma_pragma_list WHERE name = lower(?1)")?.exists([name])
 }
 
 /// The pragma's value now; `None` for one that returns nothing, such as `case_sensitive_like`.
@@ -96,9 +89,7 @@ fn number_of_word(name: &str, word: &str) -> Option<i64> {
         "secure_delete" => &["off", "on", "fast"],
         _ => return None,
     };
-    let position = words
-        .iter()
-        .position(|known| known.eq_ignore_ascii_case(word))?;
+    let position = words.iter().position(|known| known.eq_ignore_ascii_case(word))?;
     Some(position as i64)
 }
 
@@ -107,9 +98,7 @@ mod tests {
     use super::*;
 
     fn message(connection: &Connection, name: &str, value: &str) -> String {
-        set(connection, Path::new("lab.sqlite"), name, value)
-            .unwrap_err()
-            .to_string()
+        set(connection, Path::new("lab.sqlite"), name, value).unwrap_err().to_string()
     }
 
     #[test]

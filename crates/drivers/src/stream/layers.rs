@@ -15,14 +15,17 @@ const READ: usize = 32 << 10;
 
 /// Another form of a protocol's bytes, both ways.
 pub(crate) trait Codec: fmt::Debug + Send {
-    /// Appends to `wire` what is sent for `bytes`; with `begins`, they begin a request. The error says
-    /// what went wrong.
-    fn encode(&mut self, bytes: &[u8], begins: bool, wire: &mut Vec<u8>) -> Result<(), String>;
+    /// Appends to `wire` what is sent for `bytes`; with `begins`, they begin a request.
+    fn encode(
+        &mut self,
+        bytes: &[u8],
+        begins: bool,
+        wire: &mut Vec<u8>,
+    ) -> Result<(), SessionError>;
 
     /// Takes bytes as they arrived and appends to `out` what is complete. Anything may arrive: memory
-    /// follows what has arrived, never a length that was only announced. The error says what is wrong
-    /// with them.
-    fn decode(&mut self, arrived: &[u8], out: &mut Vec<u8>) -> Result<(), String>;
+    /// follows what has arrived, never a length that was only announced.
+    fn decode(&mut self, arrived: &[u8], out: &mut Vec<u8>) -> Result<(), SessionError>;
 }
 
 /// The layers of one connection, with their buffers. An absent layer passes on what it is given.
@@ -34,7 +37,6 @@ pub(super) struct Layers {
     coded: Vec<u8>,
     /// Encrypted and not yet sent.
     wire: Vec<u8>,
-    /// As it arrived.
     arrived: Vec<u8>,
     /// Arrived, and decrypted, before there was a codec to decode it.
     early: Vec<u8>,
@@ -58,10 +60,8 @@ impl Layers {
     ) -> Result<(), SessionError> {
         let mut begins = begins;
         for part in bytes.chunks(PART) {
-            let sent = self
-                .encode([(part, begins)].into_iter())
-                .and_then(|()| self.encrypt());
-            sent.map_err(|cause| broken(socket, cause))?;
+            let sent = self.encode([(part, begins)].into_iter()).and_then(|()| self.encrypt());
+            sent.inspect_err(|_| socket.abandon())?;
             socket.write_all(&self.wire)?;
             begins = false;
         }
@@ -76,11 +76,14 @@ impl Layers {
     ) -> Result<(), SessionError> {
         self.encode(requests.map(|request| (request, true)))
             .and_then(|()| self.encrypt())
-            .map_err(|cause| broken(socket, cause))?;
+            .inspect_err(|_| socket.abandon())?;
         socket.write_all(&self.wire)
     }
 
-    fn encode<'a>(&mut self, parts: impl Iterator<Item = (&'a [u8], bool)>) -> Result<(), String> {
+    fn encode<'a>(
+        &mut self,
+        parts: impl Iterator<Item = (&'a [u8], bool)>,
+    ) -> Result<(), SessionError> {
         self.coded.clear();
         for (part, begins) in parts {
             match &mut self.codec {
@@ -91,8 +94,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Makes what is sent of what is encoded.
-    fn encrypt(&mut self) -> Result<(), String> {
+    fn encrypt(&mut self) -> Result<(), SessionError> {
         self.wire.clear();
         if let Some(tls) = &mut self.tls {
             return tls.encrypt(&self.coded, &mut self.wire);
@@ -110,15 +112,16 @@ impl Layers {
         if let (false, Some(codec)) = (self.early.is_empty(), &mut self.codec) {
             let early = std::mem::take(&mut self.early);
             let decoded = codec.decode(&early, out);
-            return decoded.map_err(|cause| broken(socket, cause));
+            return decoded.inspect_err(|_| socket.abandon());
         }
         self.arrived.clear();
         self.arrived.reserve(READ);
         socket.read(&mut self.arrived)?;
-        self.unpack(out).map_err(|cause| broken(socket, cause))
+        // What a layer cannot take has no meaning, and neither has what follows.
+        self.unpack(out).inspect_err(|_| socket.abandon())
     }
 
-    fn unpack(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+    fn unpack(&mut self, out: &mut Vec<u8>) -> Result<(), SessionError> {
         match (&mut self.tls, &mut self.codec) {
             (Some(tls), Some(codec)) => {
                 self.decrypted.clear();
@@ -133,11 +136,4 @@ impl Layers {
             }
         }
     }
-}
-
-/// What a layer cannot take has no meaning, and neither has what follows.
-#[cold]
-fn broken(socket: &mut Socket, what: String) -> SessionError {
-    socket.abandon();
-    SessionError::Protocol { what }
 }

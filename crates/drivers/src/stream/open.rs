@@ -42,16 +42,12 @@ fn open_unix(path: &Path, timeout: Duration) -> Result<OwnedFd, String> {
 
 /// Every address of the host is tried, in the order of the resolver.
 fn open_tcp(host: &str, port: u16, timeout: Duration) -> Result<OwnedFd, String> {
-    let addresses = (host, port)
-        .to_socket_addrs()
-        .map_err(|error| error.to_string())?;
+    let addresses = (host, port).to_socket_addrs().map_err(|error| error.to_string())?;
     let mut cause = "the host name has no address".to_owned();
     for address in addresses {
         match TcpStream::connect_timeout(&address, timeout) {
             Ok(stream) => {
-                stream
-                    .set_nodelay(true)
-                    .map_err(|error| error.to_string())?;
+                stream.set_nodelay(true).map_err(|error| error.to_string())?;
                 bound(&stream, timeout).map_err(|errno| errno.to_string())?;
                 return Ok(OwnedFd::from(stream));
             }
@@ -61,7 +57,6 @@ fn open_tcp(host: &str, port: u16, timeout: Duration) -> Result<OwnedFd, String>
     Err(cause)
 }
 
-/// Sets the timeouts of reads and writes.
 pub(super) fn bound(socket: impl AsFd, timeout: Duration) -> Result<(), Errno> {
     set_socket_timeout(socket.as_fd(), Timeout::Recv, Some(timeout))?;
     set_socket_timeout(socket.as_fd(), Timeout::Send, Some(timeout))

@@ -61,7 +61,6 @@ impl Socket {
         self.check_usable()
     }
 
-    /// Sends all of `bytes`.
     #[inline]
     pub(super) fn write_all(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
         match self.send(bytes) {
@@ -108,11 +107,7 @@ impl Socket {
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>) -> Result<(), SessionError> {
         loop {
             self.wait()?;
-            match recv(
-                self.watched.fd(),
-                spare_capacity(buffer),
-                RecvFlags::empty(),
-            ) {
+            match recv(self.watched.fd(), spare_capacity(buffer), RecvFlags::empty()) {
                 Ok((_, 0)) => return Err(self.lost("the server closed the connection")),
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
@@ -179,7 +174,6 @@ impl Socket {
         let _ = rustix::net::shutdown(self.watched.fd(), Shutdown::Both);
     }
 
-    /// Has the connection ended?
     pub(super) fn is_broken(&self) -> bool {
         self.broken
     }
@@ -187,9 +181,7 @@ impl Socket {
     #[inline]
     pub(super) fn check_usable(&self) -> Result<(), SessionError> {
         if self.broken {
-            return Err(SessionError::Lost {
-                cause: "an earlier error ended this session".to_owned(),
-            });
+            return Err(SessionError::lost("an earlier error ended this session"));
         }
         Ok(())
     }
@@ -197,10 +189,7 @@ impl Socket {
     #[cold]
     fn timed_out(&mut self) -> SessionError {
         self.abandon();
-        SessionError::Timeout {
-            limit: self.timeout,
-            statement: String::new(),
-        }
+        SessionError::Timeout { limit: self.timeout, statement: String::new() }
     }
 
     #[cold]
@@ -209,16 +198,11 @@ impl Socket {
             return self.timed_out();
         }
         self.abandon();
-        SessionError::Lost {
-            cause: cause.to_owned(),
-        }
+        SessionError::lost(cause)
     }
 }
 
 /// A duration of at most a year, as `poll` takes it.
 fn timespec(duration: Duration) -> Timespec {
-    Timespec {
-        tv_sec: duration.as_secs().cast_signed(),
-        tv_nsec: duration.subsec_nanos().into(),
-    }
+    Timespec { tv_sec: duration.as_secs().cast_signed(), tv_nsec: duration.subsec_nanos().into() }
 }

@@ -4,6 +4,7 @@
 //! peer is, and the servers of a lab have certificates that nobody signed. Sessions are not resumed
 //! either, so that every connection costs the same.
 
+use std::fmt::Display;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
@@ -24,7 +25,6 @@ const READ: usize = 16 << 10;
 /// The name of a server that is reached without one.
 const NAMELESS: &str = "localhost";
 
-/// The client's end of an encrypted connection.
 #[derive(Debug)]
 pub(super) struct Tls {
     connection: ClientConnection,
@@ -39,12 +39,11 @@ impl Tls {
         host: &str,
         out: &mut Vec<u8>,
     ) -> Result<(Self, String), SessionError> {
-        let mut tls = Self::new(host).map_err(|error| failed(socket, &error.to_string()))?;
+        let mut tls = Self::new(host).map_err(|error| failed(socket, broken(error)))?;
         let (mut wire, mut arrived) = (Vec::new(), Vec::with_capacity(READ));
         loop {
             wire.clear();
-            tls.flush(&mut wire)
-                .map_err(|cause| failed(socket, &cause))?;
+            tls.flush(&mut wire).map_err(|cause| failed(socket, cause))?;
             if !wire.is_empty() {
                 socket.write_all(&wire).map_err(during_handshake)?;
             }
@@ -56,7 +55,7 @@ impl Tls {
             socket.read(&mut arrived).map_err(during_handshake)?;
             if let Err(cause) = tls.decrypt(&arrived, out) {
                 tls.say_why(socket);
-                return Err(failed(socket, &cause));
+                return Err(failed(socket, cause));
             }
         }
     }
@@ -80,49 +79,41 @@ impl Tls {
     }
 
     /// Appends to `wire` the records that carry `bytes`.
-    pub(super) fn encrypt(&mut self, bytes: &[u8], wire: &mut Vec<u8>) -> Result<(), String> {
-        self.connection
-            .writer()
-            .write_all(bytes)
-            .map_err(|error| format!("TLS: {error}"))?;
+    pub(super) fn encrypt(&mut self, bytes: &[u8], wire: &mut Vec<u8>) -> Result<(), SessionError> {
+        self.connection.writer().write_all(bytes).map_err(broken)?;
         self.flush(wire)
     }
 
     /// Appends to `wire` what TLS itself has to say.
-    fn flush(&mut self, wire: &mut Vec<u8>) -> Result<(), String> {
+    fn flush(&mut self, wire: &mut Vec<u8>) -> Result<(), SessionError> {
         while self.connection.wants_write() {
-            self.connection
-                .write_tls(wire)
-                .map_err(|error| format!("TLS: {error}"))?;
+            self.connection.write_tls(wire).map_err(broken)?;
         }
         Ok(())
     }
 
     /// Takes bytes as they arrived and appends to `out` what they carry. What follows the peer's
     /// goodbye is refused.
-    pub(super) fn decrypt(&mut self, arrived: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
+    pub(super) fn decrypt(
+        &mut self,
+        arrived: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), SessionError> {
         let mut rest = arrived;
         while !rest.is_empty() {
             let taken = self.connection.read_tls(&mut rest);
-            if taken.map_err(|error| format!("TLS: {error}"))? == 0 {
-                return Err("TLS: the server went on after it had said goodbye".to_owned());
+            if taken.map_err(broken)? == 0 {
+                return Err(broken("the server went on after it had said goodbye"));
             }
-            let state = self
-                .connection
-                .process_new_packets()
-                .map_err(|error| format!("TLS: {error}"))?;
+            let state = self.connection.process_new_packets().map_err(broken)?;
             let start = out.len();
             out.resize(start + state.plaintext_bytes_to_read(), 0);
             let room = out.get_mut(start..).unwrap_or_default();
-            self.connection
-                .reader()
-                .read_exact(room)
-                .map_err(|error| format!("TLS: {error}"))?;
+            self.connection.reader().read_exact(room).map_err(broken)?;
         }
         Ok(())
     }
 
-    /// The certificate that the server showed for itself, in DER.
     pub(super) fn peer_certificate(&self) -> Option<&[u8]> {
         let certificates = self.connection.peer_certificates()?;
         certificates.first().map(AsRef::as_ref)
@@ -154,20 +145,27 @@ impl Tls {
 }
 
 #[cold]
-fn failed(socket: &mut Socket, cause: &str) -> SessionError {
+fn broken(cause: impl Display) -> SessionError {
+    SessionError::protocol(format!("TLS: {cause}"))
+}
+
+#[cold]
+fn failed(socket: &mut Socket, error: SessionError) -> SessionError {
     socket.abandon();
-    SessionError::Protocol {
-        what: format!("the TLS handshake failed: {cause}"),
+    match error {
+        SessionError::Protocol { what } => {
+            SessionError::protocol(format!("the TLS handshake failed: {what}"))
+        }
+        other => other,
     }
 }
 
-/// Where the connection was lost.
 #[cold]
 fn during_handshake(error: SessionError) -> SessionError {
     match error {
-        SessionError::Lost { cause } => SessionError::Lost {
-            cause: format!("{cause} during the TLS handshake"),
-        },
+        SessionError::Lost { cause } => {
+            SessionError::Lost { cause: format!("{cause} during the TLS handshake") }
+        }
         other => other,
     }
 }
@@ -224,7 +222,7 @@ mod tests {
     use super::*;
     use crate::stream::Stream;
     use crate::stream::open::bound;
-    use crate::stream::testing::{TlsPeer, tls_peer};
+    use crate::tests::tls_peer::{TlsPeer, tls_peer};
 
     /// Long enough for a handshake on a busy machine.
     const SHORT: Duration = Duration::from_millis(500);
@@ -252,10 +250,9 @@ mod tests {
 
     #[test]
     fn bytes_go_both_ways_in_both_versions() {
-        for (version, expected) in [
-            (&TLS12, "TLSv1.2 TLS_ECDHE_ECDSA_WITH_AES_"),
-            (&TLS13, "TLSv1.3 TLS_AES_"),
-        ] {
+        for (version, expected) in
+            [(&TLS12, "TLSv1.2 TLS_ECDHE_ECDSA_WITH_AES_"), (&TLS13, "TLSv1.3 TLS_AES_")]
+        {
             let (mut stream, agreed, server) = encrypted(version, |mut peer| {
                 let mut request = vec![0; 700_000];
                 peer.read_exact(&mut request).unwrap();
@@ -264,12 +261,7 @@ mod tests {
                 peer.flush().unwrap();
             });
             assert!(agreed.starts_with(expected), "{agreed}");
-            assert!(
-                stream
-                    .peer_certificate()
-                    .unwrap()
-                    .starts_with(&[0x30, 0x82])
-            );
+            assert!(stream.peer_certificate().unwrap().starts_with(&[0x30, 0x82]));
             let request: Vec<u8> = (0..700_000_u32).map(|i| (i % 251) as u8).collect();
             stream.send(&request).unwrap();
             assert!(stream.ensure(request.len()).unwrap() == request);
@@ -303,27 +295,11 @@ mod tests {
     #[test]
     fn a_handshake_that_fails_says_why_and_ends_the_session() {
         let cases: [(&[u8], &str, &str); 4] = [
-            (
-                b"",
-                "lost",
-                "closed the connection during the TLS handshake",
-            ),
-            (
-                b"\x16\x03\x03\x00\x50\x02",
-                "lost",
-                "during the TLS handshake",
-            ),
+            (b"", "lost", "closed the connection during the TLS handshake"),
+            (b"\x16\x03\x03\x00\x50\x02", "lost", "during the TLS handshake"),
             // The alert of a server that speaks older versions only.
-            (
-                b"\x15\x03\x01\x00\x02\x02\x46",
-                "protocol",
-                "handshake failed",
-            ),
-            (
-                b"HTTP/1.1 400 Bad Request\r\n\r\n",
-                "protocol",
-                "handshake failed",
-            ),
+            (b"\x15\x03\x01\x00\x02\x02\x46", "protocol", "handshake failed"),
+            (b"HTTP/1.1 400 Bad Request\r\n\r\n", "protocol", "handshake failed"),
         ];
         for (said, code, expected) in cases {
             let (mut stream, mut theirs) = pair(Duration::from_secs(5));
@@ -350,9 +326,7 @@ mod tests {
         assert!(error.to_string().contains("plain text"), "{error}");
 
         let (mut stream, _, server) = encrypted(&TLS13, |mut peer| {
-            peer.sock
-                .write_all(b"\x17\x03\x03\x00\x14not encrypted at all")
-                .unwrap();
+            peer.sock.write_all(b"\x17\x03\x03\x00\x14not encrypted at all").unwrap();
         });
         let error = stream.ensure(1).unwrap_err();
         assert_eq!(error.code(), "protocol");

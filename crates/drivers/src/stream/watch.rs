@@ -68,7 +68,6 @@ impl Watched {
         self.wait.store(wait.wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Was it shut down because a wait lasted too long?
     pub(super) fn has_expired(&self) -> bool {
         self.expired.load(Ordering::Relaxed)
     }
@@ -95,10 +94,7 @@ struct Entry {
 }
 
 static WATCHMAN: Watchman = Watchman {
-    rounds: Mutex::new(Rounds {
-        entries: Vec::new(),
-        pause: None,
-    }),
+    rounds: Mutex::new(Rounds { entries: Vec::new(), pause: None }),
     called: Condvar::new(),
 };
 
@@ -130,10 +126,7 @@ impl Watchman {
         let mut rounds = self.rounds();
         loop {
             rounds = match rounds.pause {
-                None => self
-                    .called
-                    .wait(rounds)
-                    .unwrap_or_else(PoisonError::into_inner),
+                None => self.called.wait(rounds).unwrap_or_else(PoisonError::into_inner),
                 Some(pause) => {
                     let waited = self.called.wait_timeout(rounds, pause);
                     waited.unwrap_or_else(PoisonError::into_inner).0
@@ -240,11 +233,6 @@ mod tests {
         drop((watched, theirs));
         thread::sleep(TIMEOUT);
         let rounds = WATCHMAN.rounds();
-        assert!(
-            !rounds
-                .entries
-                .iter()
-                .any(|entry| entry.socket.ptr_eq(&weak))
-        );
+        assert!(!rounds.entries.iter().any(|entry| entry.socket.ptr_eq(&weak)));
     }
 }

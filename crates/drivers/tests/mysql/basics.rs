@@ -32,9 +32,7 @@ pub(crate) fn text_insert_and_range(session: &mut dyn Session) {
         assert_eq!(session.execute(&sql).unwrap().affected, 50);
     }
     let sql = "select id, c from t where id between ? and ? order by id";
-    let range = session
-        .prepare(sql, &[ParamType::Int, ParamType::Int])
-        .unwrap();
+    let range = session.prepare(sql, &[ParamType::Int, ParamType::Int]).unwrap();
     for _ in 0..3 {
         let mut ids = Vec::new();
         let done = session
@@ -53,9 +51,7 @@ pub(crate) fn text_insert_and_range(session: &mut dyn Session) {
     }
     let deleted = session.execute("delete from t where id < 30").unwrap();
     assert_eq!((deleted.rows, deleted.affected), (0, 30));
-    let updated = session
-        .execute("update t set k = k + 1 where id < 40")
-        .unwrap();
+    let updated = session.execute("update t set k = k + 1 where id < 40").unwrap();
     assert_eq!(updated.affected, 10);
     let counted = session.execute("select * from t").unwrap();
     assert_eq!(counted.rows, 170);
@@ -97,35 +93,18 @@ pub(crate) fn prepared_insert(session: &mut dyn Session) {
         assert_eq!((done.rows, done.affected), (0, 2));
     }
     let select = session
-        .prepare(
-            "select d, price, name, id from p where id = ?",
-            &[ParamType::Int],
-        )
+        .prepare("select d, price, name, id from p where id = ?", &[ParamType::Int])
         .unwrap();
     assert_eq!(
         row_texts(session, select, 1),
-        [
-            Some("2026-11-21 10:00:00"),
-            Some("12.50"),
-            Some(&long),
-            Some("1")
-        ]
-        .map(owned)
+        [Some("2026-11-21 10:00:00"), Some("12.50"), Some(&long), Some("1")].map(owned)
     );
     assert_eq!(
         row_texts(session, select, 2),
-        [
-            Some("1999-12-31 23:59:59"),
-            Some("-0.07"),
-            Some(""),
-            Some("2")
-        ]
-        .map(owned)
+        [Some("1999-12-31 23:59:59"), Some("-0.07"), Some(""), Some("2")].map(owned)
     );
     // The server prepares again by itself when the table has changed; the types are still known.
-    session
-        .execute("alter table p add column extra int, modify name varbinary(400)")
-        .unwrap();
+    session.execute("alter table p add column extra int, modify name varbinary(400)").unwrap();
     assert_eq!(row_texts(session, select, 2)[2].as_deref(), Some(""));
 }
 
@@ -141,9 +120,7 @@ pub(crate) fn row_texts(
     let mut texts = Vec::new();
     let done = session
         .execute_prepared(statement, &[Param::Int(id)], &mut |row| {
-            texts = (0..row.len())
-                .map(|column| row.value(column).to_text())
-                .collect();
+            texts = (0..row.len()).map(|column| row.value(column).to_text()).collect();
         })
         .unwrap();
     assert_eq!(done.rows, 1);
@@ -173,17 +150,13 @@ pub(crate) fn every_kind_of_value(session: &mut dyn Session) {
     session
         .execute("insert into v (id, d, dt, t, u8) values (3, '1970-01-01', '1970-01-01', 0, 5)")
         .unwrap();
-    let select = session
-        .prepare("select * from v where id = ?", &[ParamType::Int])
-        .unwrap();
+    let select = session.prepare("select * from v where id = ?", &[ParamType::Int]).unwrap();
     for id in 1..=3 {
         let binary = row_texts(session, select, id);
         let mut text = Vec::new();
         session
             .query(&format!("select * from v where id = {id}"), &mut |row| {
-                text = (0..row.len())
-                    .map(|column| row.value(column).to_text())
-                    .collect();
+                text = (0..row.len()).map(|column| row.value(column).to_text()).collect();
             })
             .unwrap();
         let double = 12;
@@ -205,13 +178,10 @@ pub(crate) fn every_kind_of_value(session: &mut dyn Session) {
 
 /// A decimal is compared as a number, not as text.
 pub(crate) fn decimals(session: &mut dyn Session) {
-    let by_price = session
-        .prepare("select id from p where price = ?", &[ParamType::Decimal])
-        .unwrap();
+    let by_price =
+        session.prepare("select id from p where price = ?", &[ParamType::Decimal]).unwrap();
     for (price, rows) in [("-0.07", 5), ("-0.0700", 5), ("12.5", 5), ("0.07", 0)] {
-        let done = session
-            .execute_prepared(by_price, &[Param::Text(price)], &mut |_| ())
-            .unwrap();
+        let done = session.execute_prepared(by_price, &[Param::Text(price)], &mut |_| ()).unwrap();
         assert_eq!(done.rows, rows, "{price}");
     }
 }
@@ -219,19 +189,11 @@ pub(crate) fn decimals(session: &mut dyn Session) {
 /// The columns of a statement that was prepared once are described anew in every result, and may be
 /// others than before.
 pub(crate) fn columns_that_change(session: &mut dyn Session) {
-    let all = session
-        .prepare("select * from d where id = ?", &[ParamType::Int])
-        .err();
+    let all = session.prepare("select * from d where id = ?", &[ParamType::Int]).err();
     assert_eq!(all.unwrap().code(), "1146");
-    session
-        .execute("create table d (id int primary key, v int unsigned)")
-        .unwrap();
-    session
-        .execute("insert into d values (1, 4294967295)")
-        .unwrap();
-    let all = session
-        .prepare("select * from d where id = ?", &[ParamType::Int])
-        .unwrap();
+    session.execute("create table d (id int primary key, v int unsigned)").unwrap();
+    session.execute("insert into d values (1, 4294967295)").unwrap();
+    let all = session.prepare("select * from d where id = ?", &[ParamType::Int]).unwrap();
     for (change, expected) in [
         ("do 1", "4294967295"),
         ("alter table d modify v bigint", "4294967295"),
@@ -273,16 +235,11 @@ fn fractions(session: &mut dyn Session) {
 pub(crate) fn errors_have_codes(server: &Server, session: &mut dyn Session) {
     let code = |result: Result<_, SessionError>| result.unwrap_err().code().to_owned();
     assert_eq!(code(session.execute("selec 1")), "1064");
-    assert_eq!(
-        code(session.execute("insert into t values (50, 1, '')")),
-        "1062"
-    );
+    assert_eq!(code(session.execute("insert into t values (50, 1, '')")), "1062");
     assert_eq!(code(session.execute("select 1; select 2")), "1064");
     let prepared = session.prepare("select * from missing where id = ?", &[ParamType::Int]);
     assert_eq!(prepared.unwrap_err().code(), "1146");
-    let insert = session
-        .prepare("insert into t values (?, 1, '')", &[ParamType::Int])
-        .unwrap();
+    let insert = session.prepare("insert into t values (?, 1, '')", &[ParamType::Int]).unwrap();
     for (id, expected) in [(50, Some("1062")), (1000, None), (1000, Some("1062"))] {
         let done = session.execute_prepared(insert, &[Param::Int(id)], &mut |_| ());
         assert_eq!(done.err().map(|e| e.code().to_owned()).as_deref(), expected);
@@ -295,9 +252,7 @@ pub(crate) fn errors_have_codes(server: &Server, session: &mut dyn Session) {
     session.execute("begin").unwrap();
     session.execute("update t set k = 0 where id = 60").unwrap();
     other.execute("set innodb_lock_wait_timeout = 1").unwrap();
-    let error = other
-        .execute("update t set k = 1 where id = 60")
-        .unwrap_err();
+    let error = other.execute("update t set k = 1 where id = 60").unwrap_err();
     assert_eq!(error.code(), "1205");
     assert_eq!(error.class(), drivers::ErrorClass::Retryable);
     session.execute("rollback").unwrap();
@@ -341,10 +296,8 @@ pub(crate) fn long_messages(session: &mut dyn Session) {
 }
 
 pub(crate) fn the_server_hangs_or_hangs_up(server: &Server) {
-    let mut session = server
-        .connector("root", "", "", Duration::from_millis(300))
-        .connect()
-        .unwrap();
+    let mut session =
+        server.connector("root", "", "", Duration::from_millis(300)).connect().unwrap();
     let error = session.execute("select sleep(5)").unwrap_err();
     assert_eq!(error.code(), "timeout");
     assert_eq!(session.execute("select 1").unwrap_err().code(), "lost");

@@ -8,7 +8,7 @@ fn allow(session: &mut dyn Session, on: bool) {
     session.execute(&sql).unwrap();
 }
 
-/// Loads `text` in parts of so many bytes.
+/// Loads `text` in parts of the given size.
 fn load(session: &mut dyn Session, text: &str, part: usize) -> Result<u64, SessionError> {
     let mut parts = text.as_bytes().chunks(part);
     session.load_rows("l", &["id", "c", "n"], &mut |out| {
@@ -56,9 +56,7 @@ pub(crate) fn every_escape(session: &mut dyn Session) {
     ]
     .map(|text| text.map(str::to_owned));
     for mode in ["", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"] {
-        session
-            .execute(&format!("set sql_mode = '{mode}'"))
-            .unwrap();
+        session.execute(&format!("set sql_mode = '{mode}'")).unwrap();
         for part in [7, 1 << 16] {
             make_table(session);
             assert_eq!(load(session, text, part).unwrap(), 9);

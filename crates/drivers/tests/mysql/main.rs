@@ -1,10 +1,7 @@
 //! The MySQL client against real servers: the MariaDB of this machine (or the server whose socket
 //! `BACKSLIDE_TEST_MYSQL_SOCKET` names), and every build that backslide has installed.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of a test fail like the test"
-)]
+#![expect(clippy::unwrap_used, reason = "the helpers of a test fail like the test")]
 
 mod basics;
 mod load;
@@ -18,7 +15,7 @@ use server::{Server, installed};
 fn the_server_of_this_machine() {
     match Server::of_this_machine() {
         Some(server) => all(&server),
-        None => eprintln!("skipped: no server"),
+        None => testkit::skipped("no server"),
     }
 }
 
@@ -26,7 +23,7 @@ fn the_server_of_this_machine() {
 fn the_servers_that_are_installed() {
     let builds = installed();
     if builds.is_empty() {
-        eprintln!("skipped: no server");
+        eprintln!("skipped: no server is installed by backslide");
     }
     for build in builds {
         eprintln!("{}", build.id());
@@ -37,9 +34,7 @@ fn the_servers_that_are_installed() {
 /// Everything, in a database of its own.
 fn all(server: &Server) {
     let mut session = server.session("");
-    session
-        .execute("drop database if exists backslide_test")
-        .unwrap();
+    session.execute("drop database if exists backslide_test").unwrap();
     session.execute("create database backslide_test").unwrap();
     // A password that is not remembered must let in over the socket.
     wire::passwords(server, &mut *session);

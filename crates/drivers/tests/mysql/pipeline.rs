@@ -26,9 +26,7 @@ fn run(
 }
 
 pub(crate) fn many_ahead(session: &mut dyn Session) {
-    let point = session
-        .prepare("select id from t where id = ?", &[ParamType::Int])
-        .unwrap();
+    let point = session.prepare("select id from t where id = ?", &[ParamType::Int]).unwrap();
     // 40 and 41 are there, 5 is not; 3,000 are more than fit into the buffers on the way.
     let numbers: Vec<i64> = (0..3000).map(|i| [40, 5, 41][i % 3]).collect();
     let (values, answers) = run(session, point, &numbers);
@@ -40,12 +38,8 @@ pub(crate) fn many_ahead(session: &mut dyn Session) {
 }
 
 pub(crate) fn an_error_in_the_middle(session: &mut dyn Session) {
-    session
-        .execute("create table a (id int primary key) engine=innodb")
-        .unwrap();
-    let insert = session
-        .prepare("insert into a values (?)", &[ParamType::Int])
-        .unwrap();
+    session.execute("create table a (id int primary key) engine=innodb").unwrap();
+    let insert = session.prepare("insert into a values (?)", &[ParamType::Int]).unwrap();
     let count = session.prepare("select count(*) from a", &[]).unwrap();
     for (ids, told) in [([1, 2, 2, 3], 2), ([4, 5, 1, 6], 2)] {
         let params = ids.map(|id| [Param::Int(id)]);
@@ -63,7 +57,7 @@ pub(crate) fn an_error_in_the_middle(session: &mut dyn Session) {
         assert!(error.to_string().contains("insert into a"), "{error}");
         assert_eq!(answers.len(), told);
     }
-    // What came after the error was executed all the same.
+    // Statements after the error were executed all the same.
     let mut rows = 0;
     session
         .execute_prepared(count, &[], &mut |row| {
@@ -75,9 +69,7 @@ pub(crate) fn an_error_in_the_middle(session: &mut dyn Session) {
 
 /// Answers that are longer than all buffers together must not stop server and client for each other.
 pub(crate) fn long_answers(session: &mut dyn Session) {
-    let long = session
-        .prepare("select ?, repeat('x', 200000)", &[ParamType::Int])
-        .unwrap();
+    let long = session.prepare("select ?, repeat('x', 200000)", &[ParamType::Int]).unwrap();
     let numbers: Vec<i64> = (0..500).collect();
     let (values, answers) = run(session, long, &numbers);
     assert_eq!(answers, [1; 500]);

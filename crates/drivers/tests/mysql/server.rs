@@ -27,12 +27,7 @@ impl Server {
     /// neither.
     pub(crate) fn of_this_machine() -> Option<Self> {
         if let Some(socket) = std::env::var_os(FOREIGN) {
-            return Some(Self {
-                socket: socket.into(),
-                port: None,
-                tls: None,
-                _own: None,
-            });
+            return Some(Self { socket: socket.into(), port: None, tls: None, _own: None });
         }
         let found = discover();
         let build = found.iter().find(|build| build.dbms == Dbms::Mariadb)?;
@@ -47,10 +42,8 @@ impl Server {
             ("max_allowed_packet", "64M"),
             ("innodb_flush_log_at_trx_commit", "0"),
         ];
-        let settings = settings.map(|(name, value)| Setting {
-            name: name.to_owned(),
-            value: Some(value.to_owned()),
-        });
+        let settings = settings
+            .map(|(name, value)| Setting { name: name.to_owned(), value: Some(value.to_owned()) });
         let spec = InstanceSpec {
             build: build.clone(),
             engine: build.dbms.default_engine(),
@@ -93,10 +86,7 @@ impl Server {
     /// Over TCP, where it listens there.
     pub(crate) fn tcp(&self, user: &str, password: &str) -> Option<ServerEndpoint> {
         let host = "127.0.0.1".to_owned();
-        let address = Address::Tcp {
-            host,
-            port: self.port?,
-        };
+        let address = Address::Tcp { host, port: self.port? };
         Some(plain(address, user, password))
     }
 
@@ -107,26 +97,18 @@ impl Server {
         database: &str,
         timeout: Duration,
     ) -> MysqlConnector {
-        MysqlConnector::new(ServerEndpoint {
-            timeout,
-            ..self.endpoint(user, password, database)
-        })
+        MysqlConnector::new(ServerEndpoint { timeout, ..self.endpoint(user, password, database) })
     }
 
     /// As root, over the socket.
     pub(crate) fn session(&self, database: &str) -> Box<dyn Session> {
-        self.connector("root", "", database, TIMEOUT)
-            .connect()
-            .unwrap()
+        self.connector("root", "", database, TIMEOUT).connect().unwrap()
     }
 }
 
 fn plain(address: Address, user: &str, password: &str) -> ServerEndpoint {
-    let login = Login {
-        user: user.to_owned(),
-        password: password.to_owned(),
-        database: String::new(),
-    };
+    let login =
+        Login { user: user.to_owned(), password: password.to_owned(), database: String::new() };
     ServerEndpoint::plain(address, login, TIMEOUT)
 }
 
@@ -134,12 +116,8 @@ fn plain(address: Address, user: &str, password: &str) -> ServerEndpoint {
 fn is_of_yassl(build: &Build) -> bool {
     let version = build.version.to_string();
     match build.dbms {
-        Dbms::Mysql => ["5.5.", "5.6.", "5.7."]
-            .iter()
-            .any(|old| version.starts_with(old)),
-        _ => ["10.1.", "10.2."]
-            .iter()
-            .any(|old| version.starts_with(old)),
+        Dbms::Mysql => ["5.5.", "5.6.", "5.7."].iter().any(|old| version.starts_with(old)),
+        _ => ["10.1.", "10.2."].iter().any(|old| version.starts_with(old)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Logins, and what lies between the protocol and the server: TLS, compression, TCP.
+//! Logins, and the layers between protocol and server: TLS, compression, TCP.
 
 use drivers::{Connector, MysqlConnector, Param, ParamType, ServerEndpoint, Session};
 
@@ -9,37 +9,23 @@ use crate::{load, pipeline};
 pub(crate) fn passwords(server: &Server, root: &mut dyn Session) {
     let native = root.info().authentication == "mysql_native_password";
     let _ = root.execute("drop user backslide@localhost");
-    root.execute("create user backslide@localhost identified by 'sécret'")
-        .unwrap();
-    root.execute("grant all on backslide_test.* to backslide@localhost")
-        .unwrap();
+    root.execute("create user backslide@localhost identified by 'sécret'").unwrap();
+    root.execute("grant all on backslide_test.* to backslide@localhost").unwrap();
     // The second login finds the password remembered by servers that do that.
     for _ in 0..2 {
-        let session = server
-            .connector("backslide", "sécret", "backslide_test", TIMEOUT)
-            .connect()
-            .unwrap();
-        assert_eq!(
-            session.info().authentication == "mysql_native_password",
-            native
-        );
+        let session =
+            server.connector("backslide", "sécret", "backslide_test", TIMEOUT).connect().unwrap();
+        assert_eq!(session.info().authentication == "mysql_native_password", native);
     }
-    for (password, database, code) in [
-        ("wrong", "", "1045"),
-        ("", "", "1045"),
-        ("sécret", "no", "104"),
-    ] {
-        let Err(error) = server
-            .connector("backslide", password, database, TIMEOUT)
-            .connect()
+    for (password, database, code) in
+        [("wrong", "", "1045"), ("", "", "1045"), ("sécret", "no", "104")]
+    {
+        let Err(error) = server.connector("backslide", password, database, TIMEOUT).connect()
         else {
             panic!("{password} {database} was let in");
         };
         assert_eq!(error.code(), "login");
-        assert!(
-            error.to_string().contains(&format!("(error {code}")),
-            "{error}"
-        );
+        assert!(error.to_string().contains(&format!("(error {code}")), "{error}");
     }
 }
 
@@ -58,11 +44,9 @@ fn status(session: &mut dyn Session, name: &str) -> String {
     value
 }
 
-/// What every kind of connection must carry.
+/// Data that every kind of connection must carry.
 fn carries_all(session: &mut dyn Session) {
-    let point = session
-        .prepare("select id, c from t where id = ?", &[ParamType::Int])
-        .unwrap();
+    let point = session.prepare("select id, c from t where id = ?", &[ParamType::Int]).unwrap();
     for id in [40, 41, 40] {
         let expected = [id.to_string(), format!("row {id}")].map(Some);
         assert_eq!(row_texts(session, point, id), expected);
@@ -75,9 +59,7 @@ fn carries_all(session: &mut dyn Session) {
         .unwrap();
     let long = "n".repeat(300);
     let params = ["2026-11-21 10:00:00", "-12.50", long.as_str()].map(Param::Text);
-    let done = session
-        .execute_prepared(insert, &params, &mut |_| ())
-        .unwrap();
+    let done = session.execute_prepared(insert, &params, &mut |_| ()).unwrap();
     assert_eq!(done.affected, 1);
     let all = session.execute("select * from t where id < 200").unwrap();
     assert_eq!(all.rows, 170);
@@ -109,10 +91,8 @@ pub(crate) fn known_columns(session: &mut dyn Session) {
 }
 
 pub(crate) fn compression(server: &Server) {
-    let mut session = open(ServerEndpoint {
-        compression: true,
-        ..server.endpoint("root", "", "backslide_test")
-    });
+    let mut session =
+        open(ServerEndpoint { compression: true, ..server.endpoint("root", "", "backslide_test") });
     assert_eq!(status(&mut *session, "Compression"), "ON");
     carries_all(&mut *session);
     let mut plain = server.session("");
@@ -159,8 +139,7 @@ pub(crate) fn tcp(server: &Server) {
     for host in ["127.0.0.1", "localhost"] {
         let user = format!("tcp@'{host}'");
         let _ = root.execute(&format!("drop user {user}"));
-        root.execute(&format!("create user {user} identified by 'sécret'"))
-            .unwrap();
+        root.execute(&format!("create user {user} identified by 'sécret'")).unwrap();
     }
     // The second login finds the password remembered by servers that do that.
     for _ in 0..2 {
@@ -168,10 +147,7 @@ pub(crate) fn tcp(server: &Server) {
         assert_eq!(session.info().tls, None);
         assert_eq!(session.execute("select 1").unwrap().rows, 1);
     }
-    let error = MysqlConnector::new(server.tcp("tcp", "wrong").unwrap())
-        .connect()
-        .err()
-        .unwrap();
+    let error = MysqlConnector::new(server.tcp("tcp", "wrong").unwrap()).connect().err().unwrap();
     assert!(error.to_string().contains("(error 1045)"), "{error}");
     for host in ["127.0.0.1", "localhost"] {
         root.execute(&format!("drop user tcp@'{host}'")).unwrap();

@@ -37,10 +37,7 @@ pub(crate) fn check(session: &mut PostgresSession) {
 
 /// Writes a value as `load_rows` wants it.
 fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\")
-        .replace('\t', "\\t")
-        .replace('\n', "\\n")
-        .replace('\r', "\\r")
+    text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r")
 }
 
 /// Loads all parts.
@@ -70,20 +67,11 @@ fn every_escape(session: &mut PostgresSession) {
     parts.push("99\t\\N\t\\N\t\\N\t\\N\n".to_owned());
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     assert_eq!(load(session, &columns, &parts).unwrap(), 15);
-    let wanted: Vec<Option<String>> = TEXTS
-        .iter()
-        .map(|text| Some((*text).to_owned()))
-        .chain([None])
-        .collect();
+    let wanted: Vec<Option<String>> =
+        TEXTS.iter().map(|text| Some((*text).to_owned())).chain([None]).collect();
+    assert_eq!(column(session, "SELECT name FROM loaded ORDER BY id"), wanted);
     assert_eq!(
-        column(session, "SELECT name FROM loaded ORDER BY id"),
-        wanted
-    );
-    assert_eq!(
-        column(
-            session,
-            "SELECT concat_ws(',', fixed, price, at) FROM loaded WHERE id = 3"
-        ),
+        column(session, "SELECT concat_ws(',', fixed, price, at) FROM loaded WHERE id = 3"),
         [Some("fix     ,-3.50,2026-11-21 10:00:00".to_owned())]
     );
     // Some columns in another order; no rows at all.
@@ -105,10 +93,7 @@ fn errors(session: &mut PostgresSession) {
         let error = load(session, columns, parts).unwrap_err();
         assert_eq!(error.code(), code, "{error}");
         assert!(error.to_string().contains("COPY loaded ("), "{error}");
-        assert_eq!(
-            column(session, "SELECT count(*) FROM loaded"),
-            [Some("0".to_owned())]
-        );
+        assert_eq!(column(session, "SELECT count(*) FROM loaded"), [Some("0".to_owned())]);
     }
     let missing = session.load_rows("nowhere", &["id"], &mut |_| panic!("no rows are wanted"));
     assert_eq!(missing.unwrap_err().code(), "42P01");

@@ -3,7 +3,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::print_stderr,
     reason = "the helpers of a test fail like the test, and say why it was skipped"
 )]
 
@@ -25,9 +24,7 @@ const PATIENT: Duration = Duration::from_secs(30);
 /// The first column of all rows, as text.
 fn column(session: &mut dyn Session, sql: &str) -> Vec<Option<String>> {
     let mut values = Vec::new();
-    session
-        .query(sql, &mut |row| values.push(row.value(0).to_text()))
-        .unwrap();
+    session.query(sql, &mut |row| values.push(row.value(0).to_text())).unwrap();
     values
 }
 
@@ -39,7 +36,7 @@ fn changed(affected: u64) -> Done {
 fn the_whole_session() {
     let installations = server::installations();
     if installations.is_empty() {
-        eprintln!("skipped: no server");
+        testkit::skipped("no server");
     }
     for (index, installation) in installations.iter().enumerate() {
         let Some(server) = Server::start(installation, index) else {
@@ -54,10 +51,7 @@ fn the_session_of(server: &Server) {
     logins(server);
     let mut session = server.session();
     let backend = session.info().backend.unwrap().to_string();
-    assert_eq!(
-        column(&mut session, "SELECT pg_backend_pid()"),
-        [Some(backend)]
-    );
+    assert_eq!(column(&mut session, "SELECT pg_backend_pid()"), [Some(backend)]);
     assert_eq!(
         column(&mut session, "SHOW server_version"),
         [Some(session.info().server_version.clone())]
@@ -91,12 +85,8 @@ fn logins(server: &Server) {
     }
     let mut users = vec![("clear", "plain", "password"), ("md5", "hash'd", "md5")];
     if server.has_scram() {
-        admin
-            .execute("SET password_encryption = 'scram-sha-256'")
-            .unwrap();
-        admin
-            .execute("CREATE ROLE scram LOGIN PASSWORD 'sécret'")
-            .unwrap();
+        admin.execute("SET password_encryption = 'scram-sha-256'").unwrap();
+        admin.execute("CREATE ROLE scram LOGIN PASSWORD 'sécret'").unwrap();
         users.push(("scram", "sécret", "scram-sha-256"));
         // Servers since 14 keep proofs for SCRAM if they are not told otherwise.
         admin.execute("SET password_encryption = 'md5'").unwrap();
@@ -105,14 +95,8 @@ fn logins(server: &Server) {
     for (user, password, method) in users {
         let mut session = server.connector(user, password, PATIENT).session().unwrap();
         assert_eq!(session.info().authentication, method);
-        assert_eq!(
-            column(&mut session, "SELECT current_user"),
-            [Some(user.to_owned())]
-        );
-        let wrong = server
-            .connector(user, "wrong", PATIENT)
-            .session()
-            .unwrap_err();
+        assert_eq!(column(&mut session, "SELECT current_user"), [Some(user.to_owned())]);
+        let wrong = server.connector(user, "wrong", PATIENT).session().unwrap_err();
         assert!(wrong.to_string().contains("28P01"), "{wrong}");
         let none = server.connector(user, "", PATIENT).session().unwrap_err();
         assert!(none.to_string().contains("none is given"), "{none}");
@@ -133,59 +117,27 @@ fn text_statements(session: &mut dyn Session) {
         .unwrap();
     }
     assert_eq!(session.execute(&insert).unwrap(), changed(50));
-    assert_eq!(
-        column(session, "SELECT sum(id) FROM t"),
-        [Some("1275".to_owned())]
-    );
-    assert_eq!(
-        session.execute("DELETE FROM t WHERE id > 48").unwrap(),
-        changed(2)
-    );
-    assert_eq!(
-        session
-            .execute("UPDATE t SET small = 7 WHERE id < 4")
-            .unwrap(),
-        changed(3)
-    );
-    assert_eq!(
-        session
-            .execute("CREATE TABLE copy AS SELECT * FROM t")
-            .unwrap(),
-        changed(48)
-    );
+    assert_eq!(column(session, "SELECT sum(id) FROM t"), [Some("1275".to_owned())]);
+    assert_eq!(session.execute("DELETE FROM t WHERE id > 48").unwrap(), changed(2));
+    assert_eq!(session.execute("UPDATE t SET small = 7 WHERE id < 4").unwrap(), changed(3));
+    assert_eq!(session.execute("CREATE TABLE copy AS SELECT * FROM t").unwrap(), changed(48));
     assert_eq!(session.execute("").unwrap(), Done::default());
     // NULL, and the text form of every type.
     let mut row_of = None;
     session
-        .query(
-            "SELECT NULL, big, at, flag FROM t WHERE id = 2",
-            &mut |row| {
-                let texts: Vec<_> = (0..row.len()).map(|i| row.value(i).to_text()).collect();
-                row_of = Some(texts);
-            },
-        )
+        .query("SELECT NULL, big, at, flag FROM t WHERE id = 2", &mut |row| {
+            let texts: Vec<_> = (0..row.len()).map(|i| row.value(i).to_text()).collect();
+            row_of = Some(texts);
+        })
         .unwrap();
-    let wanted = [
-        None,
-        Some("2000000000"),
-        Some("2026-11-21 10:00:02"),
-        Some("t"),
-    ];
+    let wanted = [None, Some("2000000000"), Some("2026-11-21 10:00:02"), Some("t")];
     assert_eq!(row_of.unwrap(), wanted.map(|text| text.map(str::to_owned)));
 }
 
 fn prepared_insert(session: &mut dyn Session) {
-    let types = [
-        ParamType::Int,
-        ParamType::Int,
-        ParamType::DateTime,
-        ParamType::Text,
-    ];
+    let types = [ParamType::Int, ParamType::Int, ParamType::DateTime, ParamType::Text];
     let insert = session
-        .prepare(
-            "INSERT INTO t (id, big, at, name) VALUES ($1, $2, $3, $4)",
-            &types,
-        )
+        .prepare("INSERT INTO t (id, big, at, name) VALUES ($1, $2, $3, $4)", &types)
         .unwrap();
     for id in 101..=300 {
         let params = [
@@ -194,52 +146,23 @@ fn prepared_insert(session: &mut dyn Session) {
             Param::Text("2026-11-21 10:00:00"),
             Param::Text("naïve 'quoted'"),
         ];
-        let done = session
-            .execute_prepared(insert, &params, &mut |_| ())
-            .unwrap();
+        let done = session.execute_prepared(insert, &params, &mut |_| ()).unwrap();
         assert_eq!(done, changed(1));
     }
     // A server's error in the extended protocol leaves session and statement usable.
-    let duplicate = [
-        Param::Int(101),
-        Param::Int(0),
-        Param::Text("2026-11-21 10:00:00"),
-        Param::Text(""),
-    ];
-    let error = session
-        .execute_prepared(insert, &duplicate, &mut |_| ())
-        .unwrap_err();
+    let duplicate =
+        [Param::Int(101), Param::Int(0), Param::Text("2026-11-21 10:00:00"), Param::Text("")];
+    let error = session.execute_prepared(insert, &duplicate, &mut |_| ()).unwrap_err();
     assert_eq!(error.code(), "23505");
-    assert!(
-        error
-            .to_string()
-            .contains("(detail: Key (id)=(101) already exists.)"),
-        "{error}"
-    );
-    let no_time = [
-        Param::Int(999),
-        Param::Int(0),
-        Param::Text("never"),
-        Param::Text(""),
-    ];
-    let error = session
-        .execute_prepared(insert, &no_time, &mut |_| ())
-        .unwrap_err();
+    assert!(error.to_string().contains("(detail: Key (id)=(101) already exists.)"), "{error}");
+    let no_time = [Param::Int(999), Param::Int(0), Param::Text("never"), Param::Text("")];
+    let error = session.execute_prepared(insert, &no_time, &mut |_| ()).unwrap_err();
     assert_eq!(error.code(), "22007");
-    let zero_byte = [
-        Param::Int(999),
-        Param::Int(0),
-        Param::Text("2026-11-21 10:00:00"),
-        Param::Text("a\0b"),
-    ];
-    let error = session
-        .execute_prepared(insert, &zero_byte, &mut |_| ())
-        .unwrap_err();
+    let zero_byte =
+        [Param::Int(999), Param::Int(0), Param::Text("2026-11-21 10:00:00"), Param::Text("a\0b")];
+    let error = session.execute_prepared(insert, &zero_byte, &mut |_| ()).unwrap_err();
     assert_eq!(error.code(), "22021");
-    assert_eq!(
-        column(session, "SELECT count(*) FROM t WHERE id > 100"),
-        [Some("200".to_owned())]
-    );
+    assert_eq!(column(session, "SELECT count(*) FROM t WHERE id > 100"), [Some("200".to_owned())]);
 }
 
 fn prepared_types(session: &mut dyn Session) {
@@ -266,16 +189,7 @@ fn prepared_types(session: &mut dyn Session) {
             assert_eq!(values, wanted);
         })
         .unwrap();
-    assert_eq!(
-        (seen, done),
-        (
-            1,
-            Done {
-                rows: 1,
-                affected: 0
-            }
-        )
-    );
+    assert_eq!((seen, done), (1, Done { rows: 1, affected: 0 }));
     // Columns that the prepared insert left out are NULL.
     let done = session
         .execute_prepared(select, &[Param::Int(101)], &mut |row| {
@@ -287,9 +201,7 @@ fn prepared_types(session: &mut dyn Session) {
         })
         .unwrap();
     assert_eq!(done.rows, 1);
-    let none = session
-        .execute_prepared(select, &[Param::Int(-1)], &mut |_| ())
-        .unwrap();
+    let none = session.execute_prepared(select, &[Param::Int(-1)], &mut |_| ()).unwrap();
     assert_eq!(none, Done::default());
 }
 
@@ -312,22 +224,14 @@ fn ranges(session: &mut dyn Session) {
     // More than the first read buffer holds, in one row and in many.
     let wide = column(session, "SELECT repeat('x', 1000000)");
     assert_eq!(wide[0].as_ref().unwrap().len(), 1_000_000);
-    assert_eq!(
-        session
-            .execute("SELECT generate_series(1, 20000)")
-            .unwrap()
-            .rows,
-        20_000
-    );
+    assert_eq!(session.execute("SELECT generate_series(1, 20000)").unwrap().rows, 20_000);
 }
 
 fn errors(session: &mut dyn Session) {
     let bad = session.execute("SELEKT 1").unwrap_err();
     assert_eq!(bad.code(), "42601");
     assert!(bad.to_string().contains("(in `SELEKT 1`)"), "{bad}");
-    let duplicate = session
-        .execute("INSERT INTO t (id) VALUES (1)")
-        .unwrap_err();
+    let duplicate = session.execute("INSERT INTO t (id) VALUES (1)").unwrap_err();
     assert_eq!(duplicate.code(), "23505");
     let unknown = session.prepare("SELECT nothing FROM t", &[]).unwrap_err();
     assert_eq!(unknown.code(), "42703");
@@ -335,9 +239,7 @@ fn errors(session: &mut dyn Session) {
     assert_eq!(count.code(), "08P01");
     let nul = session.execute("SELECT 1\0").unwrap_err();
     assert_eq!(nul.code(), "08P01");
-    let excerpt = session
-        .execute(&format!("SELEKT {}", "x".repeat(500)))
-        .unwrap_err();
+    let excerpt = session.execute(&format!("SELEKT {}", "x".repeat(500))).unwrap_err();
     assert!(
         matches!(&excerpt, SessionError::Server { statement, .. } if statement.len() == 120),
         "{excerpt}"
@@ -351,14 +253,9 @@ fn copies(session: &mut dyn Session) {
     assert!(copy_in.to_string().contains("use INSERT"), "{copy_in}");
     let copy_out = session.execute("COPY t TO STDOUT").unwrap_err();
     assert_eq!(copy_out.code(), "0A000");
-    for (sql, code) in [
-        ("COPY t (id) FROM STDIN", "57014"),
-        ("COPY t TO STDOUT", "0A000"),
-    ] {
+    for (sql, code) in [("COPY t (id) FROM STDIN", "57014"), ("COPY t TO STDOUT", "0A000")] {
         let copy = session.prepare(sql, &[]).unwrap();
-        let error = session
-            .execute_prepared(copy, &[], &mut |_| ())
-            .unwrap_err();
+        let error = session.execute_prepared(copy, &[], &mut |_| ()).unwrap_err();
         assert_eq!(error.code(), code, "{error}");
     }
     assert_eq!(column(session, "SELECT 1"), [Some("1".to_owned())]);
@@ -371,10 +268,7 @@ fn a_wait_for_a_lock_is_retryable(server: &Server) {
     holder.execute("LOCK TABLE t").unwrap();
     other.execute("SET lock_timeout = '50ms'").unwrap();
     let locked = other.execute("SELECT count(*) FROM t").unwrap_err();
-    assert_eq!(
-        (locked.code(), locked.class()),
-        ("55P03", ErrorClass::Retryable)
-    );
+    assert_eq!((locked.code(), locked.class()), ("55P03", ErrorClass::Retryable));
     holder.execute("ROLLBACK").unwrap();
 }
 
@@ -393,9 +287,7 @@ fn goodbyes(server: &Server) {
     let mut watcher = server.session();
     let mut victim = server.session();
     let backend = victim.info().backend.unwrap();
-    watcher
-        .execute(&format!("SELECT pg_terminate_backend({backend})"))
-        .unwrap();
+    watcher.execute(&format!("SELECT pg_terminate_backend({backend})")).unwrap();
     let lost = victim.execute("SELECT 1").unwrap_err();
     assert_eq!(lost.code(), "lost", "{lost}");
 

@@ -13,16 +13,12 @@ struct Statements {
 
 pub(crate) fn check(session: &mut PostgresSession) {
     session.execute("DROP TABLE IF EXISTS batch").unwrap();
-    session
-        .execute("CREATE TABLE batch (id int PRIMARY KEY, name text)")
-        .unwrap();
+    session.execute("CREATE TABLE batch (id int PRIMARY KEY, name text)").unwrap();
     let types = [ParamType::Int, ParamType::Text];
     let statements = Statements {
         begin: session.prepare("BEGIN", &[]).unwrap(),
         commit: session.prepare("COMMIT", &[]).unwrap(),
-        insert: session
-            .prepare("INSERT INTO batch VALUES ($1, $2)", &types)
-            .unwrap(),
+        insert: session.prepare("INSERT INTO batch VALUES ($1, $2)", &types).unwrap(),
         range: session
             .prepare(
                 "SELECT id, name FROM batch WHERE id BETWEEN $1 AND $2 ORDER BY id",
@@ -59,17 +55,8 @@ fn a_transaction(session: &mut PostgresSession, statements: &Statements) {
             &mut |index, done| ends.push((index, done.rows, done.affected)),
         )
         .unwrap();
-    assert_eq!(
-        rows,
-        [
-            (3, Some(1), Some("one".to_owned())),
-            (3, Some(2), Some("two".to_owned()))
-        ]
-    );
-    assert_eq!(
-        ends,
-        [(0, 0, 0), (1, 0, 1), (2, 0, 1), (3, 2, 0), (4, 0, 0)]
-    );
+    assert_eq!(rows, [(3, Some(1), Some("one".to_owned())), (3, Some(2), Some("two".to_owned()))]);
+    assert_eq!(ends, [(0, 0, 0), (1, 0, 1), (2, 0, 1), (3, 2, 0), (4, 0, 0)]);
     assert_eq!(count(session).as_deref(), Some("2"));
 }
 
@@ -97,10 +84,7 @@ fn an_error_in_the_middle(session: &mut PostgresSession, statements: &Statements
     ];
     let (ended, error) = fails(session, &batch);
     assert_eq!((ended, error.code()), (2, "23505"));
-    assert!(
-        error.to_string().contains("(in `INSERT INTO batch"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("(in `INSERT INTO batch"), "{error}");
     assert_eq!(count(session).as_deref(), Some("2"));
     session.execute("BEGIN").unwrap();
     session.execute("ROLLBACK").unwrap();
@@ -121,18 +105,12 @@ fn an_error_outside_of_a_transaction(session: &mut PostgresSession, statements: 
 fn many_statements(session: &mut PostgresSession, statements: &Statements) {
     const ROWS: i64 = 3_000;
     let text = "x".repeat(100);
-    let params: Vec<[Param<'_>; 2]> = (0..ROWS)
-        .map(|id| [Param::Int(100 + id), Param::Text(&text)])
-        .collect();
-    let mut batch: Vec<(StatementId, &[Param<'_>])> = params
-        .iter()
-        .map(|params| (statements.insert, params.as_slice()))
-        .collect();
+    let params: Vec<[Param<'_>; 2]> =
+        (0..ROWS).map(|id| [Param::Int(100 + id), Param::Text(&text)]).collect();
+    let mut batch: Vec<(StatementId, &[Param<'_>])> =
+        params.iter().map(|params| (statements.insert, params.as_slice())).collect();
     let range = [Param::Int(100), Param::Int(199)];
-    batch.extend(std::iter::repeat_n(
-        (statements.range, range.as_slice()),
-        2_000,
-    ));
+    batch.extend(std::iter::repeat_n((statements.range, range.as_slice()), 2_000));
     let (mut rows, mut ended) = (0, 0);
     session
         .execute_pipelined(&batch, &mut |_, _| rows += 1, &mut |index, _| {

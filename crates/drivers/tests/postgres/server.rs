@@ -56,10 +56,7 @@ impl Installation {
 
 fn installation(bin: PathBuf) -> Option<Installation> {
     bin.join("initdb").exists().then_some(())?;
-    let output = Command::new(bin.join("postgres"))
-        .arg("--version")
-        .output()
-        .ok()?;
+    let output = Command::new(bin.join("postgres")).arg("--version").output().ok()?;
     // `postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)`
     let said = String::from_utf8(output.stdout).ok()?;
     let version = said.split_whitespace().nth(2)?.to_owned();
@@ -80,11 +77,8 @@ impl Server {
     /// Starts a server; `None` when this machine does not let it. Its certificate is of one kind for
     /// an even index and of another for an odd one.
     pub(crate) fn start(installation: &Installation, index: usize) -> Option<Self> {
-        if !unprivileged("true")
-            .output()
-            .is_ok_and(|run| run.status.success())
-        {
-            eprintln!("skipped: no server (it refuses root, and no user namespace can be had)");
+        if !unprivileged("true").output().is_ok_and(|run| run.status.success()) {
+            testkit::skipped("no server (it refuses root, and no user namespace can be had)");
             return None;
         }
         let dir = tempfile::tempdir().unwrap();
@@ -99,11 +93,7 @@ impl Server {
             .status()
             .unwrap();
         assert!(initialised.success(), "{}", read_log(dir.path()));
-        std::fs::write(
-            data.join("pg_hba.conf"),
-            who_may_log_in(&installation.version),
-        )
-        .unwrap();
+        std::fs::write(data.join("pg_hba.conf"), who_may_log_in(&installation.version)).unwrap();
         let has_tls = make_certificate(&data, index);
         let port = free_port();
         let process = unprivileged(installation.bin.join("postgres"))
@@ -119,13 +109,7 @@ impl Server {
             .stderr(log())
             .spawn()
             .unwrap();
-        let server = Self {
-            version: installation.version.clone(),
-            has_tls,
-            dir,
-            port,
-            process,
-        };
+        let server = Self { version: installation.version.clone(), has_tls, dir, port, process };
         server.wait_until_ready();
         Some(server)
     }
@@ -153,10 +137,7 @@ impl Server {
 
     /// On TCP, encrypted or not.
     pub(crate) fn tcp(&self, user: &str, password: &str, tls: bool) -> PostgresConnector {
-        let address = Address::Tcp {
-            host: "127.0.0.1".to_owned(),
-            port: self.port,
-        };
+        let address = Address::Tcp { host: "127.0.0.1".to_owned(), port: self.port };
         PostgresConnector::new(ServerEndpoint {
             tls,
             ..ServerEndpoint::plain(address, login(user, password), PATIENT)
@@ -172,9 +153,7 @@ impl Server {
         let socket = self.dir.path().join(format!(".s.PGSQL.{}", self.port));
         let server = ServerEndpoint::plain(Address::Socket(socket), login("postgres", ""), PATIENT);
         let describe = true;
-        PostgresConnector::new(ServerEndpoint { describe, ..server })
-            .session()
-            .unwrap()
+        PostgresConnector::new(ServerEndpoint { describe, ..server }).session().unwrap()
     }
 
     /// The first number of the version.
@@ -206,11 +185,7 @@ impl Drop for Server {
 }
 
 fn login(user: &str, password: &str) -> Login {
-    Login {
-        user: user.to_owned(),
-        password: password.to_owned(),
-        database: "postgres".to_owned(),
-    }
+    Login { user: user.to_owned(), password: password.to_owned(), database: "postgres".to_owned() }
 }
 
 /// The first number of `18.6` or `19beta1`.
@@ -237,25 +212,11 @@ fn make_certificate(data: &Path, index: usize) -> bool {
     let kind: &[&str] = if index.is_multiple_of(2) {
         &["-newkey", "rsa:2048", "-sha256"]
     } else {
-        &[
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:secp384r1",
-            "-sha384",
-        ]
+        &["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:secp384r1", "-sha384"]
     };
     let (key, certificate) = (data.join("server.key"), data.join("server.crt"));
     let made = Command::new("openssl")
-        .args([
-            "req",
-            "-x509",
-            "-nodes",
-            "-days",
-            "2",
-            "-subj",
-            "/CN=localhost",
-        ])
+        .args(["req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=localhost"])
         .args(kind)
         .arg("-keyout")
         .arg(&key)
@@ -263,7 +224,7 @@ fn make_certificate(data: &Path, index: usize) -> bool {
         .arg(&certificate)
         .output();
     if !made.is_ok_and(|run| run.status.success()) {
-        eprintln!("skipped: no TLS (no program openssl)");
+        testkit::skipped("no TLS (no program openssl)");
         return false;
     }
     // The server takes no key that others may read.
@@ -286,9 +247,7 @@ fn unprivileged(program: impl AsRef<OsStr>) -> Command {
         return Command::new(program);
     }
     let mut command = Command::new("unshare");
-    command
-        .args(["--user", "--map-user=1000", "--map-group=1000"])
-        .arg(program);
+    command.args(["--user", "--map-user=1000", "--map-group=1000"]).arg(program);
     command
 }
 

@@ -28,10 +28,9 @@ fn an_encrypted_session(session: &mut PostgresSession) {
     let tls = session.info().tls.clone().unwrap();
     let mut seen = None;
     session
-        .query(
-            "SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid()",
-            &mut |row| seen = row.value(0).to_text().zip(row.value(1).to_text()),
-        )
+        .query("SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid()", &mut |row| {
+            seen = row.value(0).to_text().zip(row.value(1).to_text());
+        })
         .unwrap();
     let (version, cipher) = seen.unwrap();
     let (our_version, our_cipher) = tls.split_once(' ').unwrap();
@@ -67,9 +66,7 @@ fn bound_logins(server: &Server) {
 
 fn a_server_without_tls(server: &Server, admin: &mut PostgresSession) {
     let turn = |admin: &mut PostgresSession, word: &str| {
-        admin
-            .execute(&format!("ALTER SYSTEM SET ssl = {word}"))
-            .unwrap();
+        admin.execute(&format!("ALTER SYSTEM SET ssl = {word}")).unwrap();
         admin.execute("SELECT pg_reload_conf()").unwrap();
         let start = std::time::Instant::now();
         while column(admin, "SHOW ssl") != [Some(word.to_owned())] {

@@ -13,12 +13,8 @@ pub(crate) fn check(session: &mut PostgresSession) {
              zoned timestamptz, day date)",
         )
         .unwrap();
-    for index in [
-        "small", "big", "fixed", "name", "long", "price", "at", "zoned", "day",
-    ] {
-        session
-            .execute(&format!("CREATE INDEX ON typed ({index})"))
-            .unwrap();
+    for index in ["small", "big", "fixed", "name", "long", "price", "at", "zoned", "day"] {
+        session.execute(&format!("CREATE INDEX ON typed ({index})")).unwrap();
     }
     inserts(session);
     session.execute("ANALYZE typed").unwrap();
@@ -35,9 +31,7 @@ fn inserts(session: &mut PostgresSession) {
     let insert = session
         .prepare(
             "INSERT INTO typed VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-            &[
-                Int, Int, Int, Text, Text, Text, Decimal, Decimal, DateTime, DateTime, DateTime,
-            ],
+            &[Int, Int, Int, Text, Text, Text, Decimal, Decimal, DateTime, DateTime, DateTime],
         )
         .unwrap();
     for id in 1..=20 {
@@ -57,9 +51,7 @@ fn inserts(session: &mut PostgresSession) {
             Param::Text(&at),
             Param::Text(&at),
         ];
-        let done = session
-            .execute_prepared(insert, &params, &mut |_| ())
-            .unwrap();
+        let done = session.execute_prepared(insert, &params, &mut |_| ()).unwrap();
         assert_eq!(done.affected, 1);
     }
     assert_eq!(
@@ -101,10 +93,7 @@ fn comparisons(session: &mut PostgresSession) {
         let found = ids(session, &sql, declared, param);
         assert_eq!(found, ["7"], "{condition}, {declared:?}");
         let plan = ids(session, &format!("EXPLAIN {sql}"), declared, param).concat();
-        assert!(
-            plan.contains("Index Cond"),
-            "{condition}, {declared:?}: {plan}"
-        );
+        assert!(plan.contains("Index Cond"), "{condition}, {declared:?}: {plan}");
     }
     // Every row is of the same day.
     let sql = "SELECT count(*) FROM typed WHERE day = $1";
@@ -112,7 +101,7 @@ fn comparisons(session: &mut PostgresSession) {
     assert_eq!(ids(session, sql, ParamType::DateTime, midnight), ["20"]);
 }
 
-/// The first column of what a statement with one parameter returns.
+/// The first column returned by a statement with one parameter.
 fn ids(
     session: &mut PostgresSession,
     sql: &str,
@@ -132,57 +121,33 @@ fn ids(
 fn arithmetic(session: &mut PostgresSession) {
     let types = [ParamType::Int, ParamType::Decimal, ParamType::Int];
     let update = session
-        .prepare(
-            "UPDATE typed SET small = small + $1, price = price + $2 WHERE id = $3",
-            &types,
-        )
+        .prepare("UPDATE typed SET small = small + $1, price = price + $2 WHERE id = $3", &types)
         .unwrap();
     let params = [Param::Int(1), Param::Text("0.25"), Param::Int(7)];
-    let done = session
-        .execute_prepared(update, &params, &mut |_| ())
-        .unwrap();
+    let done = session.execute_prepared(update, &params, &mut |_| ()).unwrap();
     assert_eq!(done.affected, 1);
     assert_eq!(
-        column(
-            session,
-            "SELECT small || ' ' || price FROM typed WHERE id = 7"
-        ),
+        column(session, "SELECT small || ' ' || price FROM typed WHERE id = 7"),
         [Some("8 -7.25".to_owned())]
     );
     let limit = "SELECT id FROM typed ORDER BY id LIMIT $1";
-    assert_eq!(
-        ids(session, limit, ParamType::Int, Param::Int(2)),
-        ["1", "2"]
-    );
+    assert_eq!(ids(session, limit, ParamType::Int, Param::Int(2)), ["1", "2"]);
 }
 
 fn refusals(session: &mut PostgresSession) {
     let types = [ParamType::Int, ParamType::Decimal];
-    let update = session
-        .prepare("UPDATE typed SET price = $2 WHERE id = $1", &types)
-        .unwrap();
-    for (id, price, code) in [
-        (7, "123456789.00", "22003"),
-        (7, "many", "22P02"),
-        (7, "", "22P02"),
-    ] {
+    let update = session.prepare("UPDATE typed SET price = $2 WHERE id = $1", &types).unwrap();
+    for (id, price, code) in [(7, "123456789.00", "22003"), (7, "many", "22P02"), (7, "", "22P02")]
+    {
         let params = [Param::Int(id), Param::Text(price)];
-        let error = session
-            .execute_prepared(update, &params, &mut |_| ())
-            .unwrap_err();
+        let error = session.execute_prepared(update, &params, &mut |_| ()).unwrap_err();
         assert_eq!(error.code(), code, "{error}");
     }
-    let insert = session
-        .prepare("INSERT INTO typed (id) VALUES ($1)", &[ParamType::Int])
-        .unwrap();
+    let insert = session.prepare("INSERT INTO typed (id) VALUES ($1)", &[ParamType::Int]).unwrap();
     let too_big = session.execute_prepared(insert, &[Param::Int(1 << 40)], &mut |_| ());
     assert_eq!(too_big.unwrap_err().code(), "22003");
-    let long = session
-        .prepare(
-            "UPDATE typed SET fixed = $1 WHERE id = 1",
-            &[ParamType::Text],
-        )
-        .unwrap();
+    let long =
+        session.prepare("UPDATE typed SET fixed = $1 WHERE id = 1", &[ParamType::Text]).unwrap();
     let too_long = session.execute_prepared(long, &[Param::Text("more than twelve")], &mut |_| ());
     assert_eq!(too_long.unwrap_err().code(), "22001");
 }

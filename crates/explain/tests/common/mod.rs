@@ -5,16 +5,13 @@
 
 #![allow(clippy::unwrap_used, reason = "the fixtures are whole")]
 #![allow(dead_code, reason = "each test file uses a part of it")]
-#![allow(unreachable_pub, missing_docs, reason = "a module of tests")]
-#![allow(
-    clippy::allow_attributes,
-    reason = "not every user of this module leaves parts unused"
-)]
+#![allow(unreachable_pub, reason = "a module of tests")]
+#![allow(clippy::allow_attributes, reason = "not every user of this module leaves parts unused")]
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use explain::{Facts, Line, Reading};
+use explain::{Facts, Reading, TextLine};
 use model::{Dbms, Dialect, Setting, Version};
 use plan::VariableRules;
 
@@ -41,10 +38,7 @@ pub fn defaults(dbms: Dbms, version: &str) -> Facts {
             }
         }
         if value != "∅" {
-            let reading = Reading {
-                value: value.to_owned(),
-                source: None,
-            };
+            let reading = Reading { value: value.to_owned(), source: None };
             variables.insert(cells[0].to_owned(), reading);
         }
     }
@@ -67,9 +61,7 @@ pub fn all() -> Vec<Facts> {
         .iter()
         .flat_map(|(dbms, text)| {
             let head = text.lines().next().unwrap();
-            head.split('\t')
-                .skip(1)
-                .map(|version| defaults(*dbms, version))
+            head.split('\t').skip(1).map(|version| defaults(*dbms, version))
         })
         .collect()
 }
@@ -77,10 +69,7 @@ pub fn all() -> Vec<Facts> {
 /// The same server with a config that sets `settings`, and with the values that it then has.
 pub fn with(mut facts: Facts, settings: &[(&str, &str)]) -> Facts {
     for (name, value) in settings {
-        facts.settings.push(Setting {
-            name: (*name).to_owned(),
-            value: Some((*value).to_owned()),
-        });
+        facts.settings.push(Setting { name: (*name).to_owned(), value: Some((*value).to_owned()) });
         put(&mut facts, name, value);
     }
     facts
@@ -88,10 +77,7 @@ pub fn with(mut facts: Facts, settings: &[(&str, &str)]) -> Facts {
 
 /// A variable with another value.
 pub fn put(facts: &mut Facts, name: &str, value: &str) {
-    let reading = Reading {
-        value: value.to_owned(),
-        source: None,
-    };
+    let reading = Reading { value: value.to_owned(), source: None };
     facts.variables.insert(name.to_owned(), reading);
 }
 
@@ -99,9 +85,9 @@ pub fn put(facts: &mut Facts, name: &str, value: &str) {
 pub fn rules(dbms: Dbms) -> &'static VariableRules {
     static RULES: LazyLock<[VariableRules; 3]> = LazyLock::new(|| {
         [
-            include_str!("../../../../catalog/variables/mysql.toml"),
-            include_str!("../../../../catalog/variables/postgres.toml"),
-            include_str!("../../../../catalog/variables/sqlite.toml"),
+            include_str!("../../../../catalog/dbms/mysql/variables.toml"),
+            include_str!("../../../../catalog/dbms/postgres/variables.toml"),
+            include_str!("../../../../catalog/dbms/sqlite/variables.toml"),
         ]
         .map(|text| VariableRules::parse(text, "catalog").unwrap())
     });
@@ -119,8 +105,8 @@ pub fn text(a: &Facts, b: &Facts, width: usize, all: bool) -> String {
     let warnings = explain::unequal(&[(rules, a), (rules, b)]);
     let lines = explain::text(&explanation, &warnings, width, all);
     let lines = lines.into_iter().map(|line| match line {
-        Line::Heading(line) => format!("#{line}"),
-        Line::Text(line) => format!(" {line}"),
+        TextLine::Heading(line) => format!("#{line}"),
+        TextLine::Text(line) => format!(" {line}"),
     });
     let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n")

@@ -9,22 +9,10 @@ use crate::ExportError;
 
 const VERDICT: &str = "backslide_comparison_verdict";
 
-/// The words of all verdicts.
-const STATES: [&str; 5] = [
-    "regressed",
-    "improved",
-    "unchanged",
-    "inconclusive",
-    "incomparable",
-];
+const STATES: [&str; 5] = ["regressed", "improved", "unchanged", "inconclusive", "incomparable"];
 
-/// A number of a comparison: its family, unit, what it says, and the number.
-type Number = (
-    &'static str,
-    &'static str,
-    &'static str,
-    fn(&Comparison) -> Option<f64>,
-);
+/// A number of a comparison: its family, unit, help text, and the number.
+type Number = (&'static str, &'static str, &'static str, fn(&Comparison) -> Option<f64>);
 
 const NUMBERS: [Number; 5] = [
     (
@@ -45,21 +33,14 @@ const NUMBERS: [Number; 5] = [
         "upper end of the 95 % interval of the ratio",
         |comparison| comparison.high,
     ),
-    (
-        "backslide_comparison_rounds",
-        "rounds",
-        "complete rounds behind the ratio",
-        |comparison| Some(f64::from(comparison.rounds)),
-    ),
-    (
-        "backslide_comparison_q_value",
-        "",
-        "p-value adjusted for false discoveries",
-        |comparison| comparison.q_value,
-    ),
+    ("backslide_comparison_rounds", "rounds", "complete rounds behind the ratio", |comparison| {
+        Some(f64::from(comparison.rounds))
+    }),
+    ("backslide_comparison_q_value", "", "p-value adjusted for false discoveries", |comparison| {
+        comparison.q_value
+    }),
 ];
 
-/// Writes the whole text.
 pub fn comparisons(
     run: &RunId,
     comparisons: &[Comparison],

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use model::{Nanos, RunId, StepHistogram, StepPlace};
+use model::{Clock, Nanos, RunId, StepHistogram, StepPlace};
 
 use super::{at, end, head, labels, number};
-use crate::{Clock, ExportError};
+use crate::ExportError;
 
 /// Upper ends of the buckets, in nanoseconds: those of the published response-time tables, and two below.
 const BUCKETS: [u64; 11] = [
@@ -29,24 +29,17 @@ pub struct Histograms<'a, W: Write> {
 }
 
 impl<'a, W: Write> Histograms<'a, W> {
-    /// None yet.
     pub const fn begin(run: &'a RunId, out: W) -> Self {
         Self { run, out }
     }
 
-    /// What stands above the histograms of this clock.
+    /// The metadata above the histograms of this clock.
     pub fn family(&mut self, clock: Clock) -> Result<(), ExportError> {
         let help = match clock {
             Clock::Service => "from sending to the complete reply",
             Clock::Response => "from the intended start to the complete reply",
         };
-        Ok(head(
-            &mut self.out,
-            name(clock),
-            "histogram",
-            "seconds",
-            help,
-        )?)
+        Ok(head(&mut self.out, name(clock), "histogram", "seconds", help)?)
     }
 
     /// One histogram of the clock whose family was begun last. `time` is when its trial started, in
@@ -71,23 +64,17 @@ impl<'a, W: Write> Histograms<'a, W> {
         for bucket in BUCKETS {
             let count = latency.at_most(Nanos(bucket));
             let bound = bound(Nanos(bucket));
-            writeln!(
-                self.out,
-                "{name}_bucket{{{labels},le=\"{bound}\"}} {count}{time}"
-            )?;
+            writeln!(self.out, "{name}_bucket{{{labels},le=\"{bound}\"}} {count}{time}")?;
         }
         let count = latency.count();
         let sum = latency.mean().unwrap_or_default().as_secs_f64() * count as f64;
-        writeln!(
-            self.out,
-            "{name}_bucket{{{labels},le=\"+Inf\"}} {count}{time}"
-        )?;
+        writeln!(self.out, "{name}_bucket{{{labels},le=\"+Inf\"}} {count}{time}")?;
         writeln!(self.out, "{name}_count{{{labels}}} {count}{time}")?;
         writeln!(self.out, "{name}_sum{{{labels}}} {}{time}", number(sum))?;
         Ok(())
     }
 
-    /// What is still to be written.
+    /// Output not yet written.
     pub fn finish(mut self) -> Result<(), ExportError> {
         Ok(end(&mut self.out)?)
     }
@@ -96,11 +83,7 @@ impl<'a, W: Write> Histograms<'a, W> {
 /// Seconds with a point, as the format writes bounds: `0.000016`, `1.0`.
 fn bound(bucket: Nanos) -> String {
     let seconds = bucket.as_secs_f64().to_string();
-    if seconds.contains('.') {
-        seconds
-    } else {
-        format!("{seconds}.0")
-    }
+    if seconds.contains('.') { seconds } else { format!("{seconds}.0") }
 }
 
 const fn name(clock: Clock) -> &'static str {

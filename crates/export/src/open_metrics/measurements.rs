@@ -25,7 +25,7 @@ struct Metric {
     unit: Unit,
 }
 
-/// What the measurements of one step of one trial have in common.
+/// The common labels of one step's measurements in one trial.
 #[derive(PartialEq)]
 struct Place {
     labels: String,
@@ -39,7 +39,6 @@ struct Sample {
 }
 
 impl Measurements {
-    /// None yet.
     pub fn new(run: &RunId) -> Self {
         Self {
             run: run.clone(),
@@ -61,9 +60,8 @@ impl Measurements {
         self.samples.push(sample);
     }
 
-    /// Writes the whole text.
     pub fn write(mut self, out: &mut impl Write) -> Result<(), ExportError> {
-        // Stable: those of a metric stay in the order in which they came.
+        // Stable: measurements of a metric keep their order.
         self.samples.sort_by_key(|sample| sample.metric);
         let mut families: HashMap<&str, usize> = HashMap::new();
         for (metric, place) in self.metrics.iter().zip(0..) {
@@ -131,10 +129,7 @@ impl Measurements {
 /// `backslide_server_cpu_seconds_per_operation` of `server.cpu/o`: the unit says what `/o` says.
 fn family_name(metric: &MetricId, unit: Unit) -> String {
     let id = metric.0.strip_suffix("/o").unwrap_or(&metric.0);
-    let id: String = id
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-        .collect();
+    let id: String = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     match unit_name(unit) {
         "" => format!("backslide_{id}"),
         unit => format!("backslide_{id}_{unit}"),
@@ -187,10 +182,7 @@ mod tests {
             name("server.cpu/o", Unit::MicrosPerOp),
             "backslide_server_cpu_seconds_per_operation"
         );
-        assert_eq!(
-            name("rate", Unit::RowsPerSecond),
-            "backslide_rate_rows_per_second"
-        );
+        assert_eq!(name("rate", Unit::RowsPerSecond), "backslide_rate_rows_per_second");
         assert_eq!(
             name("service.read-only.p99", Unit::Micros),
             "backslide_service_read_only_p99_seconds"

@@ -4,7 +4,6 @@ use model::{Comparison, Evidence, RunId};
 
 use crate::{Column, Value};
 
-/// The columns.
 pub const COLUMNS: &[Column] = &[
     Column::text("run"),
     Column::text("step"),
@@ -38,19 +37,15 @@ pub struct Words {
 }
 
 impl Words {
-    /// Why the verdict is no more than it is, and the outlying rounds: `3 7`.
+    /// The reason of an uncertain verdict, and the outlying rounds: `3 7`.
     pub fn of(comparison: &Comparison) -> Self {
         let evidence = comparison.evidence.iter();
         let outlying = evidence.flat_map(|evidence| &evidence.outlying);
         let outlying: Vec<String> = outlying.map(u32::to_string).collect();
-        Self {
-            reason: comparison.verdict.reason(),
-            outlying: outlying.join(" "),
-        }
+        Self { reason: comparison.verdict.reason(), outlying: outlying.join(" ") }
     }
 }
 
-/// The row of one comparison.
 pub fn row<'a>(run: &'a RunId, comparison: &'a Comparison, words: &'a Words) -> [Value<'a>; 23] {
     let evidence = comparison.evidence.as_ref();
     let maybe = |number: fn(&Evidence) -> f64| Value::maybe(evidence.map(number));

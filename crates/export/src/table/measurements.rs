@@ -2,23 +2,12 @@
 
 use model::{Cell, RunId};
 
-use super::PLACE;
+use super::after_place;
 use crate::{Column, Value};
 
-/// The columns.
-pub const COLUMNS: &[Column] = &[
-    PLACE[0],
-    PLACE[1],
-    PLACE[2],
-    PLACE[3],
-    PLACE[4],
-    PLACE[5],
-    Column::text("metric"),
-    Column::text("unit"),
-    Column::number("value"),
-];
+pub const COLUMNS: &[Column] =
+    &after_place::<3, 9>([Column::text("metric"), Column::text("unit"), Column::number("value")]);
 
-/// The row of one measurement.
 pub fn row<'a>(run: &'a RunId, cell: &'a Cell) -> [Value<'a>; 9] {
     [
         Value::Text(&run.0),

@@ -1,6 +1,5 @@
 //! The colours of the published summary: a rule over the column of a step.
 
-/// The colour of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
     /// Within the lowest quarter: red.
@@ -9,7 +8,6 @@ pub enum Colour {
     MissedSla,
     /// Within the highest quarter: green.
     Highest,
-    /// Between.
     Plain,
 }
 
@@ -20,10 +18,7 @@ pub enum Colour {
 /// green; the largest is that of the cells that kept the rate. Nothing is red where the smallest is at
 /// least 80 % of the largest. Red comes before grey, grey before green.
 pub fn colours(cells: &[(f64, bool)]) -> Vec<Colour> {
-    let least = cells
-        .iter()
-        .map(|(value, _)| *value)
-        .fold(f64::INFINITY, f64::min);
+    let least = cells.iter().map(|(value, _)| *value).fold(f64::INFINITY, f64::min);
     let kept = cells.iter().filter(|(_, kept)| *kept);
     let largest = kept.map(|(value, _)| *value).fold(0.0, f64::max);
     let gap = (0.25 * (largest - least)).floor();
@@ -49,9 +44,7 @@ mod tests {
     #[test]
     fn a_published_column_has_its_colours() {
         // Loading in January 2021: three systems and their cells.
-        let values = [
-            139_860.0, 126_582.0, 84_388.0, 85_106.0, 103_093.0, 105_820.0, 81_967.0,
-        ];
+        let values = [139_860.0, 126_582.0, 84_388.0, 85_106.0, 103_093.0, 105_820.0, 81_967.0];
         let cells = values.map(|value| (value, true));
         let (red, green, plain) = (Colour::Lowest, Colour::Highest, Colour::Plain);
         assert_eq!(colours(&cells), [green, green, red, red, plain, plain, red]);
@@ -61,10 +54,7 @@ mod tests {
     fn red_comes_before_grey_and_near_values_are_never_red() {
         let colours_of = |cells: &[(f64, bool)]| colours(cells);
         let low = [(100.0, true), (10.0, false), (90.0, false)];
-        assert_eq!(
-            colours_of(&low),
-            [Colour::Highest, Colour::Lowest, Colour::MissedSla]
-        );
+        assert_eq!(colours_of(&low), [Colour::Highest, Colour::Lowest, Colour::MissedSla]);
         let near = [(100.0, true), (80.0, true)];
         assert_eq!(colours_of(&near), [Colour::Highest, Colour::Plain]);
         assert!(colours_of(&[]).is_empty());

@@ -1,7 +1,7 @@
 //! A line of the Insert Benchmark: 21 columns for one step of one system.
 
 use crate::ImportError;
-use crate::file::Line;
+use crate::file::FileLine;
 
 /// The columns, in order; the last is the name of the system.
 pub const COLUMNS: [&str; 21] = [
@@ -9,7 +9,6 @@ pub const COLUMNS: [&str; 21] = [
     "cspq", "cpupq", "dbgb1", "dbgb2", "rss", "maxop", "p50", "p99", "tag",
 ];
 
-/// Columns that are numbers.
 pub(super) const NUMBERS: usize = COLUMNS.len() - 1;
 
 /// A line as it is printed: the numbers keep their digits.
@@ -28,13 +27,11 @@ impl StepLine {
         text.split_whitespace().eq(COLUMNS)
     }
 
-    pub(super) fn parse(line: Line<'_>) -> Result<Self, ImportError> {
+    pub(super) fn parse(line: FileLine<'_>) -> Result<Self, ImportError> {
         let fields: Vec<&str> = line.text.split_whitespace().collect();
         let Some((tag, numbers)) = fields.split_last().filter(|(_, n)| n.len() == NUMBERS) else {
             let (need, found) = (COLUMNS.len(), fields.len());
-            return Err(line.wrong(format!(
-                "{need} columns belong here (ips … tag), not {found}"
-            )));
+            return Err(line.wrong(format!("{need} columns belong here (ips … tag), not {found}")));
         };
         for (name, text) in COLUMNS.iter().zip(numbers) {
             let may_miss = !matches!(*name, "ips" | "qps");
@@ -49,7 +46,6 @@ impl StepLine {
         })
     }
 
-    /// The text of a column.
     pub fn text(&self, column: &str) -> Option<&str> {
         let place = COLUMNS.iter().position(|name| *name == column)?;
         self.fields.get(place).map(String::as_str)
@@ -60,12 +56,10 @@ impl StepLine {
         self.text(column)?.parse().ok()
     }
 
-    /// Inserted or indexed rows per second.
     pub fn ips(&self) -> f64 {
         self.number("ips").unwrap_or(0.0)
     }
 
-    /// Queries per second.
     pub fn qps(&self) -> f64 {
         self.number("qps").unwrap_or(0.0)
     }

@@ -9,8 +9,8 @@ use std::collections::HashSet;
 
 use model::{Counts, Unit};
 
-use crate::file::Line;
-use crate::{File, ImportError, Mode, Options, Row, Scale, Stated};
+use crate::file::FileLine;
+use crate::{File, ImportError, ImportedStep, Mode, Options, Scale, Stated};
 
 pub use colour::{Colour, colours};
 pub use line::{COLUMNS, StepLine};
@@ -21,10 +21,8 @@ const STEPS_OF_2021: [&str; 15] = [
     "l.i0", "l.x", "l.i1", "q100.1", "q100.2", "q200.1", "q200.2", "q400.1", "q400.2", "q600.1",
     "q600.2", "q800.1", "q800.2", "q1000.1", "q1000.2",
 ];
-/// The steps since.
-const STEPS: [&str; 10] = [
-    "l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000",
-];
+const STEPS: [&str; 10] =
+    ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
 
 /// The system of a file of lines: `o.sum.t.20m.my5649.cx6d` is about `20m.my5649.cx6d`.
 pub fn system_of_file(name: &str) -> &str {
@@ -57,7 +55,6 @@ fn rows_of_tag(tag: &str) -> Option<u64> {
 /// A table and the lines of it; `-` separates systems that are compared among themselves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The step.
     pub step: String,
     /// Its lines; `None` for a separator.
     pub lines: Vec<Option<StepLine>>,
@@ -95,15 +92,9 @@ pub fn tables_of_file(file: &File) -> Result<Vec<Table>, ImportError> {
         let what = format!("ratios only; import mrg.{step}, which they were made of");
         return Err(file.end().wrong(what));
     }
-    let named = file
-        .name()
-        .strip_prefix("mrg.")
-        .filter(|step| is_step(step));
+    let named = file.name().strip_prefix("mrg.").filter(|step| is_step(step));
     let mut tables: Vec<Table> = Vec::new();
-    let table = |step: &str| Table {
-        step: step.to_owned(),
-        lines: Vec::new(),
-    };
+    let table = |step: &str| Table { step: step.to_owned(), lines: Vec::new() };
     tables.extend(named.map(table));
     for line in file.lines() {
         let text = line.text.trim();
@@ -114,15 +105,9 @@ pub fn tables_of_file(file: &File) -> Result<Vec<Table>, ImportError> {
             tables.push(table(text));
             continue;
         }
-        let parsed = if text == "-" {
-            None
-        } else {
-            Some(StepLine::parse(line)?)
-        };
+        let parsed = if text == "-" { None } else { Some(StepLine::parse(line)?) };
         let current = tables.last_mut().ok_or_else(|| {
-            line.wrong(
-                "of which step? Call the file mrg.STEP, or put the step's name above its table",
-            )
+            line.wrong("which step? Call the file mrg.STEP, or put the step's name above its table")
         })?;
         current.lines.push(parsed);
     }
@@ -140,14 +125,15 @@ pub(crate) fn rows_of_system(
     system: &str,
     file: &File,
     options: &Options,
-) -> Result<Vec<Row>, ImportError> {
+) -> Result<Vec<ImportedStep>, ImportError> {
     let lines = lines_of_system(file)?.into_iter();
-    lines
-        .map(|(step, line)| row(file, system, step, &line, options))
-        .collect()
+    lines.map(|(step, line)| row(file, system, step, &line, options)).collect()
 }
 
-pub(crate) fn rows_of_table(file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
+pub(crate) fn rows_of_table(
+    file: &File,
+    options: &Options,
+) -> Result<Vec<ImportedStep>, ImportError> {
     let tables = tables_of_file(file)?;
     let mut rows = Vec::new();
     // The base of several parts stands in each of them: the same result, not another round.
@@ -167,11 +153,7 @@ pub(crate) fn rows_of_table(file: &File, options: &Options) -> Result<Vec<Row>, 
 pub(crate) fn rate_of_step(step: &str) -> Option<u64> {
     let rest = step.strip_prefix('q')?;
     let rest = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-    rest.split('.')
-        .next()?
-        .parse()
-        .ok()
-        .filter(|rate| *rate < 1_000_000_000)
+    rest.split('.').next()?.parse().ok().filter(|rate| *rate < 1_000_000_000)
 }
 
 /// Where a step stands, whatever the order of the files: loads as in the benchmark, then queries by the rate of the
@@ -193,10 +175,10 @@ fn row(
     step: &str,
     line: &StepLine,
     options: &Options,
-) -> Result<Row, ImportError> {
-    let at = Line::at(&file.origin, line.number);
+) -> Result<ImportedStep, ImportError> {
+    let at = FileLine::at(&file.origin, line.number);
     let clients = options.clients(at)?;
-    let mut row = Row::new(at, system, step, clients);
+    let mut row = ImportedStep::new(at, system, step, clients);
     row.order = Some(order_of_step(step));
     let scale = rows_of_tag(&line.tag).map(Scale::Rows);
     row.scale = scale.map(|scale| Stated::at(at, scale));
@@ -207,18 +189,10 @@ fn row(
         row.put("rate", Unit::OpsPerSecond, rate);
         row.put("rows.insert", Unit::RowsPerSecond, line.ips());
         if let Some(target) = row.target_rate.filter(|target| *target > 0) {
-            row.put(
-                "sla.insert",
-                Unit::Percent,
-                100.0 * line.ips() / target as f64,
-            );
+            row.put("sla.insert", Unit::Percent, 100.0 * line.ips() / target as f64);
         }
     } else {
-        let kind = if step == "l.x" {
-            "create_index"
-        } else {
-            "insert"
-        };
+        let kind = if step == "l.x" { "create_index" } else { "insert" };
         kind.clone_into(&mut row.subject.kind);
         row.subject.counts = Counts::Rows;
         row.put("rate", Unit::RowsPerSecond, rate);
@@ -228,7 +202,13 @@ fn row(
     Ok(row)
 }
 
-fn put_costs(row: &mut Row, line: &StepLine, rate: f64, is_query: bool, options: &Options) {
+fn put_costs(
+    row: &mut ImportedStep,
+    line: &StepLine,
+    rate: f64,
+    is_query: bool,
+    options: &Options,
+) {
     let number = |name: &str| line.number(name);
     // Where a column is more precise per second than per operation, the former is divided. It has no more
     // digits for that: comparisons multiply by the rate again to see them (`stats::rounding`).
@@ -242,16 +222,11 @@ fn put_costs(row: &mut Row, line: &StepLine, rate: f64, is_query: bool, options:
         }
         _ => number("cpupq"),
     };
-    let mut put = |id: &str, unit: Unit, value: Option<f64>| {
-        if let Some(value) = value {
-            row.put(id, unit, value);
-        }
-    };
-    put("cpu/o", Unit::MicrosPerOp, cpu);
-    put("cs/o", Unit::PerOp, per_op("csps", "cspq"));
-    put("r/o", Unit::PerOp, per_op("rps", "rpq"));
-    put("rKB/o", Unit::KbPerOp, number("rkbpq"));
-    put("w/o", Unit::PerOp, per_op("wps", "wpi"));
+    row.put_some("cpu/o", Unit::MicrosPerOp, cpu);
+    row.put_some("cs/o", Unit::PerOp, per_op("csps", "cspq"));
+    row.put_some("r/o", Unit::PerOp, per_op("rps", "rpq"));
+    row.put_some("rKB/o", Unit::KbPerOp, number("rkbpq"));
+    row.put_some("w/o", Unit::PerOp, per_op("wps", "wpi"));
     // The original divides by inserts in query steps, too.
     let by_inserts = number("wkbpi");
     let by_queries = by_inserts.map(|kb| kb * line.ips() / rate);
@@ -259,30 +234,20 @@ fn put_costs(row: &mut Row, line: &StepLine, rate: f64, is_query: bool, options:
         Mode::Exact if is_query => by_queries.filter(|kb| kb.is_finite()),
         Mode::Exact | Mode::Compat => by_inserts,
     };
-    put("wKB/o", Unit::KbPerOp, written);
+    row.put_some("wKB/o", Unit::KbPerOp, written);
 }
 
-fn put_sizes(row: &mut Row, line: &StepLine) {
+fn put_sizes(row: &mut ImportedStep, line: &StepLine) {
     let number = |name: &str| line.number(name);
-    if let Some(seconds) = number("maxop") {
-        let id = format!("service.{}.max", row.subject.kind);
-        row.put(&id, Unit::Micros, seconds * 1e6);
-    }
-    let sizes = [
-        ("size.data", "dbgb1"),
-        ("size.total", "dbgb2"),
-        ("server.rss", "rss"),
-    ];
+    let id = format!("service.{}.max", row.subject.kind);
+    row.put_some(&id, Unit::Micros, number("maxop").map(|seconds| seconds * 1e6));
+    let sizes = [("size.data", "dbgb1"), ("size.total", "dbgb2"), ("server.rss", "rss")];
     for (id, column) in sizes {
         // A size of zero was not measured.
-        if let Some(size) = number(column).filter(|size| *size > 0.0) {
-            row.put(id, Unit::Gib, size);
-        }
+        row.put_some(id, Unit::Gib, number(column).filter(|size| *size > 0.0));
     }
     for (id, column) in [("compat.p50", "p50"), ("compat.p99", "p99")] {
-        if let Some(rate) = number(column) {
-            row.put(id, Unit::OpsPerSecond, rate);
-        }
+        row.put_some(id, Unit::OpsPerSecond, number(column));
     }
 }
 

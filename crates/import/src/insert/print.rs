@@ -22,11 +22,7 @@ pub fn merged_row(line: &StepLine) -> StepLine {
             *text = fixed(value, digits);
         }
     }
-    StepLine {
-        fields,
-        tag: without_size(&line.tag).to_owned(),
-        number: line.number,
-    }
+    StepLine { fields, tag: without_size(&line.tag).to_owned(), number: line.number }
 }
 
 /// A table `mrg.STEP`.

@@ -2,10 +2,7 @@ use super::*;
 use crate::file::file;
 
 fn one() -> Options {
-    Options {
-        clients: vec![1],
-        ..Options::default()
-    }
+    Options { clients: vec![1], ..Options::default() }
 }
 
 const HEADER: &str = "ips\tqps\trps\trmbps\twps\twmbps\trpq\trkbpq\twpi\twkbpi\tcsps\tcpups\tcspq\tcpupq\tdbgb1\tdbgb2\trss\tmaxop\tp50\tp99\ttag";
@@ -30,10 +27,8 @@ fn lines_of_systems_become_the_published_tables() {
 fn sections_name_their_steps() {
     let text = format!("\nl.i0\n{HEADER}\n{BASE}\n\nqr100\n{HEADER}\n{BASE}\n{OTHER}\n");
     let tables = tables_of_file(&file("mrg.some", &text)).unwrap();
-    let shape: Vec<(&str, usize)> = tables
-        .iter()
-        .map(|table| (table.step.as_str(), table.lines.len()))
-        .collect();
+    let shape: Vec<(&str, usize)> =
+        tables.iter().map(|table| (table.step.as_str(), table.lines.len())).collect();
     assert_eq!(shape, [("l.i0", 1), ("qr100", 2)]);
 }
 
@@ -45,10 +40,7 @@ fn writes_are_divided_by_queries_unless_the_originals_numbers_are_wanted() {
         rows.first().and_then(|row| row.value(metric))
     };
     let near = |seen: Option<f64>, value: f64| seen.is_some_and(|v| (v - value).abs() < 1e-9);
-    let exact = Options {
-        cpus: Some(4),
-        ..one()
-    };
+    let exact = Options { cpus: Some(4), ..one() };
     let compat = exact.in_mode(Mode::Compat);
     assert_eq!(value(&compat, "wKB/o"), Some(1.058));
     assert!(near(value(&exact, "wKB/o"), 1.058 * 100.0 / 6886.0));
@@ -132,7 +124,7 @@ fn names_say_sizes_and_rates() {
 #[test]
 fn steps_stand_in_the_order_of_their_rates_whatever_the_order_of_the_files() {
     let source = |name: &str| crate::Source {
-        kind: crate::Kind::InsertTable,
+        kind: crate::FileKind::InsertTable,
         system: None,
         clients: Vec::new(),
         origin: name.to_owned(),
@@ -160,9 +152,8 @@ fn steps_stand_in_the_order_of_their_rates_whatever_the_order_of_the_files() {
     let run = crate::run(&rows, &about, &one()).unwrap();
     let steps = run.trials[0].steps.iter();
     let steps: Vec<&str> = steps.map(|(record, _)| record.step.0.as_str()).collect();
-    let expected = [
-        "l.i0", "l.x", "l.i1", "qr100", "q100.1", "q100.2", "qp100", "q200.1", "q1000.1",
-    ];
+    let expected =
+        ["l.i0", "l.x", "l.i1", "qr100", "q100.1", "q100.2", "qp100", "q200.1", "q1000.1"];
     assert_eq!(steps, expected);
     let text = crate::published(&sources, &rows, &one()).unwrap();
     let tables = text.lines().filter_map(|line| line.strip_prefix("mrg."));
@@ -172,23 +163,17 @@ fn steps_stand_in_the_order_of_their_rates_whatever_the_order_of_the_files() {
 #[test]
 fn merged_tables_of_several_numbers_of_clients_are_no_rounds() {
     let source = |clients: u32, text: String| crate::Source {
-        kind: crate::Kind::InsertTable,
+        kind: crate::FileKind::InsertTable,
         system: None,
         clients: vec![clients],
         origin: "mrg.q100.2".to_owned(),
         files: vec![file("mrg.q100.2", &text)],
     };
-    let sources = [
-        source(1, BASE.to_owned()),
-        source(8, BASE.replace("6886", "60000")),
-    ];
+    let sources = [source(1, BASE.to_owned()), source(8, BASE.replace("6886", "60000"))];
     let rows = crate::read_all(&sources, &Options::default()).unwrap();
     assert_eq!(crate::run::rounds(&rows), Ok(vec![1, 1]));
     let text = crate::published(&sources, &rows, &Options::default()).unwrap();
-    let titles: Vec<&str> = text
-        .lines()
-        .filter(|line| line.starts_with("mrg."))
-        .collect();
+    let titles: Vec<&str> = text.lines().filter(|line| line.starts_with("mrg.")).collect();
     assert_eq!(titles, ["mrg.q100.2, 1 client", "mrg.q100.2, 8 clients"]);
     // The rate that the writers were asked for is that of all clients.
     let targets: Vec<Option<u64>> = rows.iter().map(|row| row.target_rate).collect();

@@ -4,20 +4,15 @@ use super::*;
 use crate::file::file;
 use crate::{Scale, Stated};
 
-fn row(system: &str, test: &str, clients: u32, rate: f64) -> Row {
+fn row(system: &str, test: &str, clients: u32, rate: f64) -> ImportedStep {
     let file = file("x.csv", "a\nb");
-    let mut row = Row::new(file.end(), system, test, clients);
+    let mut row = ImportedStep::new(file.end(), system, test, clients);
     row.put("rate", Unit::OpsPerSecond, rate);
     row
 }
 
 fn about() -> About {
-    About {
-        name: "imported".into(),
-        base: None,
-        source: "x.csv".into(),
-        by_version: false,
-    }
+    About { name: "imported".into(), base: None, source: "x.csv".into(), by_version: false }
 }
 
 #[test]
@@ -30,22 +25,14 @@ fn the_same_step_again_is_the_next_round() {
         row("mysql-9.7.4", "point", 8, 700.0),
     ];
     let run = run(&rows, &about(), &Options::default()).unwrap();
-    assert_eq!(
-        (run.plan.rounds, run.plan.base.as_str()),
-        (2, "mysql-8.0.31")
-    );
+    assert_eq!((run.plan.rounds, run.plan.base.as_str()), (2, "mysql-8.0.31"));
     let shape: Vec<String> = run
         .trials
         .iter()
         .map(|trial| {
             let steps = trial.steps.iter();
             let steps: Vec<&str> = steps.map(|(record, _)| record.step.0.as_str()).collect();
-            format!(
-                "{} {}: {}",
-                trial.key.round,
-                trial.key.system,
-                steps.join(" ")
-            )
+            format!("{} {}: {}", trial.key.round, trial.key.system, steps.join(" "))
         })
         .collect();
     let expected = [
@@ -58,14 +45,8 @@ fn the_same_step_again_is_the_next_round() {
 
 #[test]
 fn a_control_is_of_the_product_of_the_base() {
-    let rows = [
-        row("control", "p", 1, 1.0),
-        row("postgres-18.1/z13a", "p", 1, 1.0),
-    ];
-    let about = About {
-        base: Some("postgres-18.1/z13a".into()),
-        ..about()
-    };
+    let rows = [row("control", "p", 1, 1.0), row("postgres-18.1/z13a", "p", 1, 1.0)];
+    let about = About { base: Some("postgres-18.1/z13a".into()), ..about() };
     let run = run(&rows, &about, &Options::default()).unwrap();
     let control = run.plan.system("control").unwrap();
     assert!(control.control);
@@ -78,11 +59,8 @@ fn what_does_not_make_a_run_is_told() {
     for row in &mut twice {
         row.round = Some(3);
     }
-    let absurd = Row {
-        round: Some(u32::MAX),
-        ..row("mysql-8", "p", 1, 1.0)
-    };
-    let cases: [(&[Row], &str); 4] = [
+    let absurd = ImportedStep { round: Some(u32::MAX), ..row("mysql-8", "p", 1, 1.0) };
+    let cases: [(&[ImportedStep], &str); 4] = [
         (&[], "nothing to import"),
         (&twice, "twice in round 3"),
         (&[absurd], "at most 10000 rounds"),
@@ -92,10 +70,7 @@ fn what_does_not_make_a_run_is_told() {
         let error = run(rows, &about(), &Options::default()).unwrap_err();
         assert!(error.what.contains(what), "{error}");
     }
-    let no_base = About {
-        base: Some("other".into()),
-        ..about()
-    };
+    let no_base = About { base: Some("other".into()), ..about() };
     assert!(run(&twice[..1], &no_base, &Options::default()).is_err());
 }
 
@@ -109,14 +84,11 @@ fn a_little_more_time_is_no_other_workload() {
     let (short, long) = (of(600), of(605));
     assert_eq!(short.plan.workload, long.plan.workload);
     let window = |run: &ImportedRun| run.trials[0].steps[0].0.window;
-    assert_eq!(
-        [window(&short), window(&long)],
-        [600, 605].map(Nanos::from_secs)
-    );
+    assert_eq!([window(&short), window(&long)], [600, 605].map(Nanos::from_secs));
 }
 
 /// A row of a file that states its scale.
-fn sized(system: &str, rows: u64) -> Row {
+fn sized(system: &str, rows: u64) -> ImportedStep {
     let mut row = row(system, "p", 1, 1.0);
     row.scale = Some(Stated {
         value: Scale::Tables { tables: 4, rows },
@@ -128,7 +100,7 @@ fn sized(system: &str, rows: u64) -> Row {
 
 #[test]
 fn another_scale_is_another_workload() {
-    let of = |rows: &[Row]| {
+    let of = |rows: &[ImportedStep]| {
         let run = run(rows, &about(), &Options::default()).unwrap();
         run.plan.workload
     };
@@ -144,11 +116,7 @@ fn what_was_measured_differently_is_no_run() {
     in_rows.measurements[0].unit = Unit::RowsPerSecond;
     let of_host = |system: &str, cpus: u32| {
         let mut row = row(system, "p", 1, 1.0);
-        row.cpus = Some(Stated {
-            value: cpus,
-            origin: "x.csv".to_owned(),
-            line: 2,
-        });
+        row.cpus = Some(Stated { value: cpus, origin: "x.csv".to_owned(), line: 2 });
         row
     };
     let cases = [
@@ -157,10 +125,7 @@ fn what_was_measured_differently_is_no_run() {
             "4 tables of 10000000 rows here",
         ),
         ([row("mysql-8", "p", 1, 1.0), in_rows], "in rows/s here"),
-        (
-            [of_host("mysql-8", 8), of_host("mysql-9", 40)],
-            "40 CPUs here",
-        ),
+        ([of_host("mysql-8", 8), of_host("mysql-9", 40)], "40 CPUs here"),
     ];
     for (rows, what) in cases {
         let error = run(&rows, &about(), &Options::default()).unwrap_err();
@@ -180,61 +145,29 @@ fn the_name_of_a_run_has_no_control_characters() {
     };
     let rows = [row("mysql-8", "p", 1, 1.0)];
     let error = run(&rows, &about, &Options::default()).unwrap_err();
-    assert_eq!(
-        (error.origin.as_str(), error.line),
-        ("imported from x.csv", 1)
-    );
+    assert_eq!((error.origin.as_str(), error.line), ("imported from x.csv", 1));
     assert!(error.what.contains("`a\\u{1b}b`"), "{error}");
 }
 
 #[test]
 fn systems_of_a_folder_stand_in_the_order_of_their_versions() {
-    let names = [
-        "my9400.z",
-        "pg18beta1.x",
-        "my8406v2.z",
-        "my_patched",
-        "pg17.x",
-        "my5651.z",
-    ];
+    let names = ["my9400.z", "pg18beta1.x", "my8406v2.z", "my_patched", "pg17.x", "my5651.z"];
     let rows = names.map(|name| row(name, "p", 1, 1.0));
-    let about = About {
-        by_version: true,
-        ..about()
-    };
+    let about = About { by_version: true, ..about() };
     let run = run(&rows, &about, &Options::default()).unwrap();
     let systems: Vec<&str> = run.plan.systems.iter().map(|s| s.name.as_str()).collect();
-    let expected = [
-        "my5651.z",
-        "my8406v2.z",
-        "my9400.z",
-        "pg17.x",
-        "pg18beta1.x",
-        "my_patched",
-    ];
-    assert_eq!(
-        (systems.as_slice(), run.plan.base.as_str()),
-        (&expected[..], "my5651.z")
-    );
+    let expected = ["my5651.z", "my8406v2.z", "my9400.z", "pg17.x", "pg18beta1.x", "my_patched"];
+    assert_eq!((systems.as_slice(), run.plan.base.as_str()), (&expected[..], "my5651.z"));
 }
 
 #[test]
 fn the_product_that_a_file_states_is_that_of_a_name_that_says_none() {
-    let stated = Row {
-        dbms: Some(model::Dbms::Postgres),
-        ..row("tuned", "p", 1, 1.0)
-    };
-    let named = Row {
-        dbms: Some(model::Dbms::Postgres),
-        ..row("mariadb-11.8.9", "p", 1, 1.0)
-    };
+    let stated = ImportedStep { dbms: Some(model::Dbms::Postgres), ..row("tuned", "p", 1, 1.0) };
+    let named =
+        ImportedStep { dbms: Some(model::Dbms::Postgres), ..row("mariadb-11.8.9", "p", 1, 1.0) };
     let rows = [stated, named, row("rocksdb-8.0.0", "p", 1, 1.0)];
     let run = run(&rows, &about(), &Options::default()).unwrap();
     let products: Vec<model::Dbms> = run.plan.systems.iter().map(|s| s.build.dbms).collect();
-    let expected = [
-        model::Dbms::Postgres,
-        model::Dbms::Mariadb,
-        model::Dbms::Other,
-    ];
+    let expected = [model::Dbms::Postgres, model::Dbms::Mariadb, model::Dbms::Other];
     assert_eq!(products, expected);
 }

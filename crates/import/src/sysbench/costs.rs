@@ -2,10 +2,13 @@
 
 use model::Unit;
 
-use crate::file::Line;
-use crate::{File, ImportError, Mode, Options, Row};
+use crate::file::FileLine;
+use crate::{File, ImportError, ImportedStep, Mode, Options};
 
-use super::{Cpu, Disk, Met, Rate, cpu, disk};
+use super::iostat::{Disk, disk};
+use super::met::Met;
+use super::rate::Rate;
+use super::vmstat::{Cpu, cpu};
 
 /// Costs of one operation, in the unit of the rate.
 pub(crate) struct Costs {
@@ -51,11 +54,7 @@ impl Costs {
     /// What the original's file has. Its scan is in thousand rows per client, ours in rows.
     fn printed(met: &Met, rate: &Rate) -> Self {
         let printed: f64 = met.rate.parse().unwrap_or(0.0);
-        let each = if rate.is_rows && rate.value > 0.0 {
-            printed / rate.value
-        } else {
-            1.0
-        };
+        let each = if rate.is_rows && rate.value > 0.0 { printed / rate.value } else { 1.0 };
         Self {
             switches: Some(met.switches_per_op * each),
             cpu: Some(met.cpu_per_op * each),
@@ -72,7 +71,7 @@ impl Costs {
         io: Disk,
         vm: Cpu,
         rate: &Rate,
-        at: Option<Line<'_>>,
+        at: Option<FileLine<'_>>,
     ) -> Result<Self, ImportError> {
         let per_second: f64 = rate.printed.parse().unwrap_or(0.0);
         if let (Some(at), true) = (at, per_second <= 0.0) {
@@ -101,26 +100,21 @@ impl Costs {
 
     /// Adds them to a row; CPU in microseconds where the number of CPUs is known and the original's
     /// numbers are not asked for.
-    pub(crate) fn put(&self, row: &mut Row, cpus: Option<u32>, mode: Mode) {
-        let mut put = |id, unit, value: Option<f64>| {
-            if let Some(value) = value {
-                row.put(id, unit, value);
-            }
-        };
+    pub(crate) fn put(&self, row: &mut ImportedStep, cpus: Option<u32>, mode: Mode) {
         match (mode, cpus) {
             (Mode::Exact, Some(cpus)) => {
                 let micros = |percent: f64| percent_to_micros(percent, cpus);
-                put("cpu/o", Unit::MicrosPerOp, self.cpu.map(micros));
+                row.put_some("cpu/o", Unit::MicrosPerOp, self.cpu.map(micros));
             }
             (Mode::Exact, None) | (Mode::Compat, _) => {
-                put("compat.cpu/o", Unit::Percent, self.cpu);
+                row.put_some("compat.cpu/o", Unit::Percent, self.cpu);
             }
         }
-        put("cs/o", Unit::PerOp, self.switches);
-        put("r/o", Unit::PerOp, self.reads);
-        put("rKB/o", Unit::KbPerOp, self.read_kb);
-        put("w/o", Unit::PerOp, self.writes);
-        put("wKB/o", Unit::KbPerOp, self.written_kb);
+        row.put_some("cs/o", Unit::PerOp, self.switches);
+        row.put_some("r/o", Unit::PerOp, self.reads);
+        row.put_some("rKB/o", Unit::KbPerOp, self.read_kb);
+        row.put_some("w/o", Unit::PerOp, self.writes);
+        row.put_some("wKB/o", Unit::KbPerOp, self.written_kb);
         if !self.from_samples && mode == Mode::Exact {
             row.note(
                 "costs",

@@ -2,21 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::file::{Line, quote};
+use crate::file::{FileLine, quote};
 use crate::{File, ImportError, Mode};
 
-/// Means over the samples of iostat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Disk {
-    /// Samples.
     pub samples: u64,
-    /// Reads per second.
     pub reads: f64,
-    /// Writes per second.
     pub writes: f64,
-    /// KB read per second.
     pub read_kb: f64,
-    /// KB written per second.
     pub written_kb: f64,
 }
 
@@ -66,39 +60,34 @@ pub fn disk(file: &File, device: Option<&str>, mode: Mode) -> Result<Disk, Impor
     if device.is_none() && devices.len() > 1 {
         let devices: Vec<String> = devices.into_iter().take(20).map(quote).collect();
         let all = devices.join(", ");
-        return Err(file
-            .end()
-            .wrong(format!("several disks: say which with --device: {all}")));
+        return Err(file.end().wrong(format!("several disks: say which with --device: {all}")));
     }
     if samples == 0 {
         let what = device.map_or(String::new(), |d| format!(" of {}", quote(d)));
         return Err(file.end().wrong(format!("no sample of iostat{what}")));
     }
     let [reads, writes, read_kb, written_kb] = sums.map(|sum| sum / samples as f64);
-    Ok(Disk {
-        samples,
-        reads,
-        writes,
-        read_kb,
-        written_kb,
-    })
+    Ok(Disk { samples, reads, writes, read_kb, written_kb })
 }
 
 impl Columns {
-    fn of(line: Line<'_>, header: &[&str]) -> Result<Self, ImportError> {
+    fn of(line: FileLine<'_>, header: &[&str]) -> Result<Self, ImportError> {
         let mut places = [0; 4];
         for (place, name) in places.iter_mut().zip(NAMES) {
             let found = header.iter().position(|column| *column == name);
             *place = found.ok_or_else(|| {
-                line.wrong(format!(
-                    "iostat must have a column {name}: run it with -k -x"
-                ))
+                line.wrong(format!("iostat must have a column {name}: run it with -k -x"))
             })?;
         }
         Ok(Self(places))
     }
 
-    fn add(self, line: Line<'_>, fields: &[&str], sums: &mut [f64; 4]) -> Result<(), ImportError> {
+    fn add(
+        self,
+        line: FileLine<'_>,
+        fields: &[&str],
+        sums: &mut [f64; 4],
+    ) -> Result<(), ImportError> {
         for ((sum, place), name) in sums.iter_mut().zip(self.0).zip(NAMES) {
             let field = fields.get(place).copied().unwrap_or_default();
             *sum += line.number(name, field)?;

@@ -1,27 +1,21 @@
 //! `sb.met`: what the original makes of vmstat, iostat and the rate of a test.
 
-use crate::file::{Line, quote};
+use crate::file::{FileLine, quote};
 use crate::round::fixed;
 use crate::{File, ImportError};
 
-use super::{Cpu, Disk};
+use super::iostat::Disk;
+use super::vmstat::Cpu;
 
 /// The numbers of a file `sb.met`, as they are printed there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Met {
-    /// What iostat saw.
     pub disk: Disk,
-    /// Reads per operation.
     pub reads_per_op: f64,
-    /// KB read per operation.
     pub read_kb_per_op: f64,
-    /// KB written per operation.
     pub written_kb_per_op: f64,
-    /// Operations per second, as it was handed over.
     pub rate: String,
-    /// What vmstat saw.
     pub cpu: Cpu,
-    /// Context switches per operation.
     pub switches_per_op: f64,
     /// Per cent of the machine, per operation per second.
     pub cpu_per_op: f64,
@@ -38,17 +32,8 @@ impl Met {
     /// When a header or a number is not there.
     pub fn parse(file: &File) -> Result<Self, ImportError> {
         let (at, disk) = below(file, DISK)?;
-        let [
-            samples,
-            reads,
-            read_mb,
-            writes,
-            written_mb,
-            read_op,
-            read_kb_op,
-            written_kb_op,
-            rate,
-        ] = fields(at, disk)?;
+        let [samples, reads, read_mb, writes, written_mb, read_op, read_kb_op, written_kb_op, rate] =
+            fields(at, disk)?;
         let number = |name: &str, text: &str| at.number(name, text);
         let disk = Disk {
             samples: at.whole("samp", samples)?,
@@ -119,27 +104,22 @@ impl Met {
     }
 }
 
-/// The line after a header.
-fn below<'a>(file: &'a File, header: &str) -> Result<(Line<'a>, &'a str), ImportError> {
-    let same = |line: &Line<'_>| line.text.split_whitespace().eq(header.split_whitespace());
+fn below<'a>(file: &'a File, header: &str) -> Result<(FileLine<'a>, &'a str), ImportError> {
+    let same = |line: &FileLine<'_>| line.text.split_whitespace().eq(header.split_whitespace());
     let mut lines = file.lines().skip_while(|line| !same(line));
     if lines.next().is_none() {
         let header = quote(header);
-        return Err(file
-            .end()
-            .wrong(format!("no line {header}: is this a file sb.met?")));
+        return Err(file.end().wrong(format!("no line {header}: is this a file sb.met?")));
     }
-    let values = lines
-        .next()
-        .ok_or_else(|| file.end().wrong("no values below the last header"))?;
+    let values = lines.next().ok_or_else(|| file.end().wrong("no values below the last header"))?;
     Ok((values, values.text))
 }
 
-/// Exactly so many fields.
-fn fields<'a, const N: usize>(at: Line<'_>, text: &'a str) -> Result<[&'a str; N], ImportError> {
+fn fields<'a, const N: usize>(
+    at: FileLine<'_>,
+    text: &'a str,
+) -> Result<[&'a str; N], ImportError> {
     let fields: Vec<&str> = text.split_whitespace().collect();
     let found = fields.len();
-    fields
-        .try_into()
-        .map_err(|_| at.wrong(format!("{N} values belong here, not {found}")))
+    fields.try_into().map_err(|_| at.wrong(format!("{N} values belong here, not {found}")))
 }

@@ -5,16 +5,16 @@ mod iostat;
 mod met;
 mod name;
 mod output;
+mod rate;
 mod vmstat;
 
 use std::collections::BTreeMap;
 
 use model::{Counts, Nanos, Unit};
 
-use crate::file::Line;
-use crate::round::fixed;
+use crate::file::FileLine;
 use crate::tables::group_of;
-use crate::{File, ImportError, Mode, Options, Row, Stated};
+use crate::{File, ImportError, ImportedStep, Options, Stated};
 
 use costs::Costs;
 pub(crate) use costs::percent_to_micros;
@@ -22,9 +22,9 @@ pub use iostat::{Disk, disk};
 pub use met::Met;
 pub use name::Name;
 pub use output::{LatencyMillis, Output};
+use rate::Rate;
 pub use vmstat::{Cpu, cpu};
 
-/// The files of one test.
 #[derive(Default)]
 struct Parts<'a> {
     output: Option<&'a File>,
@@ -38,7 +38,7 @@ pub(crate) fn directory(
     system: &str,
     files: &[File],
     options: &Options,
-) -> Result<Vec<Row>, ImportError> {
+) -> Result<Vec<ImportedStep>, ImportError> {
     let mut tests: BTreeMap<Name, Parts<'_>> = BTreeMap::new();
     for file in files {
         let Some((kind, name)) = Name::of(file.name()) else {
@@ -58,27 +58,25 @@ pub(crate) fn directory(
     let mut outputs = tests.values().filter_map(|parts| parts.output);
     let cpus = outputs.find_map(|file| Output::parse(file).ok()?.cpus);
     let rows = tests.iter();
-    rows.map(|(name, parts)| of_test(system, name, parts, cpus.as_ref(), options))
-        .collect()
+    rows.map(|(name, parts)| of_test(system, name, parts, cpus.as_ref(), options)).collect()
 }
 
 /// What sysbench printed, on its own. The step is named after the script where the file has its name.
-pub(crate) fn single(system: &str, file: &File, options: &Options) -> Result<Row, ImportError> {
+pub(crate) fn single(
+    system: &str,
+    file: &File,
+    options: &Options,
+) -> Result<ImportedStep, ImportError> {
     let output = Output::parse(file)?;
     let script = output.script.as_deref();
     let test = script.unwrap_or("sysbench");
-    let clients = output
-        .threads
-        .map_or_else(|| options.clients(file.end()), Ok)?;
-    let mut row = Row::new(file.end(), system, test, clients);
+    let clients = options.clients_or(output.threads, file.end())?;
+    let mut row = ImportedStep::new(file.end(), system, test, clients);
     row.cpus.clone_from(&output.cpus);
     row.scale.clone_from(&output.scale);
     let group = script.map_or("", group_of_script);
     group.clone_into(&mut row.group);
-    put_rate(
-        &mut row,
-        &Rate::of(&output, clients, file.end(), options.mode)?,
-    );
+    put_rate(&mut row, &Rate::of(&output, clients, file.end(), options.mode)?);
     put_output(&mut row, &output);
     Ok(row)
 }
@@ -99,14 +97,14 @@ fn of_test(
     parts: &Parts<'_>,
     cpus: Option<&Stated<u32>>,
     options: &Options,
-) -> Result<Row, ImportError> {
+) -> Result<ImportedStep, ImportError> {
     let first = parts.output.or(parts.met).or(parts.vm).or(parts.io);
     let at = first.map_or(NOWHERE, File::end);
     let output = parts.output.map(Output::parse).transpose()?;
     let threads = output.as_ref().and_then(|output| output.threads);
     let clients = name.clients.or(threads);
-    let clients = clients.map_or_else(|| options.clients(at), Ok)?;
-    let mut row = Row::new(at, system, &name.test, clients);
+    let clients = options.clients_or(clients, at)?;
+    let mut row = ImportedStep::new(at, system, &name.test, clients);
     group_of(&name.test).clone_into(&mut row.group);
     let own = output.as_ref().and_then(|output| output.cpus.as_ref());
     row.cpus = own.or(cpus).cloned();
@@ -128,68 +126,9 @@ fn of_test(
     Ok(row)
 }
 
-const NOWHERE: Line<'static> = Line::at("", 1);
+const NOWHERE: FileLine<'static> = FileLine::at("", 1);
 
-/// The throughput of a test: the number, and what the original hands on to its other scripts.
-pub(crate) struct Rate {
-    /// Per second, in the mode that was asked for.
-    pub(crate) value: f64,
-    /// Are rows counted?
-    pub(crate) is_rows: bool,
-    /// As the original has it: `24515.07`; of a scan thousand rows per second and client, `6553`.
-    pub(crate) printed: String,
-}
-
-impl Rate {
-    fn of(output: &Output, clients: u32, at: Line<'_>, mode: Mode) -> Result<Self, ImportError> {
-        let printed = output.printed_rate(at)?;
-        let value = match (mode, output.is_scan) {
-            (Mode::Compat, _) => whole_rate(&printed, at)?,
-            (Mode::Exact, true) => output.scanned_per_second(clients, at)?,
-            (Mode::Exact, false) => output.queries as f64 / output.elapsed,
-        };
-        Ok(Self {
-            value,
-            is_rows: output.is_scan && mode == Mode::Exact,
-            printed,
-        })
-    }
-
-    /// Where there is no output of sysbench: the original's rate is all that is known.
-    fn of_met(
-        met: &Met,
-        is_scan: bool,
-        clients: u32,
-        at: Line<'_>,
-        mode: Mode,
-    ) -> Result<Self, ImportError> {
-        let is_rows = mode == Mode::Exact && is_scan;
-        let value = match mode {
-            Mode::Compat => whole_rate(&met.rate, at)?,
-            Mode::Exact => at.number("o/s", &met.rate)?,
-        };
-        Ok(Self {
-            // The scan's unit is a thousand rows, for each client.
-            value: if is_rows {
-                value * 1000.0 * f64::from(clients)
-            } else {
-                value
-            },
-            is_rows,
-            printed: met.rate.clone(),
-        })
-    }
-}
-
-/// The original's tables have whole numbers.
-fn whole_rate(printed: &str, at: Line<'_>) -> Result<f64, ImportError> {
-    at.number(
-        "queries per second",
-        &fixed(at.number("queries per second", printed)?, 0),
-    )
-}
-
-fn put_rate(row: &mut Row, rate: &Rate) {
+fn put_rate(row: &mut ImportedStep, rate: &Rate) {
     if rate.is_rows {
         row.subject.counts = Counts::Rows;
         row.put("rate", Unit::RowsPerSecond, rate.value);
@@ -200,20 +139,12 @@ fn put_rate(row: &mut Row, rate: &Rate) {
 
 /// All that sysbench says but the rate. Latencies are of whole events: transactions with their retries. Where a rate was
 /// asked for, the time in sysbench's queue is in them.
-fn put_output(row: &mut Row, output: &Output) {
+fn put_output(row: &mut ImportedStep, output: &Output) {
     row.window = Nanos((output.elapsed * 1e9) as u64);
-    row.put(
-        "rate.event",
-        Unit::OpsPerSecond,
-        output.transactions as f64 / output.elapsed,
-    );
+    row.put("rate.event", Unit::OpsPerSecond, output.transactions as f64 / output.elapsed);
     row.put("errors.event", Unit::Count, output.ignored_errors as f64);
     if let Some(latency) = &output.latency {
-        let time = if output.is_throttled {
-            "response.event"
-        } else {
-            "service.event"
-        };
+        let time = if output.is_throttled { "response.event" } else { "service.event" };
         let mut put = |what: &str, millis: f64| {
             row.put(&format!("{time}.{what}"), Unit::Micros, millis * 1e3);
         };

@@ -53,14 +53,8 @@ mod tests {
                 "sb.o.points-covered-si.warm.range100.pk1.dop40",
                 Some(("o", "points-covered-si.warm_range=100", Some(40))),
             ),
-            (
-                "sb.prepare.met.point-query.warm.range100.pk1",
-                Some(("met", "prepare", Some(1))),
-            ),
-            (
-                "sb.r.qps.point-query.range100.pk1",
-                Some(("r", "qps.point-query_range=100", None)),
-            ),
+            ("sb.prepare.met.point-query.warm.range100.pk1", Some(("met", "prepare", Some(1)))),
+            ("sb.r.qps.point-query.range100.pk1", Some(("r", "qps.point-query_range=100", None))),
             ("sb.prepare.o.point-query.warm.range100.pk1", None),
             ("sb.o.x.range.pk1", None),
             ("sb.o.x.range10.dop0", None),
@@ -69,9 +63,7 @@ mod tests {
         ];
         for (file, expected) in table {
             let name = Name::of(file);
-            let seen = name
-                .as_ref()
-                .map(|(kind, n)| (*kind, n.test.as_str(), n.clients));
+            let seen = name.as_ref().map(|(kind, n)| (*kind, n.test.as_str(), n.clients));
             assert_eq!(seen, expected, "{file}");
         }
     }

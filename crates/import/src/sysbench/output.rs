@@ -2,14 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::file::{Line, quote};
+use crate::file::{FileLine, quote};
 use crate::round::fixed;
 use crate::{File, ImportError, Scale, Stated};
 
-/// The result of one run of sysbench.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
-    /// Threads, where the file says it.
     pub threads: Option<u32>,
     /// Was a rate asked for (`--rate`)? Then a latency counts from the time at which the event was queued.
     pub is_throttled: bool,
@@ -21,17 +19,14 @@ pub struct Output {
     pub scale: Option<Stated<Scale>>,
     /// Is it a full scan, whose rate is in rows?
     pub is_scan: bool,
-    /// Statements, BEGIN and COMMIT among them.
     pub queries: u64,
     /// Statements per second as printed: `24515.07`.
     pub queries_per_second: String,
-    /// Transactions.
     pub transactions: u64,
     /// Transactions per second as printed.
     pub transactions_per_second: String,
     /// Errors after which a transaction was done again.
     pub ignored_errors: u64,
-    /// Connections made anew.
     pub reconnects: u64,
     /// Seconds that were measured; never zero.
     pub elapsed: f64,
@@ -39,20 +34,15 @@ pub struct Output {
     pub latency: Option<LatencyMillis>,
 }
 
-/// Latency in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatencyMillis {
-    /// The mean.
     pub mean: f64,
-    /// The longest.
     pub max: f64,
-    /// Which percentile was asked for, and its value.
     pub percentile: Option<(u32, f64)>,
     /// Of all transactions of all threads together.
     pub sum: f64,
 }
 
-/// Where the result begins.
 const BEGINNING: &str = "SQL statistics:";
 
 impl Output {
@@ -124,7 +114,7 @@ impl Output {
 
     /// What the original takes for the rate of the test: statements per second; of a scan thousand rows
     /// per second and client, from the mean latency.
-    pub(crate) fn printed_rate(&self, at: Line<'_>) -> Result<String, ImportError> {
+    pub(crate) fn printed_rate(&self, at: FileLine<'_>) -> Result<String, ImportError> {
         if !self.is_scan {
             return Ok(self.queries_per_second.clone());
         }
@@ -137,14 +127,14 @@ impl Output {
     pub(crate) fn scanned_per_second(
         &self,
         clients: u32,
-        at: Line<'_>,
+        at: FileLine<'_>,
     ) -> Result<f64, ImportError> {
         let (rows, latency) = self.of_scan(at)?;
         let busy = latency.sum / 1000.0 / f64::from(clients);
         Ok(rows as f64 * self.transactions as f64 / busy)
     }
 
-    fn of_scan(&self, at: Line<'_>) -> Result<(u64, LatencyMillis), ImportError> {
+    fn of_scan(&self, at: FileLine<'_>) -> Result<(u64, LatencyMillis), ImportError> {
         let scale = self.scale.as_ref().ok_or_else(|| {
             at.wrong("a scan without --table-size on its command line has no rate")
         })?;
@@ -170,10 +160,7 @@ impl Before {
         /// What tells the command line from what else is printed.
         const OF_COMMAND: [&str; 3] = [".lua", "--table-size=", "--table_size="];
         let mut before = Self::default();
-        for line in file
-            .lines()
-            .take_while(|line| line.text.trim() != BEGINNING)
-        {
+        for line in file.lines().take_while(|line| line.text.trim() != BEGINNING) {
             let text = line.text.trim();
             if let Some(threads) = text.strip_prefix("Number of threads:") {
                 before.threads = Some(line.count("threads", threads)?);
@@ -194,7 +181,7 @@ impl Before {
     }
 
     /// Where the command does not say how many tables there are, sysbench has one.
-    fn read_command(&mut self, line: Line<'_>) {
+    fn read_command(&mut self, line: FileLine<'_>) {
         let (mut tables, mut rows) = (Some(1), None);
         for word in line.text.split_whitespace() {
             let option = word.replace('_', "-");
@@ -228,8 +215,8 @@ fn rows_of(text: &str) -> Option<u64> {
 
 /// The lines `name: value` of the result.
 struct Fields<'a> {
-    all: HashMap<&'a str, (Line<'a>, &'a str)>,
-    end: Line<'a>,
+    all: HashMap<&'a str, (FileLine<'a>, &'a str)>,
+    end: FileLine<'a>,
 }
 
 impl<'a> Fields<'a> {
@@ -251,10 +238,7 @@ impl<'a> Fields<'a> {
         let end = file.end();
         if begun {
             Ok(Self { all, end })
-        } else if let Some(line) = file
-            .lines()
-            .find(|line| line.text.starts_with("sysbench 0."))
-        {
+        } else if let Some(line) = file.lines().find(|line| line.text.starts_with("sysbench 0.")) {
             Err(line.wrong(
                 "only what sysbench 1.0 and later print is read: bring the numbers of older ones as CSV (docs/import.md)",
             ))
@@ -266,13 +250,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn get(&self, name: &str) -> Option<(Line<'a>, &'a str)> {
+    fn get(&self, name: &str) -> Option<(FileLine<'a>, &'a str)> {
         self.all.get(name).copied()
     }
 
     fn missing(&self, name: &str) -> ImportError {
-        self.end
-            .wrong(format!("no line {}", quote(&format!("{name}:"))))
+        self.end.wrong(format!("no line {}", quote(&format!("{name}:"))))
     }
 
     /// `14709046 (24515.07 per sec.)`: the count, and the rate as it is printed.
@@ -294,9 +277,7 @@ impl<'a> Fields<'a> {
 
     fn latency(&self) -> Result<Option<LatencyMillis>, ImportError> {
         let number = |name: &str| -> Result<Option<f64>, ImportError> {
-            self.get(name)
-                .map(|(line, text)| line.number(name, text))
-                .transpose()
+            self.get(name).map(|(line, text)| line.number(name, text)).transpose()
         };
         let (mean, max, sum) = (number("avg")?, number("max")?, number("sum")?);
         let (Some(mean), Some(max), Some(sum)) = (mean, max, sum) else {
@@ -313,12 +294,7 @@ impl<'a> Fields<'a> {
                 percentile = Some((percent, line.number(name, text)?));
             }
         }
-        Ok(Some(LatencyMillis {
-            mean,
-            max,
-            percentile,
-            sum,
-        }))
+        Ok(Some(LatencyMillis { mean, max, percentile, sum }))
     }
 }
 

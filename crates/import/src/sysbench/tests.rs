@@ -1,6 +1,8 @@
 use super::*;
+use crate::Mode;
 use crate::Scale;
 use crate::file::file;
+use model::Note;
 
 /// What sysbench 1.1 prints of a scan, as far as it is read.
 const SCAN: &str = "sysbench --table-size=50000000 --threads=2 lua/oltp_scan.lua run\n8 CPUs\n\
@@ -28,10 +30,7 @@ const IO: &str = "Linux 6.1 (host)\n\nDevice r/s rkB/s rrqm/s w/s wkB/s\nnvme0n1
     11/21/25 09:24:01\nDevice r/s rkB/s rrqm/s w/s wkB/s\nnvme0n1 30 1024 0 15 2048\n";
 
 fn exact() -> Options {
-    Options {
-        clients: vec![1],
-        ..Options::default()
-    }
+    Options { clients: vec![1], ..Options::default() }
 }
 
 fn compat() -> Options {
@@ -46,10 +45,7 @@ fn near(seen: Option<f64>, value: f64) -> bool {
 fn a_scan_has_the_published_rate_and_an_exact_one() {
     let files = [file("d/sb.o.scan.range100.pk1.dop2", SCAN)];
     let compat = directory("my8044.z12a", &files, &compat()).unwrap();
-    assert_eq!(
-        compat.first().and_then(|row| row.value("rate")),
-        Some(6553.0)
-    );
+    assert_eq!(compat.first().and_then(|row| row.value("rate")), Some(6553.0));
     let exact = directory("my8044.z12a", &files, &exact()).unwrap();
     let row = exact.first().unwrap();
     assert!(near(row.value("rate"), 50e6 * 80.0 / (610.383_62 / 2.0)));
@@ -78,12 +74,9 @@ fn a_rate_that_its_own_count_contradicts_is_told() {
     assert_eq!(row(READ_WRITE).notes, []);
     let changed = READ_WRITE.replace("17845672", "27845672");
     assert_ne!(changed, READ_WRITE);
-    let (what, text) = row(&changed).notes.first().unwrap().clone();
-    assert_eq!(what, "rate");
-    assert!(
-        text.contains("27845672 in 900.0008 s, which are 30939.61"),
-        "{text}"
-    );
+    let Note { what, text } = row(&changed).notes.first().unwrap().clone();
+    assert_eq!(what.word(), "rate");
+    assert!(text.contains("27845672 in 900.0008 s, which are 30939.61"), "{text}");
 }
 
 /// Three hundred events by sysbench 1.0.20: its time for the rate is 1.1 ms longer than the one that it prints.
@@ -139,19 +132,10 @@ fn the_originals_costs_survive_to_the_last_digit() {
     let files = [file("sb.met.delete.range100.pk1.dop1", MET)];
     let rows = directory("my5651.z12a", &files, &compat()).unwrap();
     let row = rows.first().unwrap();
-    assert_eq!(
-        (row.value("rate"), row.value("cs/o")),
-        (Some(14_170.0), Some(21.225))
-    );
-    let with_cpus = Options {
-        cpus: Some(8),
-        ..exact()
-    };
+    assert_eq!((row.value("rate"), row.value("cs/o")), (Some(14_170.0), Some(21.225)));
+    let with_cpus = Options { cpus: Some(8), ..exact() };
     let rows = directory("my5651.z12a", &files, &with_cpus).unwrap();
-    assert!(near(
-        rows.first().unwrap().value("cpu/o"),
-        0.001_835 * 80_000.0
-    ));
+    assert!(near(rows.first().unwrap().value("cpu/o"), 0.001_835 * 80_000.0));
 }
 
 #[test]
@@ -162,10 +146,7 @@ fn each_system_has_the_cpus_that_its_files_state() {
         let scan = SCAN.replace("8 CPUs", &format!("{cpus} CPUs"));
         let files = [file(costs, MET), file(states, &scan)];
         // What is given is for where no file says it.
-        let given = Options {
-            cpus: Some(4),
-            ..exact()
-        };
+        let given = Options { cpus: Some(4), ..exact() };
         let rows = directory("my8044.z12a", &files, &given).unwrap();
         let [delete, scan] = rows.as_slice() else {
             panic!("{rows:?}");
@@ -266,17 +247,11 @@ fn samples_make_costs_in_both_modes() {
 
 #[test]
 fn several_disks_need_a_name() {
-    let both = IO.replace(
-        "nvme0n1 10 1024 0 5 2048",
-        "nvme0n1 10 1024 0 5 2048\nsda 1 1 0 1 1",
-    );
+    let both = IO.replace("nvme0n1 10 1024 0 5 2048", "nvme0n1 10 1024 0 5 2048\nsda 1 1 0 1 1");
     let both = file("io", &both);
     let error = disk(&both, None, Mode::Exact).unwrap_err();
     assert!(error.what.contains("`nvme0n1`, `sda`"), "{error}");
-    assert!(near(
-        disk(&both, Some("sda"), Mode::Exact).ok().map(|d| d.reads),
-        1.0
-    ));
+    assert!(near(disk(&both, Some("sda"), Mode::Exact).ok().map(|d| d.reads), 1.0));
     assert!(disk(&both, Some("sdb"), Mode::Exact).is_err());
 }
 
@@ -297,10 +272,7 @@ fn damage_is_told_with_its_line() {
         let error = single("my", &file("sb.o", &text), &exact()).unwrap_err();
         assert_eq!(error.line, line, "{error}");
     }
-    for (text, line) in [
-        (MET.replace("14169.79", ""), 3),
-        (MET.replace("26.0", "?"), 6),
-    ] {
+    for (text, line) in [(MET.replace("14169.79", ""), 3), (MET.replace("26.0", "?"), 6)] {
         let error = Met::parse(&file("sb.met", &text)).unwrap_err();
         assert_eq!(error.line, line, "{error}");
     }

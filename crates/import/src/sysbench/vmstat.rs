@@ -2,18 +2,14 @@
 
 use crate::{File, ImportError, Mode};
 
-/// Means over the samples of vmstat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cpu {
-    /// Samples.
     pub samples: u64,
-    /// Context switches per second.
     pub switches: f64,
     /// User and system time, in per cent of the whole machine.
     pub percent: f64,
 }
 
-/// Columns of a line.
 const COLUMNS: usize = 15;
 
 /// The means of a file.
@@ -36,10 +32,8 @@ pub fn cpu(file: &File, mode: Mode) -> Result<Cpu, ImportError> {
             _ if std::mem::take(&mut is_first) => {}
             ["r", "b", ..] => samples += u64::from(mode == Mode::Compat),
             [_, _, _, _, _, _, _, _, _, _, _, cs, us, sy, _, ..] => {
-                let sample = (
-                    line.number("cs", cs)?,
-                    line.number("us", us)? + line.number("sy", sy)?,
-                );
+                let sample =
+                    (line.number("cs", cs)?, line.number("us", us)? + line.number("sy", sy)?);
                 if since_boot {
                     since_boot = false;
                 } else {
@@ -59,9 +53,5 @@ pub fn cpu(file: &File, mode: Mode) -> Result<Cpu, ImportError> {
     if samples == 0 {
         return Err(file.end().wrong("no sample of vmstat"));
     }
-    Ok(Cpu {
-        samples,
-        switches: switches / samples as f64,
-        percent: percent / samples as f64,
-    })
+    Ok(Cpu { samples, switches: switches / samples as f64, percent: percent / samples as f64 })
 }

@@ -6,10 +6,10 @@ use std::fmt::Write;
 use model::Unit;
 
 use super::{group_of, system_of_directory};
-use crate::file::{Line, quote};
+use crate::file::{FileLine, quote};
 use crate::round::{fixed, relative, six_digits};
 use crate::sysbench::Name;
-use crate::{File, ImportError, Mode, Options, Row};
+use crate::{File, ImportError, ImportedStep, Mode, Options};
 
 /// The columns that a block may have, in their order; the last is the system.
 const COLUMNS: [&str; 7] = ["cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "o/s", "dbms"];
@@ -27,7 +27,6 @@ pub struct Costs {
     pub reads: Option<f64>,
     /// KB read, KB written, at six significant digits; the rate, a whole number.
     pub others: [f64; 3],
-    /// Name of the system.
     pub system: String,
 }
 
@@ -35,7 +34,7 @@ pub struct Costs {
 ///
 /// # Errors
 /// When a block has no name, or a line not seven fields.
-pub fn rows(file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
+pub fn rows(file: &File, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
     let mut test: Option<&str> = None;
     let mut is_absolute = false;
     let mut columns = COLUMNS.to_vec();
@@ -69,18 +68,18 @@ fn header(text: &str) -> Option<Vec<&'static str>> {
 }
 
 fn row(
-    line: Line<'_>,
+    line: FileLine<'_>,
     columns: &[&str],
     test: &str,
     options: &Options,
-) -> Result<Row, ImportError> {
+) -> Result<ImportedStep, ImportError> {
     let costs = Costs::parse(line, columns)?;
     let (_, name) = Name::of(test).ok_or_else(|| {
         let test = quote(test);
-        line.wrong(format!("{test} is no name as sb.met.TEST.rangeN.pkN.dopN"))
+        line.wrong(format!("{test} is not of the form sb.met.TEST.rangeN.pkN.dopN"))
     })?;
-    let clients = name.clients.map_or_else(|| options.clients(line), Ok)?;
-    let mut row = Row::new(line, &costs.system, &name.test, clients);
+    let clients = options.clients_or(name.clients, line)?;
+    let mut row = ImportedStep::new(line, &costs.system, &name.test, clients);
     group_of(&name.test).clone_into(&mut row.group);
     let [read_kb, written_kb, rate] = costs.others;
     let cpu = line.number("cpu/o", &costs.cpu)?;
@@ -92,26 +91,18 @@ fn row(
         }
         (Mode::Exact, None) | (Mode::Compat, _) => row.put("compat.cpu/o", Unit::Percent, cpu),
     }
-    if let Some(switches) = &costs.switches {
-        row.put("cs/o", Unit::PerOp, line.number("cs/o", switches)?);
-    }
-    if let Some(reads) = costs.reads {
-        row.put("r/o", Unit::PerOp, reads);
-    }
+    let switches = costs.switches.as_ref().map(|switches| line.number("cs/o", switches));
+    row.put_some("cs/o", Unit::PerOp, switches.transpose()?);
+    row.put_some("r/o", Unit::PerOp, costs.reads);
     row.put("rKB/o", Unit::KbPerOp, read_kb);
     row.put("wKB/o", Unit::KbPerOp, written_kb);
     Ok(row)
 }
 
 impl Costs {
-    fn parse(line: Line<'_>, columns: &[&str]) -> Result<Self, ImportError> {
+    fn parse(line: FileLine<'_>, columns: &[&str]) -> Result<Self, ImportError> {
         let fields: Vec<&str> = line.text.split_whitespace().collect();
-        if fields.len() != columns.len() {
-            let (need, found, columns) = (columns.len(), fields.len(), columns.join(" "));
-            return Err(line.wrong(format!(
-                "{need} fields belong here, as {columns}, not {found}"
-            )));
-        }
+        line.expect_fields(columns.len(), &format!(", as {}", columns.join(" ")), fields.len())?;
         let place = |name: &str| columns.iter().position(|column| *column == name);
         let text = |name: &str| fields.get(place(name)?).copied();
         let number = |name: &str| line.number(name, text(name).unwrap_or_default());
@@ -128,7 +119,7 @@ impl Costs {
     }
 
     /// The costs of a row in compat mode; `None` where it has none.
-    pub fn of(row: &Row) -> Option<Self> {
+    pub fn of(row: &ImportedStep) -> Option<Self> {
         let value = |metric| row.value(metric);
         Some(Self {
             cpu: fixed(value("compat.cpu/o")?, 6),
@@ -155,10 +146,7 @@ impl Costs {
             reads.map(|(own, base)| relative(own, base)),
             Some(relative(rkb, base_rkb)),
             Some(relative(wkb, base_wkb)),
-            Some(relative(
-                rate.round_ties_even(),
-                base_rate.round_ties_even(),
-            )),
+            Some(relative(rate.round_ties_even(), base_rate.round_ties_even())),
         ];
         all.into_iter().flatten().collect()
     }
@@ -197,7 +185,7 @@ impl Costs {
 
 /// The published table of rows in compat mode, which are of one number of clients and one round: absolute
 /// costs, and ratios to the first system of each test.
-pub fn print(rows: &[Row]) -> String {
+pub fn print(rows: &[ImportedStep]) -> String {
     let mut text = String::new();
     for test in super::tests(rows) {
         let of_test = rows.iter().filter(|row| row.test == test);
@@ -232,10 +220,7 @@ mod tests {
         --- relative to first result\n1.00\t2.22\t1\t0.00\t0.98\t0.94\tx.my5744_rel.z12a.pk1\n\n";
 
     fn options() -> Options {
-        Options {
-            mode: Mode::Compat,
-            ..Options::default()
-        }
+        Options { mode: Mode::Compat, ..Options::default() }
     }
 
     #[test]
@@ -243,10 +228,7 @@ mod tests {
         let rows = rows(&file("o.met", TABLE), &options()).unwrap();
         assert_eq!(rows.len(), 2);
         let text = print(&rows);
-        assert!(
-            text.contains("\n1.00\t2.22\t1\t0.00\t0.98\t0.94\tmy5744_rel.z12a\n"),
-            "{text}"
-        );
+        assert!(text.contains("\n1.00\t2.22\t1\t0.00\t0.98\t0.94\tmy5744_rel.z12a\n"), "{text}");
         assert!(text.contains("\n0.000098\t0.009\t0\t0.001\t1.24\t128534\tmy5651_rel.z12a\n"));
     }
 
@@ -272,9 +254,7 @@ mod tests {
                 let lines = text.lines().filter(|line| line.contains("my5"));
                 lines
                     .map(|line| {
-                        line.replace("\t\t", "\t")
-                            .replace("x.my", "my")
-                            .replace(".pk1", "")
+                        line.replace("\t\t", "\t").replace("x.my", "my").replace(".pk1", "")
                     })
                     .collect()
             };
@@ -287,10 +267,7 @@ mod tests {
 
     #[test]
     fn cpu_is_time_where_the_cpus_are_known() {
-        let options = Options {
-            cpus: Some(8),
-            ..Options::default()
-        };
+        let options = Options { cpus: Some(8), ..Options::default() };
         let rows = rows(&file("o.met", TABLE), &options).unwrap();
         let cpu = rows.first().and_then(|row| row.value("cpu/o")).unwrap();
         assert!((cpu - 7.84).abs() < 1e-9, "{cpu}");

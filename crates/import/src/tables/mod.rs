@@ -1,11 +1,10 @@
 //! The tables that the scripts around sysbench make: queries per second and cost per operation.
 
-pub mod groups;
 pub mod met;
 pub mod qps;
 pub(crate) mod sets;
 
-use crate::Row;
+use crate::ImportedStep;
 
 /// The heading under which the published tables list a test; by parts of its name, as there.
 pub fn group_of(test: &str) -> &'static str {
@@ -14,10 +13,7 @@ pub fn group_of(test: &str) -> &'static str {
         ""
     } else if has("point") {
         "point"
-    } else if ["delete", "insert", "update", "write"]
-        .iter()
-        .any(|part| has(part))
-    {
+    } else if ["delete", "insert", "update", "write"].iter().any(|part| has(part)) {
         "write"
     } else if has("read-only") || has("read_only") {
         "range-aggregate"
@@ -37,12 +33,12 @@ pub fn system_of_directory(name: &str) -> &str {
 }
 
 /// The systems of rows, in order of their first appearance.
-pub(crate) fn systems(rows: &[Row]) -> Vec<&str> {
+pub(crate) fn systems(rows: &[ImportedStep]) -> Vec<&str> {
     in_order(rows.iter().map(|row| row.system.as_str()))
 }
 
 /// The tests of rows, in order of their first appearance.
-pub(crate) fn tests(rows: &[Row]) -> Vec<&str> {
+pub(crate) fn tests(rows: &[ImportedStep]) -> Vec<&str> {
     in_order(rows.iter().map(|row| row.test.as_str()))
 }
 
@@ -52,10 +48,8 @@ fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 /// The first value of a metric for a system and test; rows have one number of clients and one round.
-pub(crate) fn value(rows: &[Row], system: &str, test: &str, metric: &str) -> Option<f64> {
-    let mut rows = rows
-        .iter()
-        .filter(|row| row.system == system && row.test == test);
+pub(crate) fn value(rows: &[ImportedStep], system: &str, test: &str, metric: &str) -> Option<f64> {
+    let mut rows = rows.iter().filter(|row| row.system == system && row.test == test);
     rows.find_map(|row| row.value(metric))
 }
 

@@ -6,10 +6,10 @@ use std::fmt::Write;
 use model::Unit;
 
 use super::{group_of, system_of_directory, systems, tests, value};
-use crate::file::{Line, quote};
+use crate::file::{FileLine, quote};
 use crate::round::{fixed, relative};
 use crate::sysbench::Name;
-use crate::{File, ImportError, Options, Row};
+use crate::{File, ImportError, ImportedStep, Options};
 
 /// Columns that a table may have.
 const MOST_COLUMNS: usize = 1_000;
@@ -30,7 +30,7 @@ pub fn rows(
     file: &File,
     systems: Option<&str>,
     options: &Options,
-) -> Result<Vec<Row>, ImportError> {
+) -> Result<Vec<ImportedStep>, ImportError> {
     let first = file.lines().find(|line| !line.text.trim().is_empty());
     if first.is_some_and(|line| line.text.starts_with(BLOCK)) {
         return blocks(file, options);
@@ -56,27 +56,24 @@ pub fn systems_of_legend(file: &File) -> Option<String> {
         let base = line.text.strip_prefix("Relative to:");
         base.or_else(|| Some(line.text.strip_prefix("col-")?.split_once(" : ")?.1))
     });
-    let systems: Vec<&str> = directories
-        .map(|directory| system_of_directory(directory.trim()))
-        .collect();
+    let systems: Vec<&str> =
+        directories.map(|directory| system_of_directory(directory.trim())).collect();
     (!systems.is_empty()).then(|| systems.join(","))
 }
 
 /// The tables of 2020: under the name of a test a line for each system, with a rate for each number of clients.
-fn blocks(file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
+fn blocks(file: &File, options: &Options) -> Result<Vec<ImportedStep>, ImportError> {
     let mut test = None;
     let mut rows = Vec::new();
     for line in file.lines().filter(|line| !line.text.trim().is_empty()) {
         if let Some(name) = line.text.trim().strip_prefix(BLOCK) {
             let named = Name::of(&format!("sb.r.{name}")).map(|(_, name)| name.test);
             test = Some(named.ok_or_else(|| {
-                line.wrong(format!("{} is no name as TEST.rangeN.pkN", quote(name)))
+                line.wrong(format!("{} is not of the form TEST.rangeN.pkN", quote(name)))
             })?);
             continue;
         }
-        let test = test
-            .as_ref()
-            .ok_or_else(|| line.wrong("no name of a test above it"))?;
+        let test = test.as_ref().ok_or_else(|| line.wrong("no name of a test above it"))?;
         let fields: Vec<&str> = line.text.split_whitespace().collect();
         let Some((directory, rates)) = fields.split_last() else {
             continue;
@@ -88,7 +85,7 @@ fn blocks(file: &File, options: &Options) -> Result<Vec<Row>, ImportError> {
             )));
         }
         for (rate, clients) in rates.iter().zip(&options.clients) {
-            let mut row = Row::new(line, system_of_directory(directory), test, *clients);
+            let mut row = ImportedStep::new(line, system_of_directory(directory), test, *clients);
             group_of(test).clone_into(&mut row.group);
             row.put("rate", Unit::OpsPerSecond, line.number("the rate", rate)?);
             rows.push(row);
@@ -117,27 +114,27 @@ impl Legend {
         let mut names = names.map(|name| name.trim().to_owned());
         let is_relative = systems.is_some() && file.name().starts_with("qps.rel");
         let base = is_relative.then(|| names.next()).flatten();
-        Self {
-            base,
-            columns: names.collect(),
-        }
+        Self { base, columns: names.collect() }
     }
 
     /// `col-1 : x.my8044…`; the header line, which repeats the names of the columns, has no directory.
-    fn add(&mut self, line: Line<'_>) -> Result<(), ImportError> {
+    fn add(&mut self, line: FileLine<'_>) -> Result<(), ImportError> {
         let Some((_, directory)) = line.text.split_once(" : ") else {
             return Ok(());
         };
         if self.columns.len() >= MOST_COLUMNS {
             return Err(line.wrong(format!("more than {MOST_COLUMNS} columns")));
         }
-        self.columns
-            .push(system_of_directory(directory.trim()).to_owned());
+        self.columns.push(system_of_directory(directory.trim()).to_owned());
         Ok(())
     }
 
     /// The values of a test.
-    fn values(&self, line: Line<'_>, options: &Options) -> Result<Vec<Row>, ImportError> {
+    fn values(
+        &self,
+        line: FileLine<'_>,
+        options: &Options,
+    ) -> Result<Vec<ImportedStep>, ImportError> {
         let has_commas = line.text.contains(',');
         let fields: Vec<&str> = if has_commas {
             line.text.split(',').map(str::trim).collect()
@@ -150,11 +147,7 @@ impl Legend {
                 "whose rates are these? Only the table with tabs has a legend: keep it beside this one, as NAME.tsv beside NAME.csv, or name the systems, A,B,C=PATH",
             ));
         }
-        let parts = if has_commas {
-            fields.split_first()
-        } else {
-            fields.split_last()
-        };
+        let parts = if has_commas { fields.split_first() } else { fields.split_last() };
         let (test, values) = match parts {
             Some((test, values)) if values.len() == columns && columns > 0 => (*test, values),
             Some(_) | None => {
@@ -166,7 +159,7 @@ impl Legend {
         };
         let clients = options.clients(line)?;
         let row = |system: &str, value: f64| {
-            let mut row = Row::new(line, system, test, clients);
+            let mut row = ImportedStep::new(line, system, test, clients);
             group_of(test).clone_into(&mut row.group);
             match self.base {
                 Some(_) => row.put(RATIO, Unit::Count, value),
@@ -174,7 +167,7 @@ impl Legend {
             }
             row
         };
-        let mut rows: Vec<Row> = self.base.iter().map(|base| row(base, 1.0)).collect();
+        let mut rows: Vec<ImportedStep> = self.base.iter().map(|base| row(base, 1.0)).collect();
         for (system, text) in self.columns.iter().zip(values) {
             let value = line.number(&format!("the value of {}", quote(system)), text)?;
             rows.push(row(system, value));
@@ -185,13 +178,13 @@ impl Legend {
 
 /// The published table of rates: whole numbers, but for scans of 2024, which have three digits. `rows` are of one number of clients and one round, here and
 /// in the other tables.
-pub fn print_absolute(rows: &[Row]) -> String {
+pub fn print_absolute(rows: &[ImportedStep]) -> String {
     let all = systems(rows);
     print(rows, &all, &all, |value, _, digits| fixed(value, digits))
 }
 
 /// The published table of ratios to the first system; from the numbers of the other table.
-pub fn print_relative(rows: &[Row]) -> String {
+pub fn print_relative(rows: &[ImportedStep]) -> String {
     let all = systems(rows);
     let Some((base, others)) = all.split_first() else {
         return String::new();
@@ -203,7 +196,7 @@ pub fn print_relative(rows: &[Row]) -> String {
 /// Systems as columns, tests as lines. A cell that is not there is `NA`: the original shifts all that
 /// follows.
 fn print(
-    rows: &[Row],
+    rows: &[ImportedStep],
     columns: &[&str],
     all: &[&str],
     cell: impl Fn(f64, f64, usize) -> String,
@@ -220,18 +213,14 @@ fn print(
     let order = ["", "point", "range-aggregate", "range", "write"];
     let place = |test: &str| order.iter().position(|group| *group == group_of(test));
     all_tests.sort_by_key(|test| place(test));
-    for test in all_tests
-        .into_iter()
-        .filter(|test| !group_of(test).is_empty())
-    {
+    for test in all_tests.into_iter().filter(|test| !group_of(test).is_empty()) {
         let of_base = value(rows, base, test, "rate");
         let of_test = rows.iter().filter(|row| row.test == test);
         let digits = digits(of_test.filter_map(|row| row.value("rate")));
         for system in columns {
-            let text_of_cell = value(rows, system, test, "rate").zip(of_base).map_or_else(
-                || "NA".to_owned(),
-                |(value, base)| cell(value, base, digits),
-            );
+            let text_of_cell = value(rows, system, test, "rate")
+                .zip(of_base)
+                .map_or_else(|| "NA".to_owned(), |(value, base)| cell(value, base, digits));
             let _infallible = write!(text, "{text_of_cell}\t");
         }
         let _infallible = writeln!(text, "{test}");
@@ -261,10 +250,7 @@ mod tests_of_qps {
     }
 
     fn of(clients: &[u32]) -> Options {
-        Options {
-            clients: clients.to_vec(),
-            ..Options::default()
-        }
+        Options { clients: clients.to_vec(), ..Options::default() }
     }
 
     const ABSOLUTE: &str = "col-1 : x.my5651_rel.z12a.pk1\ncol-2 : x.my8043_rel.z12a.pk1\n\n\
@@ -314,16 +300,12 @@ mod tests_of_qps {
         let twin = file("qps.abs.csv", twin);
         let systems = systems_of_legend(&table);
         assert_eq!(systems.as_deref(), Some("my5651_rel.z12a,my8043_rel.z12a"));
-        let values = |rows: &[Row]| -> Vec<(String, String, Option<f64>)> {
+        let values = |rows: &[ImportedStep]| -> Vec<(String, String, Option<f64>)> {
             let each = rows.iter();
-            each.map(|row| (row.system.clone(), row.test.clone(), row.value("rate")))
-                .collect()
+            each.map(|row| (row.system.clone(), row.test.clone(), row.value("rate"))).collect()
         };
         let of_twin = rows(&twin, systems.as_deref(), &one()).unwrap();
-        assert_eq!(
-            values(&of_twin),
-            values(&rows(&table, None, &one()).unwrap())
-        );
+        assert_eq!(values(&of_twin), values(&rows(&table, None, &one()).unwrap()));
         let error = rows(&twin, None, &one()).unwrap_err();
         assert!(error.what.contains("A,B,C=PATH"), "{error}");
         assert!(rows(&twin, Some("a"), &one()).is_err());
@@ -339,16 +321,10 @@ mod tests_of_qps {
             1.466\t1.600\t1.35\tscan_range=100\n299\t291\t287\tread-only_range=10000\n";
         let rows = rows(&file("qps.abs", table), None, &one()).unwrap();
         let printed = print_absolute(&rows);
-        assert!(
-            printed.contains("\n1.466\t1.600\t1.350\tscan_range=100\n"),
-            "{printed}"
-        );
+        assert!(printed.contains("\n1.466\t1.600\t1.350\tscan_range=100\n"), "{printed}");
         assert!(printed.contains("\n299\t291\t287\t"), "{printed}");
         let ratios = print_relative(&rows);
-        assert!(
-            ratios.contains("\n1.09\t0.92\tscan_range=100\n"),
-            "{ratios}"
-        );
+        assert!(ratios.contains("\n1.09\t0.92\tscan_range=100\n"), "{ratios}");
     }
 
     /// Of December 2020: rates of one, two and four clients.
@@ -365,14 +341,8 @@ mod tests_of_qps {
         let of_four: Vec<_> = of_four
             .map(|row| (row.system.as_str(), row.test.as_str(), row.value("rate")))
             .collect();
-        assert_eq!(
-            of_four[1],
-            ("my5731.x6d", "point-query.pre_range=100", Some(58654.0))
-        );
-        assert_eq!(
-            of_four[2],
-            ("my5649.x6d", "insert_range=100", Some(34498.0))
-        );
+        assert_eq!(of_four[1], ("my5731.x6d", "point-query.pre_range=100", Some(58654.0)));
+        assert_eq!(of_four[2], ("my5649.x6d", "insert_range=100", Some(34498.0)));
         for clients in [&[][..], &[1][..], &[1, 2][..]] {
             let error = rows(&table, None, &of(clients)).unwrap_err();
             assert!(error.what.starts_with("3 columns, and"), "{error}");

@@ -4,24 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::group_of;
-use crate::{ImportError, Row};
+use crate::{ImportError, ImportedStep};
 
 /// What one set of tables shows.
 pub(crate) struct Set {
     /// What tells its tables from those of other sets: `, 40 clients, round 2`; empty where there is one.
     pub(crate) title: String,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<ImportedStep>,
 }
 
 /// The sets by their number of clients, and by their rounds.
 ///
 /// # Errors
 /// When a step is there twice in a round.
-pub(crate) fn sets(rows: &[Row]) -> Result<Vec<Set>, ImportError> {
-    let is_load = |row: &Row| group_of(&row.test).is_empty();
+pub(crate) fn sets(rows: &[ImportedStep]) -> Result<Vec<Set>, ImportError> {
+    let is_load = |row: &ImportedStep| group_of(&row.test).is_empty();
     let tests = rows.iter().filter(|row| !is_load(row));
     let fewest = tests.map(|row| row.clients).min();
-    let mut sets: BTreeMap<(u32, u32), Vec<Row>> = BTreeMap::new();
+    let mut sets: BTreeMap<(u32, u32), Vec<ImportedStep>> = BTreeMap::new();
     for (row, round) in rows.iter().zip(crate::run::rounds(rows)?) {
         // No name says with how many clients it was loaded: the load stands with the fewest.
         let of_load = fewest.filter(|_| is_load(row));
@@ -54,14 +54,14 @@ mod tests {
     use super::*;
     use crate::file::file;
 
-    fn row(system: &str, test: &str, clients: u32) -> Row {
-        Row::new(file("x", "").end(), system, test, clients)
+    fn row(system: &str, test: &str, clients: u32) -> ImportedStep {
+        ImportedStep::new(file("x", "").end(), system, test, clients)
     }
 
     /// Titles, and of the rows systems and tests.
-    fn shape(rows: &[Row]) -> Vec<(String, Vec<String>)> {
+    fn shape(rows: &[ImportedStep]) -> Vec<(String, Vec<String>)> {
         let sets = sets(rows).unwrap().into_iter();
-        let named = |row: &Row| format!("{} {}", row.system, row.test);
+        let named = |row: &ImportedStep| format!("{} {}", row.system, row.test);
         let shape = sets.map(|set| (set.title, set.rows.iter().map(named).collect()));
         shape.collect()
     }
@@ -97,10 +97,7 @@ mod tests {
         assert_eq!(shape(&rows), expected);
         assert_eq!(
             shape(&rows[..4]),
-            [
-                is(", 1 client", &["a p", "b p"]),
-                is(", 40 clients", &["a p", "b p"])
-            ]
+            [is(", 1 client", &["a p", "b p"]), is(", 40 clients", &["a p", "b p"])]
         );
     }
 }

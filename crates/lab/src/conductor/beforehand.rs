@@ -1,4 +1,4 @@
-//! What is found out before the first trial, so that trials do not fail of it one after the other.
+//! Checks before the first trial, so that trials do not fail one after the other.
 
 use std::path::Path;
 
@@ -12,16 +12,16 @@ use crate::reach;
 use crate::site::Provider;
 
 /// Every system that is still to be measured must be what the plan says and take as many sessions as the
-/// workload opens, and so must this process: a wrong password or an upgraded package is told at once.
+/// workload opens, and so must this process: a wrong password or an upgraded package is an error at once.
 pub(super) fn check(plan: &Plan, left: &[usize], provider: &dyn Provider) -> Result<(), LabError> {
     for system in systems(plan, left) {
         let is_ours = !matches!(system.build.source, BuildSource::Connect(_));
-        let checked = provider
-            .check(system)
-            .and_then(|()| provider.capacity(system))
-            .and_then(|capacity| match capacity {
-                Some(capacity) => capacity.check(&plan.workload, is_ours),
-                None => Ok(()),
+        let checked =
+            provider.check(system).and_then(|()| provider.capacity(system)).and_then(|capacity| {
+                match capacity {
+                    Some(capacity) => capacity.check(&plan.steps, is_ours),
+                    None => Ok(()),
+                }
             });
         checked.map_err(|cause| refused(system, cause))?;
     }
@@ -42,7 +42,7 @@ pub(super) fn try_connections(
             continue;
         }
         let name = format!("{TRYOUT}{}", std::process::id());
-        let opened = provider.open(system, &plan.workload, &instances.join(&name));
+        let opened = provider.open(system, plan.statement_timeout(), &instances.join(&name));
         let tried = match opened {
             Ok(site) => kept::end_after(site, logs, &name, Ok(())),
             Err(error) => Err(kept::settle(error, logs, &name)),
@@ -55,13 +55,9 @@ pub(super) fn try_connections(
 /// The systems that still have trials, in the plan's order.
 fn systems<'a>(plan: &'a Plan, left: &'a [usize]) -> impl Iterator<Item = &'a System> {
     let all = plan.systems.iter().enumerate();
-    all.filter(move |(index, _)| left.contains(index))
-        .map(|(_, system)| system)
+    all.filter(move |(index, _)| left.contains(index)).map(|(_, system)| system)
 }
 
 fn refused(system: &System, cause: String) -> LabError {
-    LabError::System {
-        system: system.name.clone(),
-        cause,
-    }
+    LabError::System { system: system.name.clone(), cause }
 }

@@ -1,4 +1,4 @@
-//! The rounds of a run: which comes next, what is run again, and when enough is known.
+//! The rounds of a run: the next one, repeated ones, and when the run may end.
 //!
 //! All of it follows from the plan, the journal and the results, so that a run that was interrupted goes on as it
 //! would have gone on.
@@ -18,7 +18,7 @@ const ATTEMPTS: u32 = 2;
 /// How far a run is.
 pub(super) struct Rounds<'a> {
     plan: &'a Plan,
-    /// The rounds of which a trial has an outcome.
+    /// The rounds that have a trial with an outcome.
     begun: BTreeMap<u32, Begun>,
     /// The systems that have had a trial.
     starts: BTreeMap<String, Start>,
@@ -37,10 +37,7 @@ enum Start {
 impl Start {
     fn of(outcome: &Outcome) -> Self {
         match outcome {
-            Outcome::Failed { step, .. } => Self::Failed {
-                step: step.clone(),
-                times: 1,
-            },
+            Outcome::Failed { step, .. } => Self::Failed { step: step.clone(), times: 1 },
             Outcome::Completed | Outcome::Quarantined { .. } => Self::Mixed,
         }
     }
@@ -53,18 +50,13 @@ impl Start {
                 Self::Failed { step, times }
             }
             // Once given up is given up for good.
-            (
-                given_up @ Self::Failed {
-                    times: ATTEMPTS.., ..
-                },
-                _,
-            ) => given_up,
+            (given_up @ Self::Failed { times: ATTEMPTS.., .. }, _) => given_up,
             (Self::Failed { .. } | Self::Mixed, _) => Self::Mixed,
         }
     }
 }
 
-/// What is known of a round.
+/// The state of a round.
 #[derive(Debug, Default)]
 struct Begun {
     /// The systems whose trials have an outcome.
@@ -81,7 +73,7 @@ struct Turn {
     again: Option<Again>,
 }
 
-/// What is run again.
+/// The rounds to repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Again {
     /// The planned round that was disturbed.
@@ -93,14 +85,9 @@ struct Again {
 }
 
 impl<'a> Rounds<'a> {
-    /// A run of which so much is done.
+    /// A partly finished run.
     pub(super) fn of(plan: &'a Plan, journal: &[(TrialKey, Outcome)]) -> Self {
-        let mut rounds = Self {
-            plan,
-            begun: BTreeMap::new(),
-            starts: BTreeMap::new(),
-            failed: 0,
-        };
+        let mut rounds = Self { plan, begun: BTreeMap::new(), starts: BTreeMap::new(), failed: 0 };
         for (key, outcome) in journal {
             rounds.note(key, outcome);
         }
@@ -161,7 +148,7 @@ impl<'a> Rounds<'a> {
             || first.is_some_and(|first| is_given_up(first) && judged.all(is_given_up))
     }
 
-    /// The first planned round that is not done; after these what is run again.
+    /// The first unfinished planned round; after these a repeated one.
     fn next(&self) -> Option<Turn> {
         if self.is_pointless() {
             return None;
@@ -173,7 +160,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// What is run again after the planned rounds, of which some may still be to come: a round for each of those
+    /// The repeats after the planned rounds, some of which may be unfinished: a round for each of those
     /// that were disturbed, until one was not or there were as many as there may be.
     fn next_again(&self) -> Option<Turn> {
         let most = self.plan.course.reruns();
@@ -181,16 +168,9 @@ impl<'a> Rounds<'a> {
         for disturbed in (1..=self.plan.rounds).filter(|round| self.is_disturbed(*round)) {
             for times in 1..=most {
                 round += 1;
-                let again = Again {
-                    disturbed,
-                    times,
-                    most,
-                };
+                let again = Again { disturbed, times, most };
                 if !self.is_finished(round) {
-                    return Some(Turn {
-                        round,
-                        again: Some(again),
-                    });
+                    return Some(Turn { round, again: Some(again) });
                 }
                 if !self.is_disturbed(round) {
                     break;
@@ -240,14 +220,12 @@ impl<'a> Rounds<'a> {
     }
 
     fn is_disturbed(&self, round: u32) -> bool {
-        self.begun
-            .get(&round)
-            .is_some_and(|begun| begun.is_disturbed)
+        self.begun.get(&round).is_some_and(|begun| begun.is_disturbed)
     }
 }
 
 impl Conductor<'_> {
-    /// Runs what is left of a run, round by round.
+    /// Runs the rest of a run, round by round.
     pub(super) fn rounds(&mut self, rounds: &mut Rounds<'_>) -> Result<Ended, LabError> {
         loop {
             let next = rounds.next();
@@ -277,9 +255,7 @@ impl Conductor<'_> {
             self.emit(&Event::Warning { text })?;
         }
         self.keeper.finish()?;
-        Ok(Ended::Finished {
-            failed: rounds.failed,
-        })
+        Ok(Ended::Finished { failed: rounds.failed })
     }
 
     /// Looks at the run where its plan wants that and it is time. Is there to be another round, if there is one?
@@ -288,12 +264,9 @@ impl Conductor<'_> {
             return Ok(has_next);
         };
         let data = self.keeper.load()?;
-        let options = Options {
-            metrics: Selection::Deciding,
-            ..judging(&data)
-        };
+        let options = Options { metrics: Selection::Deciding, ..judging(&data) };
         let compared = stats::compare(&data, &options)?;
-        // What is said of a second copy of the base is noise, and no reason to go on.
+        // Verdicts on a second copy of the base are noise, and not a reason to continue.
         let judged = compared.iter();
         let judged = judged.filter(|c| !self.plan.is_control(&c.system));
         let (undecided, goes_on) = match looks.next(done, judged) {
@@ -301,12 +274,7 @@ impl Conductor<'_> {
             Next::Decided => (0, false),
             Next::Exhausted { undecided } => (undecided, false),
         };
-        self.emit(&Event::Looked {
-            rounds: done,
-            most: looks.max(),
-            undecided,
-            goes_on,
-        })?;
+        self.emit(&Event::Looked { rounds: done, most: looks.max(), undecided, goes_on })?;
         Ok(goes_on)
     }
 
@@ -321,11 +289,11 @@ impl Conductor<'_> {
         });
         let left: Vec<(u32, Trial, TrialKey)> = left.collect();
         match self.plan.course.interleave {
-            Interleave::Slices(_) => {
+            Interleave::Slices(_) | Interleave::Turns(_) => {
                 if self.stop.is_asked() {
                     return Ok(false);
                 }
-                let Some(outcomes) = self.trials_in_slices(&left, of)? else {
+                let Some(outcomes) = self.trials_at_once(&left, of)? else {
                     return Ok(false);
                 };
                 for ((_, _, key), outcome) in left.iter().zip(&outcomes) {
@@ -391,44 +359,29 @@ mod tests {
         );
         let file = plan::read(&text, "p.toml").unwrap();
         let catalog = plan::Catalog::embedded().unwrap();
-        let host = HostShape {
-            cpus: 2,
-            memory: Bytes(1 << 30),
-        };
+        let host = HostShape { cpus: 2, memory: Bytes(1 << 30) };
         plan::expand(&file, &catalog, &|_| Ok(embedded().unwrap()), host).unwrap()
     }
 
     fn key(round: u32, system: &str) -> TrialKey {
-        TrialKey {
-            round,
-            position: 1,
-            system: system.to_owned(),
-        }
+        TrialKey { round, position: 1, system: system.to_owned() }
     }
 
     fn quarantined() -> Outcome {
-        Outcome::Quarantined {
-            reason: "noise".to_owned(),
-        }
+        Outcome::Quarantined { reason: "noise".to_owned() }
     }
 
-    /// A journal of whole rounds, of which these were disturbed.
+    /// A journal of whole rounds, with these disturbed.
     fn journal(rounds: u32, disturbed: &[u32]) -> Vec<(TrialKey, Outcome)> {
         let rounds = (1..=rounds).flat_map(|round| {
-            let outcome = if disturbed.contains(&round) {
-                quarantined()
-            } else {
-                Outcome::Completed
-            };
-            [
-                (key(round, "a"), outcome),
-                (key(round, "b"), Outcome::Completed),
-            ]
+            let outcome =
+                if disturbed.contains(&round) { quarantined() } else { Outcome::Completed };
+            [(key(round, "a"), outcome), (key(round, "b"), Outcome::Completed)]
         });
         rounds.collect()
     }
 
-    /// The round that comes next, and in place of which for the how manieth time.
+    /// The next round, and for a repeat the replaced round and the number of the try.
     fn next(plan: &Plan, rounds: u32, disturbed: &[u32]) -> Option<(u32, Option<(u32, u32)>)> {
         let turn = Rounds::of(plan, &journal(rounds, disturbed)).next()?;
         Some((turn.round, turn.again.map(|a| (a.disturbed, a.times))))
@@ -452,10 +405,7 @@ mod tests {
         assert_eq!(next(&twice, 5, &[1, 3, 4, 5]), Some((6, Some((3, 1)))));
         assert_eq!(next(&twice, 5, &[1, 3, 4]), Some((6, Some((3, 1)))));
         assert_eq!(next(&twice, 6, &[1, 3, 4]), None);
-        assert_eq!(
-            next(&twice, 7, &[1, 2, 3, 4, 5, 6, 7]),
-            Some((8, Some((3, 1))))
-        );
+        assert_eq!(next(&twice, 7, &[1, 2, 3, 4, 5, 6, 7]), Some((8, Some((3, 1)))));
         assert_eq!(next(&twice, 9, &[1, 2, 3, 4, 5, 6, 7, 8, 9]), None);
         let never = plan("rounds = 3\nquarantine = { reruns = 0 }");
         assert_eq!(next(&never, 3, &[1]), None);
@@ -472,10 +422,7 @@ mod tests {
         assert_eq!(rounds.next().map(|turn| turn.round), Some(3));
         assert!(rounds.is_begun(3));
         let left = rounds.left_of(3);
-        let left: Vec<&str> = left
-            .iter()
-            .map(|t| plan.systems[t.system].name.as_str())
-            .collect();
+        let left: Vec<&str> = left.iter().map(|t| plan.systems[t.system].name.as_str()).collect();
         assert_eq!(left, ["a"]);
         // It is disturbed already, so that both may be needed once more.
         let mut systems = rounds.systems_left();
@@ -542,21 +489,10 @@ mod tests {
         let fails = Some("l.i0");
         assert_eq!(plan.base, "a");
         assert_eq!(next(&[(1, "a", fails), (1, "b", None)]), Some(2));
-        assert_eq!(
-            next(&[(1, "a", fails), (1, "b", None), (2, "a", fails)]),
-            None
-        );
-        assert_eq!(
-            next(&[(1, "a", None), (1, "b", Some("-")), (2, "b", Some("-"))]),
-            None
-        );
+        assert_eq!(next(&[(1, "a", fails), (1, "b", None), (2, "a", fails)]), None);
+        assert_eq!(next(&[(1, "a", None), (1, "b", Some("-")), (2, "b", Some("-"))]), None);
         // At different places, or after one that completed, it may be chance.
-        let apart = [
-            (1, "a", Some("-")),
-            (1, "b", None),
-            (2, "b", None),
-            (2, "a", fails),
-        ];
+        let apart = [(1, "a", Some("-")), (1, "b", None), (2, "b", None), (2, "a", fails)];
         assert_eq!(next(&apart), Some(3));
         let late = [
             (1, "a", None),
@@ -584,9 +520,8 @@ mod tests {
         let rounds = Rounds::of(&plan, &with_failures(&done));
         let left = |rounds: &Rounds<'_>, round| {
             let left = rounds.left_of(round).into_iter();
-            let mut names: Vec<String> = left
-                .map(|trial| plan.systems[trial.system].name.clone())
-                .collect();
+            let mut names: Vec<String> =
+                left.map(|trial| plan.systems[trial.system].name.clone()).collect();
             names.sort_unstable();
             names
         };
@@ -601,15 +536,8 @@ mod tests {
     #[test]
     fn failed_trials_are_counted_and_quarantined_ones_are_none_of_them() {
         let plan = plan("rounds = 1");
-        let failed = Outcome::Failed {
-            step: None,
-            reason: String::new(),
-            log_tail: Vec::new(),
-        };
-        let rounds = Rounds::of(
-            &plan,
-            &[(key(1, "a"), failed), (key(1, "b"), quarantined())],
-        );
+        let failed = Outcome::Failed { step: None, reason: String::new(), log_tail: Vec::new() };
+        let rounds = Rounds::of(&plan, &[(key(1, "a"), failed), (key(1, "b"), quarantined())]);
         assert_eq!(rounds.failed, 1);
         assert!(rounds.is_finished(1) && rounds.is_disturbed(1));
     }

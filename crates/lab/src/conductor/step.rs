@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use load::{Observer, StepError, StepOutline, StepResult, Stop, Workload};
-use model::{Capture, Event, Moment, Readings, Sizes, StepNote, StepRecord};
+use load::{Observer, StepError, Stop, Workload};
+use model::{Capture, Event, Moment, Note, NoteKind, Sizes, Step, StepRecord};
 use probes::{Probe, Watch};
 use store::StoreError;
 
@@ -17,17 +17,17 @@ use crate::template::Figure;
 const DIED: &str = "the server's process has ended";
 
 /// Notes of a step that are said at once: its numbers are not what the plan asked for.
-const SAID_AT_ONCE: [&str; 10] = [
-    StepNote::CUT_SHORT,
-    StepNote::SETTLE,
-    StepNote::NOT_DRAINED,
-    StepNote::NOT_STEADY,
-    StepNote::RATE_NOT_SUSTAINED,
-    StepNote::LIMIT_NOT_KEPT,
-    StepNote::CONNECTIONS_LOST,
-    StepNote::ROWS_NOT_COUNTED,
-    StepNote::SENT_AS_TEXT,
-    StepNote::NO_ROWS_FOUND,
+const SAID_AT_ONCE: [NoteKind; 10] = [
+    NoteKind::CutShort,
+    NoteKind::Settle,
+    NoteKind::NotDrained,
+    NoteKind::NotSteady,
+    NoteKind::RateNotSustained,
+    NoteKind::LimitNotKept,
+    NoteKind::ConnectionsLost,
+    NoteKind::RowsNotCounted,
+    NoteKind::SentAsText,
+    NoteKind::NoRowsFound,
 ];
 
 /// A site that is open, and what was seen there last.
@@ -44,12 +44,7 @@ pub(super) struct OpenSite {
 impl OpenSite {
     /// A site of which nothing was seen yet.
     pub(super) fn new(site: Box<dyn Site>) -> Self {
-        Self {
-            site,
-            captured: None,
-            sizes: None,
-            disturbed: Vec::new(),
-        }
+        Self { site, captured: None, sizes: None, disturbed: Vec::new() }
     }
 }
 
@@ -58,42 +53,29 @@ impl Conductor<'_> {
     pub(super) fn step(
         &mut self,
         workload: &mut dyn Workload,
-        ordinal: u32,
-        outline: &StepOutline,
+        step: &Step,
         open: &mut OpenSite,
     ) -> Result<Option<Figure>, Broken> {
-        self.begin_step(ordinal, outline, open)?;
+        self.begin_step(step, open)?;
         let target = open.site.target();
         let mut probes = self.probes(&*open.site);
-        let (result, spent) =
-            self.observe(outline, &mut probes, &*open.site, |stop, observer| {
-                workload.run(ordinal as usize, &target, stop, observer)
-            })?;
-        self.end_step(ordinal, outline, result, spent, open)
+        let (result, spent) = self.observe(step, &mut probes, &*open.site, |stop, observer| {
+            workload.run(step.ordinal as usize, &target, stop, observer)
+        })?;
+        self.end_step(step, result, spent, open)
     }
 
     /// Tells that a step begins, and what the server says of itself before it.
-    pub(super) fn begin_step(
-        &mut self,
-        ordinal: u32,
-        outline: &StepOutline,
-        open: &mut OpenSite,
-    ) -> Result<(), Broken> {
-        self.capture(open, outline, Moment::Before)?;
-        self.emit(&Event::StepStarted {
-            step: outline.step.clone(),
-            ordinal,
-            kinds: outline.kinds.clone(),
-            measured: outline.measured,
-            subject: outline.subject.clone(),
-        })?;
+    pub(super) fn begin_step(&mut self, step: &Step, open: &mut OpenSite) -> Result<(), Broken> {
+        self.capture(open, step, Moment::Before)?;
+        self.emit(&Event::StepStarted { step: Box::new(step.clone()) })?;
         Ok(())
     }
 
     /// Does `work` under the eyes of an observer, who tells of its intervals; what the probes saw of it.
-    pub(super) fn observe<T>(
+    fn observe<T>(
         &mut self,
-        outline: &StepOutline,
+        step: &Step,
         probes: &mut [Box<dyn Probe>],
         site: &dyn Site,
         work: impl FnOnce(&Stop, &mut dyn Observer) -> Result<T, StepError>,
@@ -107,40 +89,47 @@ impl Conductor<'_> {
             }
         };
         let has_died = || site.has_died();
-        let mut observer = StepObserver::new(probes, outline, &has_died, &mut emit);
+        let mut observer = StepObserver::new(probes, step, &has_died, &mut emit);
         let result = work(stop, &mut observer);
         let spent = observer.into_spent();
         if let Some(error) = self.store_failure.take() {
             return Err(error.into());
         }
-        let result = result.map_err(|error| self.broken(outline, &error, site))?;
+        Ok((self.ended(step, result, site)?, spent))
+    }
+
+    /// What the work of a step came to, on a server that may have ended meanwhile.
+    pub(super) fn ended<T>(
+        &self,
+        step: &Step,
+        result: Result<T, StepError>,
+        site: &dyn Site,
+    ) -> Result<T, Broken> {
+        let result = result.map_err(|error| self.broken(step, &error, site))?;
         if site.has_died() && self.stop.is_asked() {
             return Err(Broken::Interrupted);
         }
         if site.has_died() {
-            return Err(failed(Some(outline), DIED.to_owned(), site.log_tail()));
+            return Err(failed(Some(step), DIED.to_owned(), site.log_tail()));
         }
-        Ok((result, spent))
+        Ok(result)
     }
 
     /// Tells that a step is over, and what it came to, if it is a result; fails where answers were wrong.
     pub(super) fn end_step(
         &mut self,
-        ordinal: u32,
-        outline: &StepOutline,
-        result: StepResult,
+        step: &Step,
+        result: StepRecord,
         spent: Spent,
         open: &mut OpenSite,
     ) -> Result<Option<Figure>, Broken> {
         let is_there = open.site.check();
-        is_there.map_err(|error| failed(Some(outline), error.reason, error.log_tail))?;
+        is_there.map_err(|error| failed(Some(step), error.reason, error.log_tail))?;
         for text in spent.failures {
-            self.emit(&Event::Warning {
-                text: format!("{}: {text}", outline.step),
-            })?;
+            self.emit(&Event::Warning { text: format!("{}: {text}", step.id) })?;
         }
-        let drift = result.window.timed.then(|| spent.stretches.drift());
-        let mut record = self.record(outline, ordinal, result);
+        let drift = result.timed.then(|| spent.stretches.drift());
+        let mut record = result.of_step(step);
         record.drift = drift.flatten();
         record.counters = disturbance::with_foreign(spent.counters, &*open.site);
         record.sizes = open.site.sizes();
@@ -149,49 +138,44 @@ impl Conductor<'_> {
         let disturbed = limits.and_then(|limits| disturbance::of_step(&record, &limits));
         open.disturbed.extend(disturbed);
         let wrong = wrong(&record);
-        for (what, text) in &record.notes {
-            if SAID_AT_ONCE.contains(&what.as_str()) {
-                let text = if *what == outline.step.0 {
+        for Note { what, text } in &record.notes {
+            if SAID_AT_ONCE.contains(what) {
+                let text = if what.word() == step.id.0 {
                     format!("{what}: {text}")
                 } else {
-                    format!("{}: {what}: {text}", outline.step)
+                    format!("{}: {what}: {text}", step.id)
                 };
                 self.emit(&Event::Warning { text })?;
             }
         }
         let figure = Figure::of(&record);
-        self.emit(&Event::StepFinished {
-            record: Box::new(record),
-        })?;
-        self.capture(open, outline, Moment::After)?;
+        self.emit(&Event::StepFinished { record: Box::new(record) })?;
+        self.capture(open, step, Moment::After)?;
         if !wrong.is_empty() {
             let reason = format!("wrong answers: {}", wrong.join("; "));
-            return Err(failed(Some(outline), reason, open.site.log_tail()));
+            return Err(failed(Some(step), reason, open.site.log_tail()));
         }
         Ok(figure)
     }
 
     /// What reads what a step spends there.
     pub(super) fn probes(&self, site: &dyn Site) -> Vec<Box<dyn Probe>> {
-        let watched = site.watched();
-        let mut probes = probes::all(&Watch {
-            server: site.pid(),
-            host: watched != Watched::Nothing,
-            device: self
-                .device
-                .clone()
-                .filter(|_| watched == Watched::HostAndDisk),
-        });
+        let mut probes = probes::all(&Watch { server: site.pid(), ..self.host_of(site) });
         probes.extend(site.probes());
         probes
     }
 
-    pub(super) fn broken(
-        &self,
-        outline: &StepOutline,
-        error: &StepError,
-        site: &dyn Site,
-    ) -> Broken {
+    /// What of its host can be watched from here.
+    pub(super) fn host_of(&self, site: &dyn Site) -> Watch {
+        let watched = site.watched();
+        Watch {
+            server: None,
+            host: watched != Watched::Nothing,
+            device: self.device.clone().filter(|_| watched == Watched::HostAndDisk),
+        }
+    }
+
+    pub(super) fn broken(&self, step: &Step, error: &StepError, site: &dyn Site) -> Broken {
         // A stop that was asked for makes other errors too: servers get the terminal's signals as well.
         if self.stop.is_asked() {
             return Broken::Interrupted;
@@ -201,13 +185,18 @@ impl Conductor<'_> {
             StepError::Interrupted if site.has_died() => DIED.to_owned(),
             error => error.to_string(),
         };
-        failed(Some(outline), reason, site.log_tail())
+        let log = site.log_tail();
+        let reason = match servers::killed_backend(&log) {
+            Some(killed) => format!("{reason}; {killed}"),
+            None => reason,
+        };
+        failed(Some(step), reason, log)
     }
 
     fn capture(
         &mut self,
         open: &mut OpenSite,
-        outline: &StepOutline,
+        step: &Step,
         moment: Moment,
     ) -> Result<(), StoreError> {
         let captures = match (moment, open.captured.take()) {
@@ -224,12 +213,8 @@ impl Conductor<'_> {
             }
         };
         for capture in captures {
-            let step = outline.step.clone();
-            self.emit(&Event::Captured {
-                step,
-                moment,
-                capture,
-            })?;
+            let step = step.id.clone();
+            self.emit(&Event::Captured { step, moment, capture })?;
         }
         Ok(())
     }
@@ -243,38 +228,6 @@ impl Conductor<'_> {
         }
         Ok(())
     }
-
-    pub(super) fn record(
-        &self,
-        outline: &StepOutline,
-        ordinal: u32,
-        result: StepResult,
-    ) -> StepRecord {
-        let window = result.window;
-        StepRecord {
-            step: outline.step.clone(),
-            ordinal,
-            measured: outline.measured,
-            clients: outline.clients,
-            window: window.length,
-            elapsed: result.elapsed,
-            subject: outline.subject.clone(),
-            kinds: window.kinds,
-            errors: window.errors,
-            target_rate: result.target_rate,
-            seconds_on_target: window.on_target,
-            requested_rows: result.requested_rows,
-            open_loop: result.open_loop,
-            tpcc: result.tpcc,
-            counters: Readings::default(),
-            drift: None,
-            before: None,
-            sizes: None,
-            checks: result.checks,
-            notes: result.notes,
-            compat: self.plan.workload.is_compat(),
-        }
-    }
 }
 
 /// What was wrong in a step: the first wrong answer with its statement, and each check that does not hold.
@@ -283,12 +236,9 @@ fn wrong(record: &StepRecord) -> Vec<String> {
     let mut wrong: Vec<String> = failed
         .map(|c| format!("{}: expected {}, found {}", c.what, c.expected, c.actual))
         .collect();
-    let first = record
-        .notes
-        .iter()
-        .find(|(what, _)| what == StepNote::WRONG_ANSWER);
-    if let (Some((_, text)), false) = (first, wrong.is_empty()) {
-        wrong.insert(0, text.clone());
+    let first = record.notes.iter().find(|note| note.what == NoteKind::WrongAnswer);
+    if let (Some(note), false) = (first, wrong.is_empty()) {
+        wrong.insert(0, note.text.clone());
     }
     wrong
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use model::{Bytes, Event, Outcome, Plan, RunData, System};
+use model::{Bytes, Event, Fact, Outcome, Plan, RunData, System};
 
 use super::step::OpenSite;
 use super::{Broken, Conductor, failed, place_client};
@@ -51,10 +51,7 @@ impl Templates {
             .collect();
         let need = Bytes(needed.values().map(|size| size.0).sum());
         if need > shelf.budget() {
-            return Err(LabError::TemplateBudget {
-                need,
-                budget: shelf.budget(),
-            });
+            return Err(LabError::TemplateBudget { need, budget: shelf.budget() });
         }
         let needed = needed.into_keys().cloned().collect();
         Ok(Self {
@@ -77,9 +74,8 @@ impl Templates {
 /// The template that the trials of each system began with so far, as their records say.
 fn templates_of(done: &RunData) -> BTreeMap<String, String> {
     let trials = done.trials.iter().filter_map(|trial| {
-        let mut said = trial.provenance.iter();
-        let (_, name) = said.find(|(what, _)| what == Template::PROVENANCE)?;
-        Some((trial.system.clone(), name.clone()))
+        let name = trial.provenance.get(&Fact::Template)?;
+        Some((trial.system.clone(), name.to_owned()))
     });
     trials.collect()
 }
@@ -121,7 +117,9 @@ impl Conductor<'_> {
             return Err(Broken::Failed(outcome.clone()));
         }
         let template = match templates.shelf.find(&templates.keys[system]) {
-            Found::Whole(template) => *template,
+            Found::Whole(template) => {
+                return self.announce(templates, system, *template, "used again");
+            }
             Found::Absent => self.make(templates, system)?,
             Found::Damaged(reason) => {
                 let name = &self.plan.systems[system].name;
@@ -130,7 +128,7 @@ impl Conductor<'_> {
                 self.make(templates, system)?
             }
         };
-        self.announce(templates, system, template)
+        self.announce(templates, system, template, "made now")
     }
 
     /// Says which template a system has, once in a session or when it is another one, and that it is used.
@@ -139,17 +137,15 @@ impl Conductor<'_> {
         templates: &mut Templates,
         system: usize,
         mut template: Template,
+        whence: &str,
     ) -> Result<Template, Broken> {
         let system = &self.plan.systems[system].name;
         if templates.announced.get(system) != Some(&template.name()) {
             templates.announced.insert(system.clone(), template.name());
-            templates
-                .shelf
-                .touch(&mut template, now())
-                .map_err(Broken::Lab)?;
+            templates.shelf.touch(&mut template, now()).map_err(Broken::Lab)?;
             self.emit(&Event::TemplateReady {
                 system: system.clone(),
-                summary: template.summary(),
+                summary: format!("{}, {whence}", template.summary()),
             })?;
         }
         let before = templates.before.insert(system.clone(), template.name());
@@ -166,9 +162,7 @@ impl Conductor<'_> {
     /// Loads a system and keeps its data as a template.
     fn make(&mut self, templates: &mut Templates, index: usize) -> Result<Template, Broken> {
         let system = &self.plan.systems[index];
-        self.emit(&Event::TemplateStarted {
-            system: system.name.clone(),
-        })?;
+        self.emit(&Event::TemplateStarted { system: system.name.clone() })?;
         match self.load(templates, index) {
             Err(Broken::Failed(outcome)) => {
                 let outcome = of_template(outcome);
@@ -233,11 +227,10 @@ impl Conductor<'_> {
         open: &mut OpenSite,
     ) -> Result<(Vec<Figure>, String), Broken> {
         place_client(system, &system.cpus.client).map_err(Broken::Lab)?;
-        let mut workload = load::workload(&self.plan.workload, loading_seed(self.plan));
-        let outlines = workload.steps().into_iter().take(workload.loading_steps());
+        let mut workload = workloads::workload(&self.plan.workload, loading_seed(self.plan));
         let mut figures = Vec::new();
-        for (ordinal, outline) in (0..).zip(outlines) {
-            figures.extend(self.step(&mut *workload, ordinal, &outline, open)?);
+        for step in self.plan.steps.iter().filter(|step| step.loads) {
+            figures.extend(self.step(&mut *workload, step, open)?);
         }
         match workload.state(&open.site.target()) {
             Ok(state) => Ok((figures, state)),
@@ -250,11 +243,7 @@ impl Conductor<'_> {
 fn of_template(outcome: Outcome) -> Outcome {
     match outcome {
         whole @ (Outcome::Completed | Outcome::Quarantined { .. }) => whole,
-        Outcome::Failed {
-            step,
-            reason,
-            log_tail,
-        } => Outcome::Failed {
+        Outcome::Failed { step, reason, log_tail } => Outcome::Failed {
             step,
             reason: format!("its template could not be loaded: {reason}"),
             log_tail,

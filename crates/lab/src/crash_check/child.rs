@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use load::{LoggedRun, Stop};
+use load::Stop;
 use model::{Nanos, System, TpccSpec};
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
+use workloads::LoggedRun;
 
 use super::moment::{self, BEGIN_LIMIT, Missed};
 use crate::embedded::Embedded;
-use crate::site::{Site, SiteError, statement_timeout};
+use crate::site::{Site, SiteError};
 
 /// What the process is to do, as JSON on its standard input.
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,26 +38,11 @@ pub fn run_terminals(request: impl Read) -> Result<(), SiteError> {
     let request: Request = serde_json::from_reader(request)
         .map_err(|error| SiteError::new(format!("no request of a crash check: {error}")))?;
     end_with(request.parent)?;
-    let Request {
-        system,
-        directory,
-        log,
-        workload,
-        number,
-        seed,
-        rows_seed,
-        ..
-    } = request;
-    let timeout = statement_timeout(&model::WorkloadSpec::Tpcc(workload.clone()));
+    let Request { system, directory, log, workload, number, seed, rows_seed, .. } = request;
+    let timeout = workload.statement_timeout();
     let file = Embedded::open_again(&system, &directory, timeout)?;
-    let run = LoggedRun {
-        spec: &workload,
-        number,
-        seed,
-        rows_seed,
-        log: &log,
-    };
-    load::run_logged(&run, &file.target(), &Stop::default())
+    let run = LoggedRun { spec: &workload, number, seed, rows_seed, log: &log };
+    workloads::run_logged(&run, &file.target(), &Stop::default())
         .map_err(|error| SiteError::new(error.to_string()))
 }
 
@@ -72,9 +58,7 @@ fn end_with(parent: u32) -> Result<(), SiteError> {
     if is_child() {
         Ok(())
     } else {
-        Err(SiteError::new(
-            "this is part of `backslide crash-check`, which starts it itself",
-        ))
+        Err(SiteError::new("this is part of `backslide crash-check`, which starts it itself"))
     }
 }
 
@@ -96,7 +80,7 @@ impl Terminals {
         let input = terminals.0.stdin.take();
         let told = input.ok_or("no input")?.write_all(&text);
         told.map_err(|error| match terminals.said() {
-            said if said.is_empty() => format!("cannot be told what to do: {error}"),
+            said if said.is_empty() => format!("cannot receive its work: {error}"),
             said => said,
         })?;
         Ok(terminals)
@@ -185,25 +169,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let log = directory.path().join("log");
         let workload = crash_workload(1, 1, MINUTE, model::TpccCardinality::STANDARD);
-        let run = LoggedRun {
-            spec: &workload,
-            number: 1,
-            seed: 1,
-            rows_seed: 1,
-            log: &log,
-        };
+        let run = LoggedRun { spec: &workload, number: 1, seed: 1, rows_seed: 1, log: &log };
         let mut command = Command::new("/bin/sh");
         command.args(["-c", &script.replace("LOG", &log.display().to_string())]);
         let system = system(Dbms::Sqlite);
-        kill(
-            command,
-            &system,
-            directory.path(),
-            &run,
-            after,
-            &Stop::default(),
-        )
-        .map_err(|error| error.reason)
+        kill(command, &system, directory.path(), &run, after, &Stop::default())
+            .map_err(|error| error.reason)
     }
 
     #[test]
@@ -222,10 +193,7 @@ mod tests {
         let error = killed("cat > /dev/null; echo disk full >&2; exit 1", MINUTE).unwrap_err();
         assert_eq!(error, "the process of the terminals: disk full");
         let error = killed("cat > /dev/null; echo 1 > LOG", MINUTE).unwrap_err();
-        assert_eq!(
-            error,
-            "the process of the terminals: it ended before it was killed"
-        );
+        assert_eq!(error, "the process of the terminals: it ended before it was killed");
     }
 
     #[test]

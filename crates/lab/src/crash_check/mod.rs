@@ -21,8 +21,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use load::{LoggedRun, Present, StepError, Stop, Survived, Target};
-use model::{Check, Nanos, Rng, System, TpccSpec, WorkloadSpec, mix};
+use load::{StepError, Stop, Target};
+use model::{Check, Nanos, Rng, System, TpccSpec, mix};
+use workloads::{LoggedRun, Present, Survived};
 
 pub use self::child::run_terminals;
 use self::victim::Victim;
@@ -30,7 +31,7 @@ pub use self::workload::crash_workload;
 use crate::capacity;
 use crate::directory::{CRASHED, Claim};
 use crate::kept::{self, Ending, Kept};
-use crate::site::{SiteError, statement_timeout};
+use crate::site::SiteError;
 use crate::variables::Told;
 
 /// Nothing is killed earlier after the first commit.
@@ -105,29 +106,18 @@ impl<'a> CrashCheck<'a> {
     /// Makes the system ready and loads its database. Of what fails, the log and cores are kept; the error
     /// says where.
     pub fn begin(spec: CrashSpec<'a>, claim: &'a Claim, stop: &Stop) -> Result<Self, SiteError> {
-        let workload = WorkloadSpec::Tpcc(spec.workload.clone());
-        capacity::raise_limits(&workload, &[spec.system], false)
+        let timeout = spec.workload.statement_timeout();
+        capacity::raise_limits(&spec.workload.trial_steps(), &[spec.system], false)
             .map_err(|error| SiteError::new(error.to_string()))?;
         let (name, directory) = claim.instance(CRASHED, "");
-        let opened = Victim::open(spec.system, &directory, statement_timeout(&workload), stop);
+        let opened = Victim::open(spec.system, &directory, timeout, stop);
         let victim = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;
-        let check = Self {
-            log: directory.join(LOG),
-            spec,
-            claim,
-            name,
-            victim,
-        };
-        match workload::load(&workload, spec.seed, &check.target(), stop) {
+        let check = Self { log: directory.join(LOG), spec, claim, name, victim };
+        match workload::load(spec.workload, spec.seed, &check.target(), stop) {
             Ok(()) => Ok(check),
             Err(reason) => {
                 let error = check.failed(reason);
-                kept::end_after(
-                    check.victim.into_site(),
-                    &claim.logs,
-                    &check.name,
-                    Err(error),
-                )
+                kept::end_after(check.victim.into_site(), &claim.logs, &check.name, Err(error))
             }
         }
     }
@@ -136,11 +126,7 @@ impl<'a> CrashCheck<'a> {
     pub fn told(&mut self) -> Told {
         let site = self.victim.site_mut();
         let (captures, missing) = site.captures();
-        Told {
-            captures,
-            provenance: site.provenance(),
-            missing,
-        }
+        Told { captures, provenance: site.provenance(), missing }
     }
 
     /// Where its database is.
@@ -171,38 +157,25 @@ impl<'a> CrashCheck<'a> {
             Victim::Server(own) => server::kill(own, &run, after, stop)?,
             Victim::File(file) => {
                 let command = (self.spec.terminals)();
-                child::kill(
-                    command,
-                    self.spec.system,
-                    file.directory(),
-                    &run,
-                    after,
-                    stop,
-                )?
+                child::kill(command, self.spec.system, file.directory(), &run, after, stop)?
             }
         };
-        Ok(Killed {
-            round,
-            before,
-            after: after.into(),
-            at,
-        })
+        Ok(Killed { round, before, after: after.into(), at })
     }
 
     /// Starts the system again on the data that the kill left; how long it took until it answered.
     pub fn recover(&mut self) -> Result<Nanos, SiteError> {
-        let workload = WorkloadSpec::Tpcc(self.spec.workload.clone());
-        self.victim
-            .recover(self.spec.system, statement_timeout(&workload))
+        let timeout = self.spec.workload.statement_timeout();
+        self.victim.recover(self.spec.system, timeout)
     }
 
     /// Looks for all that was acknowledged, and proves the conditions.
     pub fn verify(&self, killed: Killed, recovery: Nanos, stop: &Stop) -> Result<Crash, SiteError> {
         let target = self.target();
         let CrashSpec { workload, seed, .. } = self.spec;
-        let survived = load::survived(&self.log, killed.before, &target)
+        let survived = workloads::survived(&self.log, killed.before, &target)
             .map_err(|error| self.step_failed(&error))?;
-        let conditions = load::check_conditions(workload, seed, &target, stop)
+        let conditions = workloads::check_conditions(workload, seed, &target, stop)
             .map_err(|error| self.step_failed(&error))?;
         Ok(Crash {
             round: killed.round,
@@ -223,14 +196,11 @@ impl<'a> CrashCheck<'a> {
         } else {
             Kept::default()
         };
-        let Ending { trouble, kept } =
+        let Ending { trouble, kept, .. } =
             kept::end(self.victim.into_site(), logs, name, found.is_some());
         match (found, trouble) {
             (None, None) => Ok(None),
-            (None, Some(error)) => Err(SiteError {
-                reason: kept.told_in(&error.reason),
-                ..error
-            }),
+            (None, Some(error)) => Err(SiteError { reason: kept.told_in(&error.reason), ..error }),
             (Some(found), trouble) => {
                 let text = match trouble {
                     Some(error) => format!("{found}; {}", error.reason),

@@ -3,8 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use load::{LoggedRun, StepError, Stop};
+use load::{StepError, Stop};
 use model::Nanos;
+use workloads::LoggedRun;
 
 use super::moment::{self, BEGIN_LIMIT, Missed};
 use crate::own::Own;
@@ -23,7 +24,7 @@ pub(super) fn kill(
         let terminals_stop = Stop::default();
         let of_terminals = terminals_stop.clone();
         let target = &target;
-        let terminals = scope.spawn(move || load::run_logged(run, target, &of_terminals));
+        let terminals = scope.spawn(move || workloads::run_logged(run, target, &of_terminals));
         let waited = moment::wait(run.log, after, stop, &mut || terminals.is_finished());
         match waited {
             Ok(()) => own.crash(),
@@ -49,10 +50,9 @@ fn judge(waited: Result<(), Missed>, ended: Result<(), StepError>) -> Result<(),
         // The connection was lost, which is what the first terminal to notice fails with.
         (Ok(()), Err(StepError::Session { .. }) | Ok(())) => Ok(()),
         (Err(Missed::Stopped), _) => Err(StepError::Interrupted.to_string()),
-        (Err(Missed::Idle), _) => Err(format!(
-            "no transaction was committed in {} seconds",
-            BEGIN_LIMIT.as_secs()
-        )),
+        (Err(Missed::Idle), _) => {
+            Err(format!("no transaction was committed in {} seconds", BEGIN_LIMIT.as_secs()))
+        }
         (Err(Missed::Ended), Ok(())) => Err("the terminals ended before the kill".to_owned()),
         (Ok(()) | Err(Missed::Ended), Err(error)) => Err(format!("the terminals ended: {error}")),
     }
@@ -67,9 +67,7 @@ mod tests {
     fn lost() -> StepError {
         StepError::Session {
             client: "terminal 3".to_owned(),
-            source: SessionError::Lost {
-                cause: "end of stream".to_owned(),
-            },
+            source: SessionError::Lost { cause: "end of stream".to_owned() },
         }
     }
 

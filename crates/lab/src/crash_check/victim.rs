@@ -1,4 +1,4 @@
-//! What is killed: a server of ours, or the process that has an SQLite file open.
+//! The victim: a server of ours, or the process that has an SQLite file open.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::site::{MEASURED_ELSEWHERE, Site, SiteError};
 /// How long a server may take to bring its data in order and to answer.
 const RECOVERY_LIMIT: Duration = Duration::from_mins(15);
 
-/// What is killed.
+/// The process to kill.
 pub(super) enum Victim {
     /// A server.
     Server(Box<Own>),
@@ -34,13 +34,15 @@ impl Victim {
                 let file = Embedded::open(system, directory, timeout)?;
                 Ok(Self::File(Box::new(file)))
             }
-            BuildSource::Path(_) | BuildSource::Installed { .. } => {
+            BuildSource::Path(_)
+            | BuildSource::Installed { .. }
+            | BuildSource::Obtainable { .. } => {
                 let own = Own::open(system, directory, timeout, stop)?;
                 Ok(Self::Server(Box::new(own)))
             }
-            BuildSource::Connect(_) => Err(SiteError::new(
-                "a server that is not ours is not killed: name a build",
-            )),
+            BuildSource::Connect(_) => {
+                Err(SiteError::new("a server that is not ours is not killed: name a build"))
+            }
             BuildSource::Imported(_) => Err(SiteError::new(MEASURED_ELSEWHERE)),
         }
     }

@@ -4,9 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use load::{Observer, Stop, Target};
-use model::{
-    Edge, ErrorRules, Interval, LoadSpec, Settle, TpccCardinality, TpccSpec, WorkloadSpec,
-};
+use model::{Edge, ErrorRules, Interval, LoadSpec, Settle, TpccCardinality, TpccSpec};
 
 use super::moment::BEGIN_LIMIT;
 
@@ -25,10 +23,7 @@ pub fn crash_workload(
     cardinality: TpccCardinality,
 ) -> TpccSpec {
     let longest = (BEGIN_LIMIT + within + SPARE).as_secs();
-    let load = LoadSpec {
-        indexes_first: true,
-        ..LoadSpec::usual(LOADERS)
-    };
+    let load = LoadSpec { indexes_first: true, ..LoadSpec::usual(LOADERS) };
     let usual = TpccSpec::usual(warehouses, load).with_few_indexes();
     TpccSpec {
         cardinality,
@@ -37,26 +32,17 @@ pub fn crash_workload(
         steps: 1,
         seconds: u32::try_from(longest).unwrap_or(u32::MAX),
         warmup_seconds: 0,
-        errors: ErrorRules {
-            tries: 10_000,
-            ..ErrorRules::usual()
-        },
+        errors: ErrorRules { tries: 10_000, ..ErrorRules::usual() },
         ..usual
     }
 }
 
 /// Loads the database and proves what was loaded; the error says what is wrong.
-pub(super) fn load(
-    workload: &WorkloadSpec,
-    seed: u64,
-    target: &Target,
-    stop: &Stop,
-) -> Result<(), String> {
-    let mut workload = load::workload(workload, seed);
-    for index in 0..workload.loading_steps() {
-        let result = workload
-            .run(index, target, stop, &mut Unwatched)
-            .map_err(|error| error.to_string())?;
+pub(super) fn load(spec: &TpccSpec, seed: u64, target: &Target, stop: &Stop) -> Result<(), String> {
+    let mut workload = workloads::workload(&spec.clone().into(), seed);
+    for step in spec.trial_steps().iter().filter(|step| step.loads) {
+        let ran = workload.run(step.ordinal as usize, target, stop, &mut Unwatched);
+        let result = ran.map_err(|error| error.to_string())?;
         if let Some(wrong) = result.checks.iter().find(|check| !check.holds) {
             return Err(format!(
                 "wrong after the load: {}: expected {}, found {}",

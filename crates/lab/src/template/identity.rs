@@ -39,8 +39,8 @@ pub(crate) fn loading_seed(plan: &Plan) -> u64 {
 /// A second copy of a system, such as the control, has a template of its own: what is different from one
 /// loading to the next shows between the two.
 pub(crate) fn keys(plan: &Plan) -> Result<Vec<String>, LabError> {
-    let workload =
-        load::loading(&plan.workload).map_err(|error| LabError::TemplateKey(error.to_string()))?;
+    let workload = workloads::loading(&plan.workload)
+        .map_err(|error| LabError::TemplateKey(error.to_string()))?;
     let identities = plan.systems.iter().map(|s| identity(plan, s, &workload));
     let mut seen: Vec<Identity<'_>> = Vec::new();
     let mut keys = Vec::new();
@@ -75,7 +75,10 @@ fn identity<'a>(plan: &Plan, system: &'a System, workload: &'a str) -> Identity<
 /// that of the program.
 fn mark(build: &Build) -> String {
     match &build.source {
-        BuildSource::Embedded | BuildSource::Connect(_) | BuildSource::Imported(_) => String::new(),
+        BuildSource::Obtainable { .. }
+        | BuildSource::Embedded
+        | BuildSource::Connect(_)
+        | BuildSource::Imported(_) => String::new(),
         BuildSource::Installed { digest, .. } => digest.clone(),
         BuildSource::Path(path) => servers::program_digest(build.dbms, path.as_ref()),
     }
@@ -83,91 +86,40 @@ fn mark(build: &Build) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{
-        Config, Dbms, InsertScale, InsertSpec, Pacing, Placement, QueryKind, Settle, Statements,
-        StepId, Tables, WorkloadSpec,
-    };
+    use model::{Dbms, InsertSpec, QueryKind, Settle, StepId, WorkloadSpec};
 
     use super::*;
 
     fn system(name: &str) -> System {
-        System {
-            name: name.to_owned(),
-            build: Build {
-                dbms: Dbms::Mysql,
-                version: "8.0.33".parse().unwrap(),
-                source: BuildSource::Installed {
-                    directory: "/depot/one".to_owned(),
-                    origin: "somewhere".to_owned(),
-                    digest: "d1".to_owned(),
-                },
-                version_line: "mysqld  Ver 8.0.33".to_owned(),
-                name: None,
-                facts: model::BuildFacts::default(),
-            },
-            engine: Engine::Innodb,
-            config: Config {
-                name: "z12a".to_owned(),
-                summary: String::new(),
-                settings: Vec::new(),
-                left_out: Vec::new(),
-            },
-            set: std::collections::BTreeMap::new(),
-            cpus: Placement::default(),
-            connection: model::Connection::default(),
-            preload: String::new(),
-            huge_pages: false,
-            control: false,
-        }
+        let source = BuildSource::Installed {
+            directory: "/depot/one".to_owned(),
+            origin: "somewhere".to_owned(),
+            digest: "d1".to_owned(),
+        };
+        let build = Build {
+            version_line: "mysqld  Ver 8.0.33".to_owned(),
+            ..Build::new(Dbms::Mysql, "8.0.33".parse().unwrap(), source)
+        };
+        System::new(name, build)
     }
 
     fn plan(systems: Vec<System>) -> Plan {
         let spec = InsertSpec {
-            scale: InsertScale::Tiny,
-            clients: 1,
-            tables: Tables::Own,
             rows: 2_000,
             i1_rows: 800,
             i2_rows: 200,
-            i0_rows_per_commit: 100,
-            i1_rows_per_commit: 50,
-            i2_rows_per_commit: 5,
-            query_rows_per_commit: 50,
             rates: vec![100],
             queries: vec![QueryKind::Range],
             query_seconds: 1,
-            query_sessions: 1,
-            rows_per_query: 10,
-            max_refresh: 100,
-            secondary_indexes: 3,
-            deletes: true,
-            queue: 8,
-            min_resync: 1000,
-            data_min: 10,
-            data_max: 20,
-            data_random_percent: 50,
-            writes: Statements::Usual,
-            reads: Statements::Usual,
-            pacing: Pacing::Even,
             settle: Settle::Seconds(0),
-            htap_seconds: 0,
-            partitions: 0,
-            sequence_cache: 1000,
-            sla_percent: 95,
-            statement_timeout: 60,
-            compat: false,
             steps: ["l.i0", "l.x", "qr100"].map(StepId::new).to_vec(),
+            ..InsertSpec::usual()
         };
         Plan {
-            name: "p".to_owned(),
-            workload: WorkloadSpec::Insert(spec),
             rounds: 3,
             seed: 7,
-            base: "a".to_owned(),
-            systems,
-            course: model::Course::default(),
             template: true,
-            source: String::new(),
+            ..Plan::new("p", WorkloadSpec::Insert(spec), systems)
         }
     }
 
@@ -193,17 +145,11 @@ mod tests {
         assert_eq!(same.len(), 64);
         let others = [
             key(|s| s.build.version_line.push('1'), |_| ()),
-            key(
-                |s| s.build.source = BuildSource::Path("/nonexistent".to_owned()),
-                |_| (),
-            ),
+            key(|s| s.build.source = BuildSource::Path("/nonexistent".to_owned()), |_| ()),
             key(|s| s.engine = Engine::Myrocks, |_| ()),
             key(
                 |s| {
-                    s.config.settings.push(Setting {
-                        name: "x".to_owned(),
-                        value: None,
-                    });
+                    s.config.settings.push(Setting { name: "x".to_owned(), value: None });
                 },
                 |_| (),
             ),
@@ -223,7 +169,14 @@ mod tests {
             key(|s| s.config.name = "of the user".to_owned(), |_| ()),
             key(|_| (), |p| p.rounds = 9),
             key(|_| (), |p| p.name = "q".to_owned()),
-            key(|_| (), |p| spec(p).rates = vec![500]),
+            key(
+                |_| (),
+                |p| {
+                    let spec = spec(p);
+                    spec.rates = vec![500];
+                    spec.steps = ["l.i0", "l.x", "qr500"].map(StepId::new).to_vec();
+                },
+            ),
             key(|_| (), |p| spec(p).query_seconds = 1800),
         ];
         assert!(others.iter().all(|other| *other == same));

@@ -1,4 +1,4 @@
-//! What is in a data directory, without reading its files: enough to know a clone, and to notice damage.
+//! The inventory of a data directory without file contents: enough to identify a clone and to notice damage.
 
 use std::fmt::Write;
 use std::fs;
@@ -26,7 +26,7 @@ pub(crate) struct Inventory {
 }
 
 impl Inventory {
-    /// What is in `root` now, and what it takes on the disk.
+    /// The present content of `root`, and its disk usage.
     pub(crate) fn of(root: &Path) -> io::Result<(Self, Bytes)> {
         let (mut files, mut bytes, mut allocated) = (0, 0, 0);
         let mut lines = Vec::new();
@@ -58,15 +58,11 @@ impl Inventory {
             }
         }
         lines.sort();
-        let inventory = Self {
-            files,
-            bytes,
-            digest: sha256(lines.concat().as_bytes()),
-        };
+        let inventory = Self { files, bytes, digest: sha256(lines.concat().as_bytes()) };
         Ok((inventory, Bytes(allocated)))
     }
 
-    /// What is different in `found`, for people; `None` when nothing is.
+    /// The first difference in `found`, for people; `None` without one.
     pub(crate) fn difference(&self, found: &Self) -> Option<String> {
         if self == found {
             return None;

@@ -7,7 +7,7 @@ mod shelf;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use model::{Bytes, Nanos, StepId, StepRecord};
+use model::{Bytes, Fact, Nanos, StepId, StepRecord};
 use serde::{Deserialize, Serialize};
 use servers::Cloned;
 
@@ -76,9 +76,6 @@ impl Figure {
 }
 
 impl Template {
-    /// Under what the provenance of a trial has the name of its template.
-    pub(crate) const PROVENANCE: &str = "template";
-
     /// Its data directory, never to be started: trials start on clones of it.
     pub fn data(&self) -> &Path {
         &self.data
@@ -91,9 +88,7 @@ impl Template {
             Inventory::of(clone).map_err(|error| format!("cannot read {path}: {error}"))?;
         match self.record.inventory.difference(&found) {
             None => Ok(()),
-            Some(difference) => Err(format!(
-                "{path} is no true clone of its template: {difference}"
-            )),
+            Some(difference) => Err(format!("{path} differs from its template: {difference}")),
         }
     }
 
@@ -110,14 +105,8 @@ impl Template {
         let written = Nanos::from(begin.elapsed());
         self.verify(clone)?;
         let what = amount(Bytes(cloned.bytes), cloned.files);
-        let how = if cloned.reflinked {
-            "sharing their blocks"
-        } else {
-            "copying"
-        };
-        Ok(format!(
-            "{what} by {how} in {took}, on the disk after {written} more"
-        ))
+        let how = if cloned.reflinked { "sharing their blocks" } else { "copying" };
+        Ok(format!("{what} by {how} in {took}, on the disk after {written} more"))
     }
 
     /// What the workload remembers of it.
@@ -134,32 +123,19 @@ impl Template {
     /// What there is to say of it, in a line.
     pub(crate) fn summary(&self) -> String {
         let record = &self.record;
-        format!(
-            "{}, loaded in {} on {}",
-            Bytes(record.inventory.bytes),
-            record.took,
-            record.made
-        )
+        format!("{}, loaded in {} on {}", Bytes(record.inventory.bytes), record.took, record.made)
     }
 
     /// For the record of each trial that begins with it.
-    pub(crate) fn provenance(&self) -> [(String, String); 2] {
+    pub(crate) fn provenance(&self) -> [(Fact, String); 2] {
         let figures = self.record.loading.iter().map(|figure| {
-            let Figure {
-                step,
-                rate,
-                unit,
-                length,
-            } = figure;
+            let Figure { step, rate, unit, length } = figure;
             format!("{step}: {rate:.0} {unit} for {length}")
         });
         let figures: Vec<String> = figures.collect();
         [
-            (Self::PROVENANCE.to_owned(), self.name()),
-            (
-                "loading of the template, once for all trials".to_owned(),
-                figures.join("\n"),
-            ),
+            (Fact::Template, self.name()),
+            ("loading of the template, once for all trials".into(), figures.join("\n")),
         ]
     }
 }

@@ -11,11 +11,11 @@ use super::inventory::Inventory;
 use super::{Record, Template};
 use crate::LabError;
 
-/// What is known of a template, beside its data.
+/// A template's description, beside its data.
 const RECORD: &str = "template.json";
 /// The data directory.
 const DATA: &str = "data";
-/// Begins the names of what is not whole yet, or not any more.
+/// Prefix of names of incomplete templates.
 const PARTIAL: &str = ".partial-";
 
 /// The templates of a lab. Whoever uses it holds the lab's lock.
@@ -25,7 +25,7 @@ pub(crate) struct Shelf {
     budget: Bytes,
 }
 
-/// What there is under a key.
+/// The entry of a key.
 #[derive(Debug)]
 pub(crate) enum Found {
     /// A template that holds.
@@ -49,7 +49,7 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// What it may hold in all.
+    /// Its total disk limit.
     pub(crate) fn budget(&self) -> Bytes {
         self.budget
     }
@@ -83,17 +83,14 @@ impl Shelf {
         Ok(directory)
     }
 
-    /// Puts what was made in `staged` in its place, and on the disk.
+    /// Moves `staged` to its place, and syncs it.
     pub(crate) fn put(&self, staged: &Path, record: Record) -> Result<Template, LabError> {
         let place = self.root.join(&record.key);
         self.discard(&record.key)?;
         write_record(staged, &record)?;
         servers::write_back(staged).map_err(LabError::clone)?;
         fs::rename(staged, &place).map_err(LabError::directory("rename", staged))?;
-        Ok(Template {
-            record,
-            data: place.join(DATA),
-        })
+        Ok(Template { record, data: place.join(DATA) })
     }
 
     /// Remembers that the template is used now.
@@ -123,7 +120,7 @@ impl Shelf {
         let mut total: u64 = all.iter().filter_map(|stored| Some(stored.disk?.0)).sum();
         for stored in all {
             let Some(disk) = stored.disk else {
-                // Nobody can use it, and what it takes is not known.
+                // It cannot be used, and its disk usage is unknown.
                 self.discard(&stored.key)?;
                 continue;
             };
@@ -135,7 +132,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// What the template with this key takes on the disk, where there is one.
+    /// The disk usage of the template with this key, if it exists.
     pub(crate) fn disk(&self, key: &str) -> Option<Bytes> {
         let record = read_record(&self.root.join(key)).ok()?;
         Some(record.disk)
@@ -144,16 +141,8 @@ impl Shelf {
     fn all(&self) -> Result<Vec<Stored>, LabError> {
         let names = self.names()?.into_iter().filter(|name| is_key(name));
         let stored = names.map(|key| match read_record(&self.root.join(&key)) {
-            Ok(record) => Stored {
-                key,
-                used: record.used,
-                disk: Some(record.disk),
-            },
-            Err(_) => Stored {
-                key,
-                used: String::new(),
-                disk: None,
-            },
+            Ok(record) => Stored { key, used: record.used, disk: Some(record.disk) },
+            Err(_) => Stored { key, used: String::new(), disk: None },
         });
         Ok(stored.collect())
     }
@@ -161,9 +150,7 @@ impl Shelf {
     fn names(&self) -> Result<Vec<String>, LabError> {
         let entries = fs::read_dir(&self.root).map_err(LabError::directory("read", &self.root))?;
         let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-        names
-            .collect::<io::Result<_>>()
-            .map_err(LabError::directory("read", &self.root))
+        names.collect::<io::Result<_>>().map_err(LabError::directory("read", &self.root))
     }
 }
 
@@ -177,7 +164,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), LabError> {
     }
 }
 
-/// Is it the name of a template? What else lies there is not ours to remove.
+/// Is it the name of a template? Other files there are not ours to remove.
 fn is_key(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit())
 }
@@ -251,14 +238,11 @@ mod tests {
         shelf.put(&staged, record).unwrap()
     }
 
-    /// The letters of what is there.
+    /// The letters of the present entries.
     fn there(shelf: &Shelf) -> String {
         let mut names = shelf.names().unwrap();
         names.sort();
-        names
-            .iter()
-            .filter_map(|name| name.chars().next())
-            .collect()
+        names.iter().filter_map(|name| name.chars().next()).collect()
     }
 
     #[test]
@@ -269,10 +253,7 @@ mod tests {
         let Found::Whole(found) = shelf.find(&key('a')) else {
             panic!("it is not found");
         };
-        assert_eq!(
-            (found.record, found.data),
-            (template.record, template.data.clone())
-        );
+        assert_eq!((found.record, found.data), (template.record, template.data.clone()));
         fs::write(template.data.join("t"), "xy").unwrap();
         let Found::Damaged(reason) = shelf.find(&key('a')) else {
             panic!("the damage is not seen");

@@ -53,10 +53,7 @@ pub(crate) fn expand(text: &str) -> Plan {
 /// The plan of a text with these builds.
 pub(crate) fn expand_with(builds: &Builds, text: &str) -> Plan {
     let file = plan::read(text, "tiny.toml").unwrap();
-    let host = model::HostShape {
-        cpus: 2,
-        memory: model::Bytes(8 << 30),
-    };
+    let host = model::HostShape { cpus: 2, memory: model::Bytes(8 << 30) };
     let find = |request: &plan::BuildRequest| builds.find(request);
     plan::expand(&file, builds.catalog(), &find, host).unwrap()
 }
@@ -84,20 +81,20 @@ pub(crate) fn micro(rounds: u32, workload: &str) -> Plan {
     ))
 }
 
-/// The Insert Benchmark of a plan.
-pub(crate) fn insert(plan: &mut Plan) -> &mut model::InsertSpec {
-    match &mut plan.workload {
-        WorkloadSpec::Insert(spec) => spec,
-        WorkloadSpec::Sql(_) | WorkloadSpec::Tpcc(_) => panic!("another workload"),
-    }
+/// Changes the Insert Benchmark of a plan.
+pub(crate) fn insert(plan: &mut Plan, change: impl FnOnce(&mut model::InsertSpec)) {
+    plan.change_workload(|workload| match workload {
+        WorkloadSpec::Insert(spec) => change(spec),
+        _ => panic!("another workload"),
+    });
 }
 
-/// The SQL workload of a plan.
-pub(crate) fn sql(plan: &mut Plan) -> &mut model::SqlSpec {
-    match &mut plan.workload {
-        WorkloadSpec::Sql(spec) => spec,
-        WorkloadSpec::Insert(_) | WorkloadSpec::Tpcc(_) => panic!("another workload"),
-    }
+/// Changes the SQL workload of a plan.
+pub(crate) fn sql(plan: &mut Plan, change: impl FnOnce(&mut model::SqlSpec)) {
+    plan.change_workload(|workload| match workload {
+        WorkloadSpec::Sql(spec) => change(spec),
+        _ => panic!("another workload"),
+    });
 }
 
 /// A lab that is gone with its test.
@@ -110,18 +107,12 @@ impl Bench {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let lab = Self::at(directory.path()).lab;
-        Self {
-            lab,
-            _directory: Some(directory),
-        }
+        Self { lab, _directory: Some(directory) }
     }
 
     /// In a directory that someone else removes.
     pub(crate) fn at(directory: &Path) -> Self {
-        Self {
-            lab: Lab::open(directory).unwrap(),
-            _directory: None,
-        }
+        Self { lab: Lab::open(directory).unwrap(), _directory: None }
     }
 
     pub(crate) fn begin(&mut self, plan: &Plan) -> RunId {
@@ -148,10 +139,7 @@ impl Bench {
     }
 
     pub(crate) fn load(&self, run: &RunId) -> RunData {
-        let want = Want {
-            series: true,
-            histograms: true,
-        };
+        let want = Want { series: true, histograms: true };
         self.lab.store.load(run, want).unwrap()
     }
 
@@ -161,9 +149,7 @@ impl Bench {
             return Vec::new();
         };
         let names = entries.map(|entry| entry.unwrap().file_name());
-        names
-            .map(|name| name.to_string_lossy().into_owned())
-            .collect()
+        names.map(|name| name.to_string_lossy().into_owned()).collect()
     }
 }
 
@@ -178,10 +164,7 @@ pub(crate) fn compare(data: &RunData) -> Vec<Comparison> {
 
 /// What the run's report is made of.
 pub(crate) fn to_report<'a>(data: &'a RunData, comparisons: &'a [Comparison]) -> report::Input<'a> {
-    report::Input {
-        generated: "today",
-        ..report::Input::new(data, comparisons)
-    }
+    report::Input { generated: "today", ..report::Input::new(data, comparisons) }
 }
 
 /// `step: reason`, then the log, a line each.
@@ -189,11 +172,7 @@ pub(crate) fn told(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Completed => "completed".to_owned(),
         Outcome::Quarantined { reason } => format!("quarantined: {reason}"),
-        Outcome::Failed {
-            step,
-            reason,
-            log_tail,
-        } => {
+        Outcome::Failed { step, reason, log_tail } => {
             let step = step.as_ref().map_or("outside the steps", |step| &step.0);
             let log = log_tail.iter().map(|line| format!("\n  | {line}"));
             format!("{step}: {reason}{}", log.collect::<String>())
@@ -207,9 +186,8 @@ pub(crate) fn servers(builds: &Builds) -> Vec<model::Build> {
     let installed = builds.installed().unwrap_or_default();
     let installed = installed.into_iter().map(|installed| installed.build);
     let found = builds.found().iter().cloned();
-    let all: Vec<model::Build> = found
-        .chain(installed.filter(|build| build.dbms == Dbms::Mysql))
-        .collect();
+    let all: Vec<model::Build> =
+        found.chain(installed.filter(|build| build.dbms == Dbms::Mysql)).collect();
     let families = [Dbms::Mysql, Dbms::Mariadb, Dbms::Postgres];
     let newest = families.into_iter().filter_map(|dbms| {
         let of_family = all.iter().filter(|build| build.dbms == dbms);

@@ -1,21 +1,20 @@
 //! Cuts a step's window into intervals while its clients run.
 
-use std::time::{Duration, Instant};
-
 use model::{Edge, Interval, Nanos};
 
-use super::threads::{Crew, Shared};
-use super::{End, Observer, Pace, Stop};
+use super::setup::{End, Observer, Pace};
+use super::shared::Shared;
+use super::stop::Stop;
+use super::threads::Crew;
 use crate::StepClock;
 use crate::recorder::Recorder;
 
 /// How long the collector waits after an interval's end before it collects, so that a client that
 /// read its clock just before the end has stored its sample.
-const GRACE: Duration = Duration::from_millis(5);
+const GRACE: Nanos = Nanos::from_millis(5);
 
 /// A window that was cut into intervals.
 pub(super) struct Cut {
-    /// Length of the window.
     pub(super) length: Nanos,
     /// Seconds on target and seconds in all, where there was a pace.
     pub(super) on_target: Option<(u32, u32)>,
@@ -34,7 +33,6 @@ pub(super) struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    /// From the opening of the window until every client has ended.
     pub(super) fn run(&self, end: End, observer: &mut dyn Observer) -> Cut {
         let mut on_target = OnTarget::of(self.pace);
         let (seconds, short) = self.while_open(end, &mut on_target, observer);
@@ -42,16 +40,15 @@ impl Collector<'_> {
         let oldest = self.recorder.oldest();
         self.crew.end();
         observer.edge(Edge::Close);
-        self.shared.wait(None, |s| s.running == 0);
-        self.last_intervals(seconds, closed, oldest, &mut on_target, observer);
-        Cut {
-            length: closed,
-            on_target: on_target.result(),
-            short,
+        {
+            let _rest = self.stop.turns().rest();
+            self.shared.wait(None, |s| s.running == 0);
         }
+        self.last_intervals(seconds, closed, oldest, &mut on_target, observer);
+        Cut { length: closed, on_target: on_target.result(), short }
     }
 
-    /// Hands out each second until the window has to close; how many those were, and whether it was the
+    /// Hands out each interval until the window has to close; how many those were, and whether it was the
     /// limit that cut the work short.
     fn while_open(
         &self,
@@ -59,15 +56,11 @@ impl Collector<'_> {
         on_target: &mut OnTarget,
         observer: &mut dyn Observer,
     ) -> (u32, bool) {
-        let opened = Instant::now();
-        let last = opened + Duration::from(end.at_latest());
+        let each = self.stop.turns().length();
         let mut index = 0u32;
         loop {
-            let tick = Nanos::from_secs(u64::from(index) + 1);
-            let at = opened + Duration::from(tick) + GRACE;
-            self.shared.wait(Some(at.min(last)), |s| {
-                (end.when_done() && s.awaited == 0) || s.given_up || self.stop.is_asked()
-            });
+            let tick = Nanos(each.0 * (u64::from(index) + 1));
+            self.wait_until((tick + GRACE).min(end.at_latest()), end);
             if self.stop.is_asked() {
                 self.shared.give_up();
             }
@@ -83,7 +76,7 @@ impl Collector<'_> {
             if now < tick {
                 continue;
             }
-            let interval = self.recorder.interval(index, Nanos::SECOND, now);
+            let interval = self.recorder.interval(index, each, now);
             on_target.see(&interval);
             index += 1;
             if observer.interval(interval).is_break() {
@@ -92,7 +85,14 @@ impl Collector<'_> {
         }
     }
 
-    /// The seconds between the last tick and the window's end; the last one may be short. `oldest` is when
+    fn wait_until(&self, at: Nanos, end: End) {
+        let _rest = self.stop.turns().rest();
+        self.shared.wait(Some((&self.clock, at)), |s| {
+            (end.when_done() && s.awaited == 0) || s.given_up || self.stop.is_asked()
+        });
+    }
+
+    /// The intervals between the last tick and the window's end; the last one may be short. `oldest` is when
     /// the oldest of the operations started that were under way at that end.
     fn last_intervals(
         &self,
@@ -102,9 +102,10 @@ impl Collector<'_> {
         on_target: &mut OnTarget,
         observer: &mut dyn Observer,
     ) {
+        let each = self.stop.turns().length();
         loop {
-            let start = Nanos::from_secs(u64::from(index));
-            let length = closed.saturating_sub(start).min(Nanos::SECOND);
+            let start = Nanos(each.0 * u64::from(index));
+            let length = closed.saturating_sub(start).min(each);
             if length.0 == 0 && index > 0 {
                 break;
             }
@@ -112,7 +113,7 @@ impl Collector<'_> {
             // By now all clients have ended.
             interval.stalled =
                 oldest.map_or(Nanos(0), |since| (start + length).saturating_sub(since));
-            if length == Nanos::SECOND {
+            if length == each {
                 on_target.see(&interval);
             }
             index += 1;
@@ -128,33 +129,34 @@ impl Collector<'_> {
 struct OnTarget {
     pace: Option<Pace>,
     rows: u64,
+    /// Of the second that is not over.
+    time: Nanos,
     met: u32,
     seconds: u32,
 }
 
 impl OnTarget {
     const fn of(pace: Option<Pace>) -> Self {
-        Self {
-            pace,
-            rows: 0,
-            met: 0,
-            seconds: 0,
-        }
+        Self { pace, rows: 0, time: Nanos(0), met: 0, seconds: 0 }
     }
 
     fn see(&mut self, interval: &Interval) {
         let Some(pace) = self.pace else { return };
+        self.rows += interval.kinds[pace.kind].rows;
+        self.time += interval.length;
+        if self.time < Nanos::SECOND {
+            return;
+        }
+        self.time = Nanos(0);
         self.seconds += 1;
-        let rows = interval.kinds[pace.kind].rows;
-        let due = if pace.catches_up {
-            self.rows += rows;
-            pace.rows_per_second * u64::from(self.seconds)
-        } else {
-            self.rows = rows;
-            pace.rows_per_second
-        };
         let tolerance = pace.rows_per_second * pace.tolerance_percent / 100;
-        self.met += u32::from(self.rows + pace.slack + tolerance >= due);
+        let on_time = |due| self.rows + pace.slack + tolerance >= due;
+        if pace.catches_up {
+            self.met += u32::from(on_time(pace.rows_per_second * u64::from(self.seconds)));
+        } else {
+            self.met += u32::from(on_time(pace.rows_per_second));
+            self.rows = 0;
+        }
     }
 
     fn result(&self) -> Option<(u32, u32)> {
@@ -185,10 +187,7 @@ mod tests {
             tolerance_percent: 5,
         }));
         for rows in [100, 50, 0, 0, 350, 100] {
-            let kind = model::KindInterval {
-                rows,
-                ..model::KindInterval::default()
-            };
+            let kind = model::KindInterval { rows, ..model::KindInterval::default() };
             on_target.see(&Interval {
                 index: 0,
                 start: Nanos(0),

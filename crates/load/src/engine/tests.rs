@@ -1,6 +1,9 @@
-use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
-use std::time::Instant;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use model::{Interval, Nanos};
 
 use super::*;
 
@@ -136,10 +139,7 @@ impl Observer for Seen {
 }
 
 fn setup(clients: Vec<(Role, Box<dyn Client>)>) -> StepSetup {
-    let kinds = ["insert", "query"].map(|k| KindSpec {
-        name: k.to_owned(),
-        scheduled: false,
-    });
+    let kinds = ["insert", "query"].map(|k| KindSpec { name: k.to_owned(), scheduled: false });
     StepSetup {
         kinds: kinds.to_vec(),
         clients,
@@ -150,10 +150,7 @@ fn setup(clients: Vec<(Role, Box<dyn Client>)>) -> StepSetup {
 }
 
 fn client(name: &str, bounded: bool, client: impl Client + 'static) -> (Role, Box<dyn Client>) {
-    let role = Role {
-        name: name.to_owned(),
-        bounded,
-    };
+    let role = Role { name: name.to_owned(), bounded };
     (role, Box::new(client))
 }
 
@@ -177,37 +174,32 @@ fn the_window_closes_with_the_last_bounded_client() {
         client("b", true, Bounded(600)),
         client("q", false, Endless(Arc::clone(&done))),
     ];
-    let window = run(setup(clients), &Stop::default(), &mut seen).unwrap();
+    let record = run(setup(clients), &Stop::default(), &mut seen).unwrap();
     assert_eq!(seen.edges, [Edge::Open, Edge::Close]);
-    assert_eq!(window.kinds[0].sums.ops, 610);
+    assert_eq!(record.kinds[0].sums.ops, 610);
     assert_eq!(seen.ops[0], 610);
-    assert_eq!(seen.ops[1], window.kinds[1].sums.ops);
-    let endless = &window.kinds[1];
+    assert_eq!(seen.ops[1], record.kinds[1].sums.ops);
+    let endless = &record.kinds[1];
     assert!(endless.late <= 1, "one client, one operation under way");
     assert!(endless.sums.ops + endless.late <= done.load(Ordering::Relaxed));
-    assert!(window.length >= Nanos::from_millis(1198) && seen.lengths.len() == 2);
+    assert!(record.window >= Nanos::from_millis(1198) && seen.lengths.len() == 2);
 }
 
 #[test]
 fn a_window_of_a_time_is_as_long_whoever_is_done() {
     let done = Arc::new(AtomicU64::new(0));
     let mut seen = Seen::default();
-    let clients = vec![
-        client("a", true, Bounded(10)),
-        client("q", false, Endless(Arc::clone(&done))),
-    ];
-    let setup = StepSetup {
-        end: End::After(Nanos::from_secs(2)),
-        ..setup(clients)
-    };
-    let window = run(setup, &Stop::default(), &mut seen).unwrap();
-    assert_eq!(window.length, Nanos::from_secs(2));
+    let clients =
+        vec![client("a", true, Bounded(10)), client("q", false, Endless(Arc::clone(&done)))];
+    let setup = StepSetup { end: End::After(Nanos::from_secs(2)), ..setup(clients) };
+    let record = run(setup, &Stop::default(), &mut seen).unwrap();
+    assert_eq!(record.window, Nanos::from_secs(2));
     assert_eq!(seen.lengths, [Nanos::SECOND; 2], "no sliver");
-    assert!(!window.cut_short);
-    assert_eq!(seen.ops, [10, window.kinds[1].sums.ops]);
+    assert!(!record.cut_short);
+    assert_eq!(seen.ops, [10, record.kinds[1].sums.ops]);
     assert!(seen.ops[1] > 1000);
-    assert!(window.kinds[1].late <= 1);
-    assert!(seen.ops[1] + window.kinds[1].late <= done.load(Ordering::Relaxed));
+    assert!(record.kinds[1].late <= 1);
+    assert!(seen.ops[1] + record.kinds[1].late <= done.load(Ordering::Relaxed));
 }
 
 #[test]
@@ -230,17 +222,15 @@ fn a_warm_up_leaves_nothing() {
         warmup: Nanos::from_millis(100),
         ..setup(vec![client("a", false, twice.clone())])
     };
-    let window = run(setup, &Stop::default(), &mut seen).unwrap();
+    let record = run(setup, &Stop::default(), &mut seen).unwrap();
     assert_eq!(*twice.windows.lock().unwrap(), [0, 1]);
     assert_eq!(seen.edges, [Edge::Open, Edge::Close]);
     assert_eq!(seen.ops, [0, 1]);
-    let [warmup, measured] = &window.kinds[..] else {
-        panic!("two kinds")
-    };
+    let [warmup, measured] = &record.kinds[..] else { panic!("two kinds") };
     assert_eq!(warmup.sums, model::KindInterval::default());
     assert_eq!((measured.sums.rows, measured.sums.retries), (7, 1));
-    assert_eq!((window.errors.len(), window.errors[0].count), (1, 1));
-    assert_eq!(window.length, Nanos::from_millis(100));
+    assert_eq!((record.errors.len(), record.errors[0].count), (1, 1));
+    assert_eq!(record.window, Nanos::from_millis(100));
 }
 
 /// Tells in each window whether its end is awaited.
@@ -283,32 +273,21 @@ fn a_stall_shows_to_the_last_interval() {
         end: End::After(Nanos::from_millis(1500)),
         ..setup(vec![client("a", false, Stalled)])
     };
-    let window = run(setup, &Stop::default(), &mut seen).unwrap();
-    assert_eq!((window.kinds[0].sums.ops, window.kinds[0].late), (0, 1));
-    let [first, last] = seen.stalls[..] else {
-        panic!("two intervals")
-    };
+    let record = run(setup, &Stop::default(), &mut seen).unwrap();
+    assert_eq!((record.kinds[0].sums.ops, record.kinds[0].late), (0, 1));
+    let [first, last] = seen.stalls[..] else { panic!("two intervals") };
     // It began with the window, at the latest some moments later.
     assert!(first > Nanos::from_millis(500), "{first}");
-    assert!(
-        last > Nanos::SECOND && last <= Nanos::from_millis(1500),
-        "{last}"
-    );
+    assert!(last > Nanos::SECOND && last <= Nanos::from_millis(1500), "{last}");
 }
 
 #[test]
 fn an_error_in_the_warm_up_fails_the_step() {
-    let twice = Twice {
-        fails_in: Some(0),
-        ..Twice::default()
-    };
+    let twice = Twice { fails_in: Some(0), ..Twice::default() };
     let mut seen = Seen::default();
     let setup = StepSetup {
         warmup: Nanos::from_secs(60),
-        ..setup(vec![
-            client("a", false, twice.clone()),
-            client("b", false, Sleeper),
-        ])
+        ..setup(vec![client("a", false, twice.clone()), client("b", false, Sleeper)])
     };
     let error = run(setup, &Stop::default(), &mut seen).unwrap_err();
     assert_eq!(error.to_string(), "on purpose");
@@ -320,10 +299,8 @@ fn an_error_in_the_warm_up_fails_the_step() {
 fn stopping_in_the_warm_up_ends_the_step_at_once() {
     let began = Instant::now();
     let mut seen = Seen::default();
-    let setup = StepSetup {
-        warmup: Nanos::from_secs(60),
-        ..setup(vec![client("a", false, Sleeper)])
-    };
+    let setup =
+        StepSetup { warmup: Nanos::from_secs(60), ..setup(vec![client("a", false, Sleeper)]) };
     let error = run(setup, &stop_after(50), &mut seen).unwrap_err();
     assert!(matches!(error, StepError::Interrupted));
     assert!(seen.edges.is_empty());
@@ -351,10 +328,8 @@ fn a_client_that_reads_the_clock_need_not_be_told_that_the_time_is_over() {
 
 #[test]
 fn stopping_ends_every_client() {
-    let clients = vec![
-        client("insert 1", true, Bounded(1_000_000)),
-        client("query 1", false, Sleeper),
-    ];
+    let clients =
+        vec![client("insert 1", true, Bounded(1_000_000)), client("query 1", false, Sleeper)];
     let error = run(setup(clients), &stop_after(100), &mut Seen::default()).unwrap_err();
     assert!(matches!(error, StepError::Interrupted));
 }
@@ -367,21 +342,14 @@ fn a_panic_fails_the_step_and_names_the_client() {
         client("query 1", false, Sleeper),
     ];
     let error = run(setup(clients), &Stop::default(), &mut Seen::default()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "client insert 1 stopped by a bug in backslide: on purpose"
-    );
+    assert_eq!(error.to_string(), "client insert 1 stopped by a bug in backslide: on purpose");
 }
 
 #[test]
 fn clients_that_fail_before_others_begin_do_not_leave_them_counted_as_running() {
     for _ in 0..20 {
         let clients = (0..50).map(|n| client(&format!("insert {n}"), true, Panics));
-        let result = run(
-            setup(clients.collect()),
-            &Stop::default(),
-            &mut Seen::default(),
-        );
+        let result = run(setup(clients.collect()), &Stop::default(), &mut Seen::default());
         assert!(matches!(result, Err(StepError::Bug { .. })));
     }
 }
@@ -390,10 +358,7 @@ fn clients_that_fail_before_others_begin_do_not_leave_them_counted_as_running() 
 fn an_observer_that_panics_leaves_no_client_waiting() {
     for edge in [Edge::Open, Edge::Close] {
         let result = std::panic::catch_unwind(|| {
-            let mut seen = Seen {
-                panic_at: Some(edge),
-                ..Seen::default()
-            };
+            let mut seen = Seen { panic_at: Some(edge), ..Seen::default() };
             let setup = StepSetup {
                 end: End::After(Nanos::from_millis(50)),
                 ..setup(vec![client("query 1", false, Sleeper)])
@@ -408,24 +373,19 @@ fn an_observer_that_panics_leaves_no_client_waiting() {
 fn the_limit_cuts_a_step_short_and_keeps_what_was_done() {
     let mut seen = Seen::default();
     let setup = StepSetup {
-        end: End::AllDone {
-            limit: Some(Nanos::SECOND),
-        },
+        end: End::AllDone { limit: Some(Nanos::SECOND) },
         ..setup(vec![client("insert 1", true, Bounded(1_000_000))])
     };
-    let window = run(setup, &Stop::default(), &mut seen).unwrap();
-    assert!(window.cut_short);
-    assert!(window.kinds[0].sums.ops > 10);
-    assert_eq!(window.length, Nanos::SECOND);
+    let record = run(setup, &Stop::default(), &mut seen).unwrap();
+    assert!(record.cut_short);
+    assert!(record.kinds[0].sums.ops > 10);
+    assert_eq!(record.window, Nanos::SECOND);
     assert_eq!(seen.lengths, [Nanos::SECOND], "no sliver");
 }
 
 #[test]
 fn an_observer_that_breaks_ends_the_step() {
-    let mut seen = Seen {
-        break_at: Some(1),
-        ..Seen::default()
-    };
+    let mut seen = Seen { break_at: Some(1), ..Seen::default() };
     let clients = vec![client("insert 1", true, Bounded(1_000_000))];
     let error = run(setup(clients), &Stop::default(), &mut seen).unwrap_err();
     assert!(matches!(error, StepError::Interrupted));
@@ -433,17 +393,8 @@ fn an_observer_that_breaks_ends_the_step() {
 
 #[test]
 fn a_step_has_no_more_kinds_than_samples_can_name() {
-    let kind = KindSpec {
-        name: "query".to_owned(),
-        scheduled: false,
-    };
-    let setup = StepSetup {
-        kinds: vec![kind; MOST_KINDS + 1],
-        ..setup(Vec::new())
-    };
+    let kind = KindSpec { name: "query".to_owned(), scheduled: false };
+    let setup = StepSetup { kinds: vec![kind; MOST_KINDS + 1], ..setup(Vec::new()) };
     let error = run(setup, &Stop::default(), &mut Seen::default()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "a step with 256 kinds of operations; 255 are possible"
-    );
+    assert_eq!(error.to_string(), "a step with 256 kinds of operations; 255 are possible");
 }

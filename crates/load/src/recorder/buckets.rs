@@ -22,7 +22,6 @@ const BLOCK: usize = 64;
 pub(super) struct Buckets(Box<[u32]>);
 
 impl Buckets {
-    /// Counts one latency.
     #[inline]
     pub(super) fn count(&mut self, latency: Nanos) {
         match self.0.get_mut(place(latency.0)) {
@@ -31,7 +30,6 @@ impl Buckets {
         }
     }
 
-    /// All that were counted.
     pub(super) fn latency(&self) -> Latency {
         let mut latency = Latency::new();
         // Nearly all buckets are empty; a block of them is looked at in a few instructions.
@@ -63,7 +61,6 @@ const fn place(number: u64) -> usize {
     ((dropped as usize) << DIGITS) + (number >> dropped) as usize
 }
 
-/// The lowest number of a bucket.
 const fn lowest(place: u64) -> u64 {
     let dropped = (place >> DIGITS).saturating_sub(1);
     (place - (dropped << DIGITS)) << dropped
@@ -94,18 +91,7 @@ mod tests {
             latency.record(Nanos(number));
         };
         let limit = 1 << LENGTH;
-        for number in [
-            0,
-            1,
-            2047,
-            2048,
-            2049,
-            BOUND,
-            BOUND + 1,
-            limit - 1,
-            limit,
-            u64::MAX,
-        ] {
+        for number in [0, 1, 2047, 2048, 2049, BOUND, BOUND + 1, limit - 1, limit, u64::MAX] {
             see(number);
         }
         for _ in 0..100_000 {

@@ -8,13 +8,12 @@ use model::{ErrorCount, KindInterval, KindSpec, KindTotals, Nanos};
 use super::buckets::Buckets;
 use super::slot::{NONE, Sample, Slot};
 
-/// Length of an interval.
-pub(super) const SECOND: u64 = Nanos::SECOND.0;
-
 /// What all clients did. Whoever has it locked may take the samples out of the slots.
 #[derive(Debug)]
 pub(super) struct Fold {
     kinds: Vec<KindSpec>,
+    /// Length of an interval.
+    each: Nanos,
     /// Intervals that are not yet handed out, by index.
     open: BTreeMap<u32, Vec<Tally>>,
     /// First interval that is not yet handed out; a sample that comes later than its interval is
@@ -51,9 +50,9 @@ pub(super) struct Failure<'a> {
 }
 
 impl Fold {
-    /// A fold for these operation kinds, of a window that stays open.
-    pub(super) fn new(kinds: Vec<KindSpec>) -> Self {
+    pub(super) fn new(kinds: Vec<KindSpec>, each: Nanos) -> Self {
         Self {
+            each,
             open: BTreeMap::new(),
             next: 0,
             totals: blank(&kinds),
@@ -71,7 +70,7 @@ impl Fold {
     }
 
     /// Counts all samples of a slot. Those of a client come by and large in the order of their ends, so
-    /// that the interval is looked up once a second and not once a sample.
+    /// that the interval is looked up once an interval and not once a sample.
     pub(super) fn take(&mut self, slot: &Slot) {
         let mut samples = slot.take();
         let mut next = samples.next();
@@ -81,8 +80,8 @@ impl Fold {
                 next = samples.next();
                 continue;
             }
-            let from = self.second_of(first.end) * SECOND;
-            let until = (from + SECOND).min(self.closed.0.saturating_add(1));
+            let from = self.interval_of(first.end) * self.each.0;
+            let until = (from + self.each.0).min(self.closed.0.saturating_add(1));
             let kinds = self.at(first.end);
             count(kinds, &first);
             next = samples.next();
@@ -95,16 +94,8 @@ impl Fold {
         }
     }
 
-    /// Counts an operation that failed, or a try that is repeated.
     pub(super) fn fail(&mut self, failure: &Failure<'_>) {
-        let Failure {
-            kind,
-            also,
-            code,
-            retried,
-            started,
-            at,
-        } = *failure;
+        let Failure { kind, also, code, retried, started, at } = *failure;
         if at > self.closed {
             // One that is repeated is late when it ends, not with each try.
             if !retried {
@@ -147,17 +138,14 @@ impl Fold {
             sums: sums.clone(),
             late: *late,
         });
-        let errors = self
-            .errors
-            .iter()
-            .filter_map(|((kind, code, retried), count)| {
-                Some(ErrorCount {
-                    kind: self.kinds.get(usize::from(*kind))?.name.clone(),
-                    code: code.clone(),
-                    count: *count,
-                    retried: *retried,
-                })
-            });
+        let errors = self.errors.iter().filter_map(|((kind, code, retried), count)| {
+            Some(ErrorCount {
+                kind: self.kinds.get(usize::from(*kind))?.name.clone(),
+                code: code.clone(),
+                count: *count,
+                retried: *retried,
+            })
+        });
         (totals.collect(), errors.collect())
     }
 
@@ -174,27 +162,22 @@ impl Fold {
         }
     }
 
-    /// The second in which something ended; what ended exactly on the closing edge belongs to the second
+    /// The interval in which something ended; what ended exactly on the closing edge belongs to the one
     /// before it.
-    fn second_of(&self, end: Nanos) -> u64 {
-        end.0.min(self.closed.0.saturating_sub(1)) / SECOND
+    fn interval_of(&self, end: Nanos) -> u64 {
+        end.0.min(self.closed.0.saturating_sub(1)) / self.each.0
     }
 
     fn at(&mut self, end: Nanos) -> &mut [Tally] {
-        let index = (self.second_of(end) as u32).max(self.next);
+        let index = (self.interval_of(end) as u32).max(self.next);
         let kinds = &self.kinds;
-        self.open
-            .entry(index)
-            .or_insert_with(|| kinds.iter().map(Tally::of).collect())
+        self.open.entry(index).or_insert_with(|| kinds.iter().map(Tally::of).collect())
     }
 }
 
 impl Tally {
     fn of(kind: &KindSpec) -> Self {
-        Self {
-            response: kind.scheduled.then(Buckets::default),
-            ..Self::default()
-        }
+        Self { response: kind.scheduled.then(Buckets::default), ..Self::default() }
     }
 }
 
@@ -211,7 +194,6 @@ impl From<Tally> for KindInterval {
     }
 }
 
-/// Counts a sample in its kind, and in the other one where there is one.
 #[inline]
 fn count(kinds: &mut [Tally], sample: &Sample) {
     count_in(kinds, sample.kind, sample);

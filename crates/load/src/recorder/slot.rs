@@ -38,7 +38,6 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// A slot with room for so many samples.
     pub(super) fn new(places: usize) -> Self {
         Self {
             busy_since: AtomicU64::new(0),
@@ -48,13 +47,11 @@ impl Slot {
         }
     }
 
-    /// How many samples have room.
     #[inline]
     pub(super) fn places(&self) -> usize {
         self.cells.len()
     }
 
-    /// How many cells hold a sample.
     pub(super) fn filled(&self) -> usize {
         self.filled.load(Ordering::Acquire)
     }
@@ -90,7 +87,6 @@ impl Slot {
         self.busy_since.store(started.0 + 1, Ordering::Relaxed);
     }
 
-    /// No operation is under way.
     #[inline]
     pub(super) fn set_idle(&self) {
         self.busy_since.store(0, Ordering::Relaxed);
@@ -98,10 +94,7 @@ impl Slot {
 
     /// When the operation under way started; `None` when there is none.
     pub(super) fn busy_since(&self) -> Option<Nanos> {
-        self.busy_since
-            .load(Ordering::Relaxed)
-            .checked_sub(1)
-            .map(Nanos)
+        self.busy_since.load(Ordering::Relaxed).checked_sub(1).map(Nanos)
     }
 }
 

@@ -1,11 +1,8 @@
-//! What other tools call our metrics.
+//! Other tools' names for our metrics.
 
 /// Names that people bring along, and the metrics that they stand for, the likeliest first.
 const ALIASES: &[(&[&str], &[&str])] = &[
-    (
-        &["qps", "tps", "ips", "ops", "iops", "throughput", "speed"],
-        &["rate", "tpmc"],
-    ),
+    (&["qps", "tps", "ips", "ops", "iops", "throughput", "speed"], &["rate", "tpmc"]),
     (
         &["latency", "lat", "response", "response_time", "rt"],
         &["service.p99", "response.p99", "service.p50"],
@@ -20,7 +17,7 @@ const ALIASES: &[(&[&str], &[&str])] = &[
     (&["size", "space"], &["size.total", "size.data"]),
 ];
 
-/// The metrics, or their short forms, that `name` may mean where it is no metric of ours.
+/// The metrics, or their short forms, that `name` may mean if it is not a metric of ours.
 pub fn meant_by(name: &str) -> &'static [&'static str] {
     let name = name.to_ascii_lowercase();
     let mut aliases = ALIASES.iter();

@@ -4,220 +4,146 @@
 //! `wKB/o`, `cpu/o` and `nopm` say the same per New-Order, and without the New-Orders that are rolled back
 //! on purpose. Nothing here exists in a step that has no facts of this workload.
 
-use super::{Described, Group, KindMetric, Lower, Metric, Neither, Unit, gib, is, rate};
+use super::Direction::{Lower, Neither};
+use super::RunTable::{Corrected, Published};
+use super::row::metric;
+use super::steps::{gib, rate};
+use super::{Group, Metric, MetricId, Part, Unit, When};
 use crate::{
     AUDIT, Bytes, Counter, KindTotals, Nanos, ROLLBACK, Sizes, StepRecord, TpccTransaction,
 };
 
-/// Metrics of a whole step.
 pub(super) const METRICS: &[Metric] = &[
-    metric(
-        "tpmc",
-        |_| Unit::PerMinute,
-        is(
-            Neither,
-            Group::Rate,
-            0.02,
+    metric(MetricId::TPMC, Group::Rate, (Neither, 0.02), Unit::PerMinute)
+        .says(
             "completed New-Orders, those rolled back on purpose included",
-        ),
-        tpmc,
-    ),
-    metric(
-        "nopm",
-        |_| Unit::PerMinute,
-        is(Neither, Group::Rate, 0.02, "committed New-Orders"),
-        nopm,
-    ),
-    metric(
-        "committed",
-        |_| Unit::Count,
-        is(
-            Neither,
-            Group::Rate,
-            0.0,
+            "60 · n / T; `rate` is judged in its place",
+        )
+        .drifting(MetricId::DRIFT_RATE)
+        .column(Published, 3, MetricId::TPMC)
+        .of_step(tpmc),
+    metric("nopm", Group::Rate, (Neither, 0.02), Unit::PerMinute)
+        .says("committed New-Orders", "60 · (n − r) / T")
+        .column(Corrected, 1, "nopm")
+        .of_step(nopm),
+    metric("committed", Group::Rate, (Neither, 0.0), Unit::Count)
+        .says(
             "New-Orders that clients saw committed, warm-up included",
-        ),
-        |s| Some(s.tpcc?.committed as f64),
-    ),
-    metric(
-        "counted",
-        |_| Unit::Count,
-        is(
-            Neither,
-            Group::Rate,
-            0.0,
+            "New-Orders of which clients heard that they were committed, warm-up included",
+        )
+        .shown(Part::Audit)
+        .of_step(|s| Some(s.tpcc?.committed as f64)),
+    metric("counted", Group::Rate, (Neither, 0.0), Unit::Count)
+        .says(
             "orders that the database counted meanwhile",
-        ),
-        |s| Some(s.tpcc?.counted as f64),
-    ),
-    metric(
-        "wMB/s",
-        |_| Unit::MbPerSecond,
-        is(
-            Neither,
-            Group::Rate,
-            0.05,
+            "growth of Σ `d_next_o_id` meanwhile; must be equal to `committed`",
+        )
+        .shown(Part::Audit)
+        .of_step(|s| Some(s.tpcc?.counted as f64)),
+    metric("wMB/s", Group::Rate, (Neither, 0.05), Unit::MbPerSecond)
+        .says(
             "MB written to the device per second",
-        ),
-        |s| written_kb_per_second(s).map(|kb| kb / 1e3),
-    ),
-    metric(
-        "wkb/t",
-        |_| Unit::KbPerSecondPerTpmc,
-        is(
-            Neither,
-            Group::Rate,
-            0.05,
+            "Δ bytes written by the device / 1024 / 1000 / T",
+        )
+        .column(Published, 1, "wMB/s")
+        .of_step(|s| written_kb_per_second(s).map(|kb| kb / 1e3)),
+    metric("wkb/t", Group::Rate, (Neither, 0.05), Unit::KbPerSecondPerTpmc)
+        .says(
             "KB written per second over tpmc; 60 times that is wKB/o",
-        ),
-        |s| Some(written_kb_per_second(s)? / tpmc(s)?),
-    ),
-    metric(
-        "cpu/s",
-        |_| Unit::Percent,
-        is(
-            Neither,
-            Group::Rate,
-            0.02,
-            "busy CPU time, of all CPUs, client included",
-        ),
-        busy_percent,
-    ),
-    metric(
-        "Mcpu/t",
-        |_| Unit::MicroPercentPerTpmc,
-        is(
-            Neither,
-            Group::Rate,
-            0.02,
+            "(Δ bytes written / 1024 / T) / `tpmc`; `wKB/o` is judged in its place",
+        )
+        .column(Published, 2, "wkb/t")
+        .of_step(|s| Some(written_kb_per_second(s)? / tpmc(s)?)),
+    metric("cpu/s", Group::Rate, (Neither, 0.02), Unit::Percent)
+        .says("busy CPU time, of all CPUs, client included", "100 · Δ busy CPU / (T · P)")
+        .column(Published, 4, "cpu/s")
+        .of_step(busy_percent),
+    metric("Mcpu/t", Group::Rate, (Neither, 0.02), Unit::MicroPercentPerTpmc)
+        .says(
             "a million times cpu/s over tpmc",
-        ),
-        |s| Some(1e6 * busy_percent(s)? / tpmc(s)?),
-    ),
-    metric(
-        "loaded.data",
-        |_| Unit::Gib,
-        is(
-            Lower,
-            Group::Size,
-            0.02,
-            "tables and indexes before the first transactions",
-        ),
-        |s| loaded(s, |sizes| sizes.data),
-    ),
-    metric(
-        "loaded.allocated",
-        |_| Unit::Gib,
-        is(
-            Lower,
-            Group::Size,
-            0.02,
+            "10⁶ · `cpu/s` / `tpmc`; `cpu/o` is judged in its place",
+        )
+        .column(Published, 5, "Mcpu/t")
+        .of_step(|s| Some(1e6 * busy_percent(s)? / tpmc(s)?)),
+    metric("loaded.data", Group::Size, (Lower, 0.02), Unit::Gib)
+        .says("tables and indexes before the first transactions", "tables and indexes before `h1`")
+        .shown(Part::Own)
+        .of_step(|s| loaded(s, |sizes| sizes.data)),
+    metric("loaded.allocated", Group::Size, (Lower, 0.02), Unit::Gib)
+        .says(
             "the whole instance before the first transactions, allocated blocks",
-        ),
-        |s| loaded(s, |sizes| sizes.allocated),
-    ),
-    metric(
-        "grown.data",
-        |_| Unit::KbPerOp,
-        is(
-            Lower,
-            Group::Size,
-            0.05,
+            "blocks of the instance's files before `h1`",
+        )
+        .shown(Part::Own)
+        .charted(When::Loaded, "size", "Size")
+        .of_step(|s| loaded(s, |sizes| sizes.allocated)),
+    metric("grown.data", Group::Size, (Lower, 0.05), Unit::KbPerOp)
+        .says(
             "KB by which tables and indexes grew per committed New-Order",
-        ),
-        |s| grown(s, |sizes| sizes.data),
-    ),
-    metric(
-        "grown.allocated",
-        |_| Unit::KbPerOp,
-        is(
-            Lower,
-            Group::Size,
-            0.05,
+            "(tables and indexes after the step − before it) / 1024 / `committed`; below zero where they shrank",
+        )
+        .shown(Part::Lists)
+        .column(Corrected, 7, "tables grown")
+        .of_step(|s| grown(s, |sizes| sizes.data)),
+    metric("grown.allocated", Group::Size, (Lower, 0.05), Unit::KbPerOp)
+        .says(
             "KB by which the whole instance grew per committed New-Order, allocated blocks",
-        ),
-        |s| grown(s, |sizes| sizes.allocated),
-    ),
-    metric(
-        "backlog",
-        |_| Unit::Count,
-        is(
-            Neither,
-            Group::Sla,
-            0.0,
+            "(blocks of the instance after the step − before it) / 1024 / `committed`; below zero where it shrank",
+        )
+        .shown(Part::Lists)
+        .column(Corrected, 6, "grown")
+        .of_step(|s| grown(s, |sizes| sizes.allocated)),
+    metric("backlog", Group::Sla, (Neither, 0.0), Unit::Count)
+        .says(
             "orders that wait for delivery after the step",
-        ),
-        |s| Some(s.tpcc?.backlog as f64),
-    ),
-    metric(
-        "skipped",
-        |_| Unit::Count,
-        is(
-            Neither,
-            Group::Sla,
-            0.0,
-            "districts in which a Delivery found nothing to deliver",
-        ),
-        |s| Some(s.tpcc?.skipped as f64),
-    ),
-    asked(0, |s| share(s, 0)),
-    asked(1, |s| share(s, 1)),
-    asked(2, |s| share(s, 2)),
-    asked(3, |s| share(s, 3)),
-    asked(4, |s| share(s, 4)),
-    asked(5, |s| share(s, 5)),
+            "orders that wait for delivery after the step",
+        )
+        .shown(Part::Own)
+        .of_step(|s| Some(s.tpcc?.backlog as f64)),
+    metric("skipped", Group::Sla, (Neither, 0.0), Unit::Count)
+        .says(
+            "districts where a Delivery found nothing to deliver",
+            "districts without an order to deliver when a Delivery of the window came",
+        )
+        .shown(Part::Own)
+        .summed()
+        .of_step(|s| Some(s.tpcc?.skipped as f64)),
+    asked(0).of_step(|s| share(s, 0)),
+    asked(1).of_step(|s| share(s, 1)),
+    asked(2).of_step(|s| share(s, 2)),
+    asked(3).of_step(|s| share(s, 3)),
+    asked(4).of_step(|s| share(s, 4)),
+    asked(5).of_step(|s| share(s, 5)),
 ];
 
 /// The id of [`KIND_METRICS`]' first.
 pub(super) const WITHIN_LIMIT: &str = "sla/{kind}";
 
 /// Metrics of each operation kind.
-pub(super) const KIND_METRICS: &[KindMetric] = &[KindMetric {
-    id: WITHIN_LIMIT,
-    unit: Unit::Percent,
-    is: is(
-        Neither,
-        Group::Sla,
-        0.05,
-        "transactions that kept their limit on response time",
-    ),
-    compute: within_limit,
-}];
+pub(super) const KIND_METRICS: &[Metric] = &[metric(
+    WITHIN_LIMIT,
+    Group::Sla,
+    (Neither, 0.05),
+    Unit::Percent,
+)
+.says(
+    "transactions that kept their limit on response time",
+    "transactions of the kind within their limit / (all of them + those that failed for good)",
+)
+.shown(Part::Own)
+.of_each_kind(within_limit)];
 
 /// The step before which the database is as it was loaded.
 const FIRST_RUN: &str = "h1";
 
-const fn metric(
-    id: &'static str,
-    unit: fn(&StepRecord) -> Unit,
-    is: Described,
-    compute: fn(&StepRecord) -> Option<f64>,
-) -> Metric {
-    Metric {
-        id,
-        unit,
-        is,
-        compute,
-    }
-}
-
 /// The share at this place of [`AUDIT`].
-const fn asked(place: usize, compute: fn(&StepRecord) -> Option<f64>) -> Metric {
+const fn asked(place: usize) -> Metric {
     let range = AUDIT[place];
-    Metric {
-        id: range.metric,
-        unit: if range.is_percent { percent } else { each },
-        is: is(Neither, Group::Sla, 0.0, range.title),
-        compute,
-    }
-}
-
-const fn percent(_: &StepRecord) -> Unit {
-    Unit::Percent
-}
-
-const fn each(_: &StepRecord) -> Unit {
-    Unit::PerOp
+    let unit = if range.is_percent { Unit::Percent } else { Unit::PerOp };
+    let formula = "what transactions asked for in the whole step, beside the standard's range";
+    metric(range.metric, Group::Sla, (Neither, 0.0), unit)
+        .says(range.title, formula)
+        .shown(Part::Audit)
 }
 
 fn share(step: &StepRecord, place: usize) -> Option<f64> {
@@ -265,9 +191,8 @@ fn grown(step: &StepRecord, size: fn(&Sizes) -> Bytes) -> Option<f64> {
 
 /// From the intended start where there is one. What failed for good kept no limit.
 fn within_limit(kind: &KindTotals, step: &StepRecord) -> Option<f64> {
-    let place = TpccTransaction::ALL
-        .iter()
-        .position(|transaction| transaction.name() == kind.spec.name)?;
+    let place =
+        TpccTransaction::ALL.iter().position(|transaction| transaction.name() == kind.spec.name)?;
     let limit = Nanos::from_millis(step.tpcc?.limits_millis[place].into());
     let times = kind.sums.response.as_ref().unwrap_or(&kind.sums.service);
     let all = times.count() + kind.sums.errors;
@@ -278,32 +203,18 @@ fn within_limit(kind: &KindTotals, step: &StepRecord) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::{
-        Counts, KindInterval, KindSpec, MetricId, Readings, StepId, Subject, TpccAudit, TpccFacts,
+        Counts, KindInterval, KindSpec, Readings, Step, StepId, Subject, TpccAudit, TpccFacts,
         measure,
     };
 
     fn kind(name: &str, ops: u64, millis: u64) -> KindTotals {
-        let mut sums = KindInterval {
-            ops,
-            ..KindInterval::default()
-        };
+        let mut sums = KindInterval { ops, ..KindInterval::default() };
         sums.service.record_many(Nanos::from_millis(millis), ops);
-        KindTotals {
-            spec: KindSpec {
-                name: name.into(),
-                scheduled: false,
-            },
-            sums,
-            late: 0,
-        }
+        KindTotals { spec: KindSpec { name: name.into(), scheduled: false }, sums, late: 0 }
     }
 
     fn sizes(data: u64, allocated: u64) -> Sizes {
-        Sizes {
-            data: Bytes(data),
-            allocated: Bytes(allocated),
-            ..Sizes::default()
-        }
+        Sizes { data: Bytes(data), allocated: Bytes(allocated), ..Sizes::default() }
     }
 
     /// An hour of the published runs: MyRocks, hour 1, 48 CPUs.
@@ -313,46 +224,27 @@ mod tests {
         counters.total(Counter::DISK_WRITTEN, 6_600 * 1024 * 3600);
         counters.total(Counter::HOST_CPU, 48 * 3600 * 1_000_000_000 / 1000 * 35);
         counters.level(Counter::HOST_CPUS, 48);
+        let subject = Subject { kind: "new-order".into(), counts: Counts::Operations };
+        let planned = Step::new(StepId::new("h1"), 4, 1, subject);
         StepRecord {
-            step: StepId::new("h1"),
-            ordinal: 4,
-            measured: true,
-            clients: 1,
-            window: Nanos::from_secs(3600),
             elapsed: Nanos::from_secs(3700),
-            subject: Subject {
-                kind: "new-order".into(),
-                counts: Counts::Operations,
-            },
             kinds: vec![
                 kind("new-order", new_orders, 4),
                 kind("delivery", 1000, 900),
                 kind(ROLLBACK, 4360, 4),
             ],
-            errors: Vec::new(),
-            target_rate: None,
-            seconds_on_target: None,
-            requested_rows: 0,
-            open_loop: None,
             tpcc: Some(TpccFacts {
                 limits_millis: [1000, 1000, 1000, 500, 1000],
                 skipped: 3,
                 backlog: 890_000,
                 committed: 500_000,
                 counted: 500_000,
-                audit: TpccAudit {
-                    new_orders,
-                    rollbacks: 4360,
-                    ..TpccAudit::default()
-                },
+                audit: TpccAudit { new_orders, rollbacks: 4360, ..TpccAudit::default() },
             }),
             counters,
-            drift: None,
             before: Some(sizes(8 << 30, 11 << 30)),
             sizes: Some(sizes((8 << 30) + 1024 * 750_000, 10 << 30)),
-            checks: Vec::new(),
-            notes: Vec::new(),
-            compat: false,
+            ..StepRecord::of(&planned, Nanos::from_secs(3600))
         }
     }
 
@@ -393,16 +285,10 @@ mod tests {
         assert!((shrunk - expected).abs() < 1e-9, "{shrunk}");
         assert_eq!(value(&hour, "loaded.data"), Some(8.0));
         assert_eq!(value(&hour, "loaded.allocated"), Some(11.0));
-        let later = StepRecord {
-            step: StepId::new("h2"),
-            ..hour
-        };
+        let later = StepRecord { step: StepId::new("h2"), ..hour };
         assert_eq!(value(&later, "loaded.data"), None);
         assert_eq!(value(&later, "grown.data"), Some(1.5));
-        let unknown = StepRecord {
-            before: None,
-            ..later
-        };
+        let unknown = StepRecord { before: None, ..later };
         assert_eq!(value(&unknown, "grown.data"), None);
     }
 
@@ -429,10 +315,7 @@ mod tests {
         let hour = hour();
         let of = |id: &str| value(&hour, id);
         let counts = ["committed", "counted", "backlog", "skipped"].map(of);
-        assert_eq!(
-            counts,
-            [Some(500_000.0), Some(500_000.0), Some(890_000.0), Some(3.0)]
-        );
+        assert_eq!(counts, [Some(500_000.0), Some(500_000.0), Some(890_000.0), Some(3.0)]);
         let rollbacks = of("audit.rollbacks").unwrap();
         assert!((rollbacks - 1.0).abs() < 0.001, "{rollbacks}");
         assert_eq!(of("audit.remote_payments"), None);
@@ -441,10 +324,7 @@ mod tests {
 
     #[test]
     fn other_workloads_have_none_of_it() {
-        let other = StepRecord {
-            tpcc: None,
-            ..hour()
-        };
+        let other = StepRecord { tpcc: None, ..hour() };
         let all = measure(&other);
         let of_tpcc = METRICS.iter().map(|m| m.id);
         for id in of_tpcc.chain(["sla/new-order"]) {

@@ -1,7 +1,6 @@
 //! What an archive may not ask for: the names of its entries and where its links lead.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use model::Bytes;
 
@@ -12,67 +11,45 @@ const NAME_LIMIT: usize = 4096;
 const HOPS: usize = 40;
 
 /// What is wrong with an archive or an entry of it; continues a sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Flaw {
-    /// A name that begins at the root.
+    #[error("has an absolute path")]
     Absolute,
-    /// A name with `..` in it.
+    #[error("has `..` in its path")]
     Parent,
-    /// A name that is empty, too long, or no text that a path can hold.
+    /// Empty, too long, or no text that a path can hold.
+    #[error("has no usable name")]
     Name,
-    /// A link to what no path can be.
+    #[error("is a link without a usable target")]
     Target,
-    /// A link, symbolic or hard, that leads elsewhere: its target.
+    #[error("is a link that leads out, to `{0}`")]
     LinkOut(String),
-    /// A hard link to something that is no file of the archive: its target.
+    #[error("is a hard link to `{0}`, which is not a file")]
     HardLink(String),
-    /// An entry that lies below a link: the link.
+    #[error("would be written through the link `{0}`")]
     ThroughLink(String),
-    /// An entry that lies below a file: the file.
+    #[error("lies below `{0}`, which is a file")]
     BelowFile(String),
-    /// An entry that comes twice as different things: what it was, what it becomes.
+    /// As what it came first, and as what it comes again.
+    #[error("comes twice: as a {0} and as a {1}")]
     Replaces(&'static str, &'static str),
-    /// An entry that is no file, directory or link.
+    #[error("is a {0}")]
     Special(&'static str),
-    /// An entry that only a password opens.
+    #[error("is encrypted")]
     Encrypted,
-    /// Entries that share their bytes.
+    #[error("has entries that overlap")]
     Overlap,
-    /// Two entries of one name where the format allows one.
+    #[error("has two entries of the same name")]
     Twice,
-    /// More entries than this.
+    #[error("has more than {0} entries")]
     Entries(u64),
-    /// A header of more than this.
+    #[error("has a header of more than {0}")]
     Header(Bytes),
-    /// More than this comes out.
+    #[error("unpacks to more than {0}")]
     Size(Bytes),
-    /// More than so many times its own size comes out.
+    #[error("unpacks to more than {0} times its own size")]
     Ratio(u64),
-}
-
-impl fmt::Display for Flaw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Absolute => f.write_str("has an absolute path"),
-            Self::Parent => f.write_str("has `..` in its path"),
-            Self::Name => f.write_str("has no usable name"),
-            Self::Target => f.write_str("is a link without a usable target"),
-            Self::LinkOut(target) => write!(f, "is a link that leads out, to `{target}`"),
-            Self::HardLink(target) => write!(f, "is a hard link to `{target}`, which is no file"),
-            Self::ThroughLink(link) => write!(f, "would be written through the link `{link}`"),
-            Self::BelowFile(file) => write!(f, "lies below `{file}`, which is a file"),
-            Self::Replaces(was, becomes) => write!(f, "comes twice: as a {was} and as a {becomes}"),
-            Self::Special(kind) => write!(f, "is a {kind}"),
-            Self::Encrypted => f.write_str("is encrypted"),
-            Self::Overlap => f.write_str("has entries that overlap"),
-            Self::Twice => f.write_str("has two entries of the same name"),
-            Self::Entries(limit) => write!(f, "has more than {limit} entries"),
-            Self::Header(limit) => write!(f, "has a header of more than {limit}"),
-            Self::Size(limit) => write!(f, "unpacks to more than {limit}"),
-            Self::Ratio(limit) => write!(f, "unpacks to more than {limit} times its own size"),
-        }
-    }
 }
 
 /// A path within the tree: names joined by slashes, without `.` and `..`; empty for the tree itself.
@@ -98,8 +75,7 @@ pub(super) fn inner_path(name: &[u8]) -> Result<Inner, Flaw> {
 
 /// The names in a path, without those that stand for where one is.
 fn parts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    path.split(|byte| *byte == b'/')
-        .filter(|part| !part.is_empty() && *part != b".")
+    path.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".")
 }
 
 fn push(path: &mut Inner, part: &[u8]) {
@@ -131,15 +107,12 @@ pub(super) fn target(text: &[u8]) -> Result<&[u8], Flaw> {
     Ok(text)
 }
 
-/// Everything in the tree, by path.
 pub(super) type Nodes = HashMap<Inner, Node>;
 
-/// What is in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     Directory,
     File,
-    /// A symbolic link.
     Link(Link),
 }
 
@@ -163,14 +136,11 @@ pub(super) struct Link {
     pub(super) rooted: bool,
 }
 
-/// Where a link leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Leads {
-    /// To something in the tree.
     To(Inner),
     /// To nothing, or to itself.
     Nowhere,
-    /// Out of the tree.
     Out,
 }
 
@@ -213,11 +183,7 @@ pub(super) fn follow(nodes: &Nodes, path: &[u8], link: &Link) -> Leads {
             None => lost = true,
         }
     }
-    if lost {
-        Leads::Nowhere
-    } else {
-        Leads::To(place)
-    }
+    if lost { Leads::Nowhere } else { Leads::To(place) }
 }
 
 /// Puts a link's target before what is still ahead. False where it begins outside of the tree.
@@ -243,11 +209,8 @@ mod tests {
     use super::*;
 
     fn leads(links: &[(&str, &str)], path: &str) -> Leads {
-        let link = |target: &str| Link {
-            target: target.as_bytes().to_vec(),
-            archive: 0,
-            rooted: false,
-        };
+        let link =
+            |target: &str| Link { target: target.as_bytes().to_vec(), archive: 0, rooted: false };
         let mut nodes = Nodes::new();
         for directory in ["d", "d/e"] {
             nodes.insert(directory.into(), Node::Directory);
@@ -268,10 +231,7 @@ mod tests {
         assert_eq!(leads(&[("d/a", "../..")], "d/a"), Leads::Out);
         assert_eq!(leads(&[("a", "b/file"), ("b", "d")], "a"), to("d/file"));
         // `b` is `d/e`, so that `b/..` is `d` and not where `b` is.
-        assert_eq!(
-            leads(&[("a", "b/../file"), ("b", "d/e")], "a"),
-            to("d/file")
-        );
+        assert_eq!(leads(&[("a", "b/../file"), ("b", "d/e")], "a"), to("d/file"));
         assert_eq!(leads(&[("a", "b/../.."), ("b", "d")], "a"), Leads::Out);
         assert_eq!(leads(&[("a", "b"), ("b", "/etc")], "a"), Leads::Out);
         assert_eq!(leads(&[("a", "d/e/")], "a"), to("d/e"));

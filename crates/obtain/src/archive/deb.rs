@@ -1,13 +1,9 @@
 //! Packages of Debian: an `ar` archive with a tar in it.
 
-use std::io::{self, BufRead, BufReader, Read};
-use std::rc::Rc;
+use std::io::{self, BufRead, Read};
 
-use super::meter::Meter;
-use super::sink::Sink;
-use super::{CHUNK, Stop, stream};
+use crate::error::ObtainError;
 
-/// The first bytes of an `ar` archive.
 pub(super) const MAGIC: &[u8] = b"!<arch>\n";
 
 /// The header of a member: its name in 16 bytes, four numbers, its size in 10 digits, a mark.
@@ -16,32 +12,23 @@ const HEADER: usize = 60;
 /// Members before the data: the format's version, what the package manager reads.
 const MEMBERS: usize = 8;
 
-/// Reads the files of the package.
-pub(super) fn read(
-    mut input: impl BufRead,
-    meter: &Rc<Meter>,
-    sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
-    let broken = |cause: io::Error| Stop::read(&cause);
-    skip(&mut input, MAGIC.len() as u64).map_err(broken)?;
+/// The tar with the files of the package; `None` where there is none.
+pub(super) fn data<R: BufRead>(mut input: R) -> Result<Option<impl Read>, ObtainError> {
+    skip(&mut input, MAGIC.len() as u64).map_err(ObtainError::damaged)?;
     for _ in 0..MEMBERS {
         let mut header = [0; HEADER];
-        input.read_exact(&mut header).map_err(broken)?;
+        input.read_exact(&mut header).map_err(ObtainError::damaged)?;
         let (name, size) = member(&header)
-            .ok_or_else(|| Stop::Damaged("the header of a member is broken".to_owned()))?;
+            .ok_or_else(|| ObtainError::damaged("the header of a member is broken"))?;
         if name.starts_with("data.tar") {
-            // Links of a package begin at the root of the system that it is for.
-            sink.rooted();
-            let data = BufReader::with_capacity(CHUNK, input.take(size));
-            return stream(data, meter, sink);
+            return Ok(Some(input.take(size)));
         }
         // Members begin at even places.
-        skip(&mut input, size + size % 2).map_err(broken)?;
+        skip(&mut input, size + size % 2).map_err(ObtainError::damaged)?;
     }
-    Err(Stop::Format("an ar archive without `data.tar`".to_owned()))
+    Ok(None)
 }
 
-/// Name and size of a member.
 fn member(header: &[u8; HEADER]) -> Option<(&str, u64)> {
     let (fields, mark) = header.split_last_chunk::<2>()?;
     let name = std::str::from_utf8(fields.get(..16)?).ok()?;

@@ -7,9 +7,12 @@ use std::rc::Rc;
 
 use model::Bytes;
 
-use super::Flaw;
+use super::checks::Flaw;
 use crate::error::ObtainError;
 use crate::tree;
+
+/// Bytes that are read at a time.
+pub(super) const CHUNK: usize = 128 << 10;
 
 /// The most entries that an archive may have. A full MySQL package has 20,000.
 pub(super) const ENTRY_LIMIT: u64 = 500_000;
@@ -27,40 +30,10 @@ const RATIO_FROM: u64 = 256 << 20;
 /// The most that the headers of one entry may take: long names, extended attributes.
 const HEADER_LIMIT: u64 = 1 << 20;
 
-/// Why reading was stopped.
-#[derive(Clone, Debug)]
-pub(super) enum Tripped {
-    Bomb(Flaw),
-    NoSpace {
-        directory: PathBuf,
-        need: Bytes,
-        free: Bytes,
-    },
-}
-
-impl Tripped {
-    pub(super) fn explain(self, archive: PathBuf) -> ObtainError {
-        match self {
-            Self::Bomb(flaw) => ObtainError::Bomb { archive, flaw },
-            Self::NoSpace {
-                directory,
-                need,
-                free,
-            } => ObtainError::NoSpace {
-                directory,
-                need,
-                free,
-            },
-        }
-    }
-}
-
 /// The counts of one archive; shared by its readers and the sink.
 #[derive(Debug)]
 pub(super) struct Meter {
-    /// Where it is unpacked.
     directory: PathBuf,
-    /// How much is free there.
     free: u64,
     consumed: Cell<u64>,
     consumed_limit: Cell<u64>,
@@ -69,11 +42,10 @@ pub(super) struct Meter {
     entries: Cell<u64>,
     header_left: Cell<Option<u64>>,
     ended: Cell<bool>,
-    tripped: RefCell<Option<Tripped>>,
+    tripped: RefCell<Option<ObtainError>>,
 }
 
 impl Meter {
-    /// For an archive that is unpacked into `directory`.
     pub(super) fn new(directory: &Path) -> Result<Self, ObtainError> {
         Ok(Self::with_free(directory, tree::free(directory)?))
     }
@@ -93,9 +65,8 @@ impl Meter {
         }
     }
 
-    /// Why it stopped the reading, if it did.
-    pub(super) fn tripped(&self) -> Option<Tripped> {
-        self.tripped.borrow().clone()
+    pub(super) fn tripped(&self) -> Option<ObtainError> {
+        self.tripped.take()
     }
 
     /// From here on no more than this may be read.
@@ -104,11 +75,10 @@ impl Meter {
         self.consumed_limit.set(limit);
     }
 
-    /// One more entry.
     pub(super) fn entry(&self) -> io::Result<()> {
         self.entries.set(self.entries.get() + 1);
         if self.entries.get() > ENTRY_LIMIT {
-            return Err(self.trip(Tripped::Bomb(Flaw::Entries(ENTRY_LIMIT))));
+            return Err(self.trip(ObtainError::bomb(Flaw::Entries(ENTRY_LIMIT))));
         }
         Ok(())
     }
@@ -129,7 +99,6 @@ impl Meter {
         self.ended.get()
     }
 
-    /// So much is about to be written.
     pub(super) fn write(&self, count: u64) -> io::Result<()> {
         self.written.set(self.written.get().saturating_add(count));
         self.bounds(self.written.get())
@@ -143,7 +112,7 @@ impl Meter {
     fn produce(&self, count: u64) -> io::Result<()> {
         if let Some(left) = self.header_left.get() {
             let Some(left) = left.checked_sub(count) else {
-                return Err(self.trip(Tripped::Bomb(Flaw::Header(Bytes(HEADER_LIMIT)))));
+                return Err(self.trip(ObtainError::bomb(Flaw::Header(Bytes(HEADER_LIMIT)))));
             };
             self.header_left.set(Some(left));
         }
@@ -154,18 +123,18 @@ impl Meter {
     fn bounds(&self, out: u64) -> io::Result<()> {
         let most = self.consumed.get().saturating_mul(RATIO_LIMIT);
         if out > RATIO_FROM && out > most {
-            return Err(self.trip(Tripped::Bomb(Flaw::Ratio(RATIO_LIMIT))));
+            return Err(self.trip(ObtainError::bomb(Flaw::Ratio(RATIO_LIMIT))));
         }
         self.size(out)
     }
 
     fn size(&self, out: u64) -> io::Result<()> {
         if out > SIZE_LIMIT {
-            return Err(self.trip(Tripped::Bomb(Flaw::Size(Bytes(SIZE_LIMIT)))));
+            return Err(self.trip(ObtainError::bomb(Flaw::Size(Bytes(SIZE_LIMIT)))));
         }
         let need = out.saturating_add(tree::RESERVE.0);
         if need > self.free {
-            return Err(self.trip(Tripped::NoSpace {
+            return Err(self.trip(ObtainError::NoSpace {
                 directory: self.directory.clone(),
                 need: Bytes(need),
                 free: Bytes(self.free),
@@ -178,12 +147,12 @@ impl Meter {
         self.consumed.set(self.consumed.get().saturating_add(count));
         if self.consumed.get() > self.consumed_limit.get() {
             let limit = Bytes(self.consumed_limit.get());
-            return Err(self.trip(Tripped::Bomb(Flaw::Header(limit))));
+            return Err(self.trip(ObtainError::bomb(Flaw::Header(limit))));
         }
         Ok(())
     }
 
-    fn trip(&self, why: Tripped) -> io::Error {
+    fn trip(&self, why: ObtainError) -> io::Error {
         *self.tripped.borrow_mut() = Some(why);
         io::Error::other("stopped by a bound")
     }
@@ -249,7 +218,7 @@ mod tests {
 
     fn why(meter: &Meter) -> String {
         let tripped = meter.tripped().unwrap();
-        tripped.explain(PathBuf::from("a.tar")).to_string()
+        tripped.of(Path::new("a.tar")).to_string()
     }
 
     #[test]

@@ -5,38 +5,35 @@
 
 mod checks;
 mod deb;
-mod gzip;
 mod meter;
 mod sink;
 mod tar;
-mod xz;
 mod zip;
 mod zstd;
 
 #[cfg(test)]
-pub(crate) mod fixture;
-#[cfg(test)]
 mod tests;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::io::{BufRead, BufReader, Seek};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 pub use checks::Flaw;
-use meter::{Consumed, Meter};
+use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
+
+use meter::{CHUNK, Consumed, Meter};
 use sink::Sink;
+use tar::{HEAD, head_of};
 
 use crate::error::ObtainError;
 
 /// The formats that are read, for people.
 const KNOWN: &str = "tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb";
 
-/// Bytes that are read at a time.
-const CHUNK: usize = 128 << 10;
-
-/// First bytes that tell the formats apart; the magic of tar is that far in.
-const HEAD: usize = 512;
+/// The largest dictionary of xz that is allocated: four times that of the strongest preset.
+const XZ_MEMORY_KIB: u32 = 256 << 10;
 
 /// Unpacks archives over each other into the empty directory `into`. On an error that directory is to
 /// be thrown away: there may be something in it.
@@ -56,55 +53,11 @@ pub(crate) fn unpack_wanted(
         let file = File::open(archive).map_err(ObtainError::io("open", archive))?;
         let meter = Rc::new(Meter::new(into)?);
         sink.begin(archive, Rc::clone(&meter));
-        read(file, &meter, &mut sink).map_err(|stop| stop.explain(archive, &meter))?;
+        // A reader that was stopped by the meter calls it what it likes; the meter knows better.
+        read(file, &meter, &mut sink)
+            .map_err(|error| meter.tripped().unwrap_or(error).of(archive))?;
     }
     sink.finish()
-}
-
-/// Why unpacking stopped.
-#[derive(Debug)]
-enum Stop {
-    /// An entry is hostile.
-    Hostile(String, Flaw),
-    /// The archive as a whole is.
-    Bomb(Flaw),
-    /// It cannot be read.
-    Damaged(String),
-    /// It is not of a known format.
-    Format(String),
-    /// What it unpacks to cannot be written.
-    Write(ObtainError),
-}
-
-impl Stop {
-    /// An error of a reader.
-    fn read(cause: &impl ToString) -> Self {
-        Self::Damaged(cause.to_string())
-    }
-
-    /// As the user is told it. A reader that was stopped by the meter calls it what it likes; the meter
-    /// knows better.
-    fn explain(self, archive: &Path, meter: &Meter) -> ObtainError {
-        let archive = archive.to_owned();
-        if let Some(tripped) = meter.tripped() {
-            return tripped.explain(archive);
-        }
-        match self {
-            Self::Hostile(entry, flaw) => ObtainError::Hostile {
-                archive,
-                entry,
-                flaw,
-            },
-            Self::Bomb(flaw) => ObtainError::Bomb { archive, flaw },
-            Self::Damaged(cause) => ObtainError::Damaged { archive, cause },
-            Self::Format(found) => ObtainError::Format {
-                archive,
-                found,
-                known: KNOWN,
-            },
-            Self::Write(error) => error,
-        }
-    }
 }
 
 /// What a file is, by its first bytes.
@@ -119,7 +72,7 @@ enum Format {
 }
 
 impl Format {
-    fn of(head: &[u8]) -> Result<Self, Stop> {
+    fn of(head: &[u8]) -> Result<Self, ObtainError> {
         let starts = |magic: &[u8]| head.starts_with(magic);
         Ok(if starts(&[0x1f, 0x8b]) {
             Self::Gzip
@@ -134,7 +87,7 @@ impl Format {
         } else if tar::starts(head) {
             Self::Tar
         } else {
-            return Err(Stop::Format(guess(head).to_owned()));
+            return Err(unreadable(guess(head)));
         })
     }
 }
@@ -164,19 +117,24 @@ pub(crate) fn is_archive(path: &Path) -> bool {
     head.is_ok_and(|head| Format::of(&head).is_ok())
 }
 
-fn head_of(file: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut head = Vec::with_capacity(HEAD);
-    file.take(HEAD as u64).read_to_end(&mut head)?;
-    Ok(head)
+fn unreadable(found: &str) -> ObtainError {
+    ObtainError::Format { archive: PathBuf::new(), found: found.to_owned(), known: KNOWN }
 }
 
-fn read(mut file: File, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let head = head_of(&mut file).map_err(|cause| Stop::read(&cause))?;
-    file.rewind().map_err(|cause| Stop::read(&cause))?;
+fn read(mut file: File, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<(), ObtainError> {
+    let head = head_of(&mut file).map_err(ObtainError::damaged)?;
+    file.rewind().map_err(ObtainError::damaged)?;
     let input = Consumed::new(file, Rc::clone(meter));
     match Format::of(&head)? {
         Format::Zip => zip::read(input, meter, sink),
-        Format::Deb => deb::read(BufReader::with_capacity(CHUNK, input), meter, sink),
+        Format::Deb => {
+            let input = BufReader::with_capacity(CHUNK, input);
+            let data =
+                deb::data(input)?.ok_or_else(|| unreadable("an ar archive without `data.tar`"))?;
+            // Links of a package begin at the root of the system that it is for.
+            sink.rooted();
+            stream(BufReader::with_capacity(CHUNK, data), meter, sink)
+        }
         Format::Tar | Format::Gzip | Format::Xz | Format::Zstd => {
             stream(BufReader::with_capacity(CHUNK, input), meter, sink)
         }
@@ -184,14 +142,26 @@ fn read(mut file: File, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<(), St
 }
 
 /// A tar, compressed or not.
-fn stream(mut input: impl BufRead, meter: &Rc<Meter>, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let head = input.fill_buf().map_err(|cause| Stop::read(&cause))?;
-    let format = Format::of(head.get(..HEAD).unwrap_or(head))?;
-    match format {
-        Format::Gzip => tar::read(gzip::decoder(input), "gzip", meter, sink),
-        Format::Xz => tar::read(xz::decoder(input), "xz", meter, sink),
-        Format::Zstd => tar::read(zstd::Decoder::new(input), "zstd", meter, sink),
-        Format::Tar => tar::read(input, "", meter, sink),
-        Format::Zip | Format::Deb => Err(Stop::Format("an archive of archives".to_owned())),
+fn stream(
+    mut input: impl BufRead,
+    meter: &Rc<Meter>,
+    sink: &mut Sink<'_>,
+) -> Result<(), ObtainError> {
+    let head = input.fill_buf().map_err(ObtainError::damaged)?;
+    let (kind, result) = match Format::of(head.get(..HEAD).unwrap_or(head))? {
+        // All members; the checksums are verified where they end.
+        Format::Gzip => ("gzip", tar::read(MultiGzDecoder::new(input), true, meter, sink)),
+        Format::Xz => {
+            let decoder = XzReader::new_mem_limit(input, true, XZ_MEMORY_KIB);
+            ("xz", tar::read(decoder, true, meter, sink))
+        }
+        Format::Zstd => ("zstd", tar::read(zstd::Decoder::new(input), true, meter, sink)),
+        Format::Tar => ("", tar::read(input, false, meter, sink)),
+        Format::Zip | Format::Deb => return Err(unreadable("an archive of archives")),
+    };
+    if result? {
+        Ok(())
+    } else {
+        Err(unreadable(&format!("{kind} of something other than a tar archive")))
     }
 }

@@ -14,8 +14,7 @@ use std::rc::Rc;
 
 use super::checks::{Flaw, Inner, Leads, Link, Node, Nodes};
 use super::checks::{follow, inner_path, parent, shown, target};
-use super::meter::Meter;
-use super::{CHUNK, Stop};
+use super::meter::{CHUNK, Meter};
 use crate::error::ObtainError;
 use crate::tree;
 
@@ -23,10 +22,8 @@ use crate::tree;
 /// that change who runs it, writing by others, owners and times.
 const PROGRAM: u32 = 0o755;
 
-/// The permissions of any other file.
 const PLAIN: u32 = 0o644;
 
-/// The tree that comes into being.
 pub(super) struct Sink<'a> {
     root: &'a Path,
     wanted: &'a dyn Fn(&Path) -> bool,
@@ -38,7 +35,6 @@ pub(super) struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    /// Into the empty directory `root`.
     pub(super) fn new(root: &'a Path, wanted: &'a dyn Fn(&Path) -> bool) -> Self {
         Self {
             root,
@@ -63,8 +59,7 @@ impl<'a> Sink<'a> {
         self.rooted = true;
     }
 
-    /// A directory.
-    pub(super) fn directory(&mut self, name: &[u8]) -> Result<(), Stop> {
+    pub(super) fn directory(&mut self, name: &[u8]) -> Result<(), ObtainError> {
         let path = self.admit(name)?;
         if path.is_empty() {
             return Ok(());
@@ -76,17 +71,16 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// A file of this many bytes.
     pub(super) fn file(
         &mut self,
         name: &[u8],
         program: bool,
         size: u64,
         content: &mut dyn Read,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ObtainError> {
         let path = self.admit_file(name, "file")?;
         if let Some(meter) = &self.meter {
-            meter.foresee(size).map_err(|cause| Stop::read(&cause))?;
+            meter.foresee(size).map_err(ObtainError::damaged)?;
         }
         let full = self.full(&path);
         let file = OpenOptions::new()
@@ -94,21 +88,20 @@ impl<'a> Sink<'a> {
             .create_new(true)
             .mode(0o600)
             .open(&full)
-            .map_err(refused("create", &full))?;
+            .map_err(ObtainError::io("create", &full))?;
         let written = self.copy(content, &file, &full)?;
         if written != size {
             let cause = format!("`{}` has {written} of {size} bytes", shown(name));
-            return Err(Stop::Damaged(cause));
+            return Err(ObtainError::damaged(cause));
         }
         let mode = if program { PROGRAM } else { PLAIN };
         file.set_permissions(Permissions::from_mode(mode))
-            .map_err(refused("set the permissions of", &full))?;
+            .map_err(ObtainError::io("set the permissions of", &full))?;
         self.nodes.insert(path, Node::File);
         Ok(())
     }
 
-    /// A symbolic link.
-    pub(super) fn symlink(&mut self, name: &[u8], to: &[u8]) -> Result<(), Stop> {
+    pub(super) fn symlink(&mut self, name: &[u8], to: &[u8]) -> Result<(), ObtainError> {
         let path = self.admit(name)?;
         let to = target(to).map_err(hostile(name))?;
         let link = Node::Link(Link {
@@ -127,19 +120,19 @@ impl<'a> Sink<'a> {
     }
 
     /// An entry that is not wanted, and whose content need not be read: judged all the same.
-    pub(super) fn leave(&mut self, name: &[u8]) -> Result<bool, Stop> {
+    pub(super) fn leave(&mut self, name: &[u8]) -> Result<bool, ObtainError> {
         let path = inner_path(name).map_err(hostile(name))?;
         if (self.wanted)(Path::new(OsStr::from_bytes(&path))) {
             return Ok(false);
         }
         if let Some(meter) = &self.meter {
-            meter.entry().map_err(|cause| Stop::read(&cause))?;
+            meter.entry().map_err(ObtainError::damaged)?;
         }
         Ok(true)
     }
 
     /// A second name of a file that is there.
-    pub(super) fn hard_link(&mut self, name: &[u8], to: &[u8]) -> Result<(), Stop> {
+    pub(super) fn hard_link(&mut self, name: &[u8], to: &[u8]) -> Result<(), ObtainError> {
         let leads_out = |_| hostile(name)(Flaw::LinkOut(shown(to)));
         let first = inner_path(to).map_err(leads_out)?;
         if self.nodes.get(&first) != Some(&Node::File) {
@@ -150,13 +143,13 @@ impl<'a> Sink<'a> {
         }
         let path = self.admit_file(name, "hard link")?;
         let full = self.full(&path);
-        fs::hard_link(self.full(&first), &full).map_err(refused("create", &full))?;
+        fs::hard_link(self.full(&first), &full).map_err(ObtainError::io("create", &full))?;
         self.nodes.insert(path, Node::File);
         Ok(())
     }
 
     /// An entry that no tree of files has.
-    pub(super) fn special(name: &[u8], kind: &'static str) -> Stop {
+    pub(super) fn special(name: &[u8], kind: &'static str) -> ObtainError {
         hostile(name)(Flaw::Special(kind))
     }
 
@@ -198,9 +191,9 @@ impl<'a> Sink<'a> {
     }
 
     /// Judges an entry's name and makes the directories above it.
-    fn admit(&mut self, name: &[u8]) -> Result<Inner, Stop> {
+    fn admit(&mut self, name: &[u8]) -> Result<Inner, ObtainError> {
         if let Some(meter) = &self.meter {
-            meter.entry().map_err(|cause| Stop::read(&cause))?;
+            meter.entry().map_err(ObtainError::damaged)?;
         }
         let path = inner_path(name).map_err(hostile(name))?;
         self.make_parents(name, &path)?;
@@ -208,21 +201,21 @@ impl<'a> Sink<'a> {
     }
 
     /// The same for a file, which may take the place of a file.
-    fn admit_file(&mut self, name: &[u8], becomes: &'static str) -> Result<Inner, Stop> {
+    fn admit_file(&mut self, name: &[u8], becomes: &'static str) -> Result<Inner, ObtainError> {
         let path = self.admit(name)?;
         match self.nodes.get(&path) {
             None if path.is_empty() => return Err(hostile(name)(Flaw::Name)),
             None => {}
             Some(Node::File) => {
                 let full = self.full(&path);
-                fs::remove_file(&full).map_err(refused("replace", &full))?;
+                fs::remove_file(&full).map_err(ObtainError::io("replace", &full))?;
             }
             Some(other) => return Err(replaced(name, other, becomes)),
         }
         Ok(path)
     }
 
-    fn make_parents(&mut self, name: &[u8], path: &[u8]) -> Result<(), Stop> {
+    fn make_parents(&mut self, name: &[u8], path: &[u8]) -> Result<(), ObtainError> {
         let Some(above) = parent(path) else {
             return Ok(());
         };
@@ -247,47 +240,47 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    fn make_directory(&mut self, path: Inner) -> Result<(), Stop> {
+    fn make_directory(&mut self, path: Inner) -> Result<(), ObtainError> {
         let full = self.full(&path);
         DirBuilder::new()
             .mode(PROGRAM)
             .create(&full)
             // Whatever the mask of this process is, a server that runs as another user reads it.
             .and_then(|()| fs::set_permissions(&full, Permissions::from_mode(PROGRAM)))
-            .map_err(refused("create", &full))?;
+            .map_err(ObtainError::io("create", &full))?;
         self.nodes.insert(path, Node::Directory);
         Ok(())
     }
 
-    fn copy(&mut self, content: &mut dyn Read, mut file: &File, full: &Path) -> Result<u64, Stop> {
+    fn copy(
+        &mut self,
+        content: &mut dyn Read,
+        mut file: &File,
+        full: &Path,
+    ) -> Result<u64, ObtainError> {
         let mut written = 0;
         loop {
             let count = match content.read(&mut self.buffer) {
                 Ok(0) => return Ok(written),
                 Ok(count) => count,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
-                Err(cause) => return Err(Stop::read(&cause)),
+                Err(cause) => return Err(ObtainError::damaged(cause)),
             };
             if let Some(meter) = &self.meter {
                 let counted = meter.write(count as u64);
-                counted.map_err(|cause| Stop::read(&cause))?;
+                counted.map_err(ObtainError::damaged)?;
             }
             let chunk = self.buffer.get(..count).unwrap_or_default();
-            file.write_all(chunk).map_err(refused("write", full))?;
+            file.write_all(chunk).map_err(ObtainError::io("write", full))?;
             written += count as u64;
         }
     }
 }
 
-fn hostile(name: &[u8]) -> impl Fn(Flaw) -> Stop {
-    move |flaw| Stop::Hostile(shown(name), flaw)
+fn hostile(name: &[u8]) -> impl Fn(Flaw) -> ObtainError {
+    move |flaw| ObtainError::hostile(shown(name), flaw)
 }
 
-fn replaced(name: &[u8], was: &Node, becomes: &'static str) -> Stop {
+fn replaced(name: &[u8], was: &Node, becomes: &'static str) -> ObtainError {
     hostile(name)(Flaw::Replaces(was.name(), becomes))
-}
-
-fn refused(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Stop + use<> {
-    let explain = ObtainError::io(action, path);
-    move |cause| Stop::Write(explain(cause))
 }

@@ -5,9 +5,19 @@ use std::rc::Rc;
 
 use tar::{Archive, Entry, EntryType, Header};
 
-use super::meter::{Meter, Produced};
+use super::meter::{CHUNK, Meter, Produced};
 use super::sink::Sink;
-use super::{CHUNK, HEAD, Stop, head_of};
+use crate::error::ObtainError;
+
+/// Bytes of a header, and of the head that tells archives apart.
+pub(super) const HEAD: usize = 512;
+
+/// The first bytes of what `input` gives.
+pub(super) fn head_of(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(HEAD);
+    input.take(HEAD as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
 
 /// Does this begin with a header of tar, whose checksum is right?
 pub(super) fn starts(head: &[u8]) -> bool {
@@ -19,35 +29,30 @@ pub(super) fn starts(head: &[u8]) -> bool {
         let counted = if checksum.contains(&at) { b' ' } else { *byte };
         u32::from(counted)
     });
-    Header::from_byte_slice(head)
-        .cksum()
-        .is_ok_and(|said| said == sum.sum::<u32>())
+    Header::from_byte_slice(head).cksum().is_ok_and(|said| said == sum.sum::<u32>())
 }
 
-/// Reads a tar out of `content`; `compressed` is by what, for errors.
+/// Reads a tar out of `content`. False if that was compressed and is not a tar.
 pub(super) fn read(
     content: impl Read,
-    compressed: &str,
+    compressed: bool,
     meter: &Rc<Meter>,
     sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+) -> Result<bool, ObtainError> {
     let buffered = BufReader::with_capacity(CHUNK, content);
     let mut produced = Produced::new(buffered, Rc::clone(meter));
     meter.header();
-    let head = head_of(&mut produced).map_err(|cause| Stop::read(&cause))?;
-    if !compressed.is_empty() && head.len() < HEAD {
-        return Err(no_tar(compressed));
+    let head = head_of(&mut produced).map_err(ObtainError::damaged)?;
+    if compressed && head.len() < HEAD {
+        return Ok(false);
     }
     let mut archive = Archive::new(io::Cursor::new(head).chain(produced));
-    let entries = archive.entries().map_err(|cause| Stop::read(&cause))?;
     let mut some = false;
-    for entry in entries {
+    for entry in archive.entries().map_err(ObtainError::damaged)? {
         let mut entry = match entry {
             Ok(entry) => entry,
-            Err(_) if !some && !compressed.is_empty() && !meter.ended() => {
-                return Err(no_tar(compressed));
-            }
-            Err(cause) => return Err(Stop::read(&cause)),
+            Err(_) if !some && compressed && !meter.ended() => return Ok(false),
+            Err(cause) => return Err(ObtainError::damaged(cause)),
         };
         some = true;
         meter.content();
@@ -55,22 +60,16 @@ pub(super) fn read(
         meter.header();
     }
     if meter.ended() {
-        return Err(Stop::Damaged(
-            "the end mark of the tar is missing".to_owned(),
-        ));
+        return Err(ObtainError::damaged("the end mark of the tar is missing"));
     }
     // What follows the end mark is padding; the checksums of the compression come after it.
     meter.content();
     let mut rest = archive.into_inner();
-    io::copy(&mut rest, &mut io::sink()).map_err(|cause| Stop::read(&cause))?;
-    Ok(())
+    io::copy(&mut rest, &mut io::sink()).map_err(ObtainError::damaged)?;
+    Ok(true)
 }
 
-fn no_tar(compressed: &str) -> Stop {
-    Stop::Format(format!("{compressed} of something that is no tar"))
-}
-
-fn one<R: Read>(entry: &mut Entry<'_, R>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn one<R: Read>(entry: &mut Entry<'_, R>, sink: &mut Sink<'_>) -> Result<(), ObtainError> {
     let name = entry.path_bytes().into_owned();
     let header = entry.header();
     let kind = header.entry_type();

@@ -7,19 +7,13 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use tar::{EntryType, Header};
 
-use super::fixture::{Bench, Tar, deb, gzip, xz, zip, zstd, zstd_bomb};
+use crate::tests::archives::{Bench, Tar, deb, gzip, xz, zip, zstd, zstd_bomb};
 
 fn honest() -> Tar {
     Tar::new()
         .directory("./")
         .directory("mysql/")
-        .entry(
-            EntryType::Regular,
-            "mysql/bin/mysqld",
-            "",
-            0o6777,
-            b"server",
-        )
+        .entry(EntryType::Regular, "mysql/bin/mysqld", "", 0o6777, b"server")
         .file("mysql/lib/libz.so.1.3", "library")
         .symlink("mysql/lib/libz.so", "libz.so.1")
         .symlink("mysql/lib/libz.so.1", "libz.so.1.3")
@@ -47,12 +41,7 @@ const UNPACKED: [&str; 11] = [
 #[test]
 fn every_compression_gives_the_same_files() {
     let tar = honest().bytes();
-    let mut archives = vec![
-        tar.clone(),
-        gzip(&tar),
-        zstd(&tar),
-        deb("data.tar.gz", &gzip(&tar)),
-    ];
+    let mut archives = vec![tar.clone(), gzip(&tar), zstd(&tar), deb("data.tar.gz", &gzip(&tar))];
     archives.push(deb("data.tar", &tar));
     archives.push(deb("data.tar.zst/", &zstd(&tar)));
     // Several members or frames, and a frame that is to be skipped.
@@ -117,16 +106,14 @@ fn links_that_lead_out_are_refused() {
     insta::assert_snapshot!(refusal(Tar::new().symlink("a", "/etc/passwd")), @"DIR/archive is refused: its entry `a` is a link that leads out, to `/etc/passwd`; nothing of it was kept");
     insta::assert_snapshot!(refusal(Tar::new().symlink("a/b", "../../x")), @"DIR/archive is refused: its entry `a/b` is a link that leads out, to `../../x`; nothing of it was kept");
     // By way of another link, which by itself is harmless: `a/b/c` is `d`, and `d/..` is the top.
-    let detour = Tar::new()
-        .directory("d")
-        .symlink("a/b/c", "../../d")
-        .symlink("out", "a/b/c/../../..");
+    let detour =
+        Tar::new().directory("d").symlink("a/b/c", "../../d").symlink("out", "a/b/c/../../..");
     insta::assert_snapshot!(refusal(detour), @"DIR/archive is refused: its entry `out` is a link that leads out, to `a/b/c/../../..`; nothing of it was kept");
     insta::assert_snapshot!(refusal(Tar::new().symlink("a", "")), @"DIR/archive is refused: its entry `a` is a link without a usable target; nothing of it was kept");
     insta::assert_snapshot!(refusal(Tar::new().hard_link("a", "/etc/passwd")), @"DIR/archive is refused: its entry `a` is a link that leads out, to `/etc/passwd`; nothing of it was kept");
     insta::assert_snapshot!(refusal(Tar::new().hard_link("a", "../archive")), @"DIR/archive is refused: its entry `a` is a link that leads out, to `../archive`; nothing of it was kept");
-    insta::assert_snapshot!(refusal(Tar::new().directory("b").hard_link("a", "b")), @"DIR/archive is refused: its entry `a` is a hard link to `b`, which is no file; nothing of it was kept");
-    insta::assert_snapshot!(refusal(Tar::new().symlink("b", "c").file("c", "").hard_link("a", "b")), @"DIR/archive is refused: its entry `a` is a hard link to `b`, which is no file; nothing of it was kept");
+    insta::assert_snapshot!(refusal(Tar::new().directory("b").hard_link("a", "b")), @"DIR/archive is refused: its entry `a` is a hard link to `b`, which is not a file; nothing of it was kept");
+    insta::assert_snapshot!(refusal(Tar::new().symlink("b", "c").file("c", "").hard_link("a", "b")), @"DIR/archive is refused: its entry `a` is a hard link to `b`, which is not a file; nothing of it was kept");
     let zipped = |entries: &[(&str, &str, u32)]| Bench::new().refusal(&zip(entries));
     insta::assert_snapshot!(zipped(&[("a -> /etc/passwd", "", 0o777)]), @"DIR/archive is refused: its entry `a` is a link that leads out, to `/etc/passwd`; nothing of it was kept");
 }
@@ -146,20 +133,14 @@ fn nothing_is_written_through_a_link_or_in_place_of_something_else() {
     insta::assert_snapshot!(refusal(implied), @"DIR/archive is refused: its entry `./a/` comes twice: as a directory and as a link; nothing of it was kept");
     let below = Tar::new().file("a", "").file("a/b/c", "");
     insta::assert_snapshot!(refusal(below), @"DIR/archive is refused: its entry `a/b/c` lies below `a`, which is a file; nothing of it was kept");
-    let hard = Tar::new()
-        .file("a", "1")
-        .symlink("b", "a")
-        .hard_link("b", "a");
+    let hard = Tar::new().file("a", "1").symlink("b", "a").hard_link("b", "a");
     insta::assert_snapshot!(refusal(hard), @"DIR/archive is refused: its entry `b` comes twice: as a link and as a hard link; nothing of it was kept");
 }
 
 #[test]
 fn a_file_that_replaces_one_with_two_names_leaves_the_other_alone() {
     let bench = Bench::new();
-    let tar = Tar::new()
-        .file("a", "old")
-        .hard_link("b", "a")
-        .file("b", "new");
+    let tar = Tar::new().file("a", "old").hard_link("b", "a").file("b", "new");
     bench.unpack(&tar.bytes());
     assert_eq!(bench.listing(), ["a = old", "b = new"]);
 }
@@ -224,22 +205,14 @@ fn packages_are_unpacked_over_each_other() {
     super::unpack(&[one, two], &bench.tree()).unwrap();
     assert_eq!(
         bench.listing(),
-        [
-            "usr/",
-            "usr/lib/",
-            "usr/lib/a.so -> a.so.1",
-            "usr/lib/a.so.1 = a"
-        ]
+        ["usr/", "usr/lib/", "usr/lib/a.so -> a.so.1", "usr/lib/a.so.1 = a"]
     );
 }
 
 #[test]
 fn links_in_a_circle_are_dropped() {
     let bench = Bench::new();
-    let circle = Tar::new()
-        .symlink("a", "b")
-        .symlink("b", "./a")
-        .symlink("c", "c");
+    let circle = Tar::new().symlink("a", "b").symlink("b", "./a").symlink("c", "c");
     bench.unpack(&circle.bytes());
     assert!(bench.listing().is_empty());
 }
@@ -271,10 +244,7 @@ fn a_bomb_is_stopped_by_what_it_says_or_by_its_ratio() {
 
 #[test]
 fn a_zip_whose_entries_overlap_is_refused() {
-    let mut bytes = zip(&[
-        ("a", "the same for all", 0o644),
-        ("b", "the same for all", 0o644),
-    ]);
+    let mut bytes = zip(&[("a", "the same for all", 0o644), ("b", "the same for all", 0o644)]);
     // The second entry's place in the directory: at 42, four bytes.
     let second = bytes.windows(4).rposition(|w| w == b"PK\x01\x02").unwrap();
     bytes[second + 42..second + 46].fill(0);
@@ -301,7 +271,7 @@ fn what_is_no_archive_is_named() {
     let refusal = |bytes: &[u8]| Bench::new().refusal(bytes);
     insta::assert_snapshot!(refusal(b""), @"DIR/archive is not an archive that can be read: it is empty, not one of tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb");
     insta::assert_snapshot!(refusal(b"<html>404</html>"), @"DIR/archive is not an archive that can be read: it is a page of text (an error of a server or proxy?), not one of tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb");
-    insta::assert_snapshot!(refusal(&gzip(&[b'x'; 2000])), @"DIR/archive is not an archive that can be read: it is gzip of something that is no tar, not one of tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb");
+    insta::assert_snapshot!(refusal(&gzip(&[b'x'; 2000])), @"DIR/archive is not an archive that can be read: it is gzip of something other than a tar archive, not one of tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb");
     insta::assert_snapshot!(refusal(b"!<arch>\nodd"), @"DIR/archive is truncated or damaged (failed to fill whole buffer): fetch it again");
     insta::assert_snapshot!(refusal(b"BZh91AY"), @"DIR/archive is not an archive that can be read: it is compressed by bzip2, not one of tar, tar.gz, tar.xz, tar.zst, zip (jar, whl), deb");
 }
@@ -313,9 +283,7 @@ fn samples() -> &'static [Vec<u8>] {
 }
 
 fn make_samples() -> Vec<Vec<u8>> {
-    let tar = honest()
-        .file("big", &"0123456789abcdef".repeat(4096))
-        .bytes();
+    let tar = honest().file("big", &"0123456789abcdef".repeat(4096)).bytes();
     let mut samples = vec![
         tar.clone(),
         gzip(&tar),
@@ -336,11 +304,7 @@ fn a_truncated_archive_is_never_taken_for_whole() {
     for (kind, sample) in samples().iter().enumerate() {
         let step = (sample.len() / 60).max(1);
         // The tar ends with two empty blocks, of which one is enough.
-        let whole = if kind == 0 {
-            sample.len() - 512
-        } else {
-            sample.len()
-        };
+        let whole = if kind == 0 { sample.len() - 512 } else { sample.len() };
         for cut in (0..whole).step_by(step).chain([whole - 1]) {
             let bench = Bench::new();
             let archive = bench.archive(&sample[..cut]);

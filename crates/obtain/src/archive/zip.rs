@@ -7,10 +7,10 @@ use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 use zip::{ZipArchive, ZipReadOptions};
 
-use super::Stop;
 use super::checks::{Flaw, shown};
 use super::meter::{ENTRY_LIMIT, Meter};
 use super::sink::Sink;
+use crate::error::ObtainError;
 
 /// Bytes that are read at a time; less than elsewhere, as every entry is sought.
 const CHUNK: usize = 32 << 10;
@@ -30,19 +30,18 @@ pub(super) fn read(
     input: impl Read + Seek,
     meter: &Rc<Meter>,
     sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), ObtainError> {
     let mut archive = open(input, meter)?;
     // Without links, what is not wanted by its name is not wanted at all, and need not be decompressed.
     let modes = (0..archive.len()).map(|index| Ok(archive.by_index_data(index)?.unix_mode()));
     let modes = modes.collect::<Result<Vec<_>, ZipError>>();
-    let modes = modes.map_err(|cause| broken(&cause))?;
+    let modes = modes.map_err(ObtainError::damaged)?;
     let links = modes.iter().flatten().any(|mode| mode & KIND == LINK);
     for index in 0..archive.len() {
         let options = ZipReadOptions::new();
-        let mut entry = archive
-            .by_index_with_options(index, options)
-            .map_err(|cause| broken(&cause))?;
-        let name = entry.name().map_err(|cause| broken(&cause))?;
+        let mut entry =
+            archive.by_index_with_options(index, options).map_err(ObtainError::damaged)?;
+        let name = entry.name().map_err(ObtainError::damaged)?;
         let name = name.into_owned().into_bytes();
         if !links && sink.leave(&name)? {
             continue;
@@ -53,7 +52,7 @@ pub(super) fn read(
             LINK => {
                 let mut target = Vec::new();
                 let read = (&mut entry).take(TARGET_LIMIT).read_to_end(&mut target);
-                read.map_err(|cause| Stop::read(&cause))?;
+                read.map_err(ObtainError::damaged)?;
                 sink.symlink(&name, &target)?;
             }
             0 | 0o100_000 => {
@@ -71,39 +70,31 @@ pub(super) fn read(
 }
 
 /// Reads the directory and looks for what would make the same bytes come out often.
-fn open<R: Read + Seek>(input: R, meter: &Rc<Meter>) -> Result<ZipArchive<BufReader<R>>, Stop> {
+fn open<R: Read + Seek>(
+    input: R,
+    meter: &Rc<Meter>,
+) -> Result<ZipArchive<BufReader<R>>, ObtainError> {
     meter.allow_input(DIRECTORY_LIMIT);
-    let config = Config {
-        archive_offset: ArchiveOffset::Known(0),
-    };
+    let config = Config { archive_offset: ArchiveOffset::Known(0) };
     let input = BufReader::with_capacity(CHUNK, input);
-    let mut archive = ZipArchive::with_config(config, input).map_err(|cause| broken(&cause))?;
+    let mut archive = ZipArchive::with_config(config, input).map_err(ObtainError::damaged)?;
     if archive.len() as u64 > ENTRY_LIMIT {
-        return Err(Stop::Bomb(Flaw::Entries(ENTRY_LIMIT)));
+        return Err(ObtainError::bomb(Flaw::Entries(ENTRY_LIMIT)));
     }
     if archive.has_duplicate_names() {
-        return Err(Stop::Bomb(Flaw::Twice));
+        return Err(ObtainError::bomb(Flaw::Twice));
     }
     for index in 0..archive.len() {
-        let entry = archive
-            .by_index_data(index)
-            .map_err(|cause| broken(&cause))?;
+        let entry = archive.by_index_data(index).map_err(ObtainError::damaged)?;
         if entry.encrypted() {
-            return Err(Stop::Hostile(shown(entry.name_raw()), Flaw::Encrypted));
+            return Err(ObtainError::hostile(shown(entry.name_raw()), Flaw::Encrypted));
         }
     }
     meter.allow_input(u64::MAX);
-    if archive
-        .has_overlapping_entries()
-        .map_err(|cause| broken(&cause))?
-    {
-        return Err(Stop::Bomb(Flaw::Overlap));
+    if archive.has_overlapping_entries().map_err(ObtainError::damaged)? {
+        return Err(ObtainError::bomb(Flaw::Overlap));
     }
     // What was read so far must not count for what comes out.
     meter.allow_input(u64::MAX);
     Ok(archive)
-}
-
-fn broken(cause: &ZipError) -> Stop {
-    Stop::read(cause)
 }

@@ -5,7 +5,6 @@ use std::io::{self, BufRead, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// The first bytes of a frame.
 const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Does this begin with a frame, or with one that is to be skipped?
@@ -22,11 +21,7 @@ pub(super) struct Decoder<R> {
 
 impl<R: BufRead> Decoder<R> {
     pub(super) fn new(input: R) -> Self {
-        Self {
-            input,
-            frame: FrameDecoder::new(),
-            within: false,
-        }
+        Self { input, frame: FrameDecoder::new(), within: false }
     }
 
     /// Begins a frame, or skips one that holds nothing for us.

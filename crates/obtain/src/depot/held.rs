@@ -10,7 +10,7 @@ use crate::error::ObtainError;
 /// however it ends.
 #[derive(Debug)]
 pub struct Held {
-    /// `None` for what is not the depot's to remove.
+    /// `None` for files that the depot may not remove.
     _tree: Option<File>,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn hold(trees: &Path, directory: &Path) -> Result<Option<Held>, Obtai
     let Some(tree) = tree_of(trees, directory) else {
         return Ok(Some(Held { _tree: None }));
     };
-    // What was opened may have been replaced while its lock was waited for.
+    // The opened file may have been replaced during the wait for its lock.
     while let Ok(file) = File::open(&tree) {
         match file.try_lock_shared() {
             // Some file systems lock no directories: there nothing can be held.
@@ -42,7 +42,7 @@ pub(super) fn hold(trees: &Path, directory: &Path) -> Result<Option<Held>, Obtai
     Ok(None)
 }
 
-/// Is what was opened still what lies there?
+/// Is the opened file still in place?
 fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(open), Ok(there)) = (file.metadata(), path.metadata()) else {
         return false;

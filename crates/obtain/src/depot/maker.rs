@@ -3,10 +3,9 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use model::{Build, BuildSource, Bytes, Helper, ObtainEvent, Origin, Placing, Recipe};
+use model::{Build, BuildSource, Bytes, ObtainEvent, Origin, Placing, Recipe};
 use rustix::fs::{RenameFlags, renameat_with};
 
-use super::Identify;
 use super::record::{Record, path_of, within};
 use super::{held, unknown};
 use crate::error::ObtainError;
@@ -14,16 +13,10 @@ use crate::fetch::{self, Fetched};
 use crate::library;
 use crate::place;
 use crate::tree;
+use crate::work::Work;
 
 /// Goes up with every change of how trees are made from the same archives and rules.
 const LAYOUT: u32 = 1;
-
-/// What all making needs.
-pub(super) struct Maker<'a> {
-    pub(super) root: &'a Path,
-    pub(super) helpers: &'a [Helper],
-    pub(super) identify: &'a Identify<'a>,
-}
 
 /// What was made; it has no name yet.
 pub(super) struct Made {
@@ -35,7 +28,6 @@ pub(super) struct Made {
     pub(super) download: Option<PathBuf>,
 }
 
-/// What is to be made.
 struct Order<'a> {
     origin: &'a Origin,
     sha256: Option<&'a str>,
@@ -57,13 +49,11 @@ struct Material {
     download: PathBuf,
 }
 
-impl Maker<'_> {
-    /// Makes what a recipe says.
+impl Work<'_> {
     pub(super) fn install(
-        &self,
+        &mut self,
         recipe: &Recipe,
         records: &[Record],
-        listen: &mut dyn FnMut(ObtainEvent),
     ) -> Result<Made, ObtainError> {
         let parcel = &recipe.parcel;
         let order = Order {
@@ -73,7 +63,7 @@ impl Maker<'_> {
             size: recipe.size,
             rules: Some(&parcel.place),
         };
-        self.make(&order, records, listen, |build| {
+        self.make(&order, records, |build| {
             if build.dbms == recipe.dbms && build.version == recipe.version {
                 return Ok(());
             }
@@ -86,52 +76,37 @@ impl Maker<'_> {
     }
 
     /// Makes what the user's own archive holds, wherever in it that is.
-    pub(super) fn add(
-        &self,
-        origin: &Origin,
-        records: &[Record],
-        listen: &mut dyn FnMut(ObtainEvent),
-    ) -> Result<Made, ObtainError> {
-        let order = Order {
-            origin,
-            sha256: None,
-            download: Bytes(0),
-            size: Bytes(0),
-            rules: None,
-        };
-        self.make(&order, records, listen, |_| Ok(()))
+    pub(super) fn add(&mut self, origin: &Origin, records: &[Record]) -> Result<Made, ObtainError> {
+        let order = Order { origin, sha256: None, download: Bytes(0), size: Bytes(0), rules: None };
+        self.make(&order, records, |_| Ok(()))
     }
 
     fn make(
-        &self,
+        &mut self,
         order: &Order<'_>,
         records: &[Record],
-        listen: &mut dyn FnMut(ObtainEvent),
         accept: impl Fn(&Build) -> Result<(), ObtainError>,
     ) -> Result<Made, ObtainError> {
-        let material = self.gather(order, listen)?;
+        let material = self.gather(order)?;
         let place = path_of(self.root, &material.key, "");
         let has_it = |record: &&Record| record.tree.as_deref() == Some(&material.key);
         let namesake = records.iter().find(has_it);
         // The same files may be here under another name. Where they no longer run they are made anew.
         if let Some(shared) = namesake
-            && let Ok((base, build)) = self.identify(order, &place, listen)
+            && let Ok((base, build)) = self.identify_in(order, &place)
         {
             accept(&build)?;
             let digest = digest_of(&shared.installed.build.source);
             return self.made(order, material, base, build, digest);
         }
         // Nobody may use it while its files change places.
-        let unused = held::take(&place).ok_or_else(|| ObtainError::Held {
-            what: order.origin.describe(),
-        })?;
-        let made = self
-            .unpack(order, &material, &place, listen)
-            .and_then(|digest| {
-                let (base, build) = self.identify(order, &place, listen)?;
-                accept(&build)?;
-                Ok((base, build, digest))
-            });
+        let unused = held::take(&place)
+            .ok_or_else(|| ObtainError::Held { what: order.origin.describe() })?;
+        let made = self.unpack(order, &material, &place).and_then(|digest| {
+            let (base, build) = self.identify_in(order, &place)?;
+            accept(&build)?;
+            Ok((base, build, digest))
+        });
         drop(unused);
         match made {
             Ok((base, build, digest)) => self.made(order, material, base, build, digest),
@@ -140,7 +115,7 @@ impl Maker<'_> {
                     tree::remove(&place)?;
                 }
                 if order.sha256.is_none() && error.is_of_archive() {
-                    // Else the next attempt would find it there and take it for what is meant.
+                    // Otherwise the next attempt would find it there and take it for what is meant.
                     tree::remove(&material.download)?;
                 }
                 Err(error)
@@ -149,61 +124,36 @@ impl Maker<'_> {
     }
 
     /// Fetches the archives, after a look at the disk.
-    fn gather(
-        &self,
-        order: &Order<'_>,
-        listen: &mut dyn FnMut(ObtainEvent),
-    ) -> Result<Material, ObtainError> {
-        let download = self
-            .root
-            .join("downloads")
-            .join(tree::text_digest(&whole_origin(order.origin)));
+    fn gather(&mut self, order: &Order<'_>) -> Result<Material, ObtainError> {
+        let download = self.downloads().join(tree::text_digest(&whole_origin(order.origin)));
         let need = order.download + order.size + tree::RESERVE;
         let free = tree::free(self.root)?;
         if need > free {
-            return Err(ObtainError::NoSpace {
-                directory: self.root.to_owned(),
-                need,
-                free,
-            });
+            return Err(ObtainError::NoSpace { directory: self.root.to_owned(), need, free });
         }
-        let fetched = fetch::fetch(
-            order.origin,
-            order.sha256,
-            order.download,
-            &download,
-            listen,
-        )
-        .inspect_err(|_| {
-            // Only where nothing has come yet; else it is kept to go on from.
-            let _kept = fs::remove_dir(&download);
-        })?;
-        listen(ObtainEvent::Unpacking {
-            what: order.origin.describe(),
-        });
+        let fetched =
+            fetch::fetch(order.origin, order.sha256, order.download, &download, self.listen)
+                .inspect_err(|_| {
+                    // Only where nothing has come yet; otherwise it is kept to go on from.
+                    let _kept = fs::remove_dir(&download);
+                })?;
+        (self.listen)(ObtainEvent::Unpacking { what: order.origin.describe() });
         let digests = match (order.sha256, fetched.archives.as_slice()) {
             (Some(verified), [_]) => vec![verified.to_owned()],
             (_, archives) => digests_of(archives)?,
         };
         let libraries = digests_of(&fetched.libraries)?;
         let key = key_of(order, &digests, &libraries);
-        Ok(Material {
-            fetched,
-            digests,
-            libraries,
-            key,
-            download,
-        })
+        Ok(Material { fetched, digests, libraries, key, download })
     }
 
     /// Makes the tree at `place`, all at once. The digest of its files as they came, and of the libraries
     /// that they run with.
     fn unpack(
-        &self,
+        &mut self,
         order: &Order<'_>,
         material: &Material,
         place: &Path,
-        listen: &mut dyn FnMut(ObtainEvent),
     ) -> Result<String, ObtainError> {
         let tmp = self.root.join("tmp");
         let work = tempfile::tempdir_in(&tmp).map_err(ObtainError::io("create", &tmp))?;
@@ -223,25 +173,17 @@ impl Maker<'_> {
         };
         let digest = with_libraries(tree::digest(&made)?, &material.libraries);
         if let Origin::Debian { .. } = order.origin {
-            library::patch_programs(
-                &made,
-                place,
-                &material.fetched.libraries,
-                self.helpers,
-                &self.root.join("downloads"),
-                listen,
-            )?;
+            library::patch_programs(&made, place, &material.fetched.libraries, self)?;
         }
         put_in_place(&made, place)?;
         Ok(digest)
     }
 
     /// What the server in the tree says that it is, and where in the tree it is.
-    fn identify(
-        &self,
+    fn identify_in(
+        &mut self,
         order: &Order<'_>,
         place: &Path,
-        listen: &mut dyn FnMut(ObtainEvent),
     ) -> Result<(String, Build), ObtainError> {
         let what = order.origin.describe();
         let bases = match order.rules {
@@ -250,8 +192,8 @@ impl Maker<'_> {
         };
         let mut refusal = None;
         for base in bases {
-            listen(ObtainEvent::Checking { what: what.clone() });
-            match self.ask(order, &within(place, &base), listen) {
+            (self.listen)(ObtainEvent::Checking { what: what.clone() });
+            match self.ask(order, &within(place, &base)) {
                 Ok(build) => return Ok((base, build)),
                 // The place nearest to the top says best what is wrong.
                 Err(error) => refusal = refusal.or(Some(error)),
@@ -264,12 +206,7 @@ impl Maker<'_> {
     }
 
     /// Asks one server, which gets the libraries that it lacks.
-    fn ask(
-        &self,
-        order: &Order<'_>,
-        directory: &Path,
-        listen: &mut dyn FnMut(ObtainEvent),
-    ) -> Result<Build, ObtainError> {
+    fn ask(&mut self, order: &Order<'_>, directory: &Path) -> Result<Build, ObtainError> {
         // The directory is gone by the time at which an error is read: where it came from stays.
         let refused = |cause| ObtainError::Server {
             what: format!("the server from {}", order.origin.describe()),
@@ -279,17 +216,14 @@ impl Maker<'_> {
             // Around a program that lies anywhere there is no place for libraries.
             return (self.identify)(directory).map_err(refused);
         }
-        let cache = self.root.join("downloads");
-        library::complete(directory, self.helpers, self.identify, &cache, listen).map_err(|error| {
-            match error {
-                ObtainError::Server { cause, .. } => refused(cause),
-                other => other,
-            }
+        library::complete(directory, self).map_err(|error| match error {
+            ObtainError::Server { cause, .. } => refused(cause),
+            other => other,
         })
     }
 
     fn made(
-        &self,
+        &mut self,
         order: &Order<'_>,
         material: Material,
         base: String,
@@ -302,9 +236,7 @@ impl Maker<'_> {
             .and_then(|directory| Ok(rustix::fs::syncfs(directory)?))
             .map_err(ObtainError::io("write", &place))?;
         let source = BuildSource::Installed {
-            directory: path_of(self.root, &material.key, &base)
-                .display()
-                .to_string(),
+            directory: path_of(self.root, &material.key, &base).display().to_string(),
             origin: order.origin.describe(),
             digest,
         };
@@ -336,9 +268,7 @@ fn with_libraries(digest: String, libraries: &[String]) -> String {
     if libraries.is_empty() {
         return digest;
     }
-    let lines = libraries
-        .iter()
-        .map(|library| format!("\nlibrary {library}"));
+    let lines = libraries.iter().map(|library| format!("\nlibrary {library}"));
     tree::text_digest(&format!("{digest}{}", lines.collect::<String>()))
 }
 
@@ -360,13 +290,7 @@ fn key_of(order: &Order<'_>, archives: &[String], libraries: &[String]) -> Strin
 
 /// A rule as it counts for the digest: quoted, so that no two rules read the same.
 fn line_of(rule: &Placing) -> String {
-    let Placing {
-        from,
-        to,
-        unpack,
-        link,
-        skip,
-    } = rule;
+    let Placing { from, to, unpack, link, skip } = rule;
     format!("place {from:?} {to:?} {unpack} {link} {skip:?}")
 }
 
@@ -375,6 +299,7 @@ fn digest_of(source: &BuildSource) -> String {
     match source {
         BuildSource::Installed { digest, .. } => digest.clone(),
         BuildSource::Path(_)
+        | BuildSource::Obtainable { .. }
         | BuildSource::Embedded
         | BuildSource::Connect(_)
         | BuildSource::Imported(_) => String::new(),

@@ -4,15 +4,30 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use model::BuildSource;
+use model::{Build, BuildSource, Bytes};
 use serde::{Deserialize, Serialize};
 
-use super::Installed;
 use crate::error::ObtainError;
 use crate::tree;
 
 /// The longest name of a build.
 const NAME_LIMIT: usize = 100;
+
+/// A build that is on this machine under a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Installed {
+    /// Its name: what a plan calls it.
+    pub name: String,
+    /// What its server says that it is; the source is [`model::BuildSource::Installed`], or
+    /// [`model::BuildSource::Path`] for a directory of the user's own.
+    pub build: Build,
+    /// SHA-256 of the archive that it came from, where it was one.
+    pub archive: Option<String>,
+    /// What it takes on the disk; zero for a directory of the user's own.
+    pub size: Bytes,
+    /// When it was installed: RFC 3339, in UTC.
+    pub installed: String,
+}
 
 /// What is recorded under a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,11 +62,7 @@ pub(super) fn path_of(root: &Path, tree: &str, base: &str) -> PathBuf {
 
 /// The place of something in a tree; of the tree itself where it is called nothing.
 pub(super) fn within(tree: &Path, base: &str) -> PathBuf {
-    if base.is_empty() {
-        tree.to_owned()
-    } else {
-        tree.join(base)
-    }
+    if base.is_empty() { tree.to_owned() } else { tree.join(base) }
 }
 
 /// An error where no build can be called this.
@@ -62,13 +73,10 @@ pub(super) fn check_name(name: &str) -> Result<(), ObtainError> {
     if first && fits && name.len() <= NAME_LIMIT {
         Ok(())
     } else {
-        Err(ObtainError::Name {
-            name: name.to_owned(),
-        })
+        Err(ObtainError::Name { name: name.to_owned() })
     }
 }
 
-/// What there is of records.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     /// Those that can be read, by name.
@@ -77,7 +85,6 @@ pub(super) struct Listing {
     pub(super) damaged: Vec<ObtainError>,
 }
 
-/// The records of a depot.
 pub(super) struct Records<'a> {
     root: &'a Path,
 }
@@ -95,7 +102,6 @@ impl<'a> Records<'a> {
         self.directory().join(format!("{name}.json"))
     }
 
-    /// All of them, by name.
     pub(super) fn all(&self) -> Result<Listing, ObtainError> {
         let directory = self.directory();
         let mut listing = Listing::default();
@@ -116,7 +122,6 @@ impl<'a> Records<'a> {
         Ok(listing)
     }
 
-    /// The one of this name.
     pub(super) fn find(&self, name: &str) -> Result<Option<Record>, ObtainError> {
         if check_name(name).is_err() {
             return Ok(None);
@@ -127,10 +132,7 @@ impl<'a> Records<'a> {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(cause) => return Err(ObtainError::io("read", &path)(cause)),
         };
-        let unusable = |cause: String| ObtainError::Record {
-            path: path.clone(),
-            cause,
-        };
+        let unusable = |cause: String| ObtainError::Record { path: path.clone(), cause };
         let record: Record =
             serde_json::from_str(&text).map_err(|cause| unusable(cause.to_string()))?;
         if record.installed.name != name {
@@ -154,7 +156,6 @@ impl<'a> Records<'a> {
         write().map_err(ObtainError::io("write", &path))
     }
 
-    /// Forgets one.
     pub(super) fn remove(&self, name: &str) -> Result<(), ObtainError> {
         let path = self.path(name);
         fs::remove_file(&path)

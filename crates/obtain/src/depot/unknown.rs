@@ -14,12 +14,12 @@ const LIMIT: usize = 20;
 /// The most archives within an archive that are unpacked.
 const INNER_LIMIT: usize = 16;
 
-/// What was looked for, for errors.
+/// The requested name, for errors.
 pub(super) const LOOKED_FOR: &str =
     "mysqld, mariadbd or postgres in bin, sbin, libexec or any other directory of it";
 
 /// Places from which a server can be reached, the nearest to the top first: directories that hold `bin`
-/// or its like, else the program itself. Relative to `root`; empty for that itself.
+/// or its like, otherwise the program itself. Relative to `root`; empty for that itself.
 pub(super) fn find(root: &Path) -> Result<Vec<String>, ObtainError> {
     let mut found: Vec<String> = Vec::new();
     for tree::Item { path, metadata } in tree::walk(root)? {
@@ -42,10 +42,7 @@ pub(super) fn find(root: &Path) -> Result<Vec<String>, ObtainError> {
 fn bases(path: &str) -> Vec<String> {
     let mut parts: Vec<&str> = path.split('/').collect();
     parts.pop();
-    if !parts
-        .last()
-        .is_some_and(|last| PROGRAM_PLACES.contains(last))
-    {
+    if !parts.last().is_some_and(|last| PROGRAM_PLACES.contains(last)) {
         return vec![path.to_owned()];
     }
     parts.pop();
@@ -129,15 +126,6 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         let found = find(root.path()).unwrap();
-        assert_eq!(
-            found,
-            [
-                "",
-                "usr",
-                "server",
-                "package/server/mysqld",
-                "usr/lib/postgresql/18"
-            ]
-        );
+        assert_eq!(found, ["", "usr", "server", "package/server/mysqld", "usr/lib/postgresql/18"]);
     }
 }

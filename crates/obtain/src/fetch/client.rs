@@ -46,32 +46,21 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
-    /// Those of this user.
     pub(crate) fn of_user() -> Self {
         Self::of_path(env::var_os("PATH").unwrap_or_default())
     }
 
-    /// Those in the directories of `path`.
     pub(crate) fn of_path(path: OsString) -> Self {
-        Self {
-            path,
-            patience: PATIENCE,
-            apt: APT.into(),
-        }
+        Self { path, patience: PATIENCE, apt: APT.into() }
     }
 
     /// The first of these programs that is there.
     pub(crate) fn find(&self, names: &[&str]) -> Option<PathBuf> {
-        let directories: Vec<PathBuf> = env::split_paths(&self.path)
-            .filter(|directory| directory.is_absolute())
-            .collect();
+        let directories: Vec<PathBuf> =
+            env::split_paths(&self.path).filter(|directory| directory.is_absolute()).collect();
         names
             .iter()
-            .flat_map(|name| {
-                directories
-                    .iter()
-                    .map(move |directory| directory.join(name))
-            })
+            .flat_map(|name| directories.iter().map(move |directory| directory.join(name)))
             .find(|program| is_program(program))
     }
 }
@@ -80,7 +69,6 @@ fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// One run of a client.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(super) program: &'a Path,
@@ -92,7 +80,6 @@ pub(crate) struct Call<'a> {
     pub(super) grows: Option<&'a Path>,
     /// Another whose growth shows that it works, but is not what is wanted.
     pub(super) grows_too: Option<&'a Path>,
-    /// What it reads.
     input: String,
     /// What stays free on the disk while it works.
     reserve: Bytes,
@@ -113,26 +100,22 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What it reads from its standard input.
     pub(super) fn input(mut self, text: String) -> Self {
         self.input = text;
         self
     }
 
-    /// One more argument.
     pub(crate) fn argument(mut self, argument: impl AsRef<OsStr>) -> Self {
         self.arguments.push(argument.as_ref().to_owned());
         self
     }
 
-    /// More arguments.
     pub(crate) fn arguments<I: AsRef<OsStr>>(mut self, all: impl IntoIterator<Item = I>) -> Self {
         let all = all.into_iter().map(|argument| argument.as_ref().to_owned());
         self.arguments.extend(all);
         self
     }
 
-    /// Its name, as errors have it.
     pub(crate) fn name(&self) -> String {
         let name = self.program.file_name().unwrap_or(self.program.as_os_str());
         name.to_string_lossy().into_owned()
@@ -181,10 +164,7 @@ impl<'a> Call<'a> {
                 // A disk that cannot be asked is left to the client.
                 let free = tree::free(self.directory).ok();
                 if let Some(free) = free.filter(|free| *free < self.reserve) {
-                    break End::NoSpace {
-                        need: self.reserve,
-                        free,
-                    };
+                    break End::NoSpace { need: self.reserve, free };
                 }
             }
             thread::sleep(POLL);
@@ -209,12 +189,9 @@ fn input_of(text: &str) -> io::Result<Stdio> {
     Ok(file.into())
 }
 
-/// Lets the kernel kill the child when this thread ends: else it would go on writing where, with the lock
+/// Lets the kernel kill the child when this thread ends: otherwise it would go on writing where, with the lock
 /// of the depot free again, another process begins to write too.
-#[expect(
-    unsafe_code,
-    reason = "only the child itself can ask for its death signal"
-)]
+#[expect(unsafe_code, reason = "only the child itself can ask for its death signal")]
 fn end_with_us(command: &mut Command) {
     let parent = getpid();
     // SAFETY: the closure runs in the forked child, where only async-signal-safe calls are allowed: it
@@ -225,23 +202,15 @@ fn end_with_us(command: &mut Command) {
 fn ask_for_death(parent: Pid) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // If the parent died before the line above, no signal comes any more.
-    if getppid() == Some(parent) {
-        Ok(())
-    } else {
-        Err(rustix::io::Errno::SRCH.into())
-    }
+    if getppid() == Some(parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
 }
 
-/// What a client said, with every address in it as people are told it: a redirection may lead to one that
+/// What a client said, with every address in it as people see it: a redirection may lead to one that
 /// has a secret in it, too.
 fn without_secrets(text: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || "\"'<>`".contains(c);
     let words = text.split_inclusive(is_end).map(|word| {
-        let Some(at) = ["http://", "https://"]
-            .iter()
-            .filter_map(|s| word.find(s))
-            .min()
-        else {
+        let Some(at) = ["http://", "https://"].iter().filter_map(|s| word.find(s)).min() else {
             return word.to_owned();
         };
         let (before, address) = word.split_at(at);
@@ -252,7 +221,6 @@ fn without_secrets(text: &str) -> String {
     words.collect()
 }
 
-/// What a client has done so far.
 #[derive(Debug)]
 struct Activity {
     seen: [u64; 4],
@@ -262,11 +230,7 @@ struct Activity {
 
 impl Default for Activity {
     fn default() -> Self {
-        Self {
-            seen: [0; 4],
-            measured: None,
-            changed: Instant::now(),
-        }
+        Self { seen: [0; 4], measured: None, changed: Instant::now() }
     }
 }
 
@@ -300,7 +264,6 @@ impl Drop for Running {
     }
 }
 
-/// How a client ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Exited(ExitStatus),
@@ -315,23 +278,18 @@ pub(super) enum End {
     },
 }
 
-/// A client that ran.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(super) end: End,
-    /// Its standard output.
     pub(crate) printed: String,
-    /// Its standard error.
     complained: String,
 }
 
 impl Finished {
-    /// Did it do what it was asked?
     pub(crate) fn is_well(&self) -> bool {
         matches!(self.end, End::Exited(status) if status.success())
     }
 
-    /// The number that it ended with.
     pub(crate) fn code(&self) -> Option<i32> {
         match self.end {
             End::Exited(status) => status.code(),
@@ -377,15 +335,13 @@ fn size_within(path: &Path, depth: usize) -> u64 {
         return 0;
     }
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    entries
-        .map(|entry| size_within(&entry.path(), depth - 1))
-        .sum()
+    entries.map(|entry| size_within(&entry.path(), depth - 1)).sum()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::stand_in;
     use super::*;
+    use crate::tests::stand_in;
 
     const UNBOUNDED: Bytes = Bytes(u64::MAX);
 
@@ -401,10 +357,7 @@ mod tests {
         program(root.path(), "second", "");
         fs::write(root.path().join("first"), "no program").unwrap();
         let clients = Clients::of_path(root.path().into());
-        assert_eq!(
-            clients.find(&["first", "second"]),
-            Some(root.path().join("second"))
-        );
+        assert_eq!(clients.find(&["first", "second"]), Some(root.path().join("second")));
         assert_eq!(Clients::of_path(OsString::new()).find(&["sh"]), None);
         assert_eq!(Clients::of_path(".".into()).find(&["src"]), None);
     }
@@ -431,11 +384,7 @@ mod tests {
     #[test]
     fn a_client_that_does_nothing_is_ended() {
         let root = tempfile::tempdir().unwrap();
-        let path = program(
-            root.path(),
-            "hangs",
-            "echo waiting for a lock >&2; exec sleep 600",
-        );
+        let path = program(root.path(), "hangs", "echo waiting for a lock >&2; exec sleep 600");
         let begin = Instant::now();
         let finished = Call::new(&path, root.path())
             .run(Duration::from_millis(400), UNBOUNDED, &mut |_| {})
@@ -451,12 +400,8 @@ mod tests {
         let path = program(root.path(), "fills", "exec sleep 600");
         let mut call = Call::new(&path, root.path());
         call.reserve = Bytes(1 << 60);
-        let finished = call
-            .run(Duration::from_secs(20), UNBOUNDED, &mut |_| {})
-            .unwrap();
-        let End::NoSpace { need, free } = finished.end else {
-            panic!("{finished:?}")
-        };
+        let finished = call.run(Duration::from_secs(20), UNBOUNDED, &mut |_| {}).unwrap();
+        let End::NoSpace { need, free } = finished.end else { panic!("{finished:?}") };
         assert!(need == Bytes(1 << 60) && free < need);
     }
 
@@ -491,14 +436,8 @@ mod tests {
             )
             .run(PATIENCE, UNBOUNDED, &mut |_| {})
             .unwrap();
-        assert_eq!(
-            finished.printed,
-            "url 'https://h.example/a': 404\nhttp://h.example/b:\n"
-        );
-        assert_eq!(
-            without_secrets("no address: a b\r\n"),
-            "no address: a b\r\n"
-        );
+        assert_eq!(finished.printed, "url 'https://h.example/a': 404\nhttp://h.example/b:\n");
+        assert_eq!(without_secrets("no address: a b\r\n"), "no address: a b\r\n");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{self, Path, PathBuf};
 use model::{Bytes, ObtainEvent, Origin};
 
 use super::client::{Call, Clients, End, Finished};
-use super::error::FetchError;
+use super::error::{FetchError, Trouble};
 use crate::error::ObtainError;
 use crate::tree;
 
@@ -17,9 +17,25 @@ const MOST_OF_UNKNOWN: Bytes = Bytes(8 << 30);
 /// How much may come beyond twice the recorded size.
 const SLACK: Bytes = Bytes(256 << 20);
 
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fetched {
+    /// The archives that the parcel's placing is about.
+    pub(crate) archives: Vec<PathBuf>,
+    /// Archives of the libraries that their programs need; of packages of a distribution only.
+    pub(crate) libraries: Vec<PathBuf>,
+}
+
+/// Should the libraries that packages need be fetched too?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closure {
+    /// So that the programs run on another release.
+    Whole,
+    /// The packages alone: they are themselves for this host.
+    None,
+}
+
 /// Something to fetch: what, where to, by whom, and who listens.
 pub(super) struct Errand<'a> {
-    /// Coordinates.
     pub(super) what: String,
     /// How much it is, about.
     pub(super) total: Bytes,
@@ -30,7 +46,6 @@ pub(super) struct Errand<'a> {
 }
 
 impl<'a> Errand<'a> {
-    /// Makes the directory.
     pub(super) fn new(
         origin: &Origin,
         total: Bytes,
@@ -41,13 +56,7 @@ impl<'a> Errand<'a> {
         // Clients run in directories of their own, where a relative path would lead elsewhere.
         let into = path::absolute(into).map_err(ObtainError::io("find", into))?;
         make_directory(&into)?;
-        Ok(Self {
-            what: origin.describe(),
-            total,
-            into,
-            clients,
-            listen,
-        })
+        Ok(Self { what: origin.describe(), total, into, clients, listen })
     }
 
     /// Says how much there is.
@@ -65,23 +74,20 @@ impl<'a> Errand<'a> {
         names: &[&str],
         install: &'static str,
     ) -> Result<PathBuf, FetchError> {
-        self.clients
-            .find(names)
-            .ok_or_else(|| FetchError::NoClient {
-                what: self.what.clone(),
-                client: names.join(" or "),
-                install,
-            })
+        self.clients.find(names).ok_or_else(|| FetchError::NoClient {
+            what: self.what.clone(),
+            client: names.join(" or "),
+            install,
+        })
     }
 
     /// Runs a client; an error where it does not do what it was asked.
     pub(super) fn run(&mut self, call: &Call<'_>) -> Result<Finished, ObtainError> {
         let finished = self.attempt(call)?;
         if finished.is_well() {
-            Ok(finished)
-        } else {
-            Err(self.refused(call, &finished).into())
+            return Ok(finished);
         }
+        Err(self.failed(&call.name(), Trouble::Said(finished.last_words())))
     }
 
     /// Runs a client that may fail; an error only where it could not be run, did nothing any more or would
@@ -94,28 +100,18 @@ impl<'a> Errand<'a> {
             .map_err(ObtainError::io("run", call.program))?;
         match finished.end {
             End::Exited(_) => Ok(finished),
-            End::NoSpace { need, free } => Err(ObtainError::NoSpace {
-                directory: self.into.clone(),
-                need,
-                free,
-            }),
+            End::NoSpace { need, free } => {
+                Err(ObtainError::NoSpace { directory: self.into.clone(), need, free })
+            }
             End::TooLarge => {
                 // Going on from it would end in the same way.
                 call.grows.map_or(Ok(()), tree::remove)?;
-                Err(FetchError::TooLarge {
-                    what: self.what.clone(),
-                    client: call.name(),
-                    most,
-                }
-                .into())
+                Err(self.failed(&call.name(), Trouble::TooLarge(most)))
             }
-            End::Stalled => Err(FetchError::Stalled {
-                what: self.what.clone(),
-                client: call.name(),
-                limit: patience,
-                said: finished.last_words(),
+            End::Stalled => {
+                let said = finished.last_words();
+                Err(self.failed(&call.name(), Trouble::Stalled { limit: patience, said }))
             }
-            .into()),
         }
     }
 
@@ -127,22 +123,22 @@ impl<'a> Errand<'a> {
         }
     }
 
-    /// The error of a client that failed.
-    pub(super) fn refused(&self, call: &Call<'_>, finished: &Finished) -> FetchError {
-        FetchError::Refused {
-            what: self.what.clone(),
-            client: call.name(),
-            said: finished.last_words(),
-        }
+    pub(super) fn failed(&self, client: &str, trouble: Trouble) -> ObtainError {
+        FetchError::Client { what: self.what.clone(), client: client.to_owned(), trouble }.into()
     }
 
-    /// The error of a client that ended well without giving `missing`.
-    pub(super) fn nothing_came(&self, call: &Call<'_>, missing: &str) -> FetchError {
-        FetchError::NothingCame {
-            what: self.what.clone(),
-            client: call.name(),
-            missing: missing.to_owned(),
+    pub(super) fn keep(
+        &self,
+        call: &Call<'_>,
+        made: &Path,
+        archive: PathBuf,
+    ) -> Result<PathBuf, ObtainError> {
+        if !made.is_file() {
+            let name = archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            return Err(self.failed(&call.name(), Trouble::NothingCame(name)));
         }
+        fs::rename(made, &archive).map_err(ObtainError::io("move", made))?;
+        Ok(archive)
     }
 
     /// A directory that parcels share. One process at a time uses it: whoever has the depot's lock.
@@ -179,14 +175,8 @@ impl Drop for Workplace {
     }
 }
 
-/// Makes a directory and those above it.
 pub(super) fn make_directory(path: &Path) -> Result<(), ObtainError> {
     fs::create_dir_all(path).map_err(ObtainError::io("create", path))
-}
-
-/// Gives what is whole its final name.
-pub(super) fn keep(working: &Path, archive: &Path) -> Result<(), ObtainError> {
-    fs::rename(working, archive).map_err(ObtainError::io("move", working))
 }
 
 /// The files in a directory whose names satisfy `wanted`, by name.
@@ -199,11 +189,7 @@ pub(super) fn files_in(
         .filter_map(Result::ok)
         .map(|entry| entry.path())
         .filter(|path| path.is_file())
-        .filter(|path| {
-            path.file_name()
-                .and_then(OsStr::to_str)
-                .is_some_and(&wanted)
-        })
+        .filter(|path| path.file_name().and_then(OsStr::to_str).is_some_and(&wanted))
         .collect();
     found.sort();
     Ok(found)
@@ -213,7 +199,5 @@ pub(super) fn files_in(
 pub(super) fn is_plain(part: &str, also: &str) -> bool {
     part.starts_with(|first: char| first.is_ascii_alphanumeric())
         && !part.contains("..")
-        && part
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c) || also.contains(c))
+        && part.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c) || also.contains(c))
 }

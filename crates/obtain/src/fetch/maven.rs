@@ -5,12 +5,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::client::Call;
-use super::errand::{Errand, is_plain, keep};
+use super::errand::{Errand, is_plain};
 use super::error::FetchError;
 use crate::error::ObtainError;
 use crate::tree;
 
-/// The form of coordinates.
 const FORM: &str = "group:artifact:version[:packaging[:classifier]]";
 
 /// The directory of the repository that all parcels share: Maven's own parts are fetched only once.
@@ -19,7 +18,6 @@ const REPOSITORY: &str = "maven";
 /// The variable with the user's options for the machine that runs Maven.
 const OPTIONS: &str = "MAVEN_OPTS";
 
-/// What identifies one file of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Coordinates<'a> {
     group: &'a str,
@@ -32,11 +30,8 @@ struct Coordinates<'a> {
 impl<'a> Coordinates<'a> {
     fn parse(text: &'a str) -> Result<Self, FetchError> {
         let parts: Vec<&str> = text.split(':').collect();
-        let wrong = || FetchError::Coordinates {
-            source_name: "Maven",
-            given: text.to_owned(),
-            form: FORM,
-        };
+        let wrong =
+            || FetchError::Coordinates { source_name: "Maven", given: text.to_owned(), form: FORM };
         if !parts.iter().all(|part| is_plain(part, "")) {
             return Err(wrong());
         }
@@ -56,26 +51,17 @@ impl<'a> Coordinates<'a> {
     }
 
     fn file(&self) -> String {
-        let classifier = self
-            .classifier
-            .map_or_else(String::new, |c| format!("-{c}"));
-        format!(
-            "{}-{}{classifier}.{}",
-            self.artifact, self.version, self.packaging
-        )
+        let classifier = self.classifier.map_or_else(String::new, |c| format!("-{c}"));
+        format!("{}-{}{classifier}.{}", self.artifact, self.version, self.packaging)
     }
 
     /// Where a repository has its files.
     fn directory(&self, repository: &Path) -> PathBuf {
         let group: PathBuf = self.group.split('.').collect();
-        repository
-            .join(group)
-            .join(self.artifact)
-            .join(self.version)
+        repository.join(group).join(self.artifact).join(self.version)
     }
 }
 
-/// Fetches one artifact.
 pub(super) fn fetch(coordinates: &str, errand: &mut Errand<'_>) -> Result<PathBuf, ObtainError> {
     let parts = Coordinates::parse(coordinates)?;
     let archive = errand.into.join(parts.file());
@@ -95,17 +81,12 @@ pub(super) fn fetch(coordinates: &str, errand: &mut Errand<'_>) -> Result<PathBu
         .argument(format!("-Dartifact={coordinates}"));
     if env::var_os(OPTIONS).is_none() {
         // It runs for seconds, too short to gain from what a thorough compiler makes of it.
-        call.environment
-            .push((OPTIONS, "-XX:TieredStopAtLevel=1".into()));
+        call.environment.push((OPTIONS, "-XX:TieredStopAtLevel=1".into()));
     }
     call.grows = Some(&directory);
     call.grows_too = Some(&repository);
     errand.run(&call)?;
-    let fetched = directory.join(parts.file());
-    if !fetched.is_file() {
-        return Err(errand.nothing_came(&call, &parts.file()).into());
-    }
-    keep(&fetched, &archive)?;
+    let archive = errand.keep(&call, &directory.join(parts.file()), archive)?;
     // The rest is notes about a file that is no longer there.
     tree::remove(&directory)?;
     Ok(archive)
@@ -135,16 +116,8 @@ mod tests {
 
     #[test]
     fn what_is_no_coordinates_is_refused() {
-        for text in [
-            "",
-            "a:b",
-            "a:b:",
-            "a:b:1:zip:c:d",
-            "a:b:../../x",
-            "-D:b:1",
-            "a:b/c:1",
-            "a::1",
-        ] {
+        for text in ["", "a:b", "a:b:", "a:b:1:zip:c:d", "a:b:../../x", "-D:b:1", "a:b/c:1", "a::1"]
+        {
             let error = Coordinates::parse(text).unwrap_err().to_string();
             assert!(error.contains(FORM), "{text}: {error}");
         }

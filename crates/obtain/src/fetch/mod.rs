@@ -8,15 +8,12 @@ mod debian;
 mod digest;
 mod errand;
 mod error;
-mod file;
 mod maven;
 mod npm;
 mod pypi;
 mod web;
 mod words;
 
-#[cfg(test)]
-pub(crate) mod stand_in;
 #[cfg(test)]
 mod tests;
 
@@ -28,25 +25,8 @@ pub(crate) use client::{Call, Clients};
 pub(crate) use error::FetchError;
 
 use crate::error::ObtainError;
-use errand::Errand;
-
-/// What was fetched.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fetched {
-    /// The archives that the parcel's placing is about.
-    pub(crate) archives: Vec<PathBuf>,
-    /// Archives of the libraries that their programs need; of packages of a distribution only.
-    pub(crate) libraries: Vec<PathBuf>,
-}
-
-/// Should the libraries that packages need be fetched too?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Closure {
-    /// So that the programs run on another release.
-    Whole,
-    /// The packages alone: they are themselves for this host.
-    None,
-}
+pub(crate) use errand::Fetched;
+use errand::{Closure, Errand};
 
 /// Fetches what is at `origin` into the directory of this parcel, which need not exist yet.
 ///
@@ -81,33 +61,22 @@ fn carry_out(
     closure: Closure,
     errand: &mut Errand<'_>,
 ) -> Result<Fetched, ObtainError> {
-    let fetched = bring(origin, sha256, closure, errand);
+    let one = |archive: Result<PathBuf, ObtainError>, errand: &mut Errand<'_>| {
+        let archive = archive?;
+        digest::verify(&archive, sha256, errand)?;
+        Ok(Fetched { archives: vec![archive], libraries: Vec::new() })
+    };
+    let fetched = match origin {
+        Origin::Maven(coordinates) => one(maven::fetch(coordinates, errand), errand),
+        Origin::Npm(package) => one(npm::fetch(package, errand), errand),
+        Origin::Pypi(requirement) => one(pypi::fetch(requirement, errand), errand),
+        Origin::Url(address) => one(web::fetch(address, errand), errand),
+        Origin::File(path) => digest::local(path, sha256),
+        Origin::Debian { suite, packages } => debian::fetch(suite, packages, closure, errand),
+    };
     if fetched.is_err() {
         // Only where it is empty: what is there is for the next time.
         let _ = std::fs::remove_dir(&errand.into);
     }
     fetched
-}
-
-fn bring(
-    origin: &Origin,
-    sha256: Option<&str>,
-    closure: Closure,
-    errand: &mut Errand<'_>,
-) -> Result<Fetched, ObtainError> {
-    let archive = match origin {
-        Origin::Maven(coordinates) => maven::fetch(coordinates, errand)?,
-        Origin::Npm(package) => npm::fetch(package, errand)?,
-        Origin::Pypi(requirement) => pypi::fetch(requirement, errand)?,
-        Origin::Url(address) => web::fetch(address, errand)?,
-        Origin::File(path) => return file::find(path, sha256),
-        Origin::Debian { suite, packages } => {
-            return debian::fetch(suite, packages, closure, errand);
-        }
-    };
-    digest::verify(&archive, sha256, errand)?;
-    Ok(Fetched {
-        archives: vec![archive],
-        libraries: Vec::new(),
-    })
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::client::Call;
-use super::errand::{Errand, is_plain, keep};
+use super::errand::{Errand, is_plain};
 use super::error::FetchError;
 use crate::error::ObtainError;
 
@@ -16,16 +16,11 @@ fn file_of(package: &str) -> Result<String, FetchError> {
     };
     let (name, version) = package.rsplit_once('@').ok_or_else(wrong)?;
     let parts: Vec<&str> = match name.strip_prefix('@') {
-        Some(scoped) => scoped
-            .split_once('/')
-            .map(|(scope, name)| vec![scope, name]),
+        Some(scoped) => scoped.split_once('/').map(|(scope, name)| vec![scope, name]),
         None => Some(vec![name]),
     }
     .ok_or_else(wrong)?;
-    let all_plain = parts
-        .iter()
-        .chain([&version])
-        .all(|part| is_plain(part, ""));
+    let all_plain = parts.iter().chain([&version]).all(|part| is_plain(part, ""));
     // A version of npm's is a number; a word would be a tag, which moves.
     if !all_plain || !version.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(wrong());
@@ -33,7 +28,6 @@ fn file_of(package: &str) -> Result<String, FetchError> {
     Ok(format!("{}-{version}.tgz", parts.join("-")))
 }
 
-/// Fetches one package.
 pub(super) fn fetch(package: &str, errand: &mut Errand<'_>) -> Result<PathBuf, ObtainError> {
     let file = file_of(package)?;
     let archive = errand.into.join(&file);
@@ -56,12 +50,7 @@ pub(super) fn fetch(package: &str, errand: &mut Errand<'_>) -> Result<PathBuf, O
     call.grows = Some(&cache);
     call.grows_too = Some(&directory);
     errand.run(&call)?;
-    let packed = directory.join(&file);
-    if !packed.is_file() {
-        return Err(errand.nothing_came(&call, &file).into());
-    }
-    keep(&packed, &archive)?;
-    Ok(archive)
+    errand.keep(&call, &directory.join(&file), archive)
 }
 
 #[cfg(test)]
@@ -82,9 +71,7 @@ mod tests {
 
     #[test]
     fn what_is_no_package_is_refused() {
-        for text in [
-            "name", "@1.0", "a@latest", "--x@1", "@s@1", "a/b@1", "../x@1", "a@1 --x",
-        ] {
+        for text in ["name", "@1.0", "a@latest", "--x@1", "@s@1", "a/b@1", "../x@1", "a@1 --x"] {
             let error = file_of(text).unwrap_err().to_string();
             assert!(error.contains("name@version"), "{text}: {error}");
         }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::client::Call;
-use super::errand::{Errand, files_in, is_plain, keep};
-use super::error::FetchError;
+use super::errand::{Errand, files_in, is_plain};
+use super::error::{FetchError, Trouble};
 use crate::error::ObtainError;
 
 /// How the file names of a wheel of `name==version` begin; which platform follows, pip chooses.
@@ -29,13 +29,10 @@ fn same_name(name: &str) -> String {
 
 fn is_wheel(file: &str, beginning: &str) -> bool {
     let (name, rest) = file.split_once('-').unwrap_or_default();
-    Path::new(file)
-        .extension()
-        .is_some_and(|kind| kind == "whl")
+    Path::new(file).extension().is_some_and(|kind| kind == "whl")
         && format!("{}-{rest}", same_name(name)).starts_with(beginning)
 }
 
-/// Fetches one wheel: that for this machine.
 pub(super) fn fetch(requirement: &str, errand: &mut Errand<'_>) -> Result<PathBuf, ObtainError> {
     let beginning = beginning_of(requirement)?;
     let wanted = |file: &str| is_wheel(file, &beginning);
@@ -54,11 +51,10 @@ pub(super) fn fetch(requirement: &str, errand: &mut Errand<'_>) -> Result<PathBu
     call.environment.push(("TMPDIR", directory.clone().into()));
     errand.run(&call)?;
     let Some(wheel) = files_in(&directory, wanted)?.pop() else {
-        return Err(errand.nothing_came(&call, "the wheel").into());
+        return Err(errand.failed(&call.name(), Trouble::NothingCame("the wheel".to_owned())));
     };
     let archive = errand.into.join(wheel.file_name().unwrap_or_default());
-    keep(&wheel, &archive)?;
-    Ok(archive)
+    errand.keep(&call, &wheel, archive)
 }
 
 #[cfg(test)]
@@ -87,14 +83,7 @@ mod tests {
 
     #[test]
     fn what_is_no_requirement_is_refused() {
-        for text in [
-            "name",
-            "name>=1",
-            "-r x==1",
-            "name==",
-            "name==1 --x",
-            "a/b==1",
-        ] {
+        for text in ["name", "name>=1", "-r x==1", "name==", "name==1 --x", "a/b==1"] {
             let error = beginning_of(text).unwrap_err().to_string();
             assert!(error.contains("name==version"), "{text}: {error}");
         }

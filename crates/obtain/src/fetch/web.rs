@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use model::Origin;
 
 use super::client::{Call, Finished};
-use super::errand::{Errand, keep};
-use super::error::FetchError;
+use super::errand::Errand;
+use super::error::{FetchError, Trouble};
 use crate::error::ObtainError;
 
 /// How curl ends where the server cannot give the rest of a file.
@@ -19,14 +19,10 @@ const LONGEST: usize = 120;
 /// The name of the file at an address, or an error where no client may open the address.
 fn file_of(address: &str) -> Result<String, FetchError> {
     let lower = address.to_ascii_lowercase();
-    let is_known = ["http://", "https://"]
-        .iter()
-        .any(|scheme| lower.starts_with(scheme));
+    let is_known = ["http://", "https://"].iter().any(|scheme| lower.starts_with(scheme));
     if !is_known || address.chars().any(|c| c.is_control() || c.is_whitespace()) {
         let shown = Origin::Url(address.to_owned()).describe();
-        return Err(FetchError::Address {
-            address: shown.escape_default().to_string(),
-        });
+        return Err(FetchError::Address { address: shown.escape_default().to_string() });
     }
     let after_scheme = address.split_once("://").map_or("", |(_, rest)| rest);
     let path = after_scheme.split(['?', '#']).next().unwrap_or_default();
@@ -60,13 +56,9 @@ pub(super) fn fetch(address: &str, errand: &mut Errand<'_>) -> Result<PathBuf, O
         finished = errand.attempt(&call)?;
     }
     if !finished.is_well() {
-        return Err(errand.refused(&call, &finished).into());
+        return Err(errand.failed(&call.name(), Trouble::Said(finished.last_words())));
     }
-    if !partial.is_file() {
-        return Err(errand.nothing_came(&call, &file).into());
-    }
-    keep(&partial, &archive)?;
-    Ok(archive)
+    errand.keep(&call, &partial, archive)
 }
 
 /// The client that goes on with a partial file. It reads the address from its input, because everybody on

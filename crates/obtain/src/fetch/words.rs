@@ -1,4 +1,4 @@
-//! What a client says was wrong.
+//! A client's error messages.
 
 /// Lines that an error shows of a client without marks.
 const LINES: usize = 3;
@@ -18,7 +18,7 @@ const MARKS: [(&str, usize); 7] = [
     ("wget: ", 2),
 ];
 
-/// The lines in which a client says what was wrong, else the last that it printed; `None` where there
+/// The lines in which a client says what was wrong, otherwise the last that it printed; `None` where there
 /// is none at all.
 pub(super) fn last_words(complained: &str, printed: &str) -> Option<String> {
     let complained = plain(complained);
@@ -27,13 +27,7 @@ pub(super) fn last_words(complained: &str, printed: &str) -> Option<String> {
         .iter()
         .map(|(mark, count)| marked(complained.iter().chain(&printed), mark, *count))
         .find(|lines| !lines.is_empty())
-        .unwrap_or_else(|| {
-            last(if complained.is_empty() {
-                printed
-            } else {
-                complained
-            })
-        });
+        .unwrap_or_else(|| last(if complained.is_empty() { printed } else { complained }));
     let text: String = lines.join("; ").chars().take(CHARACTERS).collect();
     (!text.is_empty()).then_some(text)
 }
@@ -55,7 +49,7 @@ fn last(lines: Vec<String>) -> Vec<String> {
     lines.into_iter().skip(skipped).collect()
 }
 
-/// The lines with something in them, without what terminals take for orders.
+/// The non-empty lines, without control characters.
 fn plain(text: &str) -> Vec<String> {
     text.lines()
         // Of a line that is written over and over, as progress is, the last counts.
@@ -97,10 +91,7 @@ mod tests {
 
     #[test]
     fn without_such_lines_the_last_ones() {
-        assert_eq!(
-            last_words("", "one\ntwo\n\n 10%\r 99%\nfour\n").unwrap(),
-            "two; 99%; four"
-        );
+        assert_eq!(last_words("", "one\ntwo\n\n 10%\r 99%\nfour\n").unwrap(), "two; 99%; four");
         assert_eq!(last_words("err\n", "out\n").unwrap(), "err");
         assert_eq!(last_words(" \n\u{7}\n", ""), None);
         assert_eq!(last_words(&"x".repeat(9000), "").unwrap().len(), CHARACTERS);

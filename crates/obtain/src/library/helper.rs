@@ -1,26 +1,27 @@
 //! Small things beside a build: fetched once, kept ready.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use model::{Helper, ObtainEvent};
+use model::Helper;
 
 use super::error::LibraryError;
 use crate::error::ObtainError;
 use crate::fetch::{Clients, fetch_helper};
 use crate::place;
 use crate::tree;
+use crate::work::Work;
 
 /// Digits of a digest that tell parcels of one name apart.
 const DIGITS: usize = 16;
 
-/// The file of a helper, fetched where it is not in `cache` yet.
+/// The file of a helper, fetched where it is not there yet.
 pub(super) fn provide(
     helper: &Helper,
-    cache: &Path,
     clients: &Clients,
-    listen: &mut dyn FnMut(ObtainEvent),
+    work: &mut Work<'_>,
 ) -> Result<PathBuf, ObtainError> {
+    let cache = work.downloads();
     let ready = cache.join(key(helper));
     let file = ready.join(&helper.name);
     if file.is_file() {
@@ -30,11 +31,11 @@ pub(super) fn provide(
     // Directly in the cache, so that it has what parcels share.
     let download = cache.join(format!("helper-{}", helper.name));
     let sha256 = parcel.sha256.as_deref();
-    let fetched = fetch_helper(&parcel.origin, sha256, &download, clients, listen)?;
-    let scratch = tempfile::tempdir_in(cache).map_err(ObtainError::io("create", cache))?;
+    let fetched = fetch_helper(&parcel.origin, sha256, &download, clients, work.listen)?;
+    let scratch = tempfile::tempdir_in(&cache).map_err(ObtainError::io("create", &cache))?;
     let unpacked = scratch.path().join("unpacked");
-    let work = scratch.path().join("work");
-    place::assemble(&fetched.archives, &parcel.place, &work, &unpacked)?;
+    let room = scratch.path().join("room");
+    place::assemble(&fetched.archives, &parcel.place, &room, &unpacked)?;
     let inside = unpacked.join(&helper.name);
     if !inside.is_file() {
         return Err(LibraryError::NotInside {

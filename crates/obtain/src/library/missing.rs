@@ -1,4 +1,4 @@
-//! What the dynamic loader says that a program lacks.
+//! A program's missing libraries, from the dynamic loader.
 
 /// How it begins to say so.
 const BEGIN: &str = "error while loading shared libraries: ";
@@ -12,9 +12,7 @@ pub(super) fn missing_library(answer: &str) -> Option<&str> {
     let (library, _) = rest.split_once(END)?;
     let is_name = library.contains(".so")
         && !library.starts_with('.')
-        && library
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c));
+        && library.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c));
     is_name.then_some(library)
 }
 

@@ -1,6 +1,5 @@
 //! Libraries that a host may not have: found by asking, or brought along for another release.
 
-mod elf;
 mod error;
 mod helper;
 mod missing;
@@ -10,14 +9,14 @@ mod syslib;
 use std::fs;
 use std::path::Path;
 
-use model::{Build, Helper, ObtainEvent};
+use model::Build;
 
 pub(crate) use error::LibraryError;
 pub(crate) use patch::patch_programs;
 
-use crate::depot::Identify;
 use crate::error::ObtainError;
 use crate::fetch::Clients;
+use crate::work::Work;
 use missing::missing_library;
 
 /// Libraries that one server may lack.
@@ -25,16 +24,10 @@ const MOST: usize = 16;
 
 /// Asks the server in `directory` what it is; whenever it lacks a library that a helper has, that comes
 /// into `directory/lib`, and the server is asked again.
-pub(crate) fn complete(
-    directory: &Path,
-    helpers: &[Helper],
-    identify: &Identify<'_>,
-    cache: &Path,
-    listen: &mut dyn FnMut(ObtainEvent),
-) -> Result<Build, ObtainError> {
+pub(crate) fn complete(directory: &Path, work: &mut Work<'_>) -> Result<Build, ObtainError> {
     let mut added: Vec<String> = Vec::new();
     loop {
-        let answer = match identify(directory) {
+        let answer = match (work.identify)(directory) {
             Ok(build) => return Ok(build),
             Err(answer) => answer,
         };
@@ -48,30 +41,18 @@ pub(crate) fn complete(
             let library = library.to_owned();
             return Err(LibraryError::NotFoundThere { library, answer }.into());
         }
-        add(library, directory, helpers, cache, listen)?;
+        add(library, directory, work)?;
         added.push(library.to_owned());
     }
 }
 
 /// Puts one library beside the server.
-fn add(
-    library: &str,
-    directory: &Path,
-    helpers: &[Helper],
-    cache: &Path,
-    listen: &mut dyn FnMut(ObtainEvent),
-) -> Result<(), ObtainError> {
-    let Some(helper) = helpers.iter().find(|helper| helper.name == library) else {
-        return Err(LibraryError::Missing {
-            library: library.to_owned(),
-        }
-        .into());
+fn add(library: &str, directory: &Path, work: &mut Work<'_>) -> Result<(), ObtainError> {
+    let Some(helper) = work.helper(library).cloned() else {
+        return Err(LibraryError::Missing { library: library.to_owned() }.into());
     };
-    let file = helper::provide(helper, cache, &Clients::of_user(), listen).map_err(|cause| {
-        LibraryError::NotFetched {
-            library: library.to_owned(),
-            cause: Box::new(cause),
-        }
+    let file = helper::provide(&helper, &Clients::of_user(), work).map_err(|cause| {
+        LibraryError::NotFetched { library: library.to_owned(), cause: Box::new(cause) }
     })?;
     let libraries = directory.join("lib");
     fs::create_dir_all(&libraries).map_err(ObtainError::io("create", &libraries))?;
@@ -85,19 +66,12 @@ mod tests {
     use std::cell::Cell;
     use std::path::PathBuf;
 
-    use model::{BuildFacts, BuildSource, Dbms, Origin, Parcel, Placing, Version};
+    use model::{BuildSource, Dbms, Helper, Origin, Parcel, Placing};
 
     use super::*;
 
     fn build() -> Build {
-        Build {
-            dbms: Dbms::Mysql,
-            version: "5.6.24".parse::<Version>().unwrap(),
-            source: BuildSource::Embedded,
-            version_line: String::new(),
-            name: None,
-            facts: BuildFacts::default(),
-        }
+        Build::new(Dbms::Mysql, "5.6.24".parse().unwrap(), BuildSource::Embedded)
     }
 
     /// An archive of a library, with its name a link as packages have it.
@@ -107,13 +81,11 @@ mod tests {
         let mut header = tar::Header::new_gnu();
         header.set_size(7);
         header.set_mode(0o644);
-        tar.append_data(&mut header, "usr/lib/libodd.so.1.0.2", &b"library"[..])
-            .unwrap();
+        tar.append_data(&mut header, "usr/lib/libodd.so.1.0.2", &b"library"[..]).unwrap();
         let mut link = tar::Header::new_gnu();
         link.set_size(0);
         link.set_entry_type(tar::EntryType::Symlink);
-        tar.append_link(&mut link, "usr/lib/libodd.so.1", "libodd.so.1.0.2")
-            .unwrap();
+        tar.append_link(&mut link, "usr/lib/libodd.so.1", "libodd.so.1.0.2").unwrap();
         tar.finish().unwrap();
         path
     }
@@ -146,22 +118,19 @@ mod tests {
         let asked = Cell::new(0);
         let identify = |_: &Path| {
             asked.set(asked.get() + 1);
-            if library.exists() {
-                Ok(build())
-            } else {
-                Err(lacks("libodd.so.1"))
-            }
+            if library.exists() { Ok(build()) } else { Err(lacks("libodd.so.1")) }
         };
         let helpers = [helper(&archive(root.path()))];
-        let cache = root.path().join("cache");
-        let found = complete(&directory, &helpers, &identify, &cache, &mut |_| {}).unwrap();
+        let mut work =
+            Work { root: root.path(), helpers: &helpers, identify: &identify, listen: &mut |_| {} };
+        let found = complete(&directory, &mut work).unwrap();
         assert_eq!((found, asked.get()), (build(), 2));
         assert_eq!(fs::read(&library).unwrap(), b"library");
         assert!(!fs::symlink_metadata(&library).unwrap().is_symlink());
         // The archive is not needed a second time.
         fs::remove_file(root.path().join("odd name.tar")).unwrap();
         fs::remove_dir_all(&directory).unwrap();
-        complete(&directory, &helpers, &identify, &cache, &mut |_| {}).unwrap();
+        complete(&directory, &mut work).unwrap();
     }
 
     #[test]
@@ -169,8 +138,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let ask = |helpers: &[Helper], answer: String| {
             let identify = |_: &Path| Err(answer.clone());
-            let error = complete(root.path(), helpers, &identify, root.path(), &mut |_| {});
-            error.unwrap_err().to_string()
+            let root = root.path();
+            let mut work = Work { root, helpers, identify: &identify, listen: &mut |_| {} };
+            complete(root, &mut work).unwrap_err().to_string()
         };
         insta::assert_snapshot!(ask(&[], lacks("libssl.so.1.1")), @"the server needs the library libssl.so.1.1, which this machine does not have: install the distribution's package that has it (`apt-file search libssl.so.1.1` or `dnf provides '*/libssl.so.1.1'` name it), or copy it into the build's lib directory");
         let helpers = [helper(&archive(root.path()))];

@@ -7,16 +7,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::{Bytes, Helper, ObtainEvent};
+use elf::Format;
+use model::{Bytes, ObtainEvent};
 
-use super::elf::is_dynamic_program;
 use super::error::LibraryError;
 use super::helper;
 use super::syslib::{self, LOADER};
 use crate::error::ObtainError;
 use crate::fetch::{Call, Clients};
+use crate::work::Work;
 
-/// The tool.
 const PATCHELF: &str = "patchelf";
 
 /// How long it may take for one program without doing anything.
@@ -28,16 +28,11 @@ pub(crate) fn patch_programs(
     directory: &Path,
     final_directory: &Path,
     libraries: &[PathBuf],
-    helpers: &[Helper],
-    cache: &Path,
-    listen: &mut dyn FnMut(ObtainEvent),
+    work: &mut Work<'_>,
 ) -> Result<(), ObtainError> {
-    listen(ObtainEvent::Unpacking {
-        what: "libraries of its release".to_owned(),
-    });
+    (work.listen)(ObtainEvent::Unpacking { what: "libraries of its release".to_owned() });
     syslib::lay(libraries, &directory.join("syslib"))?;
-    let clients = Clients::of_user();
-    let patchelf = find_patchelf(helpers, cache, &clients, listen)?;
+    let patchelf = find_patchelf(&Clients::of_user(), work)?;
     let syslib = final_directory.join("syslib");
     let mut path = OsString::from(&syslib);
     path.push(":");
@@ -49,15 +44,9 @@ pub(crate) fn patch_programs(
 }
 
 /// The one that the catalog names; where that cannot be had, the host's own.
-fn find_patchelf(
-    helpers: &[Helper],
-    cache: &Path,
-    clients: &Clients,
-    listen: &mut dyn FnMut(ObtainEvent),
-) -> Result<PathBuf, ObtainError> {
-    let named = helpers.iter().find(|helper| helper.name == PATCHELF);
-    let fetched = match named {
-        Some(helper) => helper::provide(helper, cache, clients, listen),
+fn find_patchelf(clients: &Clients, work: &mut Work<'_>) -> Result<PathBuf, ObtainError> {
+    let fetched = match work.helper(PATCHELF).cloned() {
+        Some(helper) => helper::provide(&helper, clients, work),
         None => Err(LibraryError::NotInside {
             what: "the catalog".to_owned(),
             name: PATCHELF.to_owned(),
@@ -71,12 +60,9 @@ fn find_patchelf(
                 .map_err(ObtainError::io("set the permissions of", &program))?;
             Ok(program)
         }
-        Err(cause) => clients.find(&[PATCHELF]).ok_or_else(|| {
-            LibraryError::NoPatchelf {
-                cause: Box::new(cause),
-            }
-            .into()
-        }),
+        Err(cause) => clients
+            .find(&[PATCHELF])
+            .ok_or_else(|| LibraryError::NoPatchelf { cause: Box::new(cause) }.into()),
     }
 }
 
@@ -97,9 +83,11 @@ fn programs(directory: &Path) -> Result<BTreeSet<PathBuf>, ObtainError> {
         for path in entries.flatten().map(|entry| entry.path()) {
             // A link is patched where it leads to.
             let data = fs::symlink_metadata(&path).map_err(ObtainError::io("look at", &path))?;
-            if data.is_file()
-                && is_dynamic_program(&path).map_err(ObtainError::io("read", &path))?
-            {
+            let names_loader = |path| match Format::of(path)? {
+                Format::Elf(program) => Ok(program.names_loader),
+                Format::Script | Format::Foreign(_) | Format::Unknown => Ok(false),
+            };
+            if data.is_file() && names_loader(&path).map_err(ObtainError::io("read", &path))? {
                 found.insert(path);
             }
         }
@@ -124,26 +112,22 @@ fn patch(patchelf: &Path, program: &Path, loader: &Path, path: &OsStr) -> Result
     if finished.is_well() {
         return Ok(());
     }
-    Err(LibraryError::Patchelf {
-        program: program.to_owned(),
-        said: finished.last_words(),
-    }
-    .into())
+    Err(LibraryError::Patchelf { program: program.to_owned(), said: finished.last_words() }.into())
 }
 
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use model::{Origin, Parcel};
+    use model::{Helper, Origin, Parcel};
 
     use super::*;
-    use crate::fetch::stand_in::script;
+    use crate::tests::stand_in::script;
 
     /// The start of a program that names a loader.
     fn elf() -> Vec<u8> {
         let mut bytes = vec![0; 128];
-        bytes[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
+        bytes[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
         bytes[32] = 64;
         bytes[54] = 56;
         bytes[56] = 1;
@@ -193,13 +177,8 @@ mod tests {
         /final directory/syslib:/final directory/lib
         ROOT/a b/bin/server
         ");
-        script(
-            &patchelf,
-            "echo 'patchelf: not an ELF executable' >&2; exit 1",
-        );
-        let error = patch(&patchelf, &program, loader, path)
-            .unwrap_err()
-            .to_string();
+        script(&patchelf, "echo 'patchelf: not an ELF executable' >&2; exit 1");
+        let error = patch(&patchelf, &program, loader, path).unwrap_err().to_string();
         let error = error.replace(&root.path().display().to_string(), "ROOT");
         insta::assert_snapshot!(error, @"cannot make ROOT/a b/bin/server use the libraries of its own release: patchelf said: patchelf: not an ELF executable");
     }
@@ -213,8 +192,7 @@ mod tests {
         let mut header = tar::Header::new_gnu();
         header.set_size(4);
         header.set_mode(0o644);
-        tar.append_data(&mut header, PATCHELF, &b"tool"[..])
-            .unwrap();
+        tar.append_data(&mut header, PATCHELF, &b"tool"[..]).unwrap();
         tar.finish().unwrap();
         let helper = |archive: &Path| Helper {
             name: PATCHELF.to_owned(),
@@ -224,23 +202,25 @@ mod tests {
                 place: Vec::new(),
             },
         };
-        let cache = root.path().join("cache");
+        let cache = root.path().join("downloads");
         fs::create_dir(&cache).unwrap();
         let clients = Clients::of_path(bin.clone().into());
-        let find =
-            |archive: &Path| find_patchelf(&[helper(archive)], &cache, &clients, &mut |_| {});
+        let find = |archive: &Path| {
+            let helpers = [helper(archive)];
+            let mut work = Work {
+                root: root.path(),
+                helpers: &helpers,
+                identify: &|_| Err(String::new()),
+                listen: &mut |_| {},
+            };
+            find_patchelf(&clients, &mut work)
+        };
         let found = find(&archive).unwrap();
         assert!(found.starts_with(&cache));
-        assert_eq!(
-            fs::metadata(&found).unwrap().permissions().mode() & 0o111,
-            0o111
-        );
+        assert_eq!(fs::metadata(&found).unwrap().permissions().mode() & 0o111, 0o111);
         let gone = root.path().join("gone.tar");
         let error = find(&gone).unwrap_err().to_string();
-        assert!(
-            error.contains("install patchelf") && error.contains("gone.tar"),
-            "{error}"
-        );
+        assert!(error.contains("install patchelf") && error.contains("gone.tar"), "{error}");
         write(&bin.join(PATCHELF), b"#!/bin/sh\n");
         assert_eq!(find(&gone).unwrap(), bin.join(PATCHELF));
     }

@@ -12,21 +12,12 @@ use crate::tree;
 /// The loader of programs; it must be one itself.
 pub(super) const LOADER: &str = "ld-linux-x86-64.so.2";
 
-/// What no program can do without.
+/// The libraries that every program needs.
 const NEEDED: [&str; 2] = [LOADER, "libc.so.6"];
 
 /// Directories whose libraries are parts of something else: it loads them itself, by their path.
-const PARTS: [&str; 9] = [
-    "gconv",
-    "ossl-modules",
-    "plugin",
-    "plugins",
-    "sasl2",
-    "security",
-    "systemd",
-    "udev",
-    "audit",
-];
+const PARTS: [&str; 9] =
+    ["gconv", "ossl-modules", "plugin", "plugins", "sasl2", "security", "systemd", "udev", "audit"];
 
 /// Beginnings of the names of further ones.
 const PARTS_BEGIN: [&str; 3] = ["engines-", "perl", "python"];
@@ -67,8 +58,7 @@ pub(super) fn lay(packages: &[PathBuf], syslib: &Path) -> Result<(), ObtainError
 
 /// `libz.so.1.3.1` goes on where `libz.so.1` ends: nothing asks for it by that name.
 fn goes_on(name: &str, link: &str) -> bool {
-    name.strip_prefix(link)
-        .is_some_and(|rest| rest.starts_with('.'))
+    name.strip_prefix(link).is_some_and(|rest| rest.starts_with('.'))
 }
 
 /// A library in an unpacked tree.
@@ -77,7 +67,7 @@ struct Library {
     name: String,
     path: PathBuf,
     is_link: bool,
-    /// What it is, or leads to.
+    /// Its target, or itself.
     real: PathBuf,
 }
 
@@ -86,9 +76,7 @@ fn collect(directory: &Path, depth: usize, found: &mut Vec<Library>) -> Result<(
     for entry in entries {
         let entry = entry.map_err(ObtainError::io("read", directory))?;
         let path = entry.path();
-        let kind = entry
-            .file_type()
-            .map_err(ObtainError::io("look at", &path))?;
+        let kind = entry.file_type().map_err(ObtainError::io("look at", &path))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if kind.is_dir() {
             if depth > 0 && !is_part(&name) {
@@ -98,12 +86,7 @@ fn collect(directory: &Path, depth: usize, found: &mut Vec<Library>) -> Result<(
             && let Ok(real) = path.canonicalize()
             && real.is_file()
         {
-            found.push(Library {
-                name,
-                path,
-                is_link: kind.is_symlink(),
-                real,
-            });
+            found.push(Library { name, path, is_link: kind.is_symlink(), real });
         }
     }
     Ok(())
@@ -113,14 +96,12 @@ fn is_part(directory: &str) -> bool {
     PARTS.contains(&directory) || PARTS_BEGIN.iter().any(|start| directory.starts_with(start))
 }
 
-/// `libz.so`, or `libz.so.1.3.1`; not what is told of a library in a file beside it.
+/// `libz.so`, or `libz.so.1.3.1`; not a description of a library in a file beside it.
 fn is_library(name: &str) -> bool {
     let is_version =
         |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit()) && !rest.contains('-');
     Path::new(name).extension().is_some_and(|kind| kind == "so")
-        || name
-            .rsplit_once(".so.")
-            .is_some_and(|(_, rest)| is_version(rest))
+        || name.rsplit_once(".so.").is_some_and(|(_, rest)| is_version(rest))
 }
 
 #[cfg(test)]
@@ -140,8 +121,7 @@ mod tests {
                 tar.append_link(&mut header, name, target).unwrap();
             } else {
                 header.set_size(entry.len() as u64);
-                tar.append_data(&mut header, entry, entry.as_bytes())
-                    .unwrap();
+                tar.append_data(&mut header, entry, entry.as_bytes()).unwrap();
             }
         }
         tar.finish().unwrap();
@@ -150,9 +130,8 @@ mod tests {
 
     fn names(directory: &Path) -> Vec<String> {
         let entries = fs::read_dir(directory).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -204,14 +183,11 @@ mod tests {
         }
         let text = fs::read_to_string(syslib.join("libz.so.1")).unwrap();
         assert!(text.ends_with("libz.so.1.3.1"));
-        let mode = fs::metadata(syslib.join(LOADER))
-            .unwrap()
-            .permissions()
-            .mode();
+        let mode = fs::metadata(syslib.join(LOADER)).unwrap().permissions().mode();
         assert_eq!(mode & 0o111, 0o111);
-        // Nothing else is left of what was unpacked.
+        // No other unpacked file is left.
         assert_eq!(names(root.path()), ["c.tar", "syslib", "z.tar"]);
         let error = lay(&[z], &root.path().join("other")).unwrap_err();
-        insta::assert_snapshot!(error, @"the libraries of the packages are not whole: there is no ld-linux-x86-64.so.2 among them");
+        insta::assert_snapshot!(error, @"the libraries of the packages are incomplete: ld-linux-x86-64.so.2 is missing");
     }
 }

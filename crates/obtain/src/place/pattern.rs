@@ -1,15 +1,13 @@
-//! Paths in which `*` stands for any text within a name.
+//! Paths with `*` for any text within a name.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use model::Placing;
 
-use super::{describe, misplaced};
 use crate::error::ObtainError;
 use crate::tree;
 
-/// A path in which `*` stands for any text within a name.
 pub(super) struct Pattern {
     rule: String,
     parts: Vec<String>,
@@ -75,7 +73,6 @@ impl Pattern {
         path.ancestors().any(|at| self.is(at, directory(at)))
     }
 
-    /// Is this path what it stands for?
     pub(super) fn is(&self, path: &Path, directory: bool) -> bool {
         (directory || !self.content)
             && path.iter().count() == self.parts.len()
@@ -86,7 +83,6 @@ impl Pattern {
     }
 }
 
-/// Is `name` what `pattern` stands for?
 pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
     // Where the last star was, and how much of the name it stands for so far.
@@ -122,12 +118,23 @@ pub(super) fn plain(rule: &Placing, text: &str) -> Result<PathBuf, ObtainError> 
             Component::Normal(name) => path.push(name),
             Component::CurDir => {}
             Component::RootDir | Component::ParentDir | Component::Prefix(_) => {
-                return Err(misplaced(
-                    rule,
-                    &format!("leads out of the build: `{text}`"),
-                ));
+                return Err(misplaced(rule, &format!("leads out of the build: `{text}`")));
             }
         }
     }
     Ok(path)
+}
+
+fn describe(rule: &Placing) -> String {
+    let to = rule.to.trim_end_matches('/');
+    let to = if to.is_empty() { "." } else { to };
+    match (rule.link, rule.unpack) {
+        (true, _) => format!("`link {to} → {}`", rule.from),
+        (false, true) => format!("`content of {} → {to}/`", rule.from),
+        (false, false) => format!("`{} → {to}/`", rule.from),
+    }
+}
+
+pub(super) fn misplaced(rule: &Placing, cause: &str) -> ObtainError {
+    ObtainError::Placing { rule: describe(rule), cause: cause.to_owned() }
 }

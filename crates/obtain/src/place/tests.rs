@@ -5,36 +5,23 @@ use std::fs;
 use model::Placing;
 
 use super::assemble;
-use crate::archive::fixture::{Bench, Tar, gzip, zip};
 use crate::error::ObtainError;
+use crate::tests::archives::{Bench, Tar, gzip, zip};
 
 fn rule(from: &str, to: &str) -> Placing {
-    Placing {
-        from: from.to_owned(),
-        to: to.to_owned(),
-        ..Placing::default()
-    }
+    Placing { from: from.to_owned(), to: to.to_owned(), ..Placing::default() }
 }
 
 fn skipping(from: &str, to: &str, skip: &[&str]) -> Placing {
-    Placing {
-        skip: skip.iter().map(ToString::to_string).collect(),
-        ..rule(from, to)
-    }
+    Placing { skip: skip.iter().map(ToString::to_string).collect(), ..rule(from, to) }
 }
 
 fn unpacking(from: &str, to: &str, skip: &[&str]) -> Placing {
-    Placing {
-        unpack: true,
-        ..skipping(from, to, skip)
-    }
+    Placing { unpack: true, ..skipping(from, to, skip) }
 }
 
 fn linking(from: &str, to: &str) -> Placing {
-    Placing {
-        link: true,
-        ..rule(from, to)
-    }
+    Placing { link: true, ..rule(from, to) }
 }
 
 fn try_place(archive: &[u8], rules: &[Placing]) -> (Bench, Result<(), ObtainError>) {
@@ -107,10 +94,7 @@ fn files_directories_and_contents_go_where_rules_say() {
 #[test]
 fn a_path_of_a_rule_may_lead_through_a_link() {
     let rules = [skipping("p/messages/", "share", &["doc/*", "z"])];
-    assert_eq!(
-        place(&tar(), &rules),
-        ["share/", "share/doc/", "share/errmsg.sys = messages"]
-    );
+    assert_eq!(place(&tar(), &rules), ["share/", "share/doc/", "share/errmsg.sys = messages"]);
 }
 
 #[test]
@@ -149,30 +133,21 @@ fn inner_archives_are_unpacked_with_the_same_distrust() {
         let mut header = tar::Header::new_gnu();
         header.set_size(bytes.len() as u64);
         header.set_mode(0o644);
-        builder
-            .append_data(&mut header, "x/linux.tar.gz", bytes.as_slice())
-            .unwrap();
+        builder.append_data(&mut header, "x/linux.tar.gz", bytes.as_slice()).unwrap();
         builder.into_inner().unwrap();
         fs::read(outer).unwrap()
     };
     let good = inner(Tar::new().file("bin/mysqld", "\x7fELF").file("doc/a", "a"));
     let rules = [unpacking("x/*.tar.gz", "in", &["doc/"])];
-    assert_eq!(
-        place(&good, &rules),
-        ["in/", "in/bin/", "in/bin/mysqld* = \x7fELF"]
-    );
+    assert_eq!(place(&good, &rules), ["in/", "in/bin/", "in/bin/mysqld* = \x7fELF"]);
     let bad = inner(Tar::new().file("../bin/mysqld", "x"));
     insta::assert_snapshot!(refusal(&bad, &rules), @"DIR/archive/x/linux.tar.gz is refused: its entry `../bin/mysqld` has `..` in its path; nothing of it was kept");
     // A link that leads out is no harm where it stays behind.
-    let odd = inner(
-        Tar::new()
-            .file("bin/mysqld", "x")
-            .symlink("bin/odd", "/tmp/x"),
-    );
+    let odd = inner(Tar::new().file("bin/mysqld", "x").symlink("bin/odd", "/tmp/x"));
     let skipped = [unpacking("x/*.tar.gz", "", &["bin/o*"])];
     assert_eq!(place(&odd, &skipped), ["bin/", "bin/mysqld = x"]);
     insta::assert_snapshot!(refusal(&odd, &rules), @"DIR/archive/x/linux.tar.gz is refused: its entry `bin/odd` is a link that leads out, to `/tmp/x`; nothing of it was kept");
-    insta::assert_snapshot!(refusal(&tar(), &[unpacking("p/share", "", &[])]), @"the archive is not laid out as expected: the rule `content of p/share → ./` names something that is no archive");
+    insta::assert_snapshot!(refusal(&tar(), &[unpacking("p/share", "", &[])]), @"the archive is not laid out as expected: the rule `content of p/share → ./` names something other than an archive");
 }
 
 #[test]
@@ -194,7 +169,7 @@ fn links_are_made_when_all_else_has_its_place() {
         ]
     );
     insta::assert_snapshot!(refusal(&tar(), &[rule("p/server/", ""), linking("bin/mysqld", "x")]), @"the archive is not laid out as expected: the rule `link x → bin/mysqld` leads to nothing that is in the build");
-    insta::assert_snapshot!(refusal(&tar(), &[rule("p/server/", ""), linking("notes", "mysqld")]), @"the archive is not laid out as expected: the rule `link mysqld → notes` would replace what is there already");
+    insta::assert_snapshot!(refusal(&tar(), &[rule("p/server/", ""), linking("notes", "mysqld")]), @"the archive is not laid out as expected: the rule `link mysqld → notes` would replace an existing file");
 }
 
 #[test]
@@ -220,10 +195,7 @@ fn a_later_rule_wins_and_leaves_the_other_place_alone() {
     ];
     let twice = Tar::new().file("a/x", "1").file("b/x", "2").bytes();
     assert_eq!(
-        place(
-            &twice,
-            &[rule("a/x", ""), rule("a/x", "k"), rule("b/x", "")]
-        ),
+        place(&twice, &[rule("a/x", ""), rule("a/x", "k"), rule("b/x", "")]),
         ["k/", "k/x = 1", "x = 2"]
     );
     assert_eq!(place(&tar(), &rules).len(), 7);
@@ -268,10 +240,7 @@ fn programs_are_made_executable_and_placeholders_dropped() {
 
 #[test]
 fn what_no_rule_wants_of_a_zip_is_not_even_decompressed() {
-    let mut bytes = zip(&[
-        ("keep/a", "kept", 0o644),
-        ("tests/b", "broken below", 0o644),
-    ]);
+    let mut bytes = zip(&[("keep/a", "kept", 0o644), ("tests/b", "broken below", 0o644)]);
     let at = bytes.windows(7).position(|w| w == b"tests/b").unwrap();
     bytes[at + 8] ^= 0xff;
     assert_eq!(place(&bytes, &[rule("keep/", "")]), ["a = kept"]);
@@ -297,13 +266,9 @@ fn stars_stand_for_any_text_within_a_name() {
     ] {
         assert!(matches(pattern, name), "{pattern} {name}");
     }
-    for (pattern, name) in [
-        ("", "a"),
-        ("a", ""),
-        ("a*b", "a"),
-        ("*.so", "a.so.1"),
-        ("a*b*c", "acb"),
-    ] {
+    for (pattern, name) in
+        [("", "a"), ("a", ""), ("a*b", "a"), ("*.so", "a.so.1"), ("a*b*c", "acb")]
+    {
         assert!(!matches(pattern, name), "{pattern} {name}");
     }
 }

@@ -1,6 +1,6 @@
 //! What a plan needs of memory: the caches that a config asks for, and what each session takes.
 
-use model::{BuildSource, Bytes, Dbms, Engine, Interleave, System, WorkloadSpec};
+use model::{BuildSource, Bytes, Interleave, Plan, System};
 
 use super::{at_once, sum};
 use crate::config::size;
@@ -10,36 +10,19 @@ const OURS: u64 = 64 << 20;
 /// What it takes for a client: its session, its generator, its samples.
 const CLIENT: u64 = 1 << 20;
 
-/// What a server takes besides its caches.
-const fn empty(dbms: Dbms) -> u64 {
-    match dbms {
-        // The performance schema is the most of it.
-        Dbms::Mysql => 350 << 20,
-        Dbms::Mariadb => 100 << 20,
-        Dbms::Postgres => 40 << 20,
-        Dbms::Sqlite | Dbms::Other => 0,
-    }
-}
-
-/// What a server takes for a session: a thread, or a process with copies of the catalog.
-const fn session(dbms: Dbms) -> u64 {
-    match dbms {
-        Dbms::Mysql | Dbms::Mariadb => 1 << 20,
-        Dbms::Postgres => 8 << 20,
-        Dbms::Sqlite | Dbms::Other => 0,
-    }
-}
-
-/// Memory of a system with its sessions and of backslide beside it. A server that is not ours has its memory
+/// Memory of a system with so many sessions and of backslide beside it. A server that is not ours has its memory
 /// already.
-pub(super) fn of(workload: &WorkloadSpec, system: &System) -> Bytes {
-    let sessions = u64::from(sessions(workload));
-    let dbms = system.build.dbms;
+pub(super) fn of(sessions: u32, system: &System) -> Bytes {
+    let sessions = u64::from(sessions);
+    let memory = &system.build.dbms.product().memory;
     let server = match system.build.source {
         BuildSource::Connect(_) | BuildSource::Imported(_) => 0,
-        BuildSource::Embedded | BuildSource::Path(_) | BuildSource::Installed { .. } => sum([
-            empty(dbms),
-            sessions.saturating_mul(session(dbms)),
+        BuildSource::Embedded
+        | BuildSource::Path(_)
+        | BuildSource::Installed { .. }
+        | BuildSource::Obtainable { .. } => sum([
+            memory.server_mib << 20,
+            sessions.saturating_mul(memory.session_mib << 20),
             caches(system, sessions),
         ]),
     };
@@ -54,46 +37,36 @@ pub(super) fn peak(interleave: Interleave, systems: &[(String, Bytes)]) -> Bytes
     Bytes(sum([OURS, at_once(interleave, servers)]))
 }
 
-/// The most sessions at the same time.
-fn sessions(workload: &WorkloadSpec) -> u32 {
-    match workload {
-        WorkloadSpec::Insert(spec) => {
+/// The most sessions at the same time that take memory worth counting.
+pub(super) fn sessions(plan: &Plan) -> u32 {
+    match plan.workload.insert() {
+        Some(spec) => {
             let each = 1 + u32::from(spec.deletes) + spec.query_sessions;
             spec.clients.saturating_mul(each)
         }
-        WorkloadSpec::Sql(spec) => spec.most_clients().max(spec.load.clients),
-        WorkloadSpec::Tpcc(spec) => spec.clients.max(spec.load.clients),
+        None => plan.steps.iter().map(|step| step.clients).max().unwrap_or(0),
     }
 }
 
-/// What the config asks for, else what a server has by default.
+/// What the config asks for, otherwise the default of the server.
 fn caches(system: &System, sessions: u64) -> u64 {
-    let value = |name: &str| {
-        let mut settings = system.config.settings.iter().rev();
-        let setting = settings.find(|setting| setting.name.replace('-', "_") == name)?;
-        setting.value.as_deref()
-    };
-    let of = |name: &str, default: Bytes| value(name).and_then(size).unwrap_or(default).0;
-    match (system.build.dbms, system.engine) {
-        (Dbms::Postgres, _) => of("shared_buffers", Bytes::from_mib(128)),
-        // Each connection has its own.
-        (Dbms::Sqlite | Dbms::Other, _) => {
-            sessions.saturating_mul(sqlite_cache(value("cache_size")))
-        }
-        (Dbms::Mysql | Dbms::Mariadb, engine) => {
-            let pool = of("innodb_buffer_pool_size", Bytes::from_mib(128));
-            let other = match engine {
-                Engine::Myrocks => of("rocksdb_block_cache_size", Bytes::from_mib(512)),
-                Engine::Tokudb => of("tokudb_cache_size", Bytes::from_mib(128)),
-                Engine::Innodb | Engine::Heap | Engine::Btree | Engine::Other => 0,
-            };
-            sum([pool, other])
-        }
-    }
+    let value = |name: &str| system.config.value(name);
+    let memory = &system.build.dbms.product().memory;
+    let caches = memory.caches.iter();
+    let caches = caches.filter(|cache| cache.engine.is_none_or(|engine| engine == system.engine));
+    let caches = caches.map(|cache| {
+        let asked = value(&cache.option).and_then(size);
+        asked.map_or(cache.default_mib << 20, |size| size.0)
+    });
+    // Each connection has its own.
+    let of_sessions = memory.page_cache.as_ref();
+    let of_sessions =
+        of_sessions.map_or(0, |option| sessions.saturating_mul(page_cache(value(option))));
+    caches.chain([of_sessions]).fold(0, u64::saturating_add)
 }
 
 /// Pages of 4 KiB, or KiB with a minus sign; 2,000 KiB where nothing is said.
-fn sqlite_cache(value: Option<&str>) -> u64 {
+fn page_cache(value: Option<&str>) -> u64 {
     let number = value.and_then(|text| text.trim().parse::<i64>().ok());
     match number.unwrap_or(-2_000) {
         kib @ ..=0 => kib.unsigned_abs().saturating_mul(1 << 10),

@@ -9,10 +9,12 @@ mod memory;
 mod sql;
 mod tpcc;
 
-use model::{Bytes, Interleave, Nanos, Plan, StepId, System, WorkloadSpec};
+use model::{
+    Bytes, Costs, InsertStage, Interleave, Nanos, Plan, Settle, Step, StepId, System, TpccStage,
+    WorkloadSpec,
+};
 
 use crate::PlanError;
-use costs::{Costs, costs};
 
 /// What a plan needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,9 +46,7 @@ pub struct Estimate {
 /// What the template of a system needs, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loading {
-    /// The system.
     pub system: String,
-    /// The template.
     pub disk: Bytes,
     /// To make it.
     pub time: Nanos,
@@ -58,11 +58,7 @@ impl Estimate {
         if self.disk <= free {
             return Ok(());
         }
-        Err(PlanError::TooLarge {
-            need: self.disk,
-            place: place.to_owned(),
-            free,
-        })
+        Err(PlanError::TooLarge { need: self.disk, place: place.to_owned(), free })
     }
 }
 
@@ -83,24 +79,30 @@ const CLONE_RATE: u64 = 200 << 20;
 /// Rows per second that are read before the queries of a trial on a clone.
 const WARM_RATE: u64 = 1_500_000;
 
-/// What the plan needs.
 pub fn estimate(plan: &Plan) -> Estimate {
     let workload = &plan.workload;
+    let sessions = memory::sessions(plan);
     let name = |system: &System| system.name.clone();
     let each = || plan.systems.iter();
-    let systems: Vec<(String, Bytes)> = each().map(|s| (name(s), instance(workload, s))).collect();
-    let memory: Vec<(String, Bytes)> = each().map(|s| (name(s), memory::of(workload, s))).collect();
-    let templates: Vec<Loading> = each()
-        .filter(|_| plan.template)
-        .map(|system| loading(workload, system))
-        .collect();
+    let systems: Vec<(String, Bytes)> =
+        each().map(|s| (name(s), instance(workload, s, false))).collect();
+    let memory: Vec<(String, Bytes)> = each().map(|s| (name(s), memory::of(sessions, s))).collect();
+    let templates: Vec<Loading> =
+        each().filter(|_| plan.template).map(|system| loading(plan, system)).collect();
     let part = |system: &System| {
-        let cost = costs(system.build.dbms);
+        let cost = &system.build.dbms.product().costs;
+        let time = |counts: fn(&Step) -> bool| {
+            let steps = steps(plan, cost).filter(|(step, _)| counts(step));
+            sum([total(steps.map(|(_, time)| time)), cost.around().0])
+        };
         let template = templates.iter().find(|t| t.system == system.name);
-        match template {
-            None => trial(workload, &cost),
-            Some(template) => trial_on_clone(workload, &cost, template.disk),
-        }
+        Nanos(template.map_or_else(
+            || time(|_| true),
+            |template| {
+                let read = at_rate(rows_on_clone(workload), WARM_RATE);
+                sum([time(|step| !step.loads), at_rate(template.disk.0, CLONE_RATE), read])
+            },
+        ))
     };
     let parts: Vec<(String, Nanos)> = each().map(|s| (name(s), part(s))).collect();
     let a_round = total(parts.iter().map(|(_, time)| time.0));
@@ -128,91 +130,86 @@ pub fn estimate(plan: &Plan) -> Estimate {
 
 /// The most bytes at the same time, of what each system takes.
 fn at_once(interleave: Interleave, each: impl Iterator<Item = u64>) -> u64 {
-    match interleave {
-        Interleave::Trials => each.max().unwrap_or(0),
-        Interleave::Slices(_) => total(each),
-    }
+    if interleave.is_at_once() { total(each) } else { each.max().unwrap_or(0) }
 }
 
 /// How long each step of a trial of the base takes, in order, as far as the plan or an assumption says.
 pub fn step_times(plan: &Plan) -> Vec<(StepId, Nanos)> {
     let base = plan.system(&plan.base).or(plan.systems.first());
-    let Some(cost) = base.map(|base| costs(base.build.dbms)) else {
+    let Some(cost) = base.map(|base| &base.build.dbms.product().costs) else {
         return Vec::new();
     };
-    match &plan.workload {
+    steps(plan, cost).map(|(step, time)| (step.id.clone(), Nanos(time))).collect()
+}
+
+/// The steps of a trial that loads, each with its nanoseconds and what is around it.
+fn steps<'a>(plan: &'a Plan, cost: &Costs) -> impl Iterator<Item = (&'a Step, u64)> {
+    let times: Vec<u64> = match &plan.workload {
         WorkloadSpec::Insert(spec) => {
-            let steps = spec.steps.iter();
-            let time = |step: &StepId| Nanos(insert::step(spec, step, &cost));
-            steps.map(|step| (step.clone(), time(step))).collect()
+            let stages = InsertStage::of_trial(spec);
+            stages.iter().map(|stage| insert::step(spec, stage, cost)).collect()
         }
         WorkloadSpec::Sql(spec) => {
-            let steps = spec.steps.iter();
-            let time = |step| Nanos(sql::step(spec, step, &cost));
-            steps.map(|step| (step.id.clone(), time(step))).collect()
+            spec.steps.iter().map(|step| sql::step(spec, step, cost)).collect()
         }
-        WorkloadSpec::Tpcc(spec) => tpcc::steps(spec, &cost),
-    }
-}
-
-/// Bytes of one instance at its largest.
-fn instance(workload: &WorkloadSpec, system: &System) -> Bytes {
-    match workload {
-        WorkloadSpec::Insert(spec) => insert::instance(spec, system),
-        WorkloadSpec::Sql(spec) => sql::instance(spec, system),
-        WorkloadSpec::Tpcc(spec) => tpcc::instance(spec, system),
-    }
-}
-
-/// The template of a system: an instance that has done all steps before the queries.
-fn loading(workload: &WorkloadSpec, system: &System) -> Loading {
-    match workload {
-        WorkloadSpec::Insert(spec) => insert::loading(spec, system),
-        WorkloadSpec::Sql(spec) => sql::loading(spec, system),
-        WorkloadSpec::Tpcc(spec) => tpcc::loading(spec, system),
-    }
-}
-
-/// Time of one trial.
-fn trial(workload: &WorkloadSpec, cost: &Costs) -> Nanos {
-    match workload {
-        WorkloadSpec::Insert(spec) => insert::trial(spec, cost),
-        WorkloadSpec::Sql(spec) => sql::trial(spec, cost),
-        WorkloadSpec::Tpcc(spec) => tpcc::trial(spec, cost),
-    }
-}
-
-/// Time of one trial that begins with a clone of so many bytes.
-fn trial_on_clone(workload: &WorkloadSpec, cost: &Costs, data: Bytes) -> Nanos {
-    let (read, steps) = match workload {
-        WorkloadSpec::Insert(spec) => insert::on_clone(spec),
-        WorkloadSpec::Sql(spec) => sql::on_clone(spec, cost),
-        WorkloadSpec::Tpcc(spec) => tpcc::on_clone(spec, cost),
+        WorkloadSpec::Tpcc(spec) => {
+            let stages = TpccStage::of_trial(spec);
+            stages.iter().map(|stage| tpcc::step(spec, *stage, cost)).collect()
+        }
+        WorkloadSpec::Imported(_) => Vec::new(),
     };
-    Nanos(sum([
-        steps,
-        at_rate(data.0, CLONE_RATE),
-        at_rate(read, WARM_RATE),
-        cost.around.0,
-    ]))
+    plan.steps.iter().zip(times)
+}
+
+/// Bytes of one instance at its largest; with `loads` after the steps that only load.
+fn instance(workload: &WorkloadSpec, system: &System, loads: bool) -> Bytes {
+    match workload {
+        WorkloadSpec::Insert(spec) => insert::instance(spec, system, loads),
+        WorkloadSpec::Sql(spec) => sql::instance(spec, system, loads),
+        WorkloadSpec::Tpcc(spec) => tpcc::instance(spec, system, loads),
+        WorkloadSpec::Imported(_) => Bytes(0),
+    }
+}
+
+fn loading(plan: &Plan, system: &System) -> Loading {
+    let cost = &system.build.dbms.product().costs;
+    let loading = steps(plan, cost).filter(|(step, _)| step.loads);
+    Loading {
+        system: system.name.clone(),
+        disk: instance(&plan.workload, system, true),
+        time: Nanos(sum([total(loading.map(|(_, time)| time)), cost.around().0])),
+    }
+}
+
+/// Rows that a trial on a clone reads first: by each table and by each index.
+fn rows_on_clone(workload: &WorkloadSpec) -> u64 {
+    match workload {
+        WorkloadSpec::Insert(spec) => {
+            insert::rows(spec).saturating_mul(u64::from(spec.secondary_indexes) + 1)
+        }
+        WorkloadSpec::Sql(spec) => sql::rows_and_entries(spec),
+        WorkloadSpec::Tpcc(spec) => tpcc::rows_and_entries(spec),
+        WorkloadSpec::Imported(_) => 0,
+    }
+}
+
+/// Nanoseconds of a settle phase: what the plan says, or min(1200, 60 + loaded rows / 10^6) seconds.
+fn settling(settle: Settle, rows: u64) -> u64 {
+    let seconds = match settle {
+        Settle::Seconds(seconds) => u64::from(seconds),
+        Settle::Formula => (60 + rows / 1_000_000).min(1200),
+    };
+    Nanos::from_secs(seconds).0
 }
 
 /// What the results take.
 fn store(plan: &Plan, time: Nanos) -> u64 {
-    let (steps, second) = match &plan.workload {
-        WorkloadSpec::Insert(spec) => (spec.steps.len() as u64, STORE_SECOND),
-        WorkloadSpec::Sql(spec) => (spec.steps.len() as u64, STORE_SECOND),
-        WorkloadSpec::Tpcc(spec) => (
-            tpcc::STEPS_BESIDE + u64::from(spec.steps),
-            STORE_TPCC_SECOND,
-        ),
-    };
+    let second = if plan.workload.tpcc().is_some() { STORE_TPCC_SECOND } else { STORE_SECOND };
+    // The settle phase of the Insert Benchmark reads little.
+    let steps = plan.workload.insert().map_or(plan.steps.len(), |spec| spec.steps.len()) as u64;
     let trials = plan.systems.len() as u64 * u64::from(plan.rounds);
     let seconds = time.0 / Nanos::SECOND.0;
-    sum([
-        seconds.saturating_mul(second),
-        trials.saturating_mul(steps).saturating_mul(STORE_STEP),
-    ])
+    sum([seconds.saturating_mul(second), trials.saturating_mul(steps).saturating_mul(STORE_STEP)])
 }
 
 /// The sum, or the largest number: what does not fit into 64 bits fits onto no disk.

@@ -4,12 +4,12 @@
 //! for one that does not wait for its disk.
 
 use model::{
-    Bytes, ColumnKind, Nanos, Settle, SqlColumn, SqlPace, SqlRun, SqlSpec, SqlStep, SqlTable,
+    Bytes, ColumnKind, Costs, Nanos, SqlColumn, SqlPace, SqlRun, SqlSpec, SqlStep, SqlTable,
     SqlWork, System, Verb,
 };
 
-use super::costs::{Costs, costs, logs};
-use super::{AROUND_STEP, ATTEMPTS, Loading, at_rate, sum, total};
+use super::costs::logs;
+use super::{AROUND_STEP, ATTEMPTS, at_rate, settling, sum, total};
 
 /// Statements per second that write, all clients together.
 const WRITE_RATE: u64 = 10_000;
@@ -18,18 +18,15 @@ const WRITE_RATE: u64 = 10_000;
 const LOGGED: u64 = 300;
 
 /// Bytes of one instance at its largest.
-pub(super) fn instance(spec: &SqlSpec, system: &System) -> Bytes {
-    let cost = costs(system.build.dbms);
-    let row = spec.tables.iter().map(|t| row(t, &cost)).max().unwrap_or(0);
+pub(super) fn instance(spec: &SqlSpec, system: &System, loads: bool) -> Bytes {
+    let runs = || runs(spec).filter(|_| !loads);
+    let cost = &system.build.dbms.product().costs;
+    let row = spec.tables.iter().map(|t| row(t, cost)).max().unwrap_or(0);
     let writes = |run: &&SqlRun| run.writes;
-    let written = total(runs(spec).filter(writes).map(statements));
-    let added = total(runs(spec).filter(|run| adds(run)).map(statements));
-    let percent = if written > 0 {
-        cost.written_percent
-    } else {
-        100
-    };
-    let tables = loaded(spec, &cost).saturating_mul(percent) / 100;
+    let written = total(runs().filter(writes).map(statements));
+    let added = total(runs().filter(|run| adds(run)).map(statements));
+    let percent = if written > 0 { cost.written_percent } else { 100 };
+    let tables = loaded(spec, cost).saturating_mul(percent) / 100;
     let logged = written.saturating_mul(2 * row + LOGGED);
     Bytes(sum([
         cost.empty_mib << 20,
@@ -39,44 +36,10 @@ pub(super) fn instance(spec: &SqlSpec, system: &System) -> Bytes {
     ]))
 }
 
-/// The template of a system: an instance that has done the steps before the first test.
-pub(super) fn loading(spec: &SqlSpec, system: &System) -> Loading {
-    let cost = costs(system.build.dbms);
-    let mut load = spec.clone();
-    load.steps.truncate(loading_steps(spec));
-    Loading {
-        system: system.name.clone(),
-        disk: instance(&load, system),
-        time: trial(&load, &cost),
-    }
-}
-
-/// How many of the first steps only load.
-fn loading_steps(spec: &SqlSpec) -> usize {
-    let steps = spec.steps.iter();
-    steps
-        .take_while(|step| match step.work {
-            SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) => true,
-            SqlWork::Run(_) | SqlWork::Reset => false,
-        })
-        .count()
-}
-
-/// Time of one trial.
-pub(super) fn trial(spec: &SqlSpec, cost: &Costs) -> Nanos {
-    let steps = spec.steps.iter().map(|s| step(spec, s, cost));
-    Nanos(sum([total(steps), cost.around.0]))
-}
-
-/// Rows that a trial on a clone reads first, and nanoseconds of its steps.
-pub(super) fn on_clone(spec: &SqlSpec, cost: &Costs) -> (u64, u64) {
-    let entries = spec.tables.iter().map(|table| {
-        // By the table and by each index.
-        rows(table).saturating_mul(table.indexes.len() as u64 + 1)
-    });
-    let left = spec.steps.iter().skip(loading_steps(spec));
-    let steps = total(left.map(|s| step(spec, s, cost)));
-    (total(entries), steps)
+/// Rows of all tables, and entries of all indexes.
+pub(super) fn rows_and_entries(spec: &SqlSpec) -> u64 {
+    let tables = spec.tables.iter();
+    total(tables.map(|table| rows(table).saturating_mul(table.indexes.len() as u64 + 1)))
 }
 
 /// Nanoseconds of a step with what is around it.
@@ -84,7 +47,7 @@ pub(super) fn step(spec: &SqlSpec, step: &SqlStep, cost: &Costs) -> u64 {
     let time = match &step.work {
         SqlWork::Load => load(spec, cost),
         SqlWork::Index => index(spec, cost),
-        SqlWork::Settle(settle) => self::settle(spec, *settle),
+        SqlWork::Settle(settle) => settling(*settle, total(spec.tables.iter().map(rows))),
         SqlWork::Reset => sum([load(spec, cost), index(spec, cost)]),
         SqlWork::Run(run) => seconds(run),
     };
@@ -96,7 +59,7 @@ fn load(spec: &SqlSpec, cost: &Costs) -> u64 {
         let row = total(table.columns.iter().map(width));
         rows(table).saturating_mul(row)
     });
-    at_rate(total(bytes), cost.load_rate)
+    at_rate(total(bytes), cost.load_rate())
 }
 
 fn index(spec: &SqlSpec, cost: &Costs) -> u64 {
@@ -105,30 +68,16 @@ fn index(spec: &SqlSpec, cost: &Costs) -> u64 {
     at_rate(total(entries), cost.lx_rate)
 }
 
-/// min(1200, 60 + loaded rows / 10^6) seconds, or what the plan says.
-fn settle(spec: &SqlSpec, settle: Settle) -> u64 {
-    let seconds = match settle {
-        Settle::Seconds(seconds) => u64::from(seconds),
-        Settle::Formula => (60 + total(spec.tables.iter().map(rows)) / 1_000_000).min(1200),
-    };
-    Nanos::from_secs(seconds).0
-}
-
 fn seconds(run: &SqlRun) -> u64 {
     let attempts = match run.pace {
-        SqlPace::Ramp {
-            attempt_seconds, ..
-        } => ATTEMPTS * u64::from(attempt_seconds),
+        SqlPace::Ramp { attempt_seconds, .. } => ATTEMPTS * u64::from(attempt_seconds),
         SqlPace::Unlimited | SqlPace::Rate { .. } => 0,
     };
     Nanos::from_secs(attempts + u64::from(run.seconds) + u64::from(run.warmup_seconds)).0
 }
 
 fn runs(spec: &SqlSpec) -> impl Iterator<Item = &SqlRun> {
-    spec.steps.iter().filter_map(|step| match &step.work {
-        SqlWork::Run(run) => Some(run),
-        SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => None,
-    })
+    spec.steps.iter().filter_map(|step| step.work.run())
 }
 
 /// Statements that a test sends.
@@ -139,10 +88,7 @@ fn statements(run: &SqlRun) -> u64 {
 /// Does it add rows and remove none?
 fn adds(run: &SqlRun) -> bool {
     let has = |verb| {
-        let blocks = run
-            .operations
-            .iter()
-            .flat_map(|operation| &operation.blocks);
+        let blocks = run.operations.iter().flat_map(|operation| &operation.blocks);
         let mut statements = blocks.flat_map(|block| &block.statements);
         statements.any(|statement| statement.verb == verb)
     };

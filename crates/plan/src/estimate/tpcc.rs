@@ -4,11 +4,11 @@
 //! side, unless the plan itself says how many transactions there can be.
 
 use model::{
-    Bytes, DISTRICTS, Nanos, Settle, StepId, System, TpccIndexes, TpccMix, TpccPace, TpccSpec,
+    Bytes, Costs, DISTRICTS, Nanos, System, TpccIndexes, TpccMix, TpccPace, TpccSpec, TpccStage,
 };
 
-use super::costs::{Costs, costs, logs};
-use super::{AROUND_STEP, ATTEMPTS, Loading, WARM_RATE, at_rate, sum, total};
+use super::costs::logs;
+use super::{AROUND_STEP, ATTEMPTS, WARM_RATE, at_rate, settling, sum};
 
 /// Bytes of the columns of an item, of a stock row, and of a warehouse with its districts.
 const ITEM: u64 = 82;
@@ -32,8 +32,6 @@ const BINLOG_ORDER: u64 = 12_000;
 /// The same of WAL, page images among it.
 const WAL_ORDER: u64 = 25_000;
 
-/// Steps besides those with transactions: load, index, two checks, settle.
-pub(super) const STEPS_BESIDE: u64 = 5;
 /// How often the conditions read every row.
 const CHECK_PASSES: u64 = 8;
 
@@ -43,15 +41,11 @@ const DECK: [u32; 5] = [10, 10, 1, 1, 1];
 const WAITS: [u32; 5] = [30, 15, 12, 7, 7];
 
 /// Bytes of one instance at its largest.
-pub(super) fn instance(spec: &TpccSpec, system: &System) -> Bytes {
-    let cost = costs(system.build.dbms);
-    let loaded = loaded(spec, &cost);
-    let orders = new_orders(spec, &cost);
-    let percent = if orders > 0 {
-        cost.written_percent
-    } else {
-        100
-    };
+pub(super) fn instance(spec: &TpccSpec, system: &System, loads: bool) -> Bytes {
+    let cost = &system.build.dbms.product().costs;
+    let loaded = loaded(spec, cost);
+    let orders = if loads { 0 } else { new_orders(spec, cost) };
+    let percent = if orders > 0 { cost.written_percent } else { 100 };
     let logged = |order: u64| sum([columns(spec), orders.saturating_mul(order)]);
     Bytes(sum([
         cost.empty_mib << 20,
@@ -61,94 +55,39 @@ pub(super) fn instance(spec: &TpccSpec, system: &System) -> Bytes {
     ]))
 }
 
-/// The template of a system: an instance that has done the steps before the first with transactions.
-pub(super) fn loading(spec: &TpccSpec, system: &System) -> Loading {
-    let cost = costs(system.build.dbms);
-    let mut load = spec.clone();
-    load.steps = 0;
-    let before = loading_steps(spec, &cost);
-    Loading {
-        system: system.name.clone(),
-        disk: instance(&load, system),
-        time: Nanos(sum([
-            total(before.iter().map(|(_, time)| time.0)),
-            cost.around.0,
-        ])),
-    }
+/// Rows of all tables, and entries of all secondary indexes.
+pub(super) fn rows_and_entries(spec: &TpccSpec) -> u64 {
+    sum([rows(spec), entries(spec)])
 }
 
-/// Time of one trial.
-pub(super) fn trial(spec: &TpccSpec, cost: &Costs) -> Nanos {
-    let steps = steps(spec, cost);
-    let steps = steps.iter().map(|(_, time)| time.0);
-    Nanos(sum([total(steps), cost.around.0]))
-}
-
-/// Rows that a trial on a clone reads first, and nanoseconds of its steps.
-pub(super) fn on_clone(spec: &TpccSpec, cost: &Costs) -> (u64, u64) {
-    let steps = steps(spec, cost);
-    let left = steps.iter().skip(loading_steps(spec, cost).len());
-    let read = sum([rows(spec), entries(spec)]);
-    (read, total(left.map(|(_, time)| time.0)))
-}
-
-/// All steps of a trial that loads, each with its time and what is around it.
-pub(super) fn steps(spec: &TpccSpec, cost: &Costs) -> Vec<(StepId, Nanos)> {
-    let mut steps = loading_steps(spec, cost);
-    let run = around(Nanos::from_secs(seconds(spec)).0);
-    steps.extend((1..=spec.steps).map(|number| (StepId(format!("h{number}")), run)));
-    let added = new_orders(spec, cost).saturating_mul(ORDER_ROWS);
-    steps.push((StepId::new("check"), check(sum([rows(spec), added]))));
-    steps
-}
-
-/// Those that a template has behind it.
-fn loading_steps(spec: &TpccSpec, cost: &Costs) -> Vec<(StepId, Nanos)> {
-    let rows_first = at_rate(columns(spec), cost.load_rate);
+/// Nanoseconds of a step with what is around it.
+pub(super) fn step(spec: &TpccSpec, stage: TpccStage, cost: &Costs) -> u64 {
+    let rows_first = at_rate(columns(spec), cost.load_rate());
     let indexes = at_rate(entries(spec), cost.lx_rate);
-    let (load, index) = if spec.load.indexes_first {
-        (sum([rows_first, indexes]), None)
-    } else {
-        (rows_first, Some(indexes))
-    };
     // Each row is read to see whether its foreign keys hold.
-    let keys = spec
-        .schema
-        .foreign_keys
-        .then(|| at_rate(rows(spec), WARM_RATE));
-    let mut steps = vec![(StepId::new("load"), around(load))];
-    if index.is_some() || keys.is_some() {
-        let time = sum([index.unwrap_or(0), keys.unwrap_or(0)]);
-        steps.push((StepId::new("index"), around(time)));
-    }
-    steps.push((StepId::new("check.load"), check(rows(spec))));
-    steps.push((StepId::new("settle"), around(settle(spec))));
-    steps
-}
-
-fn around(time: u64) -> Nanos {
-    Nanos(sum([time, AROUND_STEP.0]))
-}
-
-fn check(rows: u64) -> Nanos {
-    around(at_rate(rows.saturating_mul(CHECK_PASSES), WARM_RATE))
-}
-
-/// min(1200, 60 + loaded rows / 10^6) seconds, or what the plan says.
-fn settle(spec: &TpccSpec) -> u64 {
-    let seconds = match spec.settle {
-        Settle::Seconds(seconds) => u64::from(seconds),
-        Settle::Formula => (60 + rows(spec) / 1_000_000).min(1200),
+    let keys = if spec.schema.foreign_keys { at_rate(rows(spec), WARM_RATE) } else { 0 };
+    let check = |rows: u64| at_rate(rows.saturating_mul(CHECK_PASSES), WARM_RATE);
+    let time = match stage {
+        TpccStage::Load if spec.load.indexes_first => sum([rows_first, indexes]),
+        TpccStage::Load => rows_first,
+        TpccStage::Index if spec.load.indexes_first => keys,
+        TpccStage::Index => sum([indexes, keys]),
+        TpccStage::CheckLoad => check(rows(spec)),
+        TpccStage::Settle => settling(spec.settle, rows(spec)),
+        TpccStage::Warm => at_rate(rows(spec), WARM_RATE),
+        TpccStage::Run(_) => Nanos::from_secs(seconds(spec)).0,
+        TpccStage::Check => {
+            let added = new_orders(spec, cost).saturating_mul(ORDER_ROWS);
+            check(sum([rows(spec), added]))
+        }
     };
-    Nanos::from_secs(seconds).0
+    sum([time, AROUND_STEP.0])
 }
 
 /// Seconds of a step with transactions: attempts and warm-up, then what is measured.
 fn seconds(spec: &TpccSpec) -> u64 {
     let attempts = match spec.pace {
-        TpccPace::Ramp {
-            attempt_seconds, ..
-        } => ATTEMPTS * u64::from(attempt_seconds),
+        TpccPace::Ramp { attempt_seconds, .. } => ATTEMPTS * u64::from(attempt_seconds),
         TpccPace::NoWait | TpccPace::Wait { .. } | TpccPace::Rate { .. } => 0,
     };
     attempts + u64::from(spec.warmup_seconds) + u64::from(spec.seconds)
@@ -185,10 +124,7 @@ fn columns(spec: &TpccSpec) -> u64 {
     let items = u64::from(spec.cardinality.items);
     let customers = u64::from(spec.cardinality.customers) * u64::from(DISTRICTS);
     let warehouse = sum([WAREHOUSE, items * STOCK, customers * CUSTOMER]);
-    sum([
-        items * ITEM,
-        u64::from(spec.warehouses).saturating_mul(warehouse),
-    ])
+    sum([items * ITEM, u64::from(spec.warehouses).saturating_mul(warehouse)])
 }
 
 /// Bytes of all tables and indexes once they are loaded.

@@ -1,18 +1,15 @@
 //! What must hold of a workload as a whole, whatever it says in detail.
 
-use model::{
-    Dbms, SqlBlock, SqlPiece, SqlRun, SqlSpec, SqlStatement, SqlStep, SqlWork, Statements, Verb,
-};
+use model::{Dbms, SqlBlock, SqlPiece, SqlRun, SqlSpec, SqlStatement, SqlStep, Statements, Verb};
 
-use crate::fields::{Fields, grouped};
+use crate::digits::grouped;
+use crate::fields::Fields;
 use crate::{Place, PlanError};
 
 /// More rows than this would take weeks to load.
 const MAX_TOTAL_ROWS: u128 = 1_000_000_000_000;
 /// Parameters of a prepared statement in the protocols of MySQL and PostgreSQL, which count them in 16 bits.
 const MAX_PARAMETERS: u64 = 65_535;
-/// The same in SQLite.
-const MAX_PARAMETERS_OF_SQLITE: u64 = 32_766;
 
 /// Checks what needs no system. `rows_place` is where the plan says how many rows there are, if it does.
 pub(crate) fn check(
@@ -21,68 +18,44 @@ pub(crate) fn check(
     rows_place: Option<&Place>,
 ) -> Result<(), PlanError> {
     if !runs(spec).any(|(_, run)| run.measured) {
-        return Err(PlanError::Conflict {
-            place: fields.place_of(&["step"]),
-            message: "no step that runs is measured: there would be no result".to_owned(),
-        });
+        return Err(PlanError::conflict(
+            &fields.place_of(&["step"]),
+            "no step that runs is measured: there would be no result",
+        ));
     }
     let each = spec.tables.iter();
     let total = each.map(|table| u128::from(table.rows) * u128::from(table.copies));
     let total: u128 = total.sum();
     if total > MAX_TOTAL_ROWS {
-        return Err(PlanError::Conflict {
-            place: rows_place.map_or_else(|| fields.place_of(&["table"]), Place::clone),
-            message: format!(
+        return Err(PlanError::conflict(
+            &rows_place.map_or_else(|| fields.place_of(&["table"]), Place::clone),
+            format!(
                 "all tables together have {} rows, more than {}",
                 grouped(total),
                 grouped(MAX_TOTAL_ROWS)
             ),
-        });
+        ));
     }
-    match too_many_parameters(spec, MAX_PARAMETERS) {
-        None => Ok(()),
-        Some(message) => Err(PlanError::Conflict {
-            place: fields.place_of(&["step"]),
-            message,
-        }),
-    }
+    PlanError::refuse(&fields.place_of(&["step"]), too_many_parameters(spec, MAX_PARAMETERS))
 }
 
 /// Checks what a system must be able to do. `place` is where the plan has the system.
 pub(crate) fn check_for(spec: &SqlSpec, dbms: Dbms, place: &Place) -> Result<(), PlanError> {
-    if dbms != Dbms::Sqlite {
-        return Ok(());
-    }
-    match too_many_parameters(spec, MAX_PARAMETERS_OF_SQLITE).or_else(|| cannot_number(spec)) {
-        None => Ok(()),
-        Some(message) => Err(PlanError::Conflict {
-            place: place.clone(),
-            message: format!("sqlite: {message}"),
-        }),
-    }
+    let product = dbms.product();
+    let unnumbered = || product.features.numbers_rows_by_key_only.then(|| cannot_number(spec))?;
+    let message = too_many_parameters(spec, product.limits.max_parameters).or_else(unnumbered);
+    PlanError::refuse(place, message.map(|message| format!("{dbms}: {message}")))
 }
 
 fn runs(spec: &SqlSpec) -> impl Iterator<Item = (&SqlStep, &SqlRun)> {
-    spec.steps.iter().filter_map(|step| match &step.work {
-        SqlWork::Run(run) => Some((step, run)),
-        SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => None,
-    })
+    spec.steps.iter().filter_map(|step| Some((step, step.work.run()?)))
 }
 
 fn statements(run: &SqlRun) -> impl Iterator<Item = (&SqlBlock, &SqlStatement)> {
-    let blocks = run
-        .operations
-        .iter()
-        .flat_map(|operation| &operation.blocks);
-    blocks.flat_map(|block| {
-        block
-            .statements
-            .iter()
-            .map(move |statement| (block, statement))
-    })
+    let blocks = run.operations.iter().flat_map(|operation| &operation.blocks);
+    blocks.flat_map(|block| block.statements.iter().map(move |statement| (block, statement)))
 }
 
-/// A prepared statement with more parameters than a Dbms takes.
 fn too_many_parameters(spec: &SqlSpec, most: u64) -> Option<String> {
     if spec.statements == Statements::Text {
         return None;
@@ -131,9 +104,9 @@ fn cannot_number(spec: &SqlSpec) -> Option<String> {
 fn names(statement: &SqlStatement, column: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     statement.text.sqlite.iter().any(|piece| match piece {
-        SqlPiece::Text(text) => text
-            .split(|c| !is_part(c))
-            .any(|word| word.eq_ignore_ascii_case(column)),
+        SqlPiece::Text(text) => {
+            text.split(|c| !is_part(c)).any(|word| word.eq_ignore_ascii_case(column))
+        }
         SqlPiece::Table | SqlPiece::Draw(_) => false,
     })
 }

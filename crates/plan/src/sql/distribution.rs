@@ -1,6 +1,6 @@
 //! How plans and workload files write a distribution: a word, or a table with its shape.
 
-use model::Distribution;
+use model::{Distribution, HotValues};
 
 use crate::PlanError;
 use crate::document::{Node, Value};
@@ -18,6 +18,7 @@ const WORDS: [(&str, Distribution); 5] = [
             draws: 12,
             hot_percent: 1,
             draws_percent: 75,
+            hot: HotValues::Upper,
         },
     ),
 ];
@@ -26,7 +27,7 @@ const WORDS: [(&str, Distribution); 5] = [
 const MAX_DRAWS: u32 = 100;
 
 /// `"uniform"`, `{ zipfian = 0.8 }`, `{ special = { draws = 12, hot_percent = 1, draws_percent = 75 } }`.
-pub(crate) fn distribution(item: &Item<'_>) -> Result<Distribution, PlanError> {
+pub(crate) fn distribution(item: Item<'_>) -> Result<Distribution, PlanError> {
     match &item.node.value {
         Value::Text(_) => item.word("distribution", &WORDS),
         Value::Table(_) => shaped(item),
@@ -34,7 +35,7 @@ pub(crate) fn distribution(item: &Item<'_>) -> Result<Distribution, PlanError> {
     }
 }
 
-fn shaped(item: &Item<'_>) -> Result<Distribution, PlanError> {
+fn shaped(item: Item<'_>) -> Result<Distribution, PlanError> {
     let keys = ["zipfian", "gaussian", "pareto", "special"];
     let fields = Fields::new(item.node, "a distribution", &keys)?;
     let given: Vec<Item<'_>> = keys.iter().filter_map(|key| fields.get(key)).collect();
@@ -42,15 +43,9 @@ fn shaped(item: &Item<'_>) -> Result<Distribution, PlanError> {
         return Err(item.wrong("a table with one distribution such as { zipfian = 0.8 }"));
     };
     match shape.key {
-        "zipfian" => Ok(Distribution::Zipfian {
-            exponent: per_mille(shape, 1, 5_000)?,
-        }),
-        "gaussian" => Ok(Distribution::Gaussian {
-            draws: shape.small(1..=MAX_DRAWS)?,
-        }),
-        "pareto" => Ok(Distribution::Pareto {
-            h: per_mille(shape, 1, 499)?,
-        }),
+        "zipfian" => Ok(Distribution::Zipfian { exponent: per_mille(*shape, 1, 5_000)? }),
+        "gaussian" => Ok(Distribution::Gaussian { draws: shape.small(1..=MAX_DRAWS)? }),
+        "pareto" => Ok(Distribution::Pareto { h: per_mille(*shape, 1, 499)? }),
         _ => special(shape.node),
     }
 }
@@ -62,25 +57,18 @@ fn special(node: &Node) -> Result<Distribution, PlanError> {
         draws: number("draws", 1..=MAX_DRAWS, 12)?,
         hot_percent: number("hot_percent", 1..=100, 1)?,
         draws_percent: number("draws_percent", 0..=100, 75)?,
+        hot: HotValues::Upper,
     })
 }
 
 /// A number with at most three digits after the point, in thousandths.
-fn per_mille(item: &Item<'_>, low: u32, high: u32) -> Result<u32, PlanError> {
-    let number = match item.node.value {
-        Value::Integer(number) => number as f64,
-        Value::Float(number) => number,
-        _ => f64::NAN,
-    };
-    let thousandths = (number * 1000.0).round();
-    let is_exact = (number * 1000.0 - thousandths).abs() < 1e-6;
-    if is_exact && thousandths >= f64::from(low) && thousandths <= f64::from(high) {
-        return Ok(thousandths as u32);
-    }
-    let (low, high) = (f64::from(low) / 1000.0, f64::from(high) / 1000.0);
-    Err(item.wrong(&format!(
-        "a number from {low} to {high} with at most three digits after the point"
-    )))
+fn per_mille(item: Item<'_>, low: u32, high: u32) -> Result<u32, PlanError> {
+    item.decimal(3, low..=high).ok_or_else(|| {
+        let (low, high) = (f64::from(low) / 1000.0, f64::from(high) / 1000.0);
+        item.wrong(&format!(
+            "a number from {low} to {high} with at most three digits after the point"
+        ))
+    })
 }
 
 #[cfg(test)]
@@ -93,28 +81,16 @@ mod tests {
     fn read(text: &str) -> Result<Distribution, PlanError> {
         let root = document::parse(&format!("by = {text}"), "x").unwrap();
         let fields = Fields::new(&root, "x", &["by"]).unwrap();
-        distribution(&fields.need("by").unwrap())
+        distribution(fields.need("by").unwrap())
     }
 
     #[test]
     fn a_word_or_a_shape() {
         assert_eq!(read("\"uniform\"").unwrap(), Distribution::Uniform);
-        assert_eq!(
-            read("{ zipfian = 0.8 }").unwrap(),
-            read("\"zipfian\"").unwrap()
-        );
-        assert_eq!(
-            read("{ zipfian = 1 }").unwrap(),
-            Distribution::Zipfian { exponent: 1000 }
-        );
-        assert_eq!(
-            read("{ special = {} }").unwrap(),
-            read("\"special\"").unwrap()
-        );
-        assert_eq!(
-            read("{ pareto = 0.125 }").unwrap(),
-            Distribution::Pareto { h: 125 }
-        );
+        assert_eq!(read("{ zipfian = 0.8 }").unwrap(), read("\"zipfian\"").unwrap());
+        assert_eq!(read("{ zipfian = 1 }").unwrap(), Distribution::Zipfian { exponent: 1000 });
+        assert_eq!(read("{ special = {} }").unwrap(), read("\"special\"").unwrap());
+        assert_eq!(read("{ pareto = 0.125 }").unwrap(), Distribution::Pareto { h: 125 });
     }
 
     #[test]

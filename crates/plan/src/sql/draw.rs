@@ -11,7 +11,6 @@ use super::scope::{Scope, signed};
 use crate::PlanError;
 use crate::config::Mention;
 use crate::document::{Node, Value};
-use crate::error::Choices;
 use crate::fields::{Fields, Item};
 
 /// What a value can be; a draw has exactly one of these.
@@ -19,7 +18,6 @@ const KINDS: [&str; 11] = [
     "int", "from", "plus", "next", "column", "template", "text", "fixed", "decimal", "datetime",
     "cycle",
 ];
-/// What a draw may say besides.
 const MORE: [&str; 2] = ["by", "count"];
 /// The value of a column that is the number of its row.
 const ROW: &str = "row";
@@ -31,7 +29,6 @@ const MAX_COUNT: u32 = 1_000_000;
 const MOST: i64 = 1_000_000_000_000_000_000;
 const ANY: RangeInclusive<i64> = -MOST..=MOST;
 
-/// The value of a column in the rows that are loaded.
 pub(crate) fn of_column(item: Item<'_>, scope: &Scope) -> Result<Draw, PlanError> {
     let item = scope.chosen(item)?;
     match &item.node.value {
@@ -54,7 +51,6 @@ pub(crate) fn of_column(item: Item<'_>, scope: &Scope) -> Result<Draw, PlanError
     }
 }
 
-/// The draws of a block, in the order of the file.
 pub(crate) fn of_block(
     item: Item<'_>,
     scope: &Scope,
@@ -67,10 +63,7 @@ pub(crate) fn of_block(
     let mut draws: Vec<SqlDraw> = Vec::with_capacity(entries.len());
     for entry in entries {
         let name = identifier_key(&entry.key, &entry.place)?;
-        let item = scope.chosen(Item {
-            key: &entry.key,
-            node: &entry.node,
-        })?;
+        let item = scope.chosen(Item { key: &entry.key, node: &entry.node })?;
         let (fields, kind) = fields(item.node)?;
         let count = fields.get("count");
         let draw = match kind.key {
@@ -98,10 +91,10 @@ fn fields(node: &Node) -> Result<(Fields<'_>, Item<'_>), PlanError> {
     let fields = Fields::new(node, "a draw", &[&KINDS[..], &MORE[..]].concat())?;
     let given: Vec<Item<'_>> = KINDS.iter().filter_map(|kind| fields.get(kind)).collect();
     let [kind] = given.as_slice() else {
-        return Err(PlanError::Conflict {
-            place: node.place.clone(),
-            message: format!("a draw has exactly one of `{}`", KINDS.join("`, `")),
-        });
+        return Err(PlanError::conflict(
+            &node.place,
+            format!("a draw has exactly one of `{}`", KINDS.join("`, `")),
+        ));
     };
     let kind = *kind;
     match fields.get("by") {
@@ -110,7 +103,6 @@ fn fields(node: &Node) -> Result<(Fields<'_>, Item<'_>), PlanError> {
     }
 }
 
-/// A value that needs no other draw.
 fn value(
     kind: Item<'_>,
     fields: &Fields<'_>,
@@ -120,7 +112,7 @@ fn value(
     match kind.key {
         "int" => {
             let by = fields.get("by").map(|by| scope.chosen(by)).transpose()?;
-            let by = by.map_or(Ok(usual), |by| distribution(&by))?;
+            let by = by.map_or(Ok(usual), |by| distribution(by))?;
             int(kind, scope, by)
         }
         "from" => scope.within(kind, ANY).map(Draw::From),
@@ -129,10 +121,7 @@ fn value(
         "template" => template(kind),
         "text" => {
             let [low, high] = pair(kind)?;
-            let (min, max) = (
-                scope.small(low, 0..=MAX_TEXT)?,
-                scope.small(high, 0..=MAX_TEXT)?,
-            );
+            let (min, max) = (scope.small(low, 0..=MAX_TEXT)?, scope.small(high, 0..=MAX_TEXT)?);
             check_order(kind, i64::from(min), i64::from(max))?;
             Ok(Draw::Text { min, max })
         }
@@ -155,8 +144,7 @@ fn pair(item: Item<'_>) -> Result<[Item<'_>; 2], PlanError> {
         Value::List(_) => item.list()?,
         _ => Vec::new(),
     };
-    both.try_into()
-        .map_err(|_| item.wrong("a list of the lowest and the highest value"))
+    both.try_into().map_err(|_| item.wrong("a list of the lowest and the highest value"))
 }
 
 fn int(kind: Item<'_>, scope: &Scope, by: Distribution) -> Result<Draw, PlanError> {
@@ -177,7 +165,7 @@ fn int(kind: Item<'_>, scope: &Scope, by: Distribution) -> Result<Draw, PlanErro
     Err(scope.too_small(
         kind,
         &format!(
-            "draws integers from {} to {}{values}, of which there is none",
+            "draws integers from {} to {}{values}, which is an empty range",
             signed(low),
             signed(high)
         ),
@@ -201,12 +189,9 @@ fn plus(kind: Item<'_>, scope: &Scope, before: &[SqlDraw]) -> Result<Draw, PlanE
         return Err(other.conflict(format!("`{name}` is a list: `plus` needs a single number")));
     }
     let Some((low, high)) = bounds(before, &base.draw) else {
-        return Err(other.conflict(format!("`{name}` is no integer: `plus` needs one")));
+        return Err(other.conflict(format!("`{name}` is not an integer: `plus` needs one")));
     };
-    let draw = Draw::Plus {
-        of: of as u32,
-        add: scope.within(add, ANY)?,
-    };
+    let draw = Draw::Plus { of: of as u32, add: scope.within(add, ANY)? };
     match bounds(before, &draw) {
         Some(_) => Ok(draw),
         None => Err(kind.conflict(format!(
@@ -297,27 +282,22 @@ fn datetime(item: Item<'_>) -> Result<i64, PlanError> {
 }
 
 fn check_order(kind: Item<'_>, low: i64, high: i64) -> Result<(), PlanError> {
-    if low <= high {
-        Ok(())
-    } else {
-        Err(in_order(kind))
-    }
+    if low <= high { Ok(()) } else { Err(in_order(kind)) }
 }
 
 fn in_order(kind: Item<'_>) -> PlanError {
-    kind.conflict(format!(
-        "`{}`: the lowest value is greater than the highest",
-        kind.key
-    ))
+    kind.conflict(format!("`{}`: the lowest value is greater than the highest", kind.key))
 }
 
 /// The draw with this name; an error names the nearest.
 pub(crate) fn find(draws: &[SqlDraw], wanted: &Mention) -> Result<usize, PlanError> {
     let found = draws.iter().position(|draw| draw.name == wanted.name);
-    found.ok_or_else(|| PlanError::UnknownName {
-        place: wanted.place.to_string(),
-        what: "draw".to_owned(),
-        name: wanted.name.clone(),
-        choices: Choices::new(&wanted.name, draws.iter().map(|draw| draw.name.clone())),
+    found.ok_or_else(|| {
+        PlanError::unknown(
+            &wanted.place,
+            "draw",
+            &wanted.name,
+            draws.iter().map(|draw| draw.name.clone()),
+        )
     })
 }

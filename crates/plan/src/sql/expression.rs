@@ -3,27 +3,19 @@
 /// Parentheses and signs within each other; more is no expression that a person wrote.
 const MAX_DEPTH: u32 = 32;
 
-/// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It is none.
     Syntax,
-    /// A variable that there is not.
     Unknown(String),
     /// More than 64 bits.
     TooLarge,
-    /// A division by zero.
     Division,
 }
 
 /// The value of `text`: integers, variables, `+ - * /` and parentheses. A quotient is rounded towards
 /// zero. `get` gives the value of a variable.
 pub(crate) fn evaluate(text: &str, get: &dyn Fn(&str) -> Option<i64>) -> Result<i64, Fault> {
-    let mut parser = Parser {
-        rest: text,
-        depth: 0,
-        get,
-    };
+    let mut parser = Parser { rest: text, depth: 0, get };
     let value = parser.sum()?;
     if parser.peek().is_some() {
         return Err(Fault::Syntax);
@@ -91,11 +83,7 @@ impl<'a> Parser<'a> {
             self.factor()?.checked_neg().ok_or(Fault::TooLarge)
         } else if self.eat('(') {
             let value = self.sum()?;
-            if self.eat(')') {
-                Ok(value)
-            } else {
-                Err(Fault::Syntax)
-            }
+            if self.eat(')') { Ok(value) } else { Err(Fault::Syntax) }
         } else {
             self.atom()
         };
@@ -168,13 +156,8 @@ mod tests {
 
     #[test]
     fn what_has_no_value_says_why() {
-        for text in [
-            "", " ", "1 +", "* 2", "(1", "1)", "1 2", "1x", "a b", "é", "1.5",
-        ] {
-            assert!(
-                matches!(value(text), Err(Fault::Syntax | Fault::Unknown(_))),
-                "{text}"
-            );
+        for text in ["", " ", "1 +", "* 2", "(1", "1)", "1 2", "1x", "a b", "é", "1.5"] {
+            assert!(matches!(value(text), Err(Fault::Syntax | Fault::Unknown(_))), "{text}");
         }
         assert_eq!(value("row"), Err(Fault::Unknown("row".to_owned())));
         assert_eq!(value("rows / (range - 7)"), Err(Fault::Division));

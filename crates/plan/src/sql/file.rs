@@ -4,28 +4,20 @@ use std::sync::Arc;
 
 use model::{SqlSpec, SqlStep};
 
+use super::draft::Draft;
 use super::names::{check_new, label};
 use super::operation::Parts;
 use super::options::{MAX_ROWS, Options, default_fields};
 use super::scope::Scope;
 use super::select::{Selection, Tests};
-use super::steps::{self, Draft};
+use super::steps;
 use super::{check, table};
 use crate::PlanError;
 use crate::document::{self, Node};
 use crate::fields::{Fields, Item};
 
-const KEYS: [&str; 9] = [
-    "name",
-    "summary",
-    "defaults",
-    "vars",
-    "table",
-    "block",
-    "operation",
-    "step",
-    "sets",
-];
+const KEYS: [&str; 9] =
+    ["name", "summary", "defaults", "vars", "table", "block", "operation", "step", "sets"];
 
 /// Clients of a load where nobody asked for a number and no host is known.
 const LOAD_CLIENTS: u32 = 1;
@@ -48,7 +40,7 @@ impl WorkloadFile {
             return Err(name.conflict("`name = \"insert\"` is the Insert Benchmark's"));
         }
         let file = Self {
-            name: label(&name)?,
+            name: label(name)?,
             summary: fields.need("summary")?.text()?.to_owned(),
             root: Arc::new(root),
         };
@@ -56,7 +48,6 @@ impl WorkloadFile {
         Ok(file)
     }
 
-    /// What it is, in a sentence.
     pub(crate) fn summary(&self) -> &str {
         &self.summary
     }
@@ -85,7 +76,7 @@ impl WorkloadFile {
     /// An operation or block that nothing uses would never be looked at.
     fn check_operations(&self) -> Result<(), PlanError> {
         let fields = self.fields()?;
-        let operations = Fields::named(&fields.need("operation")?, "operation")?;
+        let operations = Fields::named(fields.need("operation")?, "operation")?;
         let drafts = self.drafts()?;
         let is_sent = |name: &str| drafts.iter().any(|draft| draft.sends(name));
         if let Some(item) = operations.all().find(|item| !is_sent(item.key)) {
@@ -96,12 +87,12 @@ impl WorkloadFile {
         };
         let mut named = Vec::new();
         for operation in operations.all() {
-            if let Some(list) = Fields::named(&operation, "an operation")?.get("blocks") {
+            if let Some(list) = Fields::named(operation, "an operation")?.get("blocks") {
                 let list = list.list()?;
                 named.extend(list.iter().filter_map(|block| block.text().ok()));
             }
         }
-        let mut all = Fields::named(&blocks, "block")?.all();
+        let mut all = Fields::named(blocks, "block")?.all();
         match all.find(|block| !named.contains(&block.key)) {
             None => Ok(()),
             Some(item) => Err(item.conflict(format!("no operation has the block `{}`", item.key))),
@@ -129,10 +120,7 @@ impl WorkloadFile {
     /// The fewest `rows` that all tests take, more than the options say; `None` where no number helps.
     fn enough_rows(&self, options: &Options, plan: Option<&Fields<'_>>) -> Option<u64> {
         let with = |rows| {
-            let options = Options {
-                rows: Some(rows),
-                ..options.clone()
-            };
+            let options = Options { rows: Some(rows), ..options.clone() };
             self.spec(&options, plan)
         };
         let is_few = |rows| matches!(with(rows), Err(PlanError::TooFewRows { .. }));
@@ -152,7 +140,6 @@ impl WorkloadFile {
         with(enough).is_ok().then_some(enough)
     }
 
-    /// All of its tests, each with one number of clients.
     pub(crate) fn everything(&self) -> Result<SqlSpec, PlanError> {
         let mut options = self.options(None, LOAD_CLIENTS)?;
         options.tests = None;
@@ -205,15 +192,11 @@ impl WorkloadFile {
         let Some(vars) = self.fields()?.get("vars") else {
             return Ok(String::new());
         };
-        let names = Fields::named(&vars, "vars")?.all().map(|item| item.key);
+        let names = Fields::named(vars, "vars")?.all().map(|item| item.key);
         let names: Vec<&str> = names.collect();
-        Ok(format!(
-            ", or set one of its own variables in `vars`: {}",
-            names.join(", ")
-        ))
+        Ok(format!(", or set one of its own variables in `vars`: {}", names.join(", ")))
     }
 
-    /// The variables that tables and steps have in common.
     fn scope(&self, options: &Options, plan: Option<&Fields<'_>>) -> Result<Scope, PlanError> {
         let mut scope = Scope::new(options.compat, options.rows_place.clone());
         if let Some(rows) = options.rows {
@@ -232,17 +215,11 @@ impl WorkloadFile {
         }
         let fields = self.fields()?;
         let own = fields.get("vars");
-        let own = own.map(|vars| Fields::named(&vars, "vars")).transpose()?;
+        let own = own.map(|vars| Fields::named(vars, "vars")).transpose()?;
         let wanted = plan.and_then(|plan| plan.get("vars"));
-        let wanted = wanted
-            .map(|vars| Fields::named(&vars, "vars"))
-            .transpose()?;
+        let wanted = wanted.map(|vars| Fields::named(vars, "vars")).transpose()?;
         let own: Vec<Item<'_>> = own.iter().flat_map(Fields::all).collect();
-        if let Some(item) = wanted
-            .iter()
-            .flat_map(Fields::all)
-            .find(|item| !has(&own, item.key))
-        {
+        if let Some(item) = wanted.iter().flat_map(Fields::all).find(|item| !has(&own, item.key)) {
             return Err(item.unknown("variable", item.key, own.iter().map(|own| own.key)));
         }
         for item in own {
@@ -273,11 +250,7 @@ impl WorkloadFile {
     /// What `backslide workloads` takes for it: the path of a user's file, the name of one of the catalog.
     fn known_as(&self) -> &str {
         let origin = self.root.place.origin();
-        if origin.starts_with("catalog/") {
-            &self.name
-        } else {
-            origin
-        }
+        if origin.starts_with("catalog/") { &self.name } else { origin }
     }
 
     fn spec(&self, options: &Options, plan: Option<&Fields<'_>>) -> Result<SqlSpec, PlanError> {
@@ -290,12 +263,10 @@ impl WorkloadFile {
         let blocks = fields.get("block");
         let parts = Parts {
             tables: &tables,
-            blocks: blocks
-                .map(|blocks| Fields::named(&blocks, "block"))
-                .transpose()?,
+            blocks: blocks.map(|blocks| Fields::named(blocks, "block")).transpose()?,
             options,
         };
-        let operations = Fields::named(&fields.need("operation")?, "operation")?;
+        let operations = Fields::named(fields.need("operation")?, "operation")?;
         let steps: Vec<SqlStep> = steps::steps(&drafts, &selection, &operations, &scope, &parts)?;
         let spec = SqlSpec {
             name: self.name.clone(),

@@ -5,12 +5,10 @@ use model::SqlSpec;
 use super::file::WorkloadFile;
 use crate::PlanError;
 
-/// A workload file, as people look at it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadListing {
     /// Its name in plans: `micro`, or the path of a user's own.
     pub name: String,
-    /// What it is, in a sentence.
     pub summary: String,
     /// Its sets; the one that a plan gets without asking comes first. Empty where the file has none.
     pub sets: Vec<WorkloadSet>,
@@ -39,9 +37,7 @@ pub(crate) fn listing(name: &str, file: &WorkloadFile) -> Result<WorkloadListing
     Ok(WorkloadListing {
         name: name.to_owned(),
         summary: file.summary().to_owned(),
-        sets: sets
-            .map(|(name, tests)| WorkloadSet { name, tests })
-            .collect(),
+        sets: sets.map(|(name, tests)| WorkloadSet { name, tests }).collect(),
         spec: file.everything()?,
     })
 }

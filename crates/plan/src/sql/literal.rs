@@ -24,51 +24,24 @@ pub(crate) fn decimal(text: &str) -> Option<(i64, u32)> {
 /// Seconds from 1970-01-01 00:00:00 to a date, `2024-12-31`, or a date and time, `2024-12-31 23:59:59`;
 /// of the years 1000 to 9999, which every Dbms has.
 pub(crate) fn datetime(text: &str) -> Option<i64> {
-    let (date, time) = match text.split_once([' ', 'T', 't']) {
-        Some((date, time)) => (date, Some(time)),
-        None => (text, None),
+    let toml::value::Datetime { date: Some(date), time, offset: None } = text.parse().ok()? else {
+        return None;
     };
-    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
-    let [hour, minute, second] = time.map_or(Some([0; 3]), |time| numbers(time, ':', [2; 3]))?;
-    let is_there = year >= 1000
-        && (1..=12).contains(&month)
-        && (1..=days_of(year, month)).contains(&day)
-        && hour < 24
-        && minute < 60
-        && second < 60;
-    is_there.then(|| days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
-}
-
-/// Three numbers of so many digits each with `between` between them.
-fn numbers(text: &str, between: char, digits: [usize; 3]) -> Option<[i64; 3]> {
-    let mut numbers = [0; 3];
-    let mut parts = text.split(between);
-    for (number, digits) in numbers.iter_mut().zip(digits) {
-        let part = parts.next()?;
-        let is_number = part.len() == digits && part.bytes().all(|b| b.is_ascii_digit());
-        *number = is_number.then(|| part.parse().ok())??;
-    }
-    parts.next().is_none().then_some(numbers)
-}
-
-fn days_of(year: i64, month: i64) -> i64 {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+    let seconds = match time {
+        None => 0,
+        Some(toml::value::Time { hour, minute, second: Some(second @ ..60), nanosecond: None }) => {
+            i64::from(hour) * 3_600 + i64::from(minute) * 60 + i64::from(second)
+        }
+        Some(_) => return None,
+    };
+    let days = days(date.year.into(), date.month.into(), date.day.into());
+    (date.year >= 1000).then_some(days * 86_400 + seconds)
 }
 
 /// Days from 1970-01-01 to a date of the Gregorian calendar. Years begin in March here, so that the leap
 /// day is the last of its year, and the days before a month are (153 m + 2) / 5.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year / 4 - year / 100 + year / 400;
     let since_year_zero = 365 * year + leap_days + (153 * month + 2) / 5 + day - 1;
     // From 0000-03-01 to 1970-01-01.

@@ -2,6 +2,7 @@
 
 mod check;
 mod distribution;
+mod draft;
 mod draw;
 mod expression;
 mod file;
@@ -23,9 +24,8 @@ use std::path::Path;
 
 use model::{HostShape, SqlSpec};
 
-use crate::catalog::Catalog;
 use crate::document::Node;
-use crate::file::{Kind, PlanFile};
+use crate::kind::WorkloadKind;
 use crate::{Place, PlanError};
 
 pub(crate) use check::check_for;
@@ -37,36 +37,35 @@ pub use statement::statement_text;
 use options::{Options, plan_fields};
 
 /// The workload of `kind = "micro"`.
-const MICRO: &str = "micro";
+pub(crate) const MICRO: &str = "micro";
 /// Clients of a load where nobody says how many: one for each CPU, but not more than these.
 const MOST_LOAD_CLIENTS: u32 = 8;
 
-/// Clients of a load on this host where nobody says how many.
 pub(crate) fn load_clients(host: HostShape) -> u32 {
     host.cpus.clamp(1, MOST_LOAD_CLIENTS)
 }
 
 /// Checks keys, types and ranges of a plan's workload, everything that needs no workload file.
-pub(crate) fn check_table(table: &Node, kind: Kind) -> Result<(), PlanError> {
+pub(crate) fn check_table(table: &Node, kind: WorkloadKind) -> Result<(), PlanError> {
     let fields = plan_fields(table)?;
     match (kind, fields.get("file")) {
-        (Kind::Sql, _) => fields.need("file")?.text().map(drop)?,
-        (Kind::Micro | Kind::Insert | Kind::Tpcc, Some(item)) => {
+        (WorkloadKind::Sql, _) => fields.need("file")?.text().map(drop)?,
+        (WorkloadKind::Micro | WorkloadKind::Insert | WorkloadKind::Tpcc, Some(item)) => {
             return Err(item.conflict(
                 "`file` and `kind = \"micro\"`: write `kind = \"sql\"` for a workload file of your own",
             ));
         }
-        (Kind::Micro | Kind::Insert | Kind::Tpcc, None) => {}
+        (WorkloadKind::Micro | WorkloadKind::Insert | WorkloadKind::Tpcc, None) => {}
     }
     Options::usual(1).apply(&fields)
 }
 
 /// The workload file that a plan names and where: a path, or a name in the catalog.
-pub(crate) fn named(table: &Node, kind: Kind) -> Option<(&str, Place)> {
+pub(crate) fn named(table: &Node, kind: WorkloadKind) -> Option<(&str, Place)> {
     match kind {
-        Kind::Insert | Kind::Tpcc => None,
-        Kind::Micro => Some((MICRO, table.place.clone())),
-        Kind::Sql => {
+        WorkloadKind::Insert | WorkloadKind::Tpcc => None,
+        WorkloadKind::Micro => Some((MICRO, table.place.clone())),
+        WorkloadKind::Sql => {
             let item = plan_fields(table).ok()?.get("file")?;
             Some((item.text().ok()?, item.place()))
         }
@@ -81,22 +80,9 @@ pub fn is_path(named: &str) -> bool {
 
 /// The whole spec: what is usual, then the file's own defaults, then the plan's.
 pub(crate) fn resolve(
-    file: &PlanFile,
-    catalog: &Catalog,
+    workload: &WorkloadFile,
+    table: &Node,
     host: HostShape,
 ) -> Result<SqlSpec, PlanError> {
-    let fields = plan_fields(&file.workload)?;
-    let (name, place) =
-        named(&file.workload, file.kind).unwrap_or((MICRO, file.workload.place.clone()));
-    let workload = match &file.workload_file {
-        Some(workload) => workload,
-        None if is_path(name) => {
-            return Err(PlanError::Conflict {
-                place,
-                message: format!("the workload file `{name}` has not been read"),
-            });
-        }
-        None => catalog.workload_file(name, &place.to_string())?,
-    };
-    workload.resolve(Some(&fields), load_clients(host))
+    workload.resolve(Some(&plan_fields(table)?), load_clients(host))
 }

@@ -8,12 +8,12 @@ use crate::{Place, PlanError};
 const MAX_NAME: usize = 60;
 
 /// A name of a step, operation or statement: it stands in tables and file names.
-pub(crate) fn label(item: &Item<'_>) -> Result<String, PlanError> {
+pub(crate) fn label(item: Item<'_>) -> Result<String, PlanError> {
     checked(item, item.text()?, "-_.=", "letters, digits and - _ . =")
 }
 
 /// A name of a table, column, index, draw or variable: it stands in SQL or expressions.
-pub(crate) fn identifier(item: &Item<'_>) -> Result<String, PlanError> {
+pub(crate) fn identifier(item: Item<'_>) -> Result<String, PlanError> {
     let text = checked(item, item.text()?, "_", "letters, digits and _")?;
     if text.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(item.wrong("a name that begins with a letter or _"));
@@ -21,22 +21,19 @@ pub(crate) fn identifier(item: &Item<'_>) -> Result<String, PlanError> {
     Ok(text)
 }
 
-/// The same of a key.
 pub(crate) fn identifier_key(key: &str, place: &Place) -> Result<String, PlanError> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begins_well = key.starts_with(|c: char| is_part(c) && !c.is_ascii_digit());
     if begins_well && key.len() <= MAX_NAME && key.chars().all(is_part) {
         return Ok(key.to_owned());
     }
-    Err(PlanError::Conflict {
-        place: place.clone(),
-        message: format!(
-            "`{key}` is no name: it needs a letter or _ first, then letters, digits and _"
-        ),
-    })
+    Err(PlanError::conflict(
+        place,
+        format!("`{key}` is not a name: it needs a letter or _ first, then letters, digits and _"),
+    ))
 }
 
-fn checked(item: &Item<'_>, text: &str, signs: &str, parts: &str) -> Result<String, PlanError> {
+fn checked(item: Item<'_>, text: &str, signs: &str, parts: &str) -> Result<String, PlanError> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || signs.contains(c);
     if text.len() <= MAX_NAME && text.chars().all(is_part) {
         return Ok(text.to_owned());
@@ -45,11 +42,8 @@ fn checked(item: &Item<'_>, text: &str, signs: &str, parts: &str) -> Result<Stri
 }
 
 /// A name with the place of `item`.
-pub(crate) fn mention(item: &Item<'_>, name: &str) -> Mention {
-    Mention {
-        name: name.to_owned(),
-        place: item.place(),
-    }
+pub(crate) fn mention(item: Item<'_>, name: &str) -> Mention {
+    Mention { name: name.to_owned(), place: item.place() }
 }
 
 /// An error where `name` is one of `others` already.
@@ -60,10 +54,10 @@ pub(crate) fn check_new<'a>(
     mut others: impl Iterator<Item = &'a str>,
 ) -> Result<(), PlanError> {
     if others.any(|other| other == name) {
-        return Err(PlanError::Conflict {
-            place: place.clone(),
-            message: format!("a second {what} `{name}`: give one of them another name"),
-        });
+        return Err(PlanError::conflict(
+            place,
+            format!("a second {what} `{name}`: give one of them another name"),
+        ));
     }
     Ok(())
 }

@@ -12,21 +12,13 @@ use crate::document::Value;
 use crate::fields::{Fields, Item};
 
 /// Keys of a block besides those of its only statement.
-const BLOCK_KEYS: [&str; 6] = [
-    "table",
-    "choice",
-    "repeat",
-    "min_rows",
-    "draws",
-    "statements",
-];
+const BLOCK_KEYS: [&str; 6] = ["table", "choice", "repeat", "min_rows", "draws", "statements"];
 /// Keys of an operation besides those of its only block.
 const OPERATION_KEYS: [&str; 2] = ["transaction", "blocks"];
 const MAX_REPEAT: u32 = 100_000;
 /// Names of operation kinds that a step has besides those of its operations.
 const RESERVED: [&str; 3] = ["operation", "begin", "commit"];
 
-/// What operations are made of besides their own keys.
 pub(crate) struct Parts<'a> {
     pub(crate) tables: &'a [SqlTable],
     /// `[block]`, where the file has it.
@@ -47,7 +39,7 @@ pub(crate) fn read(
             item.key
         )));
     }
-    let fields = fields(&item)?;
+    let fields = fields(item)?;
     let blocks = match fields.get("blocks") {
         None => vec![block(&fields, scope, parts)?],
         Some(list) => {
@@ -59,17 +51,15 @@ pub(crate) fn read(
     let operation = SqlOperation {
         name: item.key.to_owned(),
         weight,
-        transaction: fields
-            .get("transaction")
-            .map_or(Ok(false), |t| t.switch())?,
+        transaction: fields.get("transaction").map_or(Ok(false), Item::switch)?,
         blocks,
     };
-    check_names(&item, &operation)?;
+    check_names(item, &operation)?;
     Ok(operation)
 }
 
 /// An operation's table: it has `blocks`, or is a block itself.
-fn fields<'a>(item: &Item<'a>) -> Result<Fields<'a>, PlanError> {
+fn fields(item: Item<'_>) -> Result<Fields<'_>, PlanError> {
     let keys = [&OPERATION_KEYS[..], &BLOCK_KEYS[..], &statement::KEYS[..]].concat();
     let fields = Fields::new(item.node, "an operation", &keys)?;
     if fields.get("blocks").is_some() {
@@ -85,9 +75,7 @@ fn named_block(item: Item<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<SqlBl
             let found = parts.blocks.as_ref().and_then(|blocks| blocks.get(name));
             let names = parts.blocks.iter().flat_map(Fields::all);
             let names = names.map(|item| item.key);
-            found
-                .ok_or_else(|| item.unknown("block", name, names))?
-                .node
+            found.ok_or_else(|| item.unknown("block", name, names))?.node
         }
         _ => item.node,
     };
@@ -102,19 +90,12 @@ fn block(fields: &Fields<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<SqlBlo
     let draws = fields.get("draws");
     let draws = draws.map(|draws| draw::of_block(draws, scope, usual, table));
     let draws = draws.transpose()?.unwrap_or_default();
-    let around = Around {
-        scope,
-        table,
-        draws: &draws,
-    };
+    let around = Around { scope, table, draws: &draws };
     check_rows(fields, &around)?;
     let mut used = vec![false; draws.len()];
     let statements = statements(fields, &around, &mut used)?;
     check_used(fields, &draws, used)?;
-    let words = [
-        ("random", TableChoice::Random),
-        ("by_client", TableChoice::ByClient),
-    ];
+    let words = [("random", TableChoice::Random), ("by_client", TableChoice::ByClient)];
     let (choice, repeat) = (fields.get("choice"), fields.get("repeat"));
     Ok(SqlBlock {
         table: index.unwrap_or(0) as u32,
@@ -148,7 +129,7 @@ fn statements(
     each.collect()
 }
 
-/// Index of the table whose copy is chosen: the one that is named, else the only one.
+/// Index of the table whose copy is chosen: the one that is named, otherwise the only one.
 fn table(fields: &Fields<'_>, tables: &[SqlTable]) -> Result<Option<usize>, PlanError> {
     let Some(item) = fields.get("table") else {
         return Ok((tables.len() == 1).then_some(0));
@@ -156,9 +137,7 @@ fn table(fields: &Fields<'_>, tables: &[SqlTable]) -> Result<Option<usize>, Plan
     let name = item.text()?;
     let found = tables.iter().position(|table| table.name == name);
     let names = tables.iter().map(|table| table.name.clone());
-    found
-        .map(Some)
-        .ok_or_else(|| item.unknown("table", name, names))
+    found.map(Some).ok_or_else(|| item.unknown("table", name, names))
 }
 
 /// What the block needs in its table; with fewer rows its answers would not be what its name says.
@@ -201,18 +180,18 @@ fn check_used(
     }
     match draws.iter().zip(used).find(|(_, used)| !used) {
         None => Ok(()),
-        Some((draw, _)) => Err(PlanError::Conflict {
-            place: fields.place_of(&["draws"]),
-            message: format!(
+        Some((draw, _)) => Err(PlanError::conflict(
+            &fields.place_of(&["draws"]),
+            format!(
                 "draw `{0}` is used by no statement: write `:{0}` in one, or leave it out",
                 draw.name
             ),
-        }),
+        )),
     }
 }
 
-/// The statements of an operation that sends several are told apart by their names.
-fn check_names(item: &Item<'_>, operation: &SqlOperation) -> Result<(), PlanError> {
+/// Statements of one operation have different names.
+fn check_names(item: Item<'_>, operation: &SqlOperation) -> Result<(), PlanError> {
     let mut seen: Vec<&str> = Vec::new();
     let statements = operation.blocks.iter().flat_map(|block| &block.statements);
     for statement in statements {

@@ -1,21 +1,20 @@
 //! The `workload` table of a plan, and the `[defaults]` of a workload file: the same keys, but for names.
 
 use model::{
-    Arrivals, Distribution, ErrorRules, LoadMethod, LoadSpec, Settle, SqlPace, Statements,
-    WarmUpEnd,
+    Distribution, ErrorRules, LoadMethod, LoadSpec, Settle, SqlPace, Statements, WarmUpEnd,
 };
 
 use super::distribution::distribution;
 use super::names::mention;
-use super::pace::{self, Ramp};
-use super::rules;
+use super::pace::{self, MAX_RATE, QUEUE_KEYS, Queue, RAMP, Ramp};
+use super::rules::{self, ERRORS};
 use crate::config::Mention;
 use crate::document::{Node, Value};
 use crate::fields::{Fields, Item};
-use crate::insert::settle;
+use crate::insert::{SETTLE, settle};
+use crate::keys::{self, NEEDED};
 use crate::{Place, PlanError};
 
-/// A week.
 pub(crate) const MAX_SECONDS: u32 = 604_800;
 pub(crate) const MAX_CLIENTS: u32 = 10_000;
 /// More rows than any disk holds, and small enough that no sum of them overflows.
@@ -31,10 +30,7 @@ const STEADY_SECONDS: u32 = 60;
 const STEADY_WRITE_SECONDS: u32 = 30;
 
 /// What a plan may say of a workload of SQL statements, with the usual values where it says nothing.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the table by itself"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the table by itself")]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Options {
     /// Which tests run: names, `group:NAME`, `set:NAME`; `None` for all.
@@ -43,7 +39,6 @@ pub(crate) struct Options {
     pub(crate) tables: Option<u32>,
     /// The variable `rows`, where the workload has it.
     pub(crate) rows: Option<u64>,
-    /// Where the plan says how many rows there are.
     pub(crate) rows_place: Option<Place>,
     /// Clients; every test runs with each of these.
     pub(crate) clients: Vec<u32>,
@@ -56,9 +51,7 @@ pub(crate) struct Options {
     /// `None` for the usual ends: a time for tests that read, a steady rate for tests that write.
     pub(crate) warmup_end: Option<WarmUpEnd>,
     pub(crate) settle: Settle,
-    /// Do tests that write begin with the data of the first?
     pub(crate) fresh: bool,
-    /// Do the steps run that only warm caches?
     pub(crate) warm_ups: bool,
     pub(crate) compat: bool,
     /// Has each table an index in place of its primary key?
@@ -67,89 +60,126 @@ pub(crate) struct Options {
     pub(crate) distribution: Distribution,
     pub(crate) rate: Option<u64>,
     pub(crate) ramp: Option<Ramp>,
-    pub(crate) arrivals: Option<Arrivals>,
-    pub(crate) queue: Option<u32>,
+    pub(crate) open: Queue,
     pub(crate) errors: ErrorRules,
     pub(crate) load: LoadSpec,
     pub(crate) statement_timeout: u32,
 }
 
-/// A key of the table, and what its value changes.
-type Key = (
-    &'static str,
-    fn(&mut Options, Item<'_>) -> Result<(), PlanError>,
-);
+type Key = keys::Key<Options>;
 
-const KEYS: [Key; 26] = [
-    ("set", |o, v| {
+pub(crate) static KEYS: [Key; 26] = [
+    Key::later("kind", "`\"micro\"`, `\"sql\"`")
+        .says(NEEDED, "the microbenchmarks, or a workload file"),
+    Key::later("file", "text")
+        .says("needed by `sql`", "a workload file: a path with a slash or `.toml`, or one of the catalog"),
+    Key::other("set", "text", |o, v| {
         let name = v.text()?;
-        o.tests = Some(vec![mention(&v, &format!("set:{name}"))]);
+        o.tests = Some(vec![mention(v, &format!("set:{name}"))]);
         Ok(())
-    }),
-    ("tests", |o, v| tests(v).map(|it| o.tests = Some(it))),
-    ("tables", |o, v| {
-        v.small(1..=MAX_COPIES).map(|it| o.tables = Some(it))
-    }),
-    ("rows", |o, v| {
+    })
+    .says("the file's, otherwise all", "a set of the file; excludes `tests`"),
+    Key::other("tests", "a list of texts", |o, v| tests(v).map(|it| o.tests = Some(it)))
+        .says("`set`", "tests, `\"group:point\"`, `\"set:27\"`; none of them twice. The order is the file's"),
+    Key::small("tables", 1..=MAX_COPIES, |o, n| o.tables = Some(n))
+        .says("the file's", "copies of the table, where the file depends on it"),
+    Key::other("rows", "1 to 100,000,000,000", |o, v| {
         o.rows = Some(v.count(1..=MAX_ROWS)?);
         o.rows_place = Some(v.place());
         Ok(())
-    }),
-    ("clients", |o, v| clients(v).map(|it| o.clients = it)),
-    ("read_seconds", |o, v| {
-        v.small(1..=MAX_SECONDS).map(|it| o.read_seconds = it)
-    }),
-    ("write_seconds", |o, v| {
-        v.small(1..=MAX_SECONDS).map(|it| o.write_seconds = it)
-    }),
-    ("scan_seconds", |o, v| {
-        v.small(1..=MAX_SECONDS).map(|it| o.scan_seconds = it)
-    }),
-    ("seconds", |o, v| seconds(&v).map(|it| o.seconds = it)),
+    })
+    .says("the file's", "rows of a table, where the file depends on it"),
+    Key::other("clients", "1 to 10,000, or a list of up to 50", |o, v| clients(v).map(|it| o.clients = it))
+        .says("1", "a list is a sweep: every test with each number before the next test, called `test@8`"),
+    Key::small("read_seconds", 1..=MAX_SECONDS, |o, n| o.read_seconds = n)
+        .says(OWN_OR_60, "measured time of a test that reads; micro: 60"),
+    Key::small("write_seconds", 1..=MAX_SECONDS, |o, n| o.write_seconds = n)
+        .says(OWN_OR_60, "measured time of a test that writes; micro: 90"),
+    Key::small("scan_seconds", 1..=MAX_SECONDS, |o, n| o.scan_seconds = n).says(
+        OWN_OR_60,
+        "measured time of a test that scans; micro: 60, for the scans that warm caches; the test `scan` takes \
+         `read_seconds`",
+    ),
+    Key::other("seconds", "`{ test = 20 }`, 1 to 604,800 each", |o, v| seconds(v).map(|it| o.seconds = it)).says(
+        "none",
+        "tests with a measured time of their own: `{ \"point-query.pre\" = 20, \"group:range\" = 5 }`; of several that \
+         mean one test the last counts",
+    ),
     // Before its seconds, of which it decides how many are usual.
-    ("warmup", |o, v| warmup(v).map(|it| o.warm_up_to(it))),
-    ("warmup_seconds", |o, v| {
-        v.small(0..=MAX_SECONDS).map(|it| o.warmup_seconds = it)
-    }),
-    ("settle", |o, v| settle(v).map(|it| o.settle = it)),
-    ("fresh", |o, v| v.switch().map(|it| o.fresh = it)),
-    ("warm_ups", |o, v| v.switch().map(|it| o.warm_ups = it)),
-    ("compat", |o, v| v.switch().map(|it| o.compat = it)),
-    ("secondary", |o, v| v.switch().map(|it| o.secondary = it)),
-    ("statements", |o, v| {
-        statements(v).map(|it| o.statements = it)
-    }),
-    ("distribution", |o, v| {
-        distribution(&v).map(|it| o.distribution = it)
-    }),
-    ("rate", |o, v| {
-        o.rate = Some(pace::rate(v)?);
-        o.ramp = None;
+    Key::words("warmup", "end of a warm-up", &[
+        ("fixed", |o| o.warm_up_to(WarmUpEnd::Fixed)),
+        ("steady", |o| o.warm_up_to(WarmUpEnd::Steady)),
+    ])
+    .says("tests that read: `\"fixed\"`; tests that write: `\"steady\"`", "what ends the warm-up before a test, \
+           which is not recorded: its time, or a steady rate ([Warm-up](methodology.md#warm-up))"),
+    Key::small("warmup_seconds", 0..=MAX_SECONDS, |o, n| o.warmup_seconds = n).says(
+        "5; `\"steady\"`: 60",
+        "its time; 0 for no warm-up; with `\"steady\"` the maximum, at least 13. Without `warmup`, tests that write \
+         take up to 30 s, or `warmup_seconds` if that is longer",
+    ),
+    Key::other("settle", SETTLE, |o, v| settle(v).map(|it| o.settle = it)).says(
+        "\"formula\"",
+        "seconds of a settle phase; the formula is min(1200, 60 + rows of all tables / 1,000,000)",
+    ),
+    Key::switch("fresh", |o, on| o.fresh = on)
+        .says("false", "before each test that writes, except the first, loads the tables again and settles"),
+    Key::switch("warm_ups", |o, on| o.warm_ups = on)
+        .says("true", "runs the steps that only warm caches"),
+    Key::switch("compat", |o, on| o.compat = on).says("false", "the original's behaviour, see below"),
+    Key::switch("secondary", |o, on| o.secondary = on)
+        .says("false", "an index in place of each primary key (pk0)"),
+    Key::other("statements", STATEMENTS, |o, v| statements(v).map(|it| o.statements = it))
+        .says("\"prepared\"", "how statements are sent"),
+    Key::other("distribution", "[a distribution](#distributions)", |o, v| {
+        distribution(v).map(|it| o.distribution = it)
+    })
+    .says("\"uniform\"", "of every `int` of a statement without a `by`"),
+    Key::count("rate", 1..=MAX_RATE, |o, n| (o.rate, o.ramp) = (Some(n), None)).says(
+        "none",
+        "operations per second of all clients together that arrive whether clients are free or not; excludes `ramp`",
+    ),
+    Key::other("ramp", RAMP, |o, v| {
+        (o.ramp, o.rate) = (Some(pace::ramp(v)?), None);
         Ok(())
-    }),
-    ("ramp", |o, v| {
-        o.ramp = Some(pace::ramp(v)?);
-        o.rate = None;
-        Ok(())
-    }),
-    ("arrivals", |o, v| {
-        pace::arrivals(v).map(|it| o.arrivals = Some(it))
-    }),
-    ("queue", |o, v| pace::queue(v).map(|it| o.queue = Some(it))),
-    ("errors", |o, v| rules::read(v, &mut o.errors)),
-    ("load", |o, v| load(v, &mut o.load)),
-    ("statement_timeout", |o, v| {
-        v.small(1..=MAX_SECONDS).map(|it| o.statement_timeout = it)
-    }),
-    ("vars", |_, v| match v.node.value {
-        // Their names are the file's: they are looked at with it.
-        Value::Table(_) => Ok(()),
-        _ => Err(v.wrong("a table such as { name = 10 }")),
-    }),
+    })
+    .says("none", "`{ from = 1000, p99 = \"10ms\" }`: looks for the highest rate at which a percentile of response \
+           time keeps its limit"),
+    Key::other("errors", ERRORS, |o, v| rules::read(v, &mut o.errors))
+        .says("the usual codes", "how clients handle errors, by code"),
+    Key::other("load", LOAD, |o, v| load(v, &mut o.load)).says(LOAD_DEFAULT, "how rows are loaded"),
+    Key::small("statement_timeout", 1..=MAX_SECONDS, |o, n| o.statement_timeout = n)
+        .says("600", "seconds after which a statement counts as hung"),
+    // Their names are the file's: they are looked at with it.
+    Key::other("vars", "`{ name = 10 }`", |_, v| v.table("a table such as { name = 10 }").map(drop))
+        .says("the file's", "other values for `[vars]`"),
 ];
 
-/// Keys of a plan's table that say which workload is meant.
-const NAMING: [&str; 2] = ["kind", "file"];
+const OWN_OR_60: &str = "the file's, otherwise 60";
+pub(crate) const STATEMENTS: &str = "`\"prepared\"`, `\"text\"`";
+
+type LoadKey = keys::Key<LoadSpec>;
+
+pub(crate) static LOAD_KEYS: [LoadKey; 4] = [
+    LoadKey::small("clients", 1..=1_000, |l, n| l.clients = n)
+        .says("one for each CPU, at most 8", "clients that load at the same time"),
+    LoadKey::words(
+        "method",
+        "way to load",
+        &[
+            ("fastest", |l| l.method = LoadMethod::Fastest),
+            ("bulk", |l| l.method = LoadMethod::Bulk),
+            ("insert", |l| l.method = LoadMethod::Insert),
+        ],
+    )
+    .says("\"fastest\"", "the fastest way of the Dbms, its bulk load, or INSERT statements"),
+    LoadKey::small("rows_per_commit", 1..=10_000_000, |l, n| l.rows_per_commit = n)
+        .says("10_000", "rows of a transaction"),
+    LoadKey::switch("indexes_first", |l, on| l.indexes_first = on)
+        .says("false", "builds secondary indexes before the rows are there"),
+];
+
+pub(crate) const LOAD: &str = "a table with keys of [`load`](workload-files.md#load)";
+pub(crate) const LOAD_DEFAULT: &str = "the fastest way";
 
 impl Options {
     /// What is usual, with so many clients for the load.
@@ -175,23 +205,18 @@ impl Options {
             distribution: Distribution::Uniform,
             rate: None,
             ramp: None,
-            arrivals: None,
-            queue: None,
+            open: Queue::default(),
             errors: ErrorRules::usual(),
             load: LoadSpec::usual(load_clients),
             statement_timeout: 600,
         }
     }
 
-    /// Takes over all that the table says.
     pub(crate) fn apply(&mut self, fields: &Fields<'_>) -> Result<(), PlanError> {
         fields.only_one(&["rate", "ramp"])?;
         fields.only_one(&["set", "tests"])?;
-        KEYS.iter()
-            .try_for_each(|(key, set)| match fields.get(key) {
-                Some(value) => set(self, value),
-                None => Ok(()),
-            })?;
+        keys::apply(&KEYS, fields, self)?;
+        keys::apply(&QUEUE_KEYS, fields, &mut self.open)?;
         self.check_warmup(fields)?;
         pace::check(fields, self.rate.is_some() || self.ramp.is_some())
     }
@@ -234,34 +259,32 @@ impl Options {
         }
     }
 
-    /// When the operations of a test start.
     pub(crate) fn pace(&self) -> SqlPace {
-        pace::pace(self.rate, self.ramp.as_ref(), self.arrivals, self.queue)
+        pace::pace(self.rate, self.ramp.as_ref(), self.open)
     }
 
-    /// The most clients that a test has.
     pub(crate) fn most_clients(&self) -> u32 {
         self.clients.iter().copied().max().unwrap_or(1)
     }
 }
 
+fn names() -> Vec<&'static str> {
+    [keys::names(&KEYS), keys::names(&QUEUE_KEYS)].concat()
+}
+
 /// The `workload` table of a plan.
 pub(crate) fn plan_fields(table: &Node) -> Result<Fields<'_>, PlanError> {
-    let keys = KEYS.iter().map(|(key, _)| *key);
-    Fields::new(table, "workload", &keys.chain(NAMING).collect::<Vec<_>>())
+    Fields::new(table, "workload", &names())
 }
 
 /// The `[defaults]` of a workload file.
 pub(crate) fn default_fields(item: Item<'_>) -> Result<Fields<'_>, PlanError> {
-    let keys = KEYS.iter().map(|(key, _)| *key);
+    let mut names = names();
     // A file's own variables stand in `[vars]`, and its steps have `seconds` of their own.
-    let keys: Vec<&str> = keys
-        .filter(|key| !["vars", "seconds"].contains(key))
-        .collect();
-    Fields::new(item.node, "defaults", &keys)
+    names.retain(|name| !["kind", "file", "vars", "seconds"].contains(name));
+    Fields::new(item.node, "defaults", &names)
 }
 
-/// Tests, groups and sets by their names, none of them twice.
 fn tests(item: Item<'_>) -> Result<Vec<Mention>, PlanError> {
     let mut tests: Vec<Mention> = Vec::new();
     for test in item.list()? {
@@ -269,33 +292,30 @@ fn tests(item: Item<'_>) -> Result<Vec<Mention>, PlanError> {
         if tests.iter().any(|one| one.name == name) {
             return Err(test.conflict(format!("`tests` has `{name}` twice")));
         }
-        tests.push(mention(&test, name));
+        tests.push(mention(test, name));
     }
     Ok(tests)
 }
 
-/// Tests, groups and sets with their seconds.
-fn seconds(item: &Item<'_>) -> Result<Vec<(Mention, u32)>, PlanError> {
+fn seconds(item: Item<'_>) -> Result<Vec<(Mention, u32)>, PlanError> {
     let fields = Fields::named(item, "seconds")?;
     let each = fields.all().map(|one| {
         let seconds = one.small(1..=MAX_SECONDS)?;
-        Ok((mention(&one, one.key), seconds))
+        Ok((mention(one, one.key), seconds))
     });
     each.collect()
 }
 
 /// A number of clients, or several: then every test runs with each.
 fn clients(item: Item<'_>) -> Result<Vec<u32>, PlanError> {
-    let Value::List(_) = item.node.value else {
+    if !matches!(item.node.value, Value::List(_)) {
         return Ok(vec![item.small(1..=MAX_CLIENTS)?]);
-    };
+    }
     let list = item.list()?;
     if list.len() > MAX_SWEEP {
-        return Err(item.wrong(&format!(
-            "a number or a list of at most {MAX_SWEEP} numbers"
-        )));
+        return Err(item.wrong(&format!("a number or a list of at most {MAX_SWEEP} numbers")));
     }
-    let mut numbers = Vec::with_capacity(list.len());
+    let mut numbers = Vec::new();
     for one in list {
         let number = one.small(1..=MAX_CLIENTS)?;
         if numbers.contains(&number) {
@@ -306,41 +326,12 @@ fn clients(item: Item<'_>) -> Result<Vec<u32>, PlanError> {
     Ok(numbers)
 }
 
-/// What ends a warm-up.
-fn warmup(item: Item<'_>) -> Result<WarmUpEnd, PlanError> {
-    let words = [WarmUpEnd::Fixed, WarmUpEnd::Steady].map(|end| (end.word(), end));
-    item.word("end of a warm-up", &words)
-}
-
-/// Literal text or prepared.
 pub(crate) fn statements(item: Item<'_>) -> Result<Statements, PlanError> {
-    let words = [
-        ("prepared", Statements::Prepared),
-        ("text", Statements::Text),
-    ];
+    let words = [("prepared", Statements::Prepared), ("text", Statements::Text)];
     item.word("kind of statements", &words)
 }
 
 /// Takes over what a table such as `{ clients = 4, method = "bulk" }` says of the load.
 pub(crate) fn load(item: Item<'_>, load: &mut LoadSpec) -> Result<(), PlanError> {
-    let keys = ["clients", "method", "rows_per_commit", "indexes_first"];
-    let fields = Fields::new(item.node, "load", &keys)?;
-    if let Some(clients) = fields.get("clients") {
-        load.clients = clients.small(1..=1_000)?;
-    }
-    if let Some(method) = fields.get("method") {
-        let words = [
-            ("fastest", LoadMethod::Fastest),
-            ("bulk", LoadMethod::Bulk),
-            ("insert", LoadMethod::Insert),
-        ];
-        load.method = method.word("way to load", &words)?;
-    }
-    if let Some(rows) = fields.get("rows_per_commit") {
-        load.rows_per_commit = rows.small(1..=10_000_000)?;
-    }
-    if let Some(first) = fields.get("indexes_first") {
-        load.indexes_first = first.switch()?;
-    }
-    Ok(())
+    keys::read(&LOAD_KEYS, item.node, "load", load).map(drop)
 }

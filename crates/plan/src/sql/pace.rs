@@ -4,50 +4,72 @@ use model::{Arrivals, SqlPace};
 
 use crate::PlanError;
 use crate::fields::{Fields, Item};
+use crate::keys::{self, NEEDED};
 
-const MAX_RATE: u64 = 10_000_000;
-/// How operations arrive where a plan does not say how.
-pub(crate) const ARRIVALS: Arrivals = Arrivals::Poisson;
-/// Operations that may wait where a plan does not say how many.
-pub(crate) const QUEUE: u32 = 100_000;
-/// Seconds of an attempt of a ramp where a plan does not say how many.
-const ATTEMPT_SECONDS: u32 = 10;
-/// Keys of a search for the highest rate that [`attempts`] reads.
-pub(crate) const ATTEMPTS: [&str; 2] = ["from", "attempt_seconds"];
-/// Percentiles that may have a limit, with their per mille.
-const PERCENTILES: [(&str, u32); 5] = [
-    ("p50", 500),
-    ("p90", 900),
-    ("p95", 950),
-    ("p99", 990),
-    ("p999", 999),
-];
+pub(crate) const MAX_RATE: u64 = 10_000_000;
 /// Longer answers than a minute are no limit that anyone keeps.
 const MAX_LIMIT_MICROS: u64 = 60_000_000;
+
+/// How operations arrive and wait, where they arrive by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Queue {
+    pub(crate) arrivals: Arrivals,
+    pub(crate) queue: u32,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { arrivals: Arrivals::Poisson, queue: 100_000 }
+    }
+}
+
+type QueueKey = keys::Key<Queue>;
+
+pub(crate) static QUEUE_KEYS: [QueueKey; 2] = [
+    QueueKey::words("arrivals", "kind of arrivals", &[
+        ("even", |q| q.arrivals = Arrivals::Even),
+        ("poisson", |q| q.arrivals = Arrivals::Poisson),
+    ])
+    .says("\"poisson\"", "with `rate` or `ramp`: how arrivals are spread"),
+    QueueKey::small("queue", 1..=10_000_000, |q, n| q.queue = n).says(
+        "100_000",
+        "with `rate` or `ramp`: operations that may wait; backslide sheds and counts what arrives beyond that",
+    ),
+];
 
 /// `ramp = { from = 1000, p99 = "10ms", attempt_seconds = 10 }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ramp {
-    from: u64,
-    permille: u32,
-    limit_micros: u64,
-    attempt_seconds: u32,
+    pub(crate) from: u64,
+    pub(crate) attempt_seconds: u32,
+    /// Per mille, and microseconds.
+    limits: Vec<(u32, u64)>,
 }
 
-/// Operations per second.
-pub(crate) fn rate(item: Item<'_>) -> Result<u64, PlanError> {
-    item.count(1..=MAX_RATE)
-}
+type RampKey = keys::Key<Ramp>;
 
-/// How arrivals are spread.
-pub(crate) fn arrivals(item: Item<'_>) -> Result<Arrivals, PlanError> {
-    let words = [("even", Arrivals::Even), ("poisson", Arrivals::Poisson)];
-    item.word("kind of arrivals", &words)
-}
+/// The first two are all that a ramp of transactions with limits of their own has.
+pub(crate) static RAMP_KEYS: [RampKey; 7] = [
+    RampKey::count("from", 1..=MAX_RATE, |r, n| r.from = n)
+        .says(NEEDED, "the first rate that is tried, per second of all clients together"),
+    RampKey::small("attempt_seconds", 1..=3_600, |r, n| r.attempt_seconds = n)
+        .says("10", "length of an attempt"),
+    RampKey::other("p50", LIMIT, |r, v| r.limit(500, v)).says("none", LIMITED),
+    RampKey::other("p90", LIMIT, |r, v| r.limit(900, v)).says("none", LIMITED),
+    RampKey::other("p95", LIMIT, |r, v| r.limit(950, v)).says("none", LIMITED),
+    RampKey::other("p99", LIMIT, |r, v| r.limit(990, v)).says("none", LIMITED),
+    RampKey::other("p999", LIMIT, |r, v| r.limit(999, v)).says("none", LIMITED),
+];
 
-/// Operations that may wait.
-pub(crate) fn queue(item: Item<'_>) -> Result<u32, PlanError> {
-    item.small(1..=10_000_000)
+pub(crate) const RAMP: &str = "a table with keys of [`ramp`](workload-files.md#ramp)";
+const LIMIT: &str = "a time up to a minute: `\"500us\"`, `\"10ms\"`";
+const LIMITED: &str = "the limit of this percentile of response time; one of them is needed, but not with `kind = \"tpcc\"`";
+
+impl Ramp {
+    fn limit(&mut self, permille: u32, item: Item<'_>) -> Result<(), PlanError> {
+        self.limits.push((permille, limit_micros(item)?));
+        Ok(())
+    }
 }
 
 /// An error where the table says how operations arrive or wait, and none arrives by itself.
@@ -62,41 +84,29 @@ pub(crate) fn check(fields: &Fields<'_>, is_open: bool) -> Result<(), PlanError>
     }
 }
 
-/// The first rate of a search, and the seconds of each attempt.
-pub(crate) fn attempts(fields: &Fields<'_>) -> Result<(u64, u32), PlanError> {
-    let from = rate(fields.need("from")?)?;
-    let seconds = fields.get("attempt_seconds");
-    let seconds = seconds.map_or(Ok(ATTEMPT_SECONDS), |s| s.small(1..=3_600))?;
-    Ok((from, seconds))
+/// The table of a ramp that has these keys.
+pub(crate) fn search(item: Item<'_>, keys: &[RampKey]) -> Result<Ramp, PlanError> {
+    let mut ramp = Ramp { from: 0, attempt_seconds: 10, limits: Vec::new() };
+    keys::read(keys, item.node, "ramp", &mut ramp)?.need("from")?;
+    Ok(ramp)
 }
 
-/// A search for the highest rate within a limit.
 pub(crate) fn ramp(item: Item<'_>) -> Result<Ramp, PlanError> {
-    let percentiles = PERCENTILES.map(|(key, _)| key);
-    let keys = ATTEMPTS.into_iter().chain(percentiles);
-    let fields = Fields::new(item.node, "ramp", &keys.collect::<Vec<_>>())?;
-    let given = PERCENTILES.iter();
-    let given: Vec<(Item<'_>, u32)> = given
-        .filter_map(|(key, permille)| Some((fields.get(key)?, *permille)))
-        .collect();
-    let [(limit, permille)] = given.as_slice() else {
-        return Err(item.conflict(
-            "`ramp` needs the limit of one percentile of response time, such as `p99 = \"10ms\"`",
-        ));
-    };
-    let (from, attempt_seconds) = attempts(&fields)?;
-    Ok(Ramp {
-        from,
-        permille: *permille,
-        limit_micros: limit_micros(limit)?,
-        attempt_seconds,
-    })
+    let ramp = search(item, &RAMP_KEYS)?;
+    if let [_] = ramp.limits.as_slice() {
+        return Ok(ramp);
+    }
+    Err(item.conflict(
+        "`ramp` needs the limit of one percentile of response time, such as `p99 = \"10ms\"`",
+    ))
 }
 
-fn limit_micros(item: &Item<'_>) -> Result<u64, PlanError> {
-    micros(item.text()?)
-        .filter(|micros| (1..=MAX_LIMIT_MICROS).contains(micros))
-        .ok_or_else(|| item.wrong("a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\""))
+fn limit_micros(item: Item<'_>) -> Result<u64, PlanError> {
+    micros(item.text()?).filter(|micros| (1..=MAX_LIMIT_MICROS).contains(micros)).ok_or_else(|| {
+        item.wrong(
+            "a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\"",
+        )
+    })
 }
 
 /// A time such as `500us`, `10ms` or `1s`, in microseconds.
@@ -112,29 +122,15 @@ pub(crate) fn micros(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(micros)
 }
 
-/// What all of these come to.
-pub(crate) fn pace(
-    rate: Option<u64>,
-    ramp: Option<&Ramp>,
-    arrivals: Option<Arrivals>,
-    queue: Option<u32>,
-) -> SqlPace {
-    let arrivals = arrivals.unwrap_or(ARRIVALS);
-    let queue = queue.unwrap_or(QUEUE);
+pub(crate) fn pace(rate: Option<u64>, ramp: Option<&Ramp>, open: Queue) -> SqlPace {
+    let Queue { arrivals, queue } = open;
     match (rate, ramp) {
-        (_, Some(ramp)) => SqlPace::Ramp {
-            from: ramp.from,
-            arrivals,
-            queue,
-            permille: ramp.permille,
-            limit_micros: ramp.limit_micros,
-            attempt_seconds: ramp.attempt_seconds,
-        },
-        (Some(per_second), None) => SqlPace::Rate {
-            per_second,
-            arrivals,
-            queue,
-        },
+        (_, Some(Ramp { from, attempt_seconds, limits })) => {
+            let (permille, limit_micros) = limits.first().copied().unwrap_or_default();
+            let (from, attempt_seconds) = (*from, *attempt_seconds);
+            SqlPace::Ramp { from, arrivals, queue, permille, limit_micros, attempt_seconds }
+        }
+        (Some(per_second), None) => SqlPace::Rate { per_second, arrivals, queue },
         (None, None) => SqlPace::Unlimited,
     }
 }

@@ -2,47 +2,50 @@
 
 use model::ErrorRules;
 
-use crate::PlanError;
-use crate::fields::{Fields, Item};
+use crate::fields::Item;
+use crate::{PlanError, keys};
 
-const LISTS: [&str; 3] = ["ignore", "retry", "fatal"];
 /// Codes are short in every Dbms: `1213`, `40P01`, `SQLITE_BUSY_SNAPSHOT`.
 const MAX_CODE: usize = 40;
 
-/// Takes over what the table says.
+type Key = keys::Key<ErrorRules>;
+
+pub(crate) static KEYS: [Key; 5] = [
+    Key::other("ignore", CODES, |r, v| v.each(code).map(|it| r.ignore = it)).says(
+        "duplicate keys: 1022, 1062, 1586, 23505, and those of SQLite",
+        "the operation counts as done",
+    ),
+    Key::other("retry", CODES, |r, v| v.each(code).map(|it| r.retry = it)).says(
+        "1020, 1205, 1213, 1615, 3572, 40001, 40P01, 55P03, `SQLITE_BUSY`, `SQLITE_LOCKED`",
+        "the operation runs again",
+    ),
+    Key::other("fatal", CODES, |r, v| v.each(code).map(|it| r.fatal = it))
+        .says("others", "the trial fails"),
+    Key::small("tries", 1..=1_000_000, |r, n| r.tries = n)
+        .says("1_000", "how often an operation is tried"),
+    Key::small("reconnect_seconds", 0..=86_400, |r, n| r.reconnect_seconds = n)
+        .says("0", "how long clients try to connect again; 0: a lost connection fails the trial"),
+];
+
+const CODES: &str = "codes besides the default; `\"08*\"` for all with that prefix";
+pub(crate) const ERRORS: &str = "a table with keys of [`errors`](workload-files.md#errors)";
+
 pub(crate) fn read(item: Item<'_>, rules: &mut ErrorRules) -> Result<(), PlanError> {
-    let keys = LISTS.into_iter().chain(["tries", "reconnect_seconds"]);
-    let fields = Fields::new(item.node, "errors", &keys.collect::<Vec<_>>())?;
-    let mut seen: Vec<&str> = Vec::new();
-    for key in LISTS {
-        let Some(list) = fields.get(key) else {
-            continue;
-        };
-        let mut codes = Vec::new();
+    let fields = keys::read(&KEYS, item.node, "errors", rules)?;
+    let mut seen: Vec<String> = Vec::new();
+    for list in ["ignore", "retry", "fatal"].iter().filter_map(|key| fields.get(key)) {
         for item in list.list()? {
-            let code = code(&item)?;
+            let code = code(item)?;
             if seen.contains(&code) {
                 return Err(item.conflict(format!("`errors` has the code `{code}` twice")));
             }
             seen.push(code);
-            codes.push(code.to_owned());
         }
-        match key {
-            "ignore" => rules.ignore = codes,
-            "retry" => rules.retry = codes,
-            _ => rules.fatal = codes,
-        }
-    }
-    if let Some(tries) = fields.get("tries") {
-        rules.tries = tries.small(1..=1_000_000)?;
-    }
-    if let Some(seconds) = fields.get("reconnect_seconds") {
-        rules.reconnect_seconds = seconds.small(0..=86_400)?;
     }
     Ok(())
 }
 
-fn code<'a>(item: &Item<'a>) -> Result<&'a str, PlanError> {
+fn code(item: Item<'_>) -> Result<String, PlanError> {
     let expected = "a list of codes in quotes such as \"1213\", \"40P01\" or \"08*\"";
     let text = item.text().map_err(|_| item.wrong(expected))?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -51,5 +54,5 @@ fn code<'a>(item: &Item<'a>) -> Result<&'a str, PlanError> {
     if text.len() > MAX_CODE || !begin.chars().all(is_part) {
         return Err(item.wrong(expected));
     }
-    Ok(text)
+    Ok(text.to_owned())
 }

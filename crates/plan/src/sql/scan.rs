@@ -5,10 +5,8 @@ use model::{Dialect, Verb};
 /// Stands for the chosen copy of the table, as text and among words.
 pub(crate) const TABLE: &str = "{table}";
 
-/// A part of a statement's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
-    /// SQL, as it is.
     Text(&'a str),
     /// `{table}`.
     Table,
@@ -16,7 +14,6 @@ pub(crate) enum Part<'a> {
     Draw(&'a str),
 }
 
-/// A statement's text in one dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Scanned<'a> {
     pub(crate) parts: Vec<Part<'a>>,
@@ -24,39 +21,26 @@ pub(crate) struct Scanned<'a> {
     pub(crate) words: Vec<(String, u32)>,
 }
 
-/// Why a text cannot be a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
     /// A quote or comment that has no end; how it begins.
     Open(&'static str),
     /// Braces around something else than `table`.
     Braces(String),
-    /// A placeholder of the Dbms.
     Placeholder,
-    /// More than one statement.
     Several,
 }
 
 /// Takes a text apart. Texts in quotes and comments stay as they are.
 pub(crate) fn scan(text: &str, dialect: Dialect) -> Result<Scanned<'_>, Flaw> {
     let text = text.trim().trim_end_matches(';').trim_end();
-    let mut scanner = Scanner {
-        text,
-        dialect,
-        at: 0,
-        begun: 0,
-        depth: 0,
-        parts: Vec::new(),
-        words: Vec::new(),
-    };
+    let mut scanner =
+        Scanner { text, dialect, at: 0, begun: 0, depth: 0, parts: Vec::new(), words: Vec::new() };
     while scanner.at < text.len() {
         scanner.step()?;
     }
     scanner.end_text(text.len());
-    Ok(Scanned {
-        parts: scanner.parts,
-        words: scanner.words,
-    })
+    Ok(Scanned { parts: scanner.parts, words: scanner.words })
 }
 
 struct Scanner<'a> {
@@ -231,23 +215,12 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Words with which a transaction begins or ends.
-const OF_TRANSACTIONS: [&str; 8] = [
-    "BEGIN",
-    "START",
-    "COMMIT",
-    "END",
-    "ROLLBACK",
-    "ABORT",
-    "SAVEPOINT",
-    "RELEASE",
-];
+const OF_TRANSACTIONS: [&str; 8] =
+    ["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"];
 
 impl Scanned<'_> {
     fn has(&self, wanted: &str) -> bool {
-        self.words
-            .iter()
-            .any(|(word, _)| word.eq_ignore_ascii_case(wanted))
+        self.words.iter().any(|(word, _)| word.eq_ignore_ascii_case(wanted))
     }
 
     /// What it does to rows. After `WITH` the first word outside of parentheses decides.
@@ -285,10 +258,7 @@ impl Scanned<'_> {
             Verb::Delete => "from",
             Verb::Select | Verb::Update | Verb::Other => return None,
         };
-        let at = self
-            .words
-            .iter()
-            .position(|(word, _)| word.eq_ignore_ascii_case(before))?;
+        let at = self.words.iter().position(|(word, _)| word.eq_ignore_ascii_case(before))?;
         self.words.get(at + 1).map(|(word, _)| word.as_str())
     }
 }
@@ -384,10 +354,7 @@ mod tests {
             ("(SELECT 1) UNION (SELECT 2)", Verb::Select),
             ("/* x */ Insert INTO t VALUES (1)", Verb::Insert),
             ("WITH a AS (SELECT 1) DELETE FROM t", Verb::Delete),
-            (
-                "with a as (delete from t returning id) select 1",
-                Verb::Select,
-            ),
+            ("with a as (delete from t returning id) select 1", Verb::Select),
             ("UPDATE t SET a = 1", Verb::Update),
             ("CALL p()", Verb::Other),
             ("", Verb::Other),

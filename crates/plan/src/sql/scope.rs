@@ -4,8 +4,9 @@ use std::ops::RangeInclusive;
 
 use super::expression::{Fault, evaluate};
 use super::names::identifier_key;
+use crate::digits::grouped;
 use crate::document::Value;
-use crate::fields::{Fields, Item, grouped};
+use crate::fields::{Fields, Item};
 use crate::{Place, PlanError};
 
 /// The keys of a value that is another one in the original.
@@ -25,7 +26,6 @@ const GIVEN: [&str; 7] = [
 /// Variables are counts of something; sums and products of some of them still fit into 64 bits.
 const MAX_VALUE: i64 = 1_000_000_000_000;
 
-/// The variables of a workload or one of its steps, with their values.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
     variables: Vec<(String, i64)>,
@@ -33,26 +33,17 @@ pub(crate) struct Scope {
     compat: bool,
     /// What the variables are of, as errors name it: ``step `scan` ``.
     owner: String,
-    /// Where the plan says how many rows there are.
     rows_place: Option<Place>,
 }
 
 impl Scope {
     pub(crate) fn new(compat: bool, rows_place: Option<Place>) -> Self {
-        Self {
-            variables: Vec::new(),
-            compat,
-            owner: "the workload".to_owned(),
-            rows_place,
-        }
+        Self { variables: Vec::new(), compat, owner: "the workload".to_owned(), rows_place }
     }
 
     /// The same variables, for a part of the workload to add its own.
     pub(crate) fn of(&self, owner: String) -> Self {
-        Self {
-            owner,
-            ..self.clone()
-        }
+        Self { owner, ..self.clone() }
     }
 
     /// Gives a variable its value; one of that name gets another.
@@ -89,17 +80,10 @@ impl Scope {
         if !entries.iter().any(|e| EITHER.contains(&e.key.as_str())) {
             return Ok(item);
         }
-        let fields = Fields::new(
-            item.node,
-            "a value that is another in the original",
-            &EITHER,
-        )?;
+        let fields = Fields::new(item.node, "a value that is another in the original", &EITHER)?;
         let (exact, compat) = (fields.need("exact")?, fields.need("compat")?);
         let chosen = if self.compat { compat } else { exact };
-        Ok(Item {
-            key: item.key,
-            node: chosen.node,
-        })
+        Ok(Item { key: item.key, node: chosen.node })
     }
 
     /// The error for too few rows: it stands where the plan says how many there are, if it does.
@@ -111,7 +95,6 @@ impl Scope {
         }
     }
 
-    /// A whole number, or an expression in text.
     pub(crate) fn number(&self, item: Item<'_>) -> Result<i64, PlanError> {
         let item = self.chosen(item)?;
         let text = match &item.node.value {
@@ -124,10 +107,9 @@ impl Scope {
             Fault::Unknown(name) => {
                 item.unknown("variable", &name, self.variables.iter().map(|(n, _)| n))
             }
-            Fault::TooLarge => item.conflict(format!(
-                "`{text}` is more than 64 bits hold{}",
-                self.values_in(text)
-            )),
+            Fault::TooLarge => {
+                item.conflict(format!("`{text}` is more than 64 bits hold{}", self.values_in(text)))
+            }
             Fault::Division => {
                 item.conflict(format!("`{text}` divides by zero{}", self.values_in(text)))
             }

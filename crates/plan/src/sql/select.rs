@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 
+use super::draft::Draft;
 use super::names::mention;
 use super::options::Options;
-use super::steps::Draft;
 use crate::PlanError;
 use crate::config::Mention;
 use crate::error::Choices;
@@ -13,18 +13,14 @@ use crate::fields::{Fields, Item};
 
 const GROUP: &str = "group:";
 const SET: &str = "set:";
-/// The set that every workload has.
 const ALL: &str = "all";
 
-/// The tests of a workload and the sets that its file makes of them.
 pub(crate) struct Tests {
     each: Vec<Test>,
     sets: Vec<(String, Vec<Mention>)>,
-    /// The command that lists them.
     listed_by: String,
 }
 
-/// A step that runs operations.
 struct Test {
     name: String,
     group: String,
@@ -42,23 +38,18 @@ impl Tests {
         let tests = drafts.iter().filter_map(|draft| {
             Some(Test {
                 name: draft.name()?.to_owned(),
-                group: draft.group().to_owned(),
-                measured: draft.is_measured(),
+                group: draft.group.clone(),
+                measured: draft.measured,
             })
         });
-        let sets = sets.map(|sets| Fields::named(&sets, "sets")).transpose()?;
+        let sets = sets.map(|sets| Fields::named(sets, "sets")).transpose()?;
         let sets = sets.iter().flat_map(Fields::all).map(|item| {
             if item.key == ALL {
                 return Err(item.conflict("the set `all` is there already, with all tests"));
             }
             let entries = item.list()?;
-            let entries = entries
-                .iter()
-                .map(|entry| Ok(mention(entry, entry.text()?)));
-            Ok((
-                item.key.to_owned(),
-                entries.collect::<Result<Vec<_>, PlanError>>()?,
-            ))
+            let entries = entries.iter().map(|entry| Ok(mention(*entry, entry.text()?)));
+            Ok((item.key.to_owned(), entries.collect::<Result<Vec<_>, PlanError>>()?))
         });
         Ok(Self {
             each: tests.collect(),
@@ -67,7 +58,6 @@ impl Tests {
         })
     }
 
-    /// Every set names what is there.
     pub(crate) fn check_sets(&self) -> Result<(), PlanError> {
         self.sets().map(drop)
     }
@@ -77,10 +67,7 @@ impl Tests {
     pub(crate) fn sets(&self) -> Result<Vec<(String, Vec<String>)>, PlanError> {
         let mut sets = Vec::with_capacity(self.sets.len() + 1);
         for (name, entries) in &self.sets {
-            sets.push((
-                name.clone(),
-                self.expand(entries, &mut vec![name.as_str()])?,
-            ));
+            sets.push((name.clone(), self.expand(entries, &mut vec![name.as_str()])?));
         }
         if !sets.is_empty() {
             sets.push((ALL.to_owned(), self.all()));
@@ -89,10 +76,7 @@ impl Tests {
             let chosen = chosen.into_iter().map(|at| self.each[at].name.clone());
             chosen.collect()
         };
-        Ok(sets
-            .into_iter()
-            .map(|(name, chosen)| (name, names(chosen)))
-            .collect())
+        Ok(sets.into_iter().map(|(name, chosen)| (name, names(chosen))).collect())
     }
 
     fn all(&self) -> BTreeSet<usize> {
@@ -110,17 +94,17 @@ impl Tests {
         let chosen = self.expand(entries, &mut Vec::new())?;
         let is_result = |at: &usize| self.each[*at].measured;
         match entries.first() {
-            Some(entry) if !chosen.iter().any(is_result) => Err(PlanError::Conflict {
-                place: entry.place.clone(),
-                message: format!("`{}` only warms caches: choose a test, too", entry.name),
-            }),
+            Some(entry) if !chosen.iter().any(is_result) => Err(PlanError::conflict(
+                &entry.place,
+                format!("`{}` only warms caches: choose a test, too", entry.name),
+            )),
             _ => Ok(chosen),
         }
     }
 
     /// The tests that a step which only warms caches is for are there.
     pub(crate) fn check_before(&self, draft: &Draft<'_>) -> Result<(), PlanError> {
-        match draft.before().iter().find(|entry| {
+        match draft.before.iter().find(|entry| {
             let is_it = |test: &Test| test.measured && test.name == entry.name;
             !self.each.iter().any(is_it)
         }) {
@@ -166,10 +150,10 @@ impl Tests {
             return Err(self.unknown(entry));
         };
         if below.contains(&name.as_str()) {
-            return Err(PlanError::Conflict {
-                place: entry.place.clone(),
-                message: format!("set `{name}` is part of itself: {}", below.join(", ")),
-            });
+            return Err(PlanError::conflict(
+                &entry.place,
+                format!("set `{name}` is part of itself: {}", below.join(", ")),
+            ));
         }
         below.push(name);
         let chosen = self.expand(entries, below);
@@ -177,7 +161,6 @@ impl Tests {
         chosen
     }
 
-    /// The groups, in the order in which they begin.
     fn groups(&self) -> Vec<&str> {
         let mut groups: Vec<&str> = Vec::new();
         for test in self.each.iter().filter(|test| !test.group.is_empty()) {
@@ -204,12 +187,11 @@ impl Tests {
             place: entry.place.to_string(),
             what: what.to_owned(),
             name: name.to_owned(),
-            choices: Choices::new(name, names).listed_by(self.listed_by.clone()),
+            choices: Choices::new(name, names).listed_by(&self.listed_by),
         }
     }
 }
 
-/// The tests that a plan asks for.
 pub(crate) struct Selection {
     names: BTreeSet<String>,
     /// Those with a measured time of their own.
@@ -230,29 +212,17 @@ impl Selection {
             let may_warm = |at: usize| options.warm_ups && !tests.each[at].measured;
             found.retain(|at| chosen.contains(at) || may_warm(*at));
             if found.is_empty() {
-                return Err(PlanError::Conflict {
-                    place: entry.place.clone(),
-                    message: format!(
-                        "`{}` has seconds and is not among the tests that run",
-                        entry.name
-                    ),
-                });
+                return Err(PlanError::conflict(
+                    &entry.place,
+                    format!("`{}` has seconds and is not among the tests that run", entry.name),
+                ));
             }
-            seconds.extend(
-                found
-                    .into_iter()
-                    .map(|at| (tests.each[at].name.clone(), *own)),
-            );
+            seconds.extend(found.into_iter().map(|at| (tests.each[at].name.clone(), *own)));
         }
         let names = chosen.into_iter().map(|at| tests.each[at].name.clone());
-        Ok(Self {
-            names: names.collect(),
-            seconds,
-            warm_ups: options.warm_ups,
-        })
+        Ok(Self { names: names.collect(), seconds, warm_ups: options.warm_ups })
     }
 
-    /// The measured time of a test, where the plan gives it one of its own.
     pub(crate) fn seconds(&self, test: &str) -> Option<u32> {
         self.seconds.get(test).copied()
     }
@@ -261,10 +231,9 @@ impl Selection {
     pub(crate) fn has(&self, draft: &Draft<'_>) -> bool {
         let is_chosen = |name: &str| self.names.contains(name);
         let is_needed = || {
-            let mut before = draft.before().iter();
-            draft.before().is_empty() || before.any(|test| is_chosen(&test.name))
+            let mut before = draft.before.iter();
+            draft.before.is_empty() || before.any(|test| is_chosen(&test.name))
         };
-        draft.name().is_some_and(is_chosen)
-            || (!draft.is_measured() && self.warm_ups && is_needed())
+        draft.name().is_some_and(is_chosen) || (!draft.measured && self.warm_ups && is_needed())
     }
 }

@@ -14,7 +14,6 @@ pub(crate) const KEYS: [&str; 6] = ["name", "sql", "expect", "text", "scans", "c
 
 const DIALECTS: [&str; 3] = ["mysql", "postgres", "sqlite"];
 
-/// What the statements of a block share.
 pub(crate) struct Around<'a> {
     pub(crate) scope: &'a Scope,
     /// The table whose copy is chosen; `None` where a block of several tables does not say.
@@ -29,11 +28,7 @@ pub(crate) fn read(
     used: &mut [bool],
 ) -> Result<SqlStatement, PlanError> {
     let sql = fields.need("sql")?;
-    let switch = |key, usual| {
-        fields
-            .get(key)
-            .map_or(Ok(usual), |item: Item<'_>| item.switch())
-    };
+    let switch = |key, usual| fields.get(key).map_or(Ok(usual), |item: Item<'_>| item.switch());
     let is_counted = switch("counted", true)?;
     let mut text =
         |name, dialect| in_dialect(of_dialect(sql, name)?, dialect, is_counted, around, used);
@@ -44,16 +39,12 @@ pub(crate) fn read(
         return Err(sql.conflict("`sql` does other things to rows in one dialect than in another"));
     }
     let verb = if is_counted { verb } else { Verb::Other };
-    let name = fields.get("name").map(|name| label(&name)).transpose()?;
+    let name = fields.get("name").map(|name| label(name)).transpose()?;
     let expect = fields.get("expect");
     Ok(SqlStatement {
         name: name.unwrap_or_else(|| usual_name(verb).to_owned()),
         verb,
-        text: SqlTexts {
-            mysql,
-            postgres,
-            sqlite,
-        },
+        text: SqlTexts { mysql, postgres, sqlite },
         expect: expect.map_or(Ok(Expect::Any), |item| expected(item, around, used))?,
         always_text: switch("text", false)?,
         scans: switch("scans", false)?,
@@ -68,15 +59,14 @@ fn in_dialect(
     around: &Around<'_>,
     used: &mut [bool],
 ) -> Result<(Verb, Vec<SqlPiece>), PlanError> {
-    let scanned = scan::scan(item.text()?, dialect).map_err(|flaw| told(&item, &flaw))?;
-    check_transaction(&item, &scanned)?;
+    let scanned = scan::scan(item.text()?, dialect).map_err(|flaw| told(item, &flaw))?;
+    check_transaction(item, &scanned)?;
     if is_counted {
-        check_counted(&item, &scanned, around.table)?;
+        check_counted(item, &scanned, around.table)?;
     }
-    Ok((scanned.verb(), pieces(&item, &scanned, around, used)?))
+    Ok((scanned.verb(), pieces(item, &scanned, around, used)?))
 }
 
-/// What a statement is called that has no name.
 const fn usual_name(verb: Verb) -> &'static str {
     match verb {
         Verb::Select => "select",
@@ -104,7 +94,7 @@ fn of_dialect<'a>(sql: Item<'a>, name: &str) -> Result<Item<'a>, PlanError> {
     }
 }
 
-fn told(item: &Item<'_>, flaw: &Flaw) -> PlanError {
+fn told(item: Item<'_>, flaw: &Flaw) -> PlanError {
     item.conflict(match flaw {
         Flaw::Open(begin) => format!("`{}`: what begins with `{begin}` has no end", item.key),
         Flaw::Braces(braces) => format!(
@@ -123,7 +113,7 @@ fn told(item: &Item<'_>, flaw: &Flaw) -> PlanError {
     })
 }
 
-fn check_transaction(item: &Item<'_>, scanned: &Scanned<'_>) -> Result<(), PlanError> {
+fn check_transaction(item: Item<'_>, scanned: &Scanned<'_>) -> Result<(), PlanError> {
     match scanned.of_transaction() {
         None => Ok(()),
         Some(word) => Err(item.conflict(format!(
@@ -136,7 +126,7 @@ fn check_transaction(item: &Item<'_>, scanned: &Scanned<'_>) -> Result<(), PlanE
 /// How many rows a statement adds or removes must follow from its answer, in a table that is known: the
 /// row counts at the end are checked against it.
 fn check_counted(
-    item: &Item<'_>,
+    item: Item<'_>,
     scanned: &Scanned<'_>,
     table: Option<&SqlTable>,
 ) -> Result<(), PlanError> {
@@ -170,7 +160,7 @@ fn check_counted(
 }
 
 fn pieces(
-    item: &Item<'_>,
+    item: Item<'_>,
     scanned: &Scanned<'_>,
     around: &Around<'_>,
     used: &mut [bool],
@@ -246,7 +236,7 @@ fn expected(item: Item<'_>, around: &Around<'_>, used: &mut [bool]) -> Result<Ex
 fn distinct(item: Item<'_>, around: &Around<'_>, used: &mut [bool]) -> Result<Expect, PlanError> {
     let fields = Fields::new(item.node, "expect", &["distinct"])?;
     let name = fields.need("distinct")?;
-    let index = draw::find(around.draws, &mention(&name, name.text()?))?;
+    let index = draw::find(around.draws, &mention(name, name.text()?))?;
     // A draw that only the answer needs is needed by nothing.
     if !used[index] {
         return Err(name.conflict(format!(

@@ -2,142 +2,15 @@
 
 use model::{SqlOperation, SqlPace, SqlRun, SqlStep, SqlWork, StepId, Verb, WarmUpEnd};
 
-use super::names::{label, mention};
+use super::draft::{Draft, INDEX, LOAD, Phase, RESET, SETTLE};
 use super::operation::{self, Parts};
-use super::options::{MAX_CLIENTS, MAX_SECONDS};
+use super::options::MAX_SECONDS;
 use super::scope::Scope;
 use super::select::Selection;
 use crate::PlanError;
-use crate::config::Mention;
 use crate::fields::{Fields, Item};
 
-const KEYS: [&str; 11] = [
-    "name",
-    "group",
-    "phase",
-    "operation",
-    "operations",
-    "seconds",
-    "clients",
-    "measured",
-    "before",
-    "whole",
-    "vars",
-];
 const MAX_WEIGHT: u32 = 1_000_000;
-
-/// Names of steps that no file gives: loading and the phases.
-const LOAD: &str = "load";
-const INDEX: &str = "index";
-const SETTLE: &str = "settle";
-const RESET: &str = "reset";
-
-/// What a file may put between tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Settle,
-    Reset,
-}
-
-/// One `[[step]]` as it is written.
-pub(crate) struct Draft<'a> {
-    fields: Fields<'a>,
-    /// `None` for a phase.
-    name: Option<String>,
-    group: String,
-    phase: Option<Phase>,
-    measured: bool,
-    /// Of a step that warms caches: the tests that it is for; empty for all.
-    before: Vec<Mention>,
-}
-
-impl<'a> Draft<'a> {
-    pub(crate) fn read(item: Item<'a>) -> Result<Self, PlanError> {
-        let fields = Fields::new(item.node, "step", &KEYS)?;
-        if let Some(phase) = fields.get("phase") {
-            let words = [(SETTLE, Phase::Settle), (RESET, Phase::Reset)];
-            let phase = phase.word("phase", &words)?;
-            return Ok(Self {
-                fields: Fields::new(item.node, "a phase", &["phase"])?,
-                name: None,
-                group: String::new(),
-                phase: Some(phase),
-                measured: false,
-                before: Vec::new(),
-            });
-        }
-        let group = fields.get("group").map(|group| label(&group)).transpose()?;
-        let measured = fields.get("measured").map_or(Ok(true), |m| m.switch())?;
-        let name = fields.need("name")?;
-        Ok(Self {
-            name: Some(step_name(&name)?),
-            group: group.unwrap_or_default(),
-            phase: None,
-            measured,
-            before: before(&fields, measured)?,
-            fields,
-        })
-    }
-
-    /// Its name; `None` for a phase.
-    pub(crate) fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
-
-    pub(crate) fn group(&self) -> &str {
-        &self.group
-    }
-
-    pub(crate) const fn is_measured(&self) -> bool {
-        self.measured
-    }
-
-    pub(crate) fn before(&self) -> &[Mention] {
-        &self.before
-    }
-
-    /// Does it send this operation?
-    pub(crate) fn sends(&self, name: &str) -> bool {
-        let weights = self.fields.get("operations");
-        let weights = weights.and_then(|all| Fields::named(&all, "operations").ok());
-        let one = self.fields.get("operation").and_then(|one| one.text().ok());
-        one == Some(name) || weights.is_some_and(|weights| weights.get(name).is_some())
-    }
-
-    /// Has the file a number of clients for it?
-    fn clients(&self, scope: &Scope) -> Result<Option<u32>, PlanError> {
-        let clients = self.fields.get("clients");
-        let clients = clients.map(|clients| scope.small(clients, 1..=MAX_CLIENTS));
-        clients.transpose()
-    }
-}
-
-/// A name that leaves those of loading and phases alone.
-fn step_name(item: &Item<'_>) -> Result<String, PlanError> {
-    let name = label(item)?;
-    let first = name.split('.').next().unwrap_or_default();
-    if [LOAD, INDEX, SETTLE, RESET].contains(&first) {
-        return Err(item.conflict(format!(
-            "`{name}` cannot be the name of a step: {LOAD}, {INDEX}, {SETTLE} and {RESET} are those of \
-             loading and phases"
-        )));
-    }
-    Ok(name)
-}
-
-fn before(fields: &Fields<'_>, measured: bool) -> Result<Vec<Mention>, PlanError> {
-    match fields.get("before") {
-        None => Ok(Vec::new()),
-        Some(item) if measured => Err(item.conflict(
-            "`before` is for steps that only warm caches: write `measured = false`, or leave it out",
-        )),
-        Some(list) => {
-            let list = list.list()?;
-            let tests = list.iter().map(|test| Ok(mention(test, test.text()?)));
-            tests.collect()
-        }
-    }
-}
 
 /// All steps that a plan asks for.
 pub(crate) fn steps(
@@ -148,10 +21,7 @@ pub(crate) fn steps(
     parts: &Parts<'_>,
 ) -> Result<Vec<SqlStep>, PlanError> {
     let mut sequence = Sequence::new(parts);
-    if !drafts
-        .iter()
-        .any(|draft| draft.phase == Some(Phase::Settle))
-    {
+    if !drafts.iter().any(|draft| draft.phase == Some(Phase::Settle)) {
         sequence.settle();
     }
     for draft in drafts {
@@ -179,7 +49,7 @@ pub(crate) fn steps(
         }
     }
     // What follows the last test of the file is there for its own sake.
-    let last = drafts.iter().rfind(|draft| draft.is_measured());
+    let last = drafts.iter().rfind(|draft| draft.measured);
     Ok(match last {
         Some(draft) if !selection.has(draft) => sequence.up_to_the_last_result(),
         Some(_) | None => sequence.steps,
@@ -199,12 +69,7 @@ struct Sequence<'a> {
 impl<'a> Sequence<'a> {
     /// Begins with the load, and the index builds where there is something to build.
     fn new(parts: &'a Parts<'a>) -> Self {
-        let mut sequence = Self {
-            parts,
-            steps: Vec::new(),
-            unsettled: true,
-            written: false,
-        };
+        let mut sequence = Self { parts, steps: Vec::new(), unsettled: true, written: false };
         sequence.phase(LOAD, SqlWork::Load);
         let has_indexes = parts.tables.iter().any(|table| !table.indexes.is_empty());
         if has_indexes && !parts.options.load.indexes_first {
@@ -285,13 +150,13 @@ fn run(
     let mut scope = scope.of(format!("step `{name}`"));
     scope.set("clients", i64::from(clients));
     if let Some(vars) = fields.get("vars") {
-        for item in Fields::named(&vars, "vars")?.all() {
+        for item in Fields::named(vars, "vars")?.all() {
             scope.declare(item, item)?;
         }
     }
     let operations = operations(fields, all, &scope, parts)?;
     let writes = operations.iter().any(may_write);
-    let whole = fields.get("whole").map_or(Ok(false), |w| w.switch())?;
+    let whole = fields.get("whole").map_or(Ok(false), Item::switch)?;
     let options = parts.options;
     let seconds = match fields.get("seconds") {
         Some(item) => scope.small(item, 1..=MAX_SECONDS)?,
@@ -311,11 +176,7 @@ fn run(
         warmup_end,
         writes,
         whole,
-        pace: if draft.measured && !whole {
-            options.pace()
-        } else {
-            SqlPace::Unlimited
-        },
+        pace: if draft.measured && !whole { options.pace() } else { SqlPace::Unlimited },
         operations,
     })
 }
@@ -327,19 +188,18 @@ fn operations(
     scope: &Scope,
     parts: &Parts<'_>,
 ) -> Result<Vec<SqlOperation>, PlanError> {
-    let find = |item: &Item<'_>, name: &str| {
-        all.get(name)
-            .ok_or_else(|| item.unknown("operation", name, all.all().map(|item| item.key)))
+    let find = |item: Item<'_>, name: &str| {
+        all.get(name).ok_or_else(|| item.unknown("operation", name, all.all().map(|item| item.key)))
     };
     match (fields.get("operation"), fields.get("operations")) {
         (Some(_), Some(item)) => Err(item.conflict(
             "`operation` and `operations`: a step has one, or several with their weights",
         )),
         (None, Some(weights)) => {
-            let weights = Fields::named(&weights, "operations")?;
+            let weights = Fields::named(weights, "operations")?;
             let each = weights.all().map(|item| {
                 let weight = scope.small(item, 1..=MAX_WEIGHT)?;
-                operation::read(find(&item, item.key)?, weight, scope, parts)
+                operation::read(find(item, item.key)?, weight, scope, parts)
             });
             let operations: Vec<SqlOperation> = each.collect::<Result<_, _>>()?;
             if operations.is_empty() {
@@ -351,7 +211,7 @@ fn operations(
         }
         (_, None) => {
             let item = fields.need("operation")?;
-            let found = find(&item, item.text()?)?;
+            let found = find(item, item.text()?)?;
             Ok(vec![operation::read(found, 1, scope, parts)?])
         }
     }

@@ -10,22 +10,12 @@ use crate::PlanError;
 use crate::document::{Entry, Value};
 use crate::fields::{Fields, Item};
 
-const KEYS: [&str; 7] = [
-    "name",
-    "copies",
-    "numbered",
-    "rows",
-    "primary_key",
-    "indexes",
-    "columns",
-];
+const KEYS: [&str; 7] = ["name", "copies", "numbered", "rows", "primary_key", "indexes", "columns"];
 
 /// The largest number that a column of 32 bits is trusted with: what tests add must fit, too.
 const MAX_INT: i64 = 2_000_000_000;
-/// The name of the index in place of a primary key.
 const IN_PLACE_OF_KEY: &str = "xid";
 
-/// All tables, in the order of the file.
 pub(crate) fn tables(
     list: Item<'_>,
     scope: &Scope,
@@ -67,7 +57,7 @@ fn index_in_place_of_key(table: &mut SqlTable, is_only: bool) {
 
 fn table(item: Item<'_>, scope: &Scope) -> Result<SqlTable, PlanError> {
     let fields = Fields::new(item.node, "table", &KEYS)?;
-    let name = identifier(&fields.need("name")?)?;
+    let name = identifier(fields.need("name")?)?;
     let scope = scope.of(format!("table `{name}`"));
     let copies = fields.get("copies");
     let rows = scope.within(fields.need("rows")?, 1..=MAX_ROWS as i64)?;
@@ -76,7 +66,7 @@ fn table(item: Item<'_>, scope: &Scope) -> Result<SqlTable, PlanError> {
     let primary_key = key.map_or(Ok(Vec::new()), |key| key_columns(key, &columns))?;
     check_auto(&fields, &columns, &primary_key)?;
     Ok(SqlTable {
-        numbered: fields.get("numbered").map_or(Ok(false), |n| n.switch())?,
+        numbered: fields.get("numbered").map_or(Ok(false), Item::switch)?,
         copies: copies.map_or(Ok(1), |copies| scope.small(copies, 1..=MAX_COPIES))?,
         rows: rows as u64,
         indexes: indexes(&fields, &columns)?,
@@ -100,18 +90,18 @@ fn column(entry: &Entry, scope: &Scope, rows: i64) -> Result<SqlColumn, PlanErro
     let fields = Fields::new(&entry.node, "a column", &["type", "auto", "value"])?;
     let item = fields.need("value")?;
     let value = draw::of_column(item, scope)?;
-    let kind = widened(kind(&fields.need("type")?)?, &value, rows);
-    check_value(&item, kind, &value)?;
+    let kind = widened(kind(fields.need("type")?)?, &value, rows);
+    check_value(item, kind, &value)?;
     Ok(SqlColumn {
         name: identifier_key(&entry.key, &entry.place)?,
         kind,
-        auto: fields.get("auto").map_or(Ok(false), |auto| auto.switch())?,
+        auto: fields.get("auto").map_or(Ok(false), Item::switch)?,
         value,
     })
 }
 
 /// `int`, `bigint`, `char(120)`, `varchar(20)`, `text`, `decimal(10,2)`, `datetime`.
-fn kind(item: &Item<'_>) -> Result<ColumnKind, PlanError> {
+fn kind(item: Item<'_>) -> Result<ColumnKind, PlanError> {
     let expected = "a type: int, bigint, char(N), varchar(N), text, decimal(N,N) or datetime";
     let text = item.text()?;
     let (name, sizes) = match text.split_once('(') {
@@ -158,21 +148,14 @@ fn widened(kind: ColumnKind, value: &Draw, rows: i64) -> ColumnKind {
 }
 
 /// The value must fit into the column whatever is drawn.
-fn check_value(item: &Item<'_>, kind: ColumnKind, value: &Draw) -> Result<(), PlanError> {
+fn check_value(item: Item<'_>, kind: ColumnKind, value: &Draw) -> Result<(), PlanError> {
     let fits = match (kind, value) {
         (ColumnKind::Int, Draw::Int { low, .. }) => *low >= -MAX_INT,
         (ColumnKind::Int, Draw::From(number)) => *number >= -MAX_INT,
         (ColumnKind::Int | ColumnKind::Bigint, Draw::Row | Draw::Cycle(_))
         | (ColumnKind::Bigint, Draw::Int { .. } | Draw::From(_))
         | (ColumnKind::Datetime, Draw::Datetime { .. }) => true,
-        (
-            ColumnKind::Decimal(digits, scale),
-            Draw::Decimal {
-                low,
-                high,
-                scale: drawn,
-            },
-        ) => {
+        (ColumnKind::Decimal(digits, scale), Draw::Decimal { low, high, scale: drawn }) => {
             let largest = low.unsigned_abs().max(high.unsigned_abs());
             scale == *drawn && largest < 10_u64.pow(digits)
         }
@@ -185,10 +168,7 @@ fn check_value(item: &Item<'_>, kind: ColumnKind, value: &Draw) -> Result<(), Pl
     if fits {
         return Ok(());
     }
-    Err(item.conflict(format!(
-        "`value` does not fit into the column's type, {}",
-        needed(kind)
-    )))
+    Err(item.conflict(format!("`value` does not fit into the column's type, {}", needed(kind))))
 }
 
 /// Characters of the longest text; `None` where it is none.
@@ -209,11 +189,9 @@ fn longest(value: &Draw) -> Option<usize> {
 
 fn needed(kind: ColumnKind) -> String {
     match kind {
-        ColumnKind::Int => format!(
-            "which takes integers from {} to {}",
-            signed(-MAX_INT),
-            signed(MAX_INT)
-        ),
+        ColumnKind::Int => {
+            format!("which takes integers from {} to {}", signed(-MAX_INT), signed(MAX_INT))
+        }
         ColumnKind::Bigint => "which takes integers".to_owned(),
         ColumnKind::Char(length) | ColumnKind::Varchar(length) => {
             format!("which takes text of at most {length} characters")
@@ -240,12 +218,7 @@ fn key_columns(item: Item<'_>, columns: &[SqlColumn]) -> Result<Vec<String>, Pla
                 "`{name}` is of type text, which not every Dbms can index: make it a varchar"
             )));
         }
-        check_new(
-            &item.place(),
-            "column",
-            name,
-            names.iter().map(String::as_str),
-        )?;
+        check_new(&item.place(), "column", name, names.iter().map(String::as_str))?;
         names.push(name.to_owned());
     }
     Ok(names)
@@ -258,14 +231,14 @@ fn indexes(fields: &Fields<'_>, columns: &[SqlColumn]) -> Result<Vec<SqlIndex>, 
     let mut indexes: Vec<SqlIndex> = Vec::new();
     for item in list.list()? {
         let fields = Fields::new(item.node, "an index", &["name", "columns", "unique"])?;
-        let name = identifier(&fields.need("name")?)?;
+        let name = identifier(fields.need("name")?)?;
         let others = indexes.iter().map(|index| index.name.as_str());
         let others = others.chain([IN_PLACE_OF_KEY]);
         check_new(&item.place(), "index", &name, others)?;
         indexes.push(SqlIndex {
             name,
             columns: key_columns(fields.need("columns")?, columns)?,
-            unique: fields.get("unique").map_or(Ok(false), |u| u.switch())?,
+            unique: fields.get("unique").map_or(Ok(false), Item::switch)?,
         });
     }
     Ok(indexes)
@@ -286,12 +259,12 @@ fn check_auto(
     if is_key && is_integer && auto.value == Draw::Row {
         return Ok(());
     }
-    Err(PlanError::Conflict {
-        place: fields.place_of(&["columns"]),
-        message: format!(
+    Err(PlanError::conflict(
+        &fields.place_of(&["columns"]),
+        format!(
             "`{}` is `auto`: it needs an integer type, `value = \"row\"`, and must be all of the \
              `primary_key`",
             auto.name
         ),
-    })
+    ))
 }

@@ -15,25 +15,17 @@ const fn of(build: &str) -> SystemArguments<'_> {
 }
 
 fn with_engine<'a>(build: &'a str, engine: &'a str) -> SystemArguments<'a> {
-    SystemArguments {
-        engine: Some(argument("--engine", engine)),
-        ..of(build)
-    }
+    SystemArguments { engine: Some(argument("--engine", engine)), ..of(build) }
 }
 
 fn with_config<'a>(build: &'a str, config: &'a str) -> SystemArguments<'a> {
-    SystemArguments {
-        config: Some(argument("--config", config)),
-        ..of(build)
-    }
+    SystemArguments { config: Some(argument("--config", config)), ..of(build) }
 }
 
 fn with_set<'a>(build: &'a str, options: &[(&'a str, Option<&'a str>)]) -> SystemArguments<'a> {
     let set = options.iter();
     SystemArguments {
-        set: set
-            .map(|&(option, value)| (argument("--set", option), value))
-            .collect(),
+        set: set.map(|&(option, value)| (argument("--set", option), value)).collect(),
         ..of(build)
     }
 }
@@ -43,9 +35,7 @@ fn expanded(systems: &[SystemArguments<'_>]) -> Result<Plan, PlanError> {
 }
 
 fn error(systems: &[SystemArguments<'_>]) -> String {
-    expanded(systems)
-        .expect_err("the arguments are bad")
-        .to_string()
+    expanded(systems).expect_err("the arguments are bad").to_string()
 }
 
 #[test]
@@ -67,10 +57,7 @@ fn a_system_is_that_of_a_plan() {
          [[system]]\nbuild = \"mariadb\"\nengine = \"innodb\"\nconfig = \"z12a\"\n\
          set = { sync_binlog = \"1\", skip-log-bin = true, init_connect = 'SET @a = \"\\x\"' }\n",
     );
-    assert_eq!(
-        expanded(&[arguments]).unwrap().systems,
-        wanted.unwrap().systems
-    );
+    assert_eq!(expanded(&[arguments]).unwrap().systems, wanted.unwrap().systems);
     let two = expanded(&[with_config("sqlite", "wal"), of("postgres")]).unwrap();
     let names: Vec<&str> = two.systems.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["sqlite/wal", "postgres-15.18/default"]);

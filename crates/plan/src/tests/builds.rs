@@ -64,13 +64,8 @@ fn lines<'a>(recipes: impl Iterator<Item = &'a Recipe>) -> String {
     recipes.fold(String::new(), |mut text, recipe| {
         let engines: Vec<&str> = recipe.facts.engines.iter().map(|e| e.name()).collect();
         let source = source(&recipe.parcel);
-        let _ = writeln!(
-            text,
-            "{} {source} {} {}",
-            recipe.name,
-            recipe.download,
-            engines.join("+")
-        );
+        let _ =
+            writeln!(text, "{} {source} {} {}", recipe.name, recipe.download, engines.join("+"));
         text
     })
 }
@@ -138,10 +133,8 @@ fn of_postgres() {
             _ => series.push((major, minor.to_owned())),
         }
     }
-    let series: Vec<String> = series
-        .iter()
-        .map(|(major, minors)| format!("{major}: {minors}"))
-        .collect();
+    let series: Vec<String> =
+        series.iter().map(|(major, minors)| format!("{major}: {minors}")).collect();
     assert_snapshot!(series.join("\n"), @r"
     postgres-9.6: 10 13 16 24
     postgres-10: 4 5 6 7 8 9 10 11 15 18 23
@@ -162,10 +155,7 @@ fn all_that_were_seen_to_run_are_there() {
     for name in SEEN {
         assert_eq!(catalog.recipe(name).unwrap().name, name);
     }
-    let postgres = catalog
-        .recipes()
-        .iter()
-        .filter(|r| r.dbms == Dbms::Postgres);
+    let postgres = catalog.recipes().iter().filter(|r| r.dbms == Dbms::Postgres);
     assert!(postgres.count() > 100);
 }
 
@@ -177,23 +167,11 @@ fn names_versions_and_order() {
     for recipe in catalog.recipes() {
         let (name, dbms) = (&recipe.name, recipe.dbms);
         assert!(names.insert(name), "{name} twice");
-        assert!(
-            name.starts_with(&format!("{dbms}-{}", recipe.version)),
-            "{name}"
-        );
-        assert!(
-            recipe.version >= *catalog.oldest_supported(dbms).unwrap(),
-            "{name}"
-        );
-        assert!(
-            recipe.facts.engines.contains(&dbms.default_engine()),
-            "{name}"
-        );
+        assert!(name.starts_with(&format!("{dbms}-{}", recipe.version)), "{name}");
+        assert!(recipe.version >= *catalog.oldest_supported(dbms).unwrap(), "{name}");
+        assert!(recipe.facts.engines.contains(&dbms.default_engine()), "{name}");
         if let Some(last) = last {
-            assert!(
-                (last.dbms, &last.version) <= (dbms, &recipe.version),
-                "{name}"
-            );
+            assert!((last.dbms, &last.version) <= (dbms, &recipe.version), "{name}");
         }
         last = Some(recipe);
     }
@@ -208,18 +186,10 @@ fn archives_are_known_by_content_and_packages_by_version() {
     for (name, parcel) in parcels {
         assert!(!parcel.place.is_empty(), "{name}");
         if let Some(digest) = &parcel.sha256 {
-            assert!(
-                digests.insert(digest),
-                "{name}: the archive of another build"
-            );
+            assert!(digests.insert(digest), "{name}: the archive of another build");
         }
     }
-    for (name, parcel) in catalog
-        .recipes()
-        .iter()
-        .map(|r| (&r.name, &r.parcel))
-        .chain(helpers)
-    {
+    for (name, parcel) in catalog.recipes().iter().map(|r| (&r.name, &r.parcel)).chain(helpers) {
         match (&parcel.origin, &parcel.sha256) {
             (Origin::Debian { packages, .. }, None) => {
                 assert!(packages.iter().all(|p| p.contains('=')), "{name}");
@@ -300,7 +270,7 @@ fn a_file_of_the_user_takes_the_place_of_ours() {
     let text = "[supported]\nsince = \"9.0\"\n[[build]]\nname = \"mysql-9.0.1\"\nnpm = \"a@1\"\n\
                 sha256 = \"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"\n\
                 download = \"1M\"\nsize = \"2M\"\n";
-    let file = ("builds/mysql.toml".to_owned(), text.to_owned());
+    let file = ("dbms/mysql/builds.toml".to_owned(), text.to_owned());
     let catalog = Catalog::with(&[file]).unwrap();
     let names: Vec<&str> = catalog.recipes().iter().map(|r| r.name.as_str()).collect();
     assert_eq!(names[..2], ["mysql-9.0.1", "mariadb-10.1.8"]);

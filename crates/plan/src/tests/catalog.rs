@@ -10,9 +10,7 @@ use super::{HOST, expand};
 
 /// A plan with its order and estimate, short enough to be read.
 fn shown(plan: &Plan) -> String {
-    let WorkloadSpec::Insert(spec) = &plan.workload else {
-        panic!("it is the Insert Benchmark")
-    };
+    let WorkloadSpec::Insert(spec) = &plan.workload else { panic!("it is the Insert Benchmark") };
     let steps: Vec<&str> = spec.steps.iter().map(|step| step.0.as_str()).collect();
     let needs = estimate(plan);
     let mut text = format!("{}: seed {}, base {}\n", plan.name, plan.seed, plan.base);
@@ -28,30 +26,14 @@ fn shown(plan: &Plan) -> String {
     );
     for (system, (_, time)) in plan.systems.iter().zip(&needs.parts) {
         let control = if system.control { " (control)" } else { "" };
-        let settings: Vec<String> = system
-            .config
-            .settings
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        let _ = writeln!(
-            text,
-            "{}{control}, {time}: {}",
-            system.name,
-            settings.join(", ")
-        );
+        let settings: Vec<String> =
+            system.config.settings.iter().map(ToString::to_string).collect();
+        let _ = writeln!(text, "{}{control}, {time}: {}", system.name, settings.join(", "));
     }
     let order = plan.trials().iter().fold(String::new(), |order, trial| {
-        format!(
-            "{order} {}:{}",
-            trial.round, plan.systems[trial.system].name
-        )
+        format!("{order} {}:{}", trial.round, plan.systems[trial.system].name)
     });
-    let _ = writeln!(
-        text,
-        "order{order}\ntime {}, disk {}",
-        needs.time, needs.disk
-    );
+    let _ = writeln!(text, "order{order}\ntime {}, disk {}", needs.time, needs.disk);
     text
 }
 
@@ -117,22 +99,20 @@ fn plans() {
 fn a_config_of_the_user_joins_and_replaces() {
     let file = |path: &str, summary: &str| (path.to_owned(), format!("summary = \"{summary}\""));
     let catalog = Catalog::with(&[
-        file("configs/mariadb/mine.toml", "mine"),
-        file("configs/mariadb/z12a.toml", "other"),
+        file("dbms/mariadb/configs/mine.toml", "mine"),
+        file("dbms/mariadb/configs/z12a.toml", "other"),
     ])
     .unwrap();
     assert!(catalog.config_names(Dbms::Mariadb).contains(&"mine"));
-    assert_eq!(
-        catalog.config(Dbms::Mariadb, "z12a").unwrap().summary(),
-        "other"
-    );
+    assert_eq!(catalog.config(Dbms::Mariadb, "z12a").unwrap().summary(), "other");
 }
 
 #[test]
 fn a_setting_can_be_for_one_engine() {
     let text = "summary = \"s\"\n[[setting]]\nname = \"a\"\nvalue = 1\nengine = \"innodb\"\n\
                 [[setting]]\nname = \"b\"\nvalue = true\nengine = \"myrocks\"";
-    let catalog = Catalog::with(&[("configs/mariadb/e.toml".to_owned(), text.to_owned())]).unwrap();
+    let catalog =
+        Catalog::with(&[("dbms/mariadb/configs/e.toml".to_owned(), text.to_owned())]).unwrap();
     let config = catalog.config(Dbms::Mariadb, "e").unwrap();
     let version = "10.11.18".parse().unwrap();
     let names = |engine| {

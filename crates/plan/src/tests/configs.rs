@@ -25,19 +25,14 @@ const POSTGRES: [&str; 11] = [
     "19rc1",
 ];
 
-const HOST: HostShape = HostShape {
-    cpus: 8,
-    memory: Bytes(32 << 30),
-};
+const HOST: HostShape = HostShape { cpus: 8, memory: Bytes(32 << 30) };
 
 fn version(text: &str) -> Version {
     text.parse().unwrap()
 }
 
 fn render(dbms: Dbms, name: &str, version_text: &str, engine: Engine) -> Result<Config, PlanError> {
-    CATALOG
-        .config(dbms, name)?
-        .render(&version(version_text), engine, HOST)
+    CATALOG.config(dbms, name)?.render(&version(version_text), engine, HOST)
 }
 
 fn of(dbms: Dbms, name: &str, version: &str) -> Config {
@@ -101,20 +96,20 @@ fn rendered_for_postgres() {
 /// Versions of every kind: those above, first and last ones of series, some that nobody has yet.
 fn all_versions(dbms: Dbms) -> Vec<Version> {
     let more: &[&str] = match dbms {
-        Dbms::Mysql => &[
-            "5.5.62", "5.6.51", "5.7.44", "8.0.22", "8.0.29", "8.4.0", "8.4.7", "9.0.1", "9.5.0",
-        ],
-        Dbms::Mariadb => &[
-            "10.3.39", "10.4.34", "10.6.17", "10.6.25", "10.8.3", "11.0.6", "11.3.2", "12.3.1",
-        ],
+        Dbms::Mysql => {
+            &["5.5.62", "5.6.51", "5.7.44", "8.0.22", "8.0.29", "8.4.0", "8.4.7", "9.0.1", "9.5.0"]
+        }
+        Dbms::Mariadb => {
+            &["10.3.39", "10.4.34", "10.6.17", "10.6.25", "10.8.3", "11.0.6", "11.3.2", "12.3.1"]
+        }
         Dbms::Postgres => &["9.6.0", "10.0", "15.0", "19.1", "20.0"],
-        Dbms::Sqlite | Dbms::Other => &["3.51.1"],
+        _ => &["3.51.1"],
     };
     let booted: &[&str] = match dbms {
         Dbms::Mysql => &MYSQL,
         Dbms::Mariadb => &MARIADB,
         Dbms::Postgres => &POSTGRES,
-        Dbms::Sqlite | Dbms::Other => &[],
+        _ => &[],
     };
     let recipes = CATALOG.recipes().iter().filter(|r| r.dbms == dbms);
     booted
@@ -130,9 +125,7 @@ fn all_names(dbms: Dbms) -> Vec<String> {
     let words = CATALOG.modifier_names(dbms);
     let with_modifiers = |name: &str| {
         let words = words.iter().map(|word| format!("{name}_{word}"));
-        std::iter::once(name.to_owned())
-            .chain(words)
-            .collect::<Vec<_>>()
+        std::iter::once(name.to_owned()).chain(words).collect::<Vec<_>>()
     };
     let names = CATALOG.config_names(dbms);
     names.into_iter().flat_map(with_modifiers).collect()
@@ -145,7 +138,7 @@ fn is_for_all(name: &str) -> bool {
 
 #[test]
 fn every_config_renders_or_says_what_is_missing() {
-    for dbms in Dbms::ALL {
+    for dbms in Dbms::all() {
         let engines = || Engine::ALL.into_iter().filter(|engine| engine.fits(dbms));
         for name in all_names(dbms) {
             let file = CATALOG.config(dbms, &name).unwrap();
@@ -173,13 +166,7 @@ fn has_each_option_once(config: &Config, place: &str) {
 }
 
 fn names_option_and_range(error: &PlanError, dbms: Dbms, version: &Version) {
-    let PlanError::UnknownOption {
-        option,
-        build,
-        range,
-        ..
-    } = error
-    else {
+    let PlanError::UnknownOption { option, build, range, .. } = error else {
         panic!("{error}");
     };
     assert!(!option.is_empty() && range.contains(|c: char| c.is_ascii_digit()));
@@ -212,15 +199,7 @@ fn the_z_family_says_what_must_be_equal() {
 #[test]
 fn the_change_buffer_of_z11d_is_opposite() {
     let buffering = |dbms, name| {
-        let config = of(
-            dbms,
-            name,
-            if dbms == Dbms::Mysql {
-                "8.0.33"
-            } else {
-                "10.5.23"
-            },
-        );
+        let config = of(dbms, name, if dbms == Dbms::Mysql { "8.0.33" } else { "10.5.23" });
         value(&config, "innodb_change_buffering").map(str::to_owned)
     };
     assert_eq!(buffering(Dbms::Mysql, "z11a").as_deref(), Some("all"));
@@ -359,34 +338,17 @@ fn what_a_modifier_drops_is_in_some_config() {
     // A modifier is for any config, so that a misspelt topic in its `drop` would never be noticed.
     let dropped = |dbms, version, with: &str, option: &str| {
         let (name, _) = with.rsplit_once('_').unwrap();
-        assert!(
-            value(&of(dbms, name, version), option).is_some(),
-            "{option}"
-        );
+        assert!(value(&of(dbms, name, version), option).is_some(), "{option}");
         assert_eq!(value(&of(dbms, with, version), option), None, "{option}");
     };
-    for option in [
-        "server_id",
-        "binlog_format",
-        "sync_binlog",
-        "max_binlog_size",
-        "binlog_checksum",
-    ] {
+    for option in
+        ["server_id", "binlog_format", "sync_binlog", "max_binlog_size", "binlog_checksum"]
+    {
         dropped(Dbms::Mysql, "8.0.33", "z12a_nobl", option);
         dropped(Dbms::Mariadb, "10.11.19", "z12a_nobl", option);
     }
-    dropped(
-        Dbms::Mysql,
-        "8.0.33",
-        "z12a_nobl",
-        "binlog_expire_logs_seconds",
-    );
+    dropped(Dbms::Mysql, "8.0.33", "z12a_nobl", "binlog_expire_logs_seconds");
     dropped(Dbms::Mysql, "5.7.22", "z12a_nobl", "expire_logs_days");
     dropped(Dbms::Mariadb, "10.11.19", "z12a_nobl", "expire_logs_days");
-    dropped(
-        Dbms::Mysql,
-        "8.0.33",
-        "z12a_dw0",
-        "innodb_doublewrite_pages",
-    );
+    dropped(Dbms::Mysql, "8.0.33", "z12a_dw0", "innodb_doublewrite_pages");
 }

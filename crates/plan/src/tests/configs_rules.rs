@@ -7,11 +7,11 @@ use model::{Build, Config, Dbms, Engine};
 
 use super::{CATALOG, HOST, build};
 
-/// The embedded catalog with some files below `configs/mysql/`.
+/// The embedded catalog with some files below `dbms/mysql/configs/`.
 fn with(files: &[(&str, &str)]) -> Result<Catalog, PlanError> {
     let files = files.iter().map(|(name, text)| {
         let text = format!("summary = \"{name}\"\n{text}");
-        (format!("configs/mysql/{name}.toml"), text)
+        (format!("dbms/mysql/configs/{name}.toml"), text)
     });
     Catalog::with(&files.collect::<Vec<_>>())
 }
@@ -43,11 +43,8 @@ fn a_config_changes_its_parent() {
         setting("f", 2, "topic = \"t\"")
     );
     let grandchild = format!("extends = \"child\"\n{}", setting("c", 3, ""));
-    let files = [
-        ("base", base.as_str()),
-        ("child", child.as_str()),
-        ("grandchild", grandchild.as_str()),
-    ];
+    let files =
+        [("base", base.as_str()), ("child", child.as_str()), ("grandchild", grandchild.as_str())];
     assert_snapshot!(lines(&rendered(&files, "child", "8.0.33").unwrap()), @r"
     b = 2
     f = 2
@@ -65,10 +62,7 @@ fn a_config_changes_its_parent() {
 #[test]
 fn modifiers_follow_in_order() {
     let base = setting("a", 1, "") + &setting("b", 1, "");
-    let (x, y) = (
-        setting("a", 2, ""),
-        setting("a", 3, "") + &setting("c", 3, ""),
-    );
+    let (x, y) = (setting("a", 2, ""), setting("a", 3, "") + &setting("c", 3, ""));
     let y = format!("drop = [\"b\", \"none\"]\n{y}");
     let files = [
         ("base", base.as_str()),
@@ -77,20 +71,11 @@ fn modifiers_follow_in_order() {
         ("modifiers/y", y.as_str()),
     ];
     let config = rendered(&files, "base_y_x", "8.0.33").unwrap();
-    assert_eq!(
-        (config.name.as_str(), lines(&config).as_str()),
-        ("base_y_x", "a = 2\nc = 3")
-    );
+    assert_eq!((config.name.as_str(), lines(&config).as_str()), ("base_y_x", "a = 2\nc = 3"));
     assert_eq!(config.summary, "base; modifiers/y; modifiers/x");
-    assert_eq!(
-        lines(&rendered(&files, "base_x_y", "8.0.33").unwrap()),
-        "a = 3\nc = 3"
-    );
+    assert_eq!(lines(&rendered(&files, "base_x_y", "8.0.33").unwrap()), "a = 3\nc = 3");
     // The longest name that there is.
-    assert_eq!(
-        lines(&rendered(&files, "base_x", "8.0.33").unwrap()),
-        "a = 1\nb = 1"
-    );
+    assert_eq!(lines(&rendered(&files, "base_x", "8.0.33").unwrap()), "a = 1\nb = 1");
 }
 
 #[test]
@@ -106,18 +91,15 @@ fn names_that_are_no_config() {
 #[test]
 fn files_that_lead_nowhere() {
     let error = |files: &[(&str, &str)]| with(files).unwrap_err();
-    assert_snapshot!(error(&[("m", "extends = \"z21a\"")]), @"catalog/configs/mysql/m.toml:2: no mysql config `z21a`; nearest `z11a`; there are: default, m, quick, z10a, z11a, z11b, z11c, z11d, z11e, z11f, z12a, z12b, za1");
-    assert_snapshot!(error(&[("m", "extends = \"m\"")]), @"catalog/configs/mysql/m.toml:2: `extends` goes round: m -> m");
-    let round = [
-        ("m1", "extends = \"m2\""),
-        ("m2", "extends = \"m3\""),
-        ("m3", "extends = \"m2\""),
-    ];
-    assert_snapshot!(error(&round), @"catalog/configs/mysql/m3.toml:2: `extends` goes round: m1 -> m2 -> m3 -> m2");
-    assert_snapshot!(error(&[("m", "extends = \"z10a\"\ndrop = [\"sync_binlog\", \"sync_binlgo\"]")]), @"catalog/configs/mysql/m.toml:3: `drop`: `z10a` has no setting of the topic `sync_binlgo`");
-    assert_snapshot!(error(&[("m", "drop = [\"sync_binlog\"]")]), @"catalog/configs/mysql/m.toml:2: `drop` without `extends`: there is nothing that could be dropped");
-    assert_snapshot!(error(&[("modifiers/m", "extends = \"z10a\"")]), @"catalog/configs/mysql/modifiers/m.toml:2: unknown key `extends` in modifier, which has: summary, drop, setting");
-    assert_snapshot!(error(&[("modifiers/a_b", "")]), @"configs/mysql/modifiers/a_b.toml: not a file of the catalog, which has configs/<dbms>/<name>.toml, configs/<dbms>/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, builds/<dbms>.toml, builds/helpers.toml, variables/<dbms>.toml, scales.toml and noise.toml");
+    assert_snapshot!(error(&[("m", "extends = \"z21a\"")]), @"catalog/dbms/mysql/configs/m.toml:2: no mysql config `z21a`; nearest `z11a`; there are: default, m, quick, z10a, z11a, z11b, z11c, z11d, z11e, z11f, z12a, z12b, za1");
+    assert_snapshot!(error(&[("m", "extends = \"m\"")]), @"catalog/dbms/mysql/configs/m.toml:2: `extends` goes round: m -> m");
+    let round =
+        [("m1", "extends = \"m2\""), ("m2", "extends = \"m3\""), ("m3", "extends = \"m2\"")];
+    assert_snapshot!(error(&round), @"catalog/dbms/mysql/configs/m3.toml:2: `extends` goes round: m1 -> m2 -> m3 -> m2");
+    assert_snapshot!(error(&[("m", "extends = \"z10a\"\ndrop = [\"sync_binlog\", \"sync_binlgo\"]")]), @"catalog/dbms/mysql/configs/m.toml:3: `drop`: `z10a` has no setting of the topic `sync_binlgo`");
+    assert_snapshot!(error(&[("m", "drop = [\"sync_binlog\"]")]), @"catalog/dbms/mysql/configs/m.toml:2: `drop` without `extends`: there is nothing that could be dropped");
+    assert_snapshot!(error(&[("modifiers/m", "extends = \"z10a\"")]), @"catalog/dbms/mysql/configs/modifiers/m.toml:2: unknown key `extends` in modifier, which has: summary, drop, setting");
+    assert_snapshot!(error(&[("modifiers/a_b", "")]), @"dbms/mysql/configs/modifiers/a_b.toml: not a file of the catalog, which has dbms/<name>/product.toml, builds.toml and variables.toml there, dbms/<name>/configs/<name>.toml, dbms/<name>/configs/modifiers/<word>.toml, plans/<name>.toml, workloads/<name>.toml, helpers.toml, scales.toml and noise.toml");
 }
 
 #[test]
@@ -134,14 +116,12 @@ fn what_a_version_lacks_is_told() {
     # d = 1 (since 5.7)
     ");
     assert_eq!(
-        lines(&rendered(&[("m", &optional)], "m", "5.6.51").unwrap())
-            .lines()
-            .next(),
+        lines(&rendered(&[("m", &optional)], "m", "5.6.51").unwrap()).lines().next(),
         Some("b = 1")
     );
     let error = |rule: &str| rendered(&[("m", rule)], "m", "5.6.24").unwrap_err();
-    assert_snapshot!(error(&setting("a", 1, "since = \"5.7\"")), @"catalog/configs/mysql/m.toml:2: mysql 5.6.24 does not know `a`: it is there since 5.7; use another config, add an alternative for this version, or mark the setting `optional = true`");
-    assert_snapshot!(error(&setting("a", 1, "since = \"5.5\"\nfrom = \"5.7\"")), @"catalog/configs/mysql/m.toml:2: mysql 5.6.24 does not know `a = 1`: it is there since 5.7; use another config, add an alternative for this version, or mark the setting `optional = true`");
+    assert_snapshot!(error(&setting("a", 1, "since = \"5.7\"")), @"catalog/dbms/mysql/configs/m.toml:2: mysql 5.6.24 does not know `a`: it is there since 5.7; use another config, add an alternative for this version, or mark the setting `optional = true`");
+    assert_snapshot!(error(&setting("a", 1, "since = \"5.5\"\nfrom = \"5.7\"")), @"catalog/dbms/mysql/configs/m.toml:2: mysql 5.6.24 does not know `a = 1`: it is there since 5.7; use another config, add an alternative for this version, or mark the setting `optional = true`");
 }
 
 #[test]
@@ -168,19 +148,16 @@ fn a_set_option_must_be_known() {
 #[test]
 fn ranges_and_shares_are_checked() {
     let error = |text: &str| with(&[("m", text)]).unwrap_err();
-    assert_snapshot!(error(&setting("a", 1, "from = \"8.0\"\nbefore = \"5.7\"")), @"catalog/configs/mysql/m.toml:2: the versions in `from` and `before` of `a` do not rise (since 8.0, until 5.7)");
-    assert_snapshot!(error(&setting("a", 1, "since = [\"5.7.9\", \"5.6.27\"]")), @"catalog/configs/mysql/m.toml:2: the versions in `since` and `until` of `a` do not rise (since 5.7.9, 5.6.27)");
-    assert_snapshot!(error(&setting("a", 1, "since = [\"new\"]")), @r#"catalog/configs/mysql/m.toml:5: `since` must be a version such as "8.0.33", not "new""#);
-    assert_snapshot!(error("[[setting]]\nname = \"a\"\nmemory_percent = 40\nstep = 1"), @r#"catalog/configs/mysql/m.toml:5: `step` must be text, not 1"#);
+    assert_snapshot!(error(&setting("a", 1, "from = \"8.0\"\nbefore = \"5.7\"")), @"catalog/dbms/mysql/configs/m.toml:2: the versions in `from` and `before` of `a` do not rise (since 8.0, until 5.7)");
+    assert_snapshot!(error(&setting("a", 1, "since = [\"5.7.9\", \"5.6.27\"]")), @"catalog/dbms/mysql/configs/m.toml:2: the versions in `since` and `until` of `a` do not rise (since 5.7.9, 5.6.27)");
+    assert_snapshot!(error(&setting("a", 1, "since = [\"new\"]")), @r#"catalog/dbms/mysql/configs/m.toml:5: `since` must be a version such as "8.0.33", not "new""#);
+    assert_snapshot!(error("[[setting]]\nname = \"a\"\nmemory_percent = 40\nstep = 1"), @r#"catalog/dbms/mysql/configs/m.toml:5: `step` must be text, not 1"#);
 }
 
 #[test]
 fn configs_can_be_shown() {
     let files = [
-        (
-            "m",
-            "extends = \"b\"\n[[setting]]\nname = \"c\"\ncores_percent = 50\nmax = 8",
-        ),
+        ("m", "extends = \"b\"\n[[setting]]\nname = \"c\"\ncores_percent = 50\nmax = 8"),
         (
             "b",
             "[[setting]]\nname = \"a\"\nmemory_percent = 40\nmin = \"128M\"\nstep = \"1G\"\nengine = \"innodb\"\n\

@@ -50,15 +50,13 @@ fn rounds_that_cannot_be() {
 #[test]
 fn whole_trials_alternate_unless_slices_are_asked_for() {
     assert_eq!(course("rounds = 3").interleave, Interleave::Trials);
-    assert_eq!(
-        course("rounds = 3\ninterleave = \"trials\"").interleave,
-        Interleave::Trials
-    );
+    assert_eq!(course("rounds = 3\ninterleave = \"trials\"").interleave, Interleave::Trials);
     let slices = |millis| Interleave::Slices(Nanos::from_millis(millis));
-    assert_eq!(
-        course("rounds = 3\ninterleave = \"slices\"").interleave,
-        slices(250)
-    );
+    assert_eq!(course("rounds = 3\ninterleave = \"slices\"").interleave, slices(250));
+    let turns = |millis| Interleave::Turns(Nanos::from_millis(millis));
+    assert_eq!(course("rounds = 3\ninterleave = \"turns\"").interleave, turns(500));
+    let short = course("rounds = 3\ninterleave = \"turns\"\nslice_ms = 200");
+    assert_eq!(short.interleave, turns(200));
     assert_eq!(
         course("rounds = 3\ninterleave = \"slices\"\nslice_ms = 500").interleave,
         slices(500)
@@ -67,14 +65,14 @@ fn whole_trials_alternate_unless_slices_are_asked_for() {
 
 #[test]
 fn slices_that_cannot_be() {
-    assert_snapshot!(error(MICRO, "rounds = 3\ninterleave = \"slice\""), @"my.toml:3: no way to interleave `slice`; nearest `slices`; there are: trials, slices");
-    assert_snapshot!(error(MICRO, "rounds = 3\nslice_ms = 500"), @r#"my.toml:3: `slice_ms` and no `interleave = "slices"`: whole trials have no slices; leave it out, or say so"#);
+    assert_snapshot!(error(MICRO, "rounds = 3\ninterleave = \"slice\""), @"my.toml:3: no way to interleave `slice`; nearest `slices`; there are: trials, slices, turns");
+    assert_snapshot!(error(MICRO, "rounds = 3\nslice_ms = 500"), @r#"my.toml:3: `slice_ms` and no `interleave = "slices"` or `"turns"`: whole trials have no slices; leave it out, or say so"#);
     assert_snapshot!(error(MICRO, "rounds = 3\ninterleave = \"slices\"\nslice_ms = 50"), @"my.toml:4: `slice_ms` must be a whole number from 100 to 2_000, not 50");
-    assert_snapshot!(error(INSERT, "rounds = 3\ninterleave = \"slices\""), @r#"my.toml:3: `interleave = "slices"` and `kind = "insert"`: its steps change data, so that no slice would be like the one before it; leave `interleave` out"#);
+    assert_snapshot!(error(INSERT, "rounds = 3\ninterleave = \"slices\""), @r#"my.toml:3: `interleave = "slices"` and `kind = "insert"`: its steps change data, so that no slice would be like the one before it; turns (`"turns"`) suit every step"#);
     let tpcc = "workload = { kind = \"tpcc\", warehouses = 1 }";
-    assert_snapshot!(error(tpcc, "rounds = 3\ninterleave = \"slices\""), @r#"my.toml:3: `interleave = "slices"` and `kind = "tpcc"`: its steps change data, so that no slice would be like the one before it; leave `interleave` out"#);
+    assert_snapshot!(error(tpcc, "rounds = 3\ninterleave = \"slices\""), @r#"my.toml:3: `interleave = "slices"` and `kind = "tpcc"`: its steps change data, so that no slice would be like the one before it; turns (`"turns"`) suit every step"#);
     let of_workload = "workload = { kind = \"micro\", interleave = \"slices\" }";
-    assert_snapshot!(error(of_workload, "rounds = 3"), @"my.toml:3: `interleave` is no key of the workload: it belongs to the plan, above its first table");
+    assert_snapshot!(error(of_workload, "rounds = 3"), @"my.toml:3: `interleave` is not a key of the workload: it belongs to the plan, above its first table");
 }
 
 #[test]
@@ -87,10 +85,7 @@ fn slices_need_a_server_for_each_system_that_is_connected_to() {
     let error =
         |lines: &str, systems: &str| plan_of(MICRO, lines, systems).unwrap_err().to_string();
     assert_snapshot!(error(lines, &both), @r#"my.toml:3: `interleave = "slices"` and two systems on the server at db1, the control counted: both would be measured at once in one database; leave `interleave` out, or give each a server"#);
-    assert_eq!(
-        error(&format!("{lines}\ncontrol = true"), one),
-        error(lines, &both)
-    );
+    assert_eq!(error(&format!("{lines}\ncontrol = true"), one), error(lines, &both));
 }
 
 #[test]
@@ -99,18 +94,11 @@ fn the_limits_of_noise_are_the_catalogs_unless_the_plan_names_others() {
     assert_eq!(Some(usual), CATALOG.noise());
     assert_eq!(usual.reruns, 2);
     assert_eq!(course("rounds = 3\nquarantine = false").quarantine, None);
-    assert_eq!(
-        course("rounds = 3\nquarantine = {}").quarantine,
-        Some(usual)
-    );
+    assert_eq!(course("rounds = 3\nquarantine = {}").quarantine, Some(usual));
     let one = "quarantine = { foreign_percent = 50, reruns = 0 }";
     assert_eq!(
         course(&format!("rounds = 3\n{one}")).quarantine,
-        Some(Quarantine {
-            foreign_permille: 500,
-            reruns: 0,
-            ..usual
-        })
+        Some(Quarantine { foreign_permille: 500, reruns: 0, ..usual })
     );
     let all = "quarantine = { steal_percent = 0.5, foreign_percent = 250, throttled_percent = 0, \
                swapped_pages = 1_000, major_faults = 4_294_967_295, reruns = 10 }";
@@ -164,12 +152,7 @@ fn a_plan_may_name_margins() {
         "margins = { rate = 1, \"server.cpu/o\" = 0.5, \"response.p99\" = 12.25, errors = 0 }";
     let margins = course(&format!("rounds = 3\n{named}")).margins;
     let margins: Vec<(MetricId, Margin)> = margins.into_iter().collect();
-    let expected = [
-        ("errors", 0),
-        ("rate", 100),
-        ("response.p99", 1_225),
-        ("server.cpu/o", 50),
-    ];
+    let expected = [("errors", 0), ("rate", 100), ("response.p99", 1_225), ("server.cpu/o", 50)];
     assert_eq!(
         margins,
         expected.map(|(metric, hundredths)| (MetricId::new(metric), Margin(hundredths)))
@@ -232,10 +215,7 @@ fn time_is_told_for_the_most_rounds_and_for_the_fewest() {
     let (three, twelve) = (needs("rounds = 3"), needs("rounds = 12"));
     let looked = needs("rounds = { min = 3, max = 12 }");
     assert_eq!((three.shortest, twelve.shortest), (None, None));
-    assert_eq!(
-        (looked.time, looked.shortest),
-        (twelve.time, Some(three.time))
-    );
+    assert_eq!((looked.time, looked.shortest), (twelve.time, Some(three.time)));
     assert_eq!(looked.disk, twelve.disk);
 }
 

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use super::expand;
 
 fn plan(top: &str, systems: &[&str]) -> Plan {
-    let systems = systems.iter().fold(String::new(), |text, system| {
-        format!("{text}\n[[system]]\n{system}\n")
-    });
+    let systems = systems
+        .iter()
+        .fold(String::new(), |text, system| format!("{text}\n[[system]]\n{system}\n"));
     expand(&format!(
         "name = \"p\"\nrounds = 3\nworkload = {{ kind = \"insert\", scale = \"tiny\" }}\n{top}\n{systems}"
     ))
@@ -24,15 +24,12 @@ fn insert(keys: &str) -> model::InsertSpec {
     );
     match expand(&text).unwrap().workload {
         WorkloadSpec::Insert(spec) => spec,
-        WorkloadSpec::Sql(_) | WorkloadSpec::Tpcc(_) => panic!("it is another workload"),
+        _ => panic!("it is another workload"),
     }
 }
 
 fn names(plan: &Plan) -> Vec<&str> {
-    plan.systems
-        .iter()
-        .map(|system| system.name.as_str())
-        .collect()
+    plan.systems.iter().map(|system| system.name.as_str()).collect()
 }
 
 const QUICK: &str = "build = \"mariadb\"\nconfig = \"quick\"";
@@ -41,23 +38,11 @@ const WAL: &str = "build = \"sqlite\"\nconfig = \"wal\"";
 
 #[test]
 fn names_say_what_is_compared() {
-    let plan = plan(
-        "",
-        &[
-            QUICK,
-            "build = \"postgres-15\"",
-            WAL,
-            "build = \"sqlite\"\nlabel = \"x\"",
-        ],
-    );
+    let plan =
+        plan("", &[QUICK, "build = \"postgres-15\"", WAL, "build = \"sqlite\"\nlabel = \"x\""]);
     assert_eq!(
         names(&plan),
-        [
-            "mariadb-10.11.18/innodb/quick",
-            "postgres-15.18/default",
-            "sqlite/wal",
-            "x"
-        ]
+        ["mariadb-10.11.18/innodb/quick", "postgres-15.18/default", "sqlite/wal", "x"]
     );
     assert_eq!(plan.base, "mariadb-10.11.18/innodb/quick");
 }
@@ -65,46 +50,31 @@ fn names_say_what_is_compared() {
 #[test]
 fn the_base_goes_by_any_name_that_is_its_own() {
     let labelled = &format!("{Z12A}\nlabel = \"new\"");
-    for name in [
-        "new",
-        "mariadb-10.11.18/innodb/z12a",
-        "mariadb-10.11",
-        "mariadb-10.11/innodb/z12a",
-    ] {
+    for name in
+        ["new", "mariadb-10.11.18/innodb/z12a", "mariadb-10.11", "mariadb-10.11/innodb/z12a"]
+    {
         let plan = plan(&format!("base = \"{name}\""), &[QUICK, labelled]);
         assert_eq!(plan.base, "new", "{name}");
     }
-    assert_eq!(
-        plan("base = \"sqlite-3.51.1\"", &[QUICK, WAL]).base,
-        "sqlite/wal"
-    );
+    assert_eq!(plan("base = \"sqlite-3.51.1\"", &[QUICK, WAL]).base, "sqlite/wal");
 }
 
 #[test]
 fn a_control_is_added_or_recognised() {
     let added = plan("control = true\nbase = \"sqlite\"", &[WAL, QUICK]);
-    assert_eq!(
-        names(&added),
-        ["sqlite/wal", "mariadb-10.11.18/innodb/quick", "control"]
-    );
+    assert_eq!(names(&added), ["sqlite/wal", "mariadb-10.11.18/innodb/quick", "control"]);
     let flags: Vec<bool> = added.systems.iter().map(|system| system.control).collect();
     assert_eq!(flags, [false, false, true]);
     assert_eq!(added.systems[2].config, added.systems[0].config);
 
     let labelled = format!("{WAL}\nlabel = \"control\"");
     let written = plan("base = \"sqlite\"", &[&labelled, WAL, QUICK]);
-    assert_eq!(
-        names(&written),
-        ["sqlite/wal", "mariadb-10.11.18/innodb/quick", "control"]
-    );
+    assert_eq!(names(&written), ["sqlite/wal", "mariadb-10.11.18/innodb/quick", "control"]);
     assert!(written.systems[2].control);
 
     // A copy of another system than the base is a system like any other.
     let other = plan("base = \"mariadb\"", &[&labelled, WAL, QUICK]);
-    assert_eq!(
-        names(&other),
-        ["control", "sqlite/wal", "mariadb-10.11.18/innodb/quick"]
-    );
+    assert_eq!(names(&other), ["control", "sqlite/wal", "mariadb-10.11.18/innodb/quick"]);
     assert!(other.systems.iter().all(|system| !system.control));
 }
 
@@ -113,42 +83,23 @@ fn set_comes_on_top_of_the_config() {
     let set = "set = { innodb-buffer-pool-size = \"1G\", skip_name_resolve = true, innodb_fast_shutdown = 0 }";
     let plan = plan("", &[&format!("{QUICK}\n{set}")]);
     let system = &plan.systems[0];
-    let settings: Vec<String> = system
-        .config
-        .settings
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let settings: Vec<String> = system.config.settings.iter().map(ToString::to_string).collect();
     assert_eq!(settings[0], "innodb-buffer-pool-size = 1G");
-    assert!(
-        !settings
-            .iter()
-            .any(|setting| setting.starts_with("innodb_buffer_pool_size"))
-    );
-    assert_eq!(
-        settings[settings.len() - 2..],
-        ["skip_name_resolve", "innodb_fast_shutdown = 0"]
-    );
+    assert!(!settings.iter().any(|setting| setting.starts_with("innodb_buffer_pool_size")));
+    assert_eq!(settings[settings.len() - 2..], ["skip_name_resolve", "innodb_fast_shutdown = 0"]);
     assert_eq!(system.set.len(), 3);
 }
 
 #[test]
 fn a_server_that_is_not_ours_keeps_its_settings_and_its_secret() {
     let system = "build = \"mariadb\"\nconnect = \"me:secret@db1:3306\"";
-    let plan = plan(
-        "placement = { server = \"0\", client = \"1\" }",
-        &[system, QUICK],
-    );
+    let plan = plan("placement = { server = \"0\", client = \"1\" }", &[system, QUICK]);
     assert_eq!(names(&plan)[0], "mariadb-10.11.18/innodb/as-is");
     assert!(plan.systems[0].config.settings.is_empty());
     assert!(plan.source.contains("me:***@db1:3306"));
     assert!(!plan.source.contains("secret"));
-    let cpus = |at: usize| {
-        (
-            plan.systems[at].cpus.server.as_str(),
-            plan.systems[at].cpus.client.as_str(),
-        )
-    };
+    let cpus =
+        |at: usize| (plan.systems[at].cpus.server.as_str(), plan.systems[at].cpus.client.as_str());
     assert_eq!(cpus(0), ("", "1"));
     assert_eq!(cpus(1), ("0", "1"));
 }
@@ -156,10 +107,7 @@ fn a_server_that_is_not_ours_keeps_its_settings_and_its_secret() {
 #[test]
 fn keys_that_stand_for_several() {
     let spec = insert("statements = \"prepared\", reads = \"text\"");
-    assert_eq!(
-        (spec.writes, spec.reads),
-        (Statements::Prepared, Statements::Text)
-    );
+    assert_eq!((spec.writes, spec.reads), (Statements::Prepared, Statements::Text));
     assert_eq!(insert("compat = true").pacing, Pacing::Burst);
     assert_eq!(insert("compat = false").pacing, Pacing::Even);
     assert_eq!(insert("settle = \"formula\"").settle, Settle::Formula);
@@ -171,28 +119,12 @@ fn keys_that_stand_for_several() {
 fn steps_follow_from_rates_and_queries() {
     let steps = |keys: &str| {
         let spec = insert(keys);
-        spec.steps
-            .into_iter()
-            .map(|step| step.0)
-            .collect::<Vec<_>>()
-            .join(" ")
+        spec.steps.into_iter().map(|step| step.0).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(
-        steps(""),
-        "l.i0 l.x l.i1 l.i2 qr100 qp100 qr500 qp500 qr1000 qp1000"
-    );
-    assert_eq!(
-        steps("rates = [50, 7], queries = [\"point\"]"),
-        "l.i0 l.x l.i1 l.i2 qp50 qp7"
-    );
-    assert_eq!(
-        steps("steps = [\"l.i0\", \"l.x\", \"qp500\"]"),
-        "l.i0 l.x qp500"
-    );
-    assert_eq!(
-        steps("steps = [\"l.i0\", \"l.i2\"], secondary_indexes = 0"),
-        "l.i0 l.i2"
-    );
+    assert_eq!(steps(""), "l.i0 l.x l.i1 l.i2 qr100 qp100 qr500 qp500 qr1000 qp1000");
+    assert_eq!(steps("rates = [50, 7], queries = [\"point\"]"), "l.i0 l.x l.i1 l.i2 qp50 qp7");
+    assert_eq!(steps("steps = [\"l.i0\", \"l.x\", \"qp500\"]"), "l.i0 l.x qp500");
+    assert_eq!(steps("steps = [\"l.i0\", \"l.i2\"], secondary_indexes = 0"), "l.i0 l.i2");
 }
 
 #[test]
@@ -273,16 +205,10 @@ fn a_library_and_huge_pages_reach_the_system_that_asks_for_them() {
          [[system]]\nbuild = \"mariadb\"\n\
          [[system]]\nbuild = \"mariadb\"\nlabel = \"other\"\npreload = \"jemalloc\"\nhuge_pages = true\n";
     let plan = expand(text).unwrap();
-    let asked: Vec<(&str, bool)> = plan
-        .systems
-        .iter()
-        .map(|system| (system.preload.as_str(), system.huge_pages))
-        .collect();
+    let asked: Vec<(&str, bool)> =
+        plan.systems.iter().map(|system| (system.preload.as_str(), system.huge_pages)).collect();
     assert_eq!(asked, [("", false), ("jemalloc", true)]);
     let sqlite = text.replace("build = \"mariadb\"\nlabel", "build = \"sqlite\"\nlabel");
     let error = expand(&sqlite).unwrap_err().to_string();
-    assert!(
-        error.contains("there is no server process that we start"),
-        "{error}"
-    );
+    assert!(error.contains("there is no server process that we start"), "{error}");
 }

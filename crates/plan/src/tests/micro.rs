@@ -127,27 +127,19 @@ fn every_test_is_that_of_the_specification() {
 #[test]
 fn the_sets_have_their_tests() {
     let listing = CATALOG.workload("micro").unwrap();
-    let sets: Vec<(&str, usize)> = listing
-        .sets
-        .iter()
-        .map(|set| (set.name.as_str(), set.tests.len()))
-        .collect();
+    let sets: Vec<(&str, usize)> =
+        listing.sets.iter().map(|set| (set.name.as_str(), set.tests.len())).collect();
     assert_eq!(sets, [("32", 32), ("27", 27), ("42", 42), ("all", 47)]);
     let in_order = |set: &str| {
         let spec = micro(&format!(", set = \"{set}\""));
-        let measured = spec
-            .steps
-            .iter()
-            .filter(|s| run(s).is_some_and(|r| r.measured));
+        let measured = spec.steps.iter().filter(|s| run(s).is_some_and(|r| r.measured));
         measured.map(|step| step.id.0.clone()).collect::<Vec<_>>()
     };
     for set in &listing.sets {
         assert_eq!(in_order(&set.name), set.tests, "{}", set.name);
     }
     let published: Vec<String> = in_order("32");
-    let pre = in_order("42")
-        .into_iter()
-        .filter(|test| test.contains(".pre"));
+    let pre = in_order("42").into_iter().filter(|test| test.contains(".pre"));
     assert_eq!(pre.count(), FIRST_PUBLISHED_ONLY);
     assert!(published.iter().all(|test| !test.contains(".pre")));
     assert_eq!(micro("").steps, micro(", set = \"32\"").steps);
@@ -157,21 +149,9 @@ fn the_sets_have_their_tests() {
 fn what_is_between_the_tests() {
     let spec = micro(", settle = 20");
     let names = ids(&spec);
-    assert_eq!(
-        names[..5],
-        [
-            "load",
-            "index",
-            "point-query.warm",
-            "settle",
-            "scan.warmpre"
-        ]
-    );
+    assert_eq!(names[..5], ["load", "index", "point-query.warm", "settle", "scan.warmpre"]);
     let second = names.iter().position(|name| *name == "settle.2").unwrap();
-    assert_eq!(
-        names[second - 1..=second + 1],
-        ["read-write_range=100", "settle.2", "scan.warm"]
-    );
+    assert_eq!(names[second - 1..=second + 1], ["read-write_range=100", "settle.2", "scan.warm"]);
     assert_eq!(spec.steps[3].work, SqlWork::Settle(Settle::Seconds(20)));
     assert_eq!(names.len(), 2 + 2 + 36);
     // Without a test that writes there is nothing to settle a second time.
@@ -209,20 +189,10 @@ fn warm_ups_have_their_clients_and_their_tests() {
     assert_eq!(clients("point-query"), (3, 5));
     assert_eq!(
         ids(&micro(", tests = [\"point-query\"]")),
-        [
-            "load",
-            "index",
-            "point-query.warm",
-            "settle",
-            "scan.warmpre",
-            "scan.warm",
-            "point-query"
-        ]
+        ["load", "index", "point-query.warm", "settle", "scan.warmpre", "scan.warm", "point-query"]
     );
     assert_eq!(
-        ids(&micro(
-            ", tests = [\"point-query\", \"scan.warm\"], warm_ups = false"
-        )),
+        ids(&micro(", tests = [\"point-query\", \"scan.warm\"], warm_ups = false")),
         ["load", "index", "settle", "scan.warm", "point-query"]
     );
     assert!(ids(&micro(", tests = [\"range-covered-si\"]")).contains(&"points-covered-si.warm"));
@@ -266,9 +236,7 @@ fn a_sweep_runs_every_test_with_each_number_of_clients() {
 fn fresh_data_for_tests_that_write() {
     let tests =
         ", tests = [\"update-index\", \"write-only_range=10000\", \"point-query\", \"insert\"]";
-    let spec = micro(&format!(
-        "{tests}, warm_ups = false, fresh = true, settle = 2"
-    ));
+    let spec = micro(&format!("{tests}, warm_ups = false, fresh = true, settle = 2"));
     assert_eq!(
         ids(&spec),
         [
@@ -289,24 +257,15 @@ fn fresh_data_for_tests_that_write() {
     let sweep = ", tests = [\"insert\"], warm_ups = false, fresh = true, clients = [1, 2]";
     assert_eq!(
         ids(&micro(sweep)),
-        [
-            "load", "index", "settle", "insert@1", "reset", "settle.2", "insert@2"
-        ]
+        ["load", "index", "settle", "insert@1", "reset", "settle.2", "insert@2"]
     );
 }
 
 #[test]
 fn the_original_reads_other_keys() {
-    let (exact, compat) = (
-        micro(", rows = 20_000"),
-        micro(", rows = 20_000, compat = true"),
-    );
+    let (exact, compat) = (micro(", rows = 20_000"), micro(", rows = 20_000, compat = true"));
     let first = |spec: &SqlSpec, name: &str| test(spec, name).operations[0].blocks[0].clone();
-    let int = |high| Draw::Int {
-        low: 1,
-        high,
-        by: Distribution::Uniform,
-    };
+    let int = |high| Draw::Int { low: 1, high, by: Distribution::Uniform };
     let range = |spec| first(spec, "range-covered-pk");
     assert_eq!(range(&exact).draws[0].draw, int(19_901));
     assert_eq!(range(&exact).draws[1].draw, Draw::Plus { of: 0, add: 99 });
@@ -339,10 +298,7 @@ fn groups(template: &str) -> String {
 fn the_tables_are_those_of_the_specification() {
     let spec = micro(", tables = 2, rows = 1_000_000");
     let table = &spec.tables[0];
-    assert_eq!(
-        (table.name_of(0), table.name_of(1)),
-        ("sbtest1".into(), "sbtest2".into())
-    );
+    assert_eq!((table.name_of(0), table.name_of(1)), ("sbtest1".into(), "sbtest2".into()));
     assert_eq!(micro("").tables[0].name_of(0), "sbtest1");
     assert_snapshot!(format!("{:?}", table.primary_key), @r#"["id"]"#);
     let columns: Vec<String> = table
@@ -363,13 +319,7 @@ fn the_tables_are_those_of_the_specification() {
     let zipfian = micro(", distribution = { zipfian = 0.8 }");
     assert_eq!(zipfian.tables, micro("").tables);
     let drawn = &test(&zipfian, "point-query").operations[0].blocks[0].draws[0].draw;
-    assert!(matches!(
-        drawn,
-        Draw::Int {
-            by: Distribution::Zipfian { exponent: 800 },
-            ..
-        }
-    ));
+    assert!(matches!(drawn, Draw::Int { by: Distribution::Zipfian { exponent: 800 }, .. }));
 }
 
 #[test]
@@ -380,14 +330,8 @@ fn more_rows_than_32_bits_number() {
         (columns[0].kind, columns[1].kind)
     };
     assert_eq!(kinds("2_000_000_000"), (ColumnKind::Int, ColumnKind::Int));
-    assert_eq!(
-        kinds("2_000_000_001"),
-        (ColumnKind::Bigint, ColumnKind::Bigint)
-    );
-    assert_eq!(
-        kinds("100_000_000_000"),
-        (ColumnKind::Bigint, ColumnKind::Bigint)
-    );
+    assert_eq!(kinds("2_000_000_001"), (ColumnKind::Bigint, ColumnKind::Bigint));
+    assert_eq!(kinds("100_000_000_000"), (ColumnKind::Bigint, ColumnKind::Bigint));
 }
 
 #[test]
@@ -411,11 +355,7 @@ fn an_index_in_place_of_the_primary_key() {
 fn shown(run: &SqlRun) -> String {
     let mut text = String::new();
     for operation in &run.operations {
-        let mode = if operation.transaction {
-            "transaction"
-        } else {
-            "autocommit"
-        };
+        let mode = if operation.transaction { "transaction" } else { "autocommit" };
         let _ = writeln!(text, "  {} ({mode})", operation.name);
         for block in &operation.blocks {
             let repeat = match block.repeat {
@@ -428,9 +368,7 @@ fn shown(run: &SqlRun) -> String {
             };
             for statement in &block.statements {
                 let dialects = [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite];
-                let mut texts = dialects
-                    .map(|d| statement_text(block, statement, d))
-                    .to_vec();
+                let mut texts = dialects.map(|d| statement_text(block, statement, d)).to_vec();
                 texts.dedup();
                 let _ = writeln!(
                     text,
@@ -461,20 +399,12 @@ fn shown(run: &SqlRun) -> String {
 #[test]
 fn the_statements_of_every_test() {
     let of = |compat: bool| {
-        let spec = micro(&format!(
-            ", set = \"all\", rows = 1_000_000, compat = {compat}"
-        ));
-        let runs = spec
-            .steps
-            .iter()
-            .filter_map(|step| Some((step, run(step)?)));
-        runs.map(|(step, run)| (step.id.0.clone(), shown(run)))
-            .collect::<Vec<_>>()
+        let spec = micro(&format!(", set = \"all\", rows = 1_000_000, compat = {compat}"));
+        let runs = spec.steps.iter().filter_map(|step| Some((step, run(step)?)));
+        runs.map(|(step, run)| (step.id.0.clone(), shown(run))).collect::<Vec<_>>()
     };
     let print = |tests: &[(String, String)]| {
-        tests.iter().fold(String::new(), |all, (name, text)| {
-            format!("{all}{name}\n{text}")
-        })
+        tests.iter().fold(String::new(), |all, (name, text)| format!("{all}{name}\n{text}"))
     };
     let exact = of(false);
     insta::assert_snapshot!("micro", print(&exact));
@@ -482,12 +412,7 @@ fn the_statements_of_every_test() {
     for ((name, compat), (_, exact)) in of(true).iter().zip(&exact) {
         let lines = compat.lines().zip(exact.lines());
         for (compat, exact) in lines.filter(|(compat, exact)| compat != exact) {
-            let _ = writeln!(
-                changed,
-                "{name}\n  - {}\n  + {}",
-                exact.trim(),
-                compat.trim()
-            );
+            let _ = writeln!(changed, "{name}\n  - {}\n  + {}", exact.trim(), compat.trim());
         }
     }
     insta::assert_snapshot!("micro_compat", changed);
@@ -501,13 +426,10 @@ fn too_few_rows_for_a_range() {
         );
         expand(&text).unwrap_err().to_string()
     };
-    assert_snapshot!(error("rows = 1_000"), @"my.toml:3: step `read-only_range=10000` draws integers from 1 to -8_999, with rows = 1_000, range = 10_000, of which there is none: raise `rows` to 10_000, or choose other `tests`");
+    assert_snapshot!(error("rows = 1_000"), @"my.toml:3: step `read-only_range=10000` draws integers from 1 to -8_999, with rows = 1_000, range = 10_000, which is an empty range: raise `rows` to 10_000, or choose other `tests`");
     assert_snapshot!(error("rows = 150, tests = [\"hot-points_range=100\"]"), @"my.toml:3: step `hot-points_range=100` needs at least 200 rows in `sbtest`, with range = 100, and there are 150: raise `rows` to 200, or choose other `tests`");
     assert_eq!(
-        ids(&micro(
-            ", rows = 1, tests = [\"point-query\", \"random-points_range=1000\"]"
-        ))
-        .len(),
+        ids(&micro(", rows = 1, tests = [\"point-query\", \"random-points_range=1000\"]")).len(),
         8
     );
 }

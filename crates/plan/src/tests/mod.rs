@@ -7,8 +7,11 @@ mod configs;
 mod configs_rules;
 mod course;
 mod errors;
+mod every_key;
 mod expand;
+mod keys;
 mod micro;
+mod overrides;
 mod placement;
 mod tpcc;
 mod tpcc_errors;
@@ -25,10 +28,7 @@ use model::{Build, BuildSource, Bytes, Dbms, HostShape, Plan, WorkloadSpec};
 pub(super) static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::embedded().unwrap());
 
 /// Two cores and 8 GiB.
-pub(super) const HOST: HostShape = HostShape {
-    cpus: 2,
-    memory: Bytes(8 << 30),
-};
+pub(super) const HOST: HostShape = HostShape { cpus: 2, memory: Bytes(8 << 30) };
 
 /// What a request finds: one version of each Dbms, MySQL in none.
 pub(super) fn find(request: &BuildRequest) -> Result<Build, String> {
@@ -38,7 +38,7 @@ pub(super) fn find(request: &BuildRequest) -> Result<Build, String> {
         Some(Dbms::Mysql) => return Err("no mysqld in PATH; give its `path`".to_owned()),
         Some(Dbms::Mariadb) => "10.11.18",
         Some(Dbms::Postgres) => "15.18",
-        Some(Dbms::Sqlite | Dbms::Other) => "3.51.1",
+        Some(_) => "3.51.1",
     };
     Ok(build(request, version))
 }
@@ -52,12 +52,8 @@ pub(super) fn build(request: &BuildRequest, version: &str) -> Build {
         (None, _) => BuildSource::Path("/opt/server".to_owned()),
     };
     Build {
-        dbms,
-        version: version.parse().unwrap(),
-        source,
         version_line: format!("{dbms} {version}"),
-        name: None,
-        facts: model::BuildFacts::default(),
+        ..Build::new(dbms, version.parse().unwrap(), source)
     }
 }
 
@@ -65,7 +61,7 @@ pub(super) fn build(request: &BuildRequest, version: &str) -> Build {
 pub(super) fn sql(plan: Plan) -> model::SqlSpec {
     match plan.workload {
         WorkloadSpec::Sql(spec) => spec,
-        WorkloadSpec::Insert(_) | WorkloadSpec::Tpcc(_) => panic!("it has no workload file"),
+        _ => panic!("it has no workload file"),
     }
 }
 

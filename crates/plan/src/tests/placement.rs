@@ -59,10 +59,7 @@ fn words_choose_from_the_cpus_that_the_process_may_use() {
         plan.systems[0].placement()
     };
     assert_eq!(placed("together", &[4, 6]), "together on CPU 6");
-    assert_eq!(
-        placed("apart", &[2, 3, 4, 7]),
-        "apart: server 2-4, client 7"
-    );
+    assert_eq!(placed("apart", &[2, 3, 4, 7]), "apart: server 2-4, client 7");
 }
 
 #[test]

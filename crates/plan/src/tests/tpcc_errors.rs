@@ -30,7 +30,7 @@ fn warehouses_are_needed_and_counted() {
 #[test]
 fn unknown_keys_and_words() {
     assert_snapshot!(keys("client = 1"), @"my.toml:3: unknown key `client` in workload, did you mean `clients`?");
-    assert_snapshot!(keys("scale = \"tiny\""), @"my.toml:3: unknown key `scale` in workload, which has: kind, warehouses, wait, rate, ramp, arrivals, queue, profile, clients, homes, mix, form, statements, isolation, stock_level, payment_order, delivery, foreign_keys, indexes, history_key, partitions, items, customers, load, settle, steps, seconds, warmup_seconds, limits, errors, statement_timeout");
+    assert_snapshot!(keys("scale = \"tiny\""), @"my.toml:3: unknown key `scale` in workload, which has: kind, warehouses, profile, clients, homes, mix, form, statements, isolation, stock_level, payment_order, delivery, foreign_keys, indexes, history_key, partitions, items, customers, load, settle, steps, seconds, warmup_seconds, limits, errors, statement_timeout, wait, rate, ramp, arrivals, queue");
     assert_snapshot!(keys("profile = \"percone\""), @"my.toml:3: no profile `percone`; nearest `percona`; there are: standard, percona");
     assert_snapshot!(keys("homes = \"any\""), @"my.toml:3: no kind of homes `any`; there are: random, fixed");
     assert_snapshot!(keys("form = \"batch\""), @"my.toml:3: no form `batch`; there are: single, batched, procedures");
@@ -91,12 +91,7 @@ fn what_a_version_of_postgres_can_do() {
              [[system]]\nbuild = \"postgres\"\n"
         );
         let file = crate::read(&text, "my.toml").unwrap();
-        match crate::expand(
-            &file,
-            &CATALOG,
-            &|request| Ok(build(request, version)),
-            HOST,
-        ) {
+        match crate::expand(&file, &CATALOG, &|request| Ok(build(request, version)), HOST) {
             Ok(_) => "fine".to_owned(),
             Err(error) => error.to_string(),
         }

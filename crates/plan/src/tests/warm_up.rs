@@ -68,10 +68,7 @@ fn a_warm_up_ends_with_its_time_unless_the_plan_says_otherwise() {
     assert_eq!(micro(", warmup_seconds = 1"), (WarmUpEnd::Fixed, 1));
     assert_eq!(micro(", warmup = \"fixed\""), (WarmUpEnd::Fixed, 5));
     assert_eq!(micro(", warmup = \"steady\""), (WarmUpEnd::Steady, 60));
-    assert_eq!(
-        micro(", warmup_seconds = 20, warmup = \"steady\""),
-        (WarmUpEnd::Steady, 20)
-    );
+    assert_eq!(micro(", warmup_seconds = 20, warmup = \"steady\""), (WarmUpEnd::Steady, 20));
 }
 
 #[test]

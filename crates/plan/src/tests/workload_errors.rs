@@ -62,12 +62,9 @@ fn micro(keys: &str) -> String {
 /// The error of a plan for the file that is fine.
 fn plan(keys: &str) -> String {
     let plan = PLAN.replace("\"w.toml\"", &format!("\"w.toml\", {keys}"));
-    with_workload(
-        &plan,
-        &format!("{HEAD}[vars]\nwidth = 5\n{TABLE}{OPERATION}{STEP}"),
-    )
-    .unwrap_err()
-    .to_string()
+    with_workload(&plan, &format!("{HEAD}[vars]\nwidth = 5\n{TABLE}{OPERATION}{STEP}"))
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
@@ -91,9 +88,9 @@ fn keys_and_structure() {
     assert_snapshot!(operation("choice = \"first\"\nsql = \"SELECT 1\""), @"w.toml:13: no choice `first`; there are: random, by_client");
     assert_snapshot!(end("[operation.put]\nsql = \"SELECT 1\""), @"w.toml:18: no step has the operation `put`");
     assert_snapshot!(end("[block.put]\nsql = \"SELECT 1\""), @"w.toml:18: no operation has the block `put`");
-    assert_snapshot!(file(&HEAD.replace("rows = 100", "seconds = { get = 5 }")), @"w.toml:4: unknown key `seconds` in defaults, which has: set, tests, tables, rows, clients, read_seconds, write_seconds, scan_seconds, warmup, warmup_seconds, settle, fresh, warm_ups, compat, secondary, statements, distribution, rate, ramp, arrivals, queue, errors, load, statement_timeout");
+    assert_snapshot!(file(&HEAD.replace("rows = 100", "seconds = { get = 5 }")), @"w.toml:4: unknown key `seconds` in defaults, which has: set, tests, tables, rows, clients, read_seconds, write_seconds, scan_seconds, warmup, warmup_seconds, settle, fresh, warm_ups, compat, secondary, statements, distribution, rate, ramp, errors, load, statement_timeout, arrivals, queue");
     assert_snapshot!(end("[vars]\nrows = 1"), @"w.toml:19: `rows` cannot be a variable of the file: it has a meaning already");
-    assert_snapshot!(end("[vars]\n\"a-b\" = 1"), @"w.toml:19: `a-b` is no name: it needs a letter or _ first, then letters, digits and _");
+    assert_snapshot!(end("[vars]\n\"a-b\" = 1"), @"w.toml:19: `a-b` is not a name: it needs a letter or _ first, then letters, digits and _");
 }
 
 #[test]
@@ -108,17 +105,10 @@ fn names_that_collide() {
     assert_snapshot!(operation("blocks = [{ name = \"begin\", sql = \"SELECT 1\" }]"), @"w.toml:12: operation `get`: `begin` cannot be the name of a statement: it stands in reports already");
     let index = |name: &str| format!("{{ name = \"{name}\", columns = [\"v\"] }}");
     let table = |indexes: &str| {
-        TABLE.replace(
-            "[table.columns]",
-            &format!("indexes = [{indexes}]\n[table.columns]"),
-        )
+        TABLE.replace("[table.columns]", &format!("indexes = [{indexes}]\n[table.columns]"))
     };
     assert_snapshot!(file(&format!("{HEAD}{}{OPERATION}{STEP}", table(&format!("{}, {}", index("a"), index("a"))))), @"w.toml:9: a second index `a`: give one of them another name");
-    let two = format!(
-        "{}{}",
-        table(&index("a")),
-        table(&index("a")).replace("\"t\"", "\"u\"")
-    );
+    let two = format!("{}{}", table(&index("a")), table(&index("a")).replace("\"t\"", "\"u\""));
     assert_snapshot!(file(&format!("{HEAD}{two}{OPERATION}{STEP}")), @"w.toml:13: a second index `a`: give one of them another name");
 }
 
@@ -162,7 +152,7 @@ fn draws_and_expressions() {
     assert_snapshot!(draws("id = { fixed = \"x\", by = \"uniform\" }"), @"w.toml:13: `by` goes with `int` only");
     assert_snapshot!(draws("id = { int = [1, 2], by = \"zipf\" }"), @"w.toml:13: no distribution `zipf`; there are: uniform, zipfian, gaussian, pareto, special");
     assert_snapshot!(draws("id = { plus = [\"other\", 1] }"), @"w.toml:13: no draw before this one `other`; there are: none");
-    assert_snapshot!(draws("a = { text = [1, 2] }, id = { plus = [\"a\", 1] }"), @"w.toml:13: `a` is no integer: `plus` needs one");
+    assert_snapshot!(draws("a = { text = [1, 2] }, id = { plus = [\"a\", 1] }"), @"w.toml:13: `a` is not an integer: `plus` needs one");
     assert_snapshot!(draws("a = { int = [1, 2], count = 2 }, id = { plus = [\"a\", 1] }"), @"w.toml:13: `a` is a list: `plus` needs a single number");
     let largest = "1_000_000_000_000_000_000";
     let sums: String = (1..10).fold(format!("a0 = {{ from = {largest} }}"), |all, at| {
@@ -176,16 +166,13 @@ fn draws_and_expressions() {
     assert_snapshot!(draws("id = { decimal = [\"1\", \"x\"] }"), @r#"w.toml:13: `decimal` must be a number in quotes with at most 18 digits, such as "0.01", not "x""#);
     assert_snapshot!(draws("id = { next = false }"), @"w.toml:13: `next` must be true, or left out, not false");
     assert_snapshot!(draws("id = { int = { exact = [1, 2] } }"), @"w.toml:13: `int` must be a list of the lowest and the highest value, not a table");
-    assert_snapshot!(draws("\"1d\" = { int = [1, 2] }"), @"w.toml:13: `1d` is no name: it needs a letter or _ first, then letters, digits and _");
+    assert_snapshot!(draws("\"1d\" = { int = [1, 2] }"), @"w.toml:13: `1d` is not a name: it needs a letter or _ first, then letters, digits and _");
     assert_snapshot!(draws("id = { int = [1, 2] }, other = { int = [1, 2] }"), @"w.toml:13: draw `other` is used by no statement: write `:other` in one, or leave it out");
 }
 
 #[test]
 fn texts_of_statements() {
-    assert_eq!(
-        text("SELECT v FROM {table} WHERE id = :id AND id IN (:ids)"),
-        "fine"
-    );
+    assert_eq!(text("SELECT v FROM {table} WHERE id = :id AND id IN (:ids)"), "fine");
     assert_snapshot!(text("SELECT :di, :ids"), @"w.toml:14: no draw `di`; nearest `id`; there are: id, ids");
     assert_snapshot!(text("SELECT :id, v FROM {table} WHERE id = :ids"), @"w.toml:14: `:ids` is a list of 3 values: it stands in parentheses, as in IN (:ids)");
     assert_snapshot!(text("SELECT :id"), @"w.toml:13: draw `ids` is used by no statement: write `:ids` in one, or leave it out");
@@ -201,15 +188,9 @@ fn texts_of_statements() {
     assert_snapshot!(operation("sql = 5"), @"w.toml:13: `sql` must be text, or a table with a text for each of mysql, postgres and sqlite, not 5");
     assert_snapshot!(operation("sql = { mysql = \"SELECT 1\" }"), @"w.toml:13: `sql` has no text for postgres: it needs one for each of mysql, postgres and sqlite, or one text for all");
     assert_snapshot!(operation("sql = { mysql = \"SELECT 1\", postgres = \"SELECT 1\", sqlite = \"DELETE FROM t\" }"), @"w.toml:13: `sql` does other things to rows in one dialect than in another");
-    let two = format!(
-        "{HEAD}{TABLE}{}{OPERATION}{STEP}",
-        TABLE.replace("\"t\"", "\"u\"")
-    );
+    let two = format!("{HEAD}{TABLE}{}{OPERATION}{STEP}", TABLE.replace("\"t\"", "\"u\""));
     assert_snapshot!(file(&two), @r#"w.toml:21: `{table}` stands for a table, and there are several: write `table = "…"` in the block"#);
-    assert_eq!(
-        operation("counted = false\nsql = \"INSERT INTO u VALUES (1)\""),
-        "fine"
-    );
+    assert_eq!(operation("counted = false\nsql = \"INSERT INTO u VALUES (1)\""), "fine");
 }
 
 #[test]
@@ -269,7 +250,7 @@ fn what_a_plan_asks() {
     assert_snapshot!(micro("ramp = { from = 5, p99 = \"0.001ms\" }"), @r#"my.toml:3: `p99` must be a whole number of us, ms or s, up to a minute, such as "500us", "10ms" or "1s", not "0.001ms""#);
     assert_snapshot!(micro("rows = 1e6"), @"my.toml:3: `rows` must be a whole number from 1 to 100_000_000_000, not 1000000.0: write 1000000");
     assert_snapshot!(micro("rows = 0.5"), @"my.toml:3: `rows` must be a whole number from 1 to 100_000_000_000, not 0.5");
-    assert_snapshot!(micro("connection = { pipeline = true }"), @"my.toml:3: `connection` is no key of the workload: it belongs to the plan, above its first table, or to a `[[system]]`");
+    assert_snapshot!(micro("connection = { pipeline = true }"), @"my.toml:3: `connection` is not a key of the workload: it belongs to the plan, above its first table, or to a `[[system]]`");
     assert_snapshot!(micro("queue = 5"), @"my.toml:3: `queue` without `rate` or `ramp`: clients that send the next operation when they have the answer to the last need none");
     assert_snapshot!(micro("errors = { retry = [1213] }"), @r#"my.toml:3: `retry` must be a list of codes in quotes such as "1213", "40P01" or "08*", not 1213"#);
     assert_snapshot!(micro("errors = { retry = [\"1213\"], fatal = [\"1213\"] }"), @"my.toml:3: `errors` has the code `1213` twice");
@@ -280,7 +261,7 @@ fn what_a_plan_asks() {
     assert_snapshot!(micro("tests = [\"insert\"], seconds = { \"group:point\" = 5 }"), @"my.toml:3: `group:point` has seconds and is not among the tests that run");
     assert_snapshot!(micro("file = \"x\""), @r#"my.toml:3: `file` and `kind = "micro"`: write `kind = "sql"` for a workload file of your own"#);
     assert_snapshot!(micro("secondary = true"), @"my.toml:5: sqlite: step `insert` leaves `id` to the server, which cannot number rows without a primary key (`secondary = true`): choose other `tests`");
-    assert_snapshot!(micro("scale = \"tiny\""), @"my.toml:3: unknown key `scale` in workload, which has: set, tests, tables, rows, clients, read_seconds, write_seconds, scan_seconds, seconds, warmup, warmup_seconds, settle, fresh, warm_ups, compat, secondary, statements, distribution, rate, ramp, arrivals, queue, errors, load, statement_timeout, vars, kind, file");
+    assert_snapshot!(micro("scale = \"tiny\""), @"my.toml:3: unknown key `scale` in workload, which has: kind, file, set, tests, tables, rows, clients, read_seconds, write_seconds, scan_seconds, seconds, warmup, warmup_seconds, settle, fresh, warm_ups, compat, secondary, statements, distribution, rate, ramp, errors, load, statement_timeout, vars, arrivals, queue");
     assert_snapshot!(micro("vars = { range = 5 }"), @"my.toml:3: no variable `range`; there are: none");
     assert_snapshot!(plan("tables = 2"), @"my.toml:3: workload `mine` does not depend on `tables`: leave it out, or set one of its own variables in `vars`: width");
     assert_snapshot!(plan("vars = { with = 2 }"), @"my.toml:3: no variable `with`; nearest `width`; there are: width");
@@ -295,10 +276,7 @@ fn the_beginning_of_a_test_is_told_the_tests_that_begin_so() {
     let (_, listed) = told.split_once("there are: ").unwrap();
     let (listed, more) = listed.split_once(" and ").unwrap();
     assert_eq!(listed.split(", ").count(), 8, "{told}");
-    assert!(
-        listed.split(", ").all(|name| name.starts_with("read-only")),
-        "{told}"
-    );
+    assert!(listed.split(", ").all(|name| name.starts_with("read-only")), "{told}");
     assert_eq!(more, "39 more (`backslide workloads micro`)");
 }
 

@@ -13,9 +13,7 @@ use crate::{BuildRequest, PlanError, estimate, step_times};
 const SQLITE: &str = "\n[[system]]\nbuild = \"sqlite\"\n";
 
 fn plan(workload: &str) -> Result<Plan, PlanError> {
-    expand(&format!(
-        "name = \"p\"\nrounds = 1\nworkload = {{ {workload} }}{SQLITE}"
-    ))
+    expand(&format!("name = \"p\"\nrounds = 1\nworkload = {{ {workload} }}{SQLITE}"))
 }
 
 fn spec(workload: &str) -> SqlSpec {
@@ -86,28 +84,13 @@ fn every_plan_of_the_catalog_expands() {
 
 #[test]
 fn the_examples_say_what_they_do() {
-    assert_eq!(
-        CATALOG.workload_names(),
-        ["accounts", "micro", "orders", "timeseries"]
-    );
+    assert_eq!(CATALOG.workload_names(), ["accounts", "micro", "orders", "timeseries"]);
     for name in CATALOG.workload_names() {
         let listing = CATALOG.workload(name).unwrap();
-        assert_eq!(
-            (listing.name.as_str(), listing.spec.name.as_str()),
-            (name, name)
-        );
+        assert_eq!((listing.name.as_str(), listing.spec.name.as_str()), (name, name));
         assert!(!listing.summary.is_empty() && !listing.summary.ends_with('.'));
-        assert_eq!(
-            spec(&format!("kind = \"sql\", file = \"{name}\"")).name,
-            name
-        );
-        assert!(
-            listing
-                .spec
-                .steps
-                .iter()
-                .all(|step| !step.id.0.contains('@'))
-        );
+        assert_eq!(spec(&format!("kind = \"sql\", file = \"{name}\"")).name, name);
+        assert!(listing.spec.steps.iter().all(|step| !step.id.0.contains('@')));
     }
     assert_snapshot!(CATALOG.workload("mikro").unwrap_err(), @"catalog: no workload `mikro`; nearest `micro`; there are: accounts, micro, orders, timeseries");
 }
@@ -120,12 +103,7 @@ fn outline(spec: &SqlSpec) -> String {
                 let each = run.operations.iter().map(|operation| {
                     let statements = operation.blocks.iter().flat_map(|b| &b.statements);
                     let names = statements.map(|s| s.name.as_str()).collect::<Vec<_>>();
-                    format!(
-                        "{}*{} ({})",
-                        operation.weight,
-                        operation.name,
-                        names.join(" ")
-                    )
+                    format!("{}*{} ({})", operation.weight, operation.name, names.join(" "))
                 });
                 let each = each.collect::<Vec<_>>().join(", ");
                 format!("{} s, {each}", run.seconds)
@@ -203,30 +181,19 @@ fn what_a_plan_says_comes_before_the_file() {
     assert_eq!(spec.statements, Statements::Text);
     assert_eq!((spec.tables[0].rows, spec.statement_timeout), (500, 9));
     let load = &spec.load;
-    assert_eq!(
-        (load.clients, load.method, load.rows_per_commit),
-        (4, LoadMethod::Insert, 7)
-    );
+    assert_eq!((load.clients, load.method, load.rows_per_commit), (4, LoadMethod::Insert, 7));
     assert!(load.indexes_first);
-    assert_eq!(
-        (spec.errors.ignore.as_slice(), spec.errors.tries),
-        (&["1062".to_owned()][..], 5)
-    );
+    assert_eq!((spec.errors.ignore.as_slice(), spec.errors.tries), (&["1062".to_owned()][..], 5));
     assert_snapshot!(outline(&spec), @"
     load [] Load
     settle [] Settle(Formula)
     get [] 7 s, 1*get (select)
     ");
-    let SqlWork::Run(run) = &spec.steps[2].work else {
-        panic!("it runs")
-    };
+    let SqlWork::Run(run) = &spec.steps[2].work else { panic!("it runs") };
     assert_snapshot!(format!("{:?} {:?}", run.operations[0].blocks[0].draws[0].draw, run.operations[0].blocks[0].statements[0].expect), @"Int { low: 1, high: 481, by: Uniform } Rows(20, 20)");
     // One for each CPU of the host, where nobody says.
     let usual = spec_of_mine("");
-    assert_eq!(
-        (usual.load.clients, usual.load.method),
-        (2, LoadMethod::Fastest)
-    );
+    assert_eq!((usual.load.clients, usual.load.method), (2, LoadMethod::Fastest));
     assert_eq!(usual.errors.reconnect_seconds, 0);
 }
 
@@ -270,21 +237,11 @@ fn pace_of(spec: &SqlSpec, test: &str) -> SqlPace {
 fn operations_arrive_by_themselves_where_a_plan_says_so() {
     assert_eq!(pace_of(&spec_of_mine(""), "get"), SqlPace::Unlimited);
     assert_eq!(
-        pace_of(
-            &spec_of_mine(", rate = 500, arrivals = \"even\", queue = 9"),
-            "get"
-        ),
-        SqlPace::Rate {
-            per_second: 500,
-            arrivals: Arrivals::Even,
-            queue: 9
-        }
+        pace_of(&spec_of_mine(", rate = 500, arrivals = \"even\", queue = 9"), "get"),
+        SqlPace::Rate { per_second: 500, arrivals: Arrivals::Even, queue: 9 }
     );
     assert_eq!(
-        pace_of(
-            &spec_of_mine(", ramp = { from = 100, p99 = \"10ms\" }"),
-            "get"
-        ),
+        pace_of(&spec_of_mine(", ramp = { from = 100, p99 = \"10ms\" }"), "get"),
         SqlPace::Ramp {
             from: 100,
             arrivals: Arrivals::Poisson,
@@ -298,10 +255,7 @@ fn operations_arrive_by_themselves_where_a_plan_says_so() {
     let micro = spec("kind = \"micro\", rate = 500");
     assert_eq!(pace_of(&micro, "scan"), SqlPace::Unlimited);
     assert_eq!(pace_of(&micro, "point-query.warm"), SqlPace::Unlimited);
-    assert!(matches!(
-        pace_of(&micro, "point-query"),
-        SqlPace::Rate { .. }
-    ));
+    assert!(matches!(pace_of(&micro, "point-query"), SqlPace::Rate { .. }));
 }
 
 #[test]
@@ -344,11 +298,8 @@ fn a_profile_is_what_its_clients_do_on_each_product() {
                 [[system]]\nbuild = \"postgres\"\n[[system]]\nbuild = \"mariadb\"\n";
     let plan = expand(text).unwrap();
     let [postgres, mariadb] = [plan.systems[0].connection, plan.systems[1].connection];
-    let described = model::Connection {
-        describe: true,
-        ..model::Connection::PLAIN
-    };
-    assert_eq!((postgres, mariadb), (described, model::Connection::PLAIN));
+    let described = model::Connection { describe: true, ..model::Connection::default() };
+    assert_eq!((postgres, mariadb), (described, model::Connection::default()));
 }
 
 #[test]

@@ -1,21 +1,18 @@
 //! Values that are fine by themselves and do not go together, with each other or with a system.
 
-use model::{Build, Dbms, Engine, Isolation, TpccForm, TpccHomes, TpccPace, TpccSpec};
+use model::{
+    Build, Engine, Isolation, Since, TpccCardinality, TpccForm, TpccHomes, TpccPace, TpccSpec,
+};
 
 use super::TERMINALS;
-use super::keys::ISOLATIONS;
-use crate::fields::{Fields, grouped};
+use crate::digits::grouped;
+use crate::fields::Fields;
 use crate::sql::options::MAX_CLIENTS;
 use crate::{Place, PlanError};
 
-/// Checks what needs no system.
 pub(super) fn check(fields: &Fields<'_>, spec: &TpccSpec) -> Result<(), PlanError> {
-    let conflict = |keys: &[&str], message: String| {
-        Err(PlanError::Conflict {
-            place: fields.place_of(keys),
-            message,
-        })
-    };
+    let conflict =
+        |keys: &[&str], message: String| Err(PlanError::conflict(&fields.place_of(keys), message));
     if spec.clients > MAX_CLIENTS {
         return conflict(&["wait"], too_many_clients(spec));
     }
@@ -56,7 +53,6 @@ fn more_terminals_than_desks(spec: &TpccSpec) -> Option<String> {
     })
 }
 
-/// What a system cannot do, as a message.
 type Rule = fn(&TpccSpec, &Build, Engine) -> Option<String>;
 
 const RULES: [Rule; 4] = [no_partitions, no_foreign_keys, no_procedures, no_isolation];
@@ -68,22 +64,11 @@ pub(crate) fn check_for(
     engine: Engine,
     place: &Place,
 ) -> Result<(), PlanError> {
-    match RULES.iter().find_map(|rule| rule(spec, build, engine)) {
-        None => Ok(()),
-        Some(message) => Err(PlanError::Conflict {
-            place: place.clone(),
-            message,
-        }),
-    }
+    PlanError::refuse(place, RULES.iter().find_map(|rule| rule(spec, build, engine)))
 }
 
-/// Hash partitions of a table with a primary key came to PostgreSQL with 11; SQLite has none.
 fn no_partitions(spec: &TpccSpec, build: &Build, _: Engine) -> Option<String> {
-    let has_partitions = match build.dbms {
-        Dbms::Mysql | Dbms::Mariadb => true,
-        Dbms::Postgres => build.version.major() >= 11,
-        Dbms::Sqlite | Dbms::Other => false,
-    };
+    let has_partitions = build.dbms.product().features.partitions.holds(&build.version);
     let partitions = spec.schema.partitions;
     (partitions > 0 && !has_partitions).then(|| {
         format!(
@@ -93,40 +78,32 @@ fn no_partitions(spec: &TpccSpec, build: &Build, _: Engine) -> Option<String> {
     })
 }
 
-/// InnoDB alone has them in MySQL and MariaDB, and not on partitioned tables; PostgreSQL has them there
-/// since 12. SQLite cannot add them to tables that exist.
 fn no_foreign_keys(spec: &TpccSpec, build: &Build, engine: Engine) -> Option<String> {
     if !spec.schema.foreign_keys {
         return None;
     }
-    let is_partitioned = spec.schema.partitions > 0;
-    let without = match build.dbms {
-        Dbms::Mysql | Dbms::Mariadb if engine != Engine::Innodb => {
-            format!("`engine`: {engine} has no foreign keys")
-        }
-        Dbms::Mysql | Dbms::Mariadb if is_partitioned => format!(
-            "`partitions` = {}: {} has no foreign keys on partitioned tables",
-            spec.schema.partitions,
+    let has = &build.dbms.product().features;
+    let engines = &has.foreign_key_engines;
+    let partitions = spec.schema.partitions;
+    let on_partitions = &has.foreign_keys_on_partitions;
+    let without = if !has.foreign_keys.holds(&build.version) {
+        format!("`build`: {} cannot add foreign keys to tables that are there", build.id())
+    } else if !engines.is_empty() && !engines.contains(&engine) {
+        format!("`engine`: {engine} has no foreign keys")
+    } else if partitions > 0 && !on_partitions.holds(&build.version) {
+        let where_to = if *on_partitions == Since::Never { "on" } else { "to" };
+        format!(
+            "`partitions` = {partitions}: {} has no foreign keys {where_to} partitioned tables",
             build.id()
-        ),
-        Dbms::Postgres if is_partitioned && build.version.major() < 12 => format!(
-            "`partitions` = {}: {} has no foreign keys to partitioned tables",
-            spec.schema.partitions,
-            build.id()
-        ),
-        Dbms::Mysql | Dbms::Mariadb | Dbms::Postgres => return None,
-        Dbms::Sqlite | Dbms::Other => format!(
-            "`build`: {} cannot add foreign keys to tables that are there",
-            build.id()
-        ),
+        )
+    } else {
+        return None;
     };
-    Some(format!(
-        "`foreign_keys = true` and {without}; leave one of them out"
-    ))
+    Some(format!("`foreign_keys = true` and {without}; leave one of them out"))
 }
 
 fn no_procedures(spec: &TpccSpec, build: &Build, _: Engine) -> Option<String> {
-    (spec.form == TpccForm::Procedures && build.dbms == Dbms::Sqlite).then(|| {
+    (spec.form == TpccForm::Procedures && !build.dbms.product().features.procedures).then(|| {
         format!(
             "`form = \"procedures\"` and `build`: {} has no stored procedures; leave one of them out",
             build.id()
@@ -138,18 +115,50 @@ fn no_procedures(spec: &TpccSpec, build: &Build, _: Engine) -> Option<String> {
 fn no_isolation(spec: &TpccSpec, build: &Build, engine: Engine) -> Option<String> {
     let isolation = spec.isolation?;
     let is_strict = isolation == Isolation::Serializable;
-    let without = if build.dbms == Dbms::Sqlite && !is_strict {
-        format!(
-            "`build`: {} knows \"serializable\" and nothing else",
-            build.id()
-        )
+    let levels = &build.dbms.product().features.isolations;
+    let without = if !levels.is_empty() && !levels.contains(&isolation) {
+        format!("`build`: {} knows \"serializable\" and nothing else", build.id())
     } else if engine == Engine::Myrocks && is_strict {
         format!("`engine`: {engine} knows \"read-committed\" and \"repeatable-read\" only")
     } else {
         return None;
     };
-    let (word, _) = ISOLATIONS.iter().find(|(_, it)| *it == isolation)?;
-    Some(format!(
-        "`isolation = \"{word}\"` and {without}; leave one of them out"
-    ))
+    let word = match isolation {
+        Isolation::ReadCommitted => "read-committed",
+        Isolation::RepeatableRead => "repeatable-read",
+        Isolation::Serializable => "serializable",
+    };
+    Some(format!("`isolation = \"{word}\"` and {without}; leave one of them out"))
+}
+
+/// What is allowed and may not be meant: one sentence each, for people who look at the plan.
+pub(crate) fn remarks(spec: &TpccSpec) -> Vec<String> {
+    [empty_warehouses(spec), other_rows(spec)].into_iter().flatten().collect()
+}
+
+fn empty_warehouses(spec: &TpccSpec) -> Option<String> {
+    let left = spec.warehouses.saturating_sub(spec.clients);
+    (spec.homes == TpccHomes::Fixed && left > 0).then(|| {
+        format!(
+            "`homes = \"fixed\"` and {} clients: {} of {} warehouses have no terminal, and hardly any \
+             work; use more clients, or `homes = \"random\"`",
+            grouped(spec.clients),
+            grouped(left),
+            grouped(spec.warehouses)
+        )
+    })
+}
+
+fn other_rows(spec: &TpccSpec) -> Option<String> {
+    let standard = TpccCardinality::STANDARD;
+    (spec.cardinality != standard).then(|| {
+        format!(
+            "`items` = {} and `customers` = {} are for tests, their numbers for nothing else: the standard \
+             has {} and {}",
+            grouped(spec.cardinality.items),
+            grouped(spec.cardinality.customers),
+            grouped(standard.items),
+            grouped(standard.customers)
+        )
+    })
 }

@@ -7,190 +7,159 @@ use model::{
 
 use super::{check, pace};
 use crate::PlanError;
-use crate::document::{Node, Value};
+use crate::document::Node;
 use crate::fields::{Fields, Item};
-use crate::insert::settle;
-use crate::sql::options::{MAX_CLIENTS, MAX_SECONDS, load, statements};
-use crate::sql::pace::micros;
-use crate::sql::rules;
+use crate::insert::{SETTLE, settle};
+use crate::keys::{self, NEEDED};
+use crate::sql::options::{
+    LOAD, LOAD_DEFAULT, MAX_CLIENTS, MAX_SECONDS, STATEMENTS, load, statements,
+};
+use crate::sql::pace::{QUEUE_KEYS, micros};
+use crate::sql::rules::{self, ERRORS};
 
 /// More than any disk holds, and small enough that no number of rows overflows.
 const MAX_WAREHOUSES: u32 = 1_000_000;
 /// A week of hours and some. Each is a row of every table of the report.
 const MAX_STEPS: u32 = 200;
-const MAX_PARTITIONS: u32 = 8_000;
 const MAX_WEIGHT: u32 = 1_000_000;
-/// An hour.
 const MAX_LIMIT_MILLIS: u64 = 3_600_000;
 /// Fewer items or customers than these leave nothing to choose from, or no order that waits for delivery.
 const MIN_ROWS: u32 = 10;
 
-/// The isolations, as plans write them.
-pub(super) const ISOLATIONS: [(&str, Isolation); 3] = [
-    ("read-committed", Isolation::ReadCommitted),
-    ("repeatable-read", Isolation::RepeatableRead),
-    ("serializable", Isolation::Serializable),
+type Key = keys::Key<TpccSpec>;
+
+/// The keys that say when transactions start are those of `pace.rs`. They apply in this order: the profile
+/// decides the defaults of others.
+pub(crate) static KEYS: [Key; 26] = [
+    Key::later("kind", "`\"tpcc\"`").says(NEEDED, "the TPC-C-like workload"),
+    Key::later("warehouses", "1 to 1,000,000").says(
+        NEEDED,
+        "the scale: about 100 MB each, with 100,000 stock rows, 30,000 customers and 30,000 orders",
+    ),
+    Key::words("profile", "profile", &[
+        ("standard", |s| s.profile = TpccProfile::Standard),
+        // What tpcc-mysql does where the standard allows more than one way.
+        ("percona", |s| {
+            s.profile = TpccProfile::Percona;
+            s.stock_level = StockLevel::Loop;
+            s.delivery_by_district = true;
+        }),
+    ])
+    .says("\"standard\"", "`\"percona\"`: what tpcc-mysql intends to do. Do not compare numbers of the two"),
+    Key::small("clients", 1..=MAX_CLIENTS, |s, n| s.clients = n)
+        .says("1; with `wait` 10 a warehouse", "terminals, a session each"),
+    Key::words("homes", "kind of homes", &[
+        ("random", |s| s.homes = TpccHomes::Random),
+        ("fixed", |s| s.homes = TpccHomes::Fixed),
+    ])
+    .says("`\"random\"`; with `wait` `\"fixed\"`", "the warehouse of a terminal: random for each transaction; or \
+           fixed: terminal `n` (from 0) has `n` mod `warehouses` + 1"),
+    Key::other("mix", "`\"deck\"`, or weights of 0 to 1,000,000", |s, v| mix(v).map(|it| s.mix = it))
+        .says("\"deck\"", "of 23 cards, 10 New-Order, 10 Payment, one each of the others, shuffled by each terminal; \
+               or weights: `{ new-order = 45, payment = 43, order-status = 4, delivery = 4, stock-level = 4 }`. \
+               Transactions left out do not run; `new-order` must"),
+    Key::words("form", "form", &[
+        ("single", |s| s.form = TpccForm::Single),
+        ("batched", |s| s.form = TpccForm::Batched),
+        ("procedures", |s| s.form = TpccForm::Procedures),
+    ])
+    .says("\"single\"", "statement by statement; lines and districts as lists; a stored procedure a transaction, \
+           not on SQLite"),
+    Key::other("statements", STATEMENTS, |s, v| statements(v).map(|it| s.statements = it))
+        .says("\"prepared\"", "how statements are sent; not with procedures"),
+    Key::words("isolation", "isolation", &[
+        ("read-committed", |s| s.isolation = Some(Isolation::ReadCommitted)),
+        ("repeatable-read", |s| s.isolation = Some(Isolation::RepeatableRead)),
+        ("serializable", |s| s.isolation = Some(Isolation::Serializable)),
+    ])
+    .says("the server's default", "SQLite has the last only, MyRocks the first two"),
+    Key::words("stock_level", "form of Stock-Level", &[
+        ("join", |s| s.stock_level = StockLevel::Join),
+        ("loop", |s| s.stock_level = StockLevel::Loop),
+    ])
+    .says("`\"join\"`; `\"loop\"` with `percona`", "one query; or the items, then the stock of each"),
+    Key::words("payment_order", "order of a Payment", &[
+        ("warehouse", |s| s.payment_order = PaymentOrder::Warehouse),
+        ("district", |s| s.payment_order = PaymentOrder::District),
+    ])
+    .says("\"warehouse\"", "the row that a Payment changes first"),
+    Key::words("delivery", "form of Delivery", &[
+        ("together", |s| s.delivery_by_district = false),
+        ("district", |s| s.delivery_by_district = true),
+    ])
+    .says("`\"together\"`; `\"district\"` with `percona`", "the ten districts in one database transaction, or each \
+           in its own"),
+    Key::switch("foreign_keys", |s, on| s.schema.foreign_keys = on)
+        .says("false", "the ten of the standard; not on SQLite, nor with MyRocks or TokuDB, nor with `partitions` on \
+               MySQL, MariaDB and PostgreSQL before 12"),
+    Key::words("indexes", "set of indexes", &[
+        ("minimum", |s| s.schema.indexes = TpccIndexes::Minimum),
+        ("percona", |s| s.schema.indexes = TpccIndexes::Percona),
+    ])
+    .says("\"percona\"", "minimum: customers by name and orders by customer; percona: also stock by item and lines \
+           by supplying warehouse"),
+    Key::switch("history_key", |s, on| s.schema.history_key = on)
+        .says("false", "a key by number for `history`, which has none"),
+    Key::small("partitions", 0..=8_000, |s, n| s.schema.partitions = n)
+        .says("0", "hash partitions by warehouse; 0 for none. PostgreSQL from 11 on; not SQLite"),
+    Key::small("items", MIN_ROWS..=TpccCardinality::STANDARD.items, |s, n| s.cardinality.items = n)
+        .says("100_000", "items; for tests only"),
+    Key::small("customers", MIN_ROWS..=TpccCardinality::STANDARD.customers, |s, n| {
+        s.cardinality.customers = n;
+    })
+    .says("3_000", "customers of a district; for tests only"),
+    Key::other("load", LOAD, |s, v| load(v, &mut s.load)).says(LOAD_DEFAULT, "how rows are loaded"),
+    Key::other("settle", SETTLE, |s, v| settle(v).map(|it| s.settle = it)).says(
+        "\"formula\"",
+        "least seconds of the settle phase; the formula is min(1200, 60 + loaded rows / 10^6)",
+    ),
+    Key::small("steps", 1..=MAX_STEPS, |s, n| s.steps = n)
+        .says("12", "measured steps `h1 … hN`, one after the other on the same database"),
+    Key::small("seconds", 1..=MAX_SECONDS, |s, n| s.seconds = n).says("3_600", "measured time of each"),
+    Key::small("warmup_seconds", 0..=MAX_SECONDS, |s, n| s.warmup_seconds = n)
+        .says("5", "warm-up before each, not measured"),
+    Key::other("limits", "1 ms to an hour", |s, v| limits(v, &mut s.limits_millis)).says(
+        "5, 5, 5, 80 and 20 s",
+        "response times that nine in ten must keep: `\"1s\"` for all, or `{ new-order = \"500ms\", delivery = \"80s\" }` \
+         for some",
+    ),
+    Key::other("errors", ERRORS, |s, v| rules::read(v, &mut s.errors)).says(
+        "retries what every Dbms asks to retry",
+        "how clients handle errors",
+    ),
+    Key::small("statement_timeout", 1..=MAX_SECONDS, |s, n| s.statement_timeout = n)
+        .says("600", "seconds after which a statement counts as hung"),
 ];
-
-/// A key of the table, and how its value changes the spec.
-type Key = (
-    &'static str,
-    fn(&mut TpccSpec, Item<'_>) -> Result<(), PlanError>,
-);
-
-/// The keys that [`apply`] reads. They apply in this order: the profile decides the defaults of others.
-const KEYS: [Key; 24] = [
-    ("profile", |s, v| profile(v, s)),
-    ("clients", |s, v| {
-        v.small(1..=MAX_CLIENTS).map(|it| s.clients = it)
-    }),
-    ("homes", |s, v| {
-        let words = [("random", TpccHomes::Random), ("fixed", TpccHomes::Fixed)];
-        v.word("kind of homes", &words).map(|it| s.homes = it)
-    }),
-    ("mix", |s, v| mix(&v).map(|it| s.mix = it)),
-    ("form", |s, v| form(v).map(|it| s.form = it)),
-    ("statements", |s, v| {
-        statements(v).map(|it| s.statements = it)
-    }),
-    ("isolation", |s, v| {
-        v.word("isolation", &ISOLATIONS)
-            .map(|it| s.isolation = Some(it))
-    }),
-    ("stock_level", |s, v| {
-        let words = [("join", StockLevel::Join), ("loop", StockLevel::Loop)];
-        v.word("form of Stock-Level", &words)
-            .map(|it| s.stock_level = it)
-    }),
-    ("payment_order", |s, v| {
-        let words = [
-            ("warehouse", PaymentOrder::Warehouse),
-            ("district", PaymentOrder::District),
-        ];
-        v.word("order of a Payment", &words)
-            .map(|it| s.payment_order = it)
-    }),
-    ("delivery", |s, v| {
-        let words = [("together", false), ("district", true)];
-        v.word("form of Delivery", &words)
-            .map(|it| s.delivery_by_district = it)
-    }),
-    ("foreign_keys", |s, v| {
-        v.switch().map(|it| s.schema.foreign_keys = it)
-    }),
-    ("indexes", |s, v| {
-        let words = [
-            ("minimum", TpccIndexes::Minimum),
-            ("percona", TpccIndexes::Percona),
-        ];
-        v.word("set of indexes", &words)
-            .map(|it| s.schema.indexes = it)
-    }),
-    ("history_key", |s, v| {
-        v.switch().map(|it| s.schema.history_key = it)
-    }),
-    ("partitions", |s, v| {
-        v.small(0..=MAX_PARTITIONS)
-            .map(|it| s.schema.partitions = it)
-    }),
-    ("items", |s, v| {
-        v.small(MIN_ROWS..=TpccCardinality::STANDARD.items)
-            .map(|it| s.cardinality.items = it)
-    }),
-    ("customers", |s, v| {
-        v.small(MIN_ROWS..=TpccCardinality::STANDARD.customers)
-            .map(|it| s.cardinality.customers = it)
-    }),
-    ("load", |s, v| load(v, &mut s.load)),
-    ("settle", |s, v| settle(v).map(|it| s.settle = it)),
-    ("steps", |s, v| {
-        v.small(1..=MAX_STEPS).map(|it| s.steps = it)
-    }),
-    ("seconds", |s, v| {
-        v.small(1..=MAX_SECONDS).map(|it| s.seconds = it)
-    }),
-    ("warmup_seconds", |s, v| {
-        v.small(0..=MAX_SECONDS).map(|it| s.warmup_seconds = it)
-    }),
-    ("limits", |s, v| limits(&v, &mut s.limits_millis)),
-    ("errors", |s, v| rules::read(v, &mut s.errors)),
-    ("statement_timeout", |s, v| {
-        v.small(1..=MAX_SECONDS).map(|it| s.statement_timeout = it)
-    }),
-];
-
-/// Keys that the others depend on: they are read before them.
-const FIRST: [&str; 2] = ["kind", "warehouses"];
 
 /// The whole spec. `load_clients` is how many load at the same time where nobody says.
 pub(crate) fn resolve(table: &Node, load_clients: u32) -> Result<TpccSpec, PlanError> {
-    let keys = FIRST.into_iter().chain(pace::KEYS);
-    let keys = keys.chain(KEYS.iter().map(|(key, _)| *key));
-    let fields = Fields::new(table, "workload", &keys.collect::<Vec<_>>())?;
+    let names = [keys::names(&KEYS), keys::names(&pace::KEYS), keys::names(&QUEUE_KEYS)].concat();
+    let fields = Fields::new(table, "workload", &names)?;
     let warehouses = fields.need("warehouses")?.small(1..=MAX_WAREHOUSES)?;
     let mut spec = usual(warehouses, pace::read(&fields)?, load_clients);
-    apply(&fields, &mut spec)?;
+    keys::apply(&KEYS, &fields, &mut spec)?;
     check::check(&fields, &spec)?;
     Ok(spec)
-}
-
-fn apply(fields: &Fields<'_>, spec: &mut TpccSpec) -> Result<(), PlanError> {
-    KEYS.iter()
-        .try_for_each(|(key, set)| match fields.get(key) {
-            Some(value) => set(spec, value),
-            None => Ok(()),
-        })
 }
 
 /// What is usual. Terminals that wait are people at their desks: ten in each warehouse, who stay there.
 fn usual(warehouses: u32, pace: TpccPace, load_clients: u32) -> TpccSpec {
     let (clients, homes) = match pace {
-        TpccPace::Wait { .. } => (
-            warehouses.saturating_mul(super::TERMINALS),
-            TpccHomes::Fixed,
-        ),
+        TpccPace::Wait { .. } => (warehouses.saturating_mul(super::TERMINALS), TpccHomes::Fixed),
         TpccPace::NoWait | TpccPace::Rate { .. } | TpccPace::Ramp { .. } => (1, TpccHomes::Random),
     };
-    TpccSpec {
-        clients,
-        homes,
-        pace,
-        ..TpccSpec::usual(warehouses, LoadSpec::usual(load_clients))
-    }
-}
-
-/// The profile, and what tpcc-mysql does where the standard allows more than one way.
-fn profile(item: Item<'_>, spec: &mut TpccSpec) -> Result<(), PlanError> {
-    let words = [
-        ("standard", TpccProfile::Standard),
-        ("percona", TpccProfile::Percona),
-    ];
-    spec.profile = item.word("profile", &words)?;
-    if spec.profile == TpccProfile::Percona {
-        spec.stock_level = StockLevel::Loop;
-        spec.delivery_by_district = true;
-    }
-    Ok(())
-}
-
-fn form(item: Item<'_>) -> Result<TpccForm, PlanError> {
-    let words = [
-        ("single", TpccForm::Single),
-        ("batched", TpccForm::Batched),
-        ("procedures", TpccForm::Procedures),
-    ];
-    item.word("form", &words)
+    TpccSpec { clients, homes, pace, ..TpccSpec::usual(warehouses, LoadSpec::usual(load_clients)) }
 }
 
 /// `"deck"`, or weights by transaction; one that is not named does not run.
-fn mix(item: &Item<'_>) -> Result<TpccMix, PlanError> {
-    let Value::Table(_) = item.node.value else {
+fn mix(item: Item<'_>) -> Result<TpccMix, PlanError> {
+    if !item.is_table() {
         return match item.text() {
             Ok("deck") => Ok(TpccMix::Deck),
             _ => Err(item
                 .wrong("\"deck\", or a table of weights such as { new-order = 45, payment = 43 }")),
         };
-    };
+    }
     let fields = transactions(item, "mix")?;
     let mut weights = [0; 5];
     for (weight, transaction) in weights.iter_mut().zip(TpccTransaction::ALL) {
@@ -208,31 +177,26 @@ fn mix(item: &Item<'_>) -> Result<TpccMix, PlanError> {
 }
 
 /// One time for all transactions, or some by transaction; the others keep theirs.
-fn limits(item: &Item<'_>, limits: &mut [u32; 5]) -> Result<(), PlanError> {
-    let Value::Table(_) = item.node.value else {
+fn limits(item: Item<'_>, limits: &mut [u32; 5]) -> Result<(), PlanError> {
+    if !item.is_table() {
         *limits = [millis(item)?; 5];
         return Ok(());
-    };
+    }
     let fields = transactions(item, "limits")?;
     for (limit, transaction) in limits.iter_mut().zip(TpccTransaction::ALL) {
         if let Some(given) = fields.get(transaction.name()) {
-            *limit = millis(&given)?;
+            *limit = millis(given)?;
         }
     }
     Ok(())
 }
 
-/// A table whose keys are transactions.
-fn transactions<'a>(item: &Item<'a>, context: &'static str) -> Result<Fields<'a>, PlanError> {
-    Fields::new(
-        item.node,
-        context,
-        &TpccTransaction::ALL.map(TpccTransaction::name),
-    )
+fn transactions<'a>(item: Item<'a>, context: &'static str) -> Result<Fields<'a>, PlanError> {
+    Fields::new(item.node, context, &TpccTransaction::ALL.map(TpccTransaction::name))
 }
 
 /// A time such as `"500ms"` or `"5s"`, in milliseconds.
-fn millis(item: &Item<'_>) -> Result<u32, PlanError> {
+fn millis(item: Item<'_>) -> Result<u32, PlanError> {
     let micros = item.text().ok().and_then(micros);
     micros
         .filter(|micros| micros.is_multiple_of(1_000))

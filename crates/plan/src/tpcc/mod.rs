@@ -4,14 +4,13 @@
 mod check;
 mod keys;
 mod pace;
-mod remarks;
 
 use crate::PlanError;
 use crate::document::Node;
 
-pub(crate) use check::check_for;
-pub(crate) use keys::resolve;
-pub(crate) use remarks::remarks;
+pub(crate) use check::{check_for, remarks};
+pub(crate) use keys::{KEYS, resolve};
+pub(crate) use pace::KEYS as PACE_KEYS;
 
 /// Terminals of a warehouse that wait as people do.
 const TERMINALS: u32 = 10;

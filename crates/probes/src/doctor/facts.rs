@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use model::{Bytes, DiskFacts};
 use rustix::process::{Resource, getrlimit};
 
-use super::Fact;
+use super::unknown::Unknown;
 use crate::control_group;
+use crate::error::ProbeError;
 use crate::identify::{self, chosen, disk_of, existing};
 use crate::read::{number, text};
 
@@ -58,8 +59,10 @@ pub(super) struct Aio {
 }
 
 /// The governors of all CPUs, each once.
-pub(super) fn governors() -> Fact<Vec<String>> {
-    let cpus = fs::read_dir("/sys/devices/system/cpu").map_err(|error| error.to_string())?;
+pub(super) fn governors() -> Result<Vec<String>, Unknown> {
+    let path = Path::new("/sys/devices/system/cpu");
+    let cpus =
+        fs::read_dir(path).map_err(|cause| ProbeError::Read { path: path.to_owned(), cause })?;
     let governors: BTreeSet<String> = cpus
         .filter_map(|cpu| {
             let path = cpu.ok()?.path().join("cpufreq/scaling_governor");
@@ -67,91 +70,81 @@ pub(super) fn governors() -> Fact<Vec<String>> {
         })
         .collect();
     if governors.is_empty() {
-        return Err("no frequency driver shows, as in most virtual machines".to_owned());
+        return Err(Unknown::NoFrequencyDriver);
     }
     Ok(governors.into_iter().collect())
 }
 
-pub(super) fn boost() -> Fact<Boost> {
+pub(super) fn boost() -> Result<Boost, Unknown> {
     let flag = |path: &str| identify::line(path).map(|value| value == "1");
     flag("/sys/devices/system/cpu/intel_pstate/no_turbo")
         .map(|is_off| Boost::IntelPstate { is_on: !is_off })
         .or_else(|| {
             flag("/sys/devices/system/cpu/cpufreq/boost").map(|is_on| Boost::Cpufreq { is_on })
         })
-        .ok_or_else(|| "no frequency driver shows, as in most virtual machines".to_owned())
+        .ok_or(Unknown::NoFrequencyDriver)
 }
 
-pub(super) fn smt() -> Fact<bool> {
+pub(super) fn smt() -> Result<bool, Unknown> {
     line("/sys/devices/system/cpu/smt/active").map(|value| value == "1")
 }
 
-pub(super) fn thp() -> Fact<String> {
+pub(super) fn thp() -> Result<String, Unknown> {
     const PATH: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
     let modes = line(PATH)?;
-    chosen(&modes)
-        .map(str::to_owned)
-        .ok_or_else(|| format!("no mode is chosen in {PATH}"))
+    chosen(&modes).map(str::to_owned).ok_or(Unknown::NoMode(PATH))
 }
 
-pub(super) fn swap() -> Fact<Swap> {
+pub(super) fn swap() -> Result<Swap, Unknown> {
     let meminfo = meminfo()?;
     let total = kib(&meminfo, "SwapTotal")?;
-    let swappiness = line("/proc/sys/vm/swappiness")?;
     Ok(Swap {
         total,
         used: Bytes(total.0.saturating_sub(kib(&meminfo, "SwapFree")?.0)),
-        swappiness: swappiness
-            .parse()
-            .map_err(|_| format!("swappiness is `{swappiness}`"))?,
+        swappiness: count("/proc/sys/vm/swappiness")?,
     })
 }
 
-pub(super) fn memory() -> Fact<Memory> {
+pub(super) fn memory() -> Result<Memory, Unknown> {
     let meminfo = meminfo()?;
-    Ok(Memory {
-        total: kib(&meminfo, "MemTotal")?,
-        available: kib(&meminfo, "MemAvailable")?,
-    })
+    Ok(Memory { total: kib(&meminfo, "MemTotal")?, available: kib(&meminfo, "MemAvailable")? })
 }
 
 /// The lowest memory limit of this process's control group and of those above it, where it is below
 /// the physical memory.
-pub(super) fn memory_limit() -> Fact<Option<Bytes>> {
+pub(super) fn memory_limit() -> Result<Option<Bytes>, Unknown> {
     let total = kib(&meminfo()?, "MemTotal")?;
-    let groups = text("/proc/self/cgroup").map_err(|error| error.to_string())?;
+    let groups = text("/proc/self/cgroup")?;
     let files = control_group::files(&groups, "memory", "memory.max", "memory.limit_in_bytes");
-    let limits = files
-        .into_iter()
-        .filter_map(|path| text(path).ok()?.trim().parse().ok().map(Bytes));
+    let limits =
+        files.into_iter().filter_map(|path| text(path).ok()?.trim().parse().ok().map(Bytes));
     Ok(limits.min().filter(|limit| *limit < total))
 }
 
-pub(super) fn virtualization() -> Fact<Option<String>> {
-    let cpuinfo = text("/proc/cpuinfo").map_err(|error| error.to_string())?;
+pub(super) fn virtualization() -> Result<Option<String>, Unknown> {
+    let cpuinfo = text("/proc/cpuinfo")?;
     Ok(identify::virtualization(&cpuinfo))
 }
 
-pub(super) fn clock_source() -> Fact<ClockSource> {
-    const DIRECTORY: &str = "/sys/devices/system/clocksource/clocksource0";
-    let available = line(&format!("{DIRECTORY}/available_clocksource"))?;
+pub(super) fn clock_source() -> Result<ClockSource, Unknown> {
+    let available = line("/sys/devices/system/clocksource/clocksource0/available_clocksource")?;
     Ok(ClockSource {
-        current: line(&format!("{DIRECTORY}/current_clocksource"))?,
+        current: line("/sys/devices/system/clocksource/clocksource0/current_clocksource")?,
         available: available.split_whitespace().map(str::to_owned).collect(),
     })
 }
 
-pub(super) fn disk(directory: &Path) -> Fact<DiskFacts> {
-    disk_of(directory).map_err(|error| error.to_string())
+pub(super) fn disk(directory: &Path) -> Result<DiskFacts, Unknown> {
+    Ok(disk_of(directory)?)
 }
 
 /// Median time to write 4 KiB and make them durable, in the directory or the nearest one above it
 /// that exists. The same place is written each time, as a server writes its log.
-pub(super) fn fsync(directory: &Path) -> Fact<Duration> {
+pub(super) fn fsync(directory: &Path) -> Result<Duration, Unknown> {
     const TIMES: usize = 20;
-    let place = existing(directory).map_err(|error| error.to_string())?;
-    let scratch = Scratch::new(&place)
-        .map_err(|error| format!("cannot write in {}: {error}", place.display()))?;
+    let place = existing(directory)?;
+    let failed = |cause| Unknown::NotWritten { place: place.clone(), cause };
+    let scratch = Scratch::new(&place).map_err(failed)?;
     let mut times = Vec::with_capacity(TIMES);
     for n in 0..TIMES {
         let block = [n as u8; 4096];
@@ -160,10 +153,10 @@ pub(super) fn fsync(directory: &Path) -> Fact<Duration> {
             .file
             .write_all_at(&block, 0)
             .and_then(|()| scratch.file.sync_data())
-            .map_err(|error| format!("cannot write in {}: {error}", place.display()))?;
+            .map_err(failed)?;
         times.push(start.elapsed());
     }
-    median(times).ok_or_else(|| "nothing was measured".to_owned())
+    median(times).ok_or(Unknown::NothingMeasured)
 }
 
 /// The lower of the two middle ones.
@@ -198,35 +191,30 @@ impl Drop for Scratch {
 
 pub(super) fn open_files() -> OpenFiles {
     let limit = getrlimit(Resource::Nofile);
-    OpenFiles {
-        soft: limit.current,
-        hard: limit.maximum,
-    }
+    OpenFiles { soft: limit.current, hard: limit.maximum }
 }
 
-pub(super) fn aio() -> Fact<Aio> {
-    let count = |path: &str| -> Fact<u64> {
-        let value = line(path)?;
-        value.parse().map_err(|_| format!("`{value}` in {path}"))
-    };
-    Ok(Aio {
-        used: count("/proc/sys/fs/aio-nr")?,
-        limit: count("/proc/sys/fs/aio-max-nr")?,
-    })
+pub(super) fn aio() -> Result<Aio, Unknown> {
+    Ok(Aio { used: count("/proc/sys/fs/aio-nr")?, limit: count("/proc/sys/fs/aio-max-nr")? })
 }
 
-fn line(path: &str) -> Fact<String> {
-    identify::line(path).ok_or_else(|| format!("this kernel does not show {path}"))
+fn line(path: &'static str) -> Result<String, Unknown> {
+    identify::line(path).ok_or(Unknown::NotShown(path))
 }
 
-fn meminfo() -> Fact<String> {
-    text("/proc/meminfo").map_err(|error| error.to_string())
+fn count(path: &'static str) -> Result<u64, Unknown> {
+    let value = line(path)?;
+    value.parse().map_err(|_| Unknown::NoNumber { value, path })
 }
 
-fn kib(meminfo: &str, key: &str) -> Fact<Bytes> {
+fn meminfo() -> Result<String, Unknown> {
+    Ok(text("/proc/meminfo")?)
+}
+
+fn kib(meminfo: &str, key: &'static str) -> Result<Bytes, Unknown> {
     number::<u64>(meminfo, key)
         .map(|kib| Bytes(kib.saturating_mul(1024)))
-        .ok_or_else(|| format!("no {key} in /proc/meminfo"))
+        .ok_or(Unknown::NoKey(key))
 }
 
 #[cfg(test)]
@@ -246,6 +234,7 @@ mod tests {
     #[test]
     fn a_place_that_cannot_be_written_is_a_reason() {
         let reason = fsync(Path::new("/proc/no/such")).unwrap_err();
+        let reason = reason.to_string();
         assert!(reason.starts_with("cannot write in /proc: "), "{reason}");
     }
 

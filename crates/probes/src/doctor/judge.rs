@@ -6,29 +6,41 @@ use model::{Bytes, DiskFacts, Nanos};
 
 use super::facts::{Aio, Boost, ClockSource, Memory, OpenFiles, Swap};
 use super::load::Load;
-use super::{Judgement, Status};
+
+/// A finding without its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Judgement {
+    pub(super) status: Status,
+    pub(super) found: String,
+    pub(super) advice: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It does not disturb.
+    Good,
+    /// It costs precision, or has to be kept in mind.
+    Warn,
+    /// Results will be wrong or useless.
+    Bad,
+    /// The host does not tell.
+    Unknown,
+}
 
 fn good(found: impl Into<String>) -> Judgement {
-    Judgement {
-        status: Status::Good,
-        found: found.into(),
-        advice: None,
-    }
+    Judgement { status: Status::Good, found: found.into(), advice: None }
+}
+
+pub(super) fn unknown(reason: impl Into<String>) -> Judgement {
+    Judgement { status: Status::Unknown, found: reason.into(), advice: None }
 }
 
 fn warn(found: impl Into<String>, advice: impl Into<String>) -> Judgement {
-    Judgement {
-        status: Status::Warn,
-        found: found.into(),
-        advice: Some(advice.into()),
-    }
+    Judgement { status: Status::Warn, found: found.into(), advice: Some(advice.into()) }
 }
 
 fn bad(found: impl Into<String>, advice: impl Into<String>) -> Judgement {
-    Judgement {
-        status: Status::Bad,
-        ..warn(found, advice)
-    }
+    Judgement { status: Status::Bad, ..warn(found, advice) }
 }
 
 /// Different governors, each once.
@@ -46,10 +58,9 @@ pub(super) fn governor(governors: &[String]) -> Judgement {
 
 pub(super) fn boost(boost: Boost) -> Judgement {
     let (is_on, command) = match boost {
-        Boost::IntelPstate { is_on } => (
-            is_on,
-            "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
-        ),
+        Boost::IntelPstate { is_on } => {
+            (is_on, "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo")
+        }
         Boost::Cpufreq { is_on } => (is_on, "echo 0 > /sys/devices/system/cpu/cpufreq/boost"),
     };
     if !is_on {
@@ -89,10 +100,7 @@ pub(super) fn swap(swap: Swap) -> Judgement {
     if swap.total == Bytes(0) {
         return good("none");
     }
-    let found = format!(
-        "{} of {} used, swappiness {}",
-        swap.used, swap.total, swap.swappiness
-    );
+    let found = format!("{} of {} used, swappiness {}", swap.used, swap.total, swap.swappiness);
     if swap.used == Bytes(0) && swap.swappiness <= 1 {
         return good(found);
     }
@@ -106,7 +114,7 @@ pub(super) fn swap(swap: Swap) -> Judgement {
 pub(super) fn memory(memory: Memory) -> Judgement {
     let found = format!("{} of {} available", memory.available, memory.total);
     let share = memory.available.0 as f64 / memory.total.0.max(1) as f64;
-    let advice = "What other processes hold is missing for the servers and the page cache. End them, or \
+    let advice = "Memory of other processes is missing for the servers and the page cache. End them, or \
                   choose a smaller scale.";
     if share < 0.2 || memory.available < Bytes::from_mib(512) {
         bad(found, advice)
@@ -141,21 +149,14 @@ pub(super) fn virtualization(hypervisor: Option<&str>) -> Judgement {
 }
 
 pub(super) fn clock_source(clock: &ClockSource) -> Judgement {
-    const FAST: [&str; 4] = [
-        "tsc",
-        "kvm-clock",
-        "hyperv_clocksource_tsc_page",
-        "arch_sys_counter",
-    ];
+    const FAST: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
     const SLOW: [&str; 4] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"];
     let current = clock.current.as_str();
     if FAST.contains(&current) {
         return good(current);
     }
     let cost = "Every look at the clock is a call into the kernel and costs up to a microsecond";
-    let better = FAST
-        .into_iter()
-        .find(|fast| clock.available.iter().any(|name| name == fast));
+    let better = FAST.into_iter().find(|fast| clock.available.iter().any(|name| name == fast));
     let advice = match better {
         Some(fast) => format!(
             "{cost}. Run `echo {fast} > \
@@ -163,15 +164,14 @@ pub(super) fn clock_source(clock: &ClockSource) -> Judgement {
         ),
         None => format!("{cost}, and this host offers no better one: measure on another."),
     };
-    if SLOW.contains(&current) {
-        bad(current, advice)
-    } else {
-        warn(current, advice)
-    }
+    if SLOW.contains(&current) { bad(current, advice) } else { warn(current, advice) }
 }
 
 /// Share of all CPU time that the hypervisor gave to others.
-pub(super) fn steal(share: f64) -> Judgement {
+pub(super) fn steal(share: Option<f64>) -> Judgement {
+    let Some(share) = share else {
+        return unknown("this kernel does not tell in /proc/stat");
+    };
     let found = percent(share);
     let advice = "The hypervisor gives this machine's CPUs to others. Wait for a quieter time, or move to \
                   a machine with CPUs of its own.";
@@ -184,11 +184,8 @@ pub(super) fn steal(share: f64) -> Judgement {
 
 pub(super) fn other_load(load: &Load) -> Judgement {
     let share = load.others;
-    let top: Vec<String> = load
-        .top
-        .iter()
-        .map(|user| format!("{} {}", user.name, percent(user.share)))
-        .collect();
+    let top: Vec<String> =
+        load.top.iter().map(|user| format!("{} {}", user.name, percent(user.share))).collect();
     let found = if top.is_empty() {
         format!("{} of all CPUs", percent(share))
     } else {
@@ -265,7 +262,7 @@ pub(super) fn fsync(median: Duration) -> Judgement {
 pub(super) fn open_files(limit: OpenFiles) -> Judgement {
     /// 200 clients with a connection each, and what the lab itself has open.
     const CLIENT: u64 = 200 + 56;
-    /// What a MySQL or `MariaDB` server asks for; it raises its limit itself, up to the hard one.
+    /// The limit that a MySQL or `MariaDB` server needs; it raises its limit itself, up to the hard one.
     const SERVER: u64 = 5_000;
     let word = |limit: Option<u64>| limit.map_or_else(|| "unlimited".to_owned(), |n| n.to_string());
     let found = format!("{}, at most {}", word(limit.soft), word(limit.hard));
@@ -309,5 +306,4 @@ fn percent(share: f64) -> String {
 }
 
 #[cfg(test)]
-#[path = "judge_tests.rs"]
 mod tests;

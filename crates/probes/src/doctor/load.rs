@@ -1,12 +1,12 @@
-//! What else runs on this host, watched for a moment.
+//! Other load on this host, watched for a moment.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::Fact;
-use crate::ProbeError;
+use super::unknown::Unknown;
+use crate::error::ProbeError;
 use crate::host::{CpuTicks, parse_cpu};
 use crate::process::cpu_clock;
 use crate::read::{found, text};
@@ -18,9 +18,9 @@ const NAMED: usize = 3;
 /// Shares of the CPU time of all CPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Load {
-    /// What the hypervisor gave to others; `None` on a kernel that does not tell.
+    /// CPU time that the hypervisor gave to others; `None` if the kernel does not report it.
     pub(super) steal: Option<f64>,
-    /// What this host did apart from this process.
+    /// CPU time of this host without this process.
     pub(super) others: f64,
     /// The processes that took most of it, the largest first.
     pub(super) top: Vec<User>,
@@ -33,19 +33,11 @@ pub(super) struct User {
     pub(super) share: f64,
 }
 
-/// Watches for `duration`, asleep.
-pub(super) fn watch(duration: Duration) -> Fact<Load> {
-    let read = || Moment::now().map_err(|error| error.to_string());
-    let before = read()?;
+pub(super) fn watch(duration: Duration) -> Result<Load, Unknown> {
+    let before = Moment::now()?;
     thread::sleep(duration);
-    let after = read()?;
-    between(&before, &after, std::process::id(), name_of)
-        .ok_or_else(|| "the kernel's clock did not move".to_owned())
-}
-
-pub(super) fn steal(load: &Load) -> Fact<f64> {
-    load.steal
-        .ok_or_else(|| "this kernel does not tell in /proc/stat".to_owned())
+    let after = Moment::now()?;
+    between(&before, &after, std::process::id(), name_of).ok_or(Unknown::ClockStands)
 }
 
 /// The CPU time spent since boot, and by each process since it started, in nanoseconds.
@@ -92,29 +84,21 @@ fn between(
     let share = |nanos: u64| nanos as f64 / tick / all;
     let ours = spent.iter().find(|(_, pid)| *pid == own).map_or(0, |s| s.0);
     Some(Load {
-        steal: after
-            .cpu
-            .steal
-            .map(|_| ticks(|cpu| cpu.steal.unwrap_or(0)) / all),
+        steal: after.cpu.steal.map(|_| ticks(|cpu| cpu.steal.unwrap_or(0)) / all),
         others: (ticks(CpuTicks::busy) / all - share(ours)).max(0.0),
         top: spent
             .iter()
             // Less than a thousandth is nothing to name.
             .filter(|(nanos, pid)| *pid != own && share(*nanos) >= 0.001)
             .take(NAMED)
-            .map(|(nanos, pid)| User {
-                name: name_of(*pid),
-                share: share(*nanos),
-            })
+            .map(|(nanos, pid)| User { name: name_of(*pid), share: share(*nanos) })
             .collect(),
     })
 }
 
 fn name_of(pid: u32) -> String {
-    text(format!("/proc/{pid}/comm")).map_or_else(
-        |_| format!("process {pid}"),
-        |name| name.trim_end().to_owned(),
-    )
+    text(format!("/proc/{pid}/comm"))
+        .map_or_else(|_| format!("process {pid}"), |name| name.trim_end().to_owned())
 }
 
 #[cfg(test)]
@@ -124,13 +108,7 @@ mod tests {
     fn moment(cpu: [u64; 4], processes: &[(u32, u64)]) -> Moment {
         let [user, idle, iowait, steal] = cpu;
         Moment {
-            cpu: CpuTicks {
-                user,
-                system: 0,
-                idle,
-                iowait,
-                steal: Some(steal),
-            },
+            cpu: CpuTicks { user, system: 0, idle, iowait, steal: Some(steal) },
             processes: processes.iter().copied().collect(),
         }
     }
@@ -153,11 +131,7 @@ mod tests {
         let load = between(&before, &after, 9, |pid| format!("p{pid}")).unwrap();
         assert_eq!(load.steal, Some(0.05));
         assert!((load.others - 0.3).abs() < 1e-9, "{load:?}");
-        let top: Vec<_> = load
-            .top
-            .iter()
-            .map(|u| (u.name.as_str(), u.share))
-            .collect();
+        let top: Vec<_> = load.top.iter().map(|u| (u.name.as_str(), u.share)).collect();
         assert_eq!(top, [("p2", 0.15), ("p1", 0.05), ("p4", 0.025)]);
     }
 

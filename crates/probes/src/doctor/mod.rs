@@ -2,6 +2,7 @@
 //!
 //! `facts` and `load` read, `judge` judges: facts in, findings out.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,44 +10,32 @@ mod facts;
 mod judge;
 mod load;
 mod noise;
+mod unknown;
 
+use judge::Judgement;
+pub use judge::Status;
 pub use noise::{Noise, noise};
+use unknown::Unknown;
 
 /// How long the load of the host is watched.
 const SAMPLE: Duration = Duration::from_secs(1);
 
-/// Is it as it should be?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// It does not disturb.
-    Good,
-    /// It costs precision, or has to be kept in mind.
-    Warn,
-    /// Results will be wrong or useless.
-    Bad,
-    /// The host does not tell.
-    Unknown,
-}
-
-/// What the check-up found of one thing.
+/// One finding of the check-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Of what: `governor`.
     pub name: &'static str,
-    /// Is it as it should be?
     pub status: Status,
-    /// What there is; of [`Status::Unknown`], why it is not known.
+    /// The observed value; for [`Status::Unknown`] the reason.
     pub found: String,
-    /// What to do about it, with the command where there is one.
+    /// The remedy, with a command if possible.
     pub advice: Option<String>,
 }
 
 /// Examines the host for measuring in `directory`, which need not exist yet. Takes a little more than
-/// a second, in which it watches what else runs, and writes a small file for a moment.
+/// a second to watch what else runs, and writes a small file for a moment.
 pub fn examine(directory: &Path) -> Vec<Finding> {
     let load = load::watch(SAMPLE);
     let disk = facts::disk(directory);
-    let steal = load.as_ref().map_err(Clone::clone).and_then(load::steal);
     vec![
         finding("governor", facts::governors(), |g| judge::governor(&g)),
         finding("boost", facts::boost(), judge::boost),
@@ -58,45 +47,24 @@ pub fn examine(directory: &Path) -> Vec<Finding> {
         finding("virtualization", facts::virtualization(), |name| {
             judge::virtualization(name.as_deref())
         }),
-        finding("clock source", facts::clock_source(), |c| {
-            judge::clock_source(&c)
-        }),
-        finding("steal", steal, judge::steal),
-        finding("other load", load, |load| judge::other_load(&load)),
-        finding("filesystem", disk.clone(), |d| judge::filesystem(&d)),
-        finding("free space", disk, |d| judge::free_space(&d)),
+        finding("clock source", facts::clock_source(), |c| judge::clock_source(&c)),
+        finding("steal", load.as_ref(), |load| judge::steal(load.steal)),
+        finding("other load", load.as_ref(), judge::other_load),
+        finding("filesystem", disk.as_ref(), judge::filesystem),
+        finding("free space", disk.as_ref(), judge::free_space),
         finding("fsync", facts::fsync(directory), judge::fsync),
-        finding("open files", Ok(facts::open_files()), judge::open_files),
+        finding("open files", Ok::<_, Unknown>(facts::open_files()), judge::open_files),
         finding("async io", facts::aio(), judge::aio),
     ]
 }
 
-/// A fact, or why it is not known.
-type Fact<T> = Result<T, String>;
-
-/// A finding without its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Judgement {
-    status: Status,
-    found: String,
-    advice: Option<String>,
-}
-
-fn finding<T>(name: &'static str, fact: Fact<T>, judge: impl FnOnce(T) -> Judgement) -> Finding {
-    let judgement = fact.map_or_else(
-        |reason| Judgement {
-            status: Status::Unknown,
-            found: reason,
-            advice: None,
-        },
-        judge,
-    );
-    Finding {
-        name,
-        status: judgement.status,
-        found: judgement.found,
-        advice: judgement.advice,
-    }
+fn finding<T>(
+    name: &'static str,
+    fact: Result<T, impl Display>,
+    judge: impl FnOnce(T) -> Judgement,
+) -> Finding {
+    let judgement = fact.map_or_else(|reason| judge::unknown(reason.to_string()), judge);
+    Finding { name, status: judgement.status, found: judgement.found, advice: judgement.advice }
 }
 
 #[cfg(test)]

@@ -10,12 +10,11 @@ const SLICE: Duration = Duration::from_millis(25);
 /// As few pairs as give a standard deviation at all.
 const FEWEST: usize = 4;
 
-/// What the same loop, timed in pairs of neighbouring slices, varied by.
+/// The variation of one loop, timed in pairs of neighbouring slices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     /// Standard deviation of the log ratio within a pair, in per cent.
     pub sd_percent: f64,
-    /// How many pairs.
     pub pairs: usize,
 }
 
@@ -29,17 +28,10 @@ pub fn noise(duration: Duration) -> Noise {
         let first = timed(steps);
         let second = timed(steps);
         // A/B, then B/A: a drift of the host does not look like a difference.
-        let (a, b) = if ratios.len() % 2 == 0 {
-            (first, second)
-        } else {
-            (second, first)
-        };
+        let (a, b) = if ratios.len() % 2 == 0 { (first, second) } else { (second, first) };
         ratios.push((b.as_secs_f64() / a.as_secs_f64()).ln());
     }
-    Noise {
-        sd_percent: 100.0 * standard_deviation(&ratios),
-        pairs: ratios.len(),
-    }
+    Noise { sd_percent: 100.0 * standard_deviation(&ratios), pairs: ratios.len() }
 }
 
 /// How many steps of the loop take a slice.

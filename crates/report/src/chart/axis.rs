@@ -9,11 +9,9 @@ use super::svg::{percent, px};
 /// A scale with its name and the way its values read.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    /// The scale.
     pub(crate) scale: Scale,
     /// What it shows, with the unit.
     pub(crate) name: String,
-    /// How a tick reads.
     pub(crate) text: fn(f64) -> String,
 }
 
@@ -55,7 +53,6 @@ impl Frame {
 /// Ticks of a vertical axis.
 const UP: usize = 4;
 
-/// Horizontal gridlines.
 pub(crate) fn gridlines(axis: &Axis, frame: Frame) -> Markup {
     let ticks = axis.scale.ticks(UP);
     html! {

@@ -8,20 +8,15 @@ use super::words;
 /// How a text looks. The classes are those of `chart.css`; sizes are here, because lines are broken by them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// What the picture shows.
     Title,
     /// Names of systems, and what is said of them.
     Body,
-    /// The letter before a name.
     Key,
-    /// Names of axes.
     Note,
-    /// Where it comes from.
     Source,
 }
 
 impl Look {
-    /// Its class.
     pub(crate) const fn class(self) -> &'static str {
         match self {
             Self::Title => "title",
@@ -32,7 +27,6 @@ impl Look {
         }
     }
 
-    /// Pixels.
     pub(crate) const fn size(self) -> f64 {
         match self {
             Self::Title => 18.0,
@@ -71,7 +65,6 @@ impl Look {
     }
 }
 
-/// Grows downwards.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     width: f64,
@@ -80,16 +73,10 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// An empty column of this width, in pixels.
     pub(crate) const fn new(width: f64) -> Self {
-        Self {
-            width,
-            height: 0.0,
-            drawn: Vec::new(),
-        }
+        Self { width, height: 0.0, drawn: Vec::new() }
     }
 
-    /// Pixels.
     pub(crate) const fn width(&self) -> f64 {
         self.width
     }
@@ -99,7 +86,6 @@ impl Column {
         self.height
     }
 
-    /// All that was set.
     pub(crate) fn drawn(&self) -> Markup {
         html! { @for one in &self.drawn { (one) } }
     }
@@ -109,7 +95,6 @@ impl Column {
         self.height += height;
     }
 
-    /// A text in as many lines as it takes.
     pub(crate) fn text(&mut self, look: Look, text: &str) {
         self.lines(look, 0.0, &look.lines(text, self.width));
     }
@@ -128,8 +113,7 @@ impl Column {
     /// The room of one line, and what is drawn there: its text stands on the baseline that `draw` is given.
     pub(crate) fn line(&mut self, look: Look, draw: impl FnOnce(f64) -> Markup) {
         let descent = 0.3 * look.size();
-        self.drawn
-            .push(draw(self.height + look.leading() - descent));
+        self.drawn.push(draw(self.height + look.leading() - descent));
         self.height += look.leading();
     }
 

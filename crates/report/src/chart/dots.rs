@@ -4,22 +4,16 @@ use maud::{Markup, html};
 
 use super::Chart;
 use super::axis::Axis;
-use super::rows::{Row, Rows, Said};
+use super::rows::{Rows, Said, StripRow};
 use super::scale::Scale;
-use super::style::Style;
+use super::style::Series;
 use super::svg::{percent, px};
 use crate::format;
 use crate::spread::median;
 
-/// One row.
 #[derive(Clone, Debug)]
 pub(crate) struct DotRow {
-    /// Its look.
-    pub(crate) style: Style,
-    /// Its letter.
-    pub(crate) key: String,
-    /// Its full name.
-    pub(crate) name: String,
+    pub(crate) of: Series,
     /// (round, value).
     pub(crate) rounds: Vec<(u32, f64)>,
 }
@@ -34,32 +28,23 @@ pub(crate) fn dots(rows: &[DotRow], unit: &str) -> Chart {
     };
     Chart::Rows(Rows {
         lines: rows.iter().map(|row| dot_row(row, scale, unit)).collect(),
-        axis: Axis {
-            scale,
-            name: unit.to_owned(),
-            text: format::tick,
-        },
+        axis: Axis { scale, name: unit.to_owned(), text: format::tick },
         note: "; a mark a round, the bar is their median".to_owned(),
         class: "",
     })
 }
 
-fn dot_row(row: &DotRow, scale: Scale, unit: &str) -> Row {
+fn dot_row(row: &DotRow, scale: Scale, unit: &str) -> StripRow {
     let middle = median(row.rounds.iter().map(|(_, v)| *v));
     let text = middle.map_or(format::ABSENT.to_owned(), format::number);
     let label = format!(
         "{}: {}, median {text} {unit}",
-        row.name,
+        row.of.name,
         format::plural(row.rounds.len(), "round")
     );
-    Row {
-        style: row.style,
-        key: row.key.clone(),
-        name: row.name.clone(),
-        said: vec![Said {
-            plain: text,
-            ..Said::default()
-        }],
+    StripRow {
+        of: row.of.clone(),
+        said: vec![Said { plain: text, ..Said::default() }],
         label,
         tone: "",
         height: ROW,
@@ -72,11 +57,11 @@ fn strip(row: &DotRow, middle: Option<f64>, scale: Scale, unit: &str) -> Markup 
     html! {
         line.grid x1="0" x2="100%" y1=(px(ROW / 2.0)) y2=(px(ROW / 2.0)) {}
         @if let Some(at) = middle.and_then(x) {
-            line.median.(row.style.class()) x1=(percent(at)) x2=(percent(at)) y1="4" y2=(px(ROW - 4.0)) {}
+            line.median.(row.of.style.class()) x1=(percent(at)) x2=(percent(at)) y1="4" y2=(px(ROW - 4.0)) {}
         }
         @for (round, value) in &row.rounds {
             @if let Some(at) = x(*value) {
-                (row.style.marker(at, ROW / 2.0, Some(&format!("round {round}: {} {unit}", format::number(*value)))))
+                (row.of.style.marker(at, ROW / 2.0, Some(&format!("round {round}: {} {unit}", format::number(*value)))))
             }
         }
     }
@@ -85,24 +70,20 @@ fn strip(row: &DotRow, middle: Option<f64>, scale: Scale, unit: &str) -> Markup 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::style::Style;
     use maud::Render;
 
     fn row(place: usize, rounds: Vec<(u32, f64)>) -> DotRow {
         DotRow {
-            style: Style(place),
-            key: "A".into(),
-            name: "a & <b>".into(),
+            of: Series { style: Style(place), key: "A".into(), name: "a & <b>".into() },
             rounds,
         }
     }
 
     #[test]
     fn snapshot() {
-        let rows = [
-            row(0, vec![(1, 100.0), (2, 110.0)]),
-            row(1, vec![(1, f64::NAN)]),
-            row(2, Vec::new()),
-        ];
+        let rows =
+            [row(0, vec![(1, 100.0), (2, 110.0)]), row(1, vec![(1, f64::NAN)]), row(2, Vec::new())];
         let page = dots(&rows, "rows/s").render();
         insta::assert_snapshot!(page.0.replace("><", ">\n<"));
     }

@@ -5,28 +5,20 @@ use maud::{Markup, html};
 use super::Chart;
 use super::axis::Axis;
 use super::interval::{Ratio, marks, shared_scale};
-use super::rows::{Row, Rows, Said};
+use super::rows::{Rows, Said, StripRow};
 use super::scale::Scale;
-use super::style::Style;
+use super::style::Series;
 use super::svg::{percent, px};
 use crate::format;
 
-/// One row.
 #[derive(Clone, Debug)]
 pub(crate) struct ForestRow {
-    /// Its look.
-    pub(crate) style: Style,
-    /// Its letter.
-    pub(crate) key: String,
-    /// Its full name.
-    pub(crate) name: String,
-    /// The ratio with its interval; `None` where there is none.
+    pub(crate) of: Series,
     pub(crate) ratio: Option<Ratio>,
     /// (round, ratio).
     pub(crate) pairs: Vec<(u32, f64)>,
     /// What is written beside it: ratio, interval.
     pub(crate) text: String,
-    /// What is concluded, in words.
     pub(crate) verdict: String,
     /// The class of the verdict's colour; empty for none.
     pub(crate) tone: &'static str,
@@ -37,11 +29,7 @@ const ROW: f64 = 26.0;
 /// The chart, or a sentence when there is no ratio.
 pub(crate) fn forest(rows: &[ForestRow], base: &str) -> Chart {
     let pairs = rows.iter().flat_map(|r| {
-        r.pairs.iter().map(|(_, ratio)| Ratio {
-            value: *ratio,
-            ends: None,
-            margin: 0.0,
-        })
+        r.pairs.iter().map(|(_, ratio)| Ratio { value: *ratio, ends: None, margin: 0.0 })
     });
     if rows.iter().all(|r| r.ratio.is_none()) {
         return Chart::Nothing("There is no ratio to the base.");
@@ -49,27 +37,17 @@ pub(crate) fn forest(rows: &[ForestRow], base: &str) -> Chart {
     let scale = shared_scale(rows.iter().filter_map(|r| r.ratio).chain(pairs));
     Chart::Rows(Rows {
         lines: rows.iter().map(|row| forest_row(row, scale)).collect(),
-        axis: Axis {
-            scale,
-            name: format!("ratio to {base}"),
-            text: format::ratio,
-        },
-        note: "; bar: 95 % interval, faint dots: rounds, shaded: too small to matter".to_owned(),
+        axis: Axis { scale, name: format!("ratio to {base}"), text: format::ratio },
+        note: "; bar: 95 % interval, faint dots: rounds, shaded: the margin".to_owned(),
         class: "",
     })
 }
 
-fn forest_row(row: &ForestRow, scale: Scale) -> Row {
-    Row {
-        style: row.style,
-        key: row.key.clone(),
-        name: row.name.clone(),
-        said: vec![Said {
-            plain: row.text.clone(),
-            verdict: row.verdict.clone(),
-            tone: row.tone,
-        }],
-        label: format!("{}: {} {}", row.name, row.text, row.verdict),
+fn forest_row(row: &ForestRow, scale: Scale) -> StripRow {
+    StripRow {
+        of: row.of.clone(),
+        said: vec![Said { plain: row.text.clone(), verdict: row.verdict.clone(), tone: row.tone }],
+        label: format!("{}: {} {}", row.of.name, row.text, row.verdict),
         tone: row.tone,
         height: ROW,
         strip: strip(row, scale),
@@ -92,19 +70,14 @@ fn strip(row: &ForestRow, scale: Scale) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::style::Style;
     use maud::Render;
 
     #[test]
     fn snapshot() {
         let row = ForestRow {
-            style: Style(1),
-            key: "B".into(),
-            name: "<b>".into(),
-            ratio: Some(Ratio {
-                value: 0.8,
-                ends: Some((0.75, 0.86)),
-                margin: 0.02,
-            }),
+            of: Series { style: Style(1), key: "B".into(), name: "<b>".into() },
+            ratio: Some(Ratio { value: 0.8, ends: Some((0.75, 0.86)), margin: 0.02 }),
             pairs: vec![(1, 0.79), (2, f64::NAN)],
             text: "0.80 [0.75, 0.86]".into(),
             verdict: "slower".into(),

@@ -28,10 +28,7 @@ pub(crate) fn shared_scale(ratios: impl Iterator<Item = Ratio>) -> Scale {
     let usable = parts.filter(|v| v.is_finite() && *v > 0.0);
     let most = usable.map(|v| v.ln().abs().exp()).fold(1.1, f64::max);
     let end = (most * 1.02).min(4.0);
-    Scale::Log {
-        low: 1.0 / end,
-        high: end,
-    }
+    Scale::Log { low: 1.0 / end, high: end }
 }
 
 /// The bar. Its colour comes from the class of what surrounds it.
@@ -68,11 +65,7 @@ pub(crate) fn marks(ratio: Ratio, scale: Scale, height: f64) -> Markup {
 mod tests {
     use super::*;
 
-    const RATIO: Ratio = Ratio {
-        value: 0.8,
-        ends: Some((0.75, 0.86)),
-        margin: 0.02,
-    };
+    const RATIO: Ratio = Ratio { value: 0.8, ends: Some((0.75, 0.86)), margin: 0.02 };
 
     #[test]
     fn snapshot() {
@@ -82,18 +75,8 @@ mod tests {
 
     #[test]
     fn the_scale_is_symmetrical_and_bounded() {
-        let absurd = Ratio {
-            value: 1e9,
-            ends: Some((f64::NAN, f64::INFINITY)),
-            margin: 0.02,
-        };
-        assert_eq!(
-            shared_scale([absurd].into_iter()),
-            Scale::Log {
-                low: 0.25,
-                high: 4.0
-            }
-        );
+        let absurd = Ratio { value: 1e9, ends: Some((f64::NAN, f64::INFINITY)), margin: 0.02 };
+        assert_eq!(shared_scale([absurd].into_iter()), Scale::Log { low: 0.25, high: 4.0 });
         let svg = interval(absurd, shared_scale([absurd].into_iter())).0;
         assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{svg}");
         let one = shared_scale(std::iter::empty()).place(1.0).unwrap();

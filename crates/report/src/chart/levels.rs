@@ -4,36 +4,26 @@ use maud::{Markup, html};
 
 use super::Chart;
 use super::axis::Axis;
-use super::rows::{Row, Rows, Said};
+use super::rows::{Rows, Said, StripRow};
 use super::scale::Scale;
-use super::style::Style;
+use super::style::Series;
 use super::svg::{percent, px};
 use crate::format;
 
-/// One bar.
 #[derive(Clone, Debug)]
 pub(crate) struct Level {
-    /// When: `h1`, `after load`.
     pub(crate) label: String,
-    /// The ratio; `None` where there is none.
     pub(crate) value: Option<f64>,
     /// Lower and upper end of its interval, where there is one.
     pub(crate) ends: Option<(f64, f64)>,
-    /// What is written beside it.
     pub(crate) text: String,
     /// The class of that text's colour; empty for none.
     pub(crate) tone: &'static str,
 }
 
-/// One row.
 #[derive(Clone, Debug)]
 pub(crate) struct LevelRow {
-    /// Its look.
-    pub(crate) style: Style,
-    /// Its letter.
-    pub(crate) key: String,
-    /// Its full name.
-    pub(crate) name: String,
+    pub(crate) of: Series,
     /// Its bars, from above; every row has the same moments.
     pub(crate) levels: Vec<Level>,
 }
@@ -54,11 +44,7 @@ pub(crate) fn levels(rows: &[LevelRow], base: &str) -> Chart {
     };
     Chart::Rows(Rows {
         lines: rows.iter().map(|row| level_row(row, scale)).collect(),
-        axis: Axis {
-            scale,
-            name: format!("ratio to {base}"),
-            text: format::tick,
-        },
+        axis: Axis { scale, name: format!("ratio to {base}"), text: format::tick },
         note: format!("{}; thin line: 95 % interval", order(rows)),
         class: "levels",
     })
@@ -76,11 +62,8 @@ fn order(rows: &[LevelRow]) -> String {
     }
 }
 
-fn level_row(row: &LevelRow, scale: Scale) -> Row {
-    let texts = row
-        .levels
-        .iter()
-        .map(|level| format!("{} {}", level.label, level.text));
+fn level_row(row: &LevelRow, scale: Scale) -> StripRow {
+    let texts = row.levels.iter().map(|level| format!("{} {}", level.label, level.text));
     let texts: Vec<String> = texts.collect();
     let said = row.levels.iter().map(|level| Said {
         plain: level.label.clone(),
@@ -88,12 +71,10 @@ fn level_row(row: &LevelRow, scale: Scale) -> Row {
         tone: level.tone,
     });
     let height = GAP + (BAR + GAP) * row.levels.len() as f64;
-    Row {
-        style: row.style,
-        key: row.key.clone(),
-        name: row.name.clone(),
+    StripRow {
+        of: row.of.clone(),
         said: said.collect(),
-        label: format!("{}: {}", row.name, texts.join(", ")),
+        label: format!("{}: {}", row.of.name, texts.join(", ")),
         tone: "",
         height,
         strip: strip(row, scale, height),
@@ -101,17 +82,13 @@ fn level_row(row: &LevelRow, scale: Scale) -> Row {
 }
 
 fn strip(row: &LevelRow, scale: Scale, height: f64) -> Markup {
-    let at = |value: f64| {
-        scale
-            .place(value)
-            .map(|place| 100.0 * place.clamp(0.0, 1.0))
-    };
+    let at = |value: f64| scale.place(value).map(|place| 100.0 * place.clamp(0.0, 1.0));
     html! {
         @for (place, level) in row.levels.iter().enumerate() {
             @let top = GAP + (BAR + GAP) * place as f64;
             @let is_early = place + 1 < row.levels.len();
             @if let Some(end) = level.value.and_then(at) {
-                rect.level.(row.style.class()).early[is_early] x="0" y=(px(top)) width=(percent(end)) height=(px(BAR)) {
+                rect.level.(row.of.style.class()).early[is_early] x="0" y=(px(top)) width=(percent(end)) height=(px(BAR)) {
                     title { (level.label) ": " (level.text) }
                 }
             }
@@ -129,6 +106,7 @@ fn strip(row: &LevelRow, scale: Scale, height: f64) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::style::Style;
     use maud::Render;
 
     fn level(label: &str, value: Option<f64>, ends: Option<(f64, f64)>) -> Level {
@@ -142,20 +120,12 @@ mod tests {
     }
 
     fn row(levels: Vec<Level>) -> LevelRow {
-        LevelRow {
-            style: Style(1),
-            key: "B".into(),
-            name: "<b>".into(),
-            levels,
-        }
+        LevelRow { of: Series { style: Style(1), key: "B".into(), name: "<b>".into() }, levels }
     }
 
     #[test]
     fn bars_begin_at_zero_and_one_is_marked() {
-        let levels = vec![
-            level("h1", Some(2.0), Some((1.5, 2.5))),
-            level("h12", Some(0.5), None),
-        ];
+        let levels = vec![level("h1", Some(2.0), Some((1.5, 2.5))), level("h12", Some(0.5), None)];
         let svg = levels_of(levels);
         // The scale ends 4 % above the highest end of an interval, 2.5.
         for part in [
@@ -173,10 +143,7 @@ mod tests {
     #[test]
     fn a_single_moment_needs_no_order() {
         let svg = levels_of(vec![level("h1", Some(0.8), None)]);
-        assert!(
-            !svg.contains("from above") && !svg.contains("early"),
-            "{svg}"
-        );
+        assert!(!svg.contains("from above") && !svg.contains("early"), "{svg}");
     }
 
     #[test]

@@ -2,47 +2,36 @@
 
 use maud::{Markup, html};
 
-use super::Chart;
 use super::axis::{Axis, Frame, grid_labels, gridlines, vertical};
 use super::column::{Column, Look};
 use super::scale::Scale;
-use super::style::Style;
+use super::style::Series;
 use super::svg::{Across, attribute, path, percent, px};
 
-/// One line.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
-    /// Its look.
-    pub(crate) style: Style,
-    /// The letter at its end.
-    pub(crate) key: String,
-    /// Its full name.
-    pub(crate) name: String,
+pub(crate) struct SystemLine {
+    pub(crate) of: Series,
     /// (x, y), by x.
     pub(crate) points: Vec<(f64, f64)>,
     /// (x, low, high), by x; empty for none.
     pub(crate) band: Vec<(f64, f64, f64)>,
 }
 
-/// A chart of lines.
 #[derive(Clone, Debug)]
 pub(crate) struct LineChart {
     /// What it shows, for people who do not see it.
     pub(crate) label: String,
-    /// Pixels.
     pub(crate) height: f64,
-    /// Horizontal axis.
     pub(crate) x: Axis,
-    /// Vertical axis.
     pub(crate) y: Axis,
     /// Lines, the most important last: it lies on top.
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<SystemLine>,
     /// A level to compare with, and what it is.
     pub(crate) reference: Option<(f64, String)>,
 }
 
 /// Pixels between two keys.
-pub(super) const KEY_HEIGHT: f64 = 13.0;
+const KEY_HEIGHT: f64 = 13.0;
 
 /// Points of a line that carry its marker, and the same where there are many lines.
 const MARKS: usize = 5;
@@ -52,15 +41,6 @@ const FEW_MARKS: usize = 2;
 const MANY_LINES: usize = 9;
 
 impl LineChart {
-    /// The chart, or a sentence when no line has a point.
-    pub(crate) fn chart(self) -> Chart {
-        if self.lines.iter().all(|line| line.points.is_empty()) {
-            return Chart::Nothing("Nothing was recorded for this chart.");
-        }
-        Chart::Lines(self)
-    }
-
-    /// In the page.
     pub(crate) fn page(&self) -> Markup {
         let frame = self.frame();
         html! {
@@ -74,7 +54,6 @@ impl LineChart {
         }
     }
 
-    /// In a picture.
     pub(crate) fn set_in(&self, column: &mut Column) {
         let frame = self.frame();
         let across = Across::pixels(column.width() * frame.width / 100.0);
@@ -84,11 +63,7 @@ impl LineChart {
     }
 
     fn frame(&self) -> Frame {
-        Frame {
-            width: 92.0,
-            top: 20.0,
-            bottom: self.height - 22.0,
-        }
+        Frame { width: 92.0, top: 20.0, bottom: self.height - 22.0 }
     }
 
     /// All but the names of the axes.
@@ -116,46 +91,34 @@ impl LineChart {
         Some((across, frame.y(self.y.scale.place(y)?)))
     }
 
-    fn band(&self, line: &Line, frame: Frame, across: Across) -> Markup {
-        let upper = line
-            .band
-            .iter()
-            .filter_map(|(x, _, high)| self.at(*x, *high, frame));
+    fn band(&self, line: &SystemLine, frame: Frame, across: Across) -> Markup {
+        let upper = line.band.iter().filter_map(|(x, _, high)| self.at(*x, *high, frame));
         let lower = line.band.iter().rev();
         let lower = lower.filter_map(|(x, low, _)| self.at(*x, *low, frame));
         let outline = path(upper.chain(lower), across);
         html! {
             @if !outline.is_empty() {
-                path.band.(line.style.class()) data-system=(line.key) d={ (outline) "Z" } {}
+                path.band.(line.of.style.class()) data-system=(line.of.key) d={ (outline) "Z" } {}
             }
         }
     }
 
-    fn line(&self, line: &Line, frame: Frame, across: Across) -> Markup {
+    fn line(&self, line: &SystemLine, frame: Frame, across: Across) -> Markup {
         let points = line.points.iter();
         let d = path(points.filter_map(|(x, y)| self.at(*x, *y, frame)), across);
-        let dash = Some(line.style.dash()).filter(|d| !d.is_empty());
-        html! {
-            @if !d.is_empty() {
-                path.line.(line.style.class()) data-system=(line.key) data-name=(line.name) stroke-dasharray=[dash] d=(d) {}
-            }
-        }
+        outline(&line.of, &d, Some(&line.of.name))
     }
 
     /// A few markers, each line's beginning at another point so that they do not cover each other.
-    fn marks(&self, line: &Line, frame: Frame) -> Markup {
-        let marks = if self.lines.len() < MANY_LINES {
-            MARKS
-        } else {
-            FEW_MARKS
-        };
+    fn marks(&self, line: &SystemLine, frame: Frame) -> Markup {
+        let marks = if self.lines.len() < MANY_LINES { MARKS } else { FEW_MARKS };
         let every = line.points.len().div_ceil(marks).max(1);
-        let first = (line.style.0 * every / 4) % every;
+        let first = (line.of.style.0 * every / 4) % every;
         let marked = line.points.iter().skip(first).step_by(every);
         html! {
-            g data-system=(line.key) {
+            g data-system=(line.of.key) {
                 @for (across, y) in marked.filter_map(|(x, y)| self.at(*x, *y, frame)) {
-                    (line.style.marker(frame.x(across), y, None))
+                    (line.of.style.marker(frame.x(across), y, None))
                 }
             }
         }
@@ -171,31 +134,45 @@ impl LineChart {
         }
     }
 
-    /// The keys at the ends of the lines, moved apart where they would overlap.
     fn keys(&self, frame: Frame) -> Markup {
         let ends = self.lines.iter().filter_map(|line| {
             let (x, y) = line.points.last()?;
-            Some((line, self.at(*x, *y, frame)?))
+            Some((&line.of, self.at(*x, *y, frame)?))
         });
-        let mut ends: Vec<(&Line, (f64, f64))> = ends.collect();
-        ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
-        if ends.len() as f64 * KEY_HEIGHT > frame.bottom - frame.top {
-            // There is no room to tell them apart here; the legend does.
-            return html! {};
+        keys(ends.collect(), frame, 8)
+    }
+}
+
+/// A line without its marks; nothing where it has no point.
+pub(super) fn outline(of: &Series, d: &str, name: Option<&str>) -> Markup {
+    let dash = Some(of.style.dash()).filter(|d| !d.is_empty());
+    html! {
+        @if !d.is_empty() {
+            path.line.(of.style.class()) data-system=(of.key) data-name=[name] stroke-dasharray=[dash] d=(d) {}
         }
-        let ys = apart(ends.iter().map(|(_, (_, y))| *y).collect(), frame);
-        html! {
-            @for ((line, (across, _)), y) in ends.iter().zip(ys) {
-                text.key.(line.style.class()) data-system=(line.key) x=(percent(frame.x(*across))) dx="8" y=(px(y + 4.0)) {
-                    (line.key)
-                }
+    }
+}
+
+/// The keys at the ends of the lines, moved apart where they would overlap. An end is a place from 0 to 1 across, and
+/// pixels down.
+pub(super) fn keys(mut ends: Vec<(&Series, (f64, f64))>, frame: Frame, right: u8) -> Markup {
+    ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
+    if ends.len() as f64 * KEY_HEIGHT > frame.bottom - frame.top {
+        // There is no room to tell them apart here; the legend does.
+        return html! {};
+    }
+    let ys = apart(ends.iter().map(|(_, (_, y))| *y).collect(), frame);
+    html! {
+        @for ((of, (across, _)), y) in ends.iter().zip(ys) {
+            text.key.(of.style.class()) data-system=(of.key) x=(percent(frame.x(*across))) dx=(right) y=(px(y + 4.0)) {
+                (of.key)
             }
         }
     }
 }
 
 /// Rising positions, moved so that neighbours are a key's height apart and all are within the frame.
-pub(super) fn apart(mut ys: Vec<f64>, frame: Frame) -> Vec<f64> {
+fn apart(mut ys: Vec<f64>, frame: Frame) -> Vec<f64> {
     let mut least = f64::MIN;
     for y in &mut ys {
         *y = y.max(least);
@@ -226,26 +203,22 @@ fn ends(scale: Scale) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::Chart;
+    use crate::chart::style::Style;
     use crate::format;
     use maud::Render;
 
-    fn chart(lines: Vec<Line>) -> LineChart {
+    fn chart(lines: Vec<SystemLine>) -> LineChart {
         LineChart {
             label: "rows/s over time".into(),
             height: 120.0,
             x: Axis {
-                scale: Scale::Linear {
-                    low: 0.0,
-                    high: 10.0,
-                },
+                scale: Scale::Linear { low: 0.0, high: 10.0 },
                 name: "seconds".into(),
                 text: format::number,
             },
             y: Axis {
-                scale: Scale::Linear {
-                    low: 0.0,
-                    high: 100.0,
-                },
+                scale: Scale::Linear { low: 0.0, high: 100.0 },
                 name: "rows/s".into(),
                 text: format::number,
             },
@@ -254,11 +227,9 @@ mod tests {
         }
     }
 
-    fn line(place: usize, points: Vec<(f64, f64)>) -> Line {
-        Line {
-            style: Style(place),
-            key: "A".into(),
-            name: "<a>".into(),
+    fn line(place: usize, points: Vec<(f64, f64)>) -> SystemLine {
+        SystemLine {
+            of: Series { style: Style(place), key: "A".into(), name: "<a>".into() },
             band: points.iter().map(|(x, y)| (*x, y - 5.0, y + 5.0)).collect(),
             points,
         }
@@ -277,11 +248,8 @@ mod tests {
     fn one_point_has_a_marker_and_none_a_sentence() {
         let one = chart(vec![line(0, vec![(3.0, 50.0)])]).page().0;
         assert!(one.contains("class=\"mark k0\" href=\"#mark0\""), "{one}");
-        let none = chart(vec![line(0, Vec::new())]).chart().render().0;
-        assert_eq!(
-            none,
-            r#"<p class="nothing">Nothing was recorded for this chart.</p>"#
-        );
+        let none = Chart::lines(chart(vec![line(0, Vec::new())])).render().0;
+        assert_eq!(none, r#"<p class="nothing">Nothing was recorded for this chart.</p>"#);
     }
 
     #[test]
@@ -298,16 +266,9 @@ mod tests {
 
     #[test]
     fn keys_do_not_overlap() {
-        let frame = Frame {
-            width: 92.0,
-            top: 20.0,
-            bottom: 100.0,
-        };
+        let frame = Frame { width: 92.0, top: 20.0, bottom: 100.0 };
         let ys = apart(vec![50.0, 50.5, 99.0, 99.5], frame);
-        assert!(
-            ys.windows(2).all(|w| w[1] - w[0] >= KEY_HEIGHT - 1e-9),
-            "{ys:?}"
-        );
+        assert!(ys.windows(2).all(|w| w[1] - w[0] >= KEY_HEIGHT - 1e-9), "{ys:?}");
         assert!(ys.iter().all(|y| (20.0..=100.0).contains(y)), "{ys:?}");
     }
 }

@@ -30,17 +30,27 @@ use self::sweep::SweepChart;
 /// A chart, to be set in the page or in a picture.
 #[derive(Clone, Debug)]
 pub(crate) enum Chart {
-    /// Strips over a common axis.
     Rows(Rows),
-    /// Lines over a common axis.
     Lines(LineChart),
-    /// Ratios over client counts.
     Sweep(SweepChart),
     /// A sentence in the place of a chart that would be empty.
     Nothing(&'static str),
 }
 
 impl Chart {
+    /// A sentence when no line has a point.
+    pub(crate) fn lines(chart: LineChart) -> Self {
+        if chart.lines.iter().all(|line| line.points.is_empty()) {
+            return Self::Nothing("Nothing was recorded for this chart.");
+        }
+        Self::Lines(chart)
+    }
+
+    /// A sentence when there is no ratio.
+    pub(crate) fn sweep(chart: Option<SweepChart>) -> Self {
+        chart.map_or(Self::Nothing("There is no ratio to the base."), Self::Sweep)
+    }
+
     /// Draws it below what is in the column already; nothing where it would be empty.
     pub(crate) fn set_in(&self, column: &mut Column) {
         match self {
@@ -51,7 +61,6 @@ impl Chart {
         }
     }
 
-    /// Is there anything in it?
     pub(crate) const fn is_empty(&self) -> bool {
         match self {
             Self::Nothing(_) => true,
@@ -65,12 +74,12 @@ impl Chart {
             Self::Lines(chart) => {
                 let lines = chart.lines.iter();
                 let drawn = lines.filter(|line| !line.points.is_empty());
-                drawn.map(|line| line.key.as_str()).collect()
+                drawn.map(|line| line.of.key.as_str()).collect()
             }
             Self::Sweep(chart) => {
                 let lines = chart.lines.iter();
                 let drawn = lines.filter(|line| !line.marks.is_empty());
-                drawn.map(|line| line.key.as_str()).collect()
+                drawn.map(|line| line.of.key.as_str()).collect()
             }
             Self::Rows(_) | Self::Nothing(_) => Vec::new(),
         }
@@ -78,7 +87,6 @@ impl Chart {
 }
 
 impl Render for Chart {
-    /// In the page.
     fn render(&self) -> Markup {
         match self {
             Self::Rows(rows) => rows.page(),

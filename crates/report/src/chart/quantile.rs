@@ -3,7 +3,7 @@
 
 use super::Chart;
 use super::axis::Axis;
-use super::line::{Line, LineChart};
+use super::line::{LineChart, SystemLine};
 use super::scale::Scale;
 use crate::format;
 
@@ -11,14 +11,14 @@ use crate::format;
 pub(crate) const MOST_NINES: f64 = 5.0;
 
 /// Lines hold (share of the operations, seconds).
-pub(crate) fn quantile(label: String, lines: Vec<Line>) -> Chart {
+pub(crate) fn quantile(label: String, lines: Vec<SystemLine>) -> Chart {
     let all = || lines.iter().flat_map(|l| l.points.iter());
     let Some(y) = Scale::log(all().map(|(_, seconds)| *seconds)) else {
         return Chart::Nothing("No operation was recorded.");
     };
     let last = all().map(|(share, _)| *share).fold(0.0, f64::max);
     let most = (-(1.0 - last).log10()).clamp(1.0, MOST_NINES);
-    let chart = LineChart {
+    Chart::lines(LineChart {
         label,
         height: 240.0,
         x: Axis {
@@ -26,15 +26,10 @@ pub(crate) fn quantile(label: String, lines: Vec<Line>) -> Chart {
             name: "share of operations".to_owned(),
             text: share,
         },
-        y: Axis {
-            scale: y,
-            name: "latency".to_owned(),
-            text: format::tick_seconds,
-        },
+        y: Axis { scale: y, name: "latency".to_owned(), text: format::tick_seconds },
         lines,
         reference: None,
-    };
-    chart.chart()
+    })
 }
 
 fn share(value: f64) -> String {
@@ -50,22 +45,14 @@ fn share(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::style::Style;
+    use crate::chart::style::{Series, Style};
     use maud::Render;
 
     #[test]
     fn snapshot() {
-        let points = vec![
-            (0.0, 1e-4),
-            (0.5, 2e-4),
-            (0.9, 5e-4),
-            (0.99, 3e-3),
-            (0.999, 0.02),
-        ];
-        let line = Line {
-            style: Style(0),
-            key: "A".into(),
-            name: "a".into(),
+        let points = vec![(0.0, 1e-4), (0.5, 2e-4), (0.9, 5e-4), (0.99, 3e-3), (0.999, 0.02)];
+        let line = SystemLine {
+            of: Series { style: Style(0), key: "A".into(), name: "a".into() },
             points,
             band: Vec::new(),
         };

@@ -4,19 +4,12 @@ use maud::{Markup, html};
 
 use super::axis::{Axis, Frame, vertical};
 use super::column::{Column, Look};
-use super::style::Style;
+use super::style::Series;
 use super::svg::px;
 
-/// One row.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
-    /// The look of its system.
-    pub(crate) style: Style,
-    /// The letter of its system.
-    pub(crate) key: String,
-    /// Its name in full.
-    pub(crate) name: String,
-    /// What is written beside the name.
+pub(crate) struct StripRow {
+    pub(crate) of: Series,
     pub(crate) said: Vec<Said>,
     /// What it shows, for people who do not see it.
     pub(crate) label: String,
@@ -39,12 +32,9 @@ pub(crate) struct Said {
     pub(crate) tone: &'static str,
 }
 
-/// A chart of rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
-    /// From above.
-    pub(crate) lines: Vec<Row>,
-    /// What all strips share.
+    pub(crate) lines: Vec<StripRow>,
     pub(crate) axis: Axis,
     /// How to read the strips, after the axis's own name.
     pub(crate) note: String,
@@ -58,12 +48,7 @@ const AXIS: f64 = 20.0;
 /// The ticks that are wanted there.
 const TICKS: usize = 4;
 
-/// Where the axis is drawn.
-const FRAME: Frame = Frame {
-    width: 100.0,
-    top: 0.0,
-    bottom: 1.0,
-};
+const FRAME: Frame = Frame { width: 100.0, top: 0.0, bottom: 1.0 };
 
 /// Pixels of a picture before a name, so that all begin below each other where the letters of systems allow.
 const LEFT: f64 = 24.0;
@@ -85,7 +70,6 @@ impl Rows {
         }
     }
 
-    /// In a picture.
     pub(crate) fn set_in(&self, column: &mut Column) {
         for row in &self.lines {
             row.set_in(column, self.class);
@@ -96,17 +80,16 @@ impl Rows {
         column.text(Look::Note, &self.below());
     }
 
-    /// What stands below the axis.
     fn below(&self) -> String {
         format!("{}{}", self.axis.described(), self.note)
     }
 }
 
-impl Row {
+impl StripRow {
     fn page(&self) -> Markup {
         html! {
-            div.row data-system=(self.key) {
-                span.row-name { span.chip.(self.style.class()) { (self.key) } " " (self.name) }
+            div.row data-system=(self.of.key) {
+                span.row-name { span.chip.(self.of.style.class()) { (self.of.key) } " " (self.of.name) }
                 span.row-value {
                     @for (place, said) in self.said.iter().enumerate() {
                         @if place > 0 { " · " }
@@ -124,8 +107,8 @@ impl Row {
     }
 
     fn set_in(&self, column: &mut Column, class: &str) {
-        let left = (Look::Key.width(&self.key) + 8.0).max(LEFT);
-        let names = Look::Body.lines(&self.name, column.width() - left);
+        let left = (Look::Key.width(&self.of.key) + 8.0).max(LEFT);
+        let names = Look::Body.lines(&self.of.name, column.width() - left);
         let said = Look::Body.width(&self.text());
         let first = names.first().map_or(0.0, |name| Look::Body.width(name));
         let fits = names.len() < 2 && left + first + APART + said <= column.width();
@@ -155,7 +138,7 @@ impl Row {
 
     fn key_at(&self, baseline: f64) -> Markup {
         html! {
-            text.key.(self.style.class()) x="0" y=(px(baseline)) font-size=(px(Look::Body.size())) { (self.key) }
+            text.key.(self.of.style.class()) x="0" y=(px(baseline)) font-size=(px(Look::Body.size())) { (self.of.key) }
         }
     }
 
@@ -191,14 +174,13 @@ fn classes(first: &str, second: &str) -> String {
 mod tests {
     use super::*;
     use crate::chart::scale::Scale;
+    use crate::chart::style::Style;
     use crate::format;
 
     fn rows(name: &str) -> Rows {
         Rows {
-            lines: vec![Row {
-                style: Style(1),
-                key: "B".into(),
-                name: name.into(),
+            lines: vec![StripRow {
+                of: Series { style: Style(1), key: "B".into(), name: name.into() },
                 said: vec![Said {
                     plain: "0.80 [0.75, 0.86]".into(),
                     verdict: "slower".into(),
@@ -210,10 +192,7 @@ mod tests {
                 strip: html! { line x1="0" x2="50%" {} },
             }],
             axis: Axis {
-                scale: Scale::Linear {
-                    low: 0.0,
-                    high: 1.0,
-                },
+                scale: Scale::Linear { low: 0.0, high: 1.0 },
                 name: "ratio".into(),
                 text: format::tick,
             },
@@ -231,10 +210,7 @@ mod tests {
     #[test]
     fn a_short_name_leaves_room_beside_it() {
         let (drawn, height) = picture("<b>");
-        assert!(
-            drawn.contains(r#"x="400" y="14.1" text-anchor="end""#),
-            "{drawn}"
-        );
+        assert!(drawn.contains(r#"x="400" y="14.1" text-anchor="end""#), "{drawn}");
         assert!(drawn.contains(">&lt;b&gt;</text>"), "{drawn}");
         assert!(
             drawn.contains(r#"0.80 [0.75, 0.86] <tspan class="verdict regressed">slower</tspan>"#),
@@ -248,10 +224,7 @@ mod tests {
     fn a_long_name_is_whole_and_what_is_said_stands_below_it() {
         let name = "mysql-8.0.31/innodb/z12a_gtid ".repeat(4);
         let (drawn, height) = picture(&name);
-        assert!(
-            drawn.contains(r#"text-anchor="start" font-size="13">0.80"#),
-            "{drawn}"
-        );
+        assert!(drawn.contains(r#"text-anchor="start" font-size="13">0.80"#), "{drawn}");
         assert_eq!(drawn.matches("z12a").count(), 4, "{drawn}");
         assert!(height > 94.0 + 2.0 * Look::Body.leading(), "{height}");
     }

@@ -4,19 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
     /// Equal differences are equal distances.
-    Linear {
-        /// Value at 0.
-        low: f64,
-        /// Value at 1.
-        high: f64,
-    },
+    Linear { low: f64, high: f64 },
     /// Equal ratios are equal distances. Both ends are above zero.
-    Log {
-        /// Value at 0.
-        low: f64,
-        /// Value at 1.
-        high: f64,
-    },
+    Log { low: f64, high: f64 },
     /// Shares of operations: 0, 90 %, 99 %, 99.9 % … are equal distances.
     Nines {
         /// How many nines there are at 1.
@@ -28,20 +18,14 @@ impl Scale {
     /// From zero to a little above the greatest of the values; `None` when none is above zero.
     pub(crate) fn from_zero(values: impl Iterator<Item = f64>) -> Option<Self> {
         let high = values.filter(|v| v.is_finite()).fold(0.0, f64::max);
-        (high > 0.0).then_some(Self::Linear {
-            low: 0.0,
-            high: high * 1.04,
-        })
+        (high > 0.0).then_some(Self::Linear { low: 0.0, high: high * 1.04 })
     }
 
     /// Around all values that are above zero, at least a factor of two wide; `None` when none is.
     pub(crate) fn log(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = crate::spread::range(values.filter(|v| *v > 0.0))?;
         let room = (2.0 / (high / low)).sqrt().max(1.08);
-        Some(Self::Log {
-            low: low / room,
-            high: high * room,
-        })
+        Some(Self::Log { low: low / room, high: high * room })
     }
 
     /// Where a value is, 0 to 1 within the scale; `None` where the scale has no place for it.
@@ -55,7 +39,6 @@ impl Scale {
         place.is_finite().then_some(place)
     }
 
-    /// The value at the end of the scale.
     pub(crate) fn high(self) -> f64 {
         match self {
             Self::Linear { high, .. } | Self::Log { high, .. } => high,
@@ -63,7 +46,6 @@ impl Scale {
         }
     }
 
-    /// The value at the beginning of the scale.
     pub(crate) fn low(self) -> f64 {
         match self {
             Self::Linear { low, .. } | Self::Log { low, .. } => low,
@@ -109,11 +91,7 @@ fn log_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
         return linear_ticks(low, high, wanted + 2);
     }
     let decades = (high / low).log10();
-    let times: &[f64] = if decades < 1.5 {
-        &[1.0, 2.0, 5.0]
-    } else {
-        &[1.0]
-    };
+    let times: &[f64] = if decades < 1.5 { &[1.0, 2.0, 5.0] } else { &[1.0] };
     let every = (decades / wanted.max(1) as f64).round().max(1.0) as usize;
     let powers = (low.log10().floor() as i32..=high.log10().ceil() as i32).step_by(every);
     powers
@@ -129,21 +107,12 @@ mod tests {
 
     #[test]
     fn ticks_are_round() {
-        let linear = Scale::Linear {
-            low: 0.0,
-            high: 48_211.0,
-        };
+        let linear = Scale::Linear { low: 0.0, high: 48_211.0 };
         assert_eq!(linear.ticks(4), [0.0, 20_000.0, 40_000.0]);
-        let log = Scale::Log {
-            low: 2e-5,
-            high: 3.0,
-        };
+        let log = Scale::Log { low: 2e-5, high: 3.0 };
         let rounded: Vec<String> = log.ticks(5).iter().map(|t| format!("{t:.0e}")).collect();
         assert_eq!(rounded, ["1e-4", "1e-3", "1e-2", "1e-1", "1e0"]);
-        let ratio = Scale::Log {
-            low: 0.9,
-            high: 1.1,
-        };
+        let ratio = Scale::Log { low: 0.9, high: 1.1 };
         let rounded: Vec<String> = ratio.ticks(4).iter().map(|t| format!("{t:.2}")).collect();
         assert_eq!(rounded, ["0.90", "0.95", "1.00", "1.05", "1.10"]);
         assert_eq!(Scale::Nines { most: 3.5 }.ticks(9).len(), 4);
@@ -152,40 +121,12 @@ mod tests {
     #[test]
     fn places() {
         let near = |a: Option<f64>, b: f64| assert!((a.unwrap() - b).abs() < 1e-12, "{a:?} {b}");
-        near(
-            Scale::Linear {
-                low: 0.0,
-                high: 4.0,
-            }
-            .place(1.0),
-            0.25,
-        );
-        near(
-            Scale::Log {
-                low: 0.1,
-                high: 10.0,
-            }
-            .place(1.0),
-            0.5,
-        );
+        near(Scale::Linear { low: 0.0, high: 4.0 }.place(1.0), 0.25);
+        near(Scale::Log { low: 0.1, high: 10.0 }.place(1.0), 0.5);
         near(Scale::Nines { most: 4.0 }.place(0.99), 0.5);
-        assert_eq!(
-            Scale::Log {
-                low: 0.1,
-                high: 10.0
-            }
-            .place(0.0),
-            None
-        );
+        assert_eq!(Scale::Log { low: 0.1, high: 10.0 }.place(0.0), None);
         assert_eq!(Scale::Nines { most: 4.0 }.place(1.0), None);
-        assert_eq!(
-            Scale::Linear {
-                low: 1.0,
-                high: 1.0
-            }
-            .place(1.0),
-            None
-        );
+        assert_eq!(Scale::Linear { low: 1.0, high: 1.0 }.place(1.0), None);
         assert_eq!(Scale::from_zero([0.0, f64::NAN].into_iter()), None);
         assert_eq!(Scale::log([0.0].into_iter()), None);
     }

@@ -9,7 +9,6 @@ use crate::spread::range;
 /// What is drawn. Places count builds from zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Spark {
-    /// The value at each build; `None` where there is none.
     pub(crate) values: Vec<Option<f64>>,
     /// Levels: first build, one past the last, value.
     pub(crate) levels: Vec<(usize, usize, f64)>,
@@ -31,14 +30,8 @@ const LEAST: f64 = 1.1;
 
 /// The chart; nothing where there is no value.
 pub(crate) fn sparkline(spark: &Spark) -> Markup {
-    let values = spark.values.iter().flatten().copied();
-    let Some((low, high)) = range(values.filter(|value| *value > 0.0)) else {
+    let Some(scale) = scale_of(&spark.values) else {
         return html! {};
-    };
-    let room = (LEAST / (high / low)).sqrt().max(1.0);
-    let scale = Scale::Log {
-        low: low / room,
-        high: high * room,
     };
     let y = |value: f64| {
         let place = scale.place(value)?.clamp(0.0, 1.0);
@@ -77,17 +70,19 @@ pub(crate) fn sparkline(spark: &Spark) -> Markup {
     }
 }
 
+/// `None` where no value is above zero.
+fn scale_of(values: &[Option<f64>]) -> Option<Scale> {
+    let usable = values.iter().flatten().copied();
+    let (low, high) = range(usable.filter(|value| *value > 0.0))?;
+    let room = (LEAST / (high / low)).sqrt().max(1.0);
+    Some(Scale::Log { low: low / room, high: high * room })
+}
+
 /// The same for places that have no charts: `▇▇▇▃▃▃`. A gap where there is no value.
 pub(crate) fn blocks(values: &[Option<f64>]) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let usable = values.iter().flatten().copied();
-    let Some((low, high)) = range(usable.filter(|value| *value > 0.0)) else {
+    let Some(scale) = scale_of(values) else {
         return String::new();
-    };
-    let room = (LEAST / (high / low)).sqrt().max(1.0);
-    let scale = Scale::Log {
-        low: low / room,
-        high: high * room,
     };
     let block = |value: &Option<f64>| {
         let place = value.and_then(|value| scale.place(value));

@@ -35,6 +35,14 @@ pub(crate) fn markers() -> Markup {
     }
 }
 
+/// What a row or a line of a chart is of.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    pub(crate) style: Style,
+    pub(crate) key: String,
+    pub(crate) name: String,
+}
+
 /// The look of the series at this place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style(pub(crate) usize);
@@ -49,10 +57,7 @@ impl Style {
     /// dashes nor colour and marker until there are more than can be told apart by any eye.
     pub(crate) fn dash(self) -> &'static str {
         let turn = self.0 / COLOURS;
-        DASHES
-            .get((self.0 + turn) % DASHES.len())
-            .copied()
-            .unwrap_or_default()
+        DASHES.get((self.0 + turn) % DASHES.len()).copied().unwrap_or_default()
     }
 
     /// Its marker, at a place in per cent across and pixels down.
@@ -88,9 +93,8 @@ mod tests {
             assert_ne!(a.dash(), b.dash());
             assert_ne!(a.marker(0.0, 0.0, None).0, b.marker(0.0, 0.0, None).0);
         }
-        let looks: HashSet<(String, &str)> = (0..30)
-            .map(|i| (Style(i).class(), Style(i).dash()))
-            .collect();
+        let looks: HashSet<(String, &str)> =
+            (0..30).map(|i| (Style(i).class(), Style(i).dash())).collect();
         assert_eq!(looks.len(), 30);
     }
 }

@@ -11,18 +11,12 @@ pub(crate) struct Across {
 
 impl Across {
     /// In the page, which stretches them to the width that there is.
-    pub(crate) const PAGE: Self = Self {
-        units: 1000.0,
-        decimals: 0,
-    };
+    pub(crate) const PAGE: Self = Self { units: 1000.0, decimals: 0 };
 
     /// In a picture whose plot is so many pixels wide: not all that shows pictures can stretch an outline
     /// without its stroke.
     pub(crate) const fn pixels(width: f64) -> Self {
-        Self {
-            units: width,
-            decimals: 1,
-        }
+        Self { units: width, decimals: 1 }
     }
 
     /// The `viewBox` of outlines that are so many pixels high.
@@ -49,11 +43,7 @@ pub(crate) fn attribute(value: f64) -> String {
 fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", if value.is_finite() { value } else { 0.0 });
     let short = text.trim_end_matches('0').trim_end_matches('.');
-    if short == "-0" {
-        "0".to_owned()
-    } else {
-        short.to_owned()
-    }
+    if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }
 
 /// A path through points given as (place across from 0 to 1, pixels down).

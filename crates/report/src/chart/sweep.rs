@@ -3,23 +3,18 @@
 
 use maud::{Markup, html};
 
-use super::Chart;
 use super::axis::{Axis, Frame, anchor, grid_labels, gridlines};
 use super::column::{Column, Look};
 use super::interval::Ratio;
-use super::line::{KEY_HEIGHT, apart};
+use super::line::{keys, outline};
 use super::scale::Scale;
-use super::style::Style;
+use super::style::Series;
 use super::svg::{Across, path, percent, px};
 use crate::format;
 
-/// One system.
 #[derive(Clone, Debug)]
 pub(crate) struct SweepLine {
-    /// Its look.
-    pub(crate) style: Style,
-    /// Its letter.
-    pub(crate) key: String,
+    pub(crate) of: Series,
     /// Its ratios, by client count.
     pub(crate) marks: Vec<SweepMark>,
 }
@@ -29,7 +24,6 @@ pub(crate) struct SweepLine {
 pub(crate) struct SweepMark {
     /// Clients; more than zero.
     pub(crate) clients: u32,
-    /// The ratio with its interval.
     pub(crate) ratio: Ratio,
     /// What is said of it under the pointer: system, clients, ratio, verdict.
     pub(crate) text: String,
@@ -42,23 +36,15 @@ pub(crate) struct SweepMark {
 pub(crate) struct SweepChart {
     /// What it shows, for people who do not see it.
     label: String,
-    /// One a system.
     pub(crate) lines: Vec<SweepLine>,
-    /// Every client count.
     clients: Vec<u32>,
-    /// Client counts across.
     x: Scale,
-    /// Ratios up.
     y: Axis,
 }
 
 const HEIGHT: f64 = 170.0;
 
-const FRAME: Frame = Frame {
-    width: 93.0,
-    top: 16.0,
-    bottom: HEIGHT - 22.0,
-};
+const FRAME: Frame = Frame { width: 93.0, top: 16.0, bottom: HEIGHT - 22.0 };
 
 /// What a label below the plot needs of its width, as a share for each digit and for the space between
 /// two: on a telephone a digit is seven of some three hundred pixels wide.
@@ -68,26 +54,24 @@ const SPACE: f64 = 0.012;
 /// The name of the horizontal axis.
 const CLIENTS: &str = "clients, log scale";
 
-/// The chart, or a sentence when there is no ratio. `label` says what it shows to those who do not see it.
-pub(crate) fn sweep(lines: Vec<SweepLine>, clients: &[u32], base: &str, label: String) -> Chart {
-    let (Some(x), Some(y)) = (across(clients), up(&lines)) else {
-        return Chart::Nothing("There is no ratio to the base.");
-    };
-    Chart::Sweep(SweepChart {
+/// The chart; `None` when there is no ratio. `label` says what it shows to those who do not see it.
+pub(crate) fn sweep(
+    lines: Vec<SweepLine>,
+    clients: &[u32],
+    base: &str,
+    label: String,
+) -> Option<SweepChart> {
+    let (x, y) = (across(clients)?, up(&lines)?);
+    Some(SweepChart {
         label,
         lines,
         clients: clients.to_vec(),
         x,
-        y: Axis {
-            scale: y,
-            name: format!("ratio to {base}"),
-            text: format::ratio,
-        },
+        y: Axis { scale: y, name: format!("ratio to {base}"), text: format::ratio },
     })
 }
 
 impl SweepChart {
-    /// In the page.
     pub(crate) fn page(&self) -> Markup {
         html! {
             p.axis-name { (self.y.described()) }
@@ -96,7 +80,6 @@ impl SweepChart {
         }
     }
 
-    /// In a picture.
     pub(crate) fn set_in(&self, column: &mut Column) {
         let across = Across::pixels(column.width() * FRAME.width / 100.0);
         column.text(Look::Note, &self.y.described());
@@ -113,14 +96,27 @@ impl SweepChart {
             (one(y))
             svg width=(percent(FRAME.width)) height=(px(HEIGHT)) viewBox=(across.view_box(HEIGHT))
                 preserveAspectRatio="none" overflow="visible" {
-                @for line in &self.lines { (outline(line, x, y, across)) }
+                @for line in &self.lines { (self.outline(line, across)) }
             }
             @for line in &self.lines {
-                g data-system=(line.key) { @for mark in &line.marks { (mark_of(mark, x, y)) } }
+                g data-system=(line.of.key) { @for mark in &line.marks { (mark_of(mark, x, y)) } }
             }
             (grid_labels(&self.y, FRAME))
-            (keys(&self.lines, x, y))
+            (self.keys())
         }
+    }
+
+    fn outline(&self, line: &SweepLine, across: Across) -> Markup {
+        let points = line.marks.iter().filter_map(|m| position(m, self.x, self.y.scale));
+        outline(&line.of, &path(points, across), None)
+    }
+
+    fn keys(&self) -> Markup {
+        let ends = self.lines.iter().filter_map(|line| {
+            let last = line.marks.last()?;
+            Some((&line.of, position(last, self.x, self.y.scale)?))
+        });
+        keys(ends.collect(), FRAME, 9)
     }
 }
 
@@ -129,10 +125,7 @@ fn across(clients: &[u32]) -> Option<Scale> {
     let (low, high) = (clients.iter().min()?, clients.iter().max()?);
     let (low, high) = (f64::from(*low), f64::from(*high));
     let span = (high / low).max(1.01);
-    (low > 0.0).then_some(Scale::Log {
-        low: low / span.powf(0.18),
-        high: high * span.powf(0.03),
-    })
+    (low > 0.0).then_some(Scale::Log { low: low / span.powf(0.18), high: high * span.powf(0.03) })
 }
 
 /// Ratios up: all of them and 1, with their intervals as far as these are not absurd; never so narrow
@@ -148,14 +141,9 @@ fn up(lines: &[SweepLine]) -> Option<Scale> {
     });
     let (low, high) = ends
         .filter(usable)
-        .fold((least.min(1.0), most.max(1.0)), |(low, high), end| {
-            (low.min(end), high.max(end))
-        });
+        .fold((least.min(1.0), most.max(1.0)), |(low, high), end| (low.min(end), high.max(end)));
     let (low, high) = (low.min(0.97), high.max(1.03));
-    Some(Scale::Log {
-        low: low / 1.02,
-        high: high * 1.02,
-    })
+    Some(Scale::Log { low: low / 1.02, high: high * 1.02 })
 }
 
 /// A tick at every client count, and its number where there is room.
@@ -193,17 +181,6 @@ fn one(y: Scale) -> Markup {
     }
 }
 
-fn outline(line: &SweepLine, x: Scale, y: Scale, across: Across) -> Markup {
-    let points = line.marks.iter().filter_map(|m| position(m, x, y));
-    let d = path(points, across);
-    let dash = Some(line.style.dash()).filter(|d| !d.is_empty());
-    html! {
-        @if !d.is_empty() {
-            path.line.(line.style.class()) data-system=(line.key) stroke-dasharray=[dash] d=(d) {}
-        }
-    }
-}
-
 /// Place across from 0 to 1, pixels down.
 fn position(mark: &SweepMark, x: Scale, y: Scale) -> Option<(f64, f64)> {
     let across = x.place(f64::from(mark.clients))?;
@@ -230,55 +207,28 @@ fn mark_of(mark: &SweepMark, x: Scale, y: Scale) -> Markup {
     }
 }
 
-/// The keys at the ends of the lines.
-fn keys(lines: &[SweepLine], x: Scale, y: Scale) -> Markup {
-    let ends = lines.iter().filter_map(|line| {
-        let last = line.marks.last()?;
-        Some((line, position(last, x, y)?))
-    });
-    let mut ends: Vec<(&SweepLine, (f64, f64))> = ends.collect();
-    ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
-    if ends.len() as f64 * KEY_HEIGHT > FRAME.bottom - FRAME.top {
-        return html! {};
-    }
-    let ys = apart(ends.iter().map(|(_, (_, y))| *y).collect(), FRAME);
-    html! {
-        @for ((line, (across, _)), y) in ends.iter().zip(ys) {
-            text.key.(line.style.class()) data-system=(line.key) x=(percent(FRAME.x(*across))) dx="9" y=(px(y + 4.0)) {
-                (line.key)
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::Chart;
+    use crate::chart::style::Style;
     use maud::Render;
 
     fn page(lines: Vec<SweepLine>, clients: &[u32]) -> String {
-        sweep(lines, clients, "a", "label".to_owned()).render().0
+        Chart::sweep(sweep(lines, clients, "a", "label".to_owned())).render().0
     }
 
     fn mark(clients: u32, value: f64, tone: &'static str) -> SweepMark {
         SweepMark {
             clients,
-            ratio: Ratio {
-                value,
-                ends: Some((value * 0.95, value * 1.05)),
-                margin: 0.02,
-            },
+            ratio: Ratio { value, ends: Some((value * 0.95, value * 1.05)), margin: 0.02 },
             text: format!("{clients} & more"),
             tone,
         }
     }
 
     fn line(marks: Vec<SweepMark>) -> SweepLine {
-        SweepLine {
-            style: Style(1),
-            key: "B".into(),
-            marks,
-        }
+        SweepLine { of: Series { style: Style(1), key: "B".into(), name: "b".into() }, marks }
     }
 
     #[test]
@@ -298,10 +248,7 @@ mod tests {
             assert!(alone.contains("There is no ratio"), "{alone}");
             let beside = vec![line(vec![mark(4, value, ""), mark(8, 1.1, "")])];
             let beside = page(beside, &[4, 8]);
-            assert!(
-                !beside.contains("NaN") && !beside.contains("inf"),
-                "{beside}"
-            );
+            assert!(!beside.contains("NaN") && !beside.contains("inf"), "{beside}");
             assert_eq!(beside.matches("circle").count(), 2, "{beside}");
         }
         for clients in [[1, 2], [0, 2]] {

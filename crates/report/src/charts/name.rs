@@ -54,41 +54,19 @@ mod tests {
 
     #[test]
     fn names_of_steps_stay_readable() {
-        let words = [
-            "ratio-l.i0",
-            "time-read-only_range=100",
-            "sweep-Point Query ×8",
-        ];
-        assert_eq!(
-            all(&words),
-            [
-                "ratio-l.i0",
-                "time-read-only_range-100",
-                "sweep-point-query-8"
-            ]
-        );
+        let words = ["ratio-l.i0", "time-read-only_range=100", "sweep-Point Query ×8"];
+        assert_eq!(all(&words), ["ratio-l.i0", "time-read-only_range-100", "sweep-point-query-8"]);
     }
 
     #[test]
     fn bad_names_are_safe() {
-        let words = [
-            "ratio-../../etc/x",
-            "ratio-.hidden",
-            "ratio-<b>\0\n",
-            "ratio-",
-        ];
-        assert_eq!(
-            all(&words),
-            ["ratio-etc-x", "ratio-hidden", "ratio-b", "ratio"]
-        );
+        let words = ["ratio-../../etc/x", "ratio-.hidden", "ratio-<b>\0\n", "ratio-"];
+        assert_eq!(all(&words), ["ratio-etc-x", "ratio-hidden", "ratio-b", "ratio"]);
     }
 
     #[test]
     fn equal_names_get_numbers() {
-        assert_eq!(
-            all(&["a-x", "a-X", "a-x-2", "a-x"]),
-            ["a-x", "a-x-2", "a-x-2-2", "a-x-3"]
-        );
+        assert_eq!(all(&["a-x", "a-X", "a-x-2", "a-x"]), ["a-x", "a-x-2", "a-x-2-2", "a-x-3"]);
     }
 
     proptest! {

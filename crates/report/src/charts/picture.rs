@@ -4,10 +4,10 @@ use maud::{Markup, PreEscaped, html};
 
 use super::style::style;
 use crate::chart::column::{Column, Look};
-use crate::chart::style::{Style, markers};
+use crate::chart::style::markers;
 use crate::chart::svg::px;
 use crate::page::NamedFigure;
-use crate::view::{Seen, View};
+use crate::{Report, Seen};
 
 /// Pixels of a picture, about the column of a blog post; and its white border.
 const WIDTH: f64 = 800.0;
@@ -18,15 +18,14 @@ const SWATCH: f64 = 34.0;
 const GAP: f64 = 8.0;
 const APART: f64 = 26.0;
 
-/// The picture as SVG.
-pub(super) fn picture(view: &View<'_>, figure: &NamedFigure) -> String {
+pub(super) fn picture(report: &Report<'_>, figure: &NamedFigure) -> String {
     let mut column = Column::new(WIDTH - 2.0 * MARGIN);
     column.text(Look::Title, &figure.title);
     column.space(8.0);
-    legend(&mut column, view, &figure.chart.keys());
+    legend(&mut column, report, &figure.chart.keys());
     figure.chart.set_in(&mut column);
     column.space(10.0);
-    column.text(Look::Source, &source(view));
+    column.text(Look::Source, &source(report));
     let height = column.height() + 2.0 * MARGIN;
     let drawn = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(px(WIDTH)) height=(px(height))
@@ -42,20 +41,16 @@ pub(super) fn picture(view: &View<'_>, figure: &NamedFigure) -> String {
 }
 
 /// Which run of which plan it shows, and what measured it.
-fn source(view: &View<'_>) -> String {
-    let info = &view.input.data.info;
-    format!(
-        "backslide {}, run {}, {}",
-        info.backslide, info.id, info.plan.name
-    )
+fn source(report: &Report<'_>) -> String {
+    let info = &report.input.data.info;
+    format!("backslide {}, run {}, {}", info.backslide, info.id, info.plan.name)
 }
 
 /// The systems with these letters, as many on a line as fit.
-fn legend(column: &mut Column, view: &View<'_>, keys: &[&str]) {
-    let systems = view.systems.iter().rev();
-    let mut rest: Vec<&Seen<'_>> = systems
-        .filter(|system| keys.contains(&system.key.as_str()))
-        .collect();
+fn legend(column: &mut Column, report: &Report<'_>, keys: &[&str]) {
+    let systems = report.systems.iter().rev();
+    let mut rest: Vec<&Seen<'_>> =
+        systems.filter(|system| keys.contains(&system.key.as_str())).collect();
     while let Some(first) = rest.pop() {
         let mut line = vec![(0.0, first)];
         let mut taken = entry_width(first);
@@ -93,7 +88,7 @@ fn legend_line(column: &mut Column, line: &[(f64, &Seen<'_>)]) {
 }
 
 fn entry(x: f64, system: &Seen<'_>, names: &[String], baseline: f64) -> Markup {
-    let style = Style(system.index);
+    let style = system.style();
     let size = px(Look::Body.size());
     let key = x + SWATCH + GAP;
     html! {
@@ -116,11 +111,7 @@ fn key_width(system: &Seen<'_>) -> f64 {
 
 /// Its name; of the base with the word. The control is called so.
 fn name(system: &Seen<'_>) -> String {
-    if system.is_base {
-        format!("{} (base)", system.name)
-    } else {
-        system.name.to_owned()
-    }
+    if system.is_base { format!("{} (base)", system.name) } else { system.name.to_owned() }
 }
 
 /// The text with only those characters that XML has a place for: names may hold others, which no reference
@@ -140,10 +131,7 @@ mod tests {
 
     #[test]
     fn what_xml_has_no_place_for_is_replaced() {
-        assert_eq!(
-            characters("a\0b\u{1b}c\u{ffff}"),
-            "a\u{fffd}b\u{fffd}c\u{fffd}"
-        );
+        assert_eq!(characters("a\0b\u{1b}c\u{ffff}"), "a\u{fffd}b\u{fffd}c\u{fffd}");
         assert_eq!(characters("a b\n\tÄ"), "a b\n\tÄ");
     }
 }

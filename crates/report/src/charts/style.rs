@@ -13,9 +13,7 @@ pub(super) fn style() -> String {
     for line in rules.lines().filter(|line| !line.is_empty()) {
         let times = if line.contains("kN") { COLOURS } else { 1 };
         for place in 0..times {
-            let line = line
-                .replace("kN", &format!("k{place}"))
-                .replace("cN", &format!("c{place}"));
+            let line = line.replace("kN", &format!("k{place}")).replace("cN", &format!("c{place}"));
             style.push_str(&resolved(&line));
             style.push('\n');
         }
@@ -61,17 +59,7 @@ mod tests {
     fn what_is_left_is_plain() {
         let style = style();
         assert!(style.contains(".mark.k7 { fill: #a3553a; }"), "{style}");
-        for unknown in [
-            "var(",
-            "kN",
-            "cN",
-            "currentColor",
-            "light-dark",
-            "@",
-            "/*",
-            "<",
-            "&",
-        ] {
+        for unknown in ["var(", "kN", "cN", "currentColor", "light-dark", "@", "/*", "<", "&"] {
             assert!(!style.contains(unknown), "{unknown}");
         }
         let opened = style.matches('{').count();

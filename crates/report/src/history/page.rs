@@ -4,16 +4,14 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use stats::{History, HistoryLine};
 
 use super::tables::{LINES, build_by_build, history_tables};
-use super::{class, fell_to_zero, heading, history_sentence, spark, step_name};
+use super::{fell_to_zero, heading, history_sentence, spark, step_name};
 use crate::chart::sparkline::sparkline;
+use crate::format;
+use crate::page::{bare, table};
 use crate::policy::policy;
-use crate::table::Align;
-use crate::{Cell, Header, Table, format};
 
-/// That of the report.
 const STYLE: &str = include_str!("../../assets/report.css");
 
-/// What only this page has.
 const OWN_STYLE: &str = "
 svg.spark { width: clamp(8rem, 22vw, 22rem); color: var(--soft); overflow: visible; }
 .spark path.line { stroke: var(--soft); stroke-width: 1.4; }
@@ -114,57 +112,5 @@ fn lines(history: &History) -> Markup {
                 tbody { @for one in history.lines.iter().enumerate() { (row(one)) } }
             }
         }
-    }
-}
-
-fn table(table: &Table) -> Markup {
-    html! {
-        h2 { (table.title) }
-        @if !table.note.is_empty() { p.note { (table.note) } }
-        (bare(table))
-    }
-}
-
-fn bare(table: &Table) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="region" aria-label=(table.title) {
-            table.data {
-                thead { tr { @for header in &table.headers { (head(header)) } } }
-                tbody {
-                    @for row in &table.rows {
-                        tr { @for (place, one) in row.iter().enumerate() { (cell(one, place, table)) } }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn head(header: &Header) -> Markup {
-    html! {
-        th scope="col" class=[words(header.align)] {
-            (header.text)
-            @if !header.unit.is_empty() { " " span.unit { (header.unit) } }
-        }
-    }
-}
-
-fn cell(cell: &Cell, place: usize, table: &Table) -> Markup {
-    let mark = html! { @if !cell.mark.is_empty() { " " i { (cell.mark) } } };
-    if place == 0 {
-        return html! { th scope="row" { (cell.text) (mark) } };
-    }
-    let align = table
-        .headers
-        .get(place)
-        .map_or(Align::Right, |header| header.align);
-    let tone = Some(class(cell.tone)).filter(|class| !class.is_empty());
-    html! { td class=[tone.or(words(align))] { (cell.text) (mark) } }
-}
-
-const fn words(align: Align) -> Option<&'static str> {
-    match align {
-        Align::Left => Some("w"),
-        Align::Right => None,
     }
 }

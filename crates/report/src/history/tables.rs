@@ -1,15 +1,14 @@
 //! The tables of a history: what changed, then each metric over the builds.
 
-use stats::{Change, History, HistoryLine, Ratio};
+use stats::{Change, History, HistoryLine, HistoryPoint, Ratio};
 
 use super::{
-    confidence, estimate_text, fell_to_zero, name, ratio_text, standing, step_name, value_text,
+    confidence, fell_to_zero, name, ratio_of_change, ratio_text, standing, step_name, value_text,
     verdict,
 };
 use crate::chart::sparkline::blocks;
-use crate::{Cell, Header, Table, Tone, format};
+use crate::{Cell, Columns, Header, Table, Tone, format};
 
-/// The title of the table with a row a line.
 pub(super) const LINES: &str = "Lines";
 
 /// Builds at most that have a bar: more would leave no room for numbers.
@@ -17,131 +16,94 @@ const MOST_BARS: usize = 40;
 
 /// What changed, what stands apart, and a row a line; with `detail` each line build by build.
 pub fn history_tables(history: &History, detail: bool) -> Vec<Table> {
-    let mut all = vec![changes(history)];
-    all.extend(apart(history));
-    all.push(summary(history));
+    let mut all = vec![changes(history), apart(history), summary(history)];
     if detail {
-        all.extend(
-            history
-                .lines
-                .iter()
-                .map(|line| build_by_build(history, line)),
-        );
+        all.extend(history.lines.iter().map(|line| build_by_build(history, line)));
     }
     all.retain(|table| !table.rows.is_empty());
     all
 }
 
-/// A row a change.
 fn changes(history: &History) -> Table {
-    let rows = history.lines.iter().flat_map(|line| {
-        line.changes.iter().map(move |change| {
-            let (word, tone) = verdict(line, change);
-            let ratio = ratio_text(change.ratio, Some((change.low, change.high)));
-            vec![
-                Cell::text(step_name(history, line)),
-                Cell::text(line.metric.0.clone()),
-                Cell::text(name(history, change.at)),
-                Cell::number(change.ratio, ratio).marked(tone, word),
-                certainty(change),
-            ]
-        })
-    });
-    Table {
-        title: "Changes".to_owned(),
-        note: "The new level over the one before it, with its 95 % interval. Confidence allows for having looked \
-               at every build and every step.\n\
-               † No run links the builds before and after: the change may come from the day."
-            .to_owned(),
-        headers: vec![
-            Header::words("step"),
-            Header::words("metric"),
-            Header::words("first build"),
-            Header::numbers("ratio", ""),
-            Header::numbers("confidence", ""),
-        ],
-        rows: rows.collect(),
-    }
+    let rows = history.lines.iter().flat_map(|line| line.changes.iter().map(move |c| (line, c)));
+    let ratio = |line: &HistoryLine, change: &Change| {
+        let (word, tone) = verdict(line, change);
+        Cell::number(change.ratio, ratio_of_change(change)).marked(tone, word)
+    };
+    let note = "The new level over the one before it, with its 95 % interval. Confidence allows for having looked \
+                at every build and every step.\n\
+                † No run links the builds before and after: the change may come from the day.";
+    of_lines(history, |(line, _): &(&HistoryLine, &Change)| line)
+        .words("first build", |(_, change)| Cell::text(name(history, change.at)))
+        .numbers("ratio", "", move |(line, change)| ratio(line, change))
+        .numbers("confidence", "", |(_, change)| certainty(change))
+        .table("Changes", note, rows)
+}
+
+/// The columns that say which line a row is of.
+fn of_lines<'h, T: 'h>(
+    history: &'h History,
+    line: impl Fn(&T) -> &'h HistoryLine + Copy + 'h,
+) -> Columns<'h, T> {
+    Columns::new()
+        .words("step", move |row| Cell::text(step_name(history, line(row))))
+        .words("metric", move |row| Cell::text(line(row).metric.0.clone()))
 }
 
 /// How sure it is that the level changed, with a mark where the version may not be why.
 fn certainty(change: &Change) -> Cell {
     let cell = Cell::number(change.confidence(), confidence(change));
-    if change.may_be_day {
-        cell.marked(Tone::Plain, "†")
-    } else {
-        cell
-    }
+    if change.may_be_day { cell.marked(Tone::Plain, "†") } else { cell }
 }
 
 /// Builds that belong to no level.
-fn apart(history: &History) -> Option<Table> {
+fn apart(history: &History) -> Table {
     let rows = history.lines.iter().flat_map(|line| {
         let points = line.points.iter().enumerate();
-        points.filter_map(move |(build, point)| {
-            let point = point.as_ref()?;
-            let word = standing(point.standing);
-            let row = vec![
-                Cell::text(step_name(history, line)),
-                Cell::text(line.metric.0.clone()),
-                Cell::text(name(history, build)),
-                estimate(point.to_previous),
-                Cell::text(word),
-            ];
-            (!word.is_empty()).then_some(row)
-        })
+        let points = points.filter_map(|(build, point)| Some((build, point.as_ref()?)));
+        let apart = points.filter(|(_, point)| !standing(point.standing).is_empty());
+        apart.map(move |(build, point)| (line, build, point))
     });
-    let rows: Vec<Vec<Cell>> = rows.collect();
-    (!rows.is_empty()).then(|| Table {
-        title: "Apart from the levels".to_owned(),
-        note: "An outlier differs from both its neighbours, which are alike. An unconfirmed build is the last one \
-               and was measured alone: the next will show whether it is a change."
-            .to_owned(),
-        headers: vec![
-            Header::words("step"),
-            Header::words("metric"),
-            Header::words("build"),
-            Header::numbers("over the build before", ""),
-            Header::words("what"),
-        ],
-        rows,
-    })
+    let note = "An outlier differs from both its neighbours, which are alike. An unconfirmed build is the last one \
+                and was measured alone: the next will show whether it is a change.";
+    of_lines(history, |(line, ..): &(&HistoryLine, usize, &HistoryPoint)| line)
+        .words("build", |(_, build, _)| Cell::text(name(history, *build)))
+        .numbers("over the build before", "", |(.., point)| estimate(point.to_previous))
+        .words("what", |(.., point)| Cell::text(standing(point.standing)))
+        .table("Apart from the levels", note, rows)
 }
 
 /// A row a line: its shape, and where it stands with the last build.
 fn summary(history: &History) -> Table {
-    let rows = history.lines.iter().map(|line| {
-        let last = line.points.last().and_then(Option::as_ref);
-        vec![
-            Cell::text(step_name(history, line)),
-            Cell::text(line.metric.0.clone()),
-            Cell::text(bars(line)),
-            last_value(line),
-            estimate(last.and_then(|point| point.to_previous)),
-            estimate(last.and_then(|point| point.to_base)),
-            Cell::number(line.changes.len() as f64, line.changes.len().to_string()),
-        ]
-    });
-    Table {
-        title: LINES.to_owned(),
-        note: "Bars are builds in their order, on a log scale of its own for each line. The value of the last build \
-               is the geometric mean of its rounds, with its standard error. Intervals of 95 % are single ones, not \
-               adjusted for their number."
-            .to_owned(),
-        headers: vec![
-            Header::words("step"),
-            Header::words("metric"),
-            Header::words(builds_with_bars(history.builds.len())),
-            Header::numbers("last build", ""),
-            Header::numbers("over the one before", ""),
-            Header::numbers(format!("over {}", name(history, history.base)), ""),
-            Header::numbers("changes", ""),
-        ],
-        rows: rows.collect(),
-    }
+    let over = |line: &HistoryLine, of: fn(&HistoryPoint) -> Option<Ratio>| {
+        estimate(line.points.last().and_then(Option::as_ref).and_then(of))
+    };
+    let changes = |line: &HistoryLine| {
+        Cell::number(line.changes.len() as f64, line.changes.len().to_string())
+    };
+    let note = "Bars are builds in their order, on a log scale of its own for each line. The value of the last build \
+                is the geometric mean of its rounds, with its standard error. Intervals of 95 % are single ones, not \
+                adjusted for their number.";
+    of_lines(history, |line: &&HistoryLine| *line)
+        .column(Header::words(builds_with_bars(history.builds.len())).spared(1), |line| {
+            Cell::text(bars(line))
+        })
+        .numbers("last build", "", |line| last_value(line))
+        .column(spared("over the one before", 3), move |line| over(line, |at| at.to_previous))
+        .column(spared(over_base(history), 2), move |line| over(line, |at| at.to_base))
+        .numbers("changes", "", move |line| changes(line))
+        .table(LINES, note, &history.lines)
 }
 
-/// The newest builds of a line.
+/// A column of numbers that gives way where a terminal has no room for it.
+fn spared(head: impl Into<String>, spare: u8) -> Header {
+    Header::numbers(head, "").spared(spare)
+}
+
+fn over_base(history: &History) -> String {
+    format!("over {}", name(history, history.base))
+}
+
 fn bars(line: &HistoryLine) -> String {
     let older = line.points.len().saturating_sub(MOST_BARS);
     let newest = line.points.iter().skip(older);
@@ -149,7 +111,6 @@ fn bars(line: &HistoryLine) -> String {
     blocks(&values)
 }
 
-/// Which builds have bars, in the head of their column.
 fn builds_with_bars(builds: usize) -> String {
     if builds > MOST_BARS {
         format!("last {MOST_BARS} of {builds} builds")
@@ -161,11 +122,7 @@ fn builds_with_bars(builds: usize) -> String {
 /// The value of the last build, never that of one before it.
 fn last_value(line: &HistoryLine) -> Cell {
     let last = value(line, line.points.len().saturating_sub(1));
-    if fell_to_zero(line) {
-        last.marked(Tone::Regressed, format::FELL_TO_ZERO)
-    } else {
-        last
-    }
+    if fell_to_zero(line) { last.marked(Tone::Regressed, format::FELL_TO_ZERO) } else { last }
 }
 
 /// The value of a build; one of zeros has no point.
@@ -177,48 +134,29 @@ fn value(line: &HistoryLine, build: usize) -> Cell {
     }
 }
 
-/// A row a build.
 pub(super) fn build_by_build(history: &History, line: &HistoryLine) -> Table {
-    let rows = line.points.iter().enumerate().map(|(build, point)| {
-        let named = Cell::text(name(history, build));
-        let Some(point) = point else {
-            return vec![
-                named,
-                value(line, build),
-                Cell::absent(),
-                Cell::absent(),
-                Cell::default(),
-            ];
-        };
-        let change = line.changes.iter().find(|change| change.at == build);
-        let what = match change {
-            Some(change) => {
-                let (word, tone) = verdict(line, change);
-                let ratio = ratio_text(change.ratio, Some((change.low, change.high)));
-                Cell::text(format!("level {ratio}")).marked(tone, word)
-            }
-            None => Cell::text(standing(point.standing)),
-        };
-        vec![
-            named,
-            value(line, build),
-            estimate(point.to_previous),
-            estimate(point.to_base),
-            what,
-        ]
-    });
-    Table {
-        title: format!("{}, {}", step_name(history, line), line.metric),
-        note: days(line),
-        headers: vec![
-            Header::words("build"),
-            Header::numbers("value", format::header_unit(line.unit)),
-            Header::numbers("over the one before", ""),
-            Header::numbers(format!("over {}", name(history, history.base)), ""),
-            Header::words("what"),
-        ],
-        rows: rows.collect(),
-    }
+    let point = |build: usize| line.points.get(build).and_then(Option::as_ref);
+    let over = move |build: usize, of: fn(&HistoryPoint) -> Option<Ratio>| {
+        estimate(point(build).and_then(of))
+    };
+    let what = |build: usize| match line.changes.iter().find(|change| change.at == build) {
+        Some(change) => {
+            let (word, tone) = verdict(line, change);
+            Cell::text(format!("level {}", ratio_of_change(change))).marked(tone, word)
+        }
+        None => Cell::text(point(build).map_or("", |point| standing(point.standing))),
+    };
+    Columns::new()
+        .words("build", |build: &usize| Cell::text(name(history, *build)))
+        .numbers("value", format::header_unit(line.unit), |build| value(line, *build))
+        .column(spared("over the one before", 2), |build| over(*build, |at| at.to_previous))
+        .column(spared(over_base(history), 1), |build| over(*build, |at| at.to_base))
+        .words("what", |build| what(*build))
+        .table(
+            format!("{}, {}", step_name(history, line), line.metric),
+            days(line),
+            0..line.points.len(),
+        )
 }
 
 /// By how much the values of other days were multiplied; empty where there is one day.
@@ -238,8 +176,7 @@ fn days(line: &HistoryLine) -> String {
 }
 
 fn estimate(estimate: Option<Ratio>) -> Cell {
-    match estimate {
-        Some(one) => Cell::number(one.ratio, estimate_text(estimate)),
-        None => Cell::absent(),
-    }
+    Cell::of(estimate.map(|one| one.ratio), |ratio| {
+        ratio_text(ratio, estimate.and_then(|one| one.ends))
+    })
 }

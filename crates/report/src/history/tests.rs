@@ -1,7 +1,7 @@
 //! What is said of a made-up history.
 
 use model::{MetricId, RunId, StepId};
-use stats::{At, HistoryPoint, Replicate};
+use stats::{At, HistoryPoint, Ratio, Replicate};
 
 use super::*;
 
@@ -16,11 +16,7 @@ fn made_up() -> History {
     let point = |value: f64, standing: Standing| {
         Some(HistoryPoint {
             rounds: [1, 2]
-                .map(|round| Replicate {
-                    run: RunId("r1".into()),
-                    round,
-                    value,
-                })
+                .map(|round| Replicate { run: RunId("r1".into()), round, value })
                 .to_vec(),
             value,
             error: Some(0.004),
@@ -59,13 +55,7 @@ fn made_up() -> History {
         may_be_day: false,
     };
     History {
-        builds: vec![
-            at("r1", "a"),
-            at("r1", "b"),
-            at("r1", "c"),
-            at("r2", "a"),
-            at("r2", "b"),
-        ],
+        builds: vec![at("r1", "a"), at("r1", "b"), at("r1", "c"), at("r2", "a"), at("r2", "b")],
         base: 0,
         lines: vec![
             line("rate", vec![change]),
@@ -87,10 +77,7 @@ fn the_sentence_counts_by_what_is_better() {
         point.error = None;
     }
     let said = history_sentence(&untested);
-    assert!(
-        said.contains("2 lines tested") && said.contains("1 could not be tested"),
-        "{said}"
-    );
+    assert!(said.contains("2 lines tested") && said.contains("1 could not be tested"), "{said}");
 }
 
 #[test]
@@ -116,39 +103,19 @@ fn the_tables_say_what_changed_and_what_stands_apart() {
     let titles: Vec<&str> = tables.iter().map(|table| table.title.as_str()).collect();
     assert_eq!(
         titles,
-        [
-            "Changes",
-            "Apart from the levels",
-            "Lines",
-            "<b>, rate",
-            "<b>, cpu/o",
-            "<b>, steal"
-        ]
+        ["Changes", "Apart from the levels", "Lines", "<b>, rate", "<b>, cpu/o", "<b>, steal"]
     );
     let shown = |table: &crate::Table, row: usize| -> Vec<String> {
         table.rows[row].iter().map(crate::Cell::shown).collect()
     };
     assert_eq!(
         shown(&tables[0], 0),
-        [
-            "<b>",
-            "rate",
-            "r2 a",
-            "0.900 [0.880, 0.920] regressed",
-            "99.8 %"
-        ]
+        ["<b>", "rate", "r2 a", "0.900 [0.880, 0.920] regressed", "99.8 %"]
     );
     assert_eq!(shown(&tables[0], 1)[3], "0.900 [0.880, 0.920] improved");
     assert_eq!(shown(&tables[1], 0)[4], "outlier");
     for table in &tables {
-        assert!(
-            table
-                .rows
-                .iter()
-                .all(|row| row.len() == table.headers.len()),
-            "{}",
-            table.title
-        );
+        assert!(table.rows.iter().all(|row| row.len() == table.headers.len()), "{}", table.title);
     }
 }
 
@@ -157,8 +124,7 @@ fn lines(history: &History) -> Vec<Vec<String>> {
     let tables = history_tables(history, false);
     let table = tables.iter().find(|table| table.title == "Lines").unwrap();
     let rows = table.rows.iter();
-    rows.map(|row| row.iter().map(crate::Cell::shown).collect())
-        .collect()
+    rows.map(|row| row.iter().map(crate::Cell::shown).collect()).collect()
 }
 
 #[test]
@@ -207,17 +173,11 @@ fn of_many_builds_the_newest_have_bars() {
 fn names_are_escaped_and_nothing_is_fetched() {
     let history = made_up();
     let page = history_html(&history, "now");
-    assert!(
-        !page.contains("<b>, rate") && page.contains("&lt;b&gt;, rate"),
-        "{page}"
-    );
+    assert!(!page.contains("<b>, rate") && page.contains("&lt;b&gt;, rate"), "{page}");
     assert!(!page.contains("http://") && !page.contains("https://"));
     assert!(page.contains("class=\"change regressed\"") && page.contains("outlier"));
     let text = history_markdown(&history);
-    assert!(
-        text.contains("&lt;b&gt;") && text.contains("# History of 5 builds"),
-        "{text}"
-    );
+    assert!(text.contains("&lt;b&gt;") && text.contains("# History of 5 builds"), "{text}");
 }
 
 #[test]
@@ -253,10 +213,7 @@ fn a_change_between_days_and_a_copy_are_told() {
     assert_eq!(tables[0].rows[0][4].shown(), "99.8 % †");
     let (signs, _) = tables[0].note_lines();
     assert_eq!(signs.len(), 1);
-    let detail = tables
-        .iter()
-        .find(|table| table.title == "<b>, rate")
-        .unwrap();
+    let detail = tables.iter().find(|table| table.title == "<b>, rate").unwrap();
     assert!(detail.note.contains("r2 × 0.970"), "{}", detail.note);
     let read: serde_json::Value = serde_json::from_str(&history_json(&history)).unwrap();
     assert_eq!(read["lines"][0]["changes"][0]["may_be_day"], true);

@@ -1,14 +1,14 @@
 //! Commands that repeat what a report shows, as the command line has them.
 
 use maud::{Markup, html};
-use model::StepInfo;
+use model::Step;
 
-use crate::view::View;
+use crate::Report;
 
 /// Those of a run: it is measured, compared and reported again.
-pub(super) fn of_run(view: &View<'_>) -> String {
-    let (file, run) = (plan_file(view), run(view));
-    let base = base(view);
+pub(super) fn of_run(report: &Report<'_>) -> String {
+    let (file, run) = (plan_file(report), run(report));
+    let base = base(report);
     [
         format!("backslide plan {file}"),
         format!("backslide run {file}"),
@@ -19,40 +19,40 @@ pub(super) fn of_run(view: &View<'_>) -> String {
 }
 
 /// Those of a step, behind a line that opens them, and what else differs between its systems.
-pub(super) fn of_step(view: &View<'_>, step: &StepInfo) -> Markup {
-    let is_imported = view.input.data.info.is_imported();
+pub(super) fn of_step(report: &Report<'_>, step: &Step) -> Markup {
+    let is_imported = report.input.data.info.is_imported();
     html! {
         details {
             summary { "To repeat it" }
             @if !is_imported {
                 p.note { "A step is measured with the rest of its plan, which stands in full under " a href="#repeat" { "To repeat the run" } "." }
             }
-            pre tabindex="0" { (lines(view, step, is_imported).join("\n")) }
-            (variables(view))
+            pre tabindex="0" { (lines(report, step, is_imported).join("\n")) }
+            (variables(report))
         }
     }
 }
 
-fn lines(view: &View<'_>, step: &StepInfo, is_imported: bool) -> Vec<String> {
-    let (run, base) = (run(view), base(view));
+fn lines(report: &Report<'_>, step: &Step, is_imported: bool) -> Vec<String> {
+    let (run, base) = (run(report), base(report));
     let mut lines = Vec::new();
     if !is_imported {
-        lines.push(format!("backslide run {}", plan_file(view)));
+        lines.push(format!("backslide run {}", plan_file(report)));
     }
-    if view.has_candidates() {
-        let metric = view.deciding(step);
+    if report.has_candidates() {
+        let metric = &step.metric;
         lines.push(format!("backslide compare {run}{base} --all"));
         lines.push(format!(
             "backslide history {run} --step {} --metric {}",
-            word(&step.step.0),
+            word(&step.id.0),
             word(&metric.0)
         ));
     }
-    let other = view.candidates().find(|system| !system.is_control);
-    if let Some(other) = other.filter(|_| view.input.differing.is_some()) {
+    let other = report.candidates().find(|system| !system.is_control);
+    if let Some(other) = other.filter(|_| report.input.differing.is_some()) {
         lines.push(format!(
             "backslide explain {run} --variables {} {}",
-            word(view.base),
+            word(report.base),
             word(other.name)
         ));
     }
@@ -63,8 +63,8 @@ fn lines(view: &View<'_>, step: &StepInfo, is_imported: bool) -> Vec<String> {
 const MOST: usize = 6;
 
 /// How many server variables differ, and which of them are known to matter.
-fn variables(view: &View<'_>) -> Markup {
-    let differing = view.input.differing.iter();
+fn variables(report: &Report<'_>) -> Markup {
+    let differing = report.input.differing.iter();
     let rows = differing.flat_map(|all| all.variables.iter().flat_map(|of_dbms| &of_dbms.rows));
     let rows: Vec<_> = rows.collect();
     let known = rows.iter().filter(|row| row.matters.is_some());
@@ -82,30 +82,26 @@ fn variables(view: &View<'_>) -> Markup {
 }
 
 /// The base, where it is not the plan's.
-fn base(view: &View<'_>) -> String {
-    if view.base == view.input.data.info.plan.base {
+fn base(report: &Report<'_>) -> String {
+    if report.base == report.input.data.info.plan.base {
         String::new()
     } else {
-        format!(" --base {}", word(view.base))
+        format!(" --base {}", word(report.base))
     }
 }
 
-fn run(view: &View<'_>) -> String {
-    word(&view.input.data.info.id.0)
+fn run(report: &Report<'_>) -> String {
+    word(&report.input.data.info.id.0)
 }
 
 /// The plan's name as a file name that no shell takes apart.
-pub(super) fn plan_file(view: &View<'_>) -> String {
-    file_name(&view.input.data.info.plan.name)
+pub(super) fn plan_file(report: &Report<'_>) -> String {
+    file_name(&report.input.data.info.plan.name)
 }
 
 fn file_name(name: &str) -> String {
     let safe = |c: char| {
-        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-            c
-        } else {
-            '-'
-        }
+        if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }
     };
     let stem: String = name.chars().map(safe).collect();
     format!("{}.toml", stem.trim_start_matches(['-', '.']))

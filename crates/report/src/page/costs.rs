@@ -1,69 +1,55 @@
 //! What operations cost, how large everything grew, what failed.
 
 use maud::{Markup, html};
-use model::Group;
+use model::{Group, Metric, Part};
 
 use super::part::part;
 use super::table::{bare, folded, table};
-use crate::tables;
-use crate::view::View;
+use crate::Report;
 
-const GROUPS: [(Group, &str); 3] = [
-    (Group::Server, "Server"),
-    (Group::Host, "Host, client included"),
-    (Group::Client, "Client"),
-];
+const GROUPS: [(Group, &str); 3] =
+    [(Group::Server, "Server"), (Group::Host, "Host, client included"), (Group::Client, "Client")];
 
 /// Nothing where none was measured, as in most results of other tools.
-pub(super) fn costs(view: &View<'_>) -> Markup {
-    if !tables::has_costs(view) {
+pub(super) fn costs(report: &Report<'_>) -> Markup {
+    if !report.has_costs() {
         return html! {};
     }
     let content = html! {
         p.note { "Throughput says that something changed, cost per operation often says why: it usually varies less from run to run than throughput does." }
-        @if view.is_brief {
+        @if report.is_brief {
             p.note {
-                "The main costs" @if view.differing_only { ", and of the steps those in which one certainly differs" }
+                "The main costs" @if report.differing_only { ", and of the steps those in which one certainly differs" }
                 "; the whole report has all."
             }
         }
-        @for (group, name) in GROUPS { (cost_group(view, group, name)) }
+        @for (group, name) in GROUPS { (cost_group(report, group, name)) }
     };
     part("costs", "Cost per operation", &content)
 }
 
-/// Of a sweep, whose every table has hundreds of rows, and in a page that is made to be short only these are
-/// shown; a step's own section has all of them.
-const MAIN: [&str; 6] = [
-    "server.cpu/o",
-    "server.cs/o",
-    "cpu/o",
-    "cs/o",
-    "wKB/o",
-    "client.cpu/o",
-];
-
 /// The first metric of a group stands open, the others are folded; each absolute, then relative. Of dozens
-/// of steps only what is relative stands open, in a sweep nothing.
-fn cost_group(view: &View<'_>, group: Group, name: &str) -> Markup {
-    let metrics = tables::view_cost_metrics(view, group);
-    let has_all = view.sweep.is_none() && !view.is_brief;
-    let has_room = |metric: &&str| has_all || MAIN.contains(metric);
-    let most = match (view.differing_only, &view.sweep) {
+/// of steps only what is relative stands open, in a sweep nothing. Of a sweep, whose every table has hundreds of
+/// rows, and in a page that is made to be short only the main ones are shown; a step's own section has all of them.
+fn cost_group(report: &Report<'_>, group: Group, name: &str) -> Markup {
+    let metrics = report.cost_metrics(group);
+    let has_all = report.sweep.is_none() && !report.is_brief;
+    let has_room = |metric: &&Metric| has_all || metric.part == Part::Cost { main: true };
+    let most = match (report.differing_only, &report.sweep) {
         (true, Some(_)) => 1,
         (true, None) | (false, _) => usize::MAX,
     };
     let mut tables = metrics.filter(has_room).take(most).map(|metric| {
-        let one = |relative| tables::view_cost(view, metric, relative);
-        (one(false), view.has_candidates().then(|| one(true)))
+        let one = |relative| report.cost(metric, relative);
+        (one(false), report.has_candidates().then(|| one(true)))
     });
     html! {
         h3.group { (name) }
         @match tables.next() {
-            None if view.differing_only => { p.nothing { "Nothing certainly differs." } }
+            None if report.differing_only => { p.nothing { "Nothing certainly differs." } }
             None => { p.nothing { "Not measured in this run." } }
-            Some((absolute, Some(relative))) if view.is_by_step() => {
-                @if view.sweep.is_some() { (folded(&relative)) } @else { (table(&relative)) }
+            Some((absolute, Some(relative))) if report.is_by_step() => {
+                @if report.sweep.is_some() { (folded(&relative)) } @else { (table(&relative)) }
                 (folded(&absolute))
             }
             Some((absolute, relative)) => {
@@ -85,11 +71,11 @@ fn cost_group(view: &View<'_>, group: Group, name: &str) -> Markup {
 }
 
 /// Nothing where none was measured.
-pub(super) fn sizes(view: &View<'_>) -> Markup {
-    if !tables::has_sizes(view) {
+pub(super) fn sizes(report: &Report<'_>) -> Markup {
+    if !report.has_sizes() {
         return html! {};
     }
-    let sizes = tables::view_sizes(view);
+    let sizes = report.sizes();
     let content = html! {
         @if sizes.is_empty() {
             p.nothing { "Nothing certainly differs." }
@@ -102,10 +88,10 @@ pub(super) fn sizes(view: &View<'_>) -> Markup {
 }
 
 /// Nothing where another tool measured and told of no error: whether all succeeded is not known.
-pub(super) fn errors(view: &View<'_>) -> Markup {
-    let content = match tables::view_errors(view) {
+pub(super) fn errors(report: &Report<'_>) -> Markup {
+    let content = match report.errors() {
         Some(errors) => table(&errors),
-        None if view.input.data.info.is_imported() => return html! {},
+        None if report.input.data.info.is_imported() => return html! {},
         None => html! { p.nothing { "No operation failed and none was repeated." } },
     };
     part("errors", "Errors", &content)

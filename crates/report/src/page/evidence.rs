@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, PreEscaped, html};
-use model::{Comparison, Evidence, Magnitude, StepInfo};
+use model::{Comparison, Evidence, Magnitude, Step};
 use serde::Serialize;
 
-use super::matrix::{margin, word};
-use super::sections::{Link, Sections};
+use super::judged::{margin, word};
+use super::link::Link;
+use super::sections::Sections;
 use super::shared::without_local_paths;
-use crate::chart::style::Style;
-use crate::view::{Seen, View, is_certain};
-use crate::{deciding, format, tables};
+use crate::verdict::is_certain;
+use crate::{Report, Seen, deciding, format};
 
 /// Cells of a page whose evidence has room, and of a page that is made to be short.
 const MOST: usize = 1200;
@@ -39,7 +39,6 @@ pub(super) struct Cells(BTreeMap<String, Sheet>);
 /// The evidence of one cell, every number as it is printed.
 #[derive(Serialize)]
 struct Sheet {
-    /// What is concluded.
     said: String,
     /// Why it is no more than that.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -67,14 +66,13 @@ struct Data<'v> {
     steps: Vec<(String, Vec<usize>)>,
     /// What the facts of a cell are called.
     facts: [&'static str; FACTS.len()],
-    /// The cells.
     cells: &'v BTreeMap<String, Sheet>,
 }
 
 /// A cell that may have room.
-struct Found<'v> {
+struct JudgedCell<'v> {
     key: String,
-    step: &'v StepInfo,
+    step: &'v Step,
     comparison: &'v Comparison,
     /// Is its system one of those that tables have room for?
     is_listed: bool,
@@ -82,12 +80,12 @@ struct Found<'v> {
 
 impl Cells {
     /// Those of the systems that tables have room for come first, and of these the certain ones.
-    pub(super) fn of(all: &View<'_>, listed: &View<'_>) -> Self {
-        let mut found: Vec<Found<'_>> = Vec::new();
+    pub(super) fn of(all: &Report<'_>, listed: &Report<'_>) -> Self {
+        let mut found: Vec<JudgedCell<'_>> = Vec::new();
         for system in all.candidates() {
             let is_listed = listed.systems.iter().any(|s| s.index == system.index);
             for (place, step) in all.steps.iter().enumerate() {
-                found.extend(all.decision(system.name, step).map(|comparison| Found {
+                found.extend(all.decision(system.name, step).map(|comparison| JudgedCell {
                     key: key(system, place),
                     step,
                     comparison,
@@ -116,14 +114,12 @@ impl Cells {
     }
 
     /// The data for scripts, in an element that runs nothing.
-    pub(super) fn data(&self, view: &View<'_>) -> Markup {
-        let systems = view.systems.iter();
+    pub(super) fn data(&self, report: &Report<'_>) -> Markup {
+        let systems = report.systems.iter();
         let data = Data {
-            systems: systems
-                .map(|s| (s.key.as_str(), s.name, Style(s.index).class()))
-                .collect(),
-            names: view.steps.iter().map(|step| view.label(step)).collect(),
-            steps: together(view),
+            systems: systems.map(|s| (s.key.as_str(), s.name, s.style().class())).collect(),
+            names: report.steps.iter().map(|step| report.label(step)).collect(),
+            steps: together(report),
             facts: FACTS,
             cells: &self.0,
         };
@@ -139,13 +135,13 @@ fn key(system: &Seen<'_>, place: usize) -> String {
 }
 
 /// The groups of steps; steps without a group each by itself.
-fn together(view: &View<'_>) -> Vec<(String, Vec<usize>)> {
+fn together(report: &Report<'_>) -> Vec<(String, Vec<usize>)> {
     let mut all = Vec::new();
-    for group in &view.groups {
+    for group in report.groups.iter() {
         let places = group.places.clone();
         if group.title.is_empty() {
-            let named = places.filter_map(|place| Some((view.steps.get(place)?, place)));
-            all.extend(named.map(|(step, place)| (view.label(step), vec![place])));
+            let named = places.filter_map(|place| Some((report.steps.get(place)?, place)));
+            all.extend(named.map(|(step, place)| (report.label(step), vec![place])));
         } else {
             all.push((group.title.clone(), places.collect()));
         }
@@ -153,17 +149,15 @@ fn together(view: &View<'_>) -> Vec<(String, Vec<usize>)> {
     all
 }
 
-fn sheet(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> Sheet {
+fn sheet(report: &Report<'_>, step: &Step, comparison: &Comparison) -> Sheet {
     let evidence = comparison.evidence.as_ref();
-    let moved = tables::view_movers(view, step, &comparison.system);
+    let moved = report.movers(step, &comparison.system);
     let rounds = comparison.pairs.iter();
     Sheet {
         said: said(comparison),
-        why: told(view, &tables::view_reason(view, comparison)),
-        facts: facts(view, step, comparison),
-        rounds: rounds
-            .map(|(round, ratio)| (*round, format::pair(*ratio)))
-            .collect(),
+        why: told(report, &report.reason(comparison)),
+        facts: facts(report, step, comparison),
+        rounds: rounds.map(|(round, ratio)| (*round, format::pair(*ratio))).collect(),
         outlying: evidence.map_or_else(Vec::new, |e| e.outlying.clone()),
         moved: moved
             .into_iter()
@@ -184,22 +178,18 @@ fn said(comparison: &Comparison) -> String {
 
 /// A reason on one line. A page that is passed on is searched for local paths as a whole, but does not know them
 /// any more behind what JSON escapes.
-fn told(view: &View<'_>, text: &str) -> String {
+fn told(report: &Report<'_>, text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
-    if view.is_brief {
-        without_local_paths(&text)
-    } else {
-        text
-    }
+    if report.is_brief { without_local_paths(&text) } else { text }
 }
 
-fn facts(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> Vec<String> {
+fn facts(report: &Report<'_>, step: &Step, comparison: &Comparison) -> Vec<String> {
     let evidence = comparison.evidence.as_ref();
     let of = |text: fn(&Evidence) -> String| evidence.map_or_else(String::new, text);
     let p_value = |p: Option<f64>| p.map_or_else(String::new, format::q_value);
     let mut facts = vec![
-        compared(view, step, comparison),
+        compared(report, step, comparison),
         format::ratio_and_interval(comparison),
         percent(margin(comparison)),
         comparison.rounds.to_string(),
@@ -219,9 +209,9 @@ fn facts(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> Vec<Strin
 }
 
 /// What is compared, with its unit.
-fn compared(view: &View<'_>, step: &StepInfo, comparison: &Comparison) -> String {
+fn compared(report: &Report<'_>, step: &Step, comparison: &Comparison) -> String {
     match deciding::word(&comparison.metric) {
-        None => format!("throughput, {}", view.rate_unit_name(step)),
+        None => format!("throughput, {}", report.rate_unit_name(step)),
         Some(metric) => format!("{metric}, {}", comparison.unit),
     }
 }
@@ -242,11 +232,7 @@ fn degrees_of_freedom(evidence: &Evidence) -> String {
 
 fn outlying(evidence: &Evidence) -> String {
     let rounds: Vec<String> = evidence.outlying.iter().map(u32::to_string).collect();
-    if rounds.is_empty() {
-        "none".to_owned()
-    } else {
-        rounds.join(", ")
-    }
+    if rounds.is_empty() { "none".to_owned() } else { rounds.join(", ") }
 }
 
 /// JSON that cannot end the element that holds it, whatever names there are.
@@ -273,13 +259,7 @@ mod tests {
 
     #[test]
     fn no_name_ends_the_element() {
-        let names = [
-            "</script><b>",
-            "<!--",
-            "a & b",
-            "line\u{2028}\u{2029}end",
-            "\"\\",
-        ];
+        let names = ["</script><b>", "<!--", "a & b", "line\u{2028}\u{2029}end", "\"\\"];
         let cells = BTreeMap::new();
         let json = embedded(&Data {
             systems: vec![("A", names[0], "k0".into())],
@@ -308,10 +288,7 @@ mod tests {
             outlying: vec![2, 5],
             slice_pairs: None,
         };
-        assert_eq!(
-            degrees_of_freedom(&evidence),
-            "7.25, 4.25 of them from other steps"
-        );
+        assert_eq!(degrees_of_freedom(&evidence), "7.25, 4.25 of them from other steps");
         assert_eq!(outlying(&evidence), "2, 5");
         (evidence.df, evidence.prior_df) = (3.0, 0.0);
         evidence.outlying.clear();

@@ -3,18 +3,16 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use model::StepInfo;
+use model::Step;
 
-use super::evidence::Cells;
 use super::figures::{ratios_of, unswept};
-use super::part::part;
-use super::room::size;
-use super::sections::{Link, Sections};
+use super::judged::size;
+use super::link::Link;
+use super::part::{Page, part};
 use super::table::linked;
-use crate::tables;
-use crate::view::{Seen, View, is_certain};
+use crate::verdict::is_certain;
+use crate::{Report, Seen, tables};
 
-/// Where the table of verdicts stands.
 pub(super) const VERDICTS: &str = "#verdicts";
 
 /// Rows of all plots together, and of a page that is made to be short.
@@ -22,43 +20,44 @@ const MOST: usize = 120;
 const MOST_BRIEF: usize = 60;
 
 /// Nothing where there is nothing to compare.
-pub(super) fn forests(view: &View<'_>, sections: &Sections, cells: &Cells) -> Markup {
-    if !view.has_candidates() {
+pub(super) fn forests(page: &Page<'_, '_>) -> Markup {
+    let report = page.listed;
+    if !report.has_candidates() {
         return html! {};
     }
-    let all: Vec<&StepInfo> = unswept(view).collect();
+    let all: Vec<&Step> = unswept(report).collect();
     let content = html! {
         p.note {
-            "A row a step, candidate to base: the bar is the 95 % interval, the faint dots are the rounds, shaded is what is too small to matter."
-            @if view.sweep.is_some() { " Tests at several numbers of clients have their intervals in the charts over these." }
+            "A row a step, candidate to base: the bar is the 95 % interval, the faint dots are the rounds, the shade is the margin."
+            @if report.sweep.is_some() { " Tests at several numbers of clients have their intervals in the charts over these." }
         }
-        @for system in view.candidates() {
-            @let steps = listed(view, system, &all);
+        @for system in report.candidates() {
+            @let steps = listed(report, system, &all);
             div data-system=(system.key) {
                 @if steps.len() < all.len() {
                     p.note { (system.name) ": only steps in which what decides them certainly differs." }
                 }
                 @if steps.is_empty() { p.nothing { "None." } }
-                @else { (ratios_of(view, system, steps.into_iter())) }
+                @else { (ratios_of(report, system, steps.into_iter())) }
             }
         }
-        @if !(view.input.comparisons.is_empty() || view.differing_only && view.sweep.is_some()) {
-            (verdicts(view, sections, cells))
+        @if !(report.input.comparisons.is_empty() || report.differing_only && report.sweep.is_some()) {
+            (verdicts(page))
         }
     };
     part("forest", "Ratios with their intervals", &content)
 }
 
 /// The steps that are shown of a system: all, or those that certainly differ most.
-fn listed<'s>(view: &View<'_>, system: &Seen<'_>, all: &[&'s StepInfo]) -> Vec<&'s StepInfo> {
-    let systems = view.candidates().count().max(1);
-    let most = if view.is_brief { MOST_BRIEF } else { MOST };
-    if !view.differing_only && systems * all.len() <= most {
+fn listed<'s>(report: &Report<'_>, system: &Seen<'_>, all: &[&'s Step]) -> Vec<&'s Step> {
+    let systems = report.candidates().count().max(1);
+    let most = if report.is_brief { MOST_BRIEF } else { MOST };
+    if !report.differing_only && systems * all.len() <= most {
         return all.to_vec();
     }
     let mut ranked: Vec<(f64, usize)> = Vec::new();
     for (number, step) in all.iter().enumerate() {
-        let comparison = view.decision(system.name, step);
+        let comparison = report.decision(system.name, step);
         let certain = comparison.filter(|c| is_certain(&c.verdict));
         ranked.extend(certain.map(|comparison| (size(comparison), number)));
     }
@@ -66,20 +65,15 @@ fn listed<'s>(view: &View<'_>, system: &Seen<'_>, all: &[&'s StepInfo]) -> Vec<&
     ranked.truncate((most / systems).max(1));
     let kept: BTreeSet<usize> = ranked.into_iter().map(|(_, number)| number).collect();
     let numbered = all.iter().copied().enumerate();
-    numbered
-        .filter(|(number, _)| kept.contains(number))
-        .map(|(_, step)| step)
-        .collect()
+    numbered.filter(|(number, _)| kept.contains(number)).map(|(_, step)| step).collect()
 }
 
 /// The table of verdicts, folded; what names a step opens its evidence.
-fn verdicts(view: &View<'_>, sections: &Sections, cells: &Cells) -> Markup {
-    let shown = tables::Shown {
-        decided_only: view.differing_only,
-        ..tables::Shown::decisions()
-    };
-    let table = tables::without_empty_why(tables::view_verdicts(view, &shown));
-    let links = links(view, &shown, sections, cells);
+fn verdicts(page: &Page<'_, '_>) -> Markup {
+    let report = page.listed;
+    let shown = tables::Shown { decided_only: report.differing_only, ..tables::Shown::decisions() };
+    let table = tables::without_empty_why(report.verdicts(&shown));
+    let links = links(page, &shown);
     html! {
         details #verdicts {
             summary { (table.title) }
@@ -91,14 +85,15 @@ fn verdicts(view: &View<'_>, sections: &Sections, cells: &Cells) -> Markup {
 }
 
 /// In the order of the rows of the table that shows these.
-fn links(view: &View<'_>, shown: &tables::Shown, sections: &Sections, cells: &Cells) -> Vec<Link> {
+fn links(page: &Page<'_, '_>, shown: &tables::Shown) -> Vec<Link> {
+    let report = page.listed;
     let mut links = Vec::new();
-    for system in view.candidates() {
-        for place in view.groups.iter().flat_map(|group| group.places.clone()) {
-            let step = view.steps.get(place);
-            let comparison = step.and_then(|step| view.decision(system.name, step));
+    for system in report.candidates() {
+        for place in report.groups.iter().flat_map(|group| group.places.clone()) {
+            let step = report.steps.get(place);
+            let comparison = step.and_then(|step| report.decision(system.name, step));
             if comparison.is_some_and(|c| shown.shows(&c.metric, c)) {
-                links.push(cells.link(sections, system, place, VERDICTS));
+                links.push(page.cells.link(page.sections, system, place, VERDICTS));
             }
         }
     }

@@ -2,15 +2,13 @@
 
 use maud::{Markup, html};
 
-use crate::chart::style::Style;
-use crate::view::{Seen, View};
+use crate::{Report, Seen};
 
-/// All systems.
-pub(super) fn legend(view: &View<'_>) -> Markup {
+pub(super) fn legend(report: &Report<'_>) -> Markup {
     html! {
         ul.legend {
-            @for system in &view.systems {
-                li data-system=(system.key) { (chip(system)) " " (Style(system.index).swatch()) " " (name(system.name)) (role(system)) }
+            @for system in &report.systems {
+                li data-system=(system.key) { (chip(system)) " " (system.style().swatch()) " " (name(system.name)) (role(system)) }
             }
         }
     }
@@ -18,7 +16,7 @@ pub(super) fn legend(view: &View<'_>) -> Markup {
 
 /// The letter of a system in its colour.
 pub(super) fn chip(system: &Seen<'_>) -> Markup {
-    html! { span.chip.(Style(system.index).class()) { (system.key) } }
+    html! { span.chip.(system.style().class()) { (system.key) } }
 }
 
 /// Is it the base? The control is called so.

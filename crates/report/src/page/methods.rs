@@ -6,12 +6,10 @@ use model::{Interleave, Placement};
 use super::part::part;
 use super::table::folded;
 use crate::format::{self, plural};
-use crate::tables;
-use crate::transactions;
-use crate::view::View;
+use crate::{Report, tables, transactions};
 
-pub(super) fn methods(view: &View<'_>) -> Markup {
-    let is_imported = view.input.data.info.is_imported();
+pub(super) fn methods(report: &Report<'_>) -> Markup {
+    let is_imported = report.input.data.info.is_imported();
     let content = html! {
         ul.prose {
             @if is_imported {
@@ -19,9 +17,9 @@ pub(super) fn methods(view: &View<'_>) -> Markup {
             } @else {
                 li { "A round holds every system once, in random order; every second one in the reverse order of the one before. Systems are compared within a round, so that what disturbs a whole round disturbs both sides." }
             }
-            @for text in course(view) { li { (text) } }
-            @if !is_imported { li { (placement(view)) } }
-            @if view.input.data.info.plan.template {
+            @for text in course(report) { li { (text) } }
+            @if !is_imported { li { (placement(report)) } }
+            @if report.input.data.info.plan.template {
                 li { "Each system was loaded once; every trial began with a clone of that data, read through once before its first step. The loads are no results: the trials' provenance has their figures." }
             }
             li { "A ratio is the geometric mean of the rounds' ratios of candidate to base. Its interval covers the true ratio with 95 % probability, from the spread between rounds; seconds within a round are not replicates." }
@@ -34,30 +32,33 @@ pub(super) fn methods(view: &View<'_>) -> Markup {
                 li { "Costs are differences of counters at the two edges of a step's measured window, divided by the operations in it. The server's and the client's are never mixed; the host's holds both." }
             }
             li { "Service time runs from sending to the complete reply. Response time runs from the moment at which a schedule wanted the operation to start, so that waiting behind a stall counts." }
-            @if view.groups.iter().any(|group| !group.title.is_empty()) {
+            @if report.groups.iter().any(|group| !group.title.is_empty()) {
                 li { "Steps are listed by group, and within the groups of the published microbenchmarks as those list them. The interval of a group's geometric mean comes from the rounds: it says how well the mean of these tests is known." }
             }
-            @if view.sweep.is_some() {
+            @if report.sweep.is_some() {
                 li { "A system passes the base where it is certainly slower at one number of clients and certainly faster at a higher one. The place is found in each round, linearly in the logarithm of the clients; its interval comes from the rounds as every other. Scale-up compares a system with itself at the smallest number of clients, within each round." }
             }
-            @if transactions::spec(view).is_some() {
+            @if transactions::spec(report).is_some() {
                 li { "tpmc counts every New-Order that was completed within the window, those that are rolled back on purpose included, as tpcc-mysql does; nopm leaves these out. Costs per operation are per completed New-Order and hold the other four kinds. The twelve consistency conditions and more were asked of the database after the load and after the last step; a trial that fails one is in no table." }
             }
             li { "Charts over time sum all clients; where a step is long, several seconds share a point." }
         }
-        (folded(&tables::view_metrics(view)))
+        (folded(&report.metrics()))
     };
     part("methods", "Methods", &content)
 }
 
 /// How the rounds were carried out, where a plan asks for more than a number of them.
-fn course(view: &View<'_>) -> Vec<String> {
-    let course = &view.input.data.info.plan.course;
+fn course(report: &Report<'_>) -> Vec<String> {
+    let course = &report.input.data.info.plan.course;
     let mut texts = Vec::new();
     match course.interleave {
         Interleave::Trials => {}
         Interleave::Slices(length) => texts.push(format!(
             "In steps that change no data all systems of a round are up at once and take turns in slices of {length}. Slices are compared with those beside them; they are no rounds."
+        )),
+        Interleave::Turns(length) => texts.push(format!(
+            "All systems of a round are up at once and take turns of {length} in every step. A server whose turn it is not is frozen; its times and costs are those of its own turns. Turns are compared with those beside them; they are no rounds."
         )),
     }
     if let Some(first) = course.first_look {
@@ -88,8 +89,8 @@ fn per_cent(permille: u32) -> String {
 }
 
 /// On which CPUs everything ran.
-fn placement(view: &View<'_>) -> String {
-    match tables::shared_placement(&view.input.data.info.plan.systems) {
+fn placement(report: &Report<'_>) -> String {
+    match tables::shared_placement(&report.input.data.info.plan.systems) {
         Some(words) if words == Placement::default().words() => {
             "Placement: free. The kernel chose the CPUs of server and client.".to_owned()
         }

@@ -6,7 +6,9 @@ mod costs;
 mod evidence;
 mod figures;
 mod forest;
+mod judged;
 mod legend;
+mod link;
 mod matrix;
 mod methods;
 mod noise;
@@ -26,15 +28,15 @@ use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
 pub(crate) use self::all_figures::{NamedFigure, all_figures};
 use self::evidence::Cells;
-use self::part::part;
-use self::room::Room;
+use self::part::{Page, part};
+use self::room::{Extent, Room};
 use self::sections::Sections;
-use self::step::Extent;
+use self::table::folded;
+pub(crate) use self::table::{bare, table};
 use crate::chart::style::shapes;
 use crate::policy::policy;
 use crate::rounds::rounds;
-use crate::view::View;
-use crate::{Input, Table, format, tables};
+use crate::{Report, format};
 
 const STYLE: &str = include_str!("../../assets/report.css");
 
@@ -46,71 +48,41 @@ const SCRIPTS: [&str; 3] = [
     include_str!("../../assets/charts.js"),
 ];
 
-/// One self-contained HTML file. Names are escaped everywhere; scripts only add sorting, filters, toggles,
-/// evidence, and a closer look at charts.
-pub fn html(input: &Input<'_>) -> String {
-    page(input, Extent::Whole)
-}
+impl Report<'_> {
+    /// One self-contained HTML file. Names are escaped everywhere; scripts only add sorting, filters, toggles,
+    /// evidence, and a closer look at charts.
+    pub fn html(&self) -> String {
+        page(self)
+    }
 
-/// The same with less of each step: only the operations that it is about, without the tables of buckets and
-/// rounds. Half the size or less. Of workloads with dozens of steps only those in which something differs.
-pub fn html_brief(input: &Input<'_>) -> String {
-    page(input, Extent::Brief)
-}
-
-/// What the parts of a page are made from.
-struct Page<'p, 'a> {
-    /// Every system.
-    all: &'p View<'a>,
-    /// The systems that tables over all steps have room for.
-    listed: &'p View<'a>,
-    /// The systems that are shown step by step.
-    near: &'p View<'a>,
-    sections: &'p Sections,
-    cells: &'p Cells,
-    /// The groups of tests, where the workload has any.
-    groups: Option<Table>,
-    /// How much of each step there is room for.
-    extent: Extent,
-}
-
-fn page(input: &Input<'_>, extent: Extent) -> String {
-    let all = view(input, extent);
-    let sections = Sections::of(&all, extent);
-    let room = Room::of(&all, &sections, extent);
-    let near = room.systems.map(|kept| view(input, extent).only(&kept));
-    let near = near.as_ref().unwrap_or(&all);
-    let listed = if room::lists_all(&all) { &all } else { near };
-    let text = html_of(&Page {
-        all: &all,
-        listed,
-        near,
-        sections: &sections,
-        cells: &Cells::of(&all, listed),
-        groups: tables::view_group_summary(listed),
-        extent: room.extent,
-    });
-    if all.is_brief {
-        shared::without_local_paths(&text)
-    } else {
-        text
+    /// The same with less of each step: only the operations that it is about, without the tables of buckets and
+    /// rounds. Half the size or less. Of workloads with dozens of steps only those in which something differs.
+    pub fn html_brief(&self) -> String {
+        shared::without_local_paths(&page(&self.brief()))
     }
 }
 
-fn view<'a>(input: &'a Input<'a>, extent: Extent) -> View<'a> {
-    let mut view = View::new(input);
-    view.is_brief = extent == Extent::Brief;
-    view.differing_only = view.is_brief && view.is_by_step();
-    view
+fn page(all: &Report<'_>) -> String {
+    let sections = Sections::of(all);
+    let room = Room::of(all, &sections);
+    let near = room.systems.map(|kept| all.only(&kept));
+    let near = near.as_ref().unwrap_or(all);
+    let listed = if room::lists_all(all) { all } else { near };
+    html_of(&Page {
+        all,
+        listed,
+        near,
+        sections: &sections,
+        cells: &Cells::of(all, listed),
+        groups: listed.group_summary(),
+        extent: room.extent,
+    })
 }
 
 fn html_of(page: &Page<'_, '_>) -> String {
     let input = page.all.input;
-    let styles: &[&str] = if page.all.has_transactions() {
-        &[STYLE, transactions::STYLE]
-    } else {
-        &[STYLE]
-    };
+    let styles: &[&str] =
+        if page.all.has_transactions() { &[STYLE, transactions::STYLE] } else { &[STYLE] };
     let text = markup! {
         (DOCTYPE)
         html lang="en" {
@@ -138,32 +110,32 @@ fn html_of(page: &Page<'_, '_>) -> String {
 }
 
 fn head(page: &Page<'_, '_>) -> Markup {
-    let view = page.all;
-    let info = &view.input.data.info;
+    let report = page.all;
+    let info = &report.input.data.info;
     markup! {
         header {
             h1 { (info.plan.name) }
             p.facts {
                 span { "run " (info.id) } " "
-                span { (format::plural(view.systems.len(), "system")) " × "
-                    (format::plural(view.steps.len(), "step")) " × "
-                    (rounds(view.input.data)) } " "
+                span { (format::plural(report.systems.len(), "system")) " × "
+                    (format::plural(report.steps.len(), "step")) " × "
+                    (rounds(report.input.data)) } " "
                 span { (format::host(info)) } " "
                 span { (info.started) }
             }
             nav aria-label="Contents" {
                 a href="#summary" { "What happened" }
                 a href="#matrix" { "Ratios" }
-                @if view.has_transactions() { a href="#transactions" { "Transactions" } }
+                @if report.has_transactions() { a href="#transactions" { "Transactions" } }
                 a href="#tables" { "Throughput" }
-                @if tables::has_costs(page.listed) { a href="#costs" { "Cost" } }
-                @if tables::has_sizes(page.listed) { a href="#sizes" { "Sizes" } }
+                @if page.listed.has_costs() { a href="#costs" { "Cost" } }
+                @if page.listed.has_sizes() { a href="#sizes" { "Sizes" } }
                 @if page.groups.is_some() { a href="#groups" { "Groups" } }
-                @if view.has_candidates() { a href="#forest" { "Intervals" } }
-                @if view.sweep.is_some() { a href="#sweep" { "Clients" } }
-                (links(view, page.sections))
+                @if report.has_candidates() { a href="#forest" { "Intervals" } }
+                @if report.sweep.is_some() { a href="#sweep" { "Clients" } }
+                (links(report, page.sections))
                 a href="#methods" { "Methods" }
-                @if noise::has_noise(view) { a href="#noise" { "Noise" } }
+                @if noise::has_noise(report) { a href="#noise" { "Noise" } }
                 a href="#provenance" { "Provenance" }
             }
         }
@@ -171,13 +143,13 @@ fn head(page: &Page<'_, '_>) -> Markup {
 }
 
 /// Links to the steps, or to the groups of those that have one.
-fn links(view: &View<'_>, sections: &Sections) -> Markup {
+fn links(report: &Report<'_>, sections: &Sections) -> Markup {
     markup! {
-        @for (number, group) in view.groups.iter().enumerate() {
+        @for (number, group) in report.groups.iter().enumerate() {
             @if group.title.is_empty() {
                 @for place in group.places.clone().filter(|place| sections.has(*place)) {
-                    @if let Some(step) = view.steps.get(place) {
-                        a.step href={ "#step-" (place) } data-step=(place) { (view.label(step)) }
+                    @if let Some(step) = report.steps.get(place) {
+                        a.step href={ "#step-" (place) } data-step=(place) { (report.label(step)) }
                     }
                 }
             } @else if group.places.clone().any(|place| sections.has(place)) {
@@ -192,7 +164,7 @@ fn body(page: &Page<'_, '_>) -> Markup {
     let (all, listed) = (page.all, page.listed);
     markup! {
         (summary::summary(all, listed))
-        (matrix::matrix(all, listed, page.sections, page.cells))
+        (matrix::matrix(page))
         (room::note(all, listed, "What follows"))
         (transactions::transactions(listed))
         (throughput(listed))
@@ -200,9 +172,9 @@ fn body(page: &Page<'_, '_>) -> Markup {
         (costs::sizes(listed))
         (costs::errors(all))
         @if let Some(groups) = &page.groups {
-            (part("groups", "Groups of tests", &table::table(groups)))
+            (part("groups", "Groups of tests", &table(groups)))
         }
-        (forest::forests(listed, page.sections, page.cells))
+        (forest::forests(page))
         (over_clients::over_clients(listed))
         (page.sections.note())
         (room::note(listed, page.near, "What is shown step by step"))
@@ -215,37 +187,37 @@ fn body(page: &Page<'_, '_>) -> Markup {
 }
 
 /// Absolute, then relative, then what was agreed on. In a sweep the ratios are in the matrix already.
-fn throughput(view: &View<'_>) -> Markup {
-    let absolute = tables::view_throughput(view);
+fn throughput(report: &Report<'_>) -> Markup {
+    let absolute = report.throughput();
     let content = markup! {
         @for (place, one) in absolute.iter().enumerate() {
-            @if place == 0 { (table::table(one)) } @else { (table::folded(one)) }
+            @if place == 0 { (table(one)) } @else { (folded(one)) }
         }
-        @if view.has_candidates() && view.sweep.is_none() {
-            @let relative = tables::view_relative(view);
+        @if report.has_candidates() && report.sweep.is_none() {
+            @let relative = report.relative();
             @if !relative.has_rows() {
                 // All steps are decided by something else.
-            } @else if view.is_by_step() { (table::folded(&relative)) } @else { (table::table(&relative)) }
+            } @else if report.is_by_step() { (folded(&relative)) } @else { (table(&relative)) }
         }
-        @if let Some(background) = tables::view_background(view) { (table::table(&background)) }
-        @if let Some(open_loop) = tables::view_open_loop(view) { (table::table(&open_loop)) }
+        @if let Some(background) = report.background() { (table(&background)) }
+        @if let Some(open_loop) = report.open_loop() { (table(&open_loop)) }
     };
     part("tables", "Throughput", &content)
 }
 
 fn steps(page: &Page<'_, '_>) -> Markup {
-    let view = page.near;
-    let detail = step::Detail::of(view, page.extent, page.sections);
+    let report = page.near;
+    let detail = step::Detail::of(report, page.extent, page.sections);
     let has_legends = page.extent == Extent::Whole;
     markup! {
-        @if !has_legends && page.sections.count() > 0 { (legend::legend(view)) }
-        @for (number, group) in view.groups.iter().enumerate() {
+        @if !has_legends && page.sections.count() > 0 { (legend::legend(report)) }
+        @for (number, group) in report.groups.iter().enumerate() {
             @let places: Vec<usize> = group.places.clone().filter(|place| page.sections.has(*place)).collect();
             @if !(group.title.is_empty() || places.is_empty()) {
                 h2.group id={ "group-" (number) } data-step=(group.places.start) { (group.title) }
             }
             @for place in places {
-                @if let Some(one) = view.steps.get(place) { (step::step(view, place, one, detail)) }
+                @if let Some(one) = report.steps.get(place) { (step::step(report, place, one, detail)) }
             }
         }
     }

@@ -6,29 +6,28 @@ use stats::{ControlSummary, rates_of_control};
 
 use super::part::part;
 use super::table::{folded, table};
-use crate::table::{Cell, Header, Table};
-use crate::view::{View, is_certain};
-use crate::{before, format, sentence, tables};
+use crate::verdict::{self, is_certain};
+use crate::{Cell, Columns, Report, Table, before, format};
 
 /// Does it say more than the summary? Of an imported run without a control nothing else is known.
-pub(super) fn has_noise(view: &View<'_>) -> bool {
-    let mut systems = view.systems.iter();
-    !view.input.data.info.is_imported() || systems.any(|system| system.is_control)
+pub(super) fn has_noise(report: &Report<'_>) -> bool {
+    let mut systems = report.systems.iter();
+    !report.input.data.info.is_imported() || systems.any(|system| system.is_control)
 }
 
 /// Amounts are those of the systems that tables have room for.
-pub(super) fn noise(view: &View<'_>, listed: &View<'_>) -> Markup {
-    if !has_noise(view) {
+pub(super) fn noise(report: &Report<'_>, listed: &Report<'_>) -> Markup {
+    if !has_noise(report) {
         return html! {};
     }
-    let control = view.systems.iter().find(|system| system.is_control);
+    let control = report.systems.iter().find(|system| system.is_control);
     let content = html! {
-        p { (sentence::view_control(view)) }
-        @if let Some(control) = control { (cells(view, control.name)) }
-        @if !view.input.data.info.is_imported() { p { (quarantined(view)) } }
-        @for told in before::of_run(view) { p { (told) } }
-        @if !view.is_brief {
-            @if let Some(left_over) = tables::view_left_over(listed) {
+        p { (report.control()) }
+        @if let Some(control) = control { (cells(report, control.name)) }
+        @if !report.input.data.info.is_imported() { p { (quarantined(report)) } }
+        @for told in before::of_run(report) { p { (told) } }
+        @if !report.is_brief {
+            @if let Some(left_over) = listed.left_over() {
                 div #left-over { (folded(&left_over)) }
             }
         }
@@ -37,12 +36,10 @@ pub(super) fn noise(view: &View<'_>, listed: &View<'_>) -> Markup {
 }
 
 /// How many trials were disturbed by more than the plan allows.
-fn quarantined(view: &View<'_>) -> String {
-    let trials = view.input.data.trials.iter();
-    let count = trials
-        .filter(|trial| trial.outcome.is_quarantined())
-        .count();
-    match (count, view.input.data.info.plan.course.quarantine) {
+fn quarantined(report: &Report<'_>) -> String {
+    let trials = report.input.data.trials.iter();
+    let count = trials.filter(|trial| trial.outcome.is_quarantined()).count();
+    match (count, report.input.data.info.plan.course.quarantine) {
         (0, None) => "The plan set no limits to what else may go on during a trial.".to_owned(),
         (0, Some(_)) => "No trial met more noise than the plan allows.".to_owned(),
         (count, _) => format!(
@@ -53,9 +50,9 @@ fn quarantined(view: &View<'_>) -> String {
 }
 
 /// How many cells of the control say that something changed, and which.
-fn cells(view: &View<'_>, control: &str) -> Markup {
-    let all = rates_of_control(view.input.comparisons, control);
-    let comparisons = view.input.comparisons.iter();
+fn cells(report: &Report<'_>, control: &str) -> Markup {
+    let all = rates_of_control(report.input.comparisons, control);
+    let comparisons = report.input.comparisons.iter();
     let alarms = comparisons.filter(|c| c.system == control && is_certain(&c.verdict));
     let alarms: Vec<&Comparison> = alarms.collect();
     html! {
@@ -65,15 +62,15 @@ fn cells(view: &View<'_>, control: &str) -> Markup {
 }
 
 fn said(all: &ControlSummary) -> String {
-    let changed = all.changed();
-    let cells = format::plural(all.cells as usize, "cell");
+    let (changed, cells) =
+        (all.changed(), format::plural(all.cells as usize, "control comparison"));
     if changed == 0 {
-        return format!("Of {cells} of the control none says changed, as it should be.");
+        return format!("0 of {cells} were flagged, as it should be.");
     }
     let share = all.false_alarms().unwrap_or_default();
     format!(
-        "Of {cells} of the control {changed} {} changed: {} worse, {} better, {} % of all. Nothing differs there, so that each is a false alarm.",
-        if changed == 1 { "says" } else { "say" },
+        "{changed} of {cells} {} flagged: {} worse, {} better, {} % of all. The systems are the same, so each is a false alarm.",
+        if changed == 1 { "was" } else { "were" },
         all.regressed,
         all.improved,
         format::percent(100.0 * share),
@@ -81,28 +78,17 @@ fn said(all: &ControlSummary) -> String {
 }
 
 fn false_alarms(alarms: &[&Comparison]) -> Table {
-    let row = |comparison: &&Comparison| {
-        let verdict = &comparison.verdict;
-        vec![
-            Cell::text(comparison.step.0.clone()),
-            Cell::text(comparison.metric.0.clone()),
-            Cell::text(format::ratio_and_interval(comparison)),
-            Cell::text(comparison.q_value.map_or(String::new(), format::q_value)),
-            Cell::text(tables::verdict_word(verdict)).with_tone(tables::verdict_tone(verdict)),
-        ]
-    };
-    Table {
-        title: "Cells of the control that say changed".to_owned(),
-        note: "Believe no effect of that size in that metric of that step.".to_owned(),
-        headers: vec![
-            Header::words("step"),
-            Header::words("metric"),
-            Header::numbers("ratio, 95 % interval", ""),
-            Header::numbers("q", ""),
-            Header::words("verdict"),
-        ],
-        rows: alarms.iter().map(row).collect(),
-    }
+    Columns::new()
+        .words("step", |of: &&&Comparison| Cell::text(of.step.0.clone()))
+        .words("metric", |of| Cell::text(of.metric.0.clone()))
+        .numbers("ratio, 95 % interval", "", |of| Cell::text(format::ratio_and_interval(of)))
+        .numbers("q", "", |of| Cell::text(of.q_value.map_or(String::new(), format::q_value)))
+        .words("verdict", |of| verdict::cell(&of.verdict))
+        .table(
+            "Flagged control comparisons",
+            "Believe no effect of that size in that metric of that step.",
+            alarms,
+        )
 }
 
 #[cfg(test)]
@@ -111,19 +97,12 @@ mod tests {
 
     #[test]
     fn the_control_is_told_in_numbers() {
-        let mut all = ControlSummary {
-            cells: 240,
-            regressed: 0,
-            improved: 0,
-        };
-        assert_eq!(
-            said(&all),
-            "Of 240 cells of the control none says changed, as it should be."
-        );
+        let mut all = ControlSummary { cells: 240, regressed: 0, improved: 0 };
+        assert_eq!(said(&all), "0 of 240 control comparisons were flagged, as it should be.");
         all.regressed = 1;
         assert_eq!(
             said(&all),
-            "Of 240 cells of the control 1 says changed: 1 worse, 0 better, 0.417 % of all. Nothing differs there, so that each is a false alarm."
+            "1 of 240 control comparisons was flagged: 1 worse, 0 better, 0.417 % of all. The systems are the same, so each is a false alarm."
         );
     }
 }

@@ -7,13 +7,11 @@ use super::commands;
 use super::part::part;
 use super::table::{folded, table};
 use crate::rounds::rounds;
-use crate::table::Table;
-use crate::view::View;
-use crate::{format, tables};
+use crate::{Report, Table, format};
 
 /// Systems that tables have no room for have a line each.
-pub(super) fn provenance(view: &View<'_>, listed: &View<'_>) -> Markup {
-    let info = &view.input.data.info;
+pub(super) fn provenance(report: &Report<'_>, listed: &Report<'_>) -> Markup {
+    let info = &report.input.data.info;
     let is_listed = |system: &&System| listed.systems.iter().any(|s| s.name == system.name);
     let (shown, others): (Vec<&System>, Vec<&System>) =
         info.plan.systems.iter().partition(is_listed);
@@ -23,11 +21,11 @@ pub(super) fn provenance(view: &View<'_>, listed: &View<'_>) -> Markup {
             ("started", info.started.clone()),
             ("state", info.state.word().to_owned()),
             ("seed", info.plan.seed.to_string()),
-            ("rounds", rounds(view.input.data)),
-            ("base", view.base.to_owned()),
-            ("workload", format!("{}, {}", info.plan.workload.name(), clients(view))),
+            ("rounds", rounds(report.input.data)),
+            ("base", report.base.to_owned()),
+            ("workload", format!("{}, {}", info.plan.workload.name(), clients(report))),
             ("backslide", info.backslide.clone()),
-            ("report", view.input.generated.to_owned()),
+            ("report", report.input.generated.to_owned()),
         ]))
         h3 { "Host" }
         @if info.is_imported() {
@@ -36,13 +34,13 @@ pub(super) fn provenance(view: &View<'_>, listed: &View<'_>) -> Markup {
             (facts(&host(&info.host)))
         }
         h3 { "Systems" }
-        @for system in shown { (one_system(view, system)) }
+        @for system in shown { (one_system(report, system)) }
         @if !others.is_empty() { (in_a_line(&others)) }
-        @if let Some(placements) = tables::view_placements(view) { (folded(&placements)) }
-        @if let Some(settings) = tables::view_settings(listed) { (table(&settings)) }
-        (differing(view))
-        (folded(&tables::view_trials(view)))
-        (repeat(view))
+        @if let Some(placements) = report.placements() { (folded(&placements)) }
+        @if let Some(settings) = listed.settings() { (table(&settings)) }
+        (differing(report))
+        (folded(&report.trials()))
+        (repeat(report))
     };
     part("provenance", "Provenance", &content)
 }
@@ -60,16 +58,13 @@ fn in_a_line(systems: &[&System]) -> Markup {
     }
 }
 
-fn clients(view: &View<'_>) -> String {
-    match &view.sweep {
+fn clients(report: &Report<'_>) -> String {
+    match &report.sweep {
         Some(sweep) => {
             let counts: Vec<String> = sweep.clients.iter().map(u32::to_string).collect();
             format!("{} clients", counts.join(", "))
         }
-        None => format::plural(
-            view.input.data.info.plan.workload.clients() as usize,
-            "client",
-        ),
+        None => format::plural(report.input.data.info.plan.clients() as usize, "client"),
     }
 }
 
@@ -88,21 +83,10 @@ fn host(host: &Host) -> Vec<(&'static str, String)> {
     vec![
         ("name", host.name.clone()),
         ("CPU", host.cpu_model.clone()),
-        (
-            "CPUs",
-            format!(
-                "{}, threads per core: {}",
-                host.shape.cpus, host.threads_per_core
-            ),
-        ),
+        ("CPUs", format!("{}, threads per core: {}", host.shape.cpus, host.threads_per_core)),
         ("memory", host.shape.memory.to_string()),
         ("system", format!("{}, kernel {}", host.os, host.kernel)),
-        (
-            "virtualisation",
-            host.virtualization
-                .clone()
-                .unwrap_or_else(|| "none seen".to_owned()),
-        ),
+        ("virtualisation", host.virtualization.clone().unwrap_or_else(|| "none seen".to_owned())),
         ("governor", or_unknown(&host.governor)),
         ("clock source", or_unknown(&host.clock_source)),
         ("huge pages", or_unknown(&host.thp)),
@@ -129,33 +113,20 @@ fn cpus_where_known(host: &Host) -> String {
     }
 }
 
-fn one_system(view: &View<'_>, system: &System) -> Markup {
-    let said = view
-        .input
-        .data
-        .trials
-        .iter()
-        .find(|t| t.system == system.name);
+fn one_system(report: &Report<'_>, system: &System) -> Markup {
+    let said = report.input.data.trials.iter().find(|t| t.system == system.name);
     let source = match &system.build.source {
         BuildSource::Embedded => "compiled into backslide".to_owned(),
         BuildSource::Path(path) => path.clone(),
         BuildSource::Installed { origin, digest, .. } => {
             format!("{origin}, files {}", digest.get(..12).unwrap_or(digest))
         }
+        BuildSource::Obtainable { origin } => origin.clone(),
         BuildSource::Connect(address) => format!("a running server at {address}"),
         BuildSource::Imported(file) => format!("measured by another tool, imported from {file}"),
     };
-    let set: Vec<String> = system
-        .set
-        .iter()
-        .map(|(k, v)| format!("{k} = {v}"))
-        .collect();
-    let settings: Vec<String> = system
-        .config
-        .settings
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let set: Vec<String> = system.set.iter().map(|(k, v)| format!("{k} = {v}")).collect();
+    let settings: Vec<String> = system.config.settings.iter().map(ToString::to_string).collect();
     html! {
         details {
             summary { (system.name) }
@@ -168,10 +139,10 @@ fn one_system(view: &View<'_>, system: &System) -> Markup {
                 ("placement", system.placement()),
             ]))
             @if let Some(trial) = said {
-                @let said: Vec<(&str, String)> = trial.provenance.iter().map(|(k, v)| (k.as_str(), v.clone())).collect();
+                @let said: Vec<(&str, String)> = trial.provenance.0.iter().map(|(fact, value)| (fact.word(), value.clone())).collect();
                 @if !said.is_empty() { p.note { "What the server said of itself:" } (facts(&said)) }
             }
-            @if view.input.data.info.is_imported() {
+            @if report.input.data.info.is_imported() {
                 p.nothing { "Its settings are not known." }
             } @else if settings.is_empty() {
                 p.nothing { "The config sets nothing." }
@@ -186,14 +157,13 @@ fn one_system(view: &View<'_>, system: &System) -> Markup {
 /// Columns from which on a table of variables is no use to a reader, and too large for the page.
 const MANY: usize = 40;
 
-fn differing(view: &View<'_>) -> Markup {
-    let differing = tables::view_differing(view);
-    let (shown, wide): (Vec<Table>, Vec<Table>) = differing
-        .into_iter()
-        .partition(|table| table.headers.len() < MANY);
+fn differing(report: &Report<'_>) -> Markup {
+    let differing = report.differing();
+    let (shown, wide): (Vec<Table>, Vec<Table>) =
+        differing.into_iter().partition(|table| table.headers.len() < MANY);
     html! {
         div #variables {
-            @if view.input.differing.is_none() {
+            @if report.input.differing.is_none() {
                 p.nothing { "Server variables were not captured." }
             } @else if shown.is_empty() && wide.is_empty() {
                 p.nothing { "No captured server variable differs between the systems." }
@@ -202,15 +172,15 @@ fn differing(view: &View<'_>) -> Markup {
             @for one in &wide {
                 p.note {
                     (one.title) ": " (format::plural(one.rows.len(), "row")) " of " (format::plural(one.headers.len(), "column"))
-                    ", too many for a page. Of two systems: " code { "backslide explain " (view.input.data.info.id) " --variables A B" } "."
+                    ", too many for a page. Of two systems: " code { "backslide explain " (report.input.data.info.id) " --variables A B" } "."
                 }
             }
         }
     }
 }
 
-fn repeat(view: &View<'_>) -> Markup {
-    let info = &view.input.data.info;
+fn repeat(report: &Report<'_>) -> Markup {
+    let info = &report.input.data.info;
     if info.is_imported() {
         return html! {
             h3 #repeat { "To repeat the run" }
@@ -220,9 +190,9 @@ fn repeat(view: &View<'_>) -> Markup {
     }
     html! {
         h3 #repeat { "To repeat the run" }
-        p { "Save the plan below as " code { (commands::plan_file(view)) } " and run it with backslide " (info.backslide)
+        p { "Save the plan below as " code { (commands::plan_file(report)) } " and run it with backslide " (info.backslide)
             ". The same plan and the same seed (" (info.plan.seed) ") give the same rows, the same keys and the same order of trials." }
-        pre tabindex="0" { (commands::of_run(view)) }
+        pre tabindex="0" { (commands::of_run(report)) }
         p.note { "The plan as it was read:" }
         pre tabindex="0" { (info.plan.source) }
     }

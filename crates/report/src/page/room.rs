@@ -3,24 +3,18 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use model::Comparison;
 
-use super::sections::Sections;
-use super::step::Extent;
+use super::judged::size;
+use super::sections::{BRIEF, Sections, WHOLE_BY_STEP};
 use crate::format::plural;
-use crate::view::{Seen, View, is_certain, usable_ratio};
+use crate::verdict::is_certain;
+use crate::{Report, Seen};
 
 /// Systems times steps for which a page has room with all that was recorded.
 const WHOLE: usize = 84;
 
-/// The same where a step shows one kind of operation only.
-pub(super) const WHOLE_BY_STEP: usize = 180;
-
 /// Systems times steps for which a whole page has room with what the steps are about.
 const LEAN: usize = 160;
-
-/// The same in a page that is made to be short.
-pub(super) const BRIEF: usize = 50;
 
 /// Systems that are shown in any case.
 const LEAST: usize = 4;
@@ -29,56 +23,49 @@ const LEAST: usize = 4;
 const LISTED: usize = 16;
 const LISTED_BRIEF: usize = 8;
 
+/// How much of each step the page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All that was recorded.
+    Whole,
+    /// What the step is about.
+    Brief,
+}
+
 /// What a page shows of its steps, one by one.
 pub(super) struct Room {
-    /// How much of each.
     pub(super) extent: Extent,
     /// Of which systems, by their places; `None` where there is room for all.
     pub(super) systems: Option<BTreeSet<usize>>,
 }
 
 impl Room {
-    pub(super) fn of(view: &View<'_>, sections: &Sections, asked: Extent) -> Self {
+    pub(super) fn of(report: &Report<'_>, sections: &Sections) -> Self {
         let steps = sections.count().max(1);
-        let whole = if view.is_by_step() {
-            WHOLE_BY_STEP
-        } else {
-            WHOLE
-        };
-        let most = match asked {
-            Extent::Whole if view.systems.len() * steps <= whole => {
-                return Self {
-                    extent: Extent::Whole,
-                    systems: None,
-                };
-            }
-            Extent::Whole => LEAN,
-            Extent::Brief => BRIEF,
-        };
-        Self {
-            extent: Extent::Brief,
-            systems: nearest(view, (most / steps).max(LEAST)),
+        let whole = if report.is_by_step() { WHOLE_BY_STEP } else { WHOLE };
+        if !report.is_brief && report.systems.len() * steps <= whole {
+            return Self { extent: Extent::Whole, systems: None };
         }
+        let most = if report.is_brief { BRIEF } else { LEAN };
+        Self { extent: Extent::Brief, systems: nearest(report, (most / steps).max(LEAST)) }
     }
 }
 
 /// Have tables over all steps room for every system?
-pub(super) fn lists_all(view: &View<'_>) -> bool {
-    let most = if view.is_brief { LISTED_BRIEF } else { LISTED };
-    view.systems.len() <= most
+pub(super) fn lists_all(report: &Report<'_>) -> bool {
+    let most = if report.is_brief { LISTED_BRIEF } else { LISTED };
+    report.systems.len() <= most
 }
 
 /// The base, the control and the systems that certainly differ most; `None` where there are no more.
-fn nearest(view: &View<'_>, most: usize) -> Option<BTreeSet<usize>> {
-    if view.systems.len() <= most {
+fn nearest(report: &Report<'_>, most: usize) -> Option<BTreeSet<usize>> {
+    if report.systems.len() <= most {
         return None;
     }
-    let others = view.candidates().filter(|system| !system.is_control);
-    let mut others: Vec<(f64, usize)> = others
-        .map(|system| (change(view, system), system.index))
-        .collect();
+    let mut others: Vec<(f64, usize)> =
+        report.judged().map(|system| (change(report, system), system.index)).collect();
     others.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let always = view.systems.iter().filter(|s| s.is_base || s.is_control);
+    let always = report.systems.iter().filter(|s| s.is_base || s.is_control);
     let mut kept: BTreeSet<usize> = always.map(|system| system.index).collect();
     let room = most.saturating_sub(kept.len());
     kept.extend(others.into_iter().take(room).map(|(_, index)| index));
@@ -86,22 +73,14 @@ fn nearest(view: &View<'_>, most: usize) -> Option<BTreeSet<usize>> {
 }
 
 /// The largest certain change of a system; zero where nothing certainly changed.
-fn change(view: &View<'_>, system: &Seen<'_>) -> f64 {
-    let certain = view.decisions(system.name).into_iter();
+fn change(report: &Report<'_>, system: &Seen<'_>) -> f64 {
+    let certain = report.decisions(system.name).into_iter();
     let certain = certain.filter(|comparison| is_certain(&comparison.verdict));
     certain.map(size).fold(0.0, f64::max)
 }
 
-/// How far a ratio is from 1; zero where there is none, unless nothing is left.
-pub(super) fn size(comparison: &Comparison) -> f64 {
-    if comparison.verdict.fell_to_zero() {
-        return f64::INFINITY;
-    }
-    usable_ratio(comparison).map_or(0.0, |ratio| ratio.ln().abs())
-}
-
 /// What to say where `shown` has fewer systems than there were before; nothing where it has all.
-pub(super) fn note(all: &View<'_>, shown: &View<'_>, what: &str) -> Markup {
+pub(super) fn note(all: &Report<'_>, shown: &Report<'_>, what: &str) -> Markup {
     let (few, every) = (shown.systems.len(), all.systems.len());
     html! {
         @if few < every {

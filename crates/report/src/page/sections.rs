@@ -1,12 +1,13 @@
 //! Which steps have a section of their own.
 
 use maud::{Markup, html};
-use model::StepInfo;
+use model::Step;
 
-use super::room::{BRIEF, WHOLE_BY_STEP, size};
-use super::step::Extent;
+use super::judged::size;
+use super::link::Link;
+use crate::Report;
 use crate::format::plural;
-use crate::view::View;
+use crate::verdict::is_certain;
 
 /// Sections of a whole page at most, and at least where there are many systems: what keeps it below two
 /// megabytes.
@@ -20,6 +21,12 @@ const MOST_SWEPT: usize = 24;
 const MOST_BRIEF: usize = 12;
 const LEAST_BRIEF: usize = 6;
 
+/// Systems times steps for which a page has room with all that was recorded, where a step shows one kind of operation.
+pub(super) const WHOLE_BY_STEP: usize = 180;
+
+/// The same in a page that is made to be short.
+pub(super) const BRIEF: usize = 50;
+
 /// Which steps have a section: all, or those that differ most.
 pub(super) struct Sections {
     /// By the step's place.
@@ -31,60 +38,46 @@ pub(super) struct Sections {
 }
 
 impl Sections {
-    pub(super) fn of(view: &View<'_>, extent: Extent) -> Self {
-        let all = view.steps.len();
-        let systems = view.systems.len().max(1);
-        let most = match extent {
-            Extent::Whole | Extent::Brief if !view.is_by_step() => all,
-            Extent::Whole if view.sweep.is_some() => {
-                (WHOLE_BY_STEP / systems).clamp(LEAST, MOST_SWEPT)
+    pub(super) fn of(report: &Report<'_>) -> Self {
+        let all = report.steps.len();
+        let systems = report.systems.len().max(1);
+        let most = match (report.is_by_step(), report.is_brief) {
+            (false, _) => all,
+            (true, true) => (BRIEF / systems).clamp(LEAST_BRIEF, MOST_BRIEF),
+            (true, false) => {
+                let most = if report.sweep.is_some() { MOST_SWEPT } else { MOST };
+                (WHOLE_BY_STEP / systems).clamp(LEAST, most)
             }
-            Extent::Whole => (WHOLE_BY_STEP / systems).clamp(LEAST, MOST),
-            Extent::Brief => (BRIEF / systems).clamp(LEAST_BRIEF, MOST_BRIEF),
         };
-        let mut ranked: Vec<(usize, f64)> = view
+        let mut ranked: Vec<(usize, f64)> = report
             .steps
             .iter()
             .enumerate()
-            .filter_map(|(place, step)| Some((place, change(view, step)?)))
+            .filter_map(|(place, step)| Some((place, change(report, step)?)))
             .collect();
         ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
         let differing = ranked.len();
-        let is_whole = extent == Extent::Whole || !view.is_by_step();
+        let is_whole = !(report.is_brief && report.is_by_step());
         let mut shown = vec![is_whole && all <= most; all];
         if !shown.iter().any(|shown| *shown) {
             for (place, _) in ranked.into_iter().take(most) {
                 shown[place] = true;
             }
         }
-        let what = if view.steps.iter().all(|step| view.is_of_throughput(step)) {
-            "Throughput"
-        } else {
-            "What decides a step"
-        };
-        Self {
-            shown,
-            differing,
-            what,
-        }
+        let what = if report.is_all_of_throughput() { "Throughput" } else { "What decides a step" };
+        Self { shown, differing, what }
     }
 
-    /// Has this step a section?
     pub(super) fn has(&self, place: usize) -> bool {
         self.shown.get(place).copied().unwrap_or(false)
     }
 
-    /// How many steps have one.
     pub(super) fn count(&self) -> usize {
         self.shown.iter().filter(|shown| **shown).count()
     }
 
-    /// What leads to the section of a step.
     pub(super) fn link(&self, place: usize) -> Link {
-        Link {
-            to: self.target(place),
-            cell: None,
-        }
+        Link { to: self.target(place), cell: None }
     }
 
     /// The same from a cell whose evidence scripts open instead; a step without a section is found elsewhere.
@@ -117,28 +110,10 @@ impl Sections {
 
 /// How far the ratio that decides the step is from 1, for the candidate that certainly differs most; `None` where
 /// none does.
-fn change(view: &View<'_>, step: &StepInfo) -> Option<f64> {
-    let certain = view
-        .candidates()
-        .filter(|s| !s.is_control)
-        .filter_map(|s| view.decision(s.name, step))
-        .filter(|c| crate::view::is_certain(&c.verdict));
+fn change(report: &Report<'_>, step: &Step) -> Option<f64> {
+    let certain = report
+        .judged()
+        .filter_map(|s| report.decision(s.name, step))
+        .filter(|c| is_certain(&c.verdict));
     certain.map(size).reduce(f64::max)
-}
-
-/// A place in the page, where it is there.
-pub(super) struct Link {
-    to: Option<String>,
-    /// The cell whose evidence scripts open instead.
-    cell: Option<String>,
-}
-
-impl Link {
-    /// The content as a link, or as it is.
-    pub(super) fn around(&self, content: &Markup) -> Markup {
-        html! {
-            @if let Some(to) = &self.to { a href=(to) data-cell=[self.cell.as_ref()] { (content) } }
-            @else { span.cell { (content) } }
-        }
-    }
 }

@@ -6,9 +6,7 @@ const MARKS: [&str; 3] = ["/trees/", "/instances/", "/bs-"];
 /// The page with each local path cut down to what is below the directory of a build, an instance or a
 /// socket.
 pub(super) fn without_local_paths(page: &str) -> String {
-    MARKS
-        .iter()
-        .fold(page.to_owned(), |text, mark| cut(&text, mark))
+    MARKS.iter().fold(page.to_owned(), |text, mark| cut(&text, mark))
 }
 
 fn cut(page: &str, mark: &str) -> String {
@@ -16,12 +14,10 @@ fn cut(page: &str, mark: &str) -> String {
     let mut text = String::with_capacity(page.len());
     let mut rest = page;
     while let Some((before, after)) = rest.split_once(mark) {
-        let begin = before.rfind(|c| !is_of_path(c)).map_or(0, |at| {
-            at + before[at..].chars().next().map_or(1, char::len_utf8)
-        });
-        let segment = after
-            .find(|c| c == '/' || !is_of_path(c))
-            .unwrap_or(after.len());
+        let begin = before
+            .rfind(|c| !is_of_path(c))
+            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        let segment = after.find(|c| c == '/' || !is_of_path(c)).unwrap_or(after.len());
         // A path begins at the root; anything else is text that happens to have such a word.
         if before[begin..].starts_with('/') && segment > 0 {
             text.push_str(&before[..begin]);

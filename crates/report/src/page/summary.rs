@@ -3,12 +3,10 @@
 use maud::{Markup, html};
 
 use super::part::part;
-use crate::sentence::{self, Sentence};
-use crate::view::View;
-use crate::{findings, format};
+use crate::{Report, Sentence, findings, format};
 
 /// Sentences of every system; where there are dozens, those of the systems that tables have room for stand open.
-pub(super) fn summary(all: &View<'_>, listed: &View<'_>) -> Markup {
+pub(super) fn summary(all: &Report<'_>, listed: &Report<'_>) -> Markup {
     let content = html! {
         @if !all.has_candidates() {
             p.lead { "Only one system was measured: there is nothing to compare it with." }
@@ -20,9 +18,9 @@ pub(super) fn summary(all: &View<'_>, listed: &View<'_>) -> Markup {
                 " in which both systems were measured; in brackets their 95 % intervals. A change is called only where it is both certain and large enough to matter."
             }
         }
-        p.control { (sentence::view_control(all)) }
+        p.control { (all.control()) }
         (unequal(all))
-        @for finding in findings::view_findings(all) {
+        @for finding in all.findings() {
             div.finding { strong { (finding.title) "." } " " (finding.text) }
         }
     };
@@ -30,20 +28,16 @@ pub(super) fn summary(all: &View<'_>, listed: &View<'_>) -> Markup {
 }
 
 /// How many rounds ratios rest on: `4 rounds`, `up to 4 rounds` where some have fewer; `None` where none has any.
-fn rounds(view: &View<'_>) -> Option<String> {
-    let with_ratio = view.input.comparisons.iter().filter(|c| c.ratio.is_some());
+fn rounds(report: &Report<'_>) -> Option<String> {
+    let with_ratio = report.input.comparisons.iter().filter(|c| c.ratio.is_some());
     let rounds: Vec<u32> = with_ratio.map(|comparison| comparison.rounds).collect();
     let (fewest, most) = (rounds.iter().min()?, rounds.iter().max()?);
     let most_in_words = format::plural(*most as usize, "round");
-    Some(if fewest == most {
-        most_in_words
-    } else {
-        format!("up to {most_in_words}")
-    })
+    Some(if fewest == most { most_in_words } else { format!("up to {most_in_words}") })
 }
 
-fn sentences(all: &View<'_>, listed: &View<'_>) -> Markup {
-    let sentences = sentence::view_sentences(all);
+fn sentences(all: &Report<'_>, listed: &Report<'_>) -> Markup {
+    let sentences = all.sentences();
     let is_listed = |one: &Sentence| listed.systems.iter().any(|s| s.name == one.system);
     let (open, folded): (Vec<Sentence>, Vec<Sentence>) = sentences.into_iter().partition(is_listed);
     html! {
@@ -62,8 +56,8 @@ fn sentences(all: &View<'_>, listed: &View<'_>) -> Markup {
 }
 
 /// What ratios are of where throughput does not decide a step.
-fn elsewhere(view: &View<'_>) -> &'static str {
-    if view.steps.iter().all(|step| view.is_of_throughput(step)) {
+fn elsewhere(report: &Report<'_>) -> &'static str {
+    if report.is_all_of_throughput() {
         ""
     } else {
         " (where operations arrive by themselves: of the 99th percentile of response time, where the rate was given, or of the highest rate, where it was looked for)"
@@ -71,8 +65,8 @@ fn elsewhere(view: &View<'_>) -> &'static str {
 }
 
 /// Differences that should not be, unless they are what is compared.
-fn unequal(view: &View<'_>) -> Markup {
-    let unequal = findings::view_unequal(view);
+fn unequal(report: &Report<'_>) -> Markup {
+    let unequal = report.unequal_conditions();
     html! {
         @if !unequal.is_empty() {
             div.finding #unequal {

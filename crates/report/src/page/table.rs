@@ -3,11 +3,10 @@
 use maud::{Markup, html};
 
 use super::legend::name;
-use super::sections::Link;
-use crate::table::{Align, Cell, Header, Table, Tone};
+use super::link::Link;
+use crate::{Align, Cell, Header, Table, Tone};
 
-/// The table under its title.
-pub(super) fn table(table: &Table) -> Markup {
+pub(crate) fn table(table: &Table) -> Markup {
     html! {
         h3.table-title { (table.title) }
         @if !table.note.is_empty() { p.note { (table.note) } }
@@ -15,8 +14,7 @@ pub(super) fn table(table: &Table) -> Markup {
     }
 }
 
-/// The table without title and note.
-pub(super) fn bare(table: &Table) -> Markup {
+pub(crate) fn bare(table: &Table) -> Markup {
     linked(table, 0, &[])
 }
 
@@ -36,7 +34,6 @@ pub(super) fn linked(table: &Table, column: usize, links: &[Link]) -> Markup {
     }
 }
 
-/// The link goes around what stands in its column.
 fn body_row(table: &Table, row: &[Cell], (column, link): (usize, Option<&Link>)) -> Markup {
     if let Some(first) = row.first().filter(|_| Table::is_heading(row)) {
         return heading(&first.text, row.len());
@@ -55,7 +52,6 @@ pub(super) fn heading(text: &str, columns: usize) -> Markup {
     html! { tr.group { th scope="rowgroup" colspan=(columns) { (text) } } }
 }
 
-/// The table behind a line that opens it.
 pub(super) fn folded(one: &Table) -> Markup {
     html! {
         details {
@@ -109,7 +105,6 @@ fn cell(cell: &Cell, names_row: bool, align: Align, link: Option<&Link>) -> Mark
     }
 }
 
-/// The class of a tone.
 pub(super) const fn tone(tone: Tone) -> Option<&'static str> {
     match tone {
         Tone::Plain | Tone::Heading => None,

@@ -4,21 +4,17 @@ use maud::{Markup, html};
 use model::{Outcome, TrialRecord};
 
 use super::part::part;
-use crate::view::View;
+use crate::Report;
 
-pub(super) fn failed(view: &View<'_>) -> Markup {
-    let trials = &view.input.data.trials;
+pub(super) fn failed(report: &Report<'_>) -> Markup {
+    let trials = &report.input.data.trials;
     let told: Vec<Markup> = trials.iter().filter_map(one).collect();
     let has_quarantined = trials.iter().any(|trial| trial.outcome.is_quarantined());
     let content = html! {
         @if told.is_empty() { p.nothing { "None." } }
         @for trial in told { (trial) }
     };
-    let title = if has_quarantined {
-        "Failed and quarantined trials"
-    } else {
-        "Failed trials"
-    };
+    let title = if has_quarantined { "Failed and quarantined trials" } else { "Failed trials" };
     part("failed", title, &content)
 }
 
@@ -31,11 +27,7 @@ fn one(trial: &TrialRecord) -> Option<Markup> {
                 p { (reason) }
             }
         }),
-        Outcome::Failed {
-            step,
-            reason,
-            log_tail,
-        } => Some(html! {
+        Outcome::Failed { step, reason, log_tail } => Some(html! {
             article.failed {
                 h3 { (trial.system) ", round " (trial.round)
                     @if let Some(step) = step { ", in " (step) } }

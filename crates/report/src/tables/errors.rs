@@ -1,49 +1,52 @@
 //! Operations that failed or had to be repeated.
 
-use crate::format;
-use crate::table::{Cell, Header, Table, Tone};
-use crate::view::View;
+use model::{Metric, Part, Step, metrics};
 
-pub(crate) fn errors(view: &View<'_>) -> Option<Table> {
-    let mut rows = Vec::new();
-    for step in &view.steps {
-        for kind in view.kinds(step) {
-            for system in &view.systems {
-                let sum = |family: &str| {
-                    let values = view.values(system.name, step, &format!("{family}.{kind}"));
-                    values.map_or(0.0, |v| v.rounds.iter().map(|(_, n)| n).sum())
-                };
-                let (failed, repeated) = (sum("errors"), sum("retries"));
-                if failed + repeated > 0.0 {
-                    rows.push(vec![
-                        Cell::text(system.name),
-                        Cell::text(view.label(step)),
-                        Cell::text(kind.clone()),
-                        tally(failed).with_tone(if failed > 0.0 {
-                            Tone::Missed
-                        } else {
-                            Tone::Plain
-                        }),
-                        tally(repeated),
-                    ]);
+use crate::{Cell, Header, Report, Seen, Table, Tone};
+
+/// What can go wrong with operations: the columns of every table of them.
+pub(super) fn columns() -> impl Iterator<Item = &'static Metric> {
+    metrics().filter(|metric| matches!(metric.part, Part::Errors { .. }))
+}
+
+impl Report<'_> {
+    /// Failed and repeated operations, all rounds together; `None` when there were none.
+    pub fn errors(&self) -> Option<Table> {
+        let mut rows = Vec::new();
+        for step in self.steps.iter() {
+            for kind in self.kinds(step) {
+                for system in &self.systems {
+                    let cells: Vec<Cell> =
+                        columns().map(|metric| self.tally(system, step, metric, &kind)).collect();
+                    if cells.iter().any(|cell| cell.value.is_some_and(|sum| sum > 0.0)) {
+                        let names = [system.name, &self.label(step), &kind].map(Cell::text);
+                        let none = |cell: Cell| {
+                            if cell.value.is_some() { cell } else { Cell::count(0.0) }
+                        };
+                        rows.push(names.into_iter().chain(cells.into_iter().map(none)).collect());
+                    }
                 }
             }
         }
+        let words = ["system", "step", "operation"].map(Header::words).into_iter();
+        let headers = words.chain(columns().map(|metric| Header::numbers(metric.head, "count")));
+        let note = "All rounds together. Failed operations are in no rate and no latency.";
+        let title = "Failed and repeated operations";
+        Table::new(title, note, headers.collect(), rows).unless_empty()
     }
-    (!rows.is_empty()).then(|| Table {
-        title: "Failed and repeated operations".to_owned(),
-        note: "All rounds together. Failed operations are in no rate and no latency.".to_owned(),
-        headers: vec![
-            Header::words("system"),
-            Header::words("step"),
-            Header::words("operation"),
-            Header::numbers("failed", "count"),
-            Header::numbers("repeated", "count"),
-        ],
-        rows,
-    })
-}
 
-fn tally(sum: f64) -> Cell {
-    Cell::number(sum, format::count(sum as u64))
+    /// The sum over the rounds, marked where operations were lost.
+    pub(super) fn tally(
+        &self,
+        system: &Seen<'_>,
+        step: &Step,
+        metric: &Metric,
+        kind: &str,
+    ) -> Cell {
+        let Some(sum) = self.over_rounds(system.name, step, &metric.of_kind(kind).0) else {
+            return Cell::absent();
+        };
+        let is_lost = metric.part == Part::Errors { lost: true } && sum > 0.0;
+        Cell::count(sum).with_tone(if is_lost { Tone::Missed } else { Tone::Plain })
+    }
 }

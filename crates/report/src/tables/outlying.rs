@@ -2,7 +2,7 @@
 
 use model::Comparison;
 
-use crate::table::Cell;
+use crate::Cell;
 
 /// What stands beside a verdict that has such rounds, and beside each of them.
 const SIGN: &str = "*";
@@ -23,11 +23,7 @@ pub(super) fn rounds(comparison: &Comparison) -> &[u32] {
 /// The cell, with the sign where it is of such a round.
 pub(super) fn signed(cell: Cell, is_outlying: bool) -> Cell {
     let tone = cell.tone;
-    if is_outlying {
-        cell.marked(tone, SIGN)
-    } else {
-        cell
-    }
+    if is_outlying { cell.marked(tone, SIGN) } else { cell }
 }
 
 /// `rounds 3, 7 of l.i0`, where the cells that name a row say `l.i0`; `None` without such a round.
@@ -40,11 +36,7 @@ pub(super) fn told(comparison: &Comparison, names: &[Cell]) -> Option<String> {
     };
     let numbers: Vec<String> = rounds.iter().map(u32::to_string).collect();
     let names: Vec<&str> = names.iter().map(|cell| cell.text.as_str()).collect();
-    Some(format!(
-        "{word} {} of {}",
-        numbers.join(", "),
-        names.join(", ")
-    ))
+    Some(format!("{word} {} of {}", numbers.join(", "), names.join(", ")))
 }
 
 /// The line below a table of verdicts that says which rounds; `None` where there are none. In a table of one system
@@ -76,9 +68,6 @@ mod tests {
         assert!(most.starts_with("* Outlying: round 1 of s1; round 1 of s2; "));
         assert!(most.contains("; round 1 of s20. Such rounds"), "{most}");
         let more = note(None, verdicts(MOST + 3)).unwrap();
-        assert!(
-            more.contains("; round 1 of s20; those of 3 more verdicts. Such rounds"),
-            "{more}"
-        );
+        assert!(more.contains("; round 1 of s20; those of 3 more verdicts. Such rounds"), "{more}");
     }
 }

@@ -1,13 +1,9 @@
 //! Response times: the ten buckets of the published tables, and percentiles.
 
-use model::{Latency, Nanos, StepInfo, Unit};
+use model::{Clock, Latency, Nanos, Step};
 
-use super::Clock;
-use super::grid::name;
-use crate::format;
-use crate::spread::range;
-use crate::table::{Cell, Header, Table};
-use crate::view::{Seen, View};
+use super::grid::{headers, named, under_headings};
+use crate::{Cell, Header, Report, Seen, Table, format, series};
 
 /// Upper ends of the buckets as the published tables name them.
 const BUCKETS: [(&str, u64); 9] = [
@@ -22,47 +18,71 @@ const BUCKETS: [(&str, u64); 9] = [
     ("16s", 16_000_000_000),
 ];
 
-/// How they are headed, and the last part of their metrics.
-pub(super) const PERCENTILES: [(&str, &str); 7] = [
-    ("mean", "mean"),
-    ("p50", "p50"),
-    ("p90", "p90"),
-    ("p95", "p95"),
-    ("p99", "p99"),
-    ("p99.9", "p999"),
-    ("max", "max"),
-];
-
-/// `merged` holds a histogram a system, in the order of the view's systems.
-pub(crate) fn buckets(
-    view: &View<'_>,
-    step: &StepInfo,
-    kind: &str,
-    clock: Clock,
-    merged: &[Option<Latency>],
-) -> Option<Table> {
-    if merged.iter().all(Option::is_none) {
-        return None;
+impl Report<'_> {
+    /// The ten buckets of the published response-time tables, in per cent, and the longest; `None`
+    /// without histograms.
+    pub fn buckets(&self, step: &Step, kind: &str, clock: Clock) -> Option<Table> {
+        self.buckets_of(step, kind, clock, &series::histograms(self, step, kind, clock))
     }
-    let columns = BUCKETS.iter().map(|(text, _)| *text).chain(["gt"]);
-    let headers = std::iter::once(Header::words("system"))
-        .chain(columns.map(|text| Header::numbers(text, "%")))
-        .chain([
-            Header::numbers("max", ""),
-            Header::numbers("operations", ""),
-        ]);
-    let rows = view.systems.iter().zip(merged).map(|(system, latency)| {
-        let cells = latency
-            .as_ref()
-            .map_or_else(|| vec![Cell::absent(); BUCKETS.len() + 3], bucket_cells);
-        std::iter::once(name(system)).chain(cells).collect()
-    });
-    Some(Table {
-        title: title(view, step, kind, clock, "distribution"),
-        note: "Share of the operations of all rounds in each bucket, by its upper end.".to_owned(),
-        headers: headers.collect(),
-        rows: rows.collect(),
-    })
+
+    /// `merged` holds a histogram a system, in the order of the report's systems.
+    pub(crate) fn buckets_of(
+        &self,
+        step: &Step,
+        kind: &str,
+        clock: Clock,
+        merged: &[Option<Latency>],
+    ) -> Option<Table> {
+        merged.iter().flatten().next()?;
+        let columns = BUCKETS.iter().map(|(text, _)| *text).chain(["gt"]);
+        let columns = columns
+            .map(|text| Header::numbers(text, "%"))
+            .chain([Header::numbers("max", ""), Header::numbers("operations", "")]);
+        let none = || vec![Cell::absent(); BUCKETS.len() + 3];
+        let rows = self.systems.iter().zip(merged).map(|(system, latency)| {
+            named(system, latency.as_ref().map_or_else(none, bucket_cells))
+        });
+        let title = title(self, step, kind, clock, "distribution");
+        let note = "Share of the operations of all rounds in each bucket, by its upper end.";
+        Some(Table::new(title, note, headers(columns), rows))
+    }
+
+    /// Mean, p50 … p99.9 and the longest of one operation kind; `None` where it was not measured.
+    pub fn percentiles(&self, step: &Step, kind: &str, clock: Clock) -> Option<Table> {
+        self.unit(step, &clock.metric("p50")?.of_kind(kind).0)?;
+        let columns = clock.metrics().map(|metric| Header::numbers(metric.head, ""));
+        let title = title(self, step, kind, clock, "percentiles");
+        let note = "Median over the rounds; max is the longest of all rounds.";
+        Some(self.by_system(title, note, columns, |system| self.times(system, step, kind, clock)))
+    }
+
+    /// The cells of these columns.
+    pub(super) fn times(
+        &self,
+        system: &Seen<'_>,
+        step: &Step,
+        kind: &str,
+        clock: Clock,
+    ) -> Vec<Cell> {
+        let metrics = clock.metrics();
+        metrics.map(|metric| self.absolute_cell(system, step, &metric.of_kind(kind).0)).collect()
+    }
+
+    /// Percentiles of service time of all kinds but what the step is about, each under its heading; `None`
+    /// where there is no other.
+    pub(crate) fn other_kinds(&self, step: &Step) -> Option<Table> {
+        let (mut whole, mut parts) = (None, Vec::new());
+        for kind in self.kinds(step).into_iter().filter(|kind| *kind != step.subject.kind) {
+            if let Some(table) = self.percentiles(step, &kind, Clock::Service) {
+                parts.push((kind, table.rows));
+                whole.get_or_insert((table.headers, table.note));
+            }
+        }
+        let (headers, note) = whole?;
+        let rows = under_headings(parts, headers.len());
+        let title = format!("{}: service time of each statement", self.label(step));
+        Some(Table::new(title, note, headers, rows))
+    }
 }
 
 fn bucket_cells(latency: &Latency) -> Vec<Cell> {
@@ -70,11 +90,7 @@ fn bucket_cells(latency: &Latency) -> Vec<Cell> {
     let mut below = 0;
     let mut cells = Vec::with_capacity(BUCKETS.len() + 3);
     let mut push = |part: u64| {
-        let percent = if all == 0 {
-            0.0
-        } else {
-            100.0 * part as f64 / all as f64
-        };
+        let percent = if all == 0 { 0.0 } else { 100.0 * part as f64 / all as f64 };
         cells.push(Cell::number(percent, format::share(part, all)));
     };
     for (_, end) in BUCKETS {
@@ -85,82 +101,14 @@ fn bucket_cells(latency: &Latency) -> Vec<Cell> {
     push(all.saturating_sub(below));
     let max = latency.max().as_micros_f64();
     cells.push(Cell::number(max, format::micros(max)));
-    cells.push(Cell::number(all as f64, format::count(all)));
+    cells.push(Cell::count(all as f64));
     cells
 }
 
-pub(crate) fn percentiles(
-    view: &View<'_>,
-    step: &StepInfo,
-    kind: &str,
-    clock: Clock,
-) -> Option<Table> {
-    let metric = |part: &str| format!("{}.{kind}.{part}", clock.word());
-    view.unit(step, &metric("p50"))?;
-    let columns = PERCENTILES
-        .iter()
-        .map(|(text, _)| Header::numbers(*text, ""));
-    let rows = view.systems.iter().map(|system| {
-        let cells = PERCENTILES
-            .iter()
-            .map(|(_, part)| percentile(view, system, step, &metric(part), *part == "max"));
-        std::iter::once(name(system)).chain(cells).collect()
-    });
-    Some(Table {
-        title: title(view, step, kind, clock, "percentiles"),
-        note: "Median over the rounds; max is the longest of all rounds.".to_owned(),
-        headers: std::iter::once(Header::words("system"))
-            .chain(columns)
-            .collect(),
-        rows: rows.collect(),
-    })
-}
-
-/// Percentiles of service time of all kinds but what the step is about, each under its heading; `None`
-/// where there is no other.
-pub(crate) fn other_kinds(view: &View<'_>, step: &StepInfo) -> Option<Table> {
-    let kinds = view.kinds(step).into_iter();
-    let of_kinds = kinds.filter(|kind| *kind != step.subject);
-    let tables =
-        of_kinds.filter_map(|kind| Some((percentiles(view, step, &kind, Clock::Service)?, kind)));
-    let (mut whole, mut rows) = (None, Vec::new());
-    for (table, kind) in tables {
-        rows.push(Table::heading(kind, table.headers.len()));
-        rows.extend(table.rows);
-        whole.get_or_insert((table.headers, table.note));
-    }
-    let (headers, note) = whole?;
-    Some(Table {
-        title: format!("{}: service time of each statement", view.label(step)),
-        note,
-        headers,
-        rows,
-    })
-}
-
-/// The median over the rounds, or the longest of all rounds.
-pub(super) fn percentile(
-    view: &View<'_>,
-    system: &Seen<'_>,
-    step: &StepInfo,
-    metric: &str,
-    is_max: bool,
-) -> Cell {
-    let value = if is_max {
-        let values = view.values(system.name, step, metric);
-        values.and_then(|v| range(v.rounds.iter().map(|(_, v)| *v)).map(|(_, longest)| longest))
-    } else {
-        view.median(system.name, step, metric)
-    };
-    value.map_or_else(Cell::absent, |v| {
-        Cell::number(v, format::in_unit(v, Unit::Micros))
-    })
-}
-
-fn title(view: &View<'_>, step: &StepInfo, kind: &str, clock: Clock, what: &str) -> String {
-    let label = view.label(step);
+fn title(report: &Report<'_>, step: &Step, kind: &str, clock: Clock, what: &str) -> String {
+    let label = report.label(step);
     // The operation of a microbenchmark has its name.
-    let of = if view.is_by_step() && *kind == step.subject {
+    let of = if report.is_by_step() && *kind == step.subject.kind {
         label
     } else {
         format!("{label} {kind}")

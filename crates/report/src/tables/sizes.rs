@@ -1,43 +1,30 @@
 //! Sizes on disk and in memory.
 
-use model::{MetricId, StepInfo, describe};
+use model::{Metric, Part, metrics};
 
-use super::grid::{Grid, absolute_cell, grid};
-use crate::table::Table;
-use crate::view::View;
+use super::grid::Grid;
+use crate::{Report, Table};
 
-const SIZES: [&str; 5] = [
-    "size.data",
-    "size.log",
-    "size.total",
-    "size.allocated",
-    "server.rss",
-];
-
-/// Was any size measured?
-pub(crate) fn has_sizes(view: &View<'_>) -> bool {
-    SIZES.iter().any(|metric| view.has(metric))
+fn all() -> impl Iterator<Item = &'static Metric> {
+    metrics().filter(|metric| metric.part == Part::Size)
 }
 
-pub(crate) fn sizes(view: &View<'_>) -> Vec<Table> {
-    let table = |metric: &'static str| {
-        let title = describe(&MetricId::new(metric)).map_or("", |d| d.title);
-        grid(
-            view,
-            Grid {
-                title: format!("{metric}: {title}"),
+impl Report<'_> {
+    pub(crate) fn has_sizes(&self) -> bool {
+        all().any(|metric| self.has(metric.id))
+    }
+
+    /// Sizes on disk and memory after each step: a table systems × steps for each metric.
+    pub fn sizes(&self) -> Vec<Table> {
+        let table = |metric: &Metric| {
+            let what = Grid {
+                title: format!("{}: {}", metric.id, metric.title),
                 note: "After the step; median over the rounds.",
                 is_relative: false,
-            },
-            |step: &StepInfo| view.lists(step, metric),
-            |_| "",
-            |system, step| absolute_cell(view, system, step, metric),
-        )
-    };
-    SIZES
-        .into_iter()
-        .filter(|m| view.has(m))
-        .map(table)
-        .filter(|table| !view.differing_only || table.has_rows())
-        .collect()
+            };
+            self.grid_of_metric(metric.id, what, |step| self.lists(step, metric.id))
+        };
+        let tables = all().filter(|metric| self.has(metric.id)).map(table);
+        tables.filter(|table| !self.differing_only || table.has_rows()).collect()
+    }
 }

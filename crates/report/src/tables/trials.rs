@@ -1,61 +1,49 @@
 //! All trials in the order in which they started.
 
-use model::{Nanos, Outcome};
+use model::{Nanos, Outcome, TrialRecord};
 
-use crate::format;
-use crate::rounds;
-use crate::table::{Cell, Header, Table, Tone};
-use crate::view::View;
+use crate::{Cell, Columns, Report, Table, Tone, rounds};
 
 const ORDER: &str =
     "Each round holds every system once, in random order or in the reverse of the round before.";
 
-pub(crate) fn trials(view: &View<'_>) -> Table {
-    let data = view.input.data;
-    let is_imported = data.info.is_imported();
-    let rows = data.trials.iter().map(|trial| {
-        let outcome = match &trial.outcome {
-            Outcome::Completed => Cell::text("completed"),
-            Outcome::Failed { step, .. } => {
-                let place = step.as_ref().map_or(String::new(), |s| format!(" in {s}"));
-                Cell::text(format!("failed{place}")).with_tone(Tone::Missed)
-            }
-            Outcome::Quarantined { .. } => Cell::text("quarantined").with_tone(Tone::Missed),
-        };
-        vec![
-            Cell::text(trial.system.clone()),
-            whole(trial.round),
-            whole(trial.position),
-            Cell::text(trial.started.clone()),
-            took(trial.duration),
-            outcome,
-        ]
-    });
-    Table {
-        title: if is_imported {
-            "Trials as they were imported".to_owned()
-        } else {
-            "Trials in the order in which they started".to_owned()
-        },
-        note: if is_imported {
-            "In which order they were measured is not known. How long they took is the sum of the steps, where files say it.".to_owned()
-        } else if rounds::again(data) > 0 {
-            format!(
-                "{ORDER} Rounds after {} take the place of disturbed ones.",
-                data.info.plan.rounds
+impl Report<'_> {
+    /// All trials in the order in which they started, with their outcome.
+    pub fn trials(&self) -> Table {
+        let data = self.input.data;
+        let is_imported = data.info.is_imported();
+        let (title, note) = if is_imported {
+            (
+                "Trials as they were imported",
+                "In which order they were measured is not known. How long they took is the sum of the steps, where files say it.".to_owned(),
             )
         } else {
-            ORDER.to_owned()
-        },
-        headers: vec![
-            Header::words("system"),
-            Header::numbers("round", ""),
-            Header::numbers("place", ""),
-            Header::words("started"),
-            Header::numbers("took", ""),
-            Header::words("outcome"),
-        ],
-        rows: rows.collect(),
+            let planned = data.info.plan.rounds;
+            let again = match rounds::again(data) {
+                0 => String::new(),
+                _ => format!(" Rounds after {planned} take the place of disturbed ones."),
+            };
+            ("Trials in the order in which they started", format!("{ORDER}{again}"))
+        };
+        Columns::new()
+            .words("system", |trial: &&TrialRecord| Cell::text(&trial.system))
+            .numbers("round", "", |trial| Cell::count(trial.round.into()))
+            .numbers("place", "", |trial| Cell::count(trial.position.into()))
+            .words("started", |trial| Cell::text(&trial.started))
+            .numbers("took", "", |trial| took(trial.duration))
+            .words("outcome", |trial| outcome(&trial.outcome))
+            .table(title, note, &data.trials)
+    }
+}
+
+fn outcome(outcome: &Outcome) -> Cell {
+    match outcome {
+        Outcome::Completed => Cell::text("completed"),
+        Outcome::Failed { step, .. } => {
+            let place = step.as_ref().map_or(String::new(), |s| format!(" in {s}"));
+            Cell::text(format!("failed{place}")).with_tone(Tone::Missed)
+        }
+        Outcome::Quarantined { .. } => Cell::text("quarantined").with_tone(Tone::Missed),
     }
 }
 
@@ -66,8 +54,4 @@ fn took(duration: Nanos) -> Cell {
     } else {
         Cell::number(duration.as_secs_f64(), duration.to_string())
     }
-}
-
-fn whole(value: u32) -> Cell {
-    Cell::number(f64::from(value), format::count(u64::from(value)))
 }

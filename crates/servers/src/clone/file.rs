@@ -1,4 +1,4 @@
-//! The clone of one file: by sharing its blocks, else by copying its data.
+//! The clone of one file: by sharing its blocks, otherwise by copying its data.
 
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
@@ -11,10 +11,10 @@ use rustix::io::Errno;
 /// Unit of `st_blocks`, whatever the filesystem's own block is.
 const BLOCK: u64 = 512;
 
-/// What the kernel is asked to copy at once: less than it allows on any platform.
+/// The size of one copy request to the kernel: below every platform's limit.
 const AT_ONCE: usize = 1 << 30;
 
-/// What is copied at once where the kernel does not do it.
+/// The size of one copy without the kernel's help.
 const BUFFER: usize = 256 << 10;
 
 /// Makes `to`, which must not exist, a file with the same blocks as `from`; false where the filesystem
@@ -59,7 +59,7 @@ fn create(path: &Path) -> io::Result<File> {
     options.write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Copies what lies between the holes.
+/// Copies the data between the holes.
 fn copy_data(source: &File, target: &File, length: u64) -> io::Result<()> {
     let mut at = 0;
     while at < length {
@@ -109,24 +109,15 @@ fn copy_by_hand(source: &File, target: &File, mut at: u64, end: u64) -> io::Resu
 }
 
 fn shrunk() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::UnexpectedEof,
-        "it became shorter while it was copied",
-    )
+    io::Error::new(io::ErrorKind::UnexpectedEof, "it became shorter while it was copied")
 }
 
 /// Gives the file the mode and the times of the original.
 pub(super) fn finish(target: &File, metadata: &Metadata) -> io::Result<()> {
     target.set_permissions(Permissions::from_mode(metadata.mode() & 0o7777))?;
     let times = Timestamps {
-        last_access: Timespec {
-            tv_sec: metadata.atime(),
-            tv_nsec: metadata.atime_nsec(),
-        },
-        last_modification: Timespec {
-            tv_sec: metadata.mtime(),
-            tv_nsec: metadata.mtime_nsec(),
-        },
+        last_access: Timespec { tv_sec: metadata.atime(), tv_nsec: metadata.atime_nsec() },
+        last_modification: Timespec { tv_sec: metadata.mtime(), tv_nsec: metadata.mtime_nsec() },
     };
     Ok(rustix::fs::futimens(target, &times)?)
 }
@@ -157,10 +148,7 @@ mod tests {
             copy(&source, &target, 17, bytes.len() as u64).unwrap();
             assert_eq!(fs::read(&to).unwrap()[17..], bytes[17..]);
             let past_the_end = copy(&source, &target, 0, bytes.len() as u64 + 1);
-            assert_eq!(
-                past_the_end.unwrap_err().kind(),
-                io::ErrorKind::UnexpectedEof
-            );
+            assert_eq!(past_the_end.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         }
     }
 

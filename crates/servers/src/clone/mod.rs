@@ -21,14 +21,12 @@ const LARGE: u64 = 1 << 20;
 /// Small files that a thread takes at once.
 const BATCH: usize = 32;
 
-/// What was cloned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cloned {
-    /// Regular files.
     pub files: u64,
     /// Their lengths, holes included.
     pub bytes: u64,
-    /// Do all of them share their blocks with the original? Else they were copied.
+    /// Do all of them share their blocks with the original? Otherwise they were copied.
     pub reflinked: bool,
     /// Sockets, pipes and devices, which were left out; relative to the directory.
     pub skipped: Vec<PathBuf>,
@@ -40,20 +38,14 @@ pub struct Cloned {
 pub struct CloneError {
     /// A verb: `read`, `copy`.
     pub action: &'static str,
-    /// File or directory.
     pub path: PathBuf,
-    /// What the system said.
     pub cause: io::Error,
 }
 
 impl CloneError {
     fn of(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |cause| Self {
-            action,
-            path,
-            cause,
-        }
+        move |cause| Self { action, path, cause }
     }
 }
 
@@ -61,13 +53,13 @@ impl CloneError {
 /// modes and times; directories, empty ones too; links as links, wherever they lead. Owners are those
 /// of what this process makes, names of one file become files of their own.
 ///
-/// Blocks are shared where the filesystem can do that (btrfs, XFS, bcachefs). Else the data is copied by
+/// Blocks are shared where the filesystem can do that (btrfs, XFS, bcachefs). Otherwise the data is copied by
 /// several threads, each file by one of them from its start to its end, so that it lies on the disk as if it
 /// had been written at once. Nothing is forced to the disk: after a copy both trees are in the
 /// page cache, as far as it goes, and the new one is yet to be written ([`write_back`]); after sharing, no
 /// page of the new one is cached.
 ///
-/// An error leaves what was made so far.
+/// An error leaves the partial copy.
 pub fn clone_tree(from: &Path, to: &Path) -> Result<Cloned, CloneError> {
     refuse_itself(from, to)?;
     let mut tree = Tree::default();
@@ -94,17 +86,14 @@ fn refuse_itself(from: &Path, to: &Path) -> Result<(), CloneError> {
     if parent.starts_with(&source) {
         let cause = io::Error::new(
             io::ErrorKind::InvalidInput,
-            format!(
-                "it lies in {}, of which it shall be the copy",
-                from.display()
-            ),
+            format!("it lies in {}, the tree to copy", from.display()),
         );
         return Err(CloneError::of("make", to)(cause));
     }
     Ok(())
 }
 
-/// What is in a directory, by paths relative to it.
+/// The content of a directory, by relative paths.
 #[derive(Debug, Default)]
 struct Tree {
     /// Each after the one that it is in; the first is the directory itself.
@@ -128,9 +117,7 @@ impl Tree {
             self.directories.push((directory.clone(), metadata));
             for entry in entries {
                 let entry = entry.map_err(CloneError::of("read", &source))?;
-                let metadata = entry
-                    .metadata()
-                    .map_err(CloneError::of("read", &entry.path()))?;
+                let metadata = entry.metadata().map_err(CloneError::of("read", &entry.path()))?;
                 let path = directory.join(entry.file_name());
                 if metadata.is_dir() {
                     open.push((path, metadata));
@@ -144,8 +131,7 @@ impl Tree {
             }
         }
         self.skipped.sort();
-        self.files
-            .sort_by_cached_key(|(path, metadata)| order(path, metadata));
+        self.files.sort_by_cached_key(|(path, metadata)| order(path, metadata));
         Ok(())
     }
 
@@ -183,15 +169,12 @@ impl Tree {
 
     /// Gives the directories their modes and times, which making files in them changes; the inner first.
     fn close(&self, to: &Path) -> Result<(), CloneError> {
-        self.directories
-            .iter()
-            .rev()
-            .try_for_each(|(path, metadata)| {
-                let path = below(to, path);
-                File::open(&path)
-                    .and_then(|directory| file::finish(&directory, metadata))
-                    .map_err(CloneError::of("finish", &path))
-            })
+        self.directories.iter().rev().try_for_each(|(path, metadata)| {
+            let path = below(to, path);
+            File::open(&path)
+                .and_then(|directory| file::finish(&directory, metadata))
+                .map_err(CloneError::of("finish", &path))
+        })
     }
 }
 
@@ -216,7 +199,7 @@ fn order(path: &Path, metadata: &Metadata) -> (Reverse<u64>, PathBuf, u64) {
     }
 }
 
-/// What a thread takes at once: a large file, or some small ones of one directory, because two threads
+/// One thread's unit of work: a large file, or some small ones of one directory, because two threads
 /// that make files in one directory wait for each other.
 fn batches(files: &[(PathBuf, Metadata)]) -> Vec<Range<usize>> {
     let mut batches: Vec<Range<usize>> = Vec::new();
@@ -255,13 +238,10 @@ impl Work<'_> {
         let Some(batch) = self.batches.get(next) else {
             return false;
         };
-        let cloned = self.files[batch.clone()]
-            .iter()
-            .try_for_each(|(path, metadata)| {
-                let (from, to) = (self.from.join(path), self.to.join(path));
-                self.one(&from, &to, metadata)
-                    .map_err(CloneError::of("copy", &from))
-            });
+        let cloned = self.files[batch.clone()].iter().try_for_each(|(path, metadata)| {
+            let (from, to) = (self.from.join(path), self.to.join(path));
+            self.one(&from, &to, metadata).map_err(CloneError::of("copy", &from))
+        });
         if let Err(failure) = cloned {
             // The others find nothing left.
             self.next.store(self.batches.len(), Ordering::Relaxed);
@@ -304,7 +284,7 @@ mod tests {
     /// Something to put into a directory.
     #[derive(Clone, Debug)]
     enum Made {
-        /// Pieces of data, each after a hole of so many bytes.
+        /// Pieces of data, each after a hole of the given size.
         File(Vec<(u32, Vec<u8>)>, u32),
         Link(String),
         Directory(Vec<(String, Made)>, u32),
@@ -351,7 +331,6 @@ mod tests {
         }
     }
 
-    /// The directory and all that is in it.
     fn everything(root: &Path) -> Vec<PathBuf> {
         let mut paths = vec![root.to_owned()];
         let mut next = 0;
@@ -359,17 +338,13 @@ mod tests {
             next += 1;
             if path.symlink_metadata().unwrap().is_dir() {
                 let entries = fs::read_dir(path).unwrap();
-                paths.extend(
-                    entries
-                        .map(|entry| entry.unwrap().path())
-                        .collect::<Vec<_>>(),
-                );
+                paths.extend(entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>());
             }
         }
         paths
     }
 
-    /// What a clone must have of its original, a line an entry.
+    /// The properties that a clone shares with its original, a line an entry.
     fn described(root: &Path) -> Vec<String> {
         let lines = everything(root).into_iter().map(|path| {
             let metadata = path.symlink_metadata().unwrap();
@@ -439,7 +414,7 @@ mod tests {
         insta::assert_snapshot!(message("absent", "to"), @"cannot read ROOT/absent: No such file or directory (os error 2)");
         insta::assert_snapshot!(message("file", "to"), @"cannot read ROOT/file: Not a directory (os error 20)");
         insta::assert_snapshot!(message("from", "file"), @"cannot create ROOT/file: File exists (os error 17)");
-        insta::assert_snapshot!(message("from", "from/to"), @"cannot make ROOT/from/to: it lies in ROOT/from, of which it shall be the copy");
+        insta::assert_snapshot!(message("from", "from/to"), @"cannot make ROOT/from/to: it lies in ROOT/from, the tree to copy");
         insta::assert_snapshot!(message("from", "no/to"), @"cannot find ROOT/no: No such file or directory (os error 2)");
     }
 

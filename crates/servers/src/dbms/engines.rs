@@ -1,181 +1,79 @@
-//! Engines of MySQL and MariaDB besides `InnoDB`: what turns them on, and where they keep their files.
+//! Engines of a product: what turns them on, and where they keep their files.
 
 use std::path::PathBuf;
 
-use model::{Build, Dbms, Engine};
+use model::{Build, Engine};
 
-use super::{CaptureQuery, Files, at_least};
+use super::family::Files;
 use crate::installation::Installation;
+use crate::refusal::EngineMissing;
 
-/// What is to be told wherever `TokuDB` is measured.
+/// Said wherever `TokuDB` is measured.
 pub const TOKUDB_UNVERIFIED: &str = "TokuDB is unverified: backslide has not been tried with any build that has it, because it \
      is in no build of the catalog and its vendors have dropped it; check `SHOW ENGINES`, the sizes and the \
      captures yourself";
 
-/// Options of an engine: names, and values of those that take one.
-pub(super) type Lines = &'static [(&'static str, Option<&'static str>)];
-
-/// An engine that a build does not have.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{build} has no {engine}: {why}; {who}")]
-pub struct EngineMissing {
-    /// The build.
-    pub build: String,
-    /// The engine.
-    pub engine: Engine,
-    /// What was looked for, and where.
-    pub why: String,
-    /// Which builds have it.
-    pub who: &'static str,
-}
-
-/// Files of plugins that bring an engine.
-pub(super) const PLUGINS: &[&str] = &[ROCKSDB_PLUGIN, TOKUDB_PLUGIN];
-const ROCKSDB_PLUGIN: &str = "ha_rocksdb.so";
-const TOKUDB_PLUGIN: &str = "ha_tokudb.so";
-
-const WHO_HAS_MYROCKS: &str = "MariaDB has it from 10.2 on where ha_rocksdb.so is in its plugin directory, as in Debian's \
-     builds of the catalog with mariadb-plugin-rocksdb (10.5.23, 10.11, 11.8); Percona Server and FB MySQL have it, too, and \
-     can be added with `backslide add`";
-const WHO_HAS_TOKUDB: &str = "builds of MariaDB up to 10.5 and of Percona Server up to 8.0.27 have it where ha_tokudb.so is in \
-     their plugin directory, and can be added with `backslide add`";
-
-/// How a build comes by an engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// It is always there.
-    Always,
-    /// By a plugin of MariaDB.
-    MariadbPlugin,
-    /// By a plugin of Percona Server.
-    PerconaPlugin,
-    /// It is part of FB MySQL, and needs to be turned on.
-    Facebook,
-}
+/// Options of an engine: a name each, and a value of those that take one.
+pub(crate) type Lines = &'static [Vec<String>];
 
 /// The options that turn an engine on, and make it the default.
-pub(super) fn lines(
+pub(crate) fn lines(
     build: &Build,
     engine: Engine,
     installation: &Installation,
 ) -> Result<Lines, EngineMissing> {
-    Ok(match (engine, way(build, engine, installation)?) {
-        (Engine::Innodb | Engine::Heap | Engine::Btree | Engine::Other, _) | (_, Way::Always) => {
-            &[]
-        }
-        // MyRocks has no temporary tables.
-        (Engine::Myrocks, Way::MariadbPlugin) => &[
-            ("plugin-load-add", Some("ha_rocksdb")),
-            ("default-storage-engine", Some("ROCKSDB")),
-            ("default-tmp-storage-engine", Some("InnoDB")),
-        ],
-        (Engine::Myrocks, Way::PerconaPlugin) => &[
-            ("plugin-load-add", Some(ROCKSDB_PLUGIN)),
-            ("default-storage-engine", Some("ROCKSDB")),
-            ("default-tmp-storage-engine", Some("InnoDB")),
-        ],
-        (Engine::Myrocks, Way::Facebook) => &[
-            ("rocksdb", None),
-            ("default-storage-engine", Some("rocksdb")),
-            ("default-tmp-storage-engine", Some("MyISAM")),
-        ],
-        (Engine::Tokudb, Way::MariadbPlugin) => &[
-            ("plugin-load-add", Some("ha_tokudb")),
-            ("default-storage-engine", Some("TokuDB")),
-        ],
-        (Engine::Tokudb, Way::PerconaPlugin | Way::Facebook) => &[
-            ("plugin-load-add", Some(TOKUDB_PLUGIN)),
-            ("default-storage-engine", Some("TokuDB")),
-        ],
-    })
-}
-
-fn way(build: &Build, engine: Engine, installation: &Installation) -> Result<Way, EngineMissing> {
-    let (plugin, who) = match engine {
-        Engine::Innodb | Engine::Heap | Engine::Btree | Engine::Other => return Ok(Way::Always),
-        Engine::Myrocks => (ROCKSDB_PLUGIN, WHO_HAS_MYROCKS),
-        Engine::Tokudb => (TOKUDB_PLUGIN, WHO_HAS_TOKUDB),
+    let Some(facts) = build.dbms.product().engine.get(&engine) else {
+        return Ok(&[]);
     };
-    let is_plugin = |path: &PathBuf| path.file_name().is_some_and(|name| name == plugin);
-    if installation.engine_plugins.iter().any(is_plugin) {
-        return Ok(if build.dbms == Dbms::Mariadb {
-            Way::MariadbPlugin
-        } else {
-            Way::PerconaPlugin
-        });
-    }
-    if engine == Engine::Myrocks && may_be_facebook(build) {
-        return Ok(Way::Facebook);
-    }
+    let Some(plugin) = &facts.plugin else {
+        return Ok(&facts.options);
+    };
     let place = installation.plugins.as_ref();
+    let is_it = |path: &PathBuf| path.file_name().is_some_and(|name| name == plugin.as_str());
+    if installation.engine_plugins.iter().any(is_it) {
+        return Ok(&facts.options);
+    }
+    let line = build.version_line.to_lowercase();
+    let says_so = |built_in: &&model::BuiltIn| {
+        built_in.since.holds(&build.version) && built_in.banner.iter().any(|b| line.contains(b))
+    };
+    if let Some(built_in) = facts.built_in.as_ref().filter(says_so) {
+        return Ok(&built_in.options);
+    }
     Err(EngineMissing {
         build: build.id(),
         engine,
         why: match place {
             Some(place) => format!("{plugin} is not in {}", place.display()),
-            None => format!(
-                "it has no directory of plugins below {}",
-                installation.base.display()
-            ),
+            None => format!("it has no directory of plugins below {}", installation.base.display()),
         },
-        who,
+        who: facts.missing.clone(),
     })
 }
 
-/// FB MySQL does not name itself: its version line is that of anybody's own compile, from 5.6 on, often with a
-/// date behind the version. The vendors' builds name themselves.
-fn may_be_facebook(build: &Build) -> bool {
-    let line = build.version_line.to_lowercase();
-    build.dbms == Dbms::Mysql
-        && at_least(&build.version, &[5, 6])
-        && (line.contains("source distribution") || line.contains("facebook"))
-}
-
-/// Directory of RocksDB below that of the data: MariaDB's, and that of all others.
-const MARIADB_ROCKS: &str = "#rocksdb";
-const OTHER_ROCKS: &str = ".rocksdb";
-
-/// Where the tables of the benchmark are; `logs` are those of the server.
-pub(super) fn files(build: &Build, engine: Engine, logs: &'static [&'static str]) -> Files {
-    let data: &[&str] = match engine {
-        Engine::Myrocks if build.dbms == Dbms::Mariadb => &["ib", MARIADB_ROCKS],
-        Engine::Myrocks => &["ib", OTHER_ROCKS],
-        // Beside the tables, or in the database's directory with `tokudb_dir_per_db`.
-        Engine::Tokudb => &["ib", "*.tokudb", "tokudb.*"],
-        // Before 5.6 all tables are in the system's tablespace, unless a setting says otherwise.
-        Engine::Innodb if !at_least(&build.version, &[5, 6]) => &["ib", "ibdata*"],
-        Engine::Innodb | Engine::Heap | Engine::Btree | Engine::Other => &["ib"],
-    };
-    Files { data, log: logs }
-}
-
-/// What an engine tells of itself, besides `InnoDB`.
-pub(super) fn captures(engine: Engine) -> Option<CaptureQuery> {
-    match engine {
-        Engine::Myrocks => Some(CaptureQuery {
-            name: "rocksdb_status",
-            sql: "SHOW ENGINE ROCKSDB STATUS",
-        }),
-        Engine::Tokudb => Some(CaptureQuery {
-            name: "tokudb_status",
-            sql: "SHOW ENGINE TOKUDB STATUS",
-        }),
-        Engine::Innodb | Engine::Heap | Engine::Btree | Engine::Other => None,
-    }
+/// Where the tables of the benchmark and the logs are.
+pub(crate) fn files(build: &Build, engine: Engine) -> Files {
+    let product = build.dbms.product();
+    let data = product.engine.get(&engine).map_or_else(Vec::new, |facts| {
+        let is_before = !facts.also_before.holds(&build.version);
+        let has_also = facts.also_before != model::Since::Never && is_before;
+        let also = facts.also.iter().filter(|_| has_also);
+        facts.data.iter().chain(also).cloned().collect()
+    });
+    Files { data, log: product.server.log_files.clone() }
 }
 
 #[cfg(test)]
 mod tests {
+    use model::Dbms;
+
     use super::*;
 
     fn build(dbms: Dbms, version: &str, line: &str) -> Build {
+        let source = model::BuildSource::Path("/b".to_owned());
         Build {
-            dbms,
-            version: version.parse().unwrap(),
-            source: model::BuildSource::Path("/b".to_owned()),
             version_line: line.to_owned(),
-            name: None,
-            facts: model::BuildFacts::default(),
+            ..Build::new(dbms, version.parse().unwrap(), source)
         }
     }
 
@@ -196,13 +94,7 @@ mod tests {
 
     fn text(build: &Build, engine: Engine, plugins: &[&str]) -> String {
         match lines(build, engine, &installation(plugins)) {
-            Ok(lines) => {
-                let line = |(name, value): &(&str, Option<&str>)| match value {
-                    Some(value) => format!("{name}={value}"),
-                    None => (*name).to_owned(),
-                };
-                lines.iter().map(line).collect::<Vec<_>>().join(" ")
-            }
+            Ok(lines) => lines.iter().map(|line| line.join("=")).collect::<Vec<_>>().join(" "),
             Err(missing) => missing.to_string(),
         }
     }
@@ -220,7 +112,7 @@ mod tests {
             "8.0.28",
             "mysqld  Ver 8.0.28-20230131 for Linux on x86_64 (Source distribution)",
         );
-        let both = PLUGINS;
+        let both = &["ha_rocksdb.so", "ha_tokudb.so"];
         insta::assert_snapshot!(text(&mariadb, Engine::Myrocks, both), @"plugin-load-add=ha_rocksdb default-storage-engine=ROCKSDB default-tmp-storage-engine=InnoDB");
         insta::assert_snapshot!(text(&percona, Engine::Myrocks, both), @"plugin-load-add=ha_rocksdb.so default-storage-engine=ROCKSDB default-tmp-storage-engine=InnoDB");
         insta::assert_snapshot!(text(&facebook, Engine::Myrocks, &[]), @"rocksdb default-storage-engine=rocksdb default-tmp-storage-engine=MyISAM");
@@ -249,11 +141,8 @@ mod tests {
             "{refused}"
         );
         // Before 5.6 nobody had it.
-        let ancient = build(
-            Dbms::Mysql,
-            "5.5.9",
-            "mysqld  Ver 5.5.9 for Linux (Source distribution)",
-        );
+        let ancient =
+            build(Dbms::Mysql, "5.5.9", "mysqld  Ver 5.5.9 for Linux (Source distribution)");
         assert!(text(&ancient, Engine::Myrocks, &[]).contains("has no myrocks"));
     }
 
@@ -261,26 +150,17 @@ mod tests {
     fn sizes_and_status_are_those_of_the_engine() {
         let mariadb = build(Dbms::Mariadb, "11.8.9", "");
         let mysql = |version| build(Dbms::Mysql, version, "");
-        let data = |build: &Build, engine| files(build, engine, &["log*"]).data.join(" ");
+        let data = |build: &Build, engine| files(build, engine).data.join(" ");
         assert_eq!(data(&mariadb, Engine::Innodb), "ib");
         assert_eq!(data(&mariadb, Engine::Myrocks), "ib #rocksdb");
         assert_eq!(data(&mysql("8.0.28"), Engine::Myrocks), "ib .rocksdb");
-        assert_eq!(
-            data(&mysql("5.7.22"), Engine::Tokudb),
-            "ib *.tokudb tokudb.*"
-        );
+        assert_eq!(data(&mysql("5.7.22"), Engine::Tokudb), "ib *.tokudb tokudb.*");
         assert_eq!(data(&mysql("5.6.24"), Engine::Innodb), "ib");
         assert_eq!(data(&mysql("5.5.34"), Engine::Innodb), "ib ibdata*");
-        let names = Engine::ALL.map(|engine| captures(engine).map(|capture| capture.name));
-        assert_eq!(
-            names,
-            [
-                None,
-                Some("rocksdb_status"),
-                Some("tokudb_status"),
-                None,
-                None
-            ]
-        );
+        let names = Engine::ALL.map(|engine| {
+            let mut all = Dbms::Mysql.product().captures(&mariadb.version, engine);
+            all.nth(3).map(|(name, _)| name)
+        });
+        assert_eq!(names, [None, Some("rocksdb_status"), Some("tokudb_status"), None, None]);
     }
 }

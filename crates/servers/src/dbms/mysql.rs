@@ -1,149 +1,239 @@
-//! MySQL, and what is built from it: Percona Server, FB MySQL.
+//! MySQL's family: MySQL, MariaDB and what is built from them. What differs between them is data.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use model::{Build, Dbms, Engine, Version};
+use model::{Build, Version};
 use rustix::process::Signal;
 
-use super::option_file::{
-    self, HUGE_PAGES, Lines, RESERVED, RESERVED_ON_TCP, TCP_USER, TLS, TREE, VERSION_ARGUMENTS,
+use super::engines;
+use super::family::{
+    Copied, Family, Init, InitCommand, Input, Layout, Objection, Traits, Wanted, between,
 };
-use super::{
-    CaptureQuery, EngineMissing, Files, Init, Layout, Missing, Objection, Product, SettingError,
-    Traits, Wanted, at_least, engines,
-};
-use crate::installation::Installation;
+use super::option_file::{head, init_config, push, push_isolation, push_tls, turns_tls_off};
+use crate::port;
+use crate::refusal::Missing;
 
+#[derive(Debug)]
 pub(super) struct Mysql;
 
 const TRAITS: Traits = Traits {
-    dbms: Dbms::Mysql,
-    programs: &["mysqld"],
-    version_arguments: VERSION_ARGUMENTS,
-    engines: &[Engine::Innodb, Engine::Myrocks, Engine::Tokudb],
-    tree: TREE,
     socket: "s.sock",
-    superuser: "root",
-    tcp_user: TCP_USER,
-    first_database: "mysql",
     stop: Signal::TERM,
     sleeps_through_stop: true,
     death: Signal::KILL,
     refuses_root: false,
-    reserved: RESERVED,
-    reserved_on_tcp: RESERVED_ON_TCP,
-    huge_pages: HUGE_PAGES,
-    tls: TLS,
 };
 
-const LOGS: &[&str] = &[
-    "ib_logfile*",
-    "#innodb_redo",
-    "undo*",
-    "*-bin.*",
-    "binlog.*",
-    "*.tokulog*",
-];
-
-impl Product for Mysql {
+impl Family for Mysql {
     fn traits(&self) -> &'static Traits {
         &TRAITS
     }
 
+    /// The version after the last ` Ver ` of a line such as
+    /// `mysqld  Ver 8.0.33-25 for Linux on x86_64 (Percona Server (GPL), Release 25)`.
     fn parse_version(&self, line: &str) -> Option<Version> {
-        (!line.contains("MariaDB"))
-            .then(|| option_file::parse_version(line))
-            .flatten()
+        let (_, rest) = line.rsplit_once(" Ver ")?;
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        rest.get(..end)?.parse().ok()
     }
 
-    fn check_engine(
-        &self,
-        build: &Build,
-        engine: Engine,
-        installation: &Installation,
-    ) -> Result<(), EngineMissing> {
-        engines::lines(build, engine, installation).map(drop)
-    }
-
+    /// The way of initialisation: the data directory that the build brings along, the server's own
+    /// `--initialize-insecure` where it has that, otherwise its bootstrap mode.
     fn init(&self, build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> Result<Init, Missing> {
-        let initialises_itself = at_least(&build.version, &[5, 7]);
-        let isolation = isolation(build, &layout.without_tcp());
-        option_file::init(build, wanted, layout, &isolation, initialises_itself)
-    }
-
-    fn config(
-        &self,
-        build: &Build,
-        wanted: &Wanted<'_>,
-        layout: &Layout,
-    ) -> Result<String, SettingError> {
-        self.check_settings(wanted)?;
-        let isolation = isolation(build, layout);
-        Ok(option_file::config(build, wanted, layout, &isolation))
-    }
-
-    fn examine(&self, build: &Build, layout: &Layout) -> Vec<String> {
-        if at_least(&build.version, &[8, 0, 16]) {
-            option_file::validate(layout)
+        let initialises_itself =
+            build.dbms.product().server.initialises_itself.holds(&build.version);
+        let installation = &layout.installation;
+        if let Some(seed) = &installation.seed {
+            return Ok(Init {
+                copy: Some(Copied {
+                    from: seed.clone(),
+                    to: layout.data(),
+                    // An identity of its own, which the server makes, and what only the archive needed.
+                    without: &["auto.cnf", "META-INF"],
+                }),
+                ..Init::default()
+            });
+        }
+        let command = if initialises_itself {
+            InitCommand {
+                program: installation.program.clone(),
+                // A config may default to an engine that the plugins do not bring yet.
+                arguments: ["--initialize-insecure", "--default-storage-engine=InnoDB"]
+                    .map(str::to_owned)
+                    .into(),
+                input: Vec::new(),
+            }
         } else {
-            option_file::help(layout)
+            bootstrap(build, layout)?
+        };
+        let file = layout.init_config();
+        let arguments = std::iter::once(only(&file)).chain(command.arguments);
+        Ok(Init {
+            copy: None,
+            directories: if initialises_itself {
+                Vec::new()
+            } else {
+                vec![layout.data().join("mysql")]
+            },
+            commands: vec![InitCommand { arguments: arguments.collect(), ..command }],
+            files: vec![(file, init_config(build, wanted, layout))],
+        })
+    }
+
+    /// The option file of the server: what turns the engine on, then the config's own settings, then what
+    /// isolation demands. A later line wins, so a config can still change what an engine asks for. Where the
+    /// plan asks for TLS, what only turns it off is left out.
+    fn config(&self, build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> String {
+        let mut text = head(build);
+        // An engine that the build does not have has been refused before.
+        let engine = engines::lines(build, wanted.engine, &layout.installation).unwrap_or_default();
+        let huge = &build.dbms.product().options.huge_pages.line;
+        let huge = wanted.huge_pages.then_some(huge);
+        for line in engine.iter().chain(huge) {
+            if let Some((name, value)) = line.split_first() {
+                push(&mut text, name, value.first().map(String::as_str));
+            }
+        }
+        for setting in wanted.settings {
+            if !(wanted.tls && turns_tls_off(setting)) {
+                push(&mut text, &setting.name, setting.value.as_deref());
+            }
+        }
+        push_isolation(&mut text, build, layout);
+        if wanted.tls {
+            push_tls(&mut text, layout);
+        }
+        text
+    }
+
+    /// Help on all options reads the file first and objects to unknown names; later versions pass over them there
+    /// and have a mode of their own.
+    fn examine(&self, build: &Build, layout: &Layout) -> Vec<String> {
+        if build.dbms.product().server.validates_config.holds(&build.version) {
+            vec![only(&layout.config()), "--validate-config".to_owned()]
+        } else {
+            self.list_settings(layout)
         }
     }
 
-    fn list_settings(&self, layout: &Layout) -> Vec<String> {
-        option_file::help(layout)
-    }
-
+    /// The first objection in what a server printed. Warnings are none: they are how it takes `loose` options.
     fn objection(&self, answer: &str) -> Option<Objection> {
-        option_file::objection(answer)
+        let mut errors = answer.lines().filter(|line| !line.contains("[Warning]"));
+        errors.find_map(objection_of)
     }
 
+    fn list_settings(&self, layout: &Layout) -> Vec<String> {
+        vec![only(&layout.config()), "--verbose".to_owned(), "--help".to_owned()]
+    }
+
+    /// The names in the table of [`help`], which a line of dashes begins and an empty line ends.
     fn listed<'a>(&self, answer: &'a str) -> Vec<&'a str> {
-        option_file::listed(answer)
+        let is_rule = |line: &&str| line.starts_with("----");
+        let rows = answer.lines().skip_while(|line| !is_rule(line)).skip(1);
+        rows.take_while(|line| !line.is_empty())
+            .filter_map(|line| line.split_ascii_whitespace().next())
+            .collect()
     }
 
+    /// The arguments that start a server. The port is no part of the file: it is another one in each instance.
     fn start(&self, layout: &Layout) -> Vec<String> {
-        option_file::start(layout)
+        let tcp = layout.port.map(|port| {
+            let file = access_file(layout).display().to_string();
+            [format!("--port={port}"), format!("--init-file={file}")]
+        });
+        std::iter::once(only(&layout.config())).chain(tcp.into_iter().flatten()).collect()
     }
 
-    fn access(&self, _build: &Build, layout: &Layout) -> (PathBuf, String) {
-        option_file::access(layout, "user")
-    }
-
-    fn files(&self, build: &Build, engine: Engine) -> Files {
-        engines::files(build, engine, LOGS)
-    }
-
-    fn captures(&self, _version: &Version, engine: Engine) -> Vec<CaptureQuery> {
-        let captures = option_file::CAPTURES.into_iter();
-        captures.chain(engines::captures(engine)).collect()
+    /// SQL that a server on TCP runs before it takes its first connection. Bootstrap scripts and data
+    /// directories of archives bring accounts without a password, which anybody on this host could use until
+    /// they are dropped over a session; sessions opened by then would even outlive the drop.
+    fn access(&self, build: &Build, layout: &Layout) -> (PathBuf, String) {
+        let server = &build.dbms.product().server;
+        let table =
+            if server.global_accounts.holds(&build.version) { "global_priv" } else { "user" };
+        // Roles have no host. One statement a line: the reader of such files takes a line for a statement.
+        let address = port::ADDRESS;
+        let text = format!(
+            "DELETE FROM mysql.{table} WHERE (Host NOT IN ('localhost', '') OR User = '') \
+             AND NOT (User = '{}' AND Host = '{address}');\n\
+             DELETE FROM mysql.db WHERE User = '';\n\
+             FLUSH PRIVILEGES;\n",
+            server.tcp_user
+        );
+        (access_file(layout), text)
     }
 }
 
-fn isolation(build: &Build, layout: &Layout) -> Lines {
-    let mut isolation = option_file::isolation(layout);
-    if at_least(&build.version, &[8, 0, 11]) {
-        // Its own port and socket. `loose`: stripped builds have no X plugin.
-        isolation.push(("loose-mysqlx".to_owned(), Some("OFF".to_owned())));
+fn access_file(layout: &Layout) -> PathBuf {
+    layout.directory.join("access.sql")
+}
+
+/// No other option file than this one is read: the first argument, which must be the first, says so.
+fn only(file: &Path) -> String {
+    format!("--defaults-file={}", file.display())
+}
+
+fn objection_of(line: &str) -> Option<Objection> {
+    let found = |option: &str, problem: Option<String>| {
+        let option = option.trim_start_matches('-');
+        let name = option.split_once('=').map_or(option, |(name, _)| name);
+        Some(Objection { option: name.to_owned(), problem })
+    };
+    let unknown = ["unknown variable '", "unknown option '", "ambiguous option '"];
+    if let Some(option) = unknown.iter().find_map(|mark| between(line, mark, "'")) {
+        return found(option, None);
     }
-    isolation
+    if let Some(value) = between(line, "Error while setting value '", "' to '") {
+        let option = between(line, "' to '", "'")?;
+        return found(option, Some(format!("does not take the value `{value}`")));
+    }
+    let option = between(line, "option '", "' requires an argument")?;
+    found(option, Some("needs a value".to_owned()))
+}
+
+/// System tables from the server's own SQL, fed to it in bootstrap mode: the way of every MariaDB and of
+/// MySQL before 5.7. The installation scripts around it need Perl or a shell and read the host's files.
+fn bootstrap(build: &Build, layout: &Layout) -> Result<InitCommand, Missing> {
+    // One statement a line: the bootstrap reader of MySQL 5.5 and 5.6 takes a line for a statement.
+    // Without the two variables MariaDB ≥ 10.4 lets root in over `unix_socket` only, and makes
+    // anonymous accounts.
+    const PROLOGUE: &str = "create database if not exists mysql;\nuse mysql;\n\
+        set @auth_root_socket=NULL;\nset @skip_auth_anonymous=1;\n";
+    let installation = &layout.installation;
+    let scripts = &build.dbms.product().program.tree.scripts;
+    let scripts: Vec<&str> = scripts.iter().take(2).map(String::as_str).collect();
+    let tables = installation.scripts.first().ok_or_else(|| Missing {
+        what: format!("the SQL of the system tables ({})", scripts.join(" or ")),
+        place: installation.share.clone().unwrap_or_else(|| installation.base.join("share")),
+    })?;
+    let mut input = vec![Input::Text(PROLOGUE.to_owned()), Input::File(tables.clone())];
+    input.extend(installation.scripts.iter().skip(1).cloned().map(Input::File));
+    let arguments = [
+        "--bootstrap",
+        "--max_allowed_packet=8M",
+        "--net_buffer_length=16K",
+        // A config may default to an engine whose plugin cannot hold the system tables.
+        "--default-storage-engine=InnoDB",
+    ];
+    Ok(InitCommand {
+        program: installation.program.clone(),
+        arguments: arguments.map(str::to_owned).into(),
+        input,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use model::Setting;
+    use model::{Dbms, Engine, Setting};
 
+    use super::super::{check_settings, version_in};
     use super::*;
+    use crate::installation::Installation;
+    use crate::refusal::SettingError;
 
     fn build(version: &str) -> Build {
-        Build {
-            dbms: Dbms::Mysql,
-            version: version.parse().unwrap(),
-            source: model::BuildSource::Path("/opt/my sql".to_owned()),
-            version_line: String::new(),
-            name: None,
-            facts: model::BuildFacts::default(),
-        }
+        let source = model::BuildSource::Path("/opt/my sql".to_owned());
+        Build::new(Dbms::Mysql, version.parse().unwrap(), source)
     }
 
     fn layout() -> Layout {
@@ -166,23 +256,24 @@ mod tests {
         }
     }
 
+    /// The file of a server whose settings were checked before.
+    fn checked_config(
+        build: &Build,
+        wanted: &Wanted<'_>,
+        layout: &Layout,
+    ) -> Result<String, SettingError> {
+        check_settings(Dbms::Mysql, wanted)?;
+        Ok(Mysql.config(build, wanted, layout))
+    }
+
     fn wanted(engine: Engine, settings: &[Setting]) -> Wanted<'_> {
-        Wanted {
-            engine,
-            settings,
-            huge_pages: false,
-            tcp: false,
-            tls: false,
-        }
+        Wanted { engine, settings, huge_pages: false, tcp: false, tls: false }
     }
 
     #[test]
     fn version_lines() {
         let table = [
-            (
-                "mysqld  Ver 5.5.9-log for Linux on x86_64 (Source distribution)",
-                "5.5.9",
-            ),
+            ("mysqld  Ver 5.5.9-log for Linux on x86_64 (Source distribution)", "5.5.9"),
             (
                 "bin/mysqld  Ver 5.6.24 for linux-glibc2.5 on x86_64 (MySQL Community Server (GPL))",
                 "5.6.24",
@@ -207,14 +298,11 @@ mod tests {
                 "/My Ver 1/mysqld  Ver 8.0.28-20230131 for Linux on x86_64 (Source distribution)",
                 "8.0.28",
             ),
-            (
-                "/usr/sbin/mysqld  Ver 9.7.4-2 for Linux on x86_64 ((Debian))",
-                "9.7.4",
-            ),
+            ("/usr/sbin/mysqld  Ver 9.7.4-2 for Linux on x86_64 ((Debian))", "9.7.4"),
         ];
         for (line, version) in table {
             assert_eq!(
-                Mysql.parse_version(line).map(|v| v.to_string()).as_deref(),
+                version_in(Dbms::Mysql, line).map(|v| v.to_string()).as_deref(),
                 Some(version),
                 "{line}"
             );
@@ -225,16 +313,14 @@ mod tests {
             "postgres (PostgreSQL) 9.6.24",
             "",
         ] {
-            assert_eq!(Mysql.parse_version(other), None, "{other}");
+            assert_eq!(version_in(Dbms::Mysql, other), None, "{other}");
         }
     }
 
     #[test]
     fn the_x_plugin_is_off_where_there_is_one() {
         let text = |version: &str| {
-            Mysql
-                .config(&build(version), &wanted(Engine::Innodb, &[]), &layout())
-                .unwrap()
+            checked_config(&build(version), &wanted(Engine::Innodb, &[]), &layout()).unwrap()
         };
         insta::assert_snapshot!(text("9.7.4"), @r"
         # Written by backslide for mysql-9.7.4; made anew with each instance.
@@ -285,9 +371,7 @@ mod tests {
     fn a_ready_made_data_directory_is_copied() {
         let mut seeded = layout();
         seeded.installation.seed = Some("/opt/my sql/seed".into());
-        let init = Mysql
-            .init(&build("5.6.24"), &wanted(Engine::Innodb, &[]), &seeded)
-            .unwrap();
+        let init = Mysql.init(&build("5.6.24"), &wanted(Engine::Innodb, &[]), &seeded).unwrap();
         let copy = init.copy.unwrap();
         assert_eq!(copy.from, PathBuf::from("/opt/my sql/seed"));
         assert_eq!(copy.to, PathBuf::from("/lab/x/data"));
@@ -300,21 +384,12 @@ mod tests {
         let mut percona = layout();
         percona.installation.engine_plugins = vec!["/opt/my sql/lib/plugin/ha_rocksdb.so".into()];
         let settings = [
-            Setting {
-                name: "rocksdb_block_cache_size".to_owned(),
-                value: Some("1G".to_owned()),
-            },
-            Setting {
-                name: "innodb_page_size".to_owned(),
-                value: Some("4k".to_owned()),
-            },
+            Setting { name: "rocksdb_block_cache_size".to_owned(), value: Some("1G".to_owned()) },
+            Setting { name: "innodb_page_size".to_owned(), value: Some("4k".to_owned()) },
         ];
-        let wanted = Wanted {
-            huge_pages: true,
-            ..wanted(Engine::Myrocks, &settings)
-        };
+        let wanted = Wanted { huge_pages: true, ..wanted(Engine::Myrocks, &settings) };
         let build = build("8.0.33");
-        let text = Mysql.config(&build, &wanted, &percona).unwrap();
+        let text = checked_config(&build, &wanted, &percona).unwrap();
         let lines = |text: &str| -> String {
             let lines = text.lines().skip(2);
             let lines: Vec<_> = lines.take_while(|line| *line != "# Isolation.").collect();
@@ -340,17 +415,12 @@ mod tests {
 
     #[test]
     fn huge_pages_are_said_once() {
-        let settings = [Setting {
-            name: "large-pages".to_owned(),
-            value: Some("ON".to_owned()),
-        }];
+        let settings = [Setting { name: "large-pages".to_owned(), value: Some("ON".to_owned()) }];
         let mut wanted = wanted(Engine::Innodb, &settings);
-        assert!(Mysql.config(&build("8.0.33"), &wanted, &layout()).is_ok());
+        assert!(checked_config(&build("8.0.33"), &wanted, &layout()).is_ok());
         wanted.huge_pages = true;
-        let error = Mysql
-            .config(&build("8.0.33"), &wanted, &layout())
-            .unwrap_err();
-        insta::assert_snapshot!(error, @"setting `large-pages` is what the plan's `huge_pages = true` sets: leave one of the two out");
+        let error = checked_config(&build("8.0.33"), &wanted, &layout()).unwrap_err();
+        insta::assert_snapshot!(error, @"setting `large-pages` duplicates the plan's `huge_pages = true`: remove one of the two");
     }
 
     #[test]
@@ -358,14 +428,11 @@ mod tests {
         let mut layout = layout();
         assert_eq!(Mysql.start(&layout), ["--defaults-file=/lab/x/server.cnf"]);
         layout.port = Some(20_001);
-        let arguments = [
-            "--defaults-file=/lab/x/server.cnf",
-            "--port=20001",
-            "--init-file=/lab/x/access.sql",
-        ];
+        let arguments =
+            ["--defaults-file=/lab/x/server.cnf", "--port=20001", "--init-file=/lab/x/access.sql"];
         assert_eq!(Mysql.start(&layout), arguments);
         let wanted = wanted(Engine::Innodb, &[]);
-        let text = Mysql.config(&build("8.0.33"), &wanted, &layout).unwrap();
+        let text = checked_config(&build("8.0.33"), &wanted, &layout).unwrap();
         let (_, text) = text.split_once("secure-file-priv = /lab/x/tmp\n").unwrap();
         insta::assert_snapshot!(text, @r"
         bind-address = 127.0.0.1
@@ -393,15 +460,9 @@ mod tests {
         let (_, text) = &init.files[0];
         assert!(text.contains("\nskip-networking\n") && !text.contains("bind-address"));
         for name in ["init_file", "skip-grant-tables"] {
-            let settings = [Setting {
-                name: name.to_owned(),
-                value: None,
-            }];
+            let settings = [Setting { name: name.to_owned(), value: None }];
             let check = |tcp| {
-                Mysql.check_settings(&Wanted {
-                    tcp,
-                    ..wanted(Engine::Innodb, &settings)
-                })
+                check_settings(Dbms::Mysql, &Wanted { tcp, ..wanted(Engine::Innodb, &settings) })
             };
             let error = check(true).unwrap_err();
             assert!(error.to_string().contains("log in over TCP"), "{error}");
@@ -416,11 +477,8 @@ mod tests {
             value: value.map(str::to_owned),
         };
         let config = |settings: &[Setting]| {
-            let wanted = Wanted {
-                tls: true,
-                ..wanted(Engine::Innodb, settings)
-            };
-            Mysql.config(&build("9.7.4"), &wanted, &layout())
+            let wanted = Wanted { tls: true, ..wanted(Engine::Innodb, settings) };
+            checked_config(&build("9.7.4"), &wanted, &layout())
         };
         let text = config(&[
             setting("skip_ssl", None),
@@ -437,6 +495,58 @@ mod tests {
         ssl-key = /lab/x/server.key
         ");
         let error = config(&[setting("ssl-cert", Some("/my.crt"))]).unwrap_err();
-        insta::assert_snapshot!(error, @"setting `ssl-cert` is what the plan's `tls = true` sets: leave one of the two out");
+        insta::assert_snapshot!(error, @"setting `ssl-cert` duplicates the plan's `tls = true`: remove one of the two");
+    }
+
+    #[test]
+    fn objections_of_every_generation_are_recognised() {
+        let told = |line: &str| Mysql.objection(line).map(|found| (found.option, found.problem));
+        let unknown = |name: &str| Some((name.to_owned(), None));
+        let refused = |name: &str, why: &str| Some((name.to_owned(), Some(why.to_owned())));
+        for (line, expected) in [
+            (
+                "2026-11-23 16:36:22 0 [ERROR] /b/mysqld: unknown variable 'bufer=1G'",
+                unknown("bufer"),
+            ),
+            (
+                "2026-11-23T16:36:19Z 0 [ERROR] [MY-000067] [Server] unknown variable 'a_b=x=y'.",
+                unknown("a_b"),
+            ),
+            (
+                "2026-11-23T16:37:37Z 0 [ERROR] unknown option '--skip-nothing'",
+                unknown("skip-nothing"),
+            ),
+            (
+                "0 [ERROR] [MY-000077] [Server] /b/mysqld: Error while setting value 'lots' to 'innodb-flush-method'.",
+                refused("innodb-flush-method", "does not take the value `lots`"),
+            ),
+            (
+                "0 [ERROR] Buffered error: /b/mysqld: option '--max_connections' requires an argument",
+                refused("max_connections", "needs a value"),
+            ),
+            (
+                "0 [ERROR] /b/mysqld: ambiguous option '--innodb-buffer' (innodb-buffer-a, innodb-buffer-b)",
+                unknown("innodb-buffer"),
+            ),
+            ("0 [Warning] /b/mysqld: unknown variable 'loose_nothing=1'", None),
+            (
+                "0 [ERROR] Can't open the mysql.plugin table. Please run mysql_upgrade to create it.",
+                None,
+            ),
+        ] {
+            assert_eq!(told(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_help_has_the_names() {
+        let answer = "mysqld  Ver 8\n  --big-tables  Allow\n\nVariables (--variable-name=value)\n\
+                      and boolean options {FALSE|TRUE}  Value (after reading options)\n\
+                      ------------------------------- ---------\n\
+                      big-tables                      FALSE\n\
+                      bind-address                    *\n\n\
+                      To see what values a running server uses, type\n";
+        assert_eq!(Mysql.listed(answer), ["big-tables", "bind-address"]);
+        assert!(Mysql.listed("nothing").is_empty());
     }
 }

@@ -3,58 +3,24 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use model::{Build, Dbms, Engine, Version};
+use model::{Build, Setting, Version};
 use rustix::process::Signal;
 
-use super::{
-    CaptureQuery, EngineMissing, Files, HugePages, Init, InitCommand, Layout, Missing, Objection,
-    Product, SettingError, Traits, Tree, Wanted, at_least, between, check_said_once, check_setting,
-};
-use crate::installation::Installation;
+use super::family::{Family, Init, InitCommand, Layout, Objection, Traits, Wanted, between};
 use crate::port;
+use crate::refusal::{Missing, SettingError};
 
+#[derive(Debug)]
 pub(super) struct Postgres;
 
 const TRAITS: Traits = Traits {
-    dbms: Dbms::Postgres,
-    programs: &["postgres"],
-    version_arguments: &["--version"],
-    engines: &[Engine::Heap],
-    // The server finds its own share and plugins relative to its program.
-    tree: Tree {
-        share: &[],
-        share_marker: "",
-        scripts: &[],
-        plugins: &[],
-        libraries: &[],
-        tools: &["initdb"],
-        engine_plugins: &[],
-        seeds: &[],
-        seed_marker: "",
-    },
     socket: ".s.PGSQL.5432",
-    superuser: "postgres",
-    tcp_user: "postgres",
-    first_database: "postgres",
     // Fast shutdown: sessions are ended, a checkpoint is written.
     stop: Signal::INT,
     sleeps_through_stop: false,
     // Immediate shutdown: the server ends its own processes, which SIGKILL would leave to themselves.
     death: Signal::QUIT,
     refuses_root: true,
-    reserved: RESERVED,
-    reserved_on_tcp: &[],
-    huge_pages: HugePages {
-        // `try`, the default, would do without them silently.
-        lines: &[("huge_pages", Some("on"))],
-        names: &["huge_pages"],
-        buffer: "shared_buffers",
-        default: 128 << 20,
-        unit: 8192,
-        // The rest of its shared memory.
-        others: 64 << 20,
-    },
-    tls: &["ssl", "ssl_cert_file", "ssl_key_file", "ssl_ca_file"],
 };
 
 /// Only the name of the socket has it where there is no TCP.
@@ -70,24 +36,7 @@ fn shipped(layout: &Layout) -> PathBuf {
     layout.data().join("postgresql.conf")
 }
 
-const RESERVED: &[&str] = &[
-    // These are no settings: they read another file, which could hold all the others.
-    "include",
-    "include_dir",
-    "include_if_exists",
-    "data_directory",
-    "config_file",
-    "hba_file",
-    "ident_file",
-    "external_pid_file",
-    "listen_addresses",
-    "port",
-    "unix_socket_directories",
-    "logging_collector",
-    "log_destination",
-];
-
-impl Product for Postgres {
+impl Family for Postgres {
     fn traits(&self) -> &'static Traits {
         &TRAITS
     }
@@ -97,35 +46,15 @@ impl Product for Postgres {
         rest.split_ascii_whitespace().next()?.parse().ok()
     }
 
-    fn check_engine(
-        &self,
-        _build: &Build,
-        _engine: Engine,
-        _installation: &Installation,
-    ) -> Result<(), EngineMissing> {
-        Ok(())
-    }
-
-    fn init(&self, _build: &Build, _wanted: &Wanted<'_>, layout: &Layout) -> Result<Init, Missing> {
+    fn init(&self, build: &Build, _wanted: &Wanted<'_>, layout: &Layout) -> Result<Init, Missing> {
         let installation = &layout.installation;
         let initdb = installation.tool("initdb").ok_or_else(|| Missing {
             what: "initdb".to_owned(),
-            place: installation
-                .program
-                .parent()
-                .unwrap_or(&installation.base)
-                .to_owned(),
+            place: installation.program.parent().unwrap_or(&installation.base).to_owned(),
         })?;
         let data = layout.data().display().to_string();
-        let arguments = [
-            "-U",
-            TRAITS.superuser,
-            "-A",
-            "trust",
-            "-E",
-            "UTF8",
-            "--locale=C",
-        ];
+        let superuser = build.dbms.product().server.superuser.as_str();
+        let arguments = ["-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C"];
         Ok(Init {
             commands: vec![InitCommand {
                 program: initdb.to_owned(),
@@ -141,24 +70,18 @@ impl Product for Postgres {
 
     /// Our file includes the one that `initdb` made for this host, so that an empty config runs as the
     /// version ships; the settings after it win.
-    fn config(
-        &self,
-        build: &Build,
-        wanted: &Wanted<'_>,
-        layout: &Layout,
-    ) -> Result<String, SettingError> {
+    fn config(&self, build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> String {
         let shipped = shipped(layout);
         let mut text = format!(
             "# Written by backslide for {}; made anew with each instance.\ninclude {}\n",
             build.id(),
             quoted(&shipped.display().to_string())
         );
-        let huge = wanted.huge_pages.then_some(TRAITS.huge_pages.lines);
-        for (name, value) in huge.unwrap_or_default() {
+        let huge = &build.dbms.product().options.huge_pages.line;
+        if let ([name, value], true) = (huge.as_slice(), wanted.huge_pages) {
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "{name} = {}", quoted(value.unwrap_or_default()));
+            let _ = writeln!(text, "{name} = {}", quoted(value));
         }
-        self.check_settings(wanted)?;
         for setting in wanted.settings {
             let value = setting.value.as_deref().unwrap_or_default();
             let _ = writeln!(text, "{} = {}", setting.name, quoted(value));
@@ -172,22 +95,13 @@ impl Product for Postgres {
                 let _ = writeln!(text, "{name} = {}", quoted(&value));
             }
         }
-        Ok(text)
+        text
     }
 
-    fn check_settings(&self, wanted: &Wanted<'_>) -> Result<(), SettingError> {
-        wanted.settings.iter().try_for_each(|setting| {
-            check_setting(setting, RESERVED)?;
-            check_said_once(setting, wanted, &TRAITS)?;
-            setting
-                .value
-                .as_ref()
-                .map(drop)
-                .ok_or_else(|| SettingError {
-                    name: setting.name.clone(),
-                    problem: "has no value: every setting of PostgreSQL needs one",
-                })
-        })
+    fn check_setting(&self, setting: &Setting) -> Result<(), SettingError> {
+        let problem = "has no value: every setting of PostgreSQL needs one";
+        let missing = || SettingError { name: setting.name.clone(), problem };
+        setting.value.as_ref().map(drop).ok_or_else(missing)
     }
 
     /// `-C` reads the whole file before it prints one setting. It must be the first argument: only then
@@ -195,9 +109,7 @@ impl Product for Postgres {
     fn examine(&self, _build: &Build, layout: &Layout) -> Vec<String> {
         let config = format!("config_file={}", layout.config().display());
         let data = layout.data().display().to_string();
-        ["-C", "shared_buffers", "-D", &data, "-c", &config]
-            .map(str::to_owned)
-            .into()
+        ["-C", "shared_buffers", "-D", &data, "-c", &config].map(str::to_owned).into()
     }
 
     fn objection(&self, answer: &str) -> Option<Objection> {
@@ -269,7 +181,7 @@ impl Product for Postgres {
     /// Nobody gets in over TCP without a password: `initdb` trusts everybody on this host, and the superuser
     /// can run programs as the server's user.
     fn access(&self, build: &Build, layout: &Layout) -> (PathBuf, String) {
-        let method = if at_least(&build.version, &[10]) {
+        let method = if build.dbms.product().server.scram.holds(&build.version) {
             "scram-sha-256"
         } else {
             "md5"
@@ -280,93 +192,24 @@ impl Product for Postgres {
         );
         (access_file(layout), text)
     }
-
-    fn files(&self, _build: &Build, _engine: Engine) -> Files {
-        Files {
-            data: &["base", "global", "pg_tblspc"],
-            // `pg_xlog` before version 10.
-            log: &["pg_wal", "pg_xlog"],
-        }
-    }
-
-    fn captures(&self, version: &Version, _engine: Engine) -> Vec<CaptureQuery> {
-        CAPTURES
-            .iter()
-            .filter(|(since, _)| at_least(version, &[*since]))
-            .map(|(_, capture)| *capture)
-            .collect()
-    }
 }
 
-/// A listing, and the first major version that has it.
-const CAPTURES: &[(u32, CaptureQuery)] = &[
-    (
-        0,
-        capture(
-            "variables",
-            "SELECT name, setting, source FROM pg_settings ORDER BY name",
-        ),
-    ),
-    (0, capture("bgwriter", "SELECT * FROM pg_stat_bgwriter")),
-    (
-        17,
-        capture("checkpointer", "SELECT * FROM pg_stat_checkpointer"),
-    ),
-    (
-        0,
-        capture(
-            "database",
-            "SELECT * FROM pg_stat_database WHERE datname = current_database()",
-        ),
-    ),
-    (14, capture("wal", "SELECT * FROM pg_stat_wal")),
-    (
-        16,
-        capture(
-            "io",
-            "SELECT * FROM pg_stat_io ORDER BY backend_type, object, context",
-        ),
-    ),
-    (
-        0,
-        capture(
-            "tables",
-            "SELECT * FROM pg_stat_user_tables ORDER BY schemaname, relname",
-        ),
-    ),
-    (
-        0,
-        capture(
-            "indexes",
-            "SELECT * FROM pg_stat_user_indexes ORDER BY schemaname, relname, indexrelname",
-        ),
-    ),
-];
-
-const fn capture(name: &'static str, sql: &'static str) -> CaptureQuery {
-    CaptureQuery { name, sql }
-}
-
-/// A value as `postgresql.conf` takes it: in single quotes, in which `\` escapes.
+/// A value as `postgresql.conf` takes it: in single quotes, where `\` escapes.
 fn quoted(value: &str) -> String {
     format!("'{}'", value.replace('\\', "\\\\").replace('\'', "''"))
 }
 
 #[cfg(test)]
 mod tests {
-    use model::Setting;
+    use model::{Dbms, Engine};
 
+    use super::super::{check_settings, version_in};
     use super::*;
+    use crate::installation::Installation;
 
     fn build() -> Build {
-        Build {
-            dbms: Dbms::Postgres,
-            version: "15.19".parse().unwrap(),
-            source: model::BuildSource::Path("/usr/lib/postgresql/15".to_owned()),
-            version_line: String::new(),
-            name: None,
-            facts: model::BuildFacts::default(),
-        }
+        let source = model::BuildSource::Path("/usr/lib/postgresql/15".to_owned());
+        Build::new(Dbms::Postgres, "15.19".parse().unwrap(), source)
     }
 
     fn layout() -> Layout {
@@ -390,24 +233,25 @@ mod tests {
         }
     }
 
+    /// The file of a server whose settings were checked before.
+    fn checked_config(
+        build: &Build,
+        wanted: &Wanted<'_>,
+        layout: &Layout,
+    ) -> Result<String, SettingError> {
+        check_settings(Dbms::Postgres, wanted)?;
+        Ok(Postgres.config(build, wanted, layout))
+    }
+
     fn wanted(settings: &[Setting]) -> Wanted<'_> {
-        Wanted {
-            engine: Engine::Heap,
-            settings,
-            huge_pages: false,
-            tcp: false,
-            tls: false,
-        }
+        Wanted { engine: Engine::Heap, settings, huge_pages: false, tcp: false, tls: false }
     }
 
     #[test]
     fn version_lines() {
         let table = [
             ("postgres (PostgreSQL) 9.6.24", "9.6.24"),
-            (
-                "postgres (PostgreSQL) 15.19 (Debian 15.19-0+deb12u1)",
-                "15.19",
-            ),
+            ("postgres (PostgreSQL) 15.19 (Debian 15.19-0+deb12u1)", "15.19"),
             ("postgres (PostgreSQL) 18.6", "18.6"),
             ("postgres (PostgreSQL) 19rc1 (Debian 19~rc1-1)", "19rc1"),
             ("postgres (PostgreSQL) 20devel", "20devel"),
@@ -415,10 +259,7 @@ mod tests {
         ];
         for (line, version) in table {
             assert_eq!(
-                Postgres
-                    .parse_version(line)
-                    .map(|v| v.to_string())
-                    .as_deref(),
+                version_in(Dbms::Postgres, line).map(|v| v.to_string()).as_deref(),
                 Some(version),
                 "{line}"
             );
@@ -429,38 +270,28 @@ mod tests {
             "postgres (PostgreSQL) x",
             "",
         ] {
-            assert_eq!(Postgres.parse_version(other), None, "{other}");
+            assert_eq!(version_in(Dbms::Postgres, other), None, "{other}");
         }
     }
 
     #[test]
     fn config_file() {
         let settings = [
-            Setting {
-                name: "shared_buffers".to_owned(),
-                value: Some("4GB".to_owned()),
-            },
+            Setting { name: "shared_buffers".to_owned(), value: Some("4GB".to_owned()) },
             Setting {
                 name: "auto_explain.log_format".to_owned(),
                 value: Some("it's \\".to_owned()),
             },
         ];
-        let text = Postgres
-            .config(&build(), &wanted(&settings), &layout())
-            .unwrap();
+        let text = checked_config(&build(), &wanted(&settings), &layout()).unwrap();
         insta::assert_snapshot!(text, @r"
         # Written by backslide for postgres-15.19; made anew with each instance.
         include '/lab/it''s/data/postgresql.conf'
         shared_buffers = '4GB'
         auto_explain.log_format = 'it''s \\'
         ");
-        let no_value = [Setting {
-            name: "fsync".to_owned(),
-            value: None,
-        }];
-        let error = Postgres
-            .config(&build(), &wanted(&no_value), &layout())
-            .unwrap_err();
+        let no_value = [Setting { name: "fsync".to_owned(), value: None }];
+        let error = checked_config(&build(), &wanted(&no_value), &layout()).unwrap_err();
         insta::assert_snapshot!(error, @"setting `fsync` has no value: every setting of PostgreSQL needs one");
     }
 
@@ -483,12 +314,9 @@ mod tests {
         -c
         log_destination=stderr
         "#);
-        for name in arguments
-            .iter()
-            .filter_map(|a| a.split_once('='))
-            .map(|(name, _)| name)
-        {
-            assert!(RESERVED.contains(&name), "{name}");
+        let reserved = &Dbms::Postgres.product().options.reserved;
+        for name in arguments.iter().filter_map(|a| a.split_once('=')).map(|(name, _)| name) {
+            assert!(reserved.iter().any(|known| known == name), "{name}");
         }
     }
 
@@ -505,21 +333,12 @@ mod tests {
     #[test]
     fn each_version_is_asked_only_for_what_it_has() {
         let names = |version: &str| -> String {
-            let captures = Postgres.captures(&version.parse().unwrap(), Engine::Heap);
-            captures
-                .iter()
-                .map(|c| c.name)
-                .collect::<Vec<_>>()
-                .join(" ")
+            let version = version.parse().unwrap();
+            let captures = Dbms::Postgres.product().captures(&version, Engine::Heap);
+            captures.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(
-            names("9.6.24"),
-            "variables bgwriter database tables indexes"
-        );
-        assert_eq!(
-            names("14.24"),
-            "variables bgwriter database wal tables indexes"
-        );
+        assert_eq!(names("9.6.24"), "variables bgwriter database tables indexes");
+        assert_eq!(names("14.24"), "variables bgwriter database wal tables indexes");
         assert_eq!(
             names("19rc1"),
             "variables bgwriter checkpointer database wal io tables indexes"
@@ -528,27 +347,16 @@ mod tests {
 
     #[test]
     fn huge_pages_are_demanded_and_said_once() {
-        let mut settings = vec![Setting {
-            name: "shared_buffers".to_owned(),
-            value: Some("1GB".to_owned()),
-        }];
+        let mut settings =
+            vec![Setting { name: "shared_buffers".to_owned(), value: Some("1GB".to_owned()) }];
         let config = |settings: &[Setting]| {
-            let wanted = Wanted {
-                huge_pages: true,
-                ..wanted(settings)
-            };
-            Postgres.config(&build(), &wanted, &layout())
+            let wanted = Wanted { huge_pages: true, ..wanted(settings) };
+            checked_config(&build(), &wanted, &layout())
         };
         let text = config(&settings).unwrap();
-        assert!(
-            text.ends_with("\nhuge_pages = 'on'\nshared_buffers = '1GB'\n"),
-            "{text}"
-        );
-        settings.push(Setting {
-            name: "huge_pages".to_owned(),
-            value: Some("off".to_owned()),
-        });
-        insta::assert_snapshot!(config(&settings).unwrap_err(), @"setting `huge_pages` is what the plan's `huge_pages = true` sets: leave one of the two out");
+        assert!(text.ends_with("\nhuge_pages = 'on'\nshared_buffers = '1GB'\n"), "{text}");
+        settings.push(Setting { name: "huge_pages".to_owned(), value: Some("off".to_owned()) });
+        insta::assert_snapshot!(config(&settings).unwrap_err(), @"setting `huge_pages` duplicates the plan's `huge_pages = true`: remove one of the two");
     }
 
     #[test]
@@ -559,15 +367,13 @@ mod tests {
         let own = Postgres.own_socket(&layout).unwrap();
         assert_eq!(own, PathBuf::from("/tmp/bs-0/.s.PGSQL.20001"));
         let arguments = Postgres.start(&layout);
-        for argument in [
-            "listen_addresses=127.0.0.1",
-            "port=20001",
-            "hba_file=/lab/it's/hba.conf",
-        ] {
+        for argument in ["listen_addresses=127.0.0.1", "port=20001", "hba_file=/lab/it's/hba.conf"]
+        {
             assert!(arguments.iter().any(|a| a == argument), "{arguments:?}");
         }
+        let reserved = &Dbms::Postgres.product().options.reserved;
         for name in arguments.iter().filter_map(|a| a.split_once('=')) {
-            assert!(RESERVED.contains(&name.0), "{name:?}");
+            assert!(reserved.iter().any(|known| known == name.0), "{name:?}");
         }
         let (path, text) = Postgres.access(&build(), &layout);
         assert_eq!(path, access_file(&layout));
@@ -576,10 +382,7 @@ mod tests {
         local all all trust
         host all all 127.0.0.1/32 scram-sha-256
         ");
-        let old = Build {
-            version: "9.6.24".parse().unwrap(),
-            ..build()
-        };
+        let old = Build { version: "9.6.24".parse().unwrap(), ..build() };
         let (_, text) = Postgres.access(&old, &layout);
         assert!(text.ends_with(" md5\n"), "{text}");
     }
@@ -598,30 +401,18 @@ mod tests {
         let unknown = "LOG:  unrecognized configuration parameter \"shared_buffer\" in file \"/x\" line 2\n\
                        FATAL:  configuration file \"/x\" contains errors\n";
         assert_eq!(told(skipped), None);
-        assert_eq!(
-            told(&format!("{skipped}{unknown}")),
-            found("shared_buffer", None)
-        );
+        assert_eq!(told(&format!("{skipped}{unknown}")), found("shared_buffer", None));
         let value = "invalid value for parameter \"work_mem\": \"lots\"";
-        assert_eq!(
-            told(&format!("GMT [1] LOG:  {value}\n")),
-            found("work_mem", Some(value))
-        );
+        assert_eq!(told(&format!("GMT [1] LOG:  {value}\n")), found("work_mem", Some(value)));
         let range =
             "1 8kB is outside the valid range for parameter \"shared_buffers\" (16 .. 1073741823)";
-        assert_eq!(
-            told(&format!("LOG:  {range}")),
-            found("shared_buffers", Some(range))
-        );
+        assert_eq!(told(&format!("LOG:  {range}")), found("shared_buffers", Some(range)));
         let level = "invalid value for parameter \"wal_level\": \"high\"";
         assert_eq!(
             told(&format!(
                 "LOG:  {level}\n[1] HINT:  Available values: minimal, logical.\nFATAL:  x"
             )),
-            found(
-                "wal_level",
-                Some(&format!("{level} (Available values: minimal, logical.)"))
-            )
+            found("wal_level", Some(&format!("{level} (Available values: minimal, logical.)")))
         );
         assert_eq!(Postgres.listed("a\tsighup\tX\nb\tuser\n\n"), ["a", "b"]);
     }
@@ -630,11 +421,8 @@ mod tests {
     fn tls_brings_a_certificate() {
         let mut settings = Vec::new();
         let config = |settings: &[Setting]| {
-            let wanted = Wanted {
-                tls: true,
-                ..wanted(settings)
-            };
-            Postgres.config(&build(), &wanted, &layout())
+            let wanted = Wanted { tls: true, ..wanted(settings) };
+            checked_config(&build(), &wanted, &layout())
         };
         let text = config(&settings).unwrap();
         let (_, text) = text.split_once("postgresql.conf'\n").unwrap();
@@ -643,10 +431,7 @@ mod tests {
         ssl_cert_file = '/lab/it''s/server.crt'
         ssl_key_file = '/lab/it''s/server.key'
         ");
-        settings.push(Setting {
-            name: "ssl".to_owned(),
-            value: Some("off".to_owned()),
-        });
-        insta::assert_snapshot!(config(&settings).unwrap_err(), @"setting `ssl` is what the plan's `tls = true` sets: leave one of the two out");
+        settings.push(Setting { name: "ssl".to_owned(), value: Some("off".to_owned()) });
+        insta::assert_snapshot!(config(&settings).unwrap_err(), @"setting `ssl` duplicates the plan's `tls = true`: remove one of the two");
     }
 }

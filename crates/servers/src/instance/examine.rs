@@ -5,20 +5,16 @@ use std::fs;
 use model::RefusedSetting;
 use rustix::process::Signal;
 
-use super::{Instance, InstanceSpec, StopFlag, cannot_execute, works_in_namespace};
-use crate::dbms::product;
+use super::{Instance, InstanceSpec, StopFlag, works_in_namespace};
+use crate::dbms::check_settings;
 use crate::discover::printed;
 use crate::error::ServerError;
 
 impl Instance {
     /// The first setting that no build of the family could be given; needs no installed build.
     pub fn check_settings(spec: &InstanceSpec) -> Option<RefusedSetting> {
-        let product = product(spec.build.dbms)?;
-        let error = product.check_settings(&spec.wanted()).err()?;
-        Some(RefusedSetting::Refused {
-            option: error.name,
-            problem: error.problem.to_owned(),
-        })
+        let error = check_settings(spec.build.dbms, &spec.wanted()).err()?;
+        Some(RefusedSetting::Refused { option: error.name, problem: error.problem.to_owned() })
     }
 
     /// Has the build itself judge its configuration file; the first setting that it does not take. Nothing
@@ -34,28 +30,25 @@ impl Instance {
 
     fn judged(&self) -> Result<Option<RefusedSetting>, ServerError> {
         self.furnish_data()?;
-        let arguments = self.product.examine(&self.spec.build, &self.layout);
+        let arguments = self.family.examine(&self.spec.build, &self.layout);
         let answer = self.ask(&arguments)?;
-        let Some(objection) = self.product.objection(&answer) else {
+        let Some(objection) = self.family.objection(&answer) else {
             return Ok(None);
         };
         let option = objection.option;
         if let Some(problem) = objection.problem {
             return Ok(Some(RefusedSetting::Refused { option, problem }));
         }
-        let answer = self.ask(&self.product.list_settings(&self.layout))?;
-        let known = self.product.listed(&answer).into_iter();
-        Ok(Some(RefusedSetting::Unknown {
-            option,
-            known: known.map(str::to_owned).collect(),
-        }))
+        let answer = self.ask(&self.family.list_settings(&self.layout))?;
+        let known = self.family.listed(&answer).into_iter();
+        Ok(Some(RefusedSetting::Unknown { option, known: known.map(str::to_owned).collect() }))
     }
 
     /// What the configuration file takes for granted.
     fn furnish_data(&self) -> Result<(), ServerError> {
         let data = self.layout.data();
         fs::create_dir(&data).map_err(ServerError::io("create", &data))?;
-        if let Some(path) = self.product.shipped_config(&self.layout) {
+        if let Some(path) = self.family.shipped_config(&self.layout) {
             fs::write(&path, "").map_err(ServerError::io("write", &path))?;
         }
         self.give_all(&data)
@@ -64,7 +57,7 @@ impl Instance {
     fn ask(&self, arguments: &[String]) -> Result<String, ServerError> {
         let program = &self.layout.installation.program;
         let launch = self.launch_of(program, arguments, Signal::KILL);
-        let (_, answer) = printed(&launch).map_err(cannot_execute(program))?;
+        let (_, answer) = printed(&launch).map_err(ServerError::cannot_execute(program))?;
         Ok(answer)
     }
 }

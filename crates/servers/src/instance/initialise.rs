@@ -1,4 +1,4 @@
-//! Carries out what makes an empty directory a data directory.
+//! Turns an empty directory into a data directory.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Seek, Write};
@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::{Instance, LOG_LINES, append, cannot_execute};
+use super::{Instance, LOG_LINES, append};
 use crate::account::RunAs;
 use crate::clone::{Cloned, clone_tree};
 use crate::dbms::{Copied, Init, InitCommand, Input};
-use crate::error::ServerError;
+use crate::error::{Fault, ServerError};
 use crate::tail::{Leading, Tail};
 
 /// How long an initialisation may take.
@@ -33,16 +33,12 @@ impl Instance {
             fs::write(path, content).map_err(ServerError::io("write", path))?;
             self.run_as.give(path)?;
         }
-        init.commands
-            .iter()
-            .try_for_each(|command| self.initialise_by(command))
+        init.commands.iter().try_for_each(|command| self.initialise_by(command))
     }
 
     fn copy_seed(&self, copy: &Copied) -> Result<(), ServerError> {
-        clone_tree(&copy.from, &copy.to).map_err(|cause| ServerError::Seed {
-            build: self.spec.build.id(),
-            cause,
-        })?;
+        clone_tree(&copy.from, &copy.to)
+            .map_err(|cause| ServerError::Seed { build: self.spec.build.id(), cause })?;
         for name in copy.without {
             let path = copy.to.join(name);
             let removed = match path.symlink_metadata() {
@@ -94,30 +90,19 @@ impl Instance {
         let launch = self.launch_of(&command.program, &command.arguments, Signal::KILL);
         let mut running = launch
             .spawn(input, append(&log)?)
-            .map_err(cannot_execute(&command.program))?;
+            .map_err(ServerError::cannot_execute(&command.program))?;
         let status = running.wait_unless(INIT_LIMIT, &self.stop);
         drop(running);
-        let (build, directory) = (self.spec.build.id(), self.layout.directory.clone());
-        let tail = || Tail::read(&log, 0, LOG_LINES, Leading::Earliest);
-        match status {
-            Some(status) if status.success() => Ok(()),
-            Some(status) => {
-                let tail = tail();
-                Err(ServerError::InitFailed {
-                    build,
-                    directory,
-                    status: self.how_ended(status, &tail),
-                    tail,
-                })
+        let tail = Tail::read(&log, 0, LOG_LINES, Leading::Earliest);
+        let fault = match status {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => Fault::InitFailed(self.how_ended(status, &tail)),
+            None if self.stop.load(Ordering::Relaxed) => {
+                return Err(self.faulty(Fault::Interrupted, Tail::default()));
             }
-            None if self.stop.load(Ordering::Relaxed) => Err(self.interrupted()),
-            None => Err(ServerError::InitTimeout {
-                build,
-                directory,
-                limit: INIT_LIMIT,
-                tail: tail(),
-            }),
-        }
+            None => Fault::InitTimeout(INIT_LIMIT),
+        };
+        Err(self.faulty(fault, tail))
     }
 
     /// The pieces in one file that has no name any more when it is read: it is gone with its reader, and
@@ -128,11 +113,7 @@ impl Instance {
         }
         let path = self.layout.directory.join("init.sql");
         let write = || -> io::Result<File> {
-            let mut file = File::options()
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .open(&path)?;
+            let mut file = File::options().read(true).write(true).create_new(true).open(&path)?;
             fs::remove_file(&path)?;
             for piece in pieces {
                 match piece {
@@ -145,17 +126,13 @@ impl Instance {
             file.rewind()?;
             Ok(file)
         };
-        write()
-            .map(Stdio::from)
-            .map_err(ServerError::io("write", &path))
+        write().map(Stdio::from).map_err(ServerError::io("write", &path))
     }
 }
 
-/// Lets the owner read and write all that there is.
+/// Lets the owner read and write everything.
 fn make_writable(path: &Path) -> Result<(), ServerError> {
-    let metadata = path
-        .symlink_metadata()
-        .map_err(ServerError::io("read", path))?;
+    let metadata = path.symlink_metadata().map_err(ServerError::io("read", path))?;
     if metadata.is_symlink() {
         return Ok(());
     }

@@ -9,9 +9,11 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Instance, LOG_LINES, append, cannot_execute};
+use model::HugePages;
+
+use super::{Instance, LOG_LINES, append};
 use crate::crash;
-use crate::error::ServerError;
+use crate::error::{Fault, ServerError};
 use crate::huge;
 use crate::maps::{huge_bytes, maps_file};
 use crate::process::Running;
@@ -25,16 +27,16 @@ impl Instance {
         if let Some(running) = &mut self.running
             && running.ended().is_none()
         {
-            return Err(ServerError::AlreadyRunning {
-                build: self.spec.build.id(),
-                directory: self.layout.directory.clone(),
-                pid: running.identity().pid,
-            });
+            let pid = running.identity().pid;
+            return Err(self.faulty(Fault::AlreadyRunning(pid), Tail::default()));
         }
-        self.check_pool()?;
+        if let Some((traits, buffer)) = self.huge_buffer() {
+            huge::check(traits, buffer.as_ref())
+                .map_err(|cause| ServerError::HugePages { build: self.spec.build.id(), cause })?;
+        }
         self.socket.renew()?;
         self.run_as.give(self.socket.path())?;
-        if let Some(own) = self.product.own_socket(&self.layout) {
+        if let Some(own) = self.family.own_socket(&self.layout) {
             let link = &self.layout.socket;
             symlink(own, link).map_err(ServerError::io("create", link))?;
         }
@@ -43,15 +45,14 @@ impl Instance {
         let printed = log.metadata().map_err(ServerError::io("read", &path))?;
         self.log_start = printed.len();
         self.oom_kills = crash::oom_kills();
-        let arguments = self.product.start(&self.layout);
+        let arguments = self.family.start(&self.layout);
         let program = &self.layout.installation.program;
-        let mut launch = self.launch_of(program, &arguments, self.product.traits().death);
+        let mut launch = self.launch_of(program, &arguments, self.family.traits().death);
         launch.cpus = self.cpus;
         launch.preload = self.preload.as_deref();
         launch.locks_memory = self.spec.huge_pages;
-        let running = launch
-            .spawn(Stdio::null(), log)
-            .map_err(cannot_execute(program))?;
+        let running =
+            launch.spawn(Stdio::null(), log).map_err(ServerError::cannot_execute(program))?;
         self.write_record(Some(running.identity().clone()))?;
         self.running = Some(running);
         Ok(())
@@ -66,10 +67,12 @@ impl Instance {
         let mut last = "it has not opened its socket".to_owned();
         loop {
             if let Some(status) = self.running.as_mut().and_then(Running::ended) {
-                return Err(self.died(status, Leading::Earliest));
+                let tail = self.tail(Leading::Earliest);
+                let status = self.how_ended(status, &tail);
+                return Err(self.faulty(Fault::Died(status), tail));
             }
             if self.stop.load(Ordering::Relaxed) {
-                return Err(self.interrupted());
+                return Err(self.faulty(Fault::Interrupted, Tail::default()));
             }
             if self.layout.socket.exists() {
                 match ready() {
@@ -78,29 +81,18 @@ impl Instance {
                 }
             }
             if begin.elapsed() >= limit {
-                return Err(ServerError::NotReady {
-                    build: self.spec.build.id(),
-                    directory: self.layout.directory.clone(),
-                    limit,
-                    last,
-                    tail: self.tail(Leading::Earliest),
-                });
+                let tail = self.tail(Leading::Earliest);
+                return Err(self.faulty(Fault::NotReady { limit, last }, tail));
             }
             thread::sleep(POLL);
         }
     }
 
-    /// Is the pool large enough for the buffers that are to lie in it?
-    fn check_pool(&self) -> Result<(), ServerError> {
-        if !self.spec.huge_pages {
-            return Ok(());
-        }
-        let traits = &self.product.traits().huge_pages;
-        let buffer = huge::buffer(traits, &self.spec.config.settings);
-        huge::check(traits, buffer.as_ref()).map_err(|cause| ServerError::HugePages {
-            build: self.spec.build.id(),
-            cause,
-        })
+    /// The server's largest buffer, where it is to lie in huge pages.
+    fn huge_buffer(&self) -> Option<(&'static HugePages, Option<huge::Buffer>)> {
+        let traits = &self.spec.build.dbms.product().options.huge_pages;
+        let buffer = || huge::buffer(traits, &self.spec.config.settings);
+        self.spec.huge_pages.then(|| (traits, buffer()))
     }
 
     /// Has the server what it was started with? The loader passes over a library that it cannot
@@ -121,9 +113,7 @@ impl Instance {
                 tail: self.tail(Leading::Earliest),
             });
         }
-        if self.spec.huge_pages {
-            let traits = &self.product.traits().huge_pages;
-            let buffer = huge::buffer(traits, &self.spec.config.settings);
+        if let Some((_, buffer)) = self.huge_buffer() {
             let wanted = buffer.map_or(1, |buffer| buffer.bytes);
             let got = huge_bytes(pid).map_err(unread("smaps"))?;
             if got < wanted {
@@ -146,10 +136,10 @@ impl Instance {
         limit: Duration,
     ) -> Option<ExitStatus> {
         const SLEEP: Duration = Duration::from_secs(1);
-        // Not so many that they fill the queue of a server that is truly stuck: then connecting blocks.
+        // Too few to fill the queue of a server that is truly stuck: then connecting blocks.
         const CALLS: u32 = 5;
         let begin = Instant::now();
-        if self.product.traits().sleeps_through_stop {
+        if self.family.traits().sleeps_through_stop {
             for _ in 0..CALLS {
                 let left = limit.saturating_sub(begin.elapsed());
                 let status = running.wait_unless(left.min(SLEEP), &self.stop);
@@ -163,27 +153,14 @@ impl Instance {
         running.wait_unless(limit.saturating_sub(begin.elapsed()), &self.stop)
     }
 
-    pub(super) fn died(&self, status: ExitStatus, leading: Leading) -> ServerError {
-        let tail = self.tail(leading);
-        ServerError::Died {
-            build: self.spec.build.id(),
-            directory: self.layout.directory.clone(),
-            status: self.how_ended(status, &tail),
-            tail,
-        }
+    pub(super) fn faulty(&self, fault: Fault, tail: Tail) -> ServerError {
+        let (build, directory) = (self.spec.build.id(), self.layout.directory.clone());
+        ServerError::Instance { build, directory, fault, tail }
     }
 
     /// How a process of this instance ended, in words.
     pub(super) fn how_ended(&self, status: ExitStatus, tail: &Tail) -> String {
         crash::describe(status, &self.core_places(), tail.lines(), self.oom_kills)
-    }
-
-    /// The user does not want to wait any longer.
-    pub(super) fn interrupted(&self) -> ServerError {
-        ServerError::Interrupted {
-            build: self.spec.build.id(),
-            directory: self.layout.directory.clone(),
-        }
     }
 
     /// The end of what the server has printed since its last start.
@@ -204,9 +181,8 @@ impl Instance {
         let directory = &self.layout.directory;
         let mut result = fs::remove_dir_all(directory);
         for _ in 1..ATTEMPTS {
-            let again = result
-                .as_ref()
-                .is_err_and(|e| e.kind() == std::io::ErrorKind::DirectoryNotEmpty);
+            let again =
+                result.as_ref().is_err_and(|e| e.kind() == std::io::ErrorKind::DirectoryNotEmpty);
             if !again {
                 break;
             }

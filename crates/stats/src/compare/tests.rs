@@ -1,11 +1,8 @@
-use model::{
-    Arrivals, Counts, ErrorRules, LoadSpec, Magnitude, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork,
-    Statements, StepId, StepInfo, Unit, WarmUpEnd, WorkloadSpec,
-};
+use model::{Counts, Magnitude, Step, StepClass, StepId, StepPace, Subject, Unit};
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixture::{cell, empty_run, run_of, slice, trial};
+use crate::tests::fixture::{cell, empty_run, run_of, slice, trial};
 use crate::{Looks, Selection};
 
 fn only(data: &RunData) -> Comparison {
@@ -82,9 +79,7 @@ fn a_missing_side_is_named() {
     for (gone, kept) in [("a", "b"), ("b", "a")] {
         let mut data = run_of(&["a", "b"], "rate", &[[10.0, 20.0]; 3]);
         data.cells.retain(|c| c.system == kept);
-        let reason = Reason::MissingTrials {
-            system: gone.into(),
-        };
+        let reason = Reason::MissingTrials { system: gone.into() };
         let found = only(&data);
         assert_eq!(found.verdict, Verdict::Incomparable(reason));
         assert_eq!((found.ratio, found.rounds), (None, 0));
@@ -99,19 +94,9 @@ fn a_missing_side_is_named() {
 #[test]
 fn what_has_no_ratio_is_named_and_nothing_against_nothing_is_left_out() {
     let verdict = |rounds: &[[f64; 2]]| only(&run_of(&["a", "b"], "errors.query", rounds)).verdict;
-    let no_ratio = |system: &str| {
-        Verdict::Incomparable(Reason::NoRatio {
-            system: system.into(),
-        })
-    };
-    assert_eq!(
-        verdict(&[[0.0, 3.0], [1.0, 1.0], [1.0, 1.0]]),
-        no_ratio("a")
-    );
-    assert_eq!(
-        verdict(&[[1.0, 1.0], [1.0, 0.0], [1.0, 1.0]]),
-        no_ratio("b")
-    );
+    let no_ratio = |system: &str| Verdict::Incomparable(Reason::NoRatio { system: system.into() });
+    assert_eq!(verdict(&[[0.0, 3.0], [1.0, 1.0], [1.0, 1.0]]), no_ratio("a"));
+    assert_eq!(verdict(&[[1.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), no_ratio("b"));
     assert_eq!(verdict(&[[1.0, f64::NAN], [1.0, 1.0]]), no_ratio("b"));
     assert_eq!(verdict(&[[f64::INFINITY, 1.0], [1.0, 1.0]]), no_ratio("a"));
     assert_eq!(verdict(&[[-1.0, 1.0], [1.0, 1.0]]), no_ratio("a"));
@@ -129,11 +114,7 @@ fn what_falls_to_zero_in_every_round_is_a_regression_without_a_ratio() {
     assert!(fell.verdict.is_regression());
     assert_eq!(fell.verdict.reason(), "fell to zero in all 3 rounds");
     assert_eq!((fell.ratio, fell.low, fell.q_value), (None, None, None));
-    let no_ratio = |system: &str| {
-        Verdict::Incomparable(Reason::NoRatio {
-            system: system.into(),
-        })
-    };
+    let no_ratio = |system: &str| Verdict::Incomparable(Reason::NoRatio { system: system.into() });
     for (metric, rounds, system) in [
         // Fewer rounds than a verdict needs.
         ("rate", vec![[5.0, 0.0]; 2], "b"),
@@ -158,89 +139,38 @@ fn another_unit_is_another_quantity() {
     let mut data = run_of(
         &["a", "b", "c"],
         "rate",
-        &[
-            [100.0, 50.0, 101.0],
-            [101.0, 50.5, 100.0],
-            [99.0, 49.0, 99.0],
-        ],
+        &[[100.0, 50.0, 101.0], [101.0, 50.5, 100.0], [99.0, 49.0, 99.0]],
     );
     for cell in data.cells.iter_mut().filter(|cell| cell.system == "b") {
         cell.unit = Unit::RowsPerSecond;
     }
     let reasons = |data: &RunData, base: &str| -> Vec<String> {
-        let options = Options {
-            base: Some(base.into()),
-            ..Options::default()
-        };
+        let options = Options { base: Some(base.into()), ..Options::default() };
         let found = compare(data, &options).unwrap().into_iter();
         found.map(|c| c.verdict.reason()).collect()
     };
-    assert_eq!(
-        reasons(&data, "a")[0],
-        "unit differs: ops/s and rows/s",
-        "b against a"
-    );
+    assert_eq!(reasons(&data, "a")[0], "unit differs: ops/s and rows/s", "b against a");
     assert_eq!(reasons(&data, "b")[0], "unit differs: rows/s and ops/s");
     let beside = &compare(&data, &Options::default()).unwrap()[1];
     assert!(beside.ratio.is_some(), "{beside:?}");
     // A system that has both in its rounds is comparable with none.
-    data.cells
-        .iter_mut()
-        .for_each(|c| c.unit = Unit::OpsPerSecond);
+    data.cells.iter_mut().for_each(|c| c.unit = Unit::OpsPerSecond);
     data.cells[0].unit = Unit::RowsPerSecond;
-    assert_eq!(
-        reasons(&data, "a"),
-        vec!["unit differs: rows/s, ops/s and ops/s"; 2]
-    );
+    assert_eq!(reasons(&data, "a"), vec!["unit differs: rows/s, ops/s and ops/s"; 2]);
 }
 
 /// Three closed loops, which throughput decides, and three open ones, which response time does.
 fn closed_and_open() -> RunData {
     let mut data = empty_run(&["a", "b"]);
-    let open = SqlPace::Rate {
-        per_second: 100,
-        arrivals: Arrivals::Even,
-        queue: 10,
-    };
     let names: Vec<String> = (0..6).map(|place| format!("s{place}")).collect();
-    let steps = names.iter().enumerate().map(|(place, name)| SqlStep {
-        id: StepId::new(name),
-        test: name.clone(),
-        group: String::new(),
-        clients: 1,
-        work: SqlWork::Run(SqlRun {
-            measured: true,
-            seconds: 1,
-            warmup_seconds: 0,
-            warmup_end: WarmUpEnd::Fixed,
-            writes: false,
-            whole: false,
-            pace: if place < 3 {
-                SqlPace::Unlimited
-            } else {
-                open.clone()
-            },
-            operations: Vec::new(),
-        }),
-    });
-    data.info.plan.workload = WorkloadSpec::Sql(SqlSpec {
-        name: "mine".into(),
-        tables: Vec::new(),
-        load: LoadSpec::usual(1),
-        steps: steps.collect(),
-        statements: Statements::Usual,
-        errors: ErrorRules::usual(),
-        statement_timeout: 60,
-        compat: false,
-    });
     for (ordinal, name) in (0..).zip(&names) {
-        data.steps.push(StepInfo {
-            step: StepId::new(name),
-            ordinal,
-            clients: 1,
-            subject: "get".into(),
-            counts: Counts::Operations,
-            target_rate: None,
+        let subject = Subject { kind: "get".into(), counts: Counts::Operations };
+        let pace = if ordinal < 3 { StepPace::Closed } else { StepPace::Rate { per_second: 100 } };
+        data.steps.push(Step {
+            class: StepClass::Reading,
+            pace,
+            metric: pace.deciding(&subject),
+            ..Step::new(StepId::new(name), ordinal, 1, subject)
         });
         for (round, d) in (1..).zip([0.010, -0.012, 0.008, -0.009_f64]) {
             for metric in ["rate", "response.get.p99", "server.cpu/o"] {
@@ -259,10 +189,7 @@ fn closed_and_open() -> RunData {
 fn a_verdict_does_not_depend_on_the_question() {
     let data = closed_and_open();
     let asked = |metrics: Selection| {
-        let options = Options {
-            metrics,
-            ..Options::default()
-        };
+        let options = Options { metrics, ..Options::default() };
         compare(&data, &options).unwrap()
     };
     let all = asked(Selection::All);
@@ -286,11 +213,7 @@ fn a_verdict_does_not_depend_on_the_question() {
 #[test]
 fn what_has_no_better_direction_is_shown_and_not_judged() {
     for metric in ["steal", "something.unheard.of"] {
-        let found = only(&run_of(
-            &["a", "b"],
-            metric,
-            &[[1.0, 2.0], [1.0, 3.0], [1.0, 2.5]],
-        ));
+        let found = only(&run_of(&["a", "b"], metric, &[[1.0, 2.0], [1.0, 3.0], [1.0, 2.5]]));
         assert_eq!(found.verdict, Verdict::Inconclusive(Reason::NotJudged));
         assert!(found.ratio.is_some() && found.low.is_some());
         assert_eq!(found.q_value, None);
@@ -308,11 +231,9 @@ fn the_family_is_the_judged_steps_of_one_metric_and_candidate() {
         }
         let quick = 100.0 * (0.1_f64 + d).exp();
         data.cells.push(cell(round, "b", "s0", "rate", quick));
-        data.cells
-            .push(cell(round, "b", "s1", "rate", 100.0 * d.exp()));
+        data.cells.push(cell(round, "b", "s1", "rate", 100.0 * d.exp()));
         data.cells.push(cell(round, "a", "s0", "steal", 1.0));
-        data.cells
-            .push(cell(round, "b", "s0", "steal", 1.0 + f64::from(round)));
+        data.cells.push(cell(round, "b", "s0", "steal", 1.0 + f64::from(round)));
         if round < 3 {
             data.cells.push(cell(round, "b", "s2", "rate", 100.0));
         }
@@ -322,10 +243,8 @@ fn the_family_is_the_judged_steps_of_one_metric_and_candidate() {
     let p = Paired::of(&logs).unwrap().p_value().unwrap();
     // Two judged steps: the smaller p-value doubles. The third step has two rounds only.
     assert!((found[0].q_value.unwrap() / (2.0 * p) - 1.0).abs() < 1e-6);
-    let order: Vec<(&str, &str, &str)> = found
-        .iter()
-        .map(|c| (c.system.as_str(), c.step.0.as_str(), c.metric.0.as_str()))
-        .collect();
+    let order: Vec<(&str, &str, &str)> =
+        found.iter().map(|c| (c.system.as_str(), c.step.0.as_str(), c.metric.0.as_str())).collect();
     assert_eq!(
         order,
         [
@@ -353,10 +272,7 @@ fn base_metrics_and_margin_can_be_chosen() {
     };
     let found = compare(&data, &options).unwrap();
     assert_eq!(found.len(), 1);
-    assert_eq!(
-        (found[0].base.as_str(), found[0].system.as_str()),
-        ("b", "a")
-    );
+    assert_eq!((found[0].base.as_str(), found[0].system.as_str()), ("b", "a"));
     assert_eq!(found[0].verdict, Verdict::Unchanged);
 }
 
@@ -365,26 +281,17 @@ fn the_margin_of_one_metric_can_be_chosen() {
     let data = run_of(&["a", "b"], "rate", &[[100.0, 104.0]; 4]);
     let verdict = |options: Options| compare(&data, &options).unwrap()[0].verdict.clone();
     let margins = [(MetricId::new("rate"), 0.05)].into();
-    let wide = Options {
-        margins,
-        ..Options::default()
-    };
+    let wide = Options { margins, ..Options::default() };
     assert_eq!(verdict(Options::default()), Verdict::Improved);
     assert_eq!(verdict(wide.clone()), Verdict::Unchanged);
-    let asked = Options {
-        min_effect: Some(0.01),
-        ..wide
-    };
+    let asked = Options { min_effect: Some(0.01), ..wide };
     assert_eq!(verdict(asked), Verdict::Improved);
 }
 
 #[test]
 fn a_failed_trial_is_the_reason_and_so_is_another_connection() {
     let mut data = run_of(&["a", "b"], "rate", &[[10.0, 20.0]; 3]);
-    let ended = |outcome: Outcome| model::TrialRecord {
-        outcome,
-        ..trial("b", "off")
-    };
+    let ended = |outcome: Outcome| model::TrialRecord { outcome, ..trial("b", "off") };
     let failed = Outcome::Failed {
         step: None,
         reason: "3 rows were expected, 2 came".into(),
@@ -413,9 +320,7 @@ fn a_failed_trial_is_the_reason_and_so_is_another_connection() {
 fn evidence_says_what_a_verdict_rests_on() {
     let mut rounds =
         [0.010, 0.012, 0.008, 0.011, 0.009, 0.010, -0.300].map(|d: f64| [100.0, 100.0 * d.exp()]);
-    let evidence = only(&run_of(&["a", "b"], "rate", &rounds))
-        .evidence
-        .unwrap();
+    let evidence = only(&run_of(&["a", "b"], "rate", &rounds)).evidence.unwrap();
     assert_eq!((evidence.df, evidence.prior_df), (6.0, 0.0));
     assert_eq!((evidence.margin, evidence.slice_pairs), (0.02, None));
     assert!(evidence.sign_flip.unwrap() > 0.1, "{evidence:?}");
@@ -423,13 +328,11 @@ fn evidence_says_what_a_verdict_rests_on() {
     // A plain standard error is stretched by the wild round itself, so that it hides it.
     assert!(evidence.outlying.is_empty());
     rounds[6] = [100.0, 101.0];
-    let quiet = only(&run_of(&["a", "b"], "rate", &rounds))
-        .evidence
-        .unwrap();
+    let quiet = only(&run_of(&["a", "b"], "rate", &rounds)).evidence.unwrap();
     assert_eq!(quiet.sign_flip, Some(2.0 / 128.0));
 }
 
-/// Twelve steps of four rounds that scatter by 1 %, all alike but the one that is told.
+/// Twelve steps of four rounds that scatter by 1 %, all alike except the named one.
 fn family_of_twelve(odd: &str, log: f64) -> RunData {
     let mut data = empty_run(&["a", "b"]);
     for step in 0..12 {
@@ -438,8 +341,7 @@ fn family_of_twelve(odd: &str, log: f64) -> RunData {
             let is_odd = name == odd && round == 2;
             let d: f64 = if is_odd { log } else { d };
             data.cells.push(cell(round, "a", &name, "rate", 1000.0));
-            data.cells
-                .push(cell(round, "b", &name, "rate", 1000.0 * d.exp()));
+            data.cells.push(cell(round, "b", &name, "rate", 1000.0 * d.exp()));
         }
     }
     data
@@ -460,10 +362,7 @@ fn a_family_gives_degrees_of_freedom_and_shows_wild_rounds() {
 #[test]
 fn more_looks_ask_for_more() {
     let data = family_of_twelve("", 0.0);
-    let options = Options {
-        looks: Looks::new(3, 12).ok(),
-        ..Options::default()
-    };
+    let options = Options { looks: Looks::new(3, 12).ok(), ..Options::default() };
     let once = compare(&data, &Options::default()).unwrap();
     let often = compare(&data, &options).unwrap();
     for (once, often) in once.iter().zip(&often) {
@@ -573,8 +472,7 @@ fn a_run() -> impl Strategy<Value = RunData> {
                     let d = effect + noise * deviations.next().unwrap();
                     let step = format!("s{place}");
                     data.cells.push(cell(round, "a", &step, "rate", 1000.0));
-                    data.cells
-                        .push(cell(round, "b", &step, "rate", 1000.0 * d.exp()));
+                    data.cells.push(cell(round, "b", &step, "rate", 1000.0 * d.exp()));
                 }
             }
             data
@@ -607,7 +505,7 @@ fn a_value() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Up to five systems, ten steps and nine rounds, of which much is missing or nonsense.
+/// Up to five systems, ten steps and nine rounds, with many values missing or absurd.
 fn a_broken_run() -> impl Strategy<Value = RunData> {
     let one = (1u32..10, 0usize..5, 0u32..10, a_value());
     prop::collection::vec(one, 0..300).prop_map(|values| {
@@ -615,8 +513,7 @@ fn a_broken_run() -> impl Strategy<Value = RunData> {
         let mut data = empty_run(&names);
         for (round, system, step, value) in values {
             let step = format!("s{step}");
-            data.cells
-                .push(cell(round, names[system], &step, "rate", value));
+            data.cells.push(cell(round, names[system], &step, "rate", value));
         }
         data
     })

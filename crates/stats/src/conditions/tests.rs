@@ -1,10 +1,9 @@
 use model::{
-    BuildSource, ErrorRules, LoadMethod, LoadSpec, Outcome, Settle, SqlPace, SqlRun, SqlStep,
-    SqlTable, Statements, StepId, WarmUpEnd,
+    BuildSource, Outcome, Settle, SqlRun, SqlSpec, SqlStep, SqlTable, SqlWork, StepId, WorkloadSpec,
 };
 
 use super::*;
-use crate::fixture::{empty_run, trial};
+use crate::tests::fixture::{empty_run, trial};
 
 fn between(data: &RunData) -> Option<String> {
     of_systems((data, "a"), (data, "b")).map(|reason| reason.to_string())
@@ -26,19 +25,13 @@ fn encryption_on_one_side_only_is_no_comparison() {
 #[test]
 fn every_trial_with_values_is_asked_what_it_spoke() {
     let mut data = empty_run(&["a", "b"]);
-    data.trials = vec![
-        trial("a", "TLSv1.3"),
-        trial("b", "TLSv1.3"),
-        trial("b", "off"),
-    ];
+    data.trials = vec![trial("a", "TLSv1.3"), trial("b", "TLSv1.3"), trial("b", "off")];
     assert_eq!(between(&data).unwrap(), "TLS differs: on and off, on");
     data.trials.push(trial("a", "off"));
     assert_eq!(between(&data).unwrap(), "TLS differs: off, on and off, on");
     // A trial that is in no comparison does not count.
     for trial in &mut data.trials[2..] {
-        trial.outcome = Outcome::Quarantined {
-            reason: String::new(),
-        };
+        trial.outcome = Outcome::Quarantined { reason: String::new() };
     }
     assert_eq!(between(&data), None);
 }
@@ -65,16 +58,7 @@ fn run_step(id: &str, measured: bool, seconds: u32) -> SqlStep {
         test: id.to_owned(),
         group: String::new(),
         clients: 1,
-        work: SqlWork::Run(SqlRun {
-            measured,
-            seconds,
-            warmup_seconds: 0,
-            warmup_end: WarmUpEnd::Fixed,
-            writes: false,
-            whole: false,
-            pace: SqlPace::Unlimited,
-            operations: Vec::new(),
-        }),
+        work: SqlWork::Run(SqlRun { measured, seconds, ..SqlRun::default() }),
     }
 }
 
@@ -92,21 +76,15 @@ fn table(rows: u64) -> SqlTable {
 
 fn sql_run(steps: Vec<SqlStep>, tables: Vec<SqlTable>) -> RunInfo {
     let mut run = empty_run(&["a"]).info;
-    run.plan.workload = WorkloadSpec::Sql(SqlSpec {
-        name: "micro".to_owned(),
-        tables,
-        load: LoadSpec {
-            clients: 1,
-            method: LoadMethod::Fastest,
-            rows_per_commit: 1,
-            indexes_first: false,
-        },
-        steps,
-        statements: Statements::Usual,
-        errors: ErrorRules::usual(),
-        statement_timeout: 60,
-        compat: false,
-    });
+    run.plan = run.plan.with_workload(WorkloadSpec::Sql(SqlSpec::usual("micro", tables, steps)));
+    run
+}
+
+/// The same as an import, as earlier versions stored it.
+fn imported(mut run: RunInfo) -> RunInfo {
+    run.plan.systems[0].build.source = BuildSource::Imported("a.txt".into());
+    run.plan.steps.clear();
+    run.plan = run.plan.with_steps();
     run
 }
 
@@ -114,10 +92,8 @@ fn sql_run(steps: Vec<SqlStep>, tables: Vec<SqlTable>) -> RunInfo {
 fn what_ran_after_the_last_result_does_not_matter() {
     let point = || run_step("point", true, 60);
     let warm = || run_step("warm", false, 60);
-    let settle = SqlStep {
-        work: SqlWork::Settle(Settle::Seconds(0)),
-        ..run_step("settle", false, 0)
-    };
+    let settle =
+        SqlStep { work: SqlWork::Settle(Settle::Seconds(0)), ..run_step("settle", false, 0) };
     let now = sql_run(vec![warm(), point()], vec![table(1)]);
     let trailing = vec![warm(), point(), settle, warm()];
     let earlier = sql_run(trailing, vec![table(1)]);
@@ -126,45 +102,35 @@ fn what_ran_after_the_last_result_does_not_matter() {
     // What ran before it does.
     let cold = sql_run(vec![point()], vec![table(1)]);
     assert!(of_runs(&now, &cold).is_some());
-    let scan = sql_run(
-        vec![warm(), point(), run_step("scan", true, 60)],
-        vec![table(1)],
-    );
+    let scan = sql_run(vec![warm(), point(), run_step("scan", true, 60)], vec![table(1)]);
     assert!(of_runs(&now, &scan).is_some());
 }
 
 #[test]
 fn imported_runs_may_say_less_and_must_not_differ() {
-    let imported = |seconds, tables| {
-        let mut run = sql_run(vec![run_step("point", true, seconds)], tables);
-        run.plan.systems[0].build.source = BuildSource::Imported("a.txt".into());
-        run
-    };
-    let now = imported(0, vec![table(1_000)]);
-    assert_eq!(of_runs(&imported(605, Vec::new()), &now), None);
-    assert_eq!(of_runs(&now, &imported(605, Vec::new())), None);
-    assert!(of_runs(&now, &imported(0, vec![table(2_000)])).is_some());
+    let import =
+        |seconds, tables| imported(sql_run(vec![run_step("point", true, seconds)], tables));
+    let now = import(0, vec![table(1_000)]);
+    assert_eq!(of_runs(&import(605, Vec::new()), &now), None);
+    assert_eq!(of_runs(&now, &import(605, Vec::new())), None);
+    assert!(of_runs(&now, &import(0, vec![table(2_000)])).is_some());
     // Of runs that were measured here both are known.
     let ours = |seconds, tables| sql_run(vec![run_step("point", true, seconds)], tables);
     let known = ours(60, vec![table(1_000)]);
     assert!(of_runs(&known, &ours(61, vec![table(1_000)])).is_some());
     assert!(of_runs(&known, &ours(60, Vec::new())).is_some());
-    assert!(of_runs(&known, &imported(60, Vec::new())).is_some());
+    assert!(of_runs(&known, &import(60, Vec::new())).is_some());
 }
 
 #[test]
 fn imports_of_different_names_are_told_what_to_do() {
     let named = |name: &str| {
-        let mut run = sql_run(vec![run_step("point", true, 0)], Vec::new());
-        run.plan.systems[0].build.source = BuildSource::Imported("a.txt".into());
-        if let WorkloadSpec::Sql(spec) = &mut run.plan.workload {
+        let mut run = imported(sql_run(vec![run_step("point", true, 0)], Vec::new()));
+        if let WorkloadSpec::Imported(spec) = &mut run.plan.workload {
             name.clone_into(&mut spec.name);
         }
         run
     };
     let told = of_runs(&named("good"), &named("bom")).unwrap().to_string();
-    assert_eq!(
-        told,
-        "workload differs: good and bom (import both with the same --name)"
-    );
+    assert_eq!(told, "workload differs: good and bom (import both with the same --name)");
 }

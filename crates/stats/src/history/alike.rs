@@ -1,4 +1,4 @@
-//! What must be equal before builds stand in one history.
+//! Conditions for builds of one history.
 
 use std::collections::HashMap;
 
@@ -57,11 +57,7 @@ impl<'a> Member<'a> {
 }
 
 fn unlike(one: String, other: String, why: &Reason) -> HistoryError {
-    HistoryError::Unlike {
-        one,
-        other,
-        why: why.to_string(),
-    }
+    HistoryError::Unlike { one, other, why: why.to_string() }
 }
 
 fn members<'a>(part: &Part<'a>) -> Vec<Member<'a>> {
@@ -71,12 +67,13 @@ fn members<'a>(part: &Part<'a>) -> Vec<Member<'a>> {
     systems.map(|system| Member { data, system }).collect()
 }
 
-/// What two runs measured, where, and in which way.
+/// Subject, place and method of two runs.
 fn of_plans(one: &RunInfo, other: &RunInfo) -> Option<Reason> {
     let begins = |run: &RunInfo| run.plan.template.to_string();
     let alternates = |run: &RunInfo| match run.plan.course.interleave {
         Interleave::Trials => "trials".to_owned(),
         Interleave::Slices(length) => format!("slices of {length}"),
+        Interleave::Turns(length) => format!("turns of {length}"),
     };
     of_runs(one, other)
         .or_else(|| differ("template", begins(one), begins(other)))
@@ -148,22 +145,16 @@ fn of_namesakes(one: &System, other: &System) -> Option<Reason> {
 }
 
 fn or_none(text: String) -> String {
-    if text.is_empty() {
-        "none".to_owned()
-    } else {
-        text
-    }
+    if text.is_empty() { "none".to_owned() } else { text }
 }
 
-/// What sessions were, each against the first that was to be of the same kind.
+/// The facts of sessions, each against the first session planned alike.
 fn spoken_alike(members: &[Member<'_>]) -> Result<(), HistoryError> {
     members.iter().try_for_each(|member| {
         let connection = member.system.connection;
         let mut all = members.iter();
         let first = all.find(|first| first.system.connection == connection);
-        first.map_or(Ok(()), |first| {
-            first.against(member, of_systems(first.of(), member.of()))
-        })
+        first.map_or(Ok(()), |first| first.against(member, of_systems(first.of(), member.of())))
     })
 }
 
@@ -172,16 +163,13 @@ mod tests {
     use model::{Nanos, RunId};
 
     use super::*;
-    use crate::fixture::{empty_run, trial};
+    use crate::tests::fixture::{empty_run, trial};
 
     fn part<'a>(data: &'a RunData, systems: &[&'a str]) -> Part<'a> {
-        Part {
-            data,
-            systems: systems.to_vec(),
-        }
+        Part { data, systems: systems.to_vec() }
     }
 
-    /// What is said of a run of `a` and one that differs from it.
+    /// The message about a run of `a` and one that differs from it.
     fn told(change: impl FnOnce(&mut RunData)) -> Option<String> {
         let one = empty_run(&["a"]);
         let mut other = one.clone();
@@ -205,10 +193,7 @@ mod tests {
         let newer = told(|data| {
             let system = &mut data.info.plan.systems[0];
             system.build.version = "3.51.0".parse().unwrap();
-            system.config.settings.push(model::Setting {
-                name: "cache_spill".into(),
-                value: None,
-            });
+            system.config.settings.push(model::Setting { name: "cache_spill".into(), value: None });
         });
         assert_eq!(newer, None);
     }
@@ -222,10 +207,7 @@ mod tests {
         });
         assert_eq!(set.unwrap(), "set differs: none and cache_size = -8000");
         let preload = why(|system| system.preload = "libjemalloc.so.2".into());
-        assert_eq!(
-            preload.unwrap(),
-            "preload differs: none and libjemalloc.so.2"
-        );
+        assert_eq!(preload.unwrap(), "preload differs: none and libjemalloc.so.2");
         let pages = why(|system| system.huge_pages = true);
         assert_eq!(pages.unwrap(), "huge_pages differs: false and true");
         let engine = why(|system| system.engine = model::Engine::Heap);
@@ -242,19 +224,13 @@ mod tests {
     fn runs_are_carried_out_and_reached_in_one_way() {
         let template = told(|data| data.info.plan.template = true);
         let template = template.unwrap();
-        assert!(
-            template.contains("template differs: false and true"),
-            "{template}"
-        );
+        assert!(template.contains("template differs: false and true"), "{template}");
         let slices = Interleave::Slices(Nanos(250_000_000));
         let slices = told(|data| data.info.plan.course.interleave = slices);
         let expected = "r1 and r2 cannot be in one history: interleave differs: trials and slices of 250ms; name runs that are alike";
         assert_eq!(slices.unwrap(), expected);
         let placed = why(|system| system.cpus.client = "1".into());
-        assert_eq!(
-            placed.unwrap(),
-            "placement differs: free and client on CPU 1"
-        );
+        assert_eq!(placed.unwrap(), "placement differs: free and client on CPU 1");
         // Whatever the system is called.
         let other = told(|data| {
             let system = &mut data.info.plan.systems[0];

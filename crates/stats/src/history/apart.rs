@@ -5,11 +5,11 @@ use super::line::{Chance, Contrast, Line};
 use super::prior::Variance;
 use super::spread::segments;
 
-/// Neighbours are alike when a build is so many times as far from each of them as they are from each other.
+/// Neighbours are alike if a build is this many times as far from each of them as they are from each other.
 /// That they do not certainly differ is not enough: after a dip at the foot of a step they would not.
 const ALIKE: f64 = 3.0;
 
-/// What is certain, and what matters.
+/// Thresholds of certainty and size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// The largest p-value that counts as certain.
@@ -20,8 +20,7 @@ pub(super) struct Limits {
 
 impl Limits {
     fn differ(self, one: Option<Contrast>) -> Option<f64> {
-        one.filter(|c| c.p <= self.p && c.log.abs() > self.margin)
-            .map(|c| c.log)
+        one.filter(|c| c.p <= self.p && c.log.abs() > self.margin).map(|c| c.log)
     }
 }
 
@@ -95,12 +94,7 @@ pub(super) fn between_alike(
             count(three[1]) == 1 && {
                 let sides = line.compare(three[0], three[2], variance);
                 let places = (three[2].1 - three[0].0) as f64;
-                limits
-                    .differ(sides.map(|s| Contrast {
-                        p: s.p * places,
-                        ..s
-                    }))
-                    .is_none()
+                limits.differ(sides.map(|s| Contrast { p: s.p * places, ..s })).is_none()
             }
         });
         let Some((from, to)) = lone.map(|three| three[1]) else {

@@ -11,17 +11,16 @@ use super::lines::{At, History, HistoryLine, HistoryPoint, Ratio, Replicate};
 use super::order::{Member, in_order};
 use super::question::{HistoryError, HistoryOptions};
 use super::{Change, Found, Series, analyse};
-use crate::options::Selection;
+use crate::levels::{CONFIDENCE, FEWEST_ROUNDS};
+use crate::selected::Selection;
 use crate::selected::Steps;
 use crate::student::Quantiles;
-use crate::verdict::{CONFIDENCE, FEWEST_ROUNDS, log_margin};
+use crate::verdict::log_margin;
 
 /// Systems of one run, in the order of the history.
 #[derive(Clone, Debug)]
 pub struct Part<'a> {
-    /// The run.
     pub data: &'a RunData,
-    /// Which of its systems, by name.
     pub systems: Vec<&'a str>,
 }
 
@@ -41,21 +40,14 @@ pub fn history(parts: &[Part<'_>], options: &HistoryOptions) -> Result<History, 
     }
     known(&parts, options)?;
     let base = base(options.base.as_deref(), &members)?;
-    let runs = Runs {
-        parts: &parts,
-        members: &members,
-        left: &left,
-        base,
-    };
+    let runs = Runs { parts: &parts, members: &members, left: &left, base };
     let rows = rows(&runs, options);
-    let mut families: BTreeMap<&MetricId, Vec<&Row<'_>>> = BTreeMap::new();
+    let mut families: BTreeMap<&MetricId, Vec<&MetricRow<'_>>> = BTreeMap::new();
     for row in rows.values() {
         families.entry(&row.first.metric).or_default().push(row);
     }
-    let mut lines: Vec<HistoryLine> = families
-        .into_values()
-        .flat_map(|family| lines(&family, &runs, options))
-        .collect();
+    let mut lines: Vec<HistoryLine> =
+        families.into_values().flat_map(|family| lines(&family, &runs, options)).collect();
     let metrics = metrics_in_order(&parts);
     let place = |line: &HistoryLine| metrics.get(&line.metric).copied();
     lines.sort_by_cached_key(|line| (line.ordinal, line.clients, place(line)));
@@ -67,7 +59,7 @@ pub fn history(parts: &[Part<'_>], options: &HistoryOptions) -> Result<History, 
     })
 }
 
-/// What is looked at.
+/// The selection of series.
 struct Runs<'a, 'd> {
     parts: &'a [Part<'d>],
     members: &'a [Member<'d>],
@@ -83,11 +75,7 @@ fn base(named: Option<&str>, members: &[Member<'_>]) -> Result<usize, HistoryErr
         return Ok(0);
     };
     let is_meant = |member: &Member<'_>| {
-        let At {
-            runs,
-            system,
-            build,
-        } = &member.at;
+        let At { runs, system, build } = &member.at;
         let mut names = member.of.iter().map(|(_, name)| *name);
         let mut runs = runs.iter().map(|run| run.0.as_str());
         system == name
@@ -149,7 +137,7 @@ fn known(parts: &[Part<'_>], options: &HistoryOptions) -> Result<(), HistoryErro
 type Place<'a> = (u32, u32, &'a StepId, &'a MetricId, &'static str);
 
 /// All values of one step and metric in one unit.
-struct Row<'a> {
+struct MetricRow<'a> {
     first: &'a Cell,
     /// By part and system.
     values: HashMap<(usize, &'a str), BTreeMap<u32, f64>>,
@@ -157,28 +145,26 @@ struct Row<'a> {
     zeros: HashSet<(usize, &'a str)>,
 }
 
-fn rows<'a>(runs: &Runs<'_, 'a>, options: &HistoryOptions) -> BTreeMap<Place<'a>, Row<'a>> {
-    let mut rows: BTreeMap<Place<'_>, Row<'_>> = BTreeMap::new();
+fn rows<'a>(runs: &Runs<'_, 'a>, options: &HistoryOptions) -> BTreeMap<Place<'a>, MetricRow<'a>> {
+    let mut rows: BTreeMap<Place<'_>, MetricRow<'_>> = BTreeMap::new();
     for (number, part) in runs.parts.iter().enumerate() {
         let steps = Steps::of(part.data);
         let asked = |cell: &&Cell| {
             steps.selects(&options.metrics, cell)
                 && options.step.as_ref().is_none_or(|step| *step == cell.step)
                 && part.systems.contains(&cell.system.as_str())
-                && !runs
-                    .left
-                    .contains(&(number, cell.system.as_str(), cell.round))
+                && !runs.left.contains(&(number, cell.system.as_str(), cell.round))
         };
         for cell in part.data.cells.iter().filter(asked) {
             let unit = cell.unit.name();
             let place = (cell.ordinal, cell.clients, &cell.step, &cell.metric, unit);
-            let row = rows.entry(place).or_insert_with(|| Row {
+            let row = rows.entry(place).or_insert_with(|| MetricRow {
                 first: cell,
                 values: HashMap::new(),
                 zeros: HashSet::new(),
             });
             let build = (number, cell.system.as_str());
-            // A value without a logarithm is no part of a series.
+            // A value without a logarithm is not part of a series.
             if cell.value.is_finite() && cell.value > 0.0 {
                 let rounds = row.values.entry(build);
                 rounds.or_default().insert(cell.round, cell.value);
@@ -194,7 +180,7 @@ fn rows<'a>(runs: &Runs<'_, 'a>, options: &HistoryOptions) -> BTreeMap<Place<'a>
 type Measured<'a> = Vec<(usize, &'a BTreeMap<u32, f64>)>;
 
 /// The values of a row in the order of the builds, empty where a build has none.
-fn in_members<'r>(row: &'r Row<'r>, members: &'r [Member<'r>]) -> Vec<Measured<'r>> {
+fn in_members<'r>(row: &'r MetricRow<'r>, members: &'r [Member<'r>]) -> Vec<Measured<'r>> {
     let of_member = |member: &'r Member<'r>| {
         let of = member.of.iter();
         let measured = of.filter_map(|of| Some((of.0, row.values.get(of)?)));
@@ -204,7 +190,7 @@ fn in_members<'r>(row: &'r Row<'r>, members: &'r [Member<'r>]) -> Vec<Measured<'
 }
 
 /// Places of the builds that have nothing but zeros.
-fn zeros(row: &Row<'_>, members: &[Member<'_>]) -> Vec<usize> {
+fn zeros(row: &MetricRow<'_>, members: &[Member<'_>]) -> Vec<usize> {
     let is_zero = |member: &Member<'_>| {
         let mut of = member.of.iter();
         of.clone().any(|of| row.zeros.contains(of)) && !of.any(|of| row.values.contains_key(of))
@@ -215,12 +201,14 @@ fn zeros(row: &Row<'_>, members: &[Member<'_>]) -> Vec<usize> {
 }
 
 /// The lines of one metric.
-fn lines(family: &[&Row<'_>], runs: &Runs<'_, '_>, options: &HistoryOptions) -> Vec<HistoryLine> {
-    let values: Vec<Vec<Measured<'_>>> = family
-        .iter()
-        .map(|row| in_members(row, runs.members))
-        .collect();
-    let of_row = |(values, row): (&Vec<Measured<'_>>, &&Row<'_>)| {
+fn lines(
+    family: &[&MetricRow<'_>],
+    runs: &Runs<'_, '_>,
+    options: &HistoryOptions,
+) -> Vec<HistoryLine> {
+    let values: Vec<Vec<Measured<'_>>> =
+        family.iter().map(|row| in_members(row, runs.members)).collect();
+    let of_row = |(values, row): (&Vec<Measured<'_>>, &&MetricRow<'_>)| {
         let own = describe(&row.first.metric).map_or(0.0, |is| is.margin);
         let (series, days) = series(values);
         let margin = log_margin(options.min_effect.unwrap_or(own));
@@ -252,9 +240,8 @@ fn series(builds: &[Measured<'_>]) -> (Series, BTreeMap<usize, f64>) {
         of_part.entry(*part).or_default().push(rounds);
     }
     let common = of_part.iter();
-    let common: BTreeMap<usize, BTreeMap<u32, f64>> = common
-        .map(|(part, systems)| (*part, common_rounds(systems)))
-        .collect();
+    let common: BTreeMap<usize, BTreeMap<u32, f64>> =
+        common.map(|(part, systems)| (*part, common_rounds(systems))).collect();
     let free = |rounds: &BTreeMap<u32, f64>| (rounds.len() as u32).saturating_sub(1);
     let present: Vec<&Measured<'_>> = builds.iter().filter(|runs| !runs.is_empty()).collect();
     let logs = |(part, rounds): &(usize, &BTreeMap<u32, f64>)| {
@@ -263,16 +250,11 @@ fn series(builds: &[Measured<'_>]) -> (Series, BTreeMap<usize, f64>) {
         let logs = logs.map(|(round, value)| value.ln() - shift(round));
         (*part, logs.collect())
     };
-    let by_run: Vec<ByRun> = present
-        .iter()
-        .map(|runs| runs.iter().map(logs).collect())
-        .collect();
+    let by_run: Vec<ByRun> = present.iter().map(|runs| runs.iter().map(logs).collect()).collect();
     let is_beside = |runs: Option<&&Measured<'_>>| {
         let runs = runs.into_iter().flat_map(|runs| runs.iter());
         let rounds = runs.map(|(part, rounds)| {
-            let with = rounds
-                .keys()
-                .filter(|round| common[part].contains_key(*round));
+            let with = rounds.keys().filter(|round| common[part].contains_key(*round));
             with.count()
         });
         rounds.sum::<usize>() >= FEWEST_ROUNDS as usize
@@ -315,9 +297,8 @@ fn line(
     quantiles: &Quantiles,
 ) -> HistoryLine {
     // Places of the builds that have a value, in the order of the series.
-    let present: Vec<usize> = (0..builds.len())
-        .filter(|place| !builds[*place].is_empty())
-        .collect();
+    let present: Vec<usize> =
+        (0..builds.len()).filter(|place| !builds[*place].is_empty()).collect();
     let estimates = Estimates::of(series, found, quantiles);
     let base = present.iter().position(|place| *place == runs.base);
     let mut points: Vec<Option<HistoryPoint>> = vec![None; builds.len()];
@@ -326,12 +307,8 @@ fn line(
             rounds: replicates(&builds[*build], runs),
             value: estimates.means[place].exp(),
             error: estimates.error(place),
-            to_previous: place
-                .checked_sub(1)
-                .map(|before| estimates.ratio(place, before)),
-            to_base: base
-                .filter(|base| *base != place)
-                .map(|base| estimates.ratio(place, base)),
+            to_previous: place.checked_sub(1).map(|before| estimates.ratio(place, before)),
+            to_base: base.filter(|base| *base != place).map(|base| estimates.ratio(place, base)),
             standing: found.standing.get(place).copied().unwrap_or_default(),
         });
     }
@@ -365,7 +342,7 @@ fn replicates(measured: &Measured<'_>, runs: &Runs<'_, '_>) -> Vec<Replicate> {
     measured.iter().flat_map(of_run).collect()
 }
 
-/// What is known of the builds of a series one by one.
+/// Facts about each build of a series.
 struct Estimates<'a> {
     series: &'a Series,
     means: Vec<f64>,
@@ -378,19 +355,15 @@ impl<'a> Estimates<'a> {
         let builds = series.builds.iter();
         let half = |df: f64| quantiles.t_critical((1.0 - CONFIDENCE) / 2.0, df);
         Self {
-            means: builds
-                .map(|logs| logs.iter().sum::<f64>() / logs.len() as f64)
-                .collect(),
+            means: builds.map(|logs| logs.iter().sum::<f64>() / logs.len() as f64).collect(),
             chance: found.chance.map(|(variance, df)| (variance, half(df))),
             series,
         }
     }
 
-    /// The standard error of a build's mean.
     fn error(&self, place: usize) -> Option<f64> {
         let replicates = self.series.builds[place].len().max(1) as f64;
-        self.chance
-            .map(|(variance, _)| (variance / replicates).sqrt())
+        self.chance.map(|(variance, _)| (variance / replicates).sqrt())
     }
 
     /// One build over another; without an interval where nothing links their days.

@@ -74,13 +74,7 @@ fn trial<'a>(data: &'a RunData, system: &str, cells: Vec<&'a Cell>) -> Option<Tr
     let system = data.info.plan.system(system)?;
     let value = |cell: &'a Cell| -> Value<'a> {
         let bits = cell.value.to_bits();
-        (
-            &cell.step.0,
-            cell.clients,
-            &cell.metric.0,
-            cell.unit.name(),
-            bits,
-        )
+        (&cell.step.0, cell.clients, &cell.metric.0, cell.unit.name(), bits)
     };
     let mut values: Vec<Value<'a>> = cells.into_iter().map(value).collect();
     values.sort_unstable();

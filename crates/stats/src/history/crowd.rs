@@ -1,4 +1,4 @@
-//! What the other series of a family say about the place of a change.
+//! Evidence of a family's other series about the place of a change.
 
 /// How many series of a family change at each build.
 pub(super) struct Crowd {
@@ -22,11 +22,11 @@ impl Crowd {
         Self { series, changed }
     }
 
-    /// For each of so many builds the odds against a change there, as the series other than the one with
+    /// For each build the odds against a change there, as the series other than the one with
     /// these borders have it: those without over those with one.
     ///
     /// It begins with one change in a series, wherever, so that a family without any is no evidence
-    /// against one. Weighing p-values by what was learned from other data keeps the rate of false
+    /// against one. Weighing p-values by other data keeps the rate of false
     /// discoveries (Genovese, Roeder & Wasserman 2006, *False discovery control with p-value weighting*,
     /// Biometrika 93(3)).
     pub(super) fn odds(&self, own: &[usize], builds: usize) -> Vec<f64> {

@@ -1,4 +1,4 @@
-//! Days: what all builds of one run share, and other runs do not.
+//! Days: effects that all builds of one run share, and other runs do not.
 //!
 //! A machine is a few per cent faster on one day than on another. Builds that two runs both measured say how far
 //! the days of these are apart; a contrast of builds of different days is certain only as far as that is.
@@ -28,7 +28,7 @@ pub struct Days {
 pub(super) struct Centred {
     /// The replicates of each build, as if all had been measured on the first day that links them.
     pub(super) builds: Vec<Vec<f64>>,
-    /// What was subtracted from the logarithms of each run.
+    /// The value subtracted from the logarithms of each run.
     pub(super) shifts: BTreeMap<usize, f64>,
     /// Degrees of freedom that the distances took.
     pub(super) free: u32,
@@ -44,9 +44,7 @@ pub(super) fn centre(builds: &[ByRun]) -> Centred {
     let days = day_of.values().max().map_or(0, |last| last + 1);
     let runs_alone = count_alone(builds);
     if days < 2 {
-        let all = builds
-            .iter()
-            .map(|runs| runs.iter().flat_map(|(_, logs)| logs.clone()));
+        let all = builds.iter().map(|runs| runs.iter().flat_map(|(_, logs)| logs.clone()));
         return Centred {
             builds: all.map(Iterator::collect).collect(),
             shifts: BTreeMap::new(),
@@ -73,24 +71,14 @@ pub(super) fn centre(builds: &[ByRun]) -> Centred {
         });
         centred.collect()
     };
-    let firsts = linked
-        .iter()
-        .enumerate()
-        .filter(|(day, first)| day == *first);
+    let firsts = linked.iter().enumerate().filter(|(day, first)| day == *first);
     let components = firsts.count();
     Centred {
         builds: builds.iter().map(of_build).collect(),
-        shifts: day_of
-            .iter()
-            .map(|(run, day)| (*run, by_day[*day]))
-            .collect(),
+        shifts: day_of.iter().map(|(run, day)| (*run, by_day[*day])).collect(),
         free: (days - components) as u32,
         is_linked: components == 1 && runs_alone < 2,
-        days: Days {
-            builds: cells,
-            linked,
-            covariance,
-        },
+        days: Days { builds: cells, linked, covariance },
     }
 }
 
@@ -106,11 +94,7 @@ fn days_of(builds: &[ByRun]) -> BTreeMap<usize, usize> {
         next - 1
     };
     let days = held.into_iter().map(|(run, held)| {
-        let day = if held > 1 {
-            new_day()
-        } else {
-            *alone.get_or_insert_with(&mut new_day)
-        };
+        let day = if held > 1 { new_day() } else { *alone.get_or_insert_with(&mut new_day) };
         (run, day)
     });
     days.collect()
@@ -133,9 +117,7 @@ fn cells(builds: &[ByRun], day_of: &BTreeMap<usize, usize>) -> Vec<Vec<(usize, f
             *replicates += logs.len() as f64;
             *sum += logs.iter().sum::<f64>();
         }
-        days.into_iter()
-            .map(|(day, (n, sum))| (day, n, sum))
-            .collect()
+        days.into_iter().map(|(day, (n, sum))| (day, n, sum)).collect()
     };
     builds.iter().map(of_build).collect()
 }
@@ -180,9 +162,7 @@ fn equations(cells: &[Vec<(usize, f64, f64)>], linked: &[usize]) -> (Vec<Vec<f64
 /// Jordan; no pivots are needed).
 fn inverse(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let size = matrix.len();
-    let kept: Vec<usize> = (0..size)
-        .filter(|place| matrix[*place][*place] > 0.0)
-        .collect();
+    let kept: Vec<usize> = (0..size).filter(|place| matrix[*place][*place] > 0.0).collect();
     for &pivot in &kept {
         let over = 1.0 / matrix[pivot][pivot];
         let row = matrix[pivot].clone();
@@ -204,11 +184,7 @@ fn inverse(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
 impl Days {
     /// All was measured on one day.
     pub(super) const fn one() -> Self {
-        Self {
-            builds: Vec::new(),
-            linked: Vec::new(),
-            covariance: Vec::new(),
-        }
+        Self { builds: Vec::new(), linked: Vec::new(), covariance: Vec::new() }
     }
 
     /// Were all values measured on one day, or each build on one of its own?
@@ -312,12 +288,8 @@ mod tests {
     #[test]
     fn runs_that_share_no_build_are_not_linked_and_runs_of_one_build_are_one_day() {
         let logs = || vec![0.0, 0.001];
-        let apart = centre(&[
-            vec![(0, logs())],
-            vec![(0, logs())],
-            vec![(1, logs())],
-            vec![(1, logs())],
-        ]);
+        let apart =
+            centre(&[vec![(0, logs())], vec![(0, logs())], vec![(1, logs())], vec![(1, logs())]]);
         assert!(!apart.is_linked && apart.free == 0);
         let days = &apart.days;
         assert_eq!(days.across(&days.sums(0..2), &days.sums(2..4)), None);

@@ -1,6 +1,6 @@
 //! A stretch that comes and goes, which no single border shows.
 
-/// The stretch within `values` that differs most from what is around it: its first place, and the one
+/// The stretch within `values` that differs most from its surroundings: its first place, and the one
 /// after its last. Neither end is an end of `values`. With it, how many stretches there could be.
 ///
 /// Levels on both sides of it are taken for one, so that a short dip in a long series stands out where
@@ -11,12 +11,7 @@ pub(super) fn most_unlike(
     weights: &[f64],
     may_be: impl Fn(usize) -> bool,
 ) -> Option<((usize, usize), usize)> {
-    let sums = running(
-        values
-            .iter()
-            .zip(weights)
-            .map(|(value, weight)| value * weight),
-    );
+    let sums = running(values.iter().zip(weights).map(|(value, weight)| value * weight));
     let counts = running(weights.iter().copied());
     let (all, sum) = (*counts.last()?, *sums.last()?);
     let places: Vec<usize> = (1..values.len()).filter(|place| may_be(*place)).collect();

@@ -6,7 +6,7 @@ use super::dip::most_unlike;
 use super::line::{Beside, Chance, Contrast, Line};
 use super::spread::segments;
 
-/// What dividing a line came to.
+/// The result of dividing a line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Divided {
     /// The first build of each new level, in order.
@@ -15,7 +15,7 @@ pub(super) struct Divided {
     pub(super) refused: Vec<f64>,
 }
 
-/// What was found in stretches before: it depends on nothing but the stretch and the weights.
+/// Findings in earlier stretches: they depend only on the stretch and the weights.
 #[derive(Default)]
 pub(super) struct Searched {
     weights: Vec<f64>,
@@ -23,17 +23,14 @@ pub(super) struct Searched {
     dips: HashMap<(usize, usize), Option<Dip>>,
 }
 
-/// The stretch within another that differs most from what is around it, and among how many.
+/// The stretch within another that differs most from its surroundings, and the number of candidates.
 type Dip = ((usize, usize), usize);
 
 impl Searched {
     /// Forgets all where builds were set apart since.
     fn renew(&mut self, line: &Line<'_>) {
         if self.weights != line.weights {
-            *self = Self {
-                weights: line.weights.clone(),
-                ..Self::default()
-            };
+            *self = Self { weights: line.weights.clone(), ..Self::default() };
         }
     }
 
@@ -62,19 +59,15 @@ pub(super) fn divide(
     searched: &mut Searched,
 ) -> Divided {
     searched.renew(line);
-    let mut found = Divided {
-        borders: borders.to_vec(),
-        refused: Vec::new(),
-    };
+    let mut found = Divided { borders: borders.to_vec(), refused: Vec::new() };
     let mut open: Vec<(usize, usize)> = segments(borders, line.means.len()).collect();
     while let Some((from, to)) = open.pop() {
         let Some(border) = searched.split(line, (from, to)) else {
             continue;
         };
         let with = joined(&found.borders, &[border]);
-        let contrast = chance
-            .of(line, &with)
-            .and_then(|chance| line.contrast((from, border, to), chance));
+        let contrast =
+            chance.of(line, &with).and_then(|chance| line.contrast((from, border, to), chance));
         match contrast {
             Some(one) if one.p <= limit => {
                 found.borders = with;
@@ -119,7 +112,7 @@ fn is_certain(
         let one = inside.map(|inside| inside.against(&around, variance));
         one.is_some_and(|one| one.p * among as f64 <= limit)
     };
-    // Neither all of it nor what is left without its farthest build may be chance.
+    // It must be certain both with and without its farthest build.
     let without = line.without_farthest((begin, end), up);
     holds(line) && without.is_some_and(|line| holds(&line))
 }
@@ -182,9 +175,6 @@ mod tests {
         assert_eq!(pruned(&wild), [0_usize; 0]);
         wild.odds = vec![0.5; 8];
         assert_eq!(pruned(&wild), [2, 4]);
-        assert_eq!(
-            pruned(&line(&[0.0, 0.0, 9.0, 8.5, 0.0, 0.0, 0.0, 0.0])),
-            [2, 4]
-        );
+        assert_eq!(pruned(&line(&[0.0, 0.0, 9.0, 8.5, 0.0, 0.0, 0.0, 0.0])), [2, 4]);
     }
 }

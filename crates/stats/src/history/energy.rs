@@ -13,10 +13,8 @@ pub(super) fn best_split(
     let all: f64 = weights.iter().sum();
     // Sums of w·w'·|x − x'| over ordered pairs: within the left part, within the right one, between them.
     let (mut left, mut between) = (0.0, 0.0);
-    let mut right: f64 = (0..values.len())
-        .map(|place| reach(values, weights, place).1)
-        .sum::<f64>()
-        * 2.0;
+    let mut right: f64 =
+        (0..values.len()).map(|place| reach(values, weights, place).1).sum::<f64>() * 2.0;
     let mut weight = 0.0;
     let mut best: Option<(usize, f64)> = None;
     for place in 1..values.len() {
@@ -43,9 +41,7 @@ pub(super) fn best_split(
 fn reach(values: &[f64], weights: &[f64], place: usize) -> (f64, f64) {
     let sum = |range: std::ops::Range<usize>| -> f64 {
         let others = values[range.clone()].iter().zip(&weights[range]);
-        let far: f64 = others
-            .map(|(value, weight)| weight * (value - values[place]).abs())
-            .sum();
+        let far: f64 = others.map(|(value, weight)| weight * (value - values[place]).abs()).sum();
         far * weights[place]
     };
     (sum(0..place), sum(place + 1..values.len()))
@@ -84,10 +80,7 @@ mod tests {
             let found = best_split(&values, &weights, |_| true).unwrap();
             let most = (1..n).map(|place| by_the_book(&values, &weights, place));
             let most = most.fold(f64::MIN, f64::max);
-            assert!(
-                (by_the_book(&values, &weights, found) - most).abs() < 1e-9,
-                "{n}"
-            );
+            assert!((by_the_book(&values, &weights, found) - most).abs() < 1e-9, "{n}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! A series on its way to its levels, and what tells two levels from chance.
+//! A series while it is divided into levels, and the test of two levels.
 
 use super::P_APART;
 use super::days::{Days, Sums};
@@ -35,7 +35,7 @@ pub(super) struct Line<'a> {
     pub(super) days: &'a Days,
 }
 
-/// What the test of a border takes for chance.
+/// The variance used by the test of a border.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Chance {
     /// This variance of a replicate.
@@ -45,7 +45,6 @@ pub(super) enum Chance {
     Around {
         /// Of the family.
         prior: Option<Prior>,
-        /// Of the replicates.
         replicates: Option<Variance>,
     },
 }
@@ -68,7 +67,6 @@ impl Chance {
 pub(super) struct Contrast {
     /// The logarithm of the right level over the left one.
     pub(super) log: f64,
-    /// Its standard error.
     pub(super) error: f64,
     /// Degrees of freedom of that.
     pub(super) df: f64,
@@ -108,18 +106,8 @@ impl Side<'_> {
         let error = (chance.value * spread).sqrt();
         let df = chance.df;
         let t = log / error;
-        let p = if t.abs() < NEVER_CERTAIN {
-            1.0
-        } else {
-            two_sided_p(t, df)
-        };
-        Contrast {
-            log,
-            error,
-            df,
-            p,
-            may_be_day,
-        }
+        let p = if t.abs() < NEVER_CERTAIN { 1.0 } else { two_sided_p(t, df) };
+        Contrast { log, error, df, p, may_be_day }
     }
 }
 
@@ -132,10 +120,7 @@ impl<'a> Line<'a> {
     ) -> Option<Contrast> {
         let odds = self.odds[border].min(self.places(from, to));
         self.compare((from, border), (border, to), chance)
-            .map(|one| Contrast {
-                p: (one.p * odds).min(1.0),
-                ..one
-            })
+            .map(|one| Contrast { p: (one.p * odds).min(1.0), ..one })
     }
 
     /// At how many places a border between these could be.
@@ -167,11 +152,7 @@ impl<'a> Line<'a> {
         (weight > 0.0).then(|| Side {
             level: level(means, weights),
             weight,
-            sums: if self.days.is_one() {
-                Sums::new()
-            } else {
-                self.days.sums(counting())
-            },
+            sums: if self.days.is_one() { Sums::new() } else { self.days.sums(counting()) },
             days: self.days,
         })
     }
@@ -199,9 +180,7 @@ impl<'a> Line<'a> {
         (from, to): (usize, usize),
         highest: bool,
     ) -> Option<Self> {
-        let kept: Vec<usize> = (from..to)
-            .filter(|place| self.weights[*place] > 0.0)
-            .collect();
+        let kept: Vec<usize> = (from..to).filter(|place| self.weights[*place] > 0.0).collect();
         let side = if highest { 1.0 } else { -1.0 };
         let reach = |place: &usize| side * self.means[*place];
         let farthest = kept.iter().max_by(|a, b| reach(a).total_cmp(&reach(b)))?;
@@ -249,15 +228,12 @@ pub(super) mod tests {
         }
     }
 
-    pub(in super::super) const CHANCE: Variance = Variance {
-        value: 1.0,
-        df: 40.0,
-    };
+    pub(in super::super) const CHANCE: Variance = Variance { value: 1.0, df: 40.0 };
 
     #[test]
     fn what_was_looked_for_counts_the_places_or_the_odds_of_the_others() {
         let mut line = line(&[0.0, 0.0, 0.0, 0.0, 4.0, 4.0, 4.0, 4.0]);
-        // Borders before builds 1 to 6; the last build alone is no level.
+        // Borders before builds 1 to 6; the last build alone is not a level.
         let searched = line.contrast((0, 4, 8), CHANCE).unwrap();
         let alone = line.compare((0, 4), (4, 8), CHANCE).unwrap();
         assert!((searched.p / alone.p - 6.0).abs() < 1e-9);

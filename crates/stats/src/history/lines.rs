@@ -1,4 +1,4 @@
-//! What a history is: builds, and a line for each metric of each step.
+//! A history: builds, and a line for each metric of each step.
 
 use model::{MetricId, RunId, StepId, Unit};
 
@@ -9,9 +9,7 @@ use super::{Change, Standing};
 pub struct At {
     /// The runs, as they were given; there is at least one.
     pub runs: Vec<RunId>,
-    /// Name of the system in the first of them.
     pub system: String,
-    /// Id of its build.
     pub build: String,
 }
 
@@ -31,9 +29,7 @@ pub struct Copied {
 /// A value as it was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replicate {
-    /// The run.
     pub run: RunId,
-    /// From 1.
     pub round: u32,
     /// The value, in the line's unit.
     pub value: f64,
@@ -42,9 +38,7 @@ pub struct Replicate {
 /// A ratio, with its 95 % interval where there is one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// The ratio.
     pub ratio: f64,
-    /// The ends of its interval.
     pub ends: Option<(f64, f64)>,
 }
 
@@ -61,22 +55,18 @@ pub struct HistoryPoint {
     pub to_previous: Option<Ratio>,
     /// Over the base.
     pub to_base: Option<Ratio>,
-    /// What it is in its line.
+    /// Its role in its line.
     pub standing: Standing,
 }
 
 /// One metric of one step over the builds; values in another unit make another line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryLine {
-    /// Which step.
     pub step: StepId,
     /// Its place in the workload.
     pub ordinal: u32,
-    /// Clients of that step.
     pub clients: u32,
-    /// Which metric.
     pub metric: MetricId,
-    /// Its unit.
     pub unit: Unit,
     /// One entry a build; `None` where it has no value, or one that has no logarithm.
     pub points: Vec<Option<HistoryPoint>>,
@@ -91,10 +81,7 @@ pub struct HistoryLine {
 impl HistoryLine {
     /// Could a change have been found? Not where nothing tells how much values scatter.
     pub fn is_tested(&self) -> bool {
-        self.points
-            .iter()
-            .flatten()
-            .any(|point| point.error.is_some())
+        self.points.iter().flatten().any(|point| point.error.is_some())
     }
 
     /// Has the last build zero in every round, and one before it more?
@@ -105,15 +92,13 @@ impl HistoryLine {
     }
 }
 
-/// Builds in order, and what each metric of each step did over them.
+/// Builds in order, and a line for each metric of each step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
-    /// The builds.
     pub builds: Vec<At>,
-    /// Place of the base.
     pub base: usize,
     /// By step, then by metric as the runs have them.
     pub lines: Vec<HistoryLine>,
-    /// What was there twice.
+    /// Repeated trials.
     pub copies: Vec<Copied>,
 }

@@ -30,9 +30,9 @@ use self::line::{Chance, Line};
 use self::prior::{Variance, fit};
 use self::spread::{FEWEST_BUILDS, around_levels, between, larger, within};
 use crate::fdr::adjust;
+use crate::levels::CONFIDENCE;
 use crate::moderate::Prior;
 use crate::student::Quantiles;
-use crate::verdict::CONFIDENCE;
 
 /// The largest p-value of a step that is worth dividing further for, having looked for its place; what
 /// stays is decided over the family.
@@ -42,7 +42,7 @@ const P: f64 = 0.05;
 /// rest on it.
 const P_APART: f64 = 0.01;
 
-/// How often the family is gone through, each time with what it showed before: how much values scatter
+/// Number of passes over the family, each with the results of the one before: how much values scatter
 /// around the levels, and where series change. A third pass hardly changes anything.
 const PASSES: u32 = 2;
 
@@ -54,7 +54,7 @@ const Q: f64 = 0.05;
 pub struct Series {
     /// The replicates of each build, in order; every build has at least one, and all are finite.
     pub builds: Vec<Vec<f64>>,
-    /// Degrees of freedom that it took to take out what rounds share, and how far days are apart.
+    /// Degrees of freedom spent on removing shared parts of rounds and distances of days.
     pub shared: u32,
     /// Are all builds of one run, or of runs that builds link? If not, their replicates say nothing of how much runs
     /// differ.
@@ -69,7 +69,7 @@ pub struct Series {
     pub days: Days,
 }
 
-/// What a build is in its series.
+/// A build's role in its series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
     /// One of those that make the levels.
@@ -90,7 +90,6 @@ pub struct Change {
     pub ratio: f64,
     /// Lower end of the 95 % interval of that.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
     /// Two-sided p-value, with a bound for having looked for the place.
     pub p_value: f64,
@@ -107,12 +106,9 @@ impl Change {
     }
 }
 
-/// What is found in a series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// The steps, in order.
     pub changes: Vec<Change>,
-    /// What each build is.
     pub standing: Vec<Standing>,
     /// Variance of a replicate, degrees of freedom of that; `None` where neither replicates nor enough neighbours
     /// tell.
@@ -121,7 +117,7 @@ pub struct Found {
 
 /// Finds the levels of each series of a family: the steps of one metric over the same builds.
 ///
-/// The rules, all of `docs/methodology.md`:
+/// The rules, all of `docs/history.md`:
 /// - a value scatters as much as its replicates say, or as builds do, whichever is more; what few values
 ///   say of that is drawn towards what the family says;
 /// - builds that stand apart from both neighbours are outliers, a last one that was measured alone waits for
@@ -134,9 +130,7 @@ pub struct Found {
 pub fn analyse(family: &[Series]) -> Vec<Found> {
     let mut drafts: Vec<Draft<'_>> = family.iter().map(Draft::new).collect();
     let replicates = moderated(&drafts, Draft::within);
-    let neighbours = moderated(&drafts, |draft| {
-        between(&draft.line.means, &draft.line.weights)
-    });
+    let neighbours = moderated(&drafts, |draft| between(&draft.line.means, &draft.line.weights));
     let both = replicates.into_iter().zip(neighbours);
     for (draft, (replicates, neighbours)) in drafts.iter_mut().zip(both) {
         draft.replicates = replicates;
@@ -154,9 +148,7 @@ pub fn analyse(family: &[Series]) -> Vec<Found> {
     let limit = FamilyLimit::of(&drafts);
     let quantiles = Quantiles::default();
     let finished = drafts.into_iter();
-    finished
-        .map(|draft| draft.finish(prior, &limit, &quantiles))
-        .collect()
+    finished.map(|draft| draft.finish(prior, &limit, &quantiles)).collect()
 }
 
 /// A variance of each series, drawn towards that of the family.
@@ -185,9 +177,7 @@ struct Draft<'a> {
 impl<'a> Draft<'a> {
     fn new(series: &'a Series) -> Self {
         let builds = series.builds.iter();
-        let means = builds
-            .clone()
-            .map(|logs| logs.iter().sum::<f64>() / logs.len().max(1) as f64);
+        let means = builds.clone().map(|logs| logs.iter().sum::<f64>() / logs.len().max(1) as f64);
         Self {
             line: Line {
                 means: means.collect(),
@@ -207,17 +197,11 @@ impl<'a> Draft<'a> {
     }
 
     const fn limits(&self) -> Limits {
-        Limits {
-            p: P_APART,
-            margin: self.series.margin,
-        }
+        Limits { p: P_APART, margin: self.series.margin }
     }
 
     const fn chance(&self, prior: Option<Prior>) -> Chance {
-        Chance::Around {
-            prior,
-            replicates: self.replicates,
-        }
+        Chance::Around { prior, replicates: self.replicates }
     }
 
     /// What replicates say; nothing where builds are of runs that nothing links and too few for neighbours to tell
@@ -242,17 +226,12 @@ impl<'a> Draft<'a> {
         self.borders = divide(&self.line, &[], fixed, P, &mut self.searched).borders;
     }
 
-    /// Divides further, and takes back what is not certain, by the scatter around the levels.
+    /// Divides further and removes uncertain borders, by the scatter around the levels.
     fn look_again(&mut self, prior: Option<Prior>) {
         let (chance, limits) = (self.chance(prior), self.limits());
         let divided = divide(&self.line, &self.borders, chance, P, &mut self.searched);
-        let borders = between_alike(
-            &mut self.line,
-            &mut self.standing,
-            &divided.borders,
-            chance,
-            limits,
-        );
+        let borders =
+            between_alike(&mut self.line, &mut self.standing, &divided.borders, chance, limits);
         let steps = prune(&self.line, &borders, chance, P, self.series.margin);
         self.borders = steps.iter().map(|(border, _)| *border).collect();
         let taken = steps.iter().map(|(_, one)| one.p);
@@ -261,13 +240,7 @@ impl<'a> Draft<'a> {
 
     fn finish(self, prior: Option<Prior>, limit: &FamilyLimit, quantiles: &Quantiles) -> Found {
         let chance = self.chance(prior);
-        let steps = prune(
-            &self.line,
-            &self.borders,
-            chance,
-            limit.p,
-            self.series.margin,
-        );
+        let steps = prune(&self.line, &self.borders, chance, limit.p, self.series.margin);
         let borders: Vec<usize> = steps.iter().map(|(border, _)| *border).collect();
         let changes = steps.into_iter().map(|(at, one)| {
             let half = quantiles.t_critical((1.0 - CONFIDENCE) / 2.0, one.df) * one.error;
@@ -283,15 +256,13 @@ impl<'a> Draft<'a> {
         });
         Found {
             changes: changes.collect(),
-            chance: chance
-                .of(&self.line, &borders)
-                .map(|variance| (variance.value, variance.df)),
+            chance: chance.of(&self.line, &borders).map(|variance| (variance.value, variance.df)),
             standing: self.standing,
         }
     }
 }
 
-/// What is certain enough among all that was looked at in a family.
+/// The changes that are certain among all tests of a family.
 struct FamilyLimit {
     /// The largest p-value that is.
     p: f64,
@@ -301,17 +272,11 @@ struct FamilyLimit {
 
 impl FamilyLimit {
     fn of(drafts: &[Draft<'_>]) -> Self {
-        let looks: Vec<f64> = drafts
-            .iter()
-            .flat_map(|d| d.looks.iter().copied())
-            .collect();
+        let looks: Vec<f64> = drafts.iter().flat_map(|d| d.looks.iter().copied()).collect();
         let mut known: Vec<(f64, f64)> = looks.iter().copied().zip(adjust(&looks)).collect();
         known.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let certain = known.iter().rev().find(|(_, q)| *q <= Q);
-        Self {
-            p: certain.map_or(0.0, |(p, _)| *p),
-            known,
-        }
+        Self { p: certain.map_or(0.0, |(p, _)| *p), known }
     }
 
     /// That of the next p-value, as the last pruning may change one a little.

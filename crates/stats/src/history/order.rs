@@ -1,4 +1,4 @@
-//! The order of builds: that of their versions; what several runs measured is one build.
+//! The order of builds: that of their versions; a version of several runs is one build.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -67,9 +67,8 @@ fn by_version(members: Vec<Member<'_>>) -> Vec<Member<'_>> {
         }
     }
     let is_release: Vec<bool> = members.iter().map(|m| m.series.is_some()).collect();
-    let (mut releases, others): (Vec<_>, Vec<_>) = members
-        .into_iter()
-        .partition(|member| member.series.is_some());
+    let (mut releases, others): (Vec<_>, Vec<_>) =
+        members.into_iter().partition(|member| member.series.is_some());
     let product = |member: &Member<'_>| {
         let of = |product: &(Dbms, Engine)| member.series == Some(*product);
         products.iter().position(of)
@@ -78,14 +77,7 @@ fn by_version(members: Vec<Member<'_>>) -> Vec<Member<'_>> {
     releases.sort_by_cached_key(|member| (product(member), version(member)));
     let (mut releases, mut others) = (releases.into_iter(), others.into_iter());
     let each = is_release.into_iter();
-    each.filter_map(|is_release| {
-        if is_release {
-            releases.next()
-        } else {
-            others.next()
-        }
-    })
-    .collect()
+    each.filter_map(|is_release| if is_release { releases.next() } else { others.next() }).collect()
 }
 
 /// Does the version tell the build from others? Not that of a path or of a server that is not ours, where the
@@ -93,7 +85,7 @@ fn by_version(members: Vec<Member<'_>>) -> Vec<Member<'_>> {
 fn is_release(build: &Build) -> bool {
     match &build.source {
         BuildSource::Embedded => true,
-        BuildSource::Installed { .. } => {
+        BuildSource::Installed { .. } | BuildSource::Obtainable { .. } => {
             let usual = format!("{}-{}", build.dbms, build.version);
             build.name.as_ref().is_none_or(|name| *name == usual)
         }
@@ -103,7 +95,7 @@ fn is_release(build: &Build) -> bool {
     }
 }
 
-/// What is equal of systems that are one build of a history.
+/// The equal parts of systems that form one build of a history.
 #[derive(PartialEq, Eq, Hash)]
 struct Identity {
     build: (Dbms, String),
@@ -129,14 +121,10 @@ fn identity(system: &System, same: &BTreeSet<&str>) -> Option<Identity> {
         build: (build.dbms, id),
         engine: system.engine,
         config: system.config.name.clone(),
-        set: set
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect(),
+        set: set.map(|(name, value)| (name.clone(), value.clone())).collect(),
         preload: system.preload.clone(),
         huge_pages: system.huge_pages,
-        name: same
-            .contains(system.name.as_str())
-            .then(|| system.name.clone()),
+        name: same.contains(system.name.as_str()).then(|| system.name.clone()),
     })
 }
 

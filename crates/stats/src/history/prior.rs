@@ -1,11 +1,10 @@
-//! What the variances of a family of series say of each of them.
+//! The prior of a variance, from a family of series.
 
 use crate::moderate::{Family, Prior};
 
 /// A variance and the degrees of freedom behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Variance {
-    /// The variance.
     pub(super) value: f64,
     /// Its degrees of freedom; above zero.
     pub(super) df: f64,
@@ -27,10 +26,7 @@ impl Variance {
             return self;
         };
         let (value, added) = prior.moderate(self.value, self.df);
-        Self {
-            value,
-            df: self.df + added,
-        }
+        Self { value, df: self.df + added }
     }
 }
 
@@ -40,14 +36,8 @@ mod tests {
 
     #[test]
     fn a_series_alone_keeps_its_variance_and_one_of_many_is_drawn_to_the_others() {
-        let usual = Variance {
-            value: 1.0,
-            df: 3.0,
-        };
-        let wild = Variance {
-            value: 9.0,
-            ..usual
-        };
+        let usual = Variance { value: 1.0, df: 3.0 };
+        let wild = Variance { value: 9.0, ..usual };
         assert_eq!(wild.moderated(fit(&[wild; 3])), wild);
         let mut family = vec![usual; 20];
         family.push(wild);

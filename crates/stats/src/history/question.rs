@@ -1,15 +1,13 @@
-//! What a history is asked for, and what is wrong with the question.
+//! The question to a history, and its errors.
 
 use model::{MetricId, StepId};
 
-use crate::options::Selection;
+use crate::selected::Selection;
 
-/// What a history is asked for.
+/// The question to a history.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistoryOptions {
-    /// Which metrics.
     pub metrics: Selection,
-    /// Only this step.
     pub step: Option<StepId>,
     /// The practical margin for every metric, as a fraction; `None` for each metric's own.
     pub min_effect: Option<f64>,
@@ -36,21 +34,17 @@ pub enum HistoryError {
         one: String,
         /// The one that differs from it.
         other: String,
-        /// In what.
         why: String,
     },
     /// No such step.
     #[error("these runs have no step `{step}`; their steps are {}", .known.join(", "))]
     UnknownStep {
-        /// The step that was asked for.
         step: StepId,
         /// Those there are.
         known: Vec<String>,
     },
-    /// No such metric.
     #[error("these runs have no metric `{metric}`; they have {}", .known.join(", "))]
     UnknownMetric {
-        /// The metric that was asked for.
         metric: MetricId,
         /// Those there are.
         known: Vec<String>,

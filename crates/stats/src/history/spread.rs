@@ -20,7 +20,7 @@ const LEAST: f64 = LEAST_SD * LEAST_SD;
 
 /// The variance of a replicate around its build; `None` where there are no replicates.
 ///
-/// What rounds share was taken out before, which took `series.shared` degrees of freedom.
+/// The shared part of rounds was removed before, at the cost of `series.shared` degrees of freedom.
 pub(super) fn within(series: &Series) -> Option<Variance> {
     let mut squares = 0.0;
     let mut free = 0.0;
@@ -30,10 +30,7 @@ pub(super) fn within(series: &Series) -> Option<Variance> {
         free += (logs.len() - 1) as f64;
     }
     let df = free - f64::from(series.shared);
-    (df >= 1.0).then(|| Variance {
-        value: (squares / df).max(LEAST),
-        df,
-    })
+    (df >= 1.0).then(|| Variance { value: (squares / df).max(LEAST), df })
 }
 
 /// The variance of a replicate that the steps between neighbours come to, if each build adds its own chance;
@@ -50,10 +47,7 @@ pub(super) fn between(means: &[f64], weights: &[f64]) -> Option<Variance> {
         .collect();
     steps.sort_unstable_by(f64::total_cmp);
     let median = steps.get(steps.len() / 2).copied()?;
-    Some(Variance {
-        value: (MAD * median).powi(2).max(LEAST),
-        df: EFFICIENCY * steps.len() as f64,
-    })
+    Some(Variance { value: (MAD * median).powi(2).max(LEAST), df: EFFICIENCY * steps.len() as f64 })
 }
 
 /// The variance of a replicate around the level of its segment; `None` with few builds, or where too few of
@@ -69,15 +63,10 @@ pub(super) fn around_levels(means: &[f64], weights: &[f64], borders: &[usize]) -
             let (means, weights) = (&means[from..to], &weights[from..to]);
             let level = level(means, weights);
             let squares = means.iter().zip(weights);
-            squares
-                .map(|(mean, weight)| weight * (mean - level).powi(2))
-                .sum::<f64>()
+            squares.map(|(mean, weight)| weight * (mean - level).powi(2)).sum::<f64>()
         })
         .sum();
-    Some(Variance {
-        value: (squares / df).max(LEAST),
-        df,
-    })
+    Some(Variance { value: (squares / df).max(LEAST), df })
 }
 
 /// The weighted mean; zero where nothing has a weight.
@@ -94,7 +83,7 @@ pub(super) fn segments(borders: &[usize], end: usize) -> impl Iterator<Item = (u
     from.zip(to)
 }
 
-/// The larger of two: neither replicates nor neighbours may hide what the other shows.
+/// The larger of two: neither replicates nor neighbours may hide the other's evidence.
 pub(super) fn larger(one: Option<Variance>, other: Option<Variance>) -> Option<Variance> {
     match (one, other) {
         (Some(one), Some(other)) if one.value < other.value => Some(other),
@@ -109,26 +98,20 @@ mod tests {
 
     #[test]
     fn replicates_scatter_around_their_builds() {
-        let series = Series {
-            builds: vec![vec![1.0, 1.2], vec![2.0, 2.2], vec![3.0]],
-            ..Series::default()
-        };
+        let series =
+            Series { builds: vec![vec![1.0, 1.2], vec![2.0, 2.2], vec![3.0]], ..Series::default() };
         let found = within(&series).unwrap();
         assert!((found.value - 0.02).abs() < 1e-12, "{found:?}");
         assert!((found.df - 2.0).abs() < 1e-12);
-        let shared = Series {
-            shared: 1,
-            ..series
-        };
+        let shared = Series { shared: 1, ..series };
         assert!((within(&shared).unwrap().df - 1.0).abs() < 1e-12);
         assert_eq!(within(&Series::default()), None);
     }
 
     #[test]
     fn a_step_matters_to_neither_estimate() {
-        let means: Vec<f64> = (0..20)
-            .map(|i| f64::from(i % 2) * 0.01 + if i < 12 { 0.0 } else { 5.0 })
-            .collect();
+        let means: Vec<f64> =
+            (0..20).map(|i| f64::from(i % 2) * 0.01 + if i < 12 { 0.0 } else { 5.0 }).collect();
         let weights = [1.0; 20];
         let neighbours = between(&means, &weights).unwrap().value.sqrt();
         assert!((neighbours - MAD * 0.01 / 2.0_f64.sqrt()).abs() < 1e-9);

@@ -3,7 +3,7 @@
 use model::{Rng, mix};
 
 use super::*;
-use crate::simulation::{heavy_tailed, normal};
+use crate::tests::simulation::{heavy_tailed, normal};
 
 mod joined;
 mod labelled;
@@ -20,14 +20,8 @@ fn family(
     (0..series)
         .map(|number| {
             let mut rng = Rng::new(mix(seed, &[u64::from(number)]));
-            let builds = levels
-                .iter()
-                .map(|level| vec![level + sd * chance(&mut rng)]);
-            Series {
-                builds: builds.collect(),
-                margin: 0.0,
-                ..Series::default()
-            }
+            let builds = levels.iter().map(|level| vec![level + sd * chance(&mut rng)]);
+            Series { builds: builds.collect(), margin: 0.0, ..Series::default() }
         })
         .collect()
 }
@@ -38,22 +32,15 @@ fn places(found: &Found) -> Vec<usize> {
 
 /// Levels of 30 builds with these changes: (place, logarithm).
 fn levels(steps: &[(usize, f64)]) -> Vec<f64> {
-    let level = |build: usize| {
-        steps
-            .iter()
-            .filter(|(at, _)| *at <= build)
-            .map(|(_, log)| log)
-            .sum::<f64>()
-    };
+    let level =
+        |build: usize| steps.iter().filter(|(at, _)| *at <= build).map(|(_, log)| log).sum::<f64>();
     (0..30).map(level).collect()
 }
 
 #[test]
 fn where_nothing_changes_little_is_found() {
-    for (name, chance) in [
-        ("normal", normal as fn(&mut Rng) -> f64),
-        ("heavy tails", heavy_tailed),
-    ] {
+    for (name, chance) in [("normal", normal as fn(&mut Rng) -> f64), ("heavy tails", heavy_tailed)]
+    {
         // Six are the smallest family.
         for series in [32, 6] {
             let families = 200;
@@ -173,10 +160,7 @@ fn replicates_beside_each_other_confirm_few_builds() {
     turned.builds.reverse();
     assert_eq!(places(&analyse(&[turned])[0]), [1]);
     // The same of several runs: nothing says how much runs differ.
-    let runs = Series {
-        is_linked: false,
-        ..series
-    };
+    let runs = Series { is_linked: false, ..series };
     let found = &analyse(&[runs])[0];
     assert_eq!((places(found), &found.chance), (vec![], &None));
 }
@@ -194,11 +178,7 @@ fn what_does_not_matter_is_no_step() {
     for series in &mut family {
         series.margin = 0.05;
     }
-    assert!(
-        analyse(&family)
-            .iter()
-            .all(|found| found.changes.is_empty())
-    );
+    assert!(analyse(&family).iter().all(|found| found.changes.is_empty()));
 }
 
 #[test]
@@ -206,17 +186,11 @@ fn nothing_and_equal_values_are_no_trouble() {
     assert!(analyse(&[]).is_empty());
     let empty = analyse(&[Series::default()]);
     assert_eq!(empty, [Found::default()]);
-    let same = Series {
-        builds: vec![vec![1.0]; 40],
-        ..Series::default()
-    };
+    let same = Series { builds: vec![vec![1.0]; 40], ..Series::default() };
     assert_eq!(places(&analyse(&[same])[0]), [0_usize; 0]);
     let mut stairs = vec![vec![0.0]; 20];
     stairs.extend(vec![vec![1.0]; 20]);
-    let stairs = Series {
-        builds: stairs,
-        ..Series::default()
-    };
+    let stairs = Series { builds: stairs, ..Series::default() };
     assert_eq!(places(&analyse(&[stairs])[0]), [20]);
 }
 
@@ -224,9 +198,8 @@ fn nothing_and_equal_values_are_no_trouble() {
 #[test]
 #[ignore = "measures time: cargo test --release -p stats a_page_of_history -- --ignored --nocapture"]
 fn a_page_of_history_is_analysed_at_once() {
-    let steps: Vec<f64> = (0..100)
-        .map(|i| if (30..70).contains(&i) { 0.05 } else { 0.0 })
-        .collect();
+    let steps: Vec<f64> =
+        (0..100).map(|i| if (30..70).contains(&i) { 0.05 } else { 0.0 }).collect();
     let mut page = family(400, 1, &[0.0; 100], 0.01, normal);
     page.extend(family(100, 2, &steps, 0.01, normal));
     let begin = std::time::Instant::now();

@@ -1,7 +1,7 @@
 use model::{BuildSource, Reason, Verdict};
 
 use super::*;
-use crate::fixture::{cell, run_of};
+use crate::tests::fixture::{cell, run_of};
 use crate::{Options, compare};
 
 /// Three rounds that agree, as a table has them.
@@ -17,13 +17,7 @@ fn imported(base: f64, candidate: f64) -> RunData {
 fn worked_by_hand() {
     // 0.001 / √12 of 0.009 and of 0.020: 3.21 % and 1.44 %, together 3.52 %, in each round alike.
     let data = imported(0.009, 0.020);
-    let round = Round {
-        number: 1,
-        base: 0.009,
-        candidate: 0.020,
-        slices: Vec::new(),
-        drift: None,
-    };
+    let round = Round { number: 1, base: 0.009, candidate: 0.020, slices: Vec::new(), drift: None };
     let rounds = vec![round; 3];
     let metric = MetricId::new("cs/o");
     let error = Rounding::of(&data).error(&metric, &rounds);
@@ -102,23 +96,11 @@ fn one_round(values: &[(&str, Unit, [f64; 2])]) -> RunData {
 #[test]
 fn seconds_and_milliseconds_keep_their_digits_in_microseconds() {
     let of = |metric, values| digits(&one_round(&[(metric, Unit::Micros, values)]));
-    near(
-        &of("service.query.max", [0.017 * 1e6, 0.02 * 1e6]),
-        &[1000.0; 2],
-    );
-    near(
-        &of("service.event.mean", [1.001 * 1e3, 2.5 * 1e3]),
-        &[1.0; 2],
-    );
-    near(
-        &of("service.event.mean", [1.25 * 1e3, 2.5 * 1e3]),
-        &[10.0; 2],
-    );
+    near(&of("service.query.max", [0.017 * 1e6, 0.02 * 1e6]), &[1000.0; 2]);
+    near(&of("service.event.mean", [1.001 * 1e3, 2.5 * 1e3]), &[1.0; 2]);
+    near(&of("service.event.mean", [1.25 * 1e3, 2.5 * 1e3]), &[10.0; 2]);
     // Whole seconds are not rounded to tens of them.
-    near(
-        &of("service.query.max", [10.0 * 1e6, 20.0 * 1e6]),
-        &[1e6; 2],
-    );
+    near(&of("service.query.max", [10.0 * 1e6, 20.0 * 1e6]), &[1e6; 2]);
     // Other numbers are taken as they are printed.
     let rows = ("rows.insert", Unit::RowsPerSecond, [100.0, 200.0]);
     near(&digits(&one_round(&[rows])), &[1.0; 2]);
@@ -153,11 +135,7 @@ fn a_quotient_is_as_exact_as_what_was_divided() {
     let kept = of("sla.insert", Unit::Percent, [100.0 * 100.0 / 300.0, 33.0]);
     near(&kept, &[100.0 / 300.0; 2]);
     // Averages over samples are not rounded.
-    let sampled = of(
-        "cs/o",
-        Unit::PerOp,
-        by_rate([2.0_f64.sqrt(), 3.0_f64.sqrt()], 1.0),
-    );
+    let sampled = of("cs/o", Unit::PerOp, by_rate([2.0_f64.sqrt(), 3.0_f64.sqrt()], 1.0));
     assert!(sampled.iter().all(|digit| *digit < 1e-12), "{sampled:?}");
 }
 

@@ -2,7 +2,7 @@ use model::Rng;
 use proptest::prelude::*;
 
 use super::*;
-use crate::simulation::normal;
+use crate::tests::simulation::normal;
 
 #[test]
 fn worked_by_hand() {
@@ -93,40 +93,26 @@ fn scatter(
     }
     let runs = f64::from(runs);
     let centre = means / runs;
-    (
-        (squares / runs - centre * centre).sqrt(),
-        (errors / runs).sqrt(),
-        centre,
-    )
+    ((squares / runs - centre * centre).sqrt(), (errors / runs).sqrt(), centre)
 }
 
 #[test]
 fn bursts_that_meet_both_do_not_count() {
     let burst = |rng: &mut Rng| {
-        if rng.below(8) == 0 {
-            0.1 * normal(rng)
-        } else {
-            0.0
-        }
+        if rng.below(8) == 0 { 0.1 * normal(rng) } else { 0.0 }
     };
     let (all, _, _) = scatter(|rounds| rounds, burst);
     let (middle, told, centre) = scatter(counting, burst);
     eprintln!("bursts: all pairs {all:.5}, what counts {middle:.5}, told {told:.5}");
     assert!(middle < 0.6 * all, "{middle} of {all}");
-    assert!(
-        (0.85..=1.25).contains(&(told / middle)),
-        "{told} of {middle}"
-    );
+    assert!((0.85..=1.25).contains(&(told / middle)), "{told} of {middle}");
     assert!(centre.abs() < 0.0002, "{centre}");
     // Without bursts little is lost.
     let (all, _, _) = scatter(|rounds| rounds, |_| 0.0);
     let (middle, told, _) = scatter(counting, |_| 0.0);
     eprintln!("no bursts: all pairs {all:.5}, what counts {middle:.5}, told {told:.5}");
     assert!(middle < 1.15 * all, "{middle} of {all}");
-    assert!(
-        (0.9..=1.15).contains(&(told / middle)),
-        "{told} of {middle}"
-    );
+    assert!((0.9..=1.15).contains(&(told / middle)), "{told} of {middle}");
 }
 
 #[test]

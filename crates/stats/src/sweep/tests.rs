@@ -1,16 +1,14 @@
 //! Crossings and scale-up, worked by hand.
 
+mod simulation;
+
 use model::{Comparison, MetricId, Reason, StepId, Unit};
 use proptest::prelude::*;
 
 use super::*;
 
 fn point(clients: u32, side: Side, logs: &[f64]) -> SweepPoint {
-    SweepPoint {
-        clients,
-        side,
-        rounds: (1..).zip(logs.iter().copied()).collect(),
-    }
+    SweepPoint { clients, side, rounds: (1..).zip(logs.iter().copied()).collect() }
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -20,20 +18,13 @@ fn close(a: f64, b: f64) -> bool {
 #[test]
 fn a_crossing_is_where_the_line_over_ln_clients_is_zero() {
     // From -0.1 to 0.15 it is zero after 0.4 of the way from ln 4 to ln 64, in the others after 0.5 and 0.6.
-    let points = [
-        point(64, Side::Above, &[0.1, 0.15, 0.1]),
-        point(4, Side::Below, &[-0.1, -0.1, -0.15]),
-    ];
+    let points =
+        [point(64, Side::Above, &[0.1, 0.15, 0.1]), point(4, Side::Below, &[-0.1, -0.1, -0.15])];
     let [crossing] = crossings(&points)[..] else {
         panic!("one crossing");
     };
     assert_eq!((crossing.from, crossing.to, crossing.rises), (4, 64, true));
-    let Place::Found {
-        clients,
-        ends: Some((low, high)),
-        rounds: 3,
-    } = crossing.place
-    else {
+    let Place::Found { clients, ends: Some((low, high)), rounds: 3 } = crossing.place else {
         panic!("{crossing:?}");
     };
     assert!(close(clients, 16.0), "{clients}");
@@ -48,11 +39,7 @@ fn an_interval_stays_within_the_counts() {
         point(10, Side::Below, &[-0.01, -0.09, -0.05]),
         point(20, Side::Above, &[0.09, 0.01, 0.05]),
     ];
-    let Place::Found {
-        ends: Some((low, high)),
-        ..
-    } = crossings(&points)[0].place
-    else {
+    let Place::Found { ends: Some((low, high)), .. } = crossings(&points)[0].place else {
         panic!("found");
     };
     assert!(close(low, 10.0) && close(high, 20.0), "{low} {high}");
@@ -91,38 +78,18 @@ fn undecided_counts_between_two_certain_ones_are_passed_over() {
         panic!("found");
     };
     let (first, second) = (2.5 * 2f64.ln(), 1.5 * 2f64.ln());
-    assert!(
-        close(clients.ln(), f64::midpoint(first, second)),
-        "{clients}"
-    );
+    assert!(close(clients.ln(), f64::midpoint(first, second)), "{clients}");
 }
 
 #[test]
 fn rounds_that_do_not_cross_leave_the_place_open() {
-    let points = [
-        point(10, Side::Below, &[-0.1, -0.1, 0.01]),
-        point(20, Side::Above, &[0.1, 0.1, 0.1]),
-    ];
-    assert_eq!(
-        crossings(&points)[0].place,
-        Place::Between {
-            crossing: 2,
-            rounds: 3
-        }
-    );
+    let points =
+        [point(10, Side::Below, &[-0.1, -0.1, 0.01]), point(20, Side::Above, &[0.1, 0.1, 0.1])];
+    assert_eq!(crossings(&points)[0].place, Place::Between { crossing: 2, rounds: 3 });
     // No round is complete at both.
     let mut apart = points.clone();
-    apart[0]
-        .rounds
-        .iter_mut()
-        .for_each(|(round, _)| *round += 5);
-    assert_eq!(
-        crossings(&apart)[0].place,
-        Place::Between {
-            crossing: 0,
-            rounds: 0
-        }
-    );
+    apart[0].rounds.iter_mut().for_each(|(round, _)| *round += 5);
+    assert_eq!(crossings(&apart)[0].place, Place::Between { crossing: 0, rounds: 0 });
 }
 
 #[test]
@@ -133,38 +100,21 @@ fn beyond_the_certain_counts_a_mean_is_no_more_than_inconclusive() {
         point(4, Side::Below, &[-0.1, -0.1, -0.1]),
         point(8, Side::Unknown, &[0.03, -0.02, 0.05]),
     ];
-    let inconclusive = |crossing| Place::Inconclusive {
-        crossing,
-        rounds: 3,
-    };
-    let found: Vec<_> = crossings(&points)
-        .iter()
-        .map(|c| (c.from, c.to, c.rises, c.place))
-        .collect();
-    assert_eq!(
-        found,
-        [
-            (1, 2, false, inconclusive(2)),
-            (4, 8, true, inconclusive(2))
-        ]
-    );
-    // What is within the margin has not passed, nor has what comes back.
+    let inconclusive = |crossing| Place::Inconclusive { crossing, rounds: 3 };
+    let found: Vec<_> =
+        crossings(&points).iter().map(|c| (c.from, c.to, c.rises, c.place)).collect();
+    assert_eq!(found, [(1, 2, false, inconclusive(2)), (4, 8, true, inconclusive(2))]);
+    // Neither a ratio within the margin nor one that returns has passed.
     let near = [points[2].clone(), point(8, Side::Near, &[0.01, 0.01, 0.01])];
     assert!(crossings(&near).is_empty());
-    let back = [
-        points[2].clone(),
-        points[3].clone(),
-        point(16, Side::Unknown, &[-0.1, -0.1, -0.1]),
-    ];
+    let back =
+        [points[2].clone(), points[3].clone(), point(16, Side::Unknown, &[-0.1, -0.1, -0.1])];
     assert!(crossings(&back).is_empty());
 }
 
 #[test]
 fn without_a_certain_count_nothing_is_said() {
-    let points = [
-        point(1, Side::Unknown, &[-0.1, -0.2]),
-        point(8, Side::Unknown, &[0.1, 0.2]),
-    ];
+    let points = [point(1, Side::Unknown, &[-0.1, -0.2]), point(8, Side::Unknown, &[0.1, 0.2])];
     assert!(crossings(&points).is_empty());
     assert!(crossings(&[]).is_empty());
     assert!(crossings(&[point(0, Side::Above, &[0.1]), point(4, Side::Below, &[])]).is_empty());

@@ -1,4 +1,4 @@
-//! Those who say whether something regressed.
+//! Judges of regressions.
 
 use model::Verdict;
 use stats::{Options, compare};
@@ -14,7 +14,7 @@ pub(crate) enum Judge {
     Referee(Referee),
     /// Ours.
     Backslide {
-        /// The first of the lab's rounds, so many.
+        /// The number of the lab's first rounds to use.
         rounds: usize,
         /// The margin as a fraction; `None` for the metric's own.
         margin: Option<f64>,
@@ -26,10 +26,9 @@ impl Judge {
         match self {
             Self::Referee(referee) => referee.name().to_owned(),
             Self::Backslide { margin: None, .. } => "backslide".to_owned(),
-            Self::Backslide {
-                margin: Some(margin),
-                ..
-            } => format!("backslide, margin {} %", 100.0 * margin),
+            Self::Backslide { margin: Some(margin), .. } => {
+                format!("backslide, margin {} %", 100.0 * margin)
+            }
         }
     }
 
@@ -44,10 +43,9 @@ impl Judge {
     /// Of each test of the lab: does it say that it has regressed, at any number of clients?
     pub(crate) fn regressed(self, tests: &[Vec<Measured>]) -> Vec<bool> {
         match self {
-            Self::Referee(referee) => tests
-                .iter()
-                .map(|test| referee.finds_regression(test))
-                .collect(),
+            Self::Referee(referee) => {
+                tests.iter().map(|test| referee.finds_regression(test)).collect()
+            }
             Self::Backslide { rounds, margin } => by_backslide(tests, rounds, margin),
         }
     }
@@ -64,10 +62,7 @@ fn by_backslide(tests: &[Vec<Measured>], rounds: usize, margin: Option<f64>) -> 
             data.cells.push(cell(round, "b", &step, "rate", *candidate));
         }
     }
-    let options = Options {
-        min_effect: margin,
-        ..Options::default()
-    };
+    let options = Options { min_effect: margin, ..Options::default() };
     let mut regressed = vec![false; tests.len()];
     for comparison in compare(&data, &options).unwrap() {
         if comparison.verdict == Verdict::Regressed {

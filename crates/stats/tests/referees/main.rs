@@ -1,10 +1,10 @@
-//! Who says what: the same simulated labs, judged by backslide and by the rules that others go by.
+//! Other rules compared: the same simulated labs, judged by backslide and by the rules that others go by.
 //!
-//! `cargo test -p stats --test referees -- --nocapture` prints the table of `docs/methodology.md`.
+//! `cargo test -p stats --test referees -- --nocapture` prints the table of `docs/statistics.md`.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[expect(dead_code, reason = "the crate's own tests use all of it")]
-#[path = "../../src/fixture.rs"]
+#[path = "../../src/tests/fixture.rs"]
 mod fixture;
 mod judge;
 mod world;
@@ -23,14 +23,14 @@ const SEED: u64 = 6;
 
 /// Standard deviation of one value around its round, where two of them make a pair that scatters by 0.7 %.
 const QUIET: f64 = 0.007 * std::f64::consts::FRAC_1_SQRT_2;
-/// What drifts from round to round, so that single runs scatter by 1.5 % in all.
+/// The drift from round to round, so that single runs scatter by 1.5 % in all.
 const DRIFT: f64 = 0.014_16;
 
-/// What is counted of the simulated labs.
+/// The counts of the simulated labs.
 enum Count {
     /// Those with a regression of any test, where there is none.
     Alarms,
-    /// Those in which the regression of the affected test is not found.
+    /// Labs that miss the regression of the affected test.
     Misses,
 }
 
@@ -44,34 +44,16 @@ struct Column {
 static COLUMNS: [Column; 5] = [
     Column {
         title: "false alarms, noisy",
-        truth: Truth {
-            own: 0.015,
-            drift: 0.015,
-            order: Order::Interleaved,
-            effect: |_| 1.0,
-        },
+        truth: Truth { own: 0.015, drift: 0.015, order: Order::Interleaved, effect: |_| 1.0 },
         count: Count::Alarms,
     },
     Column {
         title: "false alarms, one after the other",
-        truth: Truth {
-            own: QUIET,
-            drift: DRIFT,
-            order: Order::OneAfterTheOther,
-            effect: |_| 1.0,
-        },
+        truth: Truth { own: QUIET, drift: DRIFT, order: Order::OneAfterTheOther, effect: |_| 1.0 },
         count: Count::Alarms,
     },
-    Column {
-        title: "−3 % missed",
-        truth: quiet(|_| 0.97),
-        count: Count::Misses,
-    },
-    Column {
-        title: "−1 % missed",
-        truth: quiet(|_| 0.99),
-        count: Count::Misses,
-    },
+    Column { title: "−3 % missed", truth: quiet(|_| 0.97), count: Count::Misses },
+    Column { title: "−1 % missed", truth: quiet(|_| 0.99), count: Count::Misses },
     Column {
         title: "−40 % at one client missed",
         truth: quiet(|clients| if clients == 1 { 0.6 } else { 1.0 }),
@@ -81,24 +63,13 @@ static COLUMNS: [Column; 5] = [
 
 /// Interleaved rounds that scatter as little as pairs of good hosts do.
 const fn quiet(effect: fn(u32) -> f64) -> Truth {
-    Truth {
-        own: QUIET,
-        drift: DRIFT,
-        order: Order::Interleaved,
-        effect,
-    }
+    Truth { own: QUIET, drift: DRIFT, order: Order::Interleaved, effect }
 }
 
 /// A row each; backslide's last: as it is by default, and asked for small effects.
 fn judges() -> Vec<Judge> {
-    let by_default = Judge::Backslide {
-        rounds: 4,
-        margin: None,
-    };
-    let small_effects = Judge::Backslide {
-        rounds: 12,
-        margin: Some(0.005),
-    };
+    let by_default = Judge::Backslide { rounds: 4, margin: None };
+    let small_effects = Judge::Backslide { rounds: 12, margin: Some(0.005) };
     let referees = Referee::ALL.into_iter().map(Judge::Referee);
     referees.chain([by_default, small_effects]).collect()
 }
@@ -132,7 +103,7 @@ fn all_shares(judges: &[Judge]) -> Vec<Vec<f64>> {
     })
 }
 
-/// The table as the methodology has it.
+/// The table as the page has it.
 fn table(judges: &[Judge], shares: &[Vec<f64>]) -> String {
     let titles: Vec<&str> = COLUMNS.iter().map(|column| column.title).collect();
     let mut lines = vec![
@@ -148,7 +119,7 @@ fn table(judges: &[Judge], shares: &[Vec<f64>]) -> String {
     lines.join("\n")
 }
 
-/// What backslide promises, in each column; `None` where it promises nothing.
+/// backslide's promise in each column; `None` without one.
 fn promised(judge: Judge) -> [Option<f64>; 5] {
     match judge {
         Judge::Referee(_) => [None; 5],
@@ -157,7 +128,7 @@ fn promised(judge: Judge) -> [Option<f64>; 5] {
 }
 
 #[test]
-fn backslide_keeps_its_bounds_and_the_methodology_quotes_the_referees() {
+fn backslide_keeps_its_bounds_and_the_page_quotes_the_referees() {
     let judges = judges();
     let shares = all_shares(&judges);
     let table = table(&judges, &shares);
@@ -174,7 +145,7 @@ fn backslide_keeps_its_bounds_and_the_methodology_quotes_the_referees() {
         }
     }
     assert!(
-        include_str!("../../../../docs/methodology.md").contains(&table),
-        "docs/methodology.md, \"Who says what\", has another table; this is what belongs there:\n\n{table}"
+        include_str!("../../../../docs/statistics.md").contains(&table),
+        "docs/statistics.md, \"Other rules compared\", has another table; this is what belongs there:\n\n{table}"
     );
 }

@@ -11,11 +11,11 @@ pub(crate) const AFFECTED: usize = TESTS / 2;
 /// So many times as much as the quietest test does the noisiest one scatter.
 const SPREAD: f64 = 3.0;
 
-/// How a lab measures, how noisy it is, and what is true. Deviations are of logarithms.
+/// A lab's method, noise and true effects. Deviations are of logarithms.
 pub(crate) struct Truth {
     /// Of a value around its round, in the middle test.
     pub(crate) own: f64,
-    /// Of what changes with time and not with the system.
+    /// Of changes over time, independent of the system.
     pub(crate) drift: f64,
     pub(crate) order: Order,
     /// The affected test's true ratio at a number of clients.
@@ -24,9 +24,9 @@ pub(crate) struct Truth {
 
 /// When the systems are measured.
 pub(crate) enum Order {
-    /// Both in each round: they share what the round drifted by.
+    /// Both in each round: they share the round's drift.
     Interleaved,
-    /// All rounds of the base, later all of the candidate: what drifted in between is between them.
+    /// All rounds of the base, later all of the candidate: the drift lies between them.
     OneAfterTheOther,
 }
 
@@ -37,11 +37,7 @@ pub(crate) fn simulate(truth: &Truth, rng: &mut Rng) -> Vec<Vec<Measured>> {
         let place = test as f64 / (TESTS - 1) as f64;
         let own = truth.own * SPREAD.powf(place - 0.5);
         let at = |clients| {
-            let effect = if test == AFFECTED {
-                (truth.effect)(clients)
-            } else {
-                1.0
-            };
+            let effect = if test == AFFECTED { (truth.effect)(clients) } else { 1.0 };
             measure(truth, clients, own, effect, rng)
         };
         tests.push(Vec::from(CLIENTS.map(at)));

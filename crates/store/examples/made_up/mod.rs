@@ -1,17 +1,16 @@
 //! Made-up measurements, for the examples that write large labs.
 
 use model::{
-    Counter, Counts, Interval, KindInterval, KindSpec, KindTotals, Nanos, Readings, Rng, StepId,
-    StepRecord, Subject,
+    Counter, Counts, Interval, KindInterval, KindSpec, KindTotals, Nanos, Readings, Rng, Step,
+    StepId, StepRecord, Subject,
 };
 
 /// An operation kind, and whether it follows a schedule.
 pub(crate) type Kind = (&'static str, bool);
 
 /// The steps of the Insert Benchmark.
-pub(crate) const STEPS: [&str; 10] = [
-    "l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000",
-];
+pub(crate) const STEPS: [&str; 10] =
+    ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
 
 /// A second of these kinds.
 pub(crate) fn second(kinds: &[Kind], samples: u64, slowness: f64, rng: &mut Rng) -> Interval {
@@ -31,11 +30,7 @@ pub(crate) fn second(kinds: &[Kind], samples: u64, slowness: f64, rng: &mut Rng)
 /// recorded.
 pub(crate) fn kind(scheduled: bool, samples: u64, slowness: f64, rng: &mut Rng) -> KindInterval {
     let ops = (1000.0 / slowness * (0.9 + 0.2 * rng.unit())) as u64;
-    let mut kind = KindInterval {
-        ops,
-        rows: ops * 10,
-        ..KindInterval::default()
-    };
+    let mut kind = KindInterval { ops, rows: ops * 10, ..KindInterval::default() };
     for _ in 0..samples {
         let micros = 500.0 * slowness * (0.1 + rng.unit()) / (1.001 - rng.unit()).sqrt();
         let service = Nanos((micros * 1e3) as u64);
@@ -48,6 +43,15 @@ pub(crate) fn kind(scheduled: bool, samples: u64, slowness: f64, rng: &mut Rng) 
     kind
 }
 
+/// A step of these kinds.
+pub(crate) fn step(name: &str, ordinal: u32, kinds: &[Kind]) -> Step {
+    let kinds = kinds.iter();
+    let kinds =
+        kinds.map(|(name, scheduled)| KindSpec { name: (*name).into(), scheduled: *scheduled });
+    let subject = Subject { kind: "insert".into(), counts: Counts::Rows };
+    Step { kinds: kinds.collect(), ..Step::new(StepId::new(name), ordinal, 4, subject) }
+}
+
 /// The record of a step of these kinds, which did so much in all.
 pub(crate) fn record(
     step: &str,
@@ -58,45 +62,24 @@ pub(crate) fn record(
 ) -> StepRecord {
     let about_rows = step.starts_with('l');
     let subject = if about_rows { "insert" } else { "query" };
+    let counts = if about_rows { Counts::Rows } else { Counts::Operations };
+    let subject = Subject { kind: subject.into(), counts };
+    let planned = Step::new(StepId::new(step), ordinal, 4, subject);
     let kinds = kinds.iter().zip(totals);
     StepRecord {
-        step: StepId::new(step),
-        ordinal,
-        measured: true,
-        clients: 4,
-        window: Nanos::from_secs(seconds.into()),
         elapsed: Nanos::from_secs(u64::from(seconds) + 1),
-        subject: Subject {
-            kind: subject.into(),
-            counts: if about_rows {
-                Counts::Rows
-            } else {
-                Counts::Operations
-            },
-        },
         kinds: kinds
             .map(|((name, scheduled), sums)| KindTotals {
-                spec: KindSpec {
-                    name: (*name).into(),
-                    scheduled: *scheduled,
-                },
+                spec: KindSpec { name: (*name).into(), scheduled: *scheduled },
                 sums,
                 late: 0,
             })
             .collect(),
-        errors: Vec::new(),
         target_rate: (!about_rows).then_some(10_000),
         seconds_on_target: (!about_rows).then_some((seconds, seconds)),
         requested_rows: 10_000 * u64::from(seconds),
-        open_loop: None,
-        tpcc: None,
-        drift: None,
         counters: readings(&mut Rng::new(u64::from(ordinal)), u64::from(seconds)),
-        before: None,
-        sizes: None,
-        checks: Vec::new(),
-        notes: Vec::new(),
-        compat: false,
+        ..StepRecord::of(&planned, Nanos::from_secs(seconds.into()))
     }
 }
 

@@ -1,10 +1,10 @@
-//! What lies below the steps of a run: their measurements, slices, series and histograms, nearly all of what a
+//! The data below the steps of a run: their measurements, slices, series and histograms, nearly all of what a
 //! run takes to read.
 
 use model::{Cell, KindSeries, Latency, MetricId, SliceValue, StepHistogram, StepSeries, Unit};
 use rusqlite::Connection;
 
-use super::{FinishedStep, Want};
+use super::finished::{FinishedStep, Want};
 use crate::error::Fault;
 use crate::interval::{Damage, Reader};
 use crate::read::wrong_type;
@@ -13,7 +13,7 @@ use crate::slices::slices;
 /// The numbers of a step's intervals: one range of the primary key.
 pub(crate) const NUMBERS: &str = "SELECT numbers FROM interval WHERE step = ?1 ORDER BY number";
 
-/// What lies below some steps, by step.
+/// The data below some steps, by step.
 #[derive(Debug, Default)]
 pub(crate) struct Below {
     pub(super) cells: Vec<Cell>,
@@ -43,14 +43,9 @@ impl Below {
         Ok(below)
     }
 
-    /// Adds what lies below later steps.
+    /// Adds the data below later steps.
     pub(super) fn append(&mut self, later: Self) {
-        let Self {
-            cells,
-            slices,
-            series,
-            histograms,
-        } = later;
+        let Self { cells, slices, series, histograms } = later;
         self.cells.extend(cells);
         self.slices.extend(slices);
         self.series.extend(series);

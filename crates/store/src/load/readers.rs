@@ -12,11 +12,11 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::below::Below;
-use super::{FinishedStep, Want};
+use super::finished::{FinishedStep, Want};
 use crate::error::Fault;
-use crate::keep_plans;
+use crate::sqlite::keep_plans;
 
-/// From so many steps on there are several: with fewer all is there in less than a tenth of a second.
+/// Minimum number of steps for several readers; fewer steps load in less than a tenth of a second.
 pub(crate) const MANY: usize = 256;
 
 /// How many there are. A disk without moving parts answers as many about as fast as one.
@@ -59,7 +59,7 @@ pub(super) fn read_below(
     })
 }
 
-/// What [`read_beside`] returns.
+/// The result of [`read_beside`].
 type Read = Result<Option<Below>, Fault>;
 
 fn result_of(reader: ScopedJoinHandle<'_, Read>) -> Option<Below> {

@@ -11,7 +11,8 @@ use model::{
 use rusqlite::Connection;
 
 use super::below::{cells, histograms};
-use super::{FINISHED, FinishedStep, finished_step, trials};
+use super::finished::{FINISHED, FinishedStep, finished_step};
+use super::trials;
 use crate::Store;
 use crate::error::{Fault, StoreError};
 use crate::interval::{Damage, Reader, decode};
@@ -25,7 +26,7 @@ const DETAILED: &str = "SELECT number, numbers, latency
      FROM interval JOIN interval_detail USING (step, number) WHERE step = ?1 ORDER BY number";
 
 impl Store {
-    /// What is known of a run, and its trials that have an outcome, in the order in which they ran.
+    /// Facts about a run, and its trials with an outcome, in execution order.
     pub fn outline(&self, run: &RunId) -> Result<(RunInfo, Vec<TrialRecord>), StoreError> {
         self.read("reading the trials of a run", |state| {
             let row = row_of(state, run, &self.path)?;
@@ -82,7 +83,7 @@ impl Store {
         })
     }
 
-    /// Hands over every interval with its histograms, and without what the probes read.
+    /// Hands over every interval with its histograms, without probe readings.
     pub fn each_second<E: From<StoreError>>(
         &self,
         run: &RunId,
@@ -104,7 +105,7 @@ impl Store {
         })
     }
 
-    /// Hands over each step whose numbers count. The inner result is that of what takes it.
+    /// Hands over each step whose numbers count. The inner result is the receiver's.
     fn each_step<E: From<StoreError>>(
         &self,
         run: &RunId,
@@ -131,11 +132,7 @@ impl Store {
 
 fn place(step: &FinishedStep) -> StepPlace {
     StepPlace {
-        trial: TrialKey {
-            round: step.round,
-            position: step.position,
-            system: step.system.clone(),
-        },
+        trial: TrialKey { round: step.round, position: step.position, system: step.system.clone() },
         step: step.name.clone(),
         clients: step.record.clients,
         kinds: step.kinds.clone(),

@@ -7,9 +7,9 @@ use crate::StoreError;
 
 /// A run of two rounds whose last system is a control where that is said.
 fn run(lab: &mut Lab, has_control: bool) -> RunId {
-    let mut plan = fixture::plan(&["a", "b", "c"], 2).unwrap();
+    let mut plan = fixtures::plan(&["a", "b", "c"], 2);
     plan.systems[2].control = has_control;
-    let host = fixture::host();
+    let host = fixtures::host();
     let store = &mut lab.store;
     store.create_run(&plan, &host, "0.1.0", STARTED).unwrap()
 }
@@ -41,10 +41,7 @@ fn a_damaged_run_waits_like_the_others() {
     for run in &runs {
         lab.store.finish_run(run).unwrap();
     }
-    lab.store
-        .connection
-        .execute("UPDATE run SET plan = '{' WHERE id = 1", [])
-        .unwrap();
+    lab.store.connection.execute("UPDATE run SET plan = '{' WHERE id = 1", []).unwrap();
     assert!(lab.store.run_info(&runs[0]).is_err());
     assert_eq!(lab.store.uncounted_runs().unwrap(), runs);
 }
@@ -60,11 +57,7 @@ fn false_alarms_are_summed_up_over_the_runs_in_which_there_could_be_any() {
     // Counted again, it replaces what was there.
     lab.store.keep_control(&RunId("r1".into()), 120, 3).unwrap();
     let lab = lab.reopened();
-    let expected = FalseAlarms {
-        runs: 2,
-        cells: 170,
-        changed: 5,
-    };
+    let expected = FalseAlarms { runs: 2, cells: 170, changed: 5 };
     assert_eq!(lab.store.false_alarms().unwrap(), expected);
 }
 

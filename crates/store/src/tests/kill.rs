@@ -4,8 +4,6 @@ use std::io::{BufRead, BufReader, Write, stdout};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use model::StepId;
-
 use super::*;
 
 /// Tells the test below, run in a process of its own, where its lab is.
@@ -21,10 +19,7 @@ fn writes_until_killed() {
     let mut store = Store::open(Path::new(&path)).unwrap();
     let run = store.latest_run().unwrap().unwrap();
     let trial = store.begin_trial(&run, &key(1, "a"), STARTED).unwrap();
-    let kinds = ["insert".to_owned(), "query".to_owned()];
-    let step = store
-        .begin_step(trial, &StepId::new("l.i0"), 0, &kinds, true)
-        .unwrap();
+    let step = store.begin_step(trial, &planned("l.i0", 0, &["insert", "query"])).unwrap();
     for index in 0.. {
         store.add_interval(step, &interval(index)).unwrap();
         writeln!(stdout(), "\ncommitted {index}").unwrap();
@@ -41,10 +36,7 @@ fn a_killed_writer_leaves_all_that_it_committed() {
         assert!(committed >= patience, "{committed}");
         // As after a crash: what was open is opened anew.
         lab = lab.reopened();
-        let found = lab
-            .store
-            .intervals(&run, 1, "a", &StepId::new("l.i0"))
-            .unwrap();
+        let found = lab.store.intervals(&run, 1, "a", &StepId::new("l.i0")).unwrap();
         let numbers: Vec<u32> = found.iter().map(|i| i.index).collect();
         assert!(numbers.len() as u32 >= committed, "attempt {attempt}");
         assert!(numbers.iter().copied().eq(0..numbers.len() as u32));
@@ -59,12 +51,7 @@ fn a_killed_writer_leaves_all_that_it_committed() {
 /// had reported by its end.
 fn kill_after(path: &Path, patience: u32) -> u32 {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "tests::kill::writes_until_killed",
-            "--ignored",
-            "--nocapture",
-        ])
+        .args(["--exact", "tests::kill::writes_until_killed", "--ignored", "--nocapture"])
         .env(LAB, path)
         .stdout(Stdio::piped())
         .spawn()

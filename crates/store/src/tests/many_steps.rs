@@ -3,14 +3,11 @@
 use model::SliceSeries;
 
 use super::*;
-use crate::load::finished_steps;
+use crate::load::finished::finished_steps;
 use crate::load::readers::{MANY, read_beside};
 use crate::{StoreError, Want};
 
-const EVERYTHING: Want = Want {
-    series: true,
-    histograms: true,
-};
+const EVERYTHING: Want = Want { series: true, histograms: true };
 
 /// Enough steps for several threads, of which the last has fewer than the others.
 const STEPS: usize = MANY + 2;
@@ -19,19 +16,14 @@ const STEPS: usize = MANY + 2;
 fn many_steps(lab: &mut Lab) -> RunId {
     // For hundreds of steps that are finished one by one.
     let connection = &lab.store.connection;
-    connection
-        .pragma_update(None, "synchronous", "OFF")
-        .unwrap();
+    connection.pragma_update(None, "synchronous", "OFF").unwrap();
     let names: Vec<String> = (0..STEPS / 2).map(|number| format!("s{number}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let run = lab.run(&["a", "b"], 1);
     lab.whole_trial(&run, 1, "b", &names);
     lab.whole_trial(&run, 1, "a", &names);
     for step in [1, STEPS as i64] {
-        let slices = SliceSeries {
-            metric: MetricId::new("rate"),
-            values: vec![step as f64],
-        };
+        let slices = SliceSeries { metric: MetricId::new("rate"), values: vec![step as f64] };
         lab.store.add_slices(StepRowId(step), &[slices]).unwrap();
     }
     run
@@ -57,9 +49,7 @@ fn several_threads_read_what_one_reads_in_its_order() {
     taken.unwrap();
     assert_eq!(data.histograms, histograms);
     let series = data.series.iter();
-    let series: Vec<_> = series
-        .map(|one| (&one.system, &one.step, one.spans.len()))
-        .collect();
+    let series: Vec<_> = series.map(|one| (&one.system, &one.step, one.spans.len())).collect();
     let of_cells = cells.iter().map(|cell| (&cell.system, &cell.step, 3));
     assert_eq!(series, of_cells.collect::<Vec<_>>());
     let slices: Vec<f64> = data.slices.iter().map(|slice| slice.value).collect();

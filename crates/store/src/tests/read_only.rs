@@ -97,10 +97,7 @@ fn a_log_without_its_index_is_not_passed_over() {
 #[test]
 fn an_old_lab_that_cannot_be_migrated_is_refused_with_the_reason() {
     let Lab { directory, store } = lab_with_a_run();
-    store
-        .connection
-        .pragma_update(None, "user_version", 1)
-        .unwrap();
+    store.connection.pragma_update(None, "user_version", 1).unwrap();
     drop(store);
     read_without_rights(directory.path(), "an older backslide wrote it");
 }

@@ -3,29 +3,22 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use model::{
-    Bytes, Capture, Check, Connection, Counter, CounterKind, ErrorCount, Moment, OpenLoop,
-    RunState, Sizes, StepId, TpccAudit, TpccFacts,
+    Bytes, Capture, Check, Connection, Counter, CounterKind, ErrorCount, Moment, Note, OpenLoop,
+    Provenance, RunState, Sizes, Step, StepId, TpccAudit, TpccFacts,
 };
 use proptest::prelude::*;
 
 use super::*;
 use crate::{StoreError, Want};
 
-const ALL: Want = Want {
-    series: true,
-    histograms: true,
-};
+const ALL: Want = Want { series: true, histograms: true };
 
 #[test]
 fn an_imported_run_is_there_whole_or_not_at_all() {
     let mut lab = Lab::new();
-    let plan = fixture::plan(&["a", "b"], 1).unwrap();
-    let host = fixture::host();
-    let key = |system: &str, position| TrialKey {
-        round: 1,
-        position,
-        system: system.to_owned(),
-    };
+    let plan = fixtures::plan(&["a", "b"], 1);
+    let host = fixtures::host();
+    let key = |system: &str, position| TrialKey { round: 1, position, system: system.to_owned() };
     let steps = [(record("l.i0", 0), vec![rate(9.0)])];
     let (a, b) = (key("a", 1), key("b", 2));
     let mut keep = |trials: [&TrialKey; 2]| {
@@ -38,9 +31,8 @@ fn an_imported_run_is_there_whole_or_not_at_all() {
     let data = lab.store.load(&run, ALL).unwrap();
     assert_eq!(data.info.state, RunState::Finished);
     let trials = data.trials.iter();
-    let trials: Vec<(&str, bool)> = trials
-        .map(|t| (t.system.as_str(), t.outcome.is_completed()))
-        .collect();
+    let trials: Vec<(&str, bool)> =
+        trials.map(|t| (t.system.as_str(), t.outcome.is_completed())).collect();
     assert_eq!(trials, [("a", true), ("b", true)]);
     let cells = data.cells.iter();
     let cells: Vec<(&str, f64)> = cells.map(|c| (c.system.as_str(), c.value)).collect();
@@ -54,59 +46,34 @@ fn a_run_is_loaded_in_order_and_without_what_failed() {
     lab.whole_trial(&run, 1, "b", &["l.i0", "qr100"]);
     lab.whole_trial(&run, 1, "a", &["l.i0", "qr100"]);
     let broken = lab.trial(&run, 2, "a");
-    let provenance = [("version".to_owned(), "3.50.4".to_owned())];
+    let provenance = Provenance(vec![("version".into(), "3.50.4".to_owned())]);
     lab.store.set_provenance(broken, &provenance).unwrap();
     let step = lab.step(broken, "l.i0", 0);
-    lab.store
-        .finish_step(step, &record("l.i0", 0), &[rate(9.0)])
-        .unwrap();
-    lab.store
-        .finish_trial(broken, &failed(), Nanos(77))
-        .unwrap();
+    lab.store.finish_step(step, &record("l.i0", 0), &[rate(9.0)]).unwrap();
+    lab.store.finish_trial(broken, &failed(), Nanos(77)).unwrap();
     let under_way = lab.trial(&run, 2, "b");
     let step = lab.step(under_way, "l.i0", 0);
     lab.store.add_interval(step, &interval(0)).unwrap();
 
     let data = lab.store.load(&run, ALL).unwrap();
-    let trials: Vec<(u32, &str)> = data
-        .trials
-        .iter()
-        .map(|t| (t.round, t.system.as_str()))
-        .collect();
+    let trials: Vec<(u32, &str)> =
+        data.trials.iter().map(|t| (t.round, t.system.as_str())).collect();
     assert_eq!(trials, [(1, "b"), (1, "a"), (2, "a")]);
     let last = &data.trials[2];
     assert_eq!((&last.outcome, last.duration), (&failed(), Nanos(77)));
-    assert_eq!(
-        (last.provenance.as_slice(), last.started.as_str()),
-        (&provenance[..], STARTED)
-    );
-    let steps: Vec<(&str, u32)> = data
-        .steps
-        .iter()
-        .map(|s| (s.step.0.as_str(), s.ordinal))
-        .collect();
+    assert_eq!((&last.provenance, last.started.as_str()), (&provenance, STARTED));
+    let steps: Vec<(&str, u32)> = data.steps.iter().map(|s| (s.id.0.as_str(), s.ordinal)).collect();
     assert_eq!(steps, [("l.i0", 0), ("qr100", 1)]);
+    assert_eq!((data.steps[0].clients, data.steps[0].target_rate), (4, Some(100)));
     assert_eq!(
-        (data.steps[0].clients, data.steps[0].target_rate),
-        (4, Some(100))
-    );
-    assert_eq!(
-        (data.steps[0].subject.as_str(), data.steps[0].counts),
+        (data.steps[0].subject.kind.as_str(), data.steps[0].subject.counts),
         ("insert", Counts::Rows)
     );
-    let cells: Vec<(&str, &str, f64)> = data
-        .cells
-        .iter()
-        .map(|c| (c.system.as_str(), c.step.0.as_str(), c.value))
-        .collect();
+    let cells: Vec<(&str, &str, f64)> =
+        data.cells.iter().map(|c| (c.system.as_str(), c.step.0.as_str(), c.value)).collect();
     assert_eq!(
         cells,
-        [
-            ("b", "l.i0", 1.0),
-            ("b", "qr100", 1.0),
-            ("a", "l.i0", 1.0),
-            ("a", "qr100", 1.0)
-        ]
+        [("b", "l.i0", 1.0), ("b", "qr100", 1.0), ("a", "l.i0", 1.0), ("a", "qr100", 1.0)]
     );
     assert_eq!((data.series.len(), data.histograms.len()), (4, 12));
     let without = lab.store.load(&run, Want::default()).unwrap();
@@ -124,12 +91,8 @@ fn series_and_histograms_say_what_the_intervals_say() {
     stalled.stalled = Nanos::from_secs(7);
     lab.store.add_interval(step, &interval(0)).unwrap();
     lab.store.add_interval(step, &stalled).unwrap();
-    lab.store
-        .finish_step(step, &record("qr100", 3), &[])
-        .unwrap();
-    lab.store
-        .finish_trial(trial, &Outcome::Completed, Nanos(1))
-        .unwrap();
+    lab.store.finish_step(step, &record("qr100", 3), &[]).unwrap();
+    lab.store.finish_trial(trial, &Outcome::Completed, Nanos(1)).unwrap();
 
     let data = lab.store.load(&run, ALL).unwrap();
     let series = &data.series[0];
@@ -137,19 +100,13 @@ fn series_and_histograms_say_what_the_intervals_say() {
     let kinds: Vec<&str> = series.kinds.iter().map(|k| k.kind.as_str()).collect();
     assert_eq!(kinds, ["insert", "query"]);
     let service = &interval(0).kinds[0].service;
-    assert_eq!(
-        (&series.kinds[0].ops, &series.kinds[0].rows),
-        (&vec![3, 3], &vec![150, 150])
-    );
+    assert_eq!((&series.kinds[0].ops, &series.kinds[0].rows), (&vec![3, 3], &vec![150, 150]));
     assert_eq!(series.kinds[0].p50[0], service.quantile(0.5).unwrap());
     assert_eq!(series.kinds[0].p99[0], service.quantile(0.99).unwrap());
     assert_eq!(series.kinds[0].max, [service.max(), Nanos::from_secs(7)]);
     let record = record("qr100", 3);
-    let found: Vec<(&str, bool, &Latency)> = data
-        .histograms
-        .iter()
-        .map(|h| (h.kind.as_str(), h.is_response, &h.latency))
-        .collect();
+    let found: Vec<(&str, bool, &Latency)> =
+        data.histograms.iter().map(|h| (h.kind.as_str(), h.is_response, &h.latency)).collect();
     let sums = |place: usize| &record.kinds[place].sums;
     assert_eq!(
         found,
@@ -167,11 +124,9 @@ fn a_chart_scans_the_numbers_by_key_and_touches_no_histogram() {
     let plan: String = lab
         .store
         .connection
-        .query_row(
-            &format!("EXPLAIN QUERY PLAN {}", crate::load::below::NUMBERS),
-            [1],
-            |row| row.get(3),
-        )
+        .query_row(&format!("EXPLAIN QUERY PLAN {}", crate::load::below::NUMBERS), [1], |row| {
+            row.get(3)
+        })
         .unwrap();
     assert_eq!(plan, "SEARCH interval USING PRIMARY KEY (step=?)");
 }
@@ -181,20 +136,15 @@ fn phases_between_results_are_kept_and_not_loaded() {
     let mut lab = Lab::new();
     let run = lab.run(&["a"], 1);
     let trial = lab.trial(&run, 1, "a");
-    let settle = StepId::new("settle");
-    let step = lab.store.begin_step(trial, &settle, 0, &[], false).unwrap();
+    let settle = Step { measured: false, ..planned("settle", 0, &[]) };
+    let step = lab.store.begin_step(trial, &settle).unwrap();
     let mut record = record("settle", 0);
     record.measured = false;
     lab.store.finish_step(step, &record, &[rate(1.0)]).unwrap();
-    lab.store
-        .finish_trial(trial, &Outcome::Completed, Nanos(1))
-        .unwrap();
+    lab.store.finish_trial(trial, &Outcome::Completed, Nanos(1)).unwrap();
     let data = lab.store.load(&run, ALL).unwrap();
     assert!(data.steps.is_empty() && data.cells.is_empty() && data.series.is_empty());
-    assert_eq!(
-        lab.store.step_record(&run, 1, "a", &settle).unwrap(),
-        record
-    );
+    assert_eq!(lab.store.step_record(&run, 1, "a", &settle.id).unwrap(), record);
 }
 
 #[test]
@@ -212,18 +162,11 @@ fn captures_come_back_by_moment() {
         ],
     };
     for name in ["variables", "status"] {
-        lab.store
-            .add_capture(trial, &step, Moment::Before, &capture(name))
-            .unwrap();
+        lab.store.add_capture(trial, &step, Moment::Before, &capture(name)).unwrap();
     }
-    lab.store
-        .add_capture(trial, &step, Moment::After, &capture("status"))
-        .unwrap();
+    lab.store.add_capture(trial, &step, Moment::After, &capture("status")).unwrap();
     let found = |moment, round| lab.store.captures(&run, "a", round, &step, moment).unwrap();
-    assert_eq!(
-        found(Moment::Before, 1),
-        [capture("variables"), capture("status")]
-    );
+    assert_eq!(found(Moment::Before, 1), [capture("variables"), capture("status")]);
     assert_eq!(found(Moment::After, 1), [capture("status")]);
     assert!(found(Moment::After, 2).is_empty());
 }
@@ -244,9 +187,7 @@ fn secrets_in_listings_of_old_labs_are_hidden_when_they_are_read() {
             row("work_mem", "4096"),
         ],
     };
-    lab.store
-        .add_capture(trial, &step, Moment::Before, &capture)
-        .unwrap();
+    lab.store.add_capture(trial, &step, Moment::Before, &capture).unwrap();
     let read = lab.store.captures(&run, "a", 1, &step, Moment::Before);
     let expected = [
         row("primary_conninfo", "(hidden)"),
@@ -287,9 +228,7 @@ fn a_listing_that_stays_the_same_is_stored_once_and_read_everywhere() {
         for (number, value) in values.iter().enumerate() {
             let step = StepId(number.to_string());
             for moment in [Moment::Before, Moment::After] {
-                lab.store
-                    .add_capture(trial, &step, moment, &capture(value))
-                    .unwrap();
+                lab.store.add_capture(trial, &step, moment, &capture(value)).unwrap();
             }
         }
     }
@@ -305,11 +244,7 @@ fn a_listing_that_stays_the_same_is_stored_once_and_read_everywhere() {
     let stored: u32 = lab
         .store
         .connection
-        .query_row(
-            "SELECT count(*) FROM capture WHERE length(listing) > 0",
-            [],
-            |row| row.get(0),
-        )
+        .query_row("SELECT count(*) FROM capture WHERE length(listing) > 0", [], |row| row.get(0))
         .unwrap();
     assert_eq!(stored, 6);
 }
@@ -321,10 +256,7 @@ fn a_record_of_before_statements_were_counted_is_read() {
     lab.whole_trial(&run, 1, "a", &["l.i0"]);
     let step = StepId::new("l.i0");
     let record = lab.store.step_record(&run, 1, "a", &step).unwrap();
-    assert_eq!(
-        (record.subject.counts, record.open_loop),
-        (Counts::Rows, None)
-    );
+    assert_eq!((record.subject.counts, record.open_loop), (Counts::Rows, None));
     for (counts, old) in [(Counts::Rows, true), (Counts::Operations, false)] {
         let stored = lab.store.connection.query_row(
             "SELECT record FROM step WHERE name = 'l.i0'",
@@ -337,15 +269,15 @@ fn a_record_of_before_statements_were_counted_is_read() {
         fields.remove("open_loop");
         fields.remove("before");
         fields["subject"] = serde_json::json!({ "kind": "insert", "counts_rows": old });
-        let changed = lab.store.connection.execute(
-            "UPDATE step SET record = ?1 WHERE name = 'l.i0'",
-            [stored.to_string()],
-        );
+        let changed = lab
+            .store
+            .connection
+            .execute("UPDATE step SET record = ?1 WHERE name = 'l.i0'", [stored.to_string()]);
         assert_eq!(changed.unwrap(), 1);
         let read = lab.store.step_record(&run, 1, "a", &step).unwrap();
         assert_eq!((read.subject.counts, read.open_loop), (counts, None));
         let data = lab.store.load(&run, Want::default()).unwrap();
-        assert_eq!(data.steps[0].counts, counts);
+        assert_eq!(data.steps[0].subject.counts, counts);
     }
 }
 
@@ -358,9 +290,7 @@ fn a_plan_of_before_connections_were_chosen_is_read() {
     let mut plan: serde_json::Value = serde_json::from_str(&plan.unwrap()).unwrap();
     let system = plan["systems"][0].as_object_mut().unwrap();
     assert!(system.remove("connection").is_some());
-    store
-        .execute("UPDATE run SET plan = ?1", [plan.to_string()])
-        .unwrap();
+    store.execute("UPDATE run SET plan = ?1", [plan.to_string()]).unwrap();
     let info = lab.store.run_info(&run).unwrap();
     assert_eq!(info.plan.systems[0].connection, Connection::default());
 }
@@ -371,10 +301,7 @@ fn a_step_that_is_not_there_is_said_not_to_be() {
     let run = lab.run(&["a"], 1);
     let trial = lab.trial(&run, 1, "a");
     lab.step(trial, "l.i0", 0);
-    let missing = lab
-        .store
-        .intervals(&run, 1, "a", &StepId::new("l.x"))
-        .unwrap_err();
+    let missing = lab.store.intervals(&run, 1, "a", &StepId::new("l.x")).unwrap_err();
     insta::assert_snapshot!(lab.told(&missing), @"run r1 has no step l.x of a in round 1");
     // Begun, but not over.
     let step = StepId::new("l.i0");
@@ -390,17 +317,9 @@ fn a_value_that_is_no_number_is_refused_and_the_step_stays_open() {
     let trial = lab.trial(&run, 1, "a");
     let step = lab.step(trial, "l.i0", 0);
     let record = record("l.i0", 0);
-    assert!(
-        lab.store
-            .finish_step(step, &record, &[rate(f64::NAN)])
-            .is_err()
-    );
-    lab.store
-        .finish_step(step, &record, &[rate(0.1 + 0.2)])
-        .unwrap();
-    lab.store
-        .finish_trial(trial, &Outcome::Completed, Nanos(1))
-        .unwrap();
+    assert!(lab.store.finish_step(step, &record, &[rate(f64::NAN)]).is_err());
+    lab.store.finish_step(step, &record, &[rate(0.1 + 0.2)]).unwrap();
+    lab.store.finish_trial(trial, &Outcome::Completed, Nanos(1)).unwrap();
     let data = lab.store.load(&run, Want::default()).unwrap();
     assert_eq!(data.cells[0].value.to_bits(), (0.1_f64 + 0.2).to_bits());
 }
@@ -427,11 +346,8 @@ prop_compose! {
 }
 
 fn some_readings() -> impl Strategy<Value = Readings> {
-    let kind = prop_oneof![
-        Just(CounterKind::Total),
-        Just(CounterKind::Level),
-        Just(CounterKind::Peak)
-    ];
+    let kind =
+        prop_oneof![Just(CounterKind::Total), Just(CounterKind::Level), Just(CounterKind::Peak)];
     let counter = (kind, any::<u64>()).prop_map(|(kind, value)| Counter { kind, value });
     let id = "\\PC{0,12}".prop_map(model::CounterId::from);
     prop::collection::btree_map(id, counter, 0..6).prop_map(Readings)
@@ -564,8 +480,11 @@ prop_compose! {
             before,
             sizes,
             checks,
-            notes,
+            notes: notes.into_iter().map(|(what, text)| Note::new(what, text)).collect(),
             compat,
+            // Not stored.
+            timed: false,
+            cut_short: false,
         }
     }
 }
@@ -581,7 +500,8 @@ proptest! {
         let mut lab = Lab::new();
         let run = lab.run(&["a"], 1);
         let trial = lab.trial(&run, 1, "a");
-        let step = lab.store.begin_step(trial, &record.step, 0, &[], record.measured).unwrap();
+        let planned = Step { measured: record.measured, ..planned(&record.step.0, 0, &[]) };
+        let step = lab.store.begin_step(trial, &planned).unwrap();
         let intervals: Vec<Interval> = (0..)
             .zip(intervals)
             .map(|(index, interval)| Interval { index, ..interval })

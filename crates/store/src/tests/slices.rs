@@ -6,10 +6,7 @@ use super::*;
 use crate::{StoreError, Want};
 
 fn series(metric: &str, values: &[f64]) -> SliceSeries {
-    SliceSeries {
-        metric: MetricId::new(metric),
-        values: values.to_vec(),
-    }
+    SliceSeries { metric: MetricId::new(metric), values: values.to_vec() }
 }
 
 /// A trial that has such a step and no outcome yet.
@@ -17,9 +14,7 @@ fn under_way(lab: &mut Lab, run: &RunId, system: &str, slices: &[SliceSeries]) -
     let trial = lab.trial(run, 1, system);
     let step = lab.step(trial, "point-query", 0);
     lab.store.add_slices(step, slices).unwrap();
-    lab.store
-        .finish_step(step, &record("point-query", 0), &[rate(1.0)])
-        .unwrap();
+    lab.store.finish_step(step, &record("point-query", 0), &[rate(1.0)]).unwrap();
     trial
 }
 
@@ -31,24 +26,14 @@ fn slices_of_completed_trials_are_loaded_in_the_order_of_time() {
     let a = under_way(&mut lab, &run, "a", &slices);
     let b = under_way(&mut lab, &run, "b", &slices);
     let took = Nanos::from_secs(9);
-    lab.store
-        .finish_trials(&[(a, &Outcome::Completed, took), (b, &failed(), took)])
-        .unwrap();
+    lab.store.finish_trials(&[(a, &Outcome::Completed, took), (b, &failed(), took)]).unwrap();
     let data = lab.store.load(&run, Want::default()).unwrap();
     let loaded: Vec<(&str, u32, f64)> = data
         .slices
         .iter()
         .map(|slice| (slice.metric.0.as_str(), slice.pair, slice.value))
         .collect();
-    assert_eq!(
-        loaded,
-        [
-            ("cpu/o", 0, 0.1),
-            ("rate", 0, 3.0),
-            ("rate", 1, 1.5),
-            ("rate", 2, 2.0)
-        ]
-    );
+    assert_eq!(loaded, [("cpu/o", 0, 0.1), ("rate", 0, 3.0), ("rate", 1, 1.5), ("rate", 2, 2.0)]);
     let first = &data.slices[0];
     assert_eq!((first.round, first.system.as_str()), (1, "a"));
     assert_eq!(first.step, StepId::new("point-query"));
@@ -74,17 +59,9 @@ fn damaged_slices_are_told_with_their_step() {
     let mut lab = Lab::new();
     let run = lab.run(&["a"], 1);
     let trial = under_way(&mut lab, &run, "a", &[series("rate", &[1.0])]);
-    lab.store
-        .finish_trial(trial, &Outcome::Completed, Nanos(1))
-        .unwrap();
-    lab.store
-        .connection
-        .execute("UPDATE slice SET series = x'0102'", [])
-        .unwrap();
+    lab.store.finish_trial(trial, &Outcome::Completed, Nanos(1)).unwrap();
+    lab.store.connection.execute("UPDATE slice SET series = x'0102'", []).unwrap();
     let error = lab.store.load(&run, Want::default()).unwrap_err();
     let told = lab.told(&error);
-    assert!(
-        told.contains("the slices of step point-query of a, round 1"),
-        "{told}"
-    );
+    assert!(told.contains("the slices of step point-query of a, round 1"), "{told}");
 }

@@ -17,10 +17,7 @@ fn two_trials(lab: &mut Lab) -> RunId {
 fn measurements_and_histograms_are_those_of_the_whole() {
     let mut lab = Lab::new();
     let run = two_trials(&mut lab);
-    let want = Want {
-        series: true,
-        histograms: true,
-    };
+    let want = Want { series: true, histograms: true };
     let data = lab.store.load(&run, want).unwrap();
     let mut cells = Vec::new();
     let mut take = |cell| {
@@ -74,10 +71,7 @@ fn an_error_of_the_taker_ends_the_reading() {
     let mut taken = 0;
     let ended = lab.store.each_cell(&run, |_| {
         taken += 1;
-        Err(StoreError::Gone {
-            path: "elsewhere".into(),
-            what: "trial",
-        })
+        Err(StoreError::Gone { path: "elsewhere".into(), what: "trial" })
     });
     assert!(matches!(ended, Err(StoreError::Gone { .. })));
     assert_eq!(taken, 1);

@@ -22,11 +22,8 @@ fn a_full_disk_is_called_one_and_loses_nothing() {
     lab.whole_trial(&run, 1, "a", &["l.i0"]);
     let trial = lab.trial(&run, 1, "b");
     let step = lab.step(trial, "l.i0", 0);
-    let used: i64 = lab
-        .store
-        .connection
-        .pragma_query_value(None, "page_count", |row| row.get(0))
-        .unwrap();
+    let used: i64 =
+        lab.store.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
     pages(&lab, used + 5);
     let mut kept = 0;
     let error = loop {
@@ -39,17 +36,11 @@ fn a_full_disk_is_called_one_and_loses_nothing() {
     assert!(kept > 0);
     insta::assert_snapshot!(lab.told(&error), @"the disk that holds LAB/lab.sqlite is full, saving an interval failed; make room, then resume the run");
     let kept_intervals = |lab: &Lab| {
-        let found = lab
-            .store
-            .intervals(&run, 1, "b", &StepId::new("l.i0"))
-            .unwrap();
+        let found = lab.store.intervals(&run, 1, "b", &StepId::new("l.i0")).unwrap();
         found.len() as u32
     };
     assert_eq!(kept_intervals(&lab), kept);
-    assert_eq!(
-        lab.store.load(&run, Want::default()).unwrap().cells.len(),
-        1
-    );
+    assert_eq!(lab.store.load(&run, Want::default()).unwrap().cells.len(), 1);
     // With room again it goes on where it stopped.
     pages(&lab, 1 << 20);
     lab.store.add_interval(step, &interval(kept)).unwrap();
@@ -62,14 +53,8 @@ fn a_second_writer_is_waited_for_and_then_named() {
     let run = lab.run(&["a"], 1);
     let other = Connection::open(lab.store.path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    lab.store
-        .connection
-        .busy_timeout(Duration::from_millis(20))
-        .unwrap();
-    let error = lab
-        .store
-        .begin_trial(&run, &key(1, "a"), STARTED)
-        .unwrap_err();
+    lab.store.connection.busy_timeout(Duration::from_millis(20)).unwrap();
+    let error = lab.store.begin_trial(&run, &key(1, "a"), STARTED).unwrap_err();
     insta::assert_snapshot!(lab.told(&error), @"LAB/lab.sqlite is locked by another process, beginning a trial failed; wait for it, or end it");
     // Readers do not wait for it, and it does not wait for them.
     assert_eq!(lab.store.runs().unwrap().len(), 1);
@@ -91,10 +76,7 @@ fn damage_is_named_by_its_place() {
     let mut lab = Lab::new();
     let run = lab.run(&["a"], 1);
     lab.whole_trial(&run, 1, "a", &["l.i0", "qr100"]);
-    let all = Want {
-        series: true,
-        histograms: true,
-    };
+    let all = Want { series: true, histograms: true };
     let told = |lab: &Lab, sql: &str| {
         lab.store.connection.execute_batch(sql).unwrap();
         lab.told(&lab.store.load(&run, all).unwrap_err())
@@ -112,7 +94,7 @@ fn damage_is_named_by_its_place() {
         @"LAB/lab.sqlite is damaged: measurement of step l.i0 of a, round 1: unknown unit `furlongs`; restore it from a copy, or use another lab directory"
     );
     insta::assert_snapshot!(told(&lab, "UPDATE step SET record = '{}' WHERE id = 1"), @"LAB/lab.sqlite is damaged: step l.i0 of a, round 1: missing field `step` at line 1 column 2; restore it from a copy, or use another lab directory");
-    insta::assert_snapshot!(told(&lab, "UPDATE run SET plan = '[]'"), @"LAB/lab.sqlite is damaged: plan of run r1: invalid length 0, expected struct Plan with 9 elements at line 1 column 2; restore it from a copy, or use another lab directory");
+    insta::assert_snapshot!(told(&lab, "UPDATE run SET plan = '[]'"), @"LAB/lab.sqlite is damaged: plan of run r1: invalid length 0, expected struct Plan with 10 elements at line 1 column 2; restore it from a copy, or use another lab directory");
 }
 
 #[test]
@@ -126,17 +108,11 @@ fn a_file_cut_short_is_damage_and_not_a_panic() {
     let whole = std::fs::read(&path).unwrap();
     for length in [whole.len() / 2, 5000, 4096, 100, 10] {
         std::fs::write(&path, &whole[..length]).unwrap();
-        let wants = Want {
-            series: true,
-            histograms: true,
-        };
+        let wants = Want { series: true, histograms: true };
         let outcome = Store::open(&path).and_then(|store| store.load(&run, wants));
         let error = outcome.expect_err("half a file must not look whole");
         assert!(
-            matches!(
-                error,
-                StoreError::Damaged { .. } | StoreError::NotALab { .. }
-            ),
+            matches!(error, StoreError::Damaged { .. } | StoreError::NotALab { .. }),
             "{length}: {error:?}"
         );
     }

@@ -19,10 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: referees MEASUREMENTS.jsonl COMPARISONS.json".into());
     };
     let measurements = std::fs::read_to_string(measurements)?;
-    let measurements: Vec<Measurement> = measurements
-        .lines()
-        .map(serde_json::from_str)
-        .collect::<Result<_, _>>()?;
+    let measurements: Vec<Measurement> =
+        measurements.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
     let comparisons = serde_json::from_slice(&std::fs::read(comparisons)?)?;
     let cells = verdict::cells(&measurements, comparisons);
     print(&page::page(&cells, CONTROL));

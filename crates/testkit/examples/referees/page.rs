@@ -1,4 +1,4 @@
-//! What they say, as Markdown.
+//! The referees' verdicts, as Markdown.
 
 use crate::verdict::{Cell, JUDGES, of_each};
 use crate::word::Word;
@@ -10,7 +10,7 @@ read what they run: one round, here the first that all systems have, or ten, wit
 whatever they do not find. All get interleaved rounds, which the tools that they are from do not have.
 ";
 
-/// All cells of which anyone says that something changed, and a summary.
+/// All cells that any rule calls changed, and a summary.
 pub(crate) fn page(cells: &[Cell], control: &str) -> String {
     let (noise, judged): (Vec<&Cell>, Vec<&Cell>) =
         cells.iter().partition(|cell| cell.system == control);
@@ -59,18 +59,10 @@ fn summary(judged: &[&Cell], noise: &[&Cell]) -> String {
             said.count().to_string()
         }));
         let alone = |cells: &[&Cell]| {
-            if reads_one {
-                by_round(cells, judge)
-            } else {
-                String::new()
-            }
+            if reads_one { by_round(cells, judge) } else { String::new() }
         };
         let false_alarms = noise.iter().filter(|cell| cell.words[judge].is_change());
-        cells.extend([
-            alone(judged),
-            false_alarms.count().to_string(),
-            alone(noise),
-        ]);
+        cells.extend([alone(judged), false_alarms.count().to_string(), alone(noise)]);
         text.push_str(&line(&cells));
     }
     text
@@ -94,11 +86,7 @@ fn table(cells: &[Cell]) -> String {
     text.extend(["|---|---|--:|", &"---|".repeat(JUDGES), "\n"]);
     for cell in cells.iter().filter(|cell| is_called(cell)) {
         let ratio = cell.ratio.map(|ratio| format!("{ratio:.3}"));
-        let mut row = vec![
-            cell.test.clone(),
-            cell.system.clone(),
-            ratio.unwrap_or_default(),
-        ];
+        let mut row = vec![cell.test.clone(), cell.system.clone(), ratio.unwrap_or_default()];
         row.extend(cell.words.map(|word| word.text().to_owned()));
         text.push_str(&line(&row));
     }

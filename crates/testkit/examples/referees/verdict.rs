@@ -1,4 +1,4 @@
-//! What each rule says of each cell.
+//! Each rule's verdict on each cell.
 
 use std::array;
 use std::collections::BTreeMap;
@@ -8,13 +8,13 @@ use testkit::{Measured, Referee};
 
 use crate::word::Word;
 
-/// What the referees read.
+/// The referees' input.
 const RATE: &str = "rate";
 
 /// Backslide, and the referees in their order.
 pub(crate) const JUDGES: usize = 1 + Referee::ALL.len();
 
-/// What is read of a measurement.
+/// The fields read from a measurement.
 #[derive(Deserialize)]
 pub(crate) struct Measurement {
     round: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Measurement {
     value: f64,
 }
 
-/// What is read of a comparison.
+/// The fields read from a comparison.
 #[derive(Deserialize)]
 pub(crate) struct Comparison {
     step: String,
@@ -42,9 +42,9 @@ pub(crate) struct Cell {
     pub(crate) system: String,
     /// Ours, where the test has one number of clients.
     pub(crate) ratio: Option<f64>,
-    /// Backslide's of all rounds; those of referees, who run once, of the first.
+    /// Backslide's over all rounds; those of the referees over the first.
     pub(crate) words: [Word; JUDGES],
-    /// What the referees would say of each round by itself.
+    /// The referees' verdicts on each round separately.
     pub(crate) by_round: Vec<[Word; JUDGES]>,
 }
 
@@ -64,10 +64,7 @@ pub(crate) fn cells(measurements: &[Measurement], comparisons: Vec<Comparison>) 
             None => tests.push(vec![one]),
         }
     }
-    tests
-        .iter()
-        .filter_map(|steps| cell(steps, &rates))
-        .collect()
+    tests.iter().filter_map(|steps| cell(steps, &rates)).collect()
 }
 
 /// `point-query` of `point-query@8`.
@@ -106,7 +103,7 @@ pub(crate) fn of_each<T: Copy>(ours: T, of: impl Fn(Referee) -> T) -> [T; JUDGES
     })
 }
 
-/// What a referee says. None of them knows improvements: for these base and candidate are exchanged.
+/// A referee's verdict. No referee knows improvements: for these base and candidate are exchanged.
 fn word(referee: Referee, test: &[Measured]) -> Word {
     let has_enough = |cell: &Measured| cell.base.len() >= referee.rounds();
     let exchanged = |cell: &Measured| Measured {
@@ -121,21 +118,13 @@ fn word(referee: Referee, test: &[Measured]) -> Word {
         return Word::Regressed;
     }
     let exchanged: Vec<Measured> = test.iter().map(exchanged).collect();
-    if referee.finds_regression(&exchanged) {
-        Word::Improved
-    } else {
-        Word::Unchanged
-    }
+    if referee.finds_regression(&exchanged) { Word::Improved } else { Word::Unchanged }
 }
 
 /// One round of a cell.
 fn only(cell: &Measured, round: usize) -> Measured {
     let one = |values: &[f64]| values.get(round).copied().into_iter().collect();
-    Measured {
-        clients: cell.clients,
-        base: one(&cell.base),
-        candidate: one(&cell.candidate),
-    }
+    Measured { clients: cell.clients, base: one(&cell.base), candidate: one(&cell.candidate) }
 }
 
 /// Measurements by round.
@@ -158,15 +147,10 @@ impl<'a> Rates<'a> {
     }
 
     fn measured(&self, step: &Comparison) -> Measured {
-        let mut measured = Measured {
-            clients: 1,
-            base: Vec::new(),
-            candidate: Vec::new(),
-        };
-        let (Some(bases), Some(candidates)) = (
-            self.rounds(&step.step, &step.base),
-            self.rounds(&step.step, &step.system),
-        ) else {
+        let mut measured = Measured { clients: 1, base: Vec::new(), candidate: Vec::new() };
+        let (Some(bases), Some(candidates)) =
+            (self.rounds(&step.step, &step.base), self.rounds(&step.step, &step.system))
+        else {
             return measured;
         };
         for (base, candidate) in bases.values().zip(candidates.values()) {
@@ -256,16 +240,8 @@ pub(crate) mod tests {
     #[test]
     fn numbers_of_clients_are_one_test() {
         let cells = judged(&[
-            (
-                "get@1",
-                1,
-                &[("old", &[1_000.0], ""), ("new", &[600.0], "regressed")],
-            ),
-            (
-                "get@64",
-                64,
-                &[("old", &[70_000.0], ""), ("new", &[69_000.0], "unchanged")],
-            ),
+            ("get@1", 1, &[("old", &[1_000.0], ""), ("new", &[600.0], "regressed")]),
+            ("get@64", 64, &[("old", &[70_000.0], ""), ("new", &[69_000.0], "unchanged")]),
         ]);
         assert_eq!(cells.len(), 1);
         assert_eq!((cells[0].test.as_str(), cells[0].ratio), ("get", None));
@@ -290,10 +266,8 @@ pub(crate) mod tests {
             text(3, "new", 50.0),
             text(3, "other", 50.0),
         ];
-        let measurements: Vec<Measurement> = lines
-            .iter()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
+        let measurements: Vec<Measurement> =
+            lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
         let comparisons = r#"[
             {"step":"get","metric":"rate","base":"old","system":"new","ratio":1.0,"verdict":"inconclusive"},
             {"step":"get","metric":"cpu/o","base":"old","system":"new","ratio":2.0,"verdict":"regressed"},

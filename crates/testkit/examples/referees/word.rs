@@ -1,6 +1,6 @@
-//! What a rule says of a cell.
+//! A rule's verdict on a cell.
 
-/// What a rule says.
+/// A rule's verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     Regressed,
@@ -10,13 +10,9 @@ pub(crate) enum Word {
 }
 
 impl Word {
-    /// The order in which tables count them.
-    pub(crate) const ALL: [Self; 4] = [
-        Self::Regressed,
-        Self::Improved,
-        Self::Unchanged,
-        Self::NoVerdict,
-    ];
+    /// The order of counts in tables.
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Regressed, Self::Improved, Self::Unchanged, Self::NoVerdict];
 
     pub(crate) const fn text(self) -> &'static str {
         match self {
@@ -43,12 +39,7 @@ impl Word {
 
     /// One word for all numbers of clients of a test: the worst first.
     pub(crate) fn of_all(words: &[Self]) -> Self {
-        let order = [
-            Self::Regressed,
-            Self::Improved,
-            Self::NoVerdict,
-            Self::Unchanged,
-        ];
+        let order = [Self::Regressed, Self::Improved, Self::NoVerdict, Self::Unchanged];
         let said = order.into_iter().find(|word| words.contains(word));
         said.unwrap_or(Self::NoVerdict)
     }

@@ -33,9 +33,6 @@ mod tests {
 
     #[test]
     fn a_gain_that_is_larger_hides_a_loss() {
-        assert!(!finds_regression(&once(&[
-            (1, 1000.0, 900.0),
-            (2, 1000.0, 1200.0)
-        ])));
+        assert!(!finds_regression(&once(&[(1, 1000.0, 900.0), (2, 1000.0, 1200.0)])));
     }
 }

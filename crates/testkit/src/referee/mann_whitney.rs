@@ -29,10 +29,7 @@ pub(super) fn finds_regression(test: &[Measured]) -> bool {
 /// A tie is half a win. Then U may lie between two whole numbers, and the one nearer to its mean is
 /// taken, so that ties never make a difference more certain.
 fn two_sided_p(base: &[f64], candidate: &[f64], tail: &[f64]) -> f64 {
-    let wins = base
-        .iter()
-        .flat_map(|b| candidate.iter().map(move |c| win(*b, *c)))
-        .sum::<f64>();
+    let wins = base.iter().flat_map(|b| candidate.iter().map(move |c| win(*b, *c))).sum::<f64>();
     let fewer = wins.min((base.len() * candidate.len()) as f64 - wins);
     let probability = tail.get(fewer.ceil() as usize).copied().unwrap_or(1.0);
     (2.0 * probability).min(1.0)

@@ -39,13 +39,7 @@ mod tests {
 
     #[test]
     fn forty_per_cent_less_at_one_client_moves_it_by_less_than_one() {
-        let profile = [
-            (1, 8_000.0),
-            (8, 40_000.0),
-            (16, 53_000.0),
-            (32, 64_000.0),
-            (64, 71_000.0),
-        ];
+        let profile = [(1, 8_000.0), (8, 40_000.0), (16, 53_000.0), (32, 64_000.0), (64, 71_000.0)];
         let with_loss = |loss: f64| {
             let points = profile.map(|(clients, rate)| {
                 let lost = if clients == 1 { loss } else { 0.0 };

@@ -32,9 +32,7 @@ pub(super) fn of(data: &RunData, selection: &Selection) -> Vec<Unmeasured> {
         Selection::Only(metrics) => {
             let is_measured = |metric| cells(data).any(|cell| steps.means(metric, cell));
             let missing = metrics.iter().filter(|metric| !is_measured(metric));
-            missing
-                .map(|metric| unmeasured(metric, &format!("`{metric}`")))
-                .collect()
+            missing.map(|metric| unmeasured(metric, &format!("`{metric}`"))).collect()
         }
         Selection::Deciding if !has() => {
             let what = "what decides steps (throughput, unless operations arrive by themselves)";
@@ -79,18 +77,14 @@ pub(super) fn cases(missing: &[Unmeasured], data: &RunData, base: &str) -> Vec<C
 /// Values of all systems but the control.
 fn cells(data: &RunData) -> impl Iterator<Item = &Cell> {
     let control = data.info.plan.control().map(|system| system.name.as_str());
-    data.cells
-        .iter()
-        .filter(move |cell| Some(cell.system.as_str()) != control)
+    data.cells.iter().filter(move |cell| Some(cell.system.as_str()) != control)
 }
 
 fn text(data: &RunData, what: &str) -> String {
     let run = &data.info.id;
     let mut seen = HashSet::new();
-    let mut names: Vec<&str> = cells(data)
-        .map(|cell| cell.metric.0.as_str())
-        .filter(|name| seen.insert(*name))
-        .collect();
+    let mut names: Vec<&str> =
+        cells(data).map(|cell| cell.metric.0.as_str()).filter(|name| seen.insert(*name)).collect();
     let more = names.len().saturating_sub(MOST_NAMED);
     names.truncate(MOST_NAMED);
     let names = names.join(", ");
@@ -106,19 +100,15 @@ fn text(data: &RunData, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::{self, micro::Micro};
+    use testkit::made_up::{self, micro::Micro};
 
     /// A run of one test, in which only these metrics were measured.
     fn run_with(metrics: &[&str]) -> RunData {
-        let mut data = made_up::micro::run(&Micro {
-            tests: 1,
-            ..Micro::usual()
-        });
+        let mut data = made_up::micro::run(&Micro { tests: 1, ..Micro::usual() });
         for system in &mut data.info.plan.systems {
             system.control = system.name == "control";
         }
-        data.cells
-            .retain(|cell| metrics.contains(&cell.metric.0.as_str()));
+        data.cells.retain(|cell| metrics.contains(&cell.metric.0.as_str()));
         data
     }
 
@@ -136,10 +126,7 @@ mod tests {
     fn each_metric_that_no_system_has_is_told() {
         let data = run_with(&["rate", "service.update-inlist.p99"]);
         let asked = ["rate", "service.p99", "response.p99", "server.cpu/o"];
-        assert_eq!(
-            missing(&data, &only(&asked)),
-            ["response.p99", "server.cpu/o"]
-        );
+        assert_eq!(missing(&data, &only(&asked)), ["response.p99", "server.cpu/o"]);
         assert!(missing(&data, &Selection::Deciding).is_empty());
         assert!(missing(&data, &Selection::All).is_empty());
         assert_eq!(

@@ -5,14 +5,13 @@ mod verdict;
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, anyhow};
 use explain::Facts;
 use lab::{Builds, Crash, CrashCheck, CrashSpec, Lab, SiteError};
 use load::Stop;
-use model::{Bytes, Plan, TpccCardinality, WorkloadSpec, mix};
+use model::{Bytes, Plan, TpccCardinality, mix};
 use plan::{Argument, PlanError, SystemArguments};
 
 use self::output::Outcome;
@@ -20,8 +19,8 @@ use self::verdict::{Terms, Verdict};
 use crate::args::CrashCheckArgs;
 use crate::exit::Exit;
 use crate::printer::Printer;
+use crate::runs;
 
-/// The hidden verb that runs the terminals of an embedded database.
 const TERMINALS: &str = "crash-terminals";
 /// By so much there are fewer items and customers than the standard has.
 const TENTH: u32 = 10;
@@ -30,8 +29,7 @@ pub(crate) fn run(args: &CrashCheckArgs, root: &Path, printer: Printer) -> Resul
     let builds = Builds::of_user()?;
     let lab = Lab::open(root)?;
     let plan = expand(args, &builds, &lab, printer)?;
-    let (Some(system), WorkloadSpec::Tpcc(workload)) = (plan.systems.first(), &plan.workload)
-    else {
+    let (Some(system), Some(workload)) = (plan.systems.first(), plan.workload.tpcc()) else {
         return Err(anyhow!("no system"));
     };
     let free = lab.host()?.disk.free;
@@ -40,10 +38,7 @@ pub(crate) fn run(args: &CrashCheckArgs, root: &Path, printer: Printer) -> Resul
     stop_on_signals(stop.clone(), printer)?;
     // Another process may not remove a build under a server that runs.
     let _held = lab::hold_builds(&plan.systems)?;
-    let claim = lab.claim_instances()?;
-    for text in claim.swept() {
-        printer.note(text);
-    }
+    let claim = runs::claim(&lab, printer)?;
     let program = std::env::current_exe().context("cannot find this program itself")?;
     let terminals = || {
         let mut command = Command::new(&program);
@@ -67,15 +62,9 @@ pub(crate) fn run(args: &CrashCheckArgs, root: &Path, printer: Printer) -> Resul
     };
     let crashes = crashes(&mut check, terms, args.times, &stop, printer);
     let (crashes, kept) = end(check, terms, crashes, &stop)?;
-    let outcome = Outcome {
-        system,
-        workload,
-        seconds: args.seconds,
-        terms,
-        crashes: &crashes,
-        kept,
-    };
-    output::print(printer, &outcome, args.format)?;
+    let outcome =
+        Outcome { system, workload, seconds: args.seconds, terms, crashes: &crashes, kept };
+    output::print(printer, &outcome, args.format);
     Ok(match outcome.verdict() {
         Verdict::NothingLost | Verdict::LostAsAllowed => Exit::Fine,
         Verdict::Lost => Exit::Lost,
@@ -153,7 +142,6 @@ fn expand(args: &CrashCheckArgs, builds: &Builds, lab: &Lab, printer: Printer) -
     Ok(with_workload(plan, args))
 }
 
-/// The plan with the workload of a crash check.
 fn with_workload(plan: Plan, args: &CrashCheckArgs) -> Plan {
     let cardinality = if args.standard {
         TpccCardinality::STANDARD
@@ -165,23 +153,19 @@ fn with_workload(plan: Plan, args: &CrashCheckArgs) -> Plan {
     };
     let within = Duration::from_secs(u64::from(args.seconds));
     let workload = lab::crash_workload(args.warehouses, args.clients, within, cardinality);
-    Plan {
-        workload: WorkloadSpec::Tpcc(workload),
-        ..plan
-    }
+    plan.with_workload(workload.into())
 }
 
-/// That system, by the arguments that describe it.
 fn system(args: &CrashCheckArgs) -> SystemArguments<'_> {
     let argument = |name, text| Argument { name, text };
     let engine = args.engine.as_deref();
     let set = args.set.iter();
     let set = set.map(|setting| (argument("--set", &setting.name), setting.value.as_deref()));
     SystemArguments {
-        build: argument("BUILD", &args.build),
         engine: engine.map(|engine| argument("--engine", engine)),
         config: Some(argument("--config", &args.config)),
         set: set.collect(),
+        ..SystemArguments::of(argument("BUILD", &args.build))
     }
 }
 
@@ -204,18 +188,9 @@ fn seed() -> u64 {
     mix(now, &[u64::from(std::process::id())])
 }
 
-/// The first ^C (or SIGTERM) asks to stop, the second ends the process at once; the kernel then kills what
-/// it started.
 pub(super) fn stop_on_signals(stop: Stop, printer: Printer) -> Result<()> {
-    let asked = AtomicBool::new(false);
-    ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::Relaxed) {
-            super::run::leave_at_once();
-        }
-        printer.note("\nstopping when the statements under way have ended; ^C again stops at once");
-        stop.ask();
-    })
-    .context("cannot handle ^C")
+    let told = "\nstopping when the statements under way have ended; ^C again stops at once";
+    super::run::stop_on_signals(stop, printer, told, || ())
 }
 
 #[cfg(test)]
@@ -238,15 +213,9 @@ mod tests {
     fn planned(arguments: &[&str]) -> Plan {
         let args = args(&[&["sqlite"], arguments].concat());
         let builds = Builds::of_user().unwrap();
-        let host = HostShape {
-            cpus: 2,
-            memory: Bytes(8 << 30),
-        };
+        let host = HostShape { cpus: 2, memory: Bytes(8 << 30) };
         let file = plan::of_arguments(&[system(&args)]).unwrap();
-        with_workload(
-            super::super::run::expand(&file, &builds, host).unwrap(),
-            &args,
-        )
+        with_workload(super::super::run::expand(&file, &builds, host).unwrap(), &args)
     }
 
     #[test]
@@ -271,12 +240,10 @@ mod tests {
             ("init_connect", Some("SET @a = 1")),
         ];
         let wanted = SystemArguments {
-            build: argument("BUILD", "mysql-8.0.33"),
             engine: Some(argument("--engine", "innodb")),
             config: Some(argument("--config", "z12a")),
-            set: set
-                .map(|(option, value)| (argument("--set", option), value))
-                .to_vec(),
+            set: set.map(|(option, value)| (argument("--set", option), value)).to_vec(),
+            ..SystemArguments::of(argument("BUILD", "mysql-8.0.33"))
         };
         assert_eq!(system(&args), wanted);
         assert!(plan::of_arguments(&[wanted]).is_ok());

@@ -30,7 +30,6 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// What a crash showed.
     pub(super) fn judge(self, crash: &Crash) -> Verdict {
         let survived = &crash.survived;
         let is_missing = survived.missing > 0 || survived.vanished > 0;
@@ -54,20 +53,16 @@ impl Terms {
         let survived = &crash.survived;
         let mut found = Vec::new();
         if survived.missing > 0 {
-            let age = crash.oldest.map_or(String::new(), |age| {
-                format!(", the oldest {age} old at the kill")
-            });
+            let age = crash
+                .oldest
+                .map_or(String::new(), |age| format!(", the oldest {age} old at the kill"));
             let first: Vec<&str> = survived.shown.iter().map(|one| one.what.as_str()).collect();
             found.push(format!(
                 "missing: {} of {} acknowledged commits{age}: {}{}",
                 count(survived.missing),
                 count(survived.orders + survived.payments),
                 first.join("; "),
-                if survived.missing > first.len() as u64 {
-                    "; …"
-                } else {
-                    ""
-                }
+                if survived.missing > first.len() as u64 { "; …" } else { "" }
             ));
         }
         if survived.vanished > 0 {
@@ -96,8 +91,8 @@ impl Terms {
 
 #[cfg(test)]
 mod tests {
-    use load::{Missing, Survived};
     use model::{Check, Nanos};
+    use workloads::{Missing, Survived};
 
     use super::*;
 
@@ -140,23 +135,13 @@ mod tests {
     }
 
     fn terms(durability: Durability) -> Terms {
-        Terms {
-            durability: Some(durability),
-            terminals: 8,
-        }
+        Terms { durability: Some(durability), terminals: 8 }
     }
 
     #[test]
     fn what_is_missing_is_excused_only_where_nothing_is_promised() {
-        let unknown = Terms {
-            durability: None,
-            terminals: 8,
-        };
-        let strict = [
-            terms(Durability::Machine),
-            terms(Durability::Server),
-            unknown,
-        ];
+        let unknown = Terms { durability: None, terminals: 8 };
+        let strict = [terms(Durability::Machine), terms(Durability::Server), unknown];
         for terms in strict {
             assert_eq!(terms.judge(&with(0, 0, 8)), Verdict::NothingLost);
             assert_eq!(terms.judge(&with(1, 0, 0)), Verdict::Lost);

@@ -24,10 +24,7 @@ const TOLD: [u32; 3] = [4, 8, 16];
 
 /// What is found of the loop.
 pub(super) fn of_loop(noise: &Noise) -> Finding {
-    let what = format!(
-        "the same loop varies by {:.2} % ({} pairs)",
-        noise.sd_percent, noise.pairs
-    );
+    let what = format!("the same loop varies by {:.2} % ({} pairs)", noise.sd_percent, noise.pairs);
     finding("noise", &what, noise.sd_percent / 100.0)
 }
 
@@ -90,10 +87,7 @@ fn resolvable(sd: f64, rounds: u32) -> f64 {
         looks: None,
     };
     let is_called = |mean: f64| {
-        let more = further_rounds(&Situation {
-            mean,
-            ..before_last
-        });
+        let more = further_rounds(&Situation { mean, ..before_last });
         more == Some(1)
     };
     // Of three rounds and more a change of seven standard deviations is called.
@@ -224,10 +218,7 @@ mod tests {
 
     #[test]
     fn what_rounds_can_tell_follows_from_how_much_they_vary() {
-        let noise = |sd_percent| Noise {
-            sd_percent,
-            pairs: 60,
-        };
+        let noise = |sd_percent| Noise { sd_percent, pairs: 60 };
         insta::assert_snapshot!(of_loop(&noise(0.5)).found, @"the same loop varies by 0.50 % (60 pairs); the smallest change that is found in rounds as noisy as that: 1.8 % in 4, 0.8 % in 8, 0.5 % in 16");
         for (sd, status) in [(0.1, Status::Good), (1.5, Status::Warn), (4.0, Status::Bad)] {
             let found = of_loop(&noise(sd));
@@ -263,11 +254,7 @@ mod tests {
         let all = tempfile::tempdir().unwrap();
         let at = |name: &str| all.path().join(name);
         // No process has this id: it is above the kernel's largest.
-        for name in [
-            "backslide-doctor-4999999",
-            "backslide-doctor-x",
-            "other-4999999",
-        ] {
+        for name in ["backslide-doctor-4999999", "backslide-doctor-x", "other-4999999"] {
             fs::create_dir(at(name)).unwrap();
             fs::write(at(name).join("lab.sqlite"), "").unwrap();
         }

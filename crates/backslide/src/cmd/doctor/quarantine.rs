@@ -9,10 +9,7 @@ pub(super) fn at_this_load(beside: &Beside, limits: &Quarantine) -> Finding {
     let (status, found) = match (beside.over.is_empty(), beside.foreign_percent) {
         (false, _) => (
             Status::Bad,
-            format!(
-                "trials would be set aside by the usual limits: {}",
-                beside.over.join(", ")
-            ),
+            format!("trials would be set aside by the usual limits: {}", beside.over.join(", ")),
         ),
         (true, Some(percent)) => (
             Status::Good,
@@ -22,10 +19,9 @@ pub(super) fn at_this_load(beside: &Beside, limits: &Quarantine) -> Finding {
                 f64::from(limits.foreign_permille) / 10.0
             ),
         ),
-        (true, None) => (
-            Status::Unknown,
-            "this host does not tell what other processes take".to_owned(),
-        ),
+        (true, None) => {
+            (Status::Unknown, "this host does not tell what other processes take".to_owned())
+        }
     };
     Finding {
         name: "quarantine",
@@ -54,10 +50,7 @@ mod tests {
 
     fn found(over: &[&str], foreign_percent: Option<f64>) -> Finding {
         let over = over.iter().map(|&one| one.to_owned()).collect();
-        let beside = Beside {
-            over,
-            foreign_percent,
-        };
+        let beside = Beside { over, foreign_percent };
         at_this_load(&beside, &LIMITS)
     }
 

@@ -2,19 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use ::import::{File, Kind, Source, tables};
+use ::import::{File, FileKind, Source, tables};
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::text;
 
-/// Files that are looked at below one directory.
 const MOST_FILES: usize = 100_000;
-/// How deep directories are within each other.
 const DEEPEST: usize = 16;
 
 /// What paths stand for.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct SourcesFound {
     pub(super) sources: Vec<Source>,
     /// Was a folder searched? Then the order of the files says nothing.
     pub(super) is_searched: bool,
@@ -22,7 +20,6 @@ pub(super) struct Found {
     /// made of results that are imported.
     others: usize,
     derived: usize,
-    /// Files that were looked at.
     seen: usize,
 }
 
@@ -48,14 +45,10 @@ impl<'a> Named<'a> {
             Some((system, path)) if !is_there(named) => (Some(system), path),
             Some(_) | None => (None, named),
         };
-        Self {
-            system,
-            clients,
-            path: Path::new(path),
-        }
+        Self { system, clients, path: Path::new(path) }
     }
 
-    fn source(&self, kind: Kind, path: &Path, files: Vec<File>) -> Source {
+    fn source(&self, kind: FileKind, path: &Path, files: Vec<File>) -> Source {
         Source {
             kind,
             system: self.system.map(str::to_owned),
@@ -75,9 +68,9 @@ fn counts(numbers: &str) -> Option<Vec<u32>> {
     numbers.split(',').map(number).collect()
 }
 
-impl Found {
+impl SourcesFound {
     /// Adds what a path stands for: a file, a directory of raw output, or a folder of such directories and of tables.
-    pub(super) fn add(&mut self, named: &str, kind: Option<Kind>) -> Result<()> {
+    pub(super) fn add(&mut self, named: &str, kind: Option<FileKind>) -> Result<()> {
         let named = Named::parse(named);
         let path = named.path;
         if !path.is_dir() {
@@ -85,7 +78,7 @@ impl Found {
             if file.text.trim().is_empty() {
                 bail!("{}: the file is empty", path.display());
             }
-            let Some(kind) = kind.or_else(|| Kind::of(&file)) else {
+            let Some(kind) = kind.or_else(|| FileKind::of(&file)) else {
                 bail!(
                     "{}: neither its name nor what it holds says what it is; say it with --as KIND",
                     path.display()
@@ -118,16 +111,14 @@ impl Found {
             (self.others, "without results that are known"),
         ];
         let said = all.iter().filter(|(count, _)| *count > 0);
-        let said: Vec<String> = said
-            .map(|(count, what)| format!("{count} {what}"))
-            .collect();
+        let said: Vec<String> = said.map(|(count, what)| format!("{count} {what}")).collect();
         (!said.is_empty()).then(|| format!("files passed over: {}", said.join("; ")))
     }
 
     /// Adds a file. A table of rates with commas has its systems in its twin with tabs.
-    fn push_file(&mut self, named: &Named<'_>, kind: Kind, path: &Path, file: File) {
+    fn push_file(&mut self, named: &Named<'_>, kind: FileKind, path: &Path, file: File) {
         let mut source = named.source(kind, path, vec![file]);
-        if kind == Kind::QpsTable && source.system.is_none() {
+        if kind == FileKind::QpsTable && source.system.is_none() {
             let twin = twin(path).and_then(|twin| text::read(&twin).ok());
             source.system = twin.and_then(|twin| tables::qps::systems_of_legend(&twin));
         }
@@ -143,17 +134,14 @@ impl Found {
         is_raw_known: bool,
     ) -> Result<()> {
         if depth > DEEPEST {
-            bail!(
-                "{}: more than {DEEPEST} directories within each other",
-                directory.display()
-            );
+            bail!("{}: more than {DEEPEST} directories within each other", directory.display());
         }
         let entries = entries(directory)?;
         let raw: Vec<&PathBuf> = entries.iter().filter(|path| is_raw_output(path)).collect();
         if !raw.is_empty() {
             let files = raw.into_iter().map(|path| self.read(path));
             let files: Result<Vec<File>> = files.collect();
-            let source = named.source(Kind::SysbenchDirectory, directory, files?);
+            let source = named.source(FileKind::SysbenchDirectory, directory, files?);
             self.sources.push(source);
             return Ok(());
         }
@@ -179,24 +167,19 @@ impl Found {
     /// A file in a folder: it is read where it is known, and passed over where it is not.
     fn look_at(&mut self, named: &Named<'_>, path: &Path, is_raw_known: bool) -> Result<()> {
         let name = name(path);
-        let is_ratio = ["qps.rel", "o.qps.rel", "rel."]
-            .iter()
-            .any(|start| name.starts_with(start));
+        let is_ratio = ["qps.rel", "o.qps.rel", "rel."].iter().any(|start| name.starts_with(start));
         if is_ratio || twin(path).is_some() || is_packed_copy(path) {
             self.derived += 1;
             return Ok(());
         }
-        let file = if path.is_file() {
-            self.read(path).ok()
-        } else {
-            None
-        };
-        let known = file.and_then(|file| Some((Kind::known(&file)?, file)));
+        let file = if path.is_file() { self.read(path).ok() } else { None };
+        let known = file.and_then(|file| Some((FileKind::known(&file)?, file)));
         let Some((kind, file)) = known else {
             self.others += 1;
             return self.check_seen(path);
         };
-        let is_table = matches!(kind, Kind::QpsTable | Kind::MetTable | Kind::InsertTable);
+        let is_table =
+            matches!(kind, FileKind::QpsTable | FileKind::MetTable | FileKind::InsertTable);
         if is_table && is_raw_known {
             self.derived += 1;
         } else {
@@ -225,13 +208,8 @@ impl Found {
 /// The table with tabs that has the legend of a table with commas, where it lies beside it.
 fn twin(path: &Path) -> Option<PathBuf> {
     let bare = name(path);
-    let bare = bare
-        .strip_suffix(".gz")
-        .unwrap_or(bare)
-        .strip_suffix(".csv")?;
-    let is_table = ["qps.", "o.qps."]
-        .iter()
-        .any(|start| bare.starts_with(start));
+    let bare = bare.strip_suffix(".gz").unwrap_or(bare).strip_suffix(".csv")?;
+    let is_table = ["qps.", "o.qps."].iter().any(|start| bare.starts_with(start));
     let beside = [".tsv", ".tsv.gz"].map(|end| path.with_file_name(format!("{bare}{end}")));
     beside.into_iter().find(|path| is_table && path.is_file())
 }
@@ -274,10 +252,7 @@ fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
 pub(super) fn utf_8(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| {
         let bytes = path.as_os_str().as_encoded_bytes().escape_ascii();
-        anyhow!(
-            "{}: this path is not UTF-8 ({bytes}); import it by another name",
-            path.display()
-        )
+        anyhow!("{}: this path is not UTF-8 ({bytes}); import it by another name", path.display())
     })
 }
 

@@ -11,7 +11,6 @@ use anyhow::{Context, Result, anyhow, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 
-/// The largest file that is read, unpacked.
 const LARGEST_FILE: u64 = 256 << 20;
 /// How long a named pipe may have nobody who writes to it.
 const LONGEST_WITHOUT_WRITER: Duration = Duration::from_secs(5);
@@ -20,13 +19,9 @@ const LONGEST_SILENCE: Duration = Duration::from_hours(24);
 /// How often a pipe is looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Reads a file as text.
 pub(super) fn read(path: &Path) -> Result<File> {
     let what = || format!("cannot read {}", path.display());
-    let is_pipe = std::fs::metadata(path)
-        .with_context(what)?
-        .file_type()
-        .is_fifo();
+    let is_pipe = std::fs::metadata(path).with_context(what)?.file_type().is_fifo();
     let bytes = if is_pipe {
         read_pipe(path)?
     } else {
@@ -94,15 +89,9 @@ fn read_pipe(path: &Path) -> Result<Vec<u8>> {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 has_writer = true;
                 if since.elapsed() > LONGEST_SILENCE {
-                    bail!(
-                        "{}: a pipe that stays open and says nothing",
-                        path.display()
-                    );
+                    bail!("{}: a pipe that stays open and says nothing", path.display());
                 }
-                let wait = Timespec {
-                    tv_sec: 0,
-                    tv_nsec: LOOK.as_nanos() as _,
-                };
+                let wait = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos() as _ };
                 // An interrupted wait ends in the next look.
                 let _looked = poll(&mut [PollFd::new(&pipe, PollFlags::IN)], Some(&wait));
             }
@@ -143,9 +132,7 @@ fn decode(bytes: Vec<u8>) -> Result<String, String> {
     let byte = bytes.get(at).copied().unwrap_or_default();
     let is_control = |byte: &u8| *byte < b'\t' || (14..27).contains(byte);
     if bytes.iter().any(is_control) {
-        return Err(format!(
-            "line {line} has the byte 0x{byte:02x}: this is no text"
-        ));
+        return Err(format!("line {line} has the byte 0x{byte:02x}: this is no text"));
     }
     // Latin-1 has no characters there, what Windows calls so has.
     let (name, option) = if bytes.iter().any(|byte| (0x80..0xa0).contains(byte)) {
@@ -165,23 +152,16 @@ mod tests {
     #[test]
     fn text_that_is_not_utf_8_is_refused_by_the_name_of_its_encoding() {
         let utf16 = |units: Vec<u16>, is_little: bool| -> Vec<u8> {
-            let bytes = units.into_iter().map(|unit| {
-                if is_little {
-                    unit.to_le_bytes()
-                } else {
-                    unit.to_be_bytes()
-                }
-            });
+            let bytes = units
+                .into_iter()
+                .map(|unit| if is_little { unit.to_le_bytes() } else { unit.to_be_bytes() });
             bytes.flatten().collect()
         };
         let marked: Vec<u16> = "\u{feff}system".encode_utf16().collect();
         let bare: Vec<u16> = "system".encode_utf16().collect();
         for (bytes, named) in [
             (b"a\nt\xe9st".to_vec(), "line 2 has the byte 0xe9"),
-            (
-                b"a\nt\xe9st".to_vec(),
-                "looks like Latin-1: iconv -f ISO-8859-1",
-            ),
+            (b"a\nt\xe9st".to_vec(), "looks like Latin-1: iconv -f ISO-8859-1"),
             (b"\x93t\xe9st\x94".to_vec(), "looks like Windows-1252"),
             (utf16(marked.clone(), true), "UTF-16 (little-endian)"),
             (utf16(marked, false), "UTF-16 (big-endian)"),
@@ -192,11 +172,9 @@ mod tests {
             let error = decode(bytes).unwrap_err();
             assert!(error.contains(named), "{error}");
         }
-        for (bytes, text) in [
-            ("t\u{e9}st".as_bytes(), "t\u{e9}st"),
-            ("\u{feff}a,b".as_bytes(), "a,b"),
-            (b"", ""),
-        ] {
+        for (bytes, text) in
+            [("t\u{e9}st".as_bytes(), "t\u{e9}st"), ("\u{feff}a,b".as_bytes(), "a,b"), (b"", "")]
+        {
             assert_eq!(decode(bytes.to_vec()).as_deref(), Ok(text));
         }
     }

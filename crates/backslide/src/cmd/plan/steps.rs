@@ -1,74 +1,69 @@
 //! The steps of a trial of SQL statements: what each measures and how long it takes.
 
 use model::{Arrivals, Nanos, Plan, SqlPace, SqlRun, SqlSpec, SqlStep, SqlWork, WarmUpEnd};
-use report::{Cell, Header, Table};
+use report::{Cell, Columns, Table};
 
 use crate::time_needed;
 
-/// The steps of a trial: what is measured with how many clients for how long. Times are those of a trial
-/// of the base.
+/// The steps of a trial: what is measured, with how many clients, and for how long. Times are those of a trial of the
+/// base.
 pub(super) fn steps(plan: &Plan, spec: &SqlSpec) -> Table {
     let times = time_needed::of_steps(plan, spec);
     let is_open = spec.steps.iter().any(|step| match &step.work {
         SqlWork::Run(run) => run.pace != SqlPace::Unlimited,
         SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => false,
     });
-    let rows = times.iter().map(|(step, time)| row(step, *time, is_open));
-    let total = times.iter().map(|(_, time)| time.0);
-    Table {
-        title: format!(
-            "{}: the steps of a trial, about {} in all",
-            spec.name,
-            Nanos(total.fold(0, u64::saturating_add))
-        ),
-        note: String::new(),
-        headers: vec![
-            Header::words("step"),
-            Header::words("group"),
-            Header::numbers("clients", ""),
-            Header::numbers("warmup", ""),
-            Header::numbers("measured", ""),
-            Header::numbers("about", ""),
-            Header::words(""),
-        ],
-        rows: rows.collect(),
+    let total = times.iter().fold(0, |sum: u64, (_, time)| sum.saturating_add(time.0));
+    let title = format!("{}: the steps of a trial, about {} in all", spec.name, Nanos(total));
+    Columns::new()
+        .words("step", |(step, _): &(&SqlStep, Nanos)| Cell::text(&step.id.0))
+        .words("group", |(step, _)| Cell::text(&step.group))
+        .numbers("clients", "", |(step, _)| Cell::text(step.clients.to_string()))
+        .numbers("warmup", "", |(step, _)| measured(step).map_or(Cell::text(""), warm_up))
+        .numbers("measured", "", |(step, _)| seconds(measured(step).map_or(0, |run| run.seconds)))
+        .numbers("about", "", |(_, about)| time(*about))
+        .words("", |(step, _)| Cell::text(what(step, is_open)))
+        .table(title, "", times)
+}
+
+const fn measured(step: &SqlStep) -> Option<&SqlRun> {
+    match &step.work {
+        SqlWork::Run(run) if run.measured => Some(run),
+        SqlWork::Run(_) | SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => {
+            None
+        }
     }
 }
 
-/// `is_open` says that operations arrive by themselves, where that can be.
-fn row(step: &SqlStep, about: Nanos, is_open: bool) -> Vec<Cell> {
-    let time = |time: Nanos| Cell::number(time.as_secs_f64(), time.to_string());
-    let seconds = |seconds: u32| match seconds {
+fn time(time: Nanos) -> Cell {
+    Cell::number(time.as_secs_f64(), time.to_string())
+}
+
+fn seconds(seconds: u32) -> Cell {
+    match seconds {
         0 => Cell::text(""),
         _ => time(Nanos::from_secs(u64::from(seconds))),
-    };
-    let warm_up = |run: &SqlRun| match run.warmup_end {
+    }
+}
+
+fn warm_up(run: &SqlRun) -> Cell {
+    match run.warmup_end {
         WarmUpEnd::Fixed => seconds(run.warmup_seconds),
         WarmUpEnd::Steady => {
             let longest = Nanos::from_secs(u64::from(run.warmup_seconds));
             Cell::number(longest.as_secs_f64(), format!("up to {longest}"))
         }
-    };
-    let (warm_up, measured, what) = match &step.work {
-        SqlWork::Run(run) if run.measured && run.whole && is_open => {
-            let what = "a closed loop: `whole` operations".to_owned();
-            (warm_up(run), run.seconds, what)
-        }
-        SqlWork::Run(run) if run.measured => (warm_up(run), run.seconds, pace(&run.pace)),
-        SqlWork::Run(_) => (seconds(0), 0, "warms caches".to_owned()),
-        SqlWork::Load | SqlWork::Index | SqlWork::Settle(_) | SqlWork::Reset => {
-            (seconds(0), 0, String::new())
-        }
-    };
-    vec![
-        Cell::text(&step.id.0),
-        Cell::text(&step.group),
-        Cell::text(step.clients.to_string()),
-        warm_up,
-        seconds(measured),
-        time(about),
-        Cell::text(what),
-    ]
+    }
+}
+
+/// `is_open`: do operations of the workload arrive by themselves in any step?
+fn what(step: &SqlStep, is_open: bool) -> String {
+    match (&step.work, measured(step)) {
+        (_, Some(run)) if run.whole && is_open => "a closed loop: `whole` operations".to_owned(),
+        (_, Some(run)) => pace(&run.pace),
+        (SqlWork::Run(_), None) => "warms caches".to_owned(),
+        (_, None) => String::new(),
+    }
 }
 
 /// When its operations start, in words; nothing where each waits for the one before it.
@@ -79,19 +74,10 @@ fn pace(pace: &SqlPace) -> String {
     };
     match pace {
         SqlPace::Unlimited => String::new(),
-        SqlPace::Rate {
-            per_second,
-            arrivals,
-            ..
-        } => format!("{per_second}/s, {}", spread(arrivals)),
-        SqlPace::Ramp {
-            from,
-            arrivals,
-            permille,
-            limit_micros,
-            attempt_seconds,
-            ..
-        } => format!(
+        SqlPace::Rate { per_second, arrivals, .. } => {
+            format!("{per_second}/s, {}", spread(arrivals))
+        }
+        SqlPace::Ramp { from, arrivals, permille, limit_micros, attempt_seconds, .. } => format!(
             "ramp from {from}/s, p{} ≤ {}, {attempt_seconds} s each, {}",
             f64::from(*permille) / 10.0,
             Nanos(limit_micros.saturating_mul(1_000)),

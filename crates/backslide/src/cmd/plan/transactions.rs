@@ -1,47 +1,32 @@
 //! The steps of a trial of the TPC-C-like workload.
 
-use model::{Nanos, Plan, StepId, TpccSpec};
-use report::{Cell, Header, Table};
+use model::{Nanos, Plan, StepId, StepTask, TpccSpec};
+use report::format::plural;
+use report::{Cell, Columns, Table};
 
 /// The steps of a trial and how long they take; those with transactions in one line.
 pub(super) fn steps(plan: &Plan, spec: &TpccSpec) -> Table {
     let times = plan::step_times(plan);
-    let is_run = |step: &StepId| step.0.starts_with('h');
-    let shown = times
-        .iter()
-        .filter(|(step, _)| !is_run(step) || step.0 == "h1");
-    let rows = shown.map(|(step, time)| {
-        let (name, clients) = match (is_run(step), spec.steps) {
-            (false, _) if step.0 == "settle" => (step.0.clone(), 1),
-            (false, _) => (step.0.clone(), spec.load.clients),
-            (true, 1) => (step.0.clone(), spec.clients),
-            (true, steps) => (format!("h1 … h{steps}, each"), spec.clients),
-        };
-        vec![
-            Cell::text(name),
-            Cell::text(clients.to_string()),
-            Cell::number(time.as_secs_f64(), time.to_string()),
-        ]
-    });
-    let total = times
-        .iter()
-        .fold(0, |sum: u64, (_, time)| sum.saturating_add(time.0));
-    let warehouses = match spec.warehouses {
-        1 => "1 warehouse".to_owned(),
-        warehouses => format!("{warehouses} warehouses"),
+    let of = |id: &StepId| plan.steps.iter().find(|step| step.id == *id);
+    let runs: Vec<&StepId> =
+        plan.steps.iter().filter(|step| step.task == StepTask::Run).map(|step| &step.id).collect();
+    let name = |id: &StepId| match runs.as_slice() {
+        [first, .., last] if *first == id => format!("{first} … {last}, each"),
+        _ => id.0.clone(),
     };
-    Table {
-        title: format!(
-            "{}, {warehouses}: the steps of a trial, about {} in all",
-            plan.workload.name(),
-            Nanos(total)
-        ),
-        note: String::new(),
-        headers: vec![
-            Header::words("step"),
-            Header::numbers("clients", ""),
-            Header::numbers("time", ""),
-        ],
-        rows: rows.collect(),
-    }
+    let clients = |id: &StepId| of(id).map_or(spec.clients, |step| step.clients);
+    // All runs take as long as the first.
+    let is_shown = |id: &StepId| runs.first() == Some(&id) || !runs.contains(&id);
+    let total = times.iter().fold(0, |sum: u64, (_, time)| sum.saturating_add(time.0));
+    let title = format!(
+        "{}, {}: the steps of a trial, about {} in all",
+        plan.workload.name(),
+        plural(spec.warehouses as usize, "warehouse"),
+        Nanos(total)
+    );
+    Columns::new()
+        .words("step", |(step, _): &&(StepId, Nanos)| Cell::text(name(step)))
+        .numbers("clients", "", |(step, _)| Cell::text(clients(step).to_string()))
+        .numbers("time", "", |(_, time)| Cell::number(time.as_secs_f64(), time.to_string()))
+        .table(title, "", times.iter().filter(|(step, _)| is_shown(step)))
 }

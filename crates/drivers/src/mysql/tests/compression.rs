@@ -36,18 +36,13 @@ fn everything_after_the_login_goes_in_frames() {
         let flags = u32::from_le_bytes(*peer.receive().first_chunk().unwrap());
         assert_ne!(flags & 1 << 5, 0);
         peer.send(OK);
-        assert_eq!(
-            take_frame(&mut peer),
-            (0, b"\x09\0\0\0\x03select 1".to_vec())
-        );
+        assert_eq!(take_frame(&mut peer), (0, b"\x09\0\0\0\x03select 1".to_vec()));
         let value = [b"\xfc\x00\x10".as_slice(), &[b'x'; 4096]].concat();
         let reply = packets(1, &[b"\x01", &definition(253, 0, 0), END, &value, END]);
         // A packet may be cut anywhere.
         let (one, two) = reply.split_at(100);
         peer.socket.write_all(&frame(1, 0, one)).unwrap();
-        peer.socket
-            .write_all(&frame(2, two.len(), &deflated(two)))
-            .unwrap();
+        peer.socket.write_all(&frame(2, two.len(), &deflated(two))).unwrap();
         assert_eq!(take_frame(&mut peer), (0, b"\x01\0\0\0\x01".to_vec()));
     });
     let mut session = connector.open().unwrap();
@@ -105,9 +100,7 @@ fn broken_frames_end_the_session() {
     let (server, connector) = serve_endpoint("", with_compression, |mut peer| {
         peer.let_in();
         take_frame(&mut peer);
-        peer.socket
-            .write_all(b"\xff\xff\xff\x01\xff\xff\xff\x78\x9c")
-            .unwrap();
+        peer.socket.write_all(b"\xff\xff\xff\x01\xff\xff\xff\x78\x9c").unwrap();
         let _ = peer.socket.read_to_end(&mut Vec::new());
     });
     let mut session = connector.open().unwrap();

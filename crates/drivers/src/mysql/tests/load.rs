@@ -93,10 +93,7 @@ fn a_warning_is_an_error() {
     let error = load(&mut session, &["1\tabc\n2\td\n"]).unwrap_err();
     assert_eq!(error.code(), "1265");
     let text = error.to_string();
-    assert!(
-        text.contains("2 rows were added") && text.contains("Data truncated"),
-        "{text}"
-    );
+    assert!(text.contains("2 rows were added") && text.contains("Data truncated"), "{text}");
     drop(session);
     server.finish();
 }

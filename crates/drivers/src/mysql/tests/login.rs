@@ -4,7 +4,7 @@ use rustls::version::{TLS12, TLS13};
 
 use super::super::rsa::tests::{PEM, open};
 use super::*;
-use crate::stream::testing::{TlsPeer, tls_peer};
+use crate::tests::tls_peer::{TlsPeer, tls_peer};
 
 #[test]
 fn native_password_is_proved_and_the_session_says_who_it_is() {
@@ -70,10 +70,7 @@ fn caching_sha2_sends_the_password_over_the_socket() {
 fn asked_over_tcp(reply: Vec<u8>) -> Result<Vec<u8>, SessionError> {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let server = std::thread::spawn(move || {
-        let mut peer = Peer {
-            socket: theirs,
-            sequence: 0,
-        };
+        let mut peer = Peer { socket: theirs, sequence: 0 };
         peer.send(&greeting("9.7.4", SHA2));
         peer.receive();
         peer.send(b"\x01\x04");
@@ -83,10 +80,7 @@ fn asked_over_tcp(reply: Vec<u8>) -> Result<Vec<u8>, SessionError> {
         let _ = peer.offer(OK);
         sealed
     });
-    let address = Address::Tcp {
-        host: "db".to_owned(),
-        port: 3306,
-    };
+    let address = Address::Tcp { host: "db".to_owned(), port: 3306 };
     let stream = Stream::over(ours.into(), false, Duration::from_secs(5));
     let session = MysqlSession::log_in(stream, &endpoint(address, "secret")).map(drop);
     let sealed = server.join().unwrap();
@@ -122,10 +116,7 @@ fn the_server_may_change_the_method() {
         peer.receive();
         peer.send(b"\xfemysql_native_password\0ABCDEFGHIJKLMNOPQRST\0");
         let nonce = b"ABCDEFGHIJKLMNOPQRST";
-        assert_eq!(
-            peer.receive(),
-            Method::NativePassword.prove("secret", nonce)
-        );
+        assert_eq!(peer.receive(), Method::NativePassword.prove("secret", nonce));
         peer.send(OK);
         peer.receive();
     });
@@ -171,10 +162,7 @@ fn refusals_say_why_and_what_to_do() {
     }
     let (server, connector) = serve(|mut peer| peer.send(b"\xff\x10\x04Too many connections"));
     let error = connector.open().unwrap_err().to_string();
-    assert!(
-        error.contains("Too many connections (error 1040)"),
-        "{error}"
-    );
+    assert!(error.contains("Too many connections (error 1040)"), "{error}");
     server.finish();
 }
 
@@ -217,10 +205,7 @@ fn encrypt(
 ) -> (Vec<u8>, Peer<TlsPeer>) {
     peer.send(&greeting("9.7.4", SHA2));
     let request = peer.receive();
-    let encrypted = Peer {
-        socket: tls_peer(peer.socket, version),
-        sequence: peer.sequence,
-    };
+    let encrypted = Peer { socket: tls_peer(peer.socket, version), sequence: peer.sequence };
     (request, encrypted)
 }
 
@@ -265,29 +250,19 @@ fn a_server_without_tls_is_named_and_told_what_to_do() {
         // All but CLIENT_SSL.
         first[low] = !(1 << 3);
         peer.send(&first);
-        assert_eq!(
-            peer.socket.read(&mut [0; 1]).unwrap(),
-            0,
-            "it said something"
-        );
+        assert_eq!(peer.socket.read(&mut [0; 1]).unwrap(), 0, "it said something");
     });
     let error = connector.open().unwrap_err();
     assert_eq!(error.code(), "login");
     let text = error.to_string();
-    assert!(
-        text.contains("s.sock") && text.contains("ssl_cert"),
-        "{text}"
-    );
+    assert!(text.contains("s.sock") && text.contains("ssl_cert"), "{text}");
     server.finish();
 }
 
 #[test]
 fn a_server_of_old_tls_is_told_from_one_that_is_gone() {
     // The alert of yaSSL; the end of a server in the middle.
-    for (said, code) in [
-        (b"\x15\x03\x02\x00\x02\x02\x46".as_slice(), "login"),
-        (b"", "lost"),
-    ] {
+    for (said, code) in [(b"\x15\x03\x02\x00\x02\x02\x46".as_slice(), "login"), (b"", "lost")] {
         let (server, connector) = serve_endpoint("", with_tls, move |mut peer| {
             peer.send(&greeting("5.7.22", NATIVE));
             peer.receive();

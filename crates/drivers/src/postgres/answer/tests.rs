@@ -92,7 +92,7 @@ fn an_answer_that_announces_its_columns_must_have_those_of_the_statement() {
         let error = announced(reply, formats).unwrap_err().to_string();
         assert!(error.contains("not the columns"), "{error}");
     }
-    // A server that announces what nobody asked for speaks another protocol.
+    // A server that announces unrequested data speaks another protocol.
     assert!(prepared(&one_column, &[Format::Int4]).0.is_err());
 }
 
@@ -110,13 +110,7 @@ fn a_text_query_shows_its_rows() {
     ]
     .concat();
     let (answer, rows) = simple(&reply);
-    assert_eq!(
-        answer.unwrap(),
-        Done {
-            rows: 2,
-            affected: 0
-        }
-    );
+    assert_eq!(answer.unwrap(), Done { rows: 2, affected: 0 });
     assert_eq!(rows, ["Some(\"42\")", "None"]);
 }
 
@@ -130,13 +124,7 @@ fn a_prepared_query_shows_binary_rows() {
     ]
     .concat();
     let (answer, rows) = prepared(&reply, &[Format::Int4]);
-    assert_eq!(
-        answer.unwrap(),
-        Done {
-            rows: 1,
-            affected: 0
-        }
-    );
+    assert_eq!(answer.unwrap(), Done { rows: 1, affected: 0 });
     assert_eq!(rows, [-2]);
 }
 
@@ -237,11 +225,7 @@ fn a_loss_tells_what_the_server_had_said() {
     for (said, wanted) in [
         (error("FATAL", "57P01"), Some("57P01: said")),
         (
-            [
-                status.clone(),
-                message(b'N', b"VWARNING\0C57P02\0Mcrash\0\0"),
-            ]
-            .concat(),
+            [status.clone(), message(b'N', b"VWARNING\0C57P02\0Mcrash\0\0")].concat(),
             Some("57P02: crash"),
         ),
         (status, None),
@@ -253,10 +237,9 @@ fn a_loss_tells_what_the_server_had_said() {
         assert_eq!(error.code(), "lost");
         let text = error.to_string();
         match wanted {
-            Some(words) => assert!(
-                text.ends_with(&format!("the server had said: {words}")),
-                "{text}"
-            ),
+            Some(words) => {
+                assert!(text.ends_with(&format!("the server had said: {words}")), "{text}");
+            }
             None => assert!(!text.contains("had said"), "{text}"),
         }
     }
@@ -268,7 +251,7 @@ fn an_error_is_read_to_the_end_of_the_answer() {
     let (mut wire, _server) = wire_with(&reply);
     let failed = read(&mut wire, Columns::Prepared(&[]), &mut |_| ());
     assert_eq!(failed.unwrap_err().code(), "42601");
-    // What follows belongs to the next answer.
+    // The rest belongs to the next answer.
     assert_eq!(
         wire.next().unwrap_err().to_string(),
         "protocol error: malformed header: kind 'n', length 1702392865"
@@ -295,21 +278,14 @@ fn broken_answers_are_protocol_errors() {
         ("another protocol", b"\x04\0\0\0not a greeting".to_vec()),
         ("a length below its own four bytes", b"C\0\0\0\x03".to_vec()),
         ("a length beyond the limit", b"C\x7f\xff\xff\xff".to_vec()),
-        (
-            "a row that is cut",
-            [description(), message(b'D', b"\0\x01\0\0\0\x05abc")].concat(),
-        ),
+        ("a row that is cut", [description(), message(b'D', b"\0\x01\0\0\0\x05abc")].concat()),
         ("an error without end", message(b'E', b"Mendless")),
     ] {
         let (answer, _) = simple(&reply);
         assert_eq!(answer.unwrap_err().code(), "protocol", "{what}");
     }
     let (answer, _) = prepared(&[description(), row].concat(), &[Format::Text]);
-    assert_eq!(
-        answer.unwrap_err().code(),
-        "protocol",
-        "a description nobody asked for"
-    );
+    assert_eq!(answer.unwrap_err().code(), "protocol", "a description nobody asked for");
 }
 
 #[test]
@@ -328,12 +304,7 @@ fn copies_are_refused_and_the_session_goes_on() {
         (Columns::Described(&mut Vec::new()), &b"use INSERT\0"[..]),
         (Columns::Prepared(&[]), b"use INSERT\0S\0\0\0\x04"),
     ] {
-        let reply = [
-            message(b'G', b"\0\0\0"),
-            error("ERROR", "57014"),
-            READY.to_vec(),
-        ]
-        .concat();
+        let reply = [message(b'G', b"\0\0\0"), error("ERROR", "57014"), READY.to_vec()].concat();
         let (mut wire, mut server) = wire_with(&reply);
         let failed = read(&mut wire, columns, &mut |_| ());
         assert_eq!(failed.unwrap_err().code(), "57014");
@@ -341,11 +312,7 @@ fn copies_are_refused_and_the_session_goes_on() {
         let mut sent = Vec::new();
         server.read_to_end(&mut sent).unwrap();
         assert_eq!(sent.first(), Some(&b'f'));
-        assert!(
-            sent.ends_with(wanted_tail),
-            "{:?}",
-            sent.escape_ascii().to_string()
-        );
+        assert!(sent.ends_with(wanted_tail), "{:?}", sent.escape_ascii().to_string());
     }
     // A server that wants rows again and again would have us answer for ever.
     let again = message(b'G', b"\0\0\0").repeat(2);
@@ -397,11 +364,8 @@ fn feed_all_readers(reply: &[u8]) {
     let (mut wire, _server) = wire_with(reply);
     let _ = Prepared::new(&mut wire, "s0", "SELECT 1", &[ParamType::Int], false);
     let (mut wire, _server) = wire_with(reply);
-    let login = crate::Login {
-        user: "u".to_owned(),
-        password: "p".to_owned(),
-        database: String::new(),
-    };
+    let login =
+        crate::Login { user: "u".to_owned(), password: "p".to_owned(), database: String::new() };
     let address = crate::Address::Socket("test.sock".into());
     let server = crate::ServerEndpoint::plain(address, login, Duration::from_secs(10));
     let _ = crate::postgres::login::log_in(&mut wire, &server);

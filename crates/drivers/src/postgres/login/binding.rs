@@ -1,82 +1,40 @@
 //! Channel binding: what ties a login to the certificate of the connection's server
 //! (`tls-server-end-point`, RFC 5929 section 4.1).
 
+use rsa::pkcs8::AlgorithmIdentifierRef;
+use rsa::pkcs8::der::{AnyRef, Reader, SliceReader};
 use sha2::{Digest, Sha256, Sha384, Sha512};
-
-/// DER of a sequence and of an object identifier.
-const SEQUENCE: u8 = 0x30;
-const OBJECT_IDENTIFIER: u8 = 0x06;
 
 /// The certificate's hash, by the hash function of its own signature; SHA-256 in place of MD5 and
 /// SHA-1. `None` for a signature that has no such function, or one that this client does not know:
 /// the login is then not bound.
 pub(super) fn hash(certificate: &[u8]) -> Option<Vec<u8>> {
-    let function = match signature_algorithm(certificate)? {
-        // rsaEncryption of PKCS #1 (RFC 8017): md5, sha1, sha256, sha384, sha512.
-        [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, which] => match which {
-            4 | 5 | 11 => Function::Sha256,
-            12 => Function::Sha384,
-            13 => Function::Sha512,
-            _ => return None,
-        },
-        // ECDSA (RFC 5758): sha1; sha256, sha384, sha512.
-        [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x01] => Function::Sha256,
-        [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, which] => match which {
-            2 => Function::Sha256,
-            3 => Function::Sha384,
-            4 => Function::Sha512,
-            _ => return None,
-        },
-        _ => return None,
-    };
-    Some(match function {
-        Function::Sha256 => Sha256::digest(certificate).to_vec(),
-        Function::Sha384 => Sha384::digest(certificate).to_vec(),
-        Function::Sha512 => Sha512::digest(certificate).to_vec(),
-    })
-}
-
-enum Function {
-    Sha256,
-    Sha384,
-    Sha512,
-}
-
-/// The object identifier of the signature: a certificate is a sequence of what is signed, the
-/// algorithm (a sequence that begins with its identifier), and the signature (RFC 5280, section 4.1).
-fn signature_algorithm(certificate: &[u8]) -> Option<&[u8]> {
-    let (SEQUENCE, certificate, _) = element(certificate)? else {
-        return None;
-    };
-    let (_, _, behind_signed) = element(certificate)?;
-    let (SEQUENCE, algorithm, _) = element(behind_signed)? else {
-        return None;
-    };
-    let (OBJECT_IDENTIFIER, identifier, _) = element(algorithm)? else {
-        return None;
-    };
-    Some(identifier)
-}
-
-/// The first element of `der`: its tag, its content, and what follows it.
-fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let [tag, short, rest @ ..] = der else {
-        return None;
-    };
-    let (length, rest) = match short {
-        0..=0x7f => (usize::from(*short), rest),
-        // The length itself is so many bytes; four are enough for any certificate.
-        0x81..=0x84 => {
-            let (bytes, rest) = rest.split_at_checked(usize::from(short & 0x7f))?;
-            let length = bytes
-                .iter()
-                .fold(0_usize, |length, byte| (length << 8) | usize::from(*byte));
-            (length, rest)
+    const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];
+    const ECDSA: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04];
+    let algorithm = signature_algorithm(certificate)?;
+    let identifier = algorithm.oid.as_bytes();
+    match (identifier.strip_prefix(RSA), identifier.strip_prefix(ECDSA)) {
+        // PKCS #1 (RFC 8017): md5, sha1, sha256. ECDSA (RFC 5758): sha1, sha256.
+        (Some([4 | 5 | 11]), _) | (_, Some([1] | [3, 2])) => {
+            Some(Sha256::digest(certificate).to_vec())
         }
-        _ => return None,
-    };
-    let (content, rest) = rest.split_at_checked(length)?;
-    Some((*tag, content, rest))
+        (Some([12]), _) | (_, Some([3, 3])) => Some(Sha384::digest(certificate).to_vec()),
+        (Some([13]), _) | (_, Some([3, 4])) => Some(Sha512::digest(certificate).to_vec()),
+        _ => None,
+    }
+}
+
+/// A certificate is a sequence of the signed part, the algorithm, and the signature (RFC 5280, section 4.1).
+fn signature_algorithm(certificate: &[u8]) -> Option<AlgorithmIdentifierRef<'_>> {
+    let mut reader = SliceReader::new(certificate).ok()?;
+    reader
+        .sequence(|parts: &mut SliceReader<'_>| {
+            let _signed: AnyRef<'_> = parts.decode()?;
+            let algorithm = parts.decode()?;
+            let _signature: AnyRef<'_> = parts.decode()?;
+            Ok::<_, rsa::pkcs8::der::Error>(algorithm)
+        })
+        .ok()
 }
 
 #[cfg(test)]
@@ -84,6 +42,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// Tags of DER: a sequence and an object identifier.
+    const SEQUENCE: u8 = 0x30;
+    const OBJECT_IDENTIFIER: u8 = 0x06;
 
     fn der(tag: u8, content: &[u8]) -> Vec<u8> {
         let mut bytes = vec![tag];
@@ -101,10 +63,7 @@ mod tests {
     /// The outline of a certificate with this signature algorithm.
     fn certificate(identifier: &[u8]) -> Vec<u8> {
         let signed = der(SEQUENCE, &[7; 300]);
-        let algorithm = der(
-            SEQUENCE,
-            &[der(OBJECT_IDENTIFIER, identifier), der(5, b"")].concat(),
-        );
+        let algorithm = der(SEQUENCE, &[der(OBJECT_IDENTIFIER, identifier), der(5, b"")].concat());
         der(SEQUENCE, &[signed, algorithm, der(3, &[9; 64])].concat())
     }
 

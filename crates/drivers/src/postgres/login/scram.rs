@@ -9,8 +9,8 @@ use model::said;
 
 use super::{Entry, binding, request};
 use crate::SessionError;
+use crate::cursor::Cursor;
 use crate::postgres::encode;
-use crate::postgres::wire::Parts;
 
 impl Entry<'_> {
     /// Answers a SASL request that was read last. Returns the method that was used: that of
@@ -29,7 +29,7 @@ impl Entry<'_> {
         self.expect(request::SASL_CONTINUE)?;
         exchange
             .update(self.authentication_data())
-            .map_err(|error| self.refused(&error.to_string()))?;
+            .map_err(|error| self.server.refused(error.to_string()))?;
         message.clear();
         encode::message(&mut message, b'p', |body| {
             body.extend_from_slice(exchange.message());
@@ -37,9 +37,9 @@ impl Entry<'_> {
         self.wire.send(&message)?;
 
         self.expect(request::SASL_FINAL)?;
-        exchange
-            .finish(self.authentication_data())
-            .map_err(|error| self.refused(&format!("the server did not prove itself: {error}")))?;
+        exchange.finish(self.authentication_data()).map_err(|error| {
+            self.server.refused(format!("the server did not prove itself: {error}"))
+        })?;
         Ok(method)
     }
 
@@ -48,7 +48,7 @@ impl Entry<'_> {
     /// has struck the offer out, and the server ends the login (RFC 5802, section 6).
     fn choose(&self) -> Result<(&'static str, &'static str, ChannelBinding), SessionError> {
         let offered = self.authentication_data();
-        let hash = self.wire.certificate().and_then(binding::hash);
+        let hash = self.wire.stream.peer_certificate().and_then(binding::hash);
         match hash {
             Some(hash) if offers(offered, SCRAM_SHA_256_PLUS) => {
                 let binding = ChannelBinding::tls_server_end_point(hash);
@@ -61,7 +61,7 @@ impl Entry<'_> {
                 };
                 Ok((SCRAM_SHA_256, "scram-sha-256", binding))
             }
-            _ => Err(self.refused(&format!(
+            _ => Err(self.server.refused(format!(
                 "the server offers only SASL mechanisms that are not supported here: {}; allow \
                  scram-sha-256, md5 or password in pg_hba.conf",
                 names(offered)
@@ -74,7 +74,6 @@ fn offers(mechanisms: &[u8], wanted: &str) -> bool {
     each(mechanisms).any(|mechanism| mechanism == wanted.as_bytes())
 }
 
-/// For a message.
 fn names(mechanisms: &[u8]) -> String {
     let names: Vec<_> = each(mechanisms).map(String::from_utf8_lossy).collect();
     said(names.join(", ").as_bytes())
@@ -82,6 +81,6 @@ fn names(mechanisms: &[u8]) -> String {
 
 /// The mechanisms are a list of strings that an empty one ends.
 fn each(mechanisms: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut parts = Parts::of(mechanisms);
+    let mut parts = Cursor::new(mechanisms);
     std::iter::from_fn(move || parts.string().filter(|mechanism| !mechanism.is_empty()))
 }

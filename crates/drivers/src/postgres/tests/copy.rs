@@ -100,7 +100,7 @@ fn an_error_on_the_way_ends_the_sending() {
         assert_eq!(peer.read().unwrap().0, b'd');
         peer.send(b'E', b"VERROR\0C22P02\0Minvalid input syntax\0\0");
         peer.send(b'Z', b"I");
-        // What was on its way is read and dropped.
+        // Data under way is read and dropped.
         loop {
             match peer.read() {
                 Some((b'd', _)) => {}
@@ -174,10 +174,7 @@ fn a_server_that_answers_something_else_breaks_the_protocol() {
         assert_eq!(peer.read(), None);
     });
     let mut session = no_rows.connect(PATIENT).unwrap();
-    assert_eq!(
-        load(&mut session, &mut |_| false).unwrap_err().code(),
-        "protocol"
-    );
+    assert_eq!(load(&mut session, &mut |_| false).unwrap_err().code(), "protocol");
     assert_eq!(session.execute("").unwrap_err().code(), "lost");
     no_rows.end();
     let early = loading(|peer| {

@@ -24,9 +24,7 @@ fn refused(peer: &mut Peer, code: &str) {
 
 fn prepared(fake: &Fake) -> (PostgresSession, StatementId) {
     let mut session = fake.connect(PATIENT).unwrap();
-    let id = session
-        .prepare("DELETE FROM t WHERE n < $1", &[ParamType::Int])
-        .unwrap();
+    let id = session.prepare("DELETE FROM t WHERE n < $1", &[ParamType::Int]).unwrap();
     (session, id)
 }
 
@@ -112,10 +110,7 @@ fn a_statement_that_cannot_be_sent_ends_the_batch_after_those_before_it() {
     });
     let (mut session, id) = prepared(&fake);
     let (good, bad) = ([Param::Int(5)], [Param::Text("5")]);
-    for (wrong, code) in [
-        ((id, &bad[..]), "42804"),
-        ((StatementId(9), &good[..]), "26000"),
-    ] {
+    for (wrong, code) in [((id, &bad[..]), "42804"), ((StatementId(9), &good[..]), "26000")] {
         let (ended, outcome) = outcomes(&mut session, &[(id, &good[..]), wrong, (id, &good[..])]);
         assert_eq!(outcome.unwrap_err().code(), code);
         assert_eq!(ended, [(0, 1)]);
@@ -180,9 +175,7 @@ fn each_answer_has_the_whole_timeout() {
         }
     });
     let mut session = fake.connect(SHORT * 5).unwrap();
-    let id = session
-        .prepare("DELETE FROM t WHERE n < $1", &[ParamType::Int])
-        .unwrap();
+    let id = session.prepare("DELETE FROM t WHERE n < $1", &[ParamType::Int]).unwrap();
     let params = [Param::Int(5)];
     let (ended, outcome) = outcomes(&mut session, &[(id, &params[..]); 3]);
     outcome.unwrap();

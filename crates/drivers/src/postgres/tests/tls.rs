@@ -1,4 +1,4 @@
-//! What is asked for that cannot be had: TLS and compression.
+//! Unavailable requests: TLS and compression.
 
 use super::*;
 
@@ -24,10 +24,7 @@ fn a_server_without_tls_says_what_to_do() {
     let error = asking_for_tls(&fake).unwrap_err();
     assert_eq!(error.code(), "login");
     let error = error.to_string();
-    assert!(
-        error.contains("the server has no TLS; set ssl = on"),
-        "{error}"
-    );
+    assert!(error.contains("the server has no TLS; set ssl = on"), "{error}");
     fake.end();
 }
 
@@ -35,10 +32,7 @@ fn a_server_without_tls_says_what_to_do() {
 fn a_server_that_refuses_before_tls_is_heard() {
     let starting = Fake::tcp(|peer| {
         ssl_request(peer);
-        peer.send(
-            b'E',
-            b"VFATAL\0C57P03\0Mthe database system is starting up\0\0",
-        );
+        peer.send(b'E', b"VFATAL\0C57P03\0Mthe database system is starting up\0\0");
     });
     assert_eq!(asking_for_tls(&starting).unwrap_err().code(), "connect");
     starting.end();
@@ -74,9 +68,7 @@ fn a_server_that_speaks_no_tls_after_all_is_an_error() {
         peer.0.read_exact(&mut hello).unwrap();
         // A TLS record with a handshake message.
         assert_eq!(hello[0], 22);
-        peer.0
-            .write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I")
-            .unwrap();
+        peer.0.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I").unwrap();
     });
     assert!(asking_for_tls(&fake).is_err());
     fake.end();
@@ -84,26 +76,15 @@ fn a_server_that_speaks_no_tls_after_all_is_an_error() {
 
 #[test]
 fn what_the_protocol_cannot_do_is_refused_before_a_server_is_asked() {
-    let login = Login {
-        user: "somebody".to_owned(),
-        password: String::new(),
-        database: String::new(),
-    };
+    let login =
+        Login { user: "somebody".to_owned(), password: String::new(), database: String::new() };
     let nowhere = Address::Socket("/nowhere/s.sock".into());
     let plain = ServerEndpoint::plain(nowhere, login, PATIENT);
     for (tls, compression, wanted) in [
         (false, true, "the PostgreSQL protocol has no compression"),
-        (
-            true,
-            false,
-            "PostgreSQL has no TLS on Unix sockets; connect by TCP",
-        ),
+        (true, false, "PostgreSQL has no TLS on Unix sockets; connect by TCP"),
     ] {
-        let server = ServerEndpoint {
-            tls,
-            compression,
-            ..plain.clone()
-        };
+        let server = ServerEndpoint { tls, compression, ..plain.clone() };
         let error = PostgresConnector::new(server).session().unwrap_err();
         assert_eq!(error.code(), "login");
         assert!(error.to_string().contains(wanted), "{error}");

@@ -1,7 +1,7 @@
 //! apt with a state of our own: of the host it has the mirrors, keys, proxies and credentials, and
 //! it changes nothing there.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,11 +11,10 @@ use super::super::errand::{Errand, make_directory};
 use super::sources::Mirrors;
 use super::suite::describe;
 use crate::error::ObtainError;
+use crate::tree;
 
-/// How old lists of packages may be.
 const FRESH: Duration = Duration::from_hours(24);
 
-/// What has apt.
 const INSTALL: &str = "apt, which only Debian and its derivatives have";
 
 /// Where apt keeps what it made of the lists: large, and quickly made.
@@ -48,7 +47,7 @@ pub(super) struct Apt {
 }
 
 impl Apt {
-    /// Finds the programs and writes what they are told.
+    /// Finds the programs and writes their configuration.
     pub(super) fn of_suite(suite: &str, errand: &mut Errand<'_>) -> Result<Self, ObtainError> {
         let mirrors = Mirrors::of_host(&errand.clients.apt);
         let sources = describe(suite, &errand.what, &mirrors)?;
@@ -64,7 +63,7 @@ impl Apt {
         // Empty: all that a package needs is in its closure, whatever this host has.
         apt.write("status", "")?;
         if fs::read_to_string(apt.path("suite.sources")).ok().as_ref() != Some(&sources) {
-            apt.forget_lists()?;
+            tree::remove(&apt.path("updated"))?;
             apt.write("suite.sources", &sources)?;
         }
         Ok(apt)
@@ -79,59 +78,46 @@ impl Apt {
         fs::write(&path, text).map_err(ObtainError::io("write", &path))
     }
 
-    fn forget_lists(&self) -> Result<(), ObtainError> {
-        let path = self.path("updated");
-        match fs::remove_file(&path) {
-            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
-                Err(ObtainError::io("remove", &path)(cause))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Are the lists younger than a day?
     pub(super) fn is_fresh(&self) -> bool {
         let data = fs::metadata(self.path("updated"));
-        let age = data
-            .and_then(|data| data.modified())
-            .map(|time| time.elapsed());
+        let age = data.and_then(|data| data.modified()).map(|time| time.elapsed());
         matches!(age, Ok(Ok(age)) if age < FRESH)
     }
 
-    /// Fetches the lists of packages.
     pub(super) fn update(&self, errand: &mut Errand<'_>) -> Result<(), ObtainError> {
         let lists = self.path("lists");
-        // How much they are is not known, and it is little beside the packages: only that it works is told.
+        // How much they are is not known, and it is little beside the packages: only that it works is reported.
         let mut call = self.call(&self.get, &self.state).argument("update");
         call.grows = None;
         call.grows_too = Some(&lists);
-        self.forget_lists()?;
+        tree::remove(&self.path("updated"))?;
         errand.run(&call)?;
         self.write("updated", "")
     }
 
     /// What `apt-cache` answers.
-    pub(super) fn ask<I: AsRef<OsStr>>(
+    pub(super) fn ask(
         &self,
-        arguments: impl IntoIterator<Item = I>,
+        arguments: &[&str],
         errand: &mut Errand<'_>,
     ) -> Result<String, ObtainError> {
         self.quietly(&self.cache, arguments, errand)
     }
 
     /// What `apt-get` answers.
-    pub(super) fn get<I: AsRef<OsStr>>(
+    pub(super) fn get(
         &self,
-        arguments: impl IntoIterator<Item = I>,
+        arguments: &[&str],
         errand: &mut Errand<'_>,
     ) -> Result<String, ObtainError> {
         self.quietly(&self.get, arguments, errand)
     }
 
-    fn quietly<I: AsRef<OsStr>>(
+    fn quietly(
         &self,
         program: &Path,
-        arguments: impl IntoIterator<Item = I>,
+        arguments: &[&str],
         errand: &mut Errand<'_>,
     ) -> Result<String, ObtainError> {
         let mut call = self.call(program, &self.state).arguments(arguments);
@@ -140,17 +126,13 @@ impl Apt {
     }
 
     /// Downloads packages into a directory, or the rest of them.
-    pub(super) fn download<I: AsRef<OsStr>>(
+    pub(super) fn download(
         &self,
-        packages: impl IntoIterator<Item = I>,
+        packages: &[&str],
         directory: &Path,
         errand: &mut Errand<'_>,
     ) -> Result<Finished, ObtainError> {
-        let call = self
-            .call(&self.get, directory)
-            .argument("download")
-            .arguments(packages);
-        errand.run(&call)
+        errand.run(&self.call(&self.get, directory).argument("download").arguments(packages))
     }
 
     /// A run of one of its programs with our state: by paths in arguments, which need no quoting.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::super::errand::is_plain;
 
-/// A package of a suite.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Package {
     pub(super) name: String,
@@ -36,7 +35,6 @@ impl<'a> Wanted<'a> {
         (is_plain(name, "") && version.is_none_or(is_version)).then_some(Self { name, version })
     }
 
-    /// Is it among these versions?
     pub(super) fn is_among(&self, versions: &[String]) -> bool {
         match self.version {
             Some(version) => versions.iter().any(|other| other == version),
@@ -110,10 +108,8 @@ pub(super) fn choose(all: &[Package], wanted: &[Wanted<'_>]) -> Vec<Package> {
     chosen
 }
 
-/// A file of a mirror.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Remote {
-    /// The package.
     pub(super) name: String,
     /// The name of the file that `apt-get download` makes of it.
     pub(super) file: String,
@@ -169,10 +165,7 @@ mariadb-server | 1:10.11.18-0+deb12u1 | http://example.org/debian bookworm-updat
    libc6 | 2.36-9+deb12u10 | http://example.org/debian bookworm/main amd64 Packages
 ";
         let found = versions(table);
-        assert_eq!(
-            found["mariadb-server"],
-            ["1:10.11.19-0+deb12u1", "1:10.11.18-0+deb12u1"]
-        );
+        assert_eq!(found["mariadb-server"], ["1:10.11.19-0+deb12u1", "1:10.11.18-0+deb12u1"]);
         assert_eq!(found["libc6"], ["2.36-9+deb12u10"]);
         assert!(versions("").is_empty());
     }
@@ -200,16 +193,7 @@ Inst mariadb-server (1:11.8.9 Debian:unstable [amd64])
         assert_eq!(all[5].exactly(), "perl-base=5.42-1");
         let wanted = [Wanted::parse("mariadb-server").unwrap()];
         let names: Vec<String> = choose(&all, &wanted).into_iter().map(|p| p.name).collect();
-        assert_eq!(
-            names,
-            [
-                "galera-4",
-                "libc6",
-                "libsystemd0",
-                "mariadb-server",
-                "zlib1g"
-            ]
-        );
+        assert_eq!(names, ["galera-4", "libc6", "libsystemd0", "mariadb-server", "zlib1g"]);
     }
 
     #[test]

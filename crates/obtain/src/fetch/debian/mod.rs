@@ -13,14 +13,12 @@ use std::path::Path;
 
 use model::Bytes;
 
-use super::errand::{Errand, make_directory};
-use super::error::FetchError;
-use super::{Closure, Fetched};
+use super::errand::{Closure, Errand, Fetched, make_directory};
+use super::error::{FetchError, Trouble};
 use crate::error::ObtainError;
 use crate::tree;
 use apt::Apt;
 use closure::{Remote, Wanted, choose, installed, is_library, remotes, versions};
-pub(super) use suite::SUITES;
 
 /// Fetches packages: those that are wanted, and those with the libraries that they need.
 ///
@@ -47,13 +45,19 @@ pub(super) fn fetch(
     let renewed = look_for(&wanted, suite, &apt, errand)?;
     match bring(packages, &wanted, closure, &apt, errand) {
         // Since the lists were made, the mirror may have replaced a library.
-        Err(ObtainError::Fetch(FetchError::Refused { .. })) if !renewed => {
+        Err(ObtainError::Fetch(FetchError::Client { trouble: Trouble::Said(_), .. }))
+            if !renewed =>
+        {
             apt.update(errand)?;
             look_for(&wanted, suite, &apt, errand)?;
             bring(packages, &wanted, closure, &apt, errand)
         }
         result => result,
     }
+}
+
+fn with<'a>(arguments: [&'a str; 2], packages: &'a [String]) -> Vec<&'a str> {
+    arguments.into_iter().chain(packages.iter().map(String::as_str)).collect()
 }
 
 /// Fetches what the lists have.
@@ -67,30 +71,18 @@ fn bring(
     let chosen = match closure {
         Closure::None => packages.to_vec(),
         Closure::Whole => {
-            let simulated = ["install", "-s"].into_iter();
-            let simulated = simulated.chain(packages.iter().map(String::as_str));
-            let all = installed(&apt.get(simulated, errand)?);
-            choose(&all, wanted)
-                .iter()
-                .map(closure::Package::exactly)
-                .collect()
+            let all = installed(&apt.get(&with(["install", "-s"], packages), errand)?);
+            choose(&all, wanted).iter().map(closure::Package::exactly).collect()
         }
     };
-    let arguments = ["download", "--print-uris"].into_iter();
-    let listed = apt.get(arguments.chain(chosen.iter().map(String::as_str)), errand)?;
+    let listed = apt.get(&with(["download", "--print-uris"], &chosen), errand)?;
     let files = remotes(&listed);
     let directory = errand.into.join("packages");
     make_directory(&directory)?;
     download(apt, &chosen, &files, &directory, errand)?;
     errand.tell(errand.total.0);
     sort(&files, wanted, &directory).ok_or_else(|| {
-        let missing = "a package that it listed".to_owned();
-        FetchError::NothingCame {
-            what: errand.what.clone(),
-            client: "apt-get".to_owned(),
-            missing,
-        }
-        .into()
+        errand.failed("apt-get", Trouble::NothingCame("a package that it listed".to_owned()))
     })
 }
 
@@ -131,13 +123,11 @@ fn first_missing(
     errand: &mut Errand<'_>,
 ) -> Result<Option<(String, Vec<String>)>, ObtainError> {
     let names = wanted.iter().map(|wanted| wanted.name);
-    let table = apt.ask(["madison"].into_iter().chain(names), errand)?;
+    let table = apt.ask(&["madison"].into_iter().chain(names).collect::<Vec<_>>(), errand)?;
     let known = versions(&table);
     Ok(wanted.iter().find_map(|wanted| {
         let versions = known.get(wanted.name).map_or(&[][..], Vec::as_slice);
-        let version = wanted
-            .version
-            .map_or_else(String::new, |version| format!(" {version}"));
+        let version = wanted.version.map_or_else(String::new, |version| format!(" {version}"));
         (!wanted.is_among(versions))
             .then(|| (format!("{}{version}", wanted.name), versions.to_vec()))
     }))
@@ -153,22 +143,21 @@ fn download(
 ) -> Result<(), ObtainError> {
     errand.total = Bytes(files.iter().map(|file| file.size).sum());
     let missing = missing(files, directory)?;
-    let names: Vec<&String> = chosen
+    let names: Vec<&str> = chosen
         .iter()
+        .map(String::as_str)
         .filter(|package| missing.iter().any(|file| is_file_of(file, package)))
         .collect();
     if names.is_empty() {
         return Ok(());
     }
-    let finished = apt.download(names, directory, errand)?;
+    let finished = apt.download(&names, directory, errand)?;
     match self::missing(files, directory)?.first() {
         None => Ok(()),
-        Some(file) => Err(FetchError::Refused {
-            what: errand.what.clone(),
-            client: "apt-get".to_owned(),
-            said: format!("{}, and {} is not whole", finished.last_words(), file.file),
+        Some(file) => {
+            let said = format!("{}, and {} is not whole", finished.last_words(), file.file);
+            Err(errand.failed("apt-get", Trouble::Said(said)))
         }
-        .into()),
     }
 }
 
@@ -198,17 +187,13 @@ fn missing<'a>(files: &'a [Remote], directory: &Path) -> Result<Vec<&'a Remote>,
     Ok(missing)
 }
 
-/// Which of the files the placing is about, in the order in which they are wanted, and which have the
+/// The files that the placing is about, in the order of `wanted`, and those that have the
 /// libraries; `None` where one is not there.
 fn sort(files: &[Remote], wanted: &[Wanted<'_>], directory: &Path) -> Option<Fetched> {
     let path = |file: &Remote| directory.join(&file.file);
     let of = |wanted: &Wanted<'_>| files.iter().find(|file| file.name == wanted.name).map(path);
     Some(Fetched {
         archives: wanted.iter().map(of).collect::<Option<_>>()?,
-        libraries: files
-            .iter()
-            .filter(|file| is_library(&file.name))
-            .map(path)
-            .collect(),
+        libraries: files.iter().filter(|file| is_library(&file.name)).map(path).collect(),
     })
 }

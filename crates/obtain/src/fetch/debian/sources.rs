@@ -30,7 +30,7 @@ const NAMES: [&str; 13] = [
 
 /// One source of packages as the host describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Source {
+pub(super) struct Source {
     uris: Vec<String>,
     suites: Vec<String>,
     components: Vec<String>,
@@ -40,15 +40,7 @@ struct Source {
     disabled: bool,
 }
 
-/// A mirror with what its signatures are checked by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mirror {
-    address: String,
-    signed_by: Option<String>,
-    trusted: Option<String>,
-}
-
-impl Mirror {
+impl Source {
     /// The description of one suite for apt: nothing but its list of packages is asked for.
     pub(super) fn stanza(&self, suite: &str) -> String {
         let field = |name: &str, value: &Option<String>| {
@@ -59,7 +51,7 @@ impl Mirror {
         format!(
             "Types: deb\nURIs: {}\nSuites: {suite}\nComponents: main\nArchitectures: amd64\n\
              Targets: Packages\nLanguages: none\nPDiffs: no\n{keys}",
-            self.address
+            self.uris.first().map_or("", String::as_str)
         )
     }
 }
@@ -67,8 +59,8 @@ impl Mirror {
 /// Debian's mirrors that this host uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mirrors {
-    pub(super) archive: Option<Mirror>,
-    pub(super) security: Option<Mirror>,
+    pub(super) archive: Option<Source>,
+    pub(super) security: Option<Source>,
 }
 
 impl Mirrors {
@@ -95,12 +87,12 @@ impl Mirrors {
                     best = Some((score, source));
                 }
             }
-            best.and_then(|(_, source)| source.mirror(keyring))
+            best.map(|(_, source)| {
+                let signed_by = source.signed_by.clone().or_else(|| keyring.map(str::to_owned));
+                Source { signed_by, ..source.clone() }
+            })
         };
-        Self {
-            archive: best(is_archive, "debian"),
-            security: best(is_security, "debian-security"),
-        }
+        Self { archive: best(is_archive, "debian"), security: best(is_security, "debian-security") }
     }
 }
 
@@ -118,28 +110,10 @@ impl Source {
         let facts = [
             (keys.contains("debian-archive"), 4),
             (self.uris.iter().any(path_fits), 2),
-            (
-                self.suites.iter().any(|suite| suite.ends_with("-updates")),
-                1,
-            ),
+            (self.suites.iter().any(|suite| suite.ends_with("-updates")), 1),
             (self.disabled, -8),
         ];
-        facts
-            .iter()
-            .filter(|(holds, _)| *holds)
-            .map(|(_, points)| points)
-            .sum()
-    }
-
-    fn mirror(&self, keyring: Option<&str>) -> Option<Mirror> {
-        Some(Mirror {
-            address: self.uris.first()?.clone(),
-            signed_by: self
-                .signed_by
-                .clone()
-                .or_else(|| keyring.map(str::to_owned)),
-            trusted: self.trusted.clone(),
-        })
+        facts.iter().filter(|(holds, _)| *holds).map(|(_, points)| points).sum()
     }
 }
 
@@ -150,18 +124,13 @@ fn is_archive(suite: &str) -> bool {
 }
 
 fn is_security(suite: &str) -> bool {
-    let base = suite
-        .strip_suffix("-security")
-        .or_else(|| suite.strip_suffix("/updates"));
+    let base = suite.strip_suffix("-security").or_else(|| suite.strip_suffix("/updates"));
     base.is_some_and(|base| NAMES.contains(&base))
 }
 
 fn read(path: &PathBuf) -> Vec<Source> {
     let text = fs::read_to_string(path).unwrap_or_default();
-    if path
-        .extension()
-        .is_some_and(|extension| extension == "sources")
-    {
+    if path.extension().is_some_and(|extension| extension == "sources") {
         of_stanzas(&text)
     } else {
         of_lines(&text)
@@ -188,10 +157,7 @@ fn of_line(line: &str) -> Option<Source> {
         components: words.collect(),
         ..Source::default()
     };
-    for (name, value) in options
-        .split_whitespace()
-        .filter_map(|option| option.split_once('='))
-    {
+    for (name, value) in options.split_whitespace().filter_map(|option| option.split_once('=')) {
         match name.to_ascii_lowercase().as_str() {
             // Several are separated by commas here, and by spaces in the other form.
             "signed-by" => source.signed_by = Some(value.replace(',', " ")),
@@ -212,10 +178,7 @@ fn of_stanzas(text: &str) -> Vec<Source> {
             add_line(fields, line);
         }
     }
-    stanzas
-        .iter()
-        .filter_map(|fields| of_fields(fields))
-        .collect()
+    stanzas.iter().filter_map(|fields| of_fields(fields)).collect()
 }
 
 fn add_line(fields: &mut Vec<(String, String)>, line: &str) {
@@ -303,10 +266,7 @@ deb [broken
         Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
         ");
         let security = mirrors.security.unwrap();
-        assert_eq!(
-            security.address,
-            "http://security.example.org/debian-security/"
-        );
+        assert_eq!(security.uris[0], "http://security.example.org/debian-security/");
         assert_eq!(
             security.signed_by.unwrap(),
             "\n -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n mDMEY\n -----END PGP PUBLIC KEY BLOCK-----"
@@ -317,14 +277,11 @@ deb [broken
     fn mirrors_in_lines() {
         let mirrors = Mirrors::choose(&of_lines(LINES), Some("/k/all.gpg"));
         let archive = mirrors.archive.unwrap();
-        assert_eq!(archive.address, "https://mirror.example.org/debian/");
+        assert_eq!(archive.uris[0], "https://mirror.example.org/debian/");
         assert_eq!(archive.signed_by.as_deref(), Some("/k/one.gpg /k/two.gpg"));
         assert_eq!(archive.trusted.as_deref(), Some("yes"));
         let security = mirrors.security.unwrap();
-        assert_eq!(
-            security.address,
-            "http://security.example.org/debian-security"
-        );
+        assert_eq!(security.uris[0], "http://security.example.org/debian-security");
         assert_eq!(security.signed_by.as_deref(), Some("/k/all.gpg"));
     }
 
@@ -334,12 +291,12 @@ deb [broken
         assert_eq!(Mirrors::choose(&ubuntu, None), Mirrors::default());
         let told = "Enabled: no\nTypes: deb\nURIs: http://mirror.example.org/debian\nSuites: sid\nComponents: main\n";
         let mirror = Mirrors::choose(&of_stanzas(told), None).archive.unwrap();
-        assert_eq!(mirror.address, "http://mirror.example.org/debian");
+        assert_eq!(mirror.uris[0], "http://mirror.example.org/debian");
         // One that is in use goes first.
         let in_use = of_lines("deb http://other.example.org/remote trixie main\n");
         let both = [of_stanzas(told), in_use].concat();
         let mirror = Mirrors::choose(&both, None).archive.unwrap();
-        assert_eq!(mirror.address, "http://other.example.org/remote");
+        assert_eq!(mirror.uris[0], "http://other.example.org/remote");
     }
 
     #[test]
@@ -348,18 +305,12 @@ deb [broken
         assert_eq!(Mirrors::of_host(root.path()), Mirrors::default());
         let parts = root.path().join("sources.list.d");
         fs::create_dir(&parts).unwrap();
-        fs::write(
-            root.path().join("sources.list"),
-            "deb http://a.example.org/debian sid main",
-        )
-        .unwrap();
+        fs::write(root.path().join("sources.list"), "deb http://a.example.org/debian sid main")
+            .unwrap();
         fs::write(parts.join("b.sources"), FIELDS).unwrap();
         fs::write(parts.join("c.list.disabled"), LINES).unwrap();
         let mirrors = Mirrors::of_host(root.path());
-        assert_eq!(
-            mirrors.archive.unwrap().address,
-            "http://mirror.example.org/debian"
-        );
+        assert_eq!(mirrors.archive.unwrap().uris[0], "http://mirror.example.org/debian");
         assert!(mirrors.security.is_some());
     }
 }

@@ -3,39 +3,35 @@
 use super::super::error::FetchError;
 use super::sources::Mirrors;
 
-/// Releases, each of which has a security suite beside it.
+/// Releases; each has a security suite beside it.
 const RELEASES: [&str; 3] = ["bullseye", "bookworm", "trixie"];
 
 /// The suites that packages are taken from, besides the security suites of the releases.
-pub(in super::super) const SUITES: [&str; 5] =
-    ["bullseye", "bookworm", "trixie", "sid", "experimental"];
+const SUITES: [&str; 5] = ["bullseye", "bookworm", "trixie", "sid", "experimental"];
 
 /// The suites that make up `suite`, each with which mirror has it.
-pub(super) fn parts(suite: &str) -> Result<Vec<(Kind, &str)>, FetchError> {
+pub(super) fn parts(suite: &str) -> Result<Vec<(MirrorKind, &str)>, FetchError> {
     if suite == "experimental" {
-        return Ok(vec![(Kind::Archive, "sid"), (Kind::Archive, suite)]);
+        return Ok(vec![(MirrorKind::Archive, "sid"), (MirrorKind::Archive, suite)]);
     }
     if SUITES.contains(&suite) {
-        return Ok(vec![(Kind::Archive, suite)]);
+        return Ok(vec![(MirrorKind::Archive, suite)]);
     }
     match suite.strip_suffix("-security") {
         Some(release) if RELEASES.contains(&release) => {
-            Ok(vec![(Kind::Archive, release), (Kind::Security, suite)])
+            Ok(vec![(MirrorKind::Archive, release), (MirrorKind::Security, suite)])
         }
-        _ => Err(FetchError::Suite {
-            suite: suite.to_owned(),
-        }),
+        _ => Err(FetchError::Suite { suite: suite.to_owned(), known: SUITES.join(", ") }),
     }
 }
 
-/// Which mirror has a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MirrorKind {
     Archive,
     Security,
 }
 
-impl Kind {
+impl MirrorKind {
     fn name(self) -> &'static str {
         match self {
             Self::Archive => "mirror",
@@ -48,13 +44,12 @@ impl Kind {
 pub(super) fn describe(suite: &str, what: &str, mirrors: &Mirrors) -> Result<String, FetchError> {
     let stanzas = parts(suite)?.into_iter().map(|(kind, suite)| {
         let mirror = match kind {
-            Kind::Archive => &mirrors.archive,
-            Kind::Security => &mirrors.security,
+            MirrorKind::Archive => &mirrors.archive,
+            MirrorKind::Security => &mirrors.security,
         };
-        let mirror = mirror.as_ref().ok_or_else(|| FetchError::NoMirror {
-            what: what.to_owned(),
-            mirror: kind.name(),
-        })?;
+        let mirror = mirror
+            .as_ref()
+            .ok_or_else(|| FetchError::NoMirror { what: what.to_owned(), mirror: kind.name() })?;
         Ok(mirror.stanza(suite))
     });
     let stanzas: Vec<String> = stanzas.collect::<Result<_, FetchError>>()?;
@@ -68,20 +63,13 @@ mod tests {
     #[test]
     fn suites_and_what_they_are_on_top_of() {
         let names = |suite| -> Vec<&str> {
-            parts(suite)
-                .unwrap()
-                .into_iter()
-                .map(|(_, name)| name)
-                .collect()
+            parts(suite).unwrap().into_iter().map(|(_, name)| name).collect()
         };
         assert_eq!(names("bullseye"), ["bullseye"]);
         assert_eq!(names("experimental"), ["sid", "experimental"]);
         assert_eq!(
             parts("bookworm-security").unwrap(),
-            [
-                (Kind::Archive, "bookworm"),
-                (Kind::Security, "bookworm-security")
-            ]
+            [(MirrorKind::Archive, "bookworm"), (MirrorKind::Security, "bookworm-security")]
         );
     }
 

@@ -2,19 +2,18 @@
 
 use model::Engine;
 
-use crate::table::{Cell, Table};
-use crate::view::{Seen, View};
+use crate::{Cell, Report, Seen, Table};
 
 /// A row a system; where there are several engines, those of each under its name.
 pub(super) fn by_engine(
-    view: &View<'_>,
+    report: &Report<'_>,
     columns: usize,
     row: impl Fn(&Seen<'_>) -> Vec<Cell>,
 ) -> Vec<Vec<Cell>> {
-    let plan = &view.input.data.info.plan;
+    let plan = &report.input.data.info.plan;
     let engine = |system: &Seen<'_>| plan.system(system.name).map(|planned| planned.engine);
     let mut families: Vec<Option<Engine>> = Vec::new();
-    for system in &view.systems {
+    for system in &report.systems {
         if !families.contains(&engine(system)) {
             families.push(engine(system));
         }
@@ -22,12 +21,9 @@ pub(super) fn by_engine(
     let mut rows = Vec::new();
     for family in &families {
         if families.len() > 1 {
-            rows.push(Table::heading(
-                family.map_or("other", Engine::name),
-                columns,
-            ));
+            rows.push(Table::heading(family.map_or("other", Engine::name), columns));
         }
-        let members = view.systems.iter().filter(|s| engine(s) == *family);
+        let members = report.systems.iter().filter(|s| engine(s) == *family);
         rows.extend(members.map(&row));
     }
     rows

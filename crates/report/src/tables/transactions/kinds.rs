@@ -1,100 +1,61 @@
 //! Each kind of transaction in one step.
 
-use model::{MetricId, ROLLBACK, StepInfo, TpccTransaction};
+use model::{Clock, MetricId, ROLLBACK, Step, TpccTransaction};
 
-use super::super::Clock;
-use super::super::grid::{absolute_cell, name};
-use super::super::response::{PERCENTILES, percentile};
-use crate::format;
-use crate::table::{Cell, Header, Table, Tone};
+use super::super::errors;
+use super::super::grid::{headers, named, under_headings};
 use crate::transactions::spec;
-use crate::view::{Seen, View};
+use crate::{Cell, Header, Report, Seen, Table};
 
-/// A row a system under the heading of each kind; `None` for steps that run no transactions, and for other
-/// workloads.
-pub(crate) fn kinds(view: &View<'_>, step: &StepInfo) -> Option<Table> {
-    spec(view)?;
-    if step.subject != TpccTransaction::NewOrder.name() {
-        return None;
-    }
-    let clock = clock(view, step);
-    let headers = headers();
-    let mut rows = Vec::new();
-    let kinds = TpccTransaction::ALL.map(TpccTransaction::name).into_iter();
-    for kind in kinds.chain([ROLLBACK]) {
-        if view.unit(step, &format!("rate.{kind}")).is_some() {
-            rows.push(Table::heading(heading(kind), headers.len()));
-            let systems = view.systems.iter();
-            rows.extend(systems.map(|system| row(view, system, step, (kind, clock))));
-        }
-    }
-    (!rows.is_empty()).then(|| Table {
-        title: format!("{}: each kind of transaction", view.label(step)),
-        note: format!(
+impl Report<'_> {
+    /// A row a system under the heading of each kind; `None` for steps that run no transactions, and for other
+    /// workloads.
+    pub(crate) fn transaction_kinds(&self, step: &Step) -> Option<Table> {
+        spec(self).filter(|_| step.subject.kind == TpccTransaction::NewOrder.name())?;
+        let clock = clock(self, step);
+        let errors = errors::columns().map(|metric| Header::numbers(metric.head, "count"));
+        let times = clock.metrics().map(|metric| Header::numbers(metric.head, ""));
+        let rate = [Header::numbers("rate", "ops/s")].into_iter();
+        let headers =
+            headers(rate.chain(errors).chain(times).chain([Header::numbers("in limit", "%")]));
+        let kinds = TpccTransaction::ALL.map(TpccTransaction::name).into_iter().chain([ROLLBACK]);
+        let ran = kinds.filter(|kind| self.unit(step, &format!("rate.{kind}")).is_some());
+        let parts = ran.map(|kind| {
+            let rows = self.systems.iter().map(|system| row(self, system, step, (kind, clock)));
+            (heading(kind).to_owned(), rows.collect())
+        });
+        let rows = under_headings(parts, headers.len());
+        let note = format!(
             "Rates, {} times and shares that kept their limit are medians over the rounds, max is the longest of all rounds; failed and repeated are of all rounds together. New-Orders that are rolled back on purpose are New-Orders too.",
             clock.word()
-        ),
-        headers,
-        rows,
-    })
+        );
+        let title = format!("{}: each kind of transaction", self.label(step));
+        Table::new(title, note, headers, rows).unless_empty()
+    }
 }
 
 /// Where transactions have an intended start, from that.
-fn clock(view: &View<'_>, step: &StepInfo) -> Clock {
-    let scheduled = format!("{}.{}.p50", Clock::Response.word(), step.subject);
-    match view.unit(step, &scheduled) {
+fn clock(report: &Report<'_>, step: &Step) -> Clock {
+    let scheduled = Clock::Response.metric("p50").map(|metric| metric.of_kind(&step.subject.kind));
+    match scheduled.and_then(|metric| report.unit(step, &metric.0)) {
         Some(_) => Clock::Response,
         None => Clock::Service,
     }
 }
 
 fn heading(kind: &str) -> &str {
-    if kind == ROLLBACK {
-        "new-order, rolled back on purpose"
-    } else {
-        kind
-    }
-}
-
-fn headers() -> Vec<Header> {
-    let mut headers = vec![
-        Header::words("system"),
-        Header::numbers("rate", "ops/s"),
-        Header::numbers("failed", "count"),
-        Header::numbers("repeated", "count"),
-    ];
-    headers.extend(PERCENTILES.map(|(text, _)| Header::numbers(text, "")));
-    headers.push(Header::numbers("in limit", "%"));
-    headers
+    if kind == ROLLBACK { "new-order, rolled back on purpose" } else { kind }
 }
 
 fn row(
-    view: &View<'_>,
+    report: &Report<'_>,
     system: &Seen<'_>,
-    step: &StepInfo,
+    step: &Step,
     (kind, clock): (&str, Clock),
 ) -> Vec<Cell> {
-    let mut cells = vec![
-        name(system),
-        absolute_cell(view, system, step, &format!("rate.{kind}")),
-        tally(view, system, step, &format!("errors.{kind}"), Tone::Missed),
-        tally(view, system, step, &format!("retries.{kind}"), Tone::Plain),
-    ];
-    cells.extend(PERCENTILES.map(|(_, part)| {
-        let metric = format!("{}.{kind}.{part}", clock.word());
-        percentile(view, system, step, &metric, part == "max")
-    }));
-    let share = MetricId::within_limit(kind);
-    cells.push(absolute_cell(view, system, step, &share.0));
-    cells
-}
-
-/// The sum over the rounds, in this tone where there is any.
-fn tally(view: &View<'_>, system: &Seen<'_>, step: &StepInfo, metric: &str, any: Tone) -> Cell {
-    let Some(values) = view.values(system.name, step, metric) else {
-        return Cell::absent();
-    };
-    let sum: f64 = values.rounds.iter().map(|(_, count)| count).sum();
-    let cell = Cell::number(sum, format::count(sum as u64));
-    if sum > 0.0 { cell.with_tone(any) } else { cell }
+    let mut cells = vec![report.absolute_cell(system, step, &format!("rate.{kind}"))];
+    cells.extend(errors::columns().map(|metric| report.tally(system, step, metric, kind)));
+    cells.extend(report.times(system, step, kind, clock));
+    cells.push(report.absolute_cell(system, step, &MetricId::within_limit(kind).0));
+    named(system, cells)
 }

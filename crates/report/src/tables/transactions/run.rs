@@ -1,111 +1,72 @@
 //! Throughput, writes, CPU and size of one step: the columns of the published tables, and what corrects
 //! them.
 
-use model::{MetricId, StepInfo};
+use model::{Metric, MetricId, RunTable, Step, metrics};
 
-use super::super::grid::{absolute_cell, name};
+use super::super::grid::{self, named};
 use super::families::by_engine;
-use crate::format;
-use crate::table::{Cell, Header, Table, Tone};
-use crate::transactions::all_missed;
-use crate::view::{Seen, View};
+use crate::transactions::{all_missed, client_share};
+use crate::{Cell, Header, Report, Seen, Table, Tone, format};
 
-/// The published columns and their metrics.
-const PUBLISHED: [(&str, &str); 6] = [
-    ("wMB/s", "wMB/s"),
-    ("wkb/t", "wkb/t"),
-    (MetricId::TPMC, MetricId::TPMC),
-    ("cpu/s", "cpu/s"),
-    ("Mcpu/t", "Mcpu/t"),
-    ("size", "size.allocated"),
-];
+/// A metric and the head of its column.
+type Column = (&'static Metric, &'static str);
 
-/// What corrects them; what was not measured is left out.
-const CORRECTED: [(&str, &str); 7] = [
-    ("nopm", "nopm"),
-    ("wKB/o", "wKB/o"),
-    ("cpu/o", "cpu/o"),
-    ("server.cpu/o", "server.cpu/o"),
-    ("tables", "size.data"),
-    ("grown", "grown.allocated"),
-    ("tables grown", "grown.data"),
-];
+/// The columns of a table, in their order.
+fn columns(table: RunTable) -> Vec<Column> {
+    let of_table = metrics().filter_map(|metric| {
+        let column = metric.run.filter(|column| column.table == table)?;
+        Some((column.place, (metric, column.head)))
+    });
+    let mut columns: Vec<(u8, Column)> = of_table.collect();
+    columns.sort_by_key(|(place, _)| *place);
+    columns.into_iter().map(|(_, column)| column).collect()
+}
 
 /// The columns of the published tables.
-pub(crate) fn published(view: &View<'_>, step: &StepInfo) -> Table {
-    let cpus = format::plural(view.input.data.info.host.shape.cpus as usize, "CPU");
-    Table {
-        title: format!("Run, {}", view.label(step)),
-        note: format!(
-            "Medians over the rounds; the columns of the published tables: wMB/s, MB of 1,000 KB written per second; wkb/t, KB written per second over tpmc; tpmc, New-Orders per minute, those rolled back on purpose included; cpu/s, busy time of all {cpus}, client included; Mcpu/t, a million times cpu/s over tpmc; size, the instance's allocated blocks after the step."
-        ),
-        headers: headers(view, step, &PUBLISHED),
-        rows: by_engine(view, PUBLISHED.len() + 1, |system| {
-            cells(view, system, step, &PUBLISHED)
-        }),
-    }
+pub(crate) fn published(report: &Report<'_>, step: &Step) -> Table {
+    let cpus = format::plural(report.input.data.info.host.shape.cpus as usize, "CPU");
+    let columns = columns(RunTable::Published);
+    let headers = headers(report, step, &columns);
+    let rows = by_engine(report, headers.len(), |system| cells(report, system, step, &columns));
+    let note = format!(
+        "Medians over the rounds; the columns of the published tables: wMB/s, MB of 1,000 KB written per second; wkb/t, KB written per second over tpmc; tpmc, New-Orders per minute, those rolled back on purpose included; cpu/s, busy time of all {cpus}, client included; Mcpu/t, a million times cpu/s over tpmc; size, the instance's allocated blocks after the step."
+    );
+    Table::new(format!("Run, {}", report.label(step)), note, headers, rows)
 }
 
-/// What can be compared between hosts too.
-pub(crate) fn corrected(view: &View<'_>, step: &StepInfo) -> Table {
-    let columns = CORRECTED.into_iter();
-    let columns: Vec<(&str, &str)> = columns
-        .filter(|(_, metric)| view.unit(step, metric).is_some())
-        .collect();
-    let mut headers = headers(view, step, &columns);
+/// What can be compared between hosts too; what was not measured is left out.
+pub(crate) fn corrected(report: &Report<'_>, step: &Step) -> Table {
+    let mut columns = columns(RunTable::Corrected);
+    columns.retain(|(metric, _)| report.unit(step, metric.id).is_some());
+    let mut headers = headers(report, step, &columns);
     headers.push(Header::numbers("client", "%"));
-    let rows = by_engine(view, headers.len(), |system| {
-        let mut row = cells(view, system, step, &columns);
-        row.push(client(view, system, step));
+    let rows = by_engine(report, headers.len(), |system| {
+        let mut row = cells(report, system, step, &columns);
+        let share = client_share(report, system.name, step).map(|share| 100.0 * share);
+        row.push(Cell::of(share, format::percent));
         row
     });
-    Table {
-        title: format!("Run, {}, corrected", view.label(step)),
-        note: "Medians over the rounds: nopm, New-Orders per minute that were committed; costs per operation (/o), per completed New-Order; tables, with their indexes; grown, KB per committed New-Order; client, its share of the CPU time of client and server.".to_owned(),
-        headers,
-        rows,
-    }
+    let note = "Medians over the rounds: nopm, New-Orders per minute that were committed; costs per operation (/o), per completed New-Order; tables, with their indexes; grown, KB per committed New-Order; client, its share of the CPU time of client and server.";
+    Table::new(format!("Run, {}, corrected", report.label(step)), note, headers, rows)
 }
 
-fn headers(view: &View<'_>, step: &StepInfo, columns: &[(&str, &str)]) -> Vec<Header> {
-    let columns = columns.iter().map(|(head, metric)| {
-        let unit = view.unit(step, metric).map_or("", format::header_unit);
+fn headers(report: &Report<'_>, step: &Step, columns: &[Column]) -> Vec<Header> {
+    grid::headers(columns.iter().map(|(metric, head)| {
+        let unit = report.unit(step, metric.id).map_or("", format::header_unit);
         Header::numbers(*head, unit)
-    });
-    std::iter::once(Header::words("system"))
-        .chain(columns)
-        .collect()
+    }))
 }
 
-fn cells(
-    view: &View<'_>,
-    system: &Seen<'_>,
-    step: &StepInfo,
-    columns: &[(&str, &str)],
-) -> Vec<Cell> {
-    let values = columns
-        .iter()
-        .map(|(_, metric)| cell(view, system, step, metric));
-    std::iter::once(name(system)).chain(values).collect()
+fn cells(report: &Report<'_>, system: &Seen<'_>, step: &Step, columns: &[Column]) -> Vec<Cell> {
+    let values = columns.iter().map(|(metric, _)| cell(report, system, step, metric.id));
+    named(system, values.collect())
 }
 
-fn cell(view: &View<'_>, system: &Seen<'_>, step: &StepInfo, metric: &str) -> Cell {
-    let cell = absolute_cell(view, system, step, metric);
-    if metric == MetricId::TPMC && !all_missed(view, system.name, step).is_empty() {
+fn cell(report: &Report<'_>, system: &Seen<'_>, step: &Step, metric: &str) -> Cell {
+    let cell = report.absolute_cell(system, step, metric);
+    if metric == MetricId::TPMC && !all_missed(report, system.name, step).is_empty() {
         cell.marked(Tone::Missed, "limit missed")
     } else {
         cell
     }
-}
-
-/// The client's share of the CPU time of client and server; absent where there is no server to watch.
-fn client(view: &View<'_>, system: &Seen<'_>, step: &StepInfo) -> Cell {
-    let share = || {
-        let client = view.median(system.name, step, "client.cpu/o")?;
-        let server = view.median(system.name, step, "server.cpu/o")?;
-        Some(100.0 * client / (client + server)).filter(|share| share.is_finite())
-    };
-    share().map_or_else(Cell::absent, |share| {
-        Cell::number(share, format::percent(share))
-    })
 }

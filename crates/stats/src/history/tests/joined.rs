@@ -3,7 +3,7 @@
 use model::{Build, BuildSource, Cell, RunData, RunId};
 
 use super::*;
-use crate::fixture::{cell, empty_run};
+use crate::tests::fixture::{cell, empty_run};
 
 /// A build whose version tells it from others: its version, or a path.
 fn run(id: &str, builds: &[&str]) -> RunData {
@@ -20,10 +20,7 @@ fn run(id: &str, builds: &[&str]) -> RunData {
 
 fn part(data: &RunData) -> Part<'_> {
     let systems = data.info.plan.systems.iter();
-    Part {
-        data,
-        systems: systems.map(|system| system.name.as_str()).collect(),
-    }
+    Part { data, systems: systems.map(|system| system.name.as_str()).collect() }
 }
 
 /// Three rounds of each system, a step a line: the level of the build and of the day, and chance.
@@ -41,13 +38,7 @@ fn measure(
             for (step, day) in (0..steps).zip(day.iter().cycle()) {
                 let log = level(&system.build) + day + 0.004 * normal(&mut rng);
                 let value = 1000.0 * log.exp();
-                cells.push(cell(
-                    round,
-                    &system.name,
-                    &format!("s{step}"),
-                    "rate",
-                    value,
-                ));
+                cells.push(cell(round, &system.name, &format!("s{step}"), "rate", value));
             }
         }
     }
@@ -72,23 +63,14 @@ fn builds_are_in_the_order_of_their_versions_and_one_version_is_one_build() {
     let found = history(&[part(&later), part(&earlier)], &HistoryOptions::default()).unwrap();
     let sorted = ["3.9.1", "3.50.4", "3.51.0", "3.52beta1", "3.52rc1"];
     assert_eq!(names(&found), sorted);
-    assert_eq!(
-        found.builds[1].runs,
-        [RunId("r1".into()), RunId("r2".into())]
-    );
+    assert_eq!(found.builds[1].runs, [RunId("r1".into()), RunId("r2".into())]);
     assert_eq!(found.builds[0].runs, [RunId("r2".into())]);
     let point = found.lines[0].points[1].as_ref().unwrap();
     assert_eq!(point.rounds.len(), 6);
     assert_eq!(point.rounds[5].run.0, "r2");
-    let base = HistoryOptions {
-        base: Some("3.51.0".into()),
-        ..HistoryOptions::default()
-    };
+    let base = HistoryOptions { base: Some("3.51.0".into()), ..HistoryOptions::default() };
     assert_eq!(history(&[part(&later)], &base).unwrap().base, 1);
-    let unknown = HistoryOptions {
-        base: Some("3.8".into()),
-        ..HistoryOptions::default()
-    };
+    let unknown = HistoryOptions { base: Some("3.8".into()), ..HistoryOptions::default() };
     let message = history(&[part(&later)], &unknown).unwrap_err().to_string();
     assert!(message.contains("`3.8`"), "{message}");
 }
@@ -100,10 +82,7 @@ fn a_build_that_its_version_does_not_tell_keeps_its_place_and_is_not_joined() {
     measure(&mut one, 1, &[0.0], 1, flat);
     measure(&mut other, 1, &[0.0], 2, flat);
     let found = history(&[part(&one), part(&other)], &HistoryOptions::default()).unwrap();
-    assert_eq!(
-        names(&found),
-        ["trunk", "3.49.0", "3.50.4", "trunk", "3.51.0"]
-    );
+    assert_eq!(names(&found), ["trunk", "3.49.0", "3.50.4", "trunk", "3.51.0"]);
     // Its files say that an installed build is the same.
     for (data, digest) in [(&mut one, "a"), (&mut other, "a")] {
         let build = &mut data.info.plan.systems[0].build;
@@ -145,18 +124,10 @@ fn trials_that_are_there_twice_count_once() {
     let told = |history: &History| -> Vec<(String, u32)> {
         let copies = history.copies.iter();
         copies
-            .map(|copy| {
-                (
-                    format!("{} of {}: {}", copy.run, copy.of, copy.system),
-                    copy.rounds,
-                )
-            })
+            .map(|copy| (format!("{} of {}: {}", copy.run, copy.of, copy.system), copy.rounds))
             .collect()
     };
-    let both = [
-        ("r2 of r1: 3.50.4".to_owned(), 3),
-        ("r2 of r1: 3.51.0".to_owned(), 3),
-    ];
+    let both = [("r2 of r1: 3.50.4".to_owned(), 3), ("r2 of r1: 3.51.0".to_owned(), 3)];
     assert_eq!(told(&whole), both);
     // One round was measured, and is counted.
     for cell in copy.cells.iter_mut().filter(|cell| cell.round == 2) {
@@ -177,11 +148,7 @@ fn three_days(seed: u64, shared: usize, level: impl Fn(&Build) -> f64) -> Histor
             let builds: Vec<&str> = builds.iter().map(String::as_str).collect();
             let mut data = run(&format!("r{number}"), &builds);
             // Each step has its own day; all are of one sign, as on a machine that is slower as a whole.
-            let day = if number % 2 == 1 {
-                -0.03
-            } else {
-                0.03 * days.unit()
-            };
+            let day = if number % 2 == 1 { -0.03 } else { 0.03 * days.unit() };
             let day: Vec<f64> = (0..6).map(|_| day + 0.003 * normal(&mut days)).collect();
             let seed = mix(seed, &[number as u64]);
             measure(&mut data, 6, &day, seed, &level);
@@ -199,11 +166,7 @@ fn days_that_shared_builds_link_make_no_changes() {
         let mut changes = 0;
         for seed in 0..histories {
             let found = three_days(seed, shared, flat);
-            changes += found
-                .lines
-                .iter()
-                .map(|line| line.changes.len())
-                .sum::<usize>();
+            changes += found.lines.iter().map(|line| line.changes.len()).sum::<usize>();
             assert_eq!(found.lines[0].days.len(), 3);
         }
         let lines = 6 * histories;
@@ -232,9 +195,7 @@ fn a_change_of_a_version_is_found_where_days_are_linked() {
         for line in &three_days(seed, 1, level).lines {
             all += 2;
             let at = |place: usize| {
-                line.changes
-                    .iter()
-                    .any(|change| change.at == place && !change.may_be_day)
+                line.changes.iter().any(|change| change.at == place && !change.may_be_day)
             };
             found += usize::from(at(9)) + usize::from(at(14));
         }
@@ -250,10 +211,7 @@ fn a_change_between_days_that_nothing_links_may_be_the_days() {
         for line in &three_days(seed, 0, flat).lines {
             assert!(
                 line.days.is_empty()
-                    || line
-                        .days
-                        .iter()
-                        .all(|(_, factor)| factor.total_cmp(&1.0).is_eq())
+                    || line.days.iter().all(|(_, factor)| factor.total_cmp(&1.0).is_eq())
             );
             for change in &line.changes {
                 let is_border = change.at % 10 == 0;

@@ -7,7 +7,7 @@ use crate::verdict::log_margin;
 
 const TABLE: &str = include_str!("labelled.tsv");
 
-const METHODOLOGY: &str = include_str!("../../../../../docs/methodology.md");
+const HISTORY_PAGE: &str = include_str!("../../../../../docs/history.md");
 
 /// A step: (place, does it go up?).
 type Step = (usize, bool);
@@ -51,13 +51,7 @@ fn by_change_points(all: &[Labelled], min_effect: f64) -> Vec<BTreeSet<Step>> {
             });
             analyse(&series.collect::<Vec<_>>())
         })
-        .map(|found| {
-            found
-                .changes
-                .iter()
-                .map(|c| (c.at, c.ratio > 1.0))
-                .collect()
-        })
+        .map(|found| found.changes.iter().map(|c| (c.at, c.ratio > 1.0)).collect())
         .collect()
 }
 
@@ -66,9 +60,7 @@ fn by_neighbours(all: &[Labelled]) -> Vec<BTreeSet<Step>> {
     all.iter()
         .map(|one| {
             let ratios = one.values.windows(2).map(|pair| pair[1] / pair[0]);
-            let far = (1..)
-                .zip(ratios)
-                .filter(|(_, ratio)| (ratio - 1.0).abs() >= 0.05);
+            let far = (1..).zip(ratios).filter(|(_, ratio)| (ratio - 1.0).abs() >= 0.05);
             far.map(|(place, ratio)| (place, ratio > 1.0)).collect()
         })
         .collect()
@@ -86,14 +78,9 @@ struct Score {
 }
 
 impl Score {
-    /// A row of the table of the methodology.
+    /// A row of the table in `docs/history.md`.
     fn row(&self, rule: &str) -> String {
-        let Self {
-            said,
-            precision,
-            recall,
-            at_named,
-        } = self;
+        let Self { said, precision, recall, at_named } = self;
         format!("| {rule} | {said} | {precision:.2} | {recall:.2} | {at_named:.2} |")
     }
 }
@@ -101,11 +88,7 @@ impl Score {
 fn score(all: &[Labelled], said: &[BTreeSet<Step>]) -> Score {
     let named: BTreeSet<(&str, &str, bool)> = all
         .iter()
-        .flat_map(|one| {
-            one.steps
-                .iter()
-                .map(|step| (one.campaign, one.versions[step.0], step.1))
-        })
+        .flat_map(|one| one.steps.iter().map(|step| (one.campaign, one.versions[step.0], step.1)))
         .collect();
     let (mut hits, mut at_named, mut count, mut truth) = (0, 0, 0, 0);
     for (one, said) in all.iter().zip(said) {
@@ -144,9 +127,6 @@ fn change_points_are_better_than_a_threshold_on_neighbours() {
     assert!(own.at_named > rule.at_named);
     assert!(same.precision > rule.precision && same.at_named > rule.at_named);
     for row in &rows {
-        assert!(
-            METHODOLOGY.contains(row.as_str()),
-            "docs/methodology.md lacks {row}"
-        );
+        assert!(HISTORY_PAGE.contains(row.as_str()), "docs/history.md lacks {row}");
     }
 }

@@ -3,7 +3,7 @@
 use model::{RunData, RunId, StepId, Unit};
 
 use super::super::*;
-use crate::fixture::run_of;
+use crate::tests::fixture::run_of;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
@@ -21,10 +21,7 @@ fn rounds() -> [[f64; 4]; 4] {
 #[test]
 fn the_systems_of_a_plan_are_a_history() {
     let data = run_of(&NAMES, "rate", &rounds());
-    let part = Part {
-        data: &data,
-        systems: NAMES.to_vec(),
-    };
+    let part = Part { data: &data, systems: NAMES.to_vec() };
     let found = history(&[part], &HistoryOptions::default()).unwrap();
     assert_eq!(found.builds.len(), 4);
     let [line] = found.lines.as_slice() else {
@@ -51,10 +48,7 @@ fn values_without_a_logarithm_and_absent_systems_leave_gaps() {
         round[1] = 0.0;
     }
     let data = run_of(&NAMES, "rate", &values);
-    let part = Part {
-        data: &data,
-        systems: vec!["a", "b", "c", "d"],
-    };
+    let part = Part { data: &data, systems: vec!["a", "b", "c", "d"] };
     let found = history(&[part], &HistoryOptions::default()).unwrap();
     let line = &found.lines[0];
     assert!(line.points[1].is_none());
@@ -71,10 +65,7 @@ fn a_last_build_of_zeros_is_told_from_one_that_was_not_measured() {
     }
     let zero = run_of(&NAMES, "rate", &values);
     let line = |data: &RunData| {
-        let part = Part {
-            data,
-            systems: NAMES.to_vec(),
-        };
+        let part = Part { data, systems: NAMES.to_vec() };
         let mut found = history(&[part], &HistoryOptions::default()).unwrap();
         found.lines.remove(0)
     };
@@ -104,17 +95,10 @@ fn a_last_build_of_zeros_is_told_from_one_that_was_not_measured() {
 #[test]
 fn values_in_another_unit_are_another_line() {
     let mut data = run_of(&NAMES, "rate", &rounds());
-    for cell in data
-        .cells
-        .iter_mut()
-        .filter(|cell| cell.system.as_str() > "b")
-    {
+    for cell in data.cells.iter_mut().filter(|cell| cell.system.as_str() > "b") {
         cell.unit = Unit::RowsPerSecond;
     }
-    let part = Part {
-        data: &data,
-        systems: NAMES.to_vec(),
-    };
+    let part = Part { data: &data, systems: NAMES.to_vec() };
     let found = history(&[part], &HistoryOptions::default()).unwrap();
     let shape: Vec<_> = found
         .lines
@@ -140,10 +124,7 @@ fn a_wrong_question_says_what_would_be_right() {
     let mut other = data.clone();
     other.info.id = RunId("r2".into());
     other.info.host.cpu_model = "another".into();
-    let part = |systems: &[&'static str]| Part {
-        data: &data,
-        systems: systems.to_vec(),
-    };
+    let part = |systems: &[&'static str]| Part { data: &data, systems: systems.to_vec() };
     let message = |parts: &[Part<'_>], options: &HistoryOptions| {
         history(parts, options).unwrap_err().to_string()
     };
@@ -152,37 +133,22 @@ fn a_wrong_question_says_what_would_be_right() {
         message(&[part(&["a"])], &usual),
         "a history needs at least two builds, not 1; name more runs, or a run of several systems (runs of one version are one build)"
     );
-    let unlike = Part {
-        data: &other,
-        systems: vec!["a"],
-    };
+    let unlike = Part { data: &other, systems: vec!["a"] };
     let unlike = message(&[part(&["a"]), unlike], &usual);
-    assert!(
-        unlike.starts_with("r1 and r2 cannot be in one history: "),
-        "{unlike}"
-    );
+    assert!(unlike.starts_with("r1 and r2 cannot be in one history: "), "{unlike}");
     let mut set = data.clone();
     set.info.id = RunId("r2".into());
     set.info.plan.systems[0].config.name = "other".into();
-    let set = Part {
-        data: &set,
-        systems: vec!["a"],
-    };
+    let set = Part { data: &set, systems: vec!["a"] };
     assert_eq!(
         message(&[part(&["a"]), set], &usual),
         "a of r1 and a of r2 cannot be in one history: config differs: default and other; name runs that are alike"
     );
-    let step = HistoryOptions {
-        step: Some(StepId::new("l.i9")),
-        ..HistoryOptions::default()
-    };
+    let step = HistoryOptions { step: Some(StepId::new("l.i9")), ..HistoryOptions::default() };
     assert_eq!(
         message(&[part(&["a", "b"])], &step),
         "these runs have no step `l.i9`; their steps are s0"
     );
-    let margin = HistoryOptions {
-        min_effect: Some(-1.0),
-        ..HistoryOptions::default()
-    };
+    let margin = HistoryOptions { min_effect: Some(-1.0), ..HistoryOptions::default() };
     assert!(message(&[part(&["a", "b"])], &margin).contains("fraction"));
 }

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# How much do rounds scatter by turns, and how much by whole trials? A server against its own copy (A/A), one round at
+# a time, by turns and by whole trials alternately, so that both meet the same weather.
+#
+#   bench/turns.sh [--out FILE]
+#
+# Prints for each step the standard deviation of the ln ratio of its rate in per cent, either way, and the share of time
+# that belonged to no turn. From the environment:
+#   TURNS_BUILD      a build [mysql-8.0.31], TURNS_CONFIG its config [z12a]
+#   TURNS_ROUNDS     rounds either way [8]
+#   TURNS_MS         length of a turn [250]
+#   TURNS_WORKLOAD   keys of the workload [ten tests that write, 6 s each]
+#   TURNS_LAB        where the runs stay [a scratch directory]
+set -euo pipefail
+shopt -s inherit_errexit
+
+out=/dev/stdout
+case ${1:-} in
+    '') ;;
+    --out) out=$(realpath -m -- "${2:?bench/turns.sh: --out needs a file}") ;;
+    *) echo "usage: bench/turns.sh [--out FILE]" >&2 && exit 2 ;;
+esac
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cargo build --release --quiet -p backslide
+backslide=$PWD/target/release/backslide
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+lab=${TURNS_LAB:-$scratch/lab}
+
+tests='"update-index", "update-nonindex", "update-zipf", "update-one", "update-inlist", "delete", "insert", "read-write_range=10", "read-write_range=100", "write-only_range=10000"'
+usual='kind = "micro"\ntests = ['$tests']\nrows = 200_000\nwrite_seconds = 6\nwarm_ups = false\nwarmup = "fixed"\nwarmup_seconds = 1\nsettle = 2'
+workload=${TURNS_WORKLOAD-$usual}
+
+# plan WAY SEED
+plan() {
+    printf 'name = "turns"\nrounds = 1\nseed = %s\ncontrol = true\nquarantine = false\ninterleave = "%s"\n' "$2" "$1"
+    [[ $1 == trials ]] || printf 'slice_ms = %s\n' "${TURNS_MS:-250}"
+    printf '[workload]\n%b\n[[system]]\nbuild = "%s"\nconfig = "%s"\nlabel = "a"\n' \
+        "$workload" "${TURNS_BUILD:-mysql-8.0.31}" "${TURNS_CONFIG:-z12a}"
+}
+
+rows=$scratch/rows.csv
+for round in $(seq "${TURNS_ROUNDS:-8}"); do
+    for way in turns trials; do
+        plan "$way" "$round" >"$scratch/$way.toml"
+        run=$("$backslide" --lab "$lab" run "$scratch/$way.toml" | tail -n 1)
+        "$backslide" --lab "$lab" export "$run" --format csv |
+            awk -F, -v way="$way" -v OFS=, '$7 == "rate" { print way, $1, $5, $4, $9 }' >>"$rows"
+        "$backslide" --lab "$lab" show "$run" --format tsv 2>/dev/null | grep -o '[0-9.]* % of the time between' \
+            >>"$scratch/between" || true
+    done
+done
+
+awk -F, '
+    $4 == "a" { base[$1, $2, $3] = $5 }
+    $4 != "a" { other[$1, $2, $3] = $5 }
+    END {
+        for (key in base) if (key in other && base[key] > 0) {
+            split(key, part, SUBSEP); cell = part[1] SUBSEP part[3]
+            d = log(other[key] / base[key]); n[cell]++; sum[cell] += d; squares[cell] += d * d; steps[part[3]]
+        }
+        print "| step | by turns, sd % | by whole trials, sd % | rounds |\n|---|---|---|---|"
+        for (step in steps) {
+            for (i = 1; i <= 2; i++) {
+                cell = (i == 1 ? "turns" : "trials") SUBSEP step; k = n[cell]
+                sd[i] = k > 1 ? 100 * sqrt((squares[cell] - sum[cell] ^ 2 / k) / (k - 1)) : 0
+                all[i] += sd[i] ^ 2
+            }
+            count++
+            printf "| %s | %.2f | %.2f | %d |\n", step, sd[1], sd[2], n["turns" SUBSEP step]
+        }
+        printf "| all, root of mean squares | %.2f | %.2f | |\n", sqrt(all[1] / count), sqrt(all[2] / count)
+    }' "$rows" >"$out"

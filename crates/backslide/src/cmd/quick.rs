@@ -1,0 +1,258 @@
+//! `backslide quick` and `backslide init`: a plan of what the command line says, sized to fit a time.
+
+use std::mem::discriminant;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use lab::{Builds, Lab};
+use model::{HostShape, Nanos, Plan};
+use plan::{Argument, SystemArguments};
+use stats::Selection;
+
+use super::{demo, run};
+use crate::args::{InitArgs, QuickArgs};
+use crate::exit::Exit;
+use crate::printer::Printer;
+use crate::{input, runs};
+
+/// Rounds after which the run looks at its verdicts. Of two sizes that fit, more rounds decide more than more tests.
+const FIRST_LOOK: u32 = 4;
+/// More rounds than these are of little use.
+const MOST_ROUNDS: u32 = 20;
+/// Seconds a step of a workload that the catalog has no sizes of, for each size.
+const SECONDS: [u32; 3] = [20, 5, 1];
+const INTERLEAVE: &str = "interleave = \"slices\"\n";
+
+/// A plan that fits, its text and how long it takes.
+struct Sized {
+    text: String,
+    plan: Plan,
+    time: Nanos,
+}
+
+/// Measures, prints the verdicts, writes the report.
+pub(crate) fn run(args: &QuickArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    let mut lab = Lab::open(root)?;
+    let builds = Builds::of_user()?;
+    let host = lab.host()?.shape;
+    let label = label(&args.what);
+    let systems = systems(&args.what, &label)?;
+    // What is wrong with a system is told of its argument; what is missing is installed.
+    run::expand_with(&plan::of_arguments(&systems)?, &builds, host, printer)?;
+    let sized = sized(&args.what, &systems, &builds, host)?;
+    if let Some(text) = too_long(&sized, args.what.minutes) {
+        printer.note(&text);
+    }
+    printer.note(&detectable(&lab, &sized.plan)?);
+    let output = args.output.as_deref();
+    let data = match demo::measure(&mut lab, &sized.plan, builds.secrets(), output, printer)? {
+        Ok(data) => data,
+        Err(exit) => return Ok(exit),
+    };
+    // As `compare` does: a cost that rose is told, and decides nothing.
+    Ok(Exit::of(runs::compare(&data, None, Selection::Deciding, None)?.iter()))
+}
+
+/// Prints the plan that `quick` would run.
+pub(crate) fn init(args: &InitArgs, root: &Path, printer: Printer) -> Result<Exit> {
+    let host = probes::identify(super::existing(root))?.shape;
+    let builds = Builds::of_user()?;
+    let label = label(args);
+    let systems = systems(args, &label)?;
+    run::expand(&plan::of_arguments(&systems)?, &builds, host)?;
+    let sized = sized(args, &systems, &builds, host)?;
+    if let Some(text) = too_long(&sized, args.minutes) {
+        printer.note(&text);
+    }
+    printer.result(sized.text.trim_end());
+    Ok(Exit::Fine)
+}
+
+/// The systems of the arguments. One alone is compared with itself as its settings change it.
+fn systems<'a>(args: &'a InitArgs, label: &'a str) -> Result<Vec<SystemArguments<'a>>> {
+    let named = args.systems.iter().map(|name| super::explain::system_of(name));
+    let mut systems = named.collect::<Result<Vec<_>>>()?;
+    let option = |text| Argument { name: "--set", text };
+    let set: Vec<_> =
+        args.set.iter().map(|set| (option(set.name.as_str()), set.value.as_deref())).collect();
+    match systems.as_slice() {
+        [_] if set.is_empty() => {
+            bail!(
+                "name two systems, or one and a setting: `backslide quick postgres-18 --set jit=off`"
+            )
+        }
+        [one] => {
+            let label = Some(option(label));
+            systems = vec![one.clone(), SystemArguments { set, label, ..one.clone() }];
+        }
+        _ => systems.iter_mut().for_each(|system| system.set.clone_from(&set)),
+    }
+    Ok(systems)
+}
+
+/// Names the system with the settings: `postgres-18 jit=off`.
+fn label(args: &InitArgs) -> String {
+    let set = args.set.iter().map(|set| plan::set_text(&set.name, set.value.as_deref()));
+    let words: Vec<String> = args.systems.iter().take(1).cloned().chain(set).collect();
+    words.join(" ")
+}
+
+/// The first size of the workload that leaves time for [`FIRST_LOOK`] rounds, else its smallest one.
+fn sized(
+    args: &InitArgs,
+    systems: &[SystemArguments<'_>],
+    builds: &Builds,
+    host: HostShape,
+) -> Result<Sized> {
+    let of_catalog = builds.catalog().quick(&args.workload).into_iter().map(str::to_owned);
+    let mut sizes: Vec<String> = of_catalog.collect();
+    if sizes.is_empty() {
+        check_workload(&args.workload, builds)?;
+        sizes.extend(SECONDS.map(|seconds| of_file(&args.workload, seconds)));
+    }
+    let mut fits = None;
+    for head in sizes {
+        let sized = planned(&head, args.minutes, systems, builds, host)?;
+        let is_enough = sized.time <= args.minutes;
+        fits = Some(sized);
+        if is_enough {
+            break;
+        }
+    }
+    fits.context("the catalog has no sizes")
+}
+
+/// Is it a file that can be read, or a workload of the catalog?
+fn check_workload(named: &str, builds: &Builds) -> Result<()> {
+    let catalog = builds.catalog();
+    if plan::is_workload_path(named) {
+        input::text_of(Path::new(named)).context("--workload")?;
+    } else if !catalog.workload_names().contains(&named) {
+        let names = catalog.workload_names().join(", ");
+        bail!(
+            "--workload: no workload `{named}`; there are: insert, tpcc, {names}, and paths of workload files"
+        );
+    }
+    Ok(())
+}
+
+/// The plan of a workload file, or of one of the catalog by its name, without a name, rounds and systems.
+fn of_file(named: &str, seconds: u32) -> String {
+    let keys = format!(
+        "read_seconds = {seconds}\nwrite_seconds = {seconds}\nwarmup = \"fixed\"\nwarmup_seconds = 1\nsettle = 0\n"
+    );
+    let named = plan::toml_string(named);
+    format!("{INTERLEAVE}quarantine = false\n\n[workload]\nkind = \"sql\"\nfile = {named}\n{keys}")
+}
+
+/// The plan of one size with as many rounds as fit, [`FIRST_LOOK`] at least.
+fn planned(
+    head: &str,
+    time: Nanos,
+    systems: &[SystemArguments<'_>],
+    builds: &Builds,
+    host: HostShape,
+) -> Result<Sized> {
+    let made = |head: &str, rounds: u32| -> Result<Sized> {
+        let text = plan::plan_text("quick", head, (FIRST_LOOK, rounds), systems);
+        let origin = Path::new("quick");
+        let file = run::with_cpus(input::with_workload_file(plan::read(&text, "quick")?, origin)?);
+        let plan = run::expand(&file, builds, host)?;
+        let needs = plan::estimate(&plan);
+        Ok(Sized { text, plan, time: needs.time })
+    };
+    let mut head = head.to_owned();
+    let mut sized = made(&head, FIRST_LOOK)?;
+    if plan::estimate(&sized.plan).peak_memory > host.memory {
+        // One system at a time needs less.
+        head = head.replace(INTERLEAVE, "");
+        sized = made(&head, FIRST_LOOK)?;
+    }
+    let one_more = made(&head, FIRST_LOOK + 1)?.time.saturating_sub(sized.time);
+    let more = time.saturating_sub(sized.time).0 / one_more.0.max(1);
+    match u32::try_from(more).unwrap_or(MOST_ROUNDS).min(MOST_ROUNDS - FIRST_LOOK) {
+        0 => Ok(sized),
+        more => made(&head, FIRST_LOOK + more),
+    }
+}
+
+/// What to say where even the smallest size does not fit.
+fn too_long(sized: &Sized, wanted: Nanos) -> Option<String> {
+    (sized.time > wanted).then(|| {
+        format!("{wanted} are too short for {FIRST_LOOK} rounds; this takes about {}", sized.time)
+    })
+}
+
+/// What a run of these rounds can tell from noise, by how the latest run of the lab with this workload scattered.
+fn detectable(lab: &Lab, plan: &Plan) -> Result<String> {
+    for summary in lab.store.runs()?.iter().rev() {
+        if discriminant(&summary.info.plan.workload) != discriminant(&plan.workload) {
+            continue;
+        }
+        let data = runs::load(lab, Some(&summary.info.id.0), runs::NUMBERS)?;
+        let compared = runs::compare(&data, None, Selection::Deciding, None)?;
+        let mut sds: Vec<f64> =
+            compared.iter().filter_map(|c| Some(c.evidence.as_ref()?.sd)).collect();
+        sds.sort_unstable_by(f64::total_cmp);
+        if let Some(sd) = sds.get(sds.len() / 2) {
+            let change = stats::detectable(*sd, plan.rounds);
+            return Ok(format!(
+                "in {} rounds a change of {:.1} % is found in most tests, as run {} scattered",
+                plan.rounds,
+                100.0 * change,
+                summary.info.id
+            ));
+        }
+    }
+    Ok("no earlier run here says how small a change will be found; `backslide doctor` measures the noise".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Bytes, HostShape};
+
+    use super::*;
+
+    const HOST: HostShape = HostShape { cpus: 2, memory: Bytes(8 << 30) };
+
+    fn args(systems: &[&str], workload: &str, minutes: u64) -> InitArgs {
+        InitArgs {
+            systems: systems.iter().map(|&name| name.to_owned()).collect(),
+            workload: workload.to_owned(),
+            minutes: Nanos::from_secs(60 * minutes),
+            set: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn every_size_is_a_plan_that_fits_its_time_or_the_smallest() {
+        let builds = Builds::of_user().unwrap();
+        for workload in ["micro", "insert", "tpcc"] {
+            let mut before = 0;
+            for minutes in [1, 3, 10, 30, 60, 240] {
+                let args = args(&["sqlite/wal", "sqlite/rollback"], workload, minutes);
+                let sized = sized(&args, &systems(&args, "").unwrap(), &builds, HOST).unwrap();
+
+                assert!(
+                    sized.time <= args.minutes || minutes < 10,
+                    "{workload} {minutes}: {}",
+                    sized.time
+                );
+                assert!((FIRST_LOOK..=MOST_ROUNDS).contains(&sized.plan.rounds));
+                let size = sized.plan.steps.len() as u64 * u64::from(sized.plan.rounds);
+                assert!(
+                    size >= before || minutes > 10,
+                    "{workload} {minutes}: {size} after {before}"
+                );
+                before = size;
+            }
+        }
+    }
+
+    #[test]
+    fn one_system_needs_a_setting() {
+        let one = args(&["sqlite/wal"], "micro", 10);
+        let error = systems(&one, "").unwrap_err().to_string();
+        assert!(error.starts_with("name two systems, or one and a setting"), "{error}");
+    }
+}

@@ -1,0 +1,74 @@
+//! `quick` and `init`: comparisons without a plan file.
+
+mod common;
+
+use common::Bench;
+
+/// One table, one statement: as short as a workload can be.
+const WORKLOAD: &str = r#"
+name = "one"
+summary = "one read"
+
+[[table]]
+name = "t"
+rows = 100
+primary_key = ["id"]
+[table.columns]
+id = { type = "int", value = "row" }
+n = { type = "int", value = { int = [0, 9] } }
+
+[operation.read]
+table = "t"
+draws = { id = { int = [1, 100] } }
+sql = "SELECT n FROM {table} WHERE id = :id"
+expect = 1
+
+[[step]]
+name = "read"
+operation = "read"
+"#;
+
+#[test]
+fn a_setting_is_measured_without_a_plan() {
+    let bench = Bench::new();
+    bench.write("one.toml", WORKLOAD);
+    let arguments =
+        ["sqlite/wal", "--set", "synchronous=off", "--workload", "one.toml", "--minutes", "0.2"];
+    let report = bench.path("r.html");
+    let quick = [&["quick", "-o", report.to_str().unwrap()], &arguments[..]].concat();
+    let ran = bench.run(&quick);
+    assert!([0, 10, 11].contains(&ran.code()), "{ran:?}");
+    let headline = ran.stdout.lines().next().unwrap();
+    assert!(headline.starts_with("sqlite/wal synchronous=off "), "{}", ran.stdout);
+    assert!(ran.stderr.contains("no earlier run here says"), "{}", ran.stderr);
+    assert_eq!(bench.run(&["compare"]).code(), ran.code(), "{ran:?}");
+    let report = std::fs::read_to_string(report).unwrap();
+    assert!(report.contains("</html>") && report.contains("synchronous=off"));
+    assert!(bench.journal("r1").len() >= 8);
+    // The plan that `init` prints is one, and says the same.
+    let text = bench.run(&[&["init"], &arguments[..]].concat()).fine();
+    bench.write("plan.toml", &text);
+    let plan = bench.run(&["plan", "plan.toml", "--format", "json"]).json();
+    assert!(plan.to_string().contains("sqlite/wal synchronous=off"), "{plan}");
+}
+
+#[test]
+fn what_is_wrong_is_told_of_its_argument() {
+    let bench = Bench::new();
+    let error = |arguments: &[&str]| {
+        let ran = bench.run(&[&["quick"], arguments].concat());
+        assert_eq!((ran.code(), ran.stdout.as_str()), (1, ""), "{ran:?}");
+        ran.stderr.trim_end().to_owned()
+    };
+    insta::assert_snapshot!(error(&["sqlite"]), @"error: name two systems, or one and a setting: `backslide quick postgres-18 --set jit=off`");
+    insta::assert_snapshot!(error(&["sqlite/wal", "sqlite/wal"]), @"error: SYSTEM: `sqlite/wal` twice: name two systems that differ");
+    insta::assert_snapshot!(error(&["sqlite/wal", "sqlite/waal"]), @"error: SYSTEM: no sqlite config `waal`; nearest `wal`; there are: default, rollback, wal");
+    insta::assert_snapshot!(error(&["sqlite/wal", "no-such"]), @"error: SYSTEM: no build `no-such`: it is neither installed nor in the catalog; `backslide builds` lists available builds, `backslide add` adds one of your own, in a plan `path = \"…\"` says where one is");
+    insta::assert_snapshot!(error(&["sqlite/wal", "--set", "synchronos=off"]), @"error: --set: sqlite-3.54.1: setting `synchronos` is refused: error SQLITE_ERROR: there is no pragma `synchronos` in SQLite 3.54.1 (in `PRAGMA synchronos = off`)");
+    insta::assert_snapshot!(error(&["sqlite/wal", "sqlite", "--workload", "none.toml"]), @"
+    error: --workload
+      because cannot read none.toml
+      because No such file or directory (os error 2)
+    ");
+    insta::assert_snapshot!(error(&["sqlite/wal", "sqlite", "--workload", "mikro"]), @"error: --workload: no workload `mikro`; there are: insert, tpcc, accounts, micro, orders, timeseries, and paths of workload files");
+}

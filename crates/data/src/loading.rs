@@ -1,0 +1,289 @@
+//! Loading: all tables, by several clients, by the fastest statements that the server takes.
+//!
+//! A batch of rows is one transaction: by COPY or LOAD DATA it is one statement, by INSERT as many as it
+//! takes. It is in its table whole or not at all, so a client that lost its connection looks whether
+//! the batch under way is there and goes on; nothing that was loaded is loaded again.
+
+mod batches;
+mod handout;
+mod local_files;
+mod sender;
+mod sent;
+mod shared;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use drivers::{Connector, Session};
+use model::{Dialect, ErrorRules, LoadMethod, LoadSpec, SqlSpec};
+
+use self::batches::{Batches, Recovery};
+use self::handout::Handout;
+use self::local_files::LocalFiles;
+use self::sender::Sender;
+use self::sent::Loaded;
+pub use self::shared::Load;
+use self::shared::Method;
+use crate::row_counts::RowCounts;
+use crate::rows::SqlRows;
+use crate::schema;
+use crate::source::Source;
+use crate::statements;
+use crate::table::Table;
+use load::clients::{Clients, Notes, bounded};
+use load::worker::Worker;
+use load::{Client, ClientContext, StepError, Target};
+
+/// Length of an INSERT of many rows, as the field's tools have it.
+const STATEMENT: usize = 512 << 10;
+
+/// Rows of a prepared INSERT. With fewer the round trips show, with more nothing is gained, and a server
+/// that works on one has its caches full of the values of the next.
+const ROWS_AT_ONCE: usize = 100;
+
+/// Parameters that every server takes in one statement: SQLite 32,766, the others 65,535.
+const PARAMETERS: usize = 32_766;
+
+/// What is loaded, and how.
+pub struct LoadWork<'a, S> {
+    pub source: S,
+    pub tables: Vec<Table>,
+    pub spec: &'a LoadSpec,
+    pub errors: &'a ErrorRules,
+    /// The tables in the order in which they are begun.
+    pub order: Vec<usize>,
+    /// Parts of a table whose rows are ordered by their key.
+    pub parts: u32,
+    /// Is it noted how long each table took?
+    pub with_times: bool,
+}
+
+/// Makes all tables of a SQL workload, which must not exist, and connects the clients that load them: as many
+/// as the spec says. Their operation kind, the first of the step, is the statement that adds rows. From now on
+/// the counts say that everything is loaded.
+pub fn clients_of_load(
+    spec: &SqlSpec,
+    seed: u64,
+    target: &Target,
+    counts: &Arc<RowCounts>,
+    notes: &Notes,
+) -> Result<Clients, StepError> {
+    let mut worker = Worker::connect(&*target.patient, "create tables".to_owned())?;
+    let work = LoadWork::of_sql(spec, seed, target)?;
+    refuse_existing(&mut worker, &work.tables, target.dialect)?;
+    let load = work.begin(target, &target.connector, &mut worker, notes)?;
+    counts.set_loaded();
+    // Its session ends here: a step holds no more sessions than it has clients.
+    drop(worker);
+    let clients = 0..spec.load.clients.max(1);
+    clients.map(|number| bounded_loader(&load, number)).collect()
+}
+
+/// A trial begins with an empty database; what is in it is somebody else's.
+fn refuse_existing(
+    worker: &mut Worker,
+    tables: &[Table],
+    dialect: Dialect,
+) -> Result<(), StepError> {
+    for Table { name, .. } in tables {
+        if worker.number(&statements::count_tables(dialect, name))? > 0 {
+            let rows = worker.number(&format!("SELECT COUNT(*) FROM {name}"))?;
+            return Err(StepError::Load(format!(
+                "table {name} exists already and has {rows} rows, and would be loaded; drop it \
+                 (DROP TABLE {name}) or give another database"
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl<'a> LoadWork<'a, SqlRows> {
+    pub fn of_sql(spec: &'a SqlSpec, seed: u64, target: &Target) -> Result<Self, StepError> {
+        let tables = schema::tables(&spec.tables, target.dialect, target.engine)?;
+        Ok(Self {
+            source: SqlRows::new(&spec.tables, seed),
+            spec: &spec.load,
+            errors: &spec.errors,
+            order: (0..tables.len()).collect(),
+            parts: spec.load.clients.div_ceil(tables.len().max(1) as u32),
+            with_times: false,
+            tables,
+        })
+    }
+}
+
+impl<S: Source> LoadWork<'_, S> {
+    /// Makes the tables. They are loaded by sessions of `connector`; `worker` asks the server what it takes.
+    pub fn begin(
+        self,
+        target: &Target,
+        connector: &Arc<dyn Connector>,
+        worker: &mut Worker,
+        notes: &Notes,
+    ) -> Result<Arc<Load<S>>, StepError> {
+        let Self { source, tables, spec, errors, order, parts, with_times } = self;
+        for table in &tables {
+            for sql in table.create(target.dialect) {
+                worker.run(&sql)?;
+            }
+            if spec.indexes_first {
+                for sql in table.create_indexes() {
+                    worker.run(&sql)?;
+                }
+            }
+        }
+        let statement_size = statement_size(target.dialect, worker)?;
+        let (clients, size) = (spec.clients.max(1), spec.rows_per_commit);
+        let session = &mut *worker.session;
+        let lengths = order.into_iter().map(|table| (table, source.batches(table, size)));
+        let parts = match target.dialect {
+            // Its engines order rows by their key.
+            Dialect::Mysql => parts,
+            Dialect::Postgres | Dialect::Sqlite => 1,
+        };
+        Ok(Arc::new(Load {
+            handout: Handout::new(&lengths.collect::<Vec<_>>(), parts.into()),
+            source,
+            batch_size: size,
+            dialect: target.dialect,
+            wanted: spec.method,
+            statement_size,
+            rows_at_once: tables.iter().map(|table| rows_at_once(table, statement_size)).collect(),
+            recovery: Recovery::new(errors, target.dialect, connector),
+            local_files: LocalFiles::allow(session, target, spec.method, notes),
+            notes: Arc::clone(notes),
+            loaded: tables.iter().map(|_| Default::default()).collect(),
+            tables,
+            with_times,
+            left: AtomicUsize::new(clients as usize),
+        }))
+    }
+}
+
+/// A client that loads: takes batches until none are left.
+pub struct Loader<S: Source> {
+    load: Arc<Load<S>>,
+    batches: Batches<Sender<S>>,
+}
+
+impl<S: Source> Loader<S> {
+    /// Client `number`, from 0, connected; its operations are of kind 0.
+    pub fn connect(load: &Arc<Load<S>>, number: u32) -> Result<Self, StepError> {
+        let batches = Batches::connect(&load.recovery, name(number), 0, |session| {
+            let method = method(load.wanted, load.dialect, session)?;
+            Ok(Sender::new(load, method))
+        })?;
+        Ok(Self { load: Arc::clone(load), batches })
+    }
+
+    pub fn worker(&mut self) -> &mut Worker {
+        self.batches.worker()
+    }
+}
+
+/// Name of client `number`, from 0.
+pub fn name(number: u32) -> String {
+    format!("load {}", number + 1)
+}
+
+/// A client that only loads.
+pub fn bounded_loader<S: Source>(
+    load: &Arc<Load<S>>,
+    number: u32,
+) -> Result<(load::engine::Role, Box<dyn Client>), StepError> {
+    Ok(bounded(name(number), Loader::connect(load, number)?))
+}
+
+impl<S: Source> Client for Loader<S> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let load = &*self.load;
+        let mut at = None;
+        while !context.is_over()
+            && let Some((table, number)) = load.handout.take(&mut at)
+        {
+            let batch = load.source.batch(table, load.batch_size, number);
+            if let Some(loaded) = self.batches.load(&load.recovery, &batch, context)? {
+                let Loaded { rows, took } = loaded;
+                let [all, time] = &load.loaded[table];
+                all.fetch_add(rows, Ordering::Relaxed);
+                time.fetch_add(took.0, Ordering::Relaxed);
+            }
+        }
+        load.client_done(&mut *self.batches.worker().session);
+        Ok(())
+    }
+}
+
+/// How a session sends rows.
+///
+/// The fastest for PostgreSQL is COPY. For the MySQL family it is not LOAD DATA, which takes its text
+/// apart byte by byte: INSERTs of binary parameters cost MariaDB's server a quarter less and MySQL's
+/// about the same, and need no leave to read local files. SQLite has no wire: what is left to save is
+/// parsing and calls.
+fn method(
+    wanted: LoadMethod,
+    dialect: Dialect,
+    session: &dyn Session,
+) -> Result<Method, StepError> {
+    match (wanted, dialect) {
+        (LoadMethod::Insert, _) => Ok(Method::Text),
+        (LoadMethod::Fastest, Dialect::Mysql | Dialect::Sqlite) => Ok(Method::Prepared),
+        (LoadMethod::Fastest, Dialect::Postgres) if !session.can_load_rows() => {
+            Ok(Method::Prepared)
+        }
+        (LoadMethod::Fastest | LoadMethod::Bulk, _) if session.can_load_rows() => Ok(Method::Bulk),
+        (LoadMethod::Fastest | LoadMethod::Bulk, _) => Err(StepError::Unsupported(
+            "this database offers neither COPY nor LOAD DATA LOCAL: let the load's method be \
+             `fastest` or `insert`"
+                .to_owned(),
+        )),
+    }
+}
+
+/// An INSERT as text gets no more rows when it is so long; `worker` asks the server.
+fn statement_size(dialect: Dialect, worker: &mut Worker) -> Result<usize, StepError> {
+    match dialect {
+        // Servers before 5.6 take 1 MiB by default, and some are set to less.
+        Dialect::Mysql => {
+            let packet = worker.number("SELECT @@max_allowed_packet")?;
+            Ok(STATEMENT.min(packet as usize / 2))
+        }
+        Dialect::Postgres | Dialect::Sqlite => Ok(STATEMENT),
+    }
+}
+
+/// Rows of a prepared INSERT into a table: no more than its parameters and its length allow.
+fn rows_at_once(table: &Table, statement_size: usize) -> usize {
+    let by_parameters = PARAMETERS / table.loaded().count().max(1);
+    let by_length = statement_size / table.row_bytes.max(1);
+    ROWS_AT_ONCE.min(by_parameters).min(by_length).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Draw, Engine, SqlTable};
+
+    use super::schema::tests::sbtest;
+    use super::*;
+
+    #[test]
+    fn a_statement_has_no_more_rows_than_fit() {
+        let rows = |table: SqlTable, statement_size| {
+            let tables = schema::tables(&[table], Dialect::Sqlite, Engine::Btree).unwrap();
+            rows_at_once(&tables[0], statement_size)
+        };
+        let of = |draw: Draw, statement_size| {
+            let mut table = sbtest();
+            table.columns[2].value = draw;
+            rows(table, statement_size)
+        };
+        let short = || Draw::Fixed("#".repeat(119));
+        assert_eq!(of(short(), STATEMENT), 100);
+        assert_eq!(of(short(), 512), 3);
+        assert_eq!(of(short(), 10), 1);
+        assert_eq!(of(Draw::Text { min: 0, max: 50_000 }, STATEMENT), 10);
+        let mut wide = sbtest();
+        wide.columns = vec![wide.columns[0].clone(); 1000];
+        assert_eq!(rows(wide, STATEMENT), 21);
+    }
+}

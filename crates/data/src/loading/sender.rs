@@ -1,0 +1,242 @@
+//! Sends the rows of a batch: by `COPY` or `LOAD DATA`, by prepared INSERTs, by INSERTs as text.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use drivers::{Session, SessionError, StatementId};
+
+use super::batches::SendBatch;
+use super::sent::Sent;
+use super::shared::{Load, Method};
+use crate::sink::{Cells, Lines, Tuples};
+use crate::source::{Rows, Source};
+use crate::statements;
+use crate::table::Batch;
+use load::{ClientContext, StepError};
+
+/// Text that is made before some of it is sent by a bulk load.
+const BLOCK: usize = 32 << 10;
+
+/// Sends batches in one session.
+pub(super) struct Sender<S> {
+    load: Arc<Load<S>>,
+    method: Method,
+    /// The INSERTs that the session has prepared.
+    prepared: HashMap<Insert, StatementId>,
+    /// The text that is being made; reused.
+    text: String,
+    /// The values of the rows of a statement; reused.
+    cells: Cells,
+}
+
+/// A prepared INSERT: into which table, with or without NULLs, of how many rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Insert {
+    table: usize,
+    nulls: bool,
+    rows: usize,
+}
+
+impl<S: Source> Sender<S> {
+    pub(super) fn new(load: &Arc<Load<S>>, method: Method) -> Self {
+        Self {
+            load: Arc::clone(load),
+            method,
+            prepared: HashMap::new(),
+            text: String::new(),
+            cells: Cells::new(load.dialect),
+        }
+    }
+
+    fn send_bulk(
+        &mut self,
+        session: &mut dyn Session,
+        batch: &Batch,
+        sent: &mut Sent,
+        context: &ClientContext<'_>,
+    ) -> Result<u64, SessionError> {
+        let text = &mut self.text;
+        let mut rows = self.load.source.rows(batch);
+        let table = &self.load.tables[batch.table];
+        let started = context.recorder.begin();
+        let mut next = |out: &mut Vec<u8>| {
+            text.clear();
+            let mut lines = Lines::new(text);
+            while lines.size() < BLOCK && rows.put(&mut lines) {}
+            out.extend_from_slice(text.as_bytes());
+            !text.is_empty()
+        };
+        let added = session.load_rows(&table.name, &table.loaded_names(), &mut next)?;
+        sent.add(started, context, added);
+        Ok(added)
+    }
+
+    /// Several rows a statement. Rows with NULLs have statements of their own: NULL is no parameter.
+    fn send_prepared(
+        &mut self,
+        session: &mut dyn Session,
+        batch: &Batch,
+        sent: &mut Sent,
+        context: &ClientContext<'_>,
+    ) -> Result<u64, SessionError> {
+        let load = Arc::clone(&self.load);
+        let most = load.rows_at_once[batch.table];
+        let mut rows = load.source.rows(batch);
+        let mut transaction = Transaction::default();
+        let mut added = 0;
+        while let Some(nulls) = rows.next_has_null() {
+            self.cells.clear();
+            while self.cells.rows() < most
+                && rows.next_has_null() == Some(nulls)
+                && rows.put(&mut self.cells)
+            {}
+            let is_last = rows.next_has_null().is_none();
+            transaction.begin(session, &load, context, is_last)?;
+            let all = self.cells.rows();
+            let mut done = 0;
+            while done < all {
+                // What is left at the end goes by statements of 64, 32, … rows, so that a session has few to
+                // prepare, whatever the lengths of batches.
+                let left = all - done;
+                let rows =
+                    if left == most || transaction.is_one { left } else { 1 << left.ilog2() };
+                let insert = Insert { table: batch.table, nulls, rows };
+                let statement = self.prepare(session, insert)?;
+                let params = self.cells.params(done, rows);
+                let started = context.recorder.begin();
+                let affected = session.count_prepared(statement, &params)?.affected;
+                sent.add(started, context, affected);
+                added += affected;
+                done += rows;
+            }
+        }
+        transaction.commit(session, sent, context)?;
+        Ok(added)
+    }
+
+    fn prepare(
+        &mut self,
+        session: &mut dyn Session,
+        insert: Insert,
+    ) -> Result<StatementId, SessionError> {
+        if let Some(statement) = self.prepared.get(&insert) {
+            return Ok(*statement);
+        }
+        let Insert { table, nulls, rows } = insert;
+        let table = &self.load.tables[table];
+        let (sql, types) = table.insert_prepared(self.load.dialect, nulls, rows);
+        let statement = session.prepare(&sql, &types)?;
+        self.prepared.insert(insert, statement);
+        Ok(statement)
+    }
+
+    fn send_text(
+        &mut self,
+        session: &mut dyn Session,
+        batch: &Batch,
+        sent: &mut Sent,
+        context: &ClientContext<'_>,
+    ) -> Result<u64, SessionError> {
+        let load = Arc::clone(&self.load);
+        let head = load.tables[batch.table].insert_head();
+        let mut rows = load.source.rows(batch);
+        let mut transaction = Transaction::default();
+        let mut added = 0;
+        while rows.next_has_null().is_some() {
+            self.text.clear();
+            self.text.push_str(&head);
+            let mut tuples = Tuples::new(&mut self.text, load.dialect);
+            while rows.put(&mut tuples) && tuples.size() < load.statement_size {}
+            let is_last = rows.next_has_null().is_none();
+            transaction.begin(session, &load, context, is_last)?;
+            let started = context.recorder.begin();
+            let affected = session.execute(&self.text)?.affected;
+            sent.add(started, context, affected);
+            added += affected;
+        }
+        transaction.commit(session, sent, context)?;
+        Ok(added)
+    }
+}
+
+/// The transaction of a batch. One statement that is all of it is a transaction by itself.
+#[derive(Default)]
+struct Transaction {
+    began: Option<model::Nanos>,
+    is_one: bool,
+}
+
+impl Transaction {
+    /// Begins it before its first statement.
+    fn begin<S>(
+        &mut self,
+        session: &mut dyn Session,
+        load: &Load<S>,
+        context: &ClientContext<'_>,
+        is_last: bool,
+    ) -> Result<(), SessionError> {
+        self.is_one = self.began.is_none() && is_last;
+        if self.began.is_none() && !is_last {
+            self.began = Some(context.recorder.begin());
+            session.execute(statements::begin(load.dialect))?;
+        }
+        Ok(())
+    }
+
+    /// BEGIN counts into the time of the first statement, COMMIT into that of the last.
+    fn commit(
+        &self,
+        session: &mut dyn Session,
+        sent: &mut Sent,
+        context: &ClientContext<'_>,
+    ) -> Result<(), SessionError> {
+        if let Some(began) = self.began {
+            session.execute("COMMIT")?;
+            sent.enclose(began, context);
+        }
+        Ok(())
+    }
+}
+
+impl<S: Source> SendBatch for Sender<S> {
+    type Batch = Batch;
+
+    fn rows(&self, batch: &Batch) -> u64 {
+        self.load.source.count(batch)
+    }
+
+    fn named(&self, batch: &Batch) -> String {
+        self.load.tables[batch.table].place(batch)
+    }
+
+    fn count(&self, batch: &Batch) -> Result<String, StepError> {
+        let table = &self.load.tables[batch.table];
+        match table.condition(batch) {
+            Some(condition) => Ok(format!("SELECT COUNT(*) FROM {} WHERE {condition}", table.name)),
+            None => Err(StepError::Load(format!(
+                "the connection was lost during the load of {}, and no column has the rows' numbers to tell \
+                 whether they are there; load with one that has, or load again",
+                table.place(batch)
+            ))),
+        }
+    }
+
+    fn send(
+        &mut self,
+        session: &mut dyn Session,
+        batch: &Batch,
+        sent: &mut Sent,
+        context: &ClientContext<'_>,
+    ) -> Result<u64, SessionError> {
+        match self.method {
+            Method::Bulk => self.send_bulk(session, batch, sent, context),
+            Method::Prepared => self.send_prepared(session, batch, sent, context),
+            Method::Text => self.send_text(session, batch, sent, context),
+        }
+    }
+
+    fn begin_anew(&mut self, session: &mut dyn Session) {
+        self.prepared.clear();
+        self.load.local_files.allow_again(session);
+    }
+}

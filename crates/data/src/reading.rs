@@ -1,0 +1,626 @@
+//! Reads tables back and compares what they hold with what was loaded.
+//!
+//! Batches of rows are handed out to several clients. After a load each batch is compared with the rows
+//! that its source makes. After a restore everything is read once, each index too, so that the caches
+//! hold what fits, as they do after a load; it is compared with what the loading process remembered. At the
+//! end of a trial and before tables are made anew, each row is compared with what the steps so far allow.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use drivers::{Connector, Session, SessionError};
+use model::{Check, Dialect, ErrorRules, SqlSpec};
+
+use crate::checksum::Sum;
+use crate::copies::{TableCopy, copies};
+use crate::judge::{Judge, Seen};
+use crate::row_counts::{RowCounts, check};
+use crate::rows::SqlRows;
+use crate::schema;
+use crate::sink::Cells;
+use crate::source::Source;
+use crate::state::Loaded;
+use crate::statements;
+use crate::table::{Batch, Table};
+use load::clients::{Clients, bounded};
+use load::engine::Stop;
+use load::errors::{Reaction, Rules};
+use load::fixed_work::unseen;
+use load::reconnect::reconnect;
+use load::worker::{Worker, number};
+use load::{Client, ClientContext, StepError, Target};
+
+/// Answers that were checked by clients.
+pub type Found = Arc<Mutex<Vec<Check>>>;
+
+/// Rows that one query returns, about.
+pub const RANGE: u32 = 20_000;
+
+/// Rows in all that are compared after a load, about: of larger ones a sample is.
+const SAMPLE: u64 = 5_000_000;
+
+/// The same at the end of a trial, where nothing is measured any more.
+const SAMPLE_AT_END: u64 = 50_000_000;
+
+/// What is read, and with what it is compared.
+pub struct ReadWork<'a, S> {
+    pub source: S,
+    pub tables: Vec<Table>,
+    pub against: Against,
+    /// Of how many batches of a table one is read.
+    pub every: u64,
+    pub with_indexes: bool,
+    /// Are the rows of each table counted, first of all, so that those are found which belong to no batch?
+    pub with_counts: bool,
+    pub clients: u32,
+    pub errors: &'a ErrorRules,
+}
+
+/// With what tables are compared.
+pub enum Against {
+    /// With the rows as the source makes them.
+    Source,
+    /// With what each table held when it was loaded.
+    Loaded(Vec<Sum>),
+    /// With what is known of the rows of each SQL table; nothing is read of a table without.
+    Known(Vec<Option<Judge>>, Vec<TableCopy>),
+}
+
+/// What all readers share.
+struct Reading<S> {
+    dialect: Dialect,
+    source: S,
+    tables: Vec<Table>,
+    against: Against,
+    jobs: Vec<Job>,
+    next: AtomicUsize,
+    every: u64,
+    /// By table.
+    tallies: Vec<Mutex<Tally>>,
+    left: AtomicUsize,
+    found: Found,
+    rules: Rules,
+    connector: Arc<dyn Connector>,
+    patience: Duration,
+}
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Job {
+    /// The rows of a batch that meet a condition. Where no column groups the rows, the first and the last
+    /// batch of a table have no bound there, so that what is beyond is found.
+    Rows(Batch, Option<String>),
+    /// All rows of a table whose primary key does not lead to batches.
+    Whole(usize),
+    Count(usize),
+    /// A table and which of its indexes.
+    Index(usize, usize),
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    expected: Sum,
+    actual: Sum,
+    /// The first batch that differs.
+    differs: Option<(([u32; 2], u64), String)>,
+    /// Rows that were judged one by one.
+    seen: Seen,
+    missing: Vec<String>,
+    counts: Vec<Check>,
+}
+
+/// Connects the clients that read everything once: as many as load. Their operation kind, the first of the
+/// step, is a query that reads a range of rows or an index. The last one to end leaves the checks in
+/// `found`.
+pub fn clients_of_reading(
+    spec: &SqlSpec,
+    target: &Target,
+    loaded: &Loaded,
+    found: &Found,
+) -> Result<Clients, StepError> {
+    let against = Against::Loaded(loaded.sums());
+    let work = ReadWork::of_sql(spec, loaded.seed, target, against)?;
+    ReadWork { every: 1, with_indexes: true, ..work }.clients(target, found)
+}
+
+/// Counts the rows of all tables and compares what is in them with what `seed` makes of them, by as many
+/// sessions as load: each row once, of more than some millions of them a sample.
+pub fn checks_after_load(
+    spec: &SqlSpec,
+    seed: u64,
+    target: &Target,
+    counts: &RowCounts,
+    stop: &Stop,
+) -> Result<Vec<Check>, StepError> {
+    let mut checks = counts.check(spec, target)?;
+    checks.extend(ReadWork::of_sql(spec, seed, target, Against::Source)?.checks(target, stop)?);
+    Ok(checks)
+}
+
+/// Reads the tables that a judge knows, and compares each row with what is known of it: each row once, of
+/// more than some tens of millions a sample.
+pub fn checks_of_contents(
+    spec: &SqlSpec,
+    target: &Target,
+    judges: Vec<Option<Judge>>,
+    stop: &Stop,
+) -> Result<Vec<Check>, StepError> {
+    let against = Against::Known(judges, copies(&spec.tables));
+    ReadWork::of_sql(spec, 0, target, against)?.checks(target, stop)
+}
+
+impl<'a> ReadWork<'a, SqlRows> {
+    fn of_sql(
+        spec: &'a SqlSpec,
+        seed: u64,
+        target: &Target,
+        against: Against,
+    ) -> Result<Self, StepError> {
+        let rows: u64 = copies(&spec.tables).iter().map(|copy| copy.rows).sum();
+        let sample = match against {
+            Against::Source | Against::Loaded(_) => SAMPLE,
+            Against::Known(..) => SAMPLE_AT_END,
+        };
+        Ok(Self {
+            source: SqlRows::new(&spec.tables, seed),
+            tables: schema::tables(&spec.tables, target.dialect, target.engine)?,
+            against,
+            every: rows.div_ceil(sample).max(1),
+            with_indexes: false,
+            with_counts: false,
+            clients: spec.load.clients,
+            errors: &spec.errors,
+        })
+    }
+}
+
+impl<S: Source> ReadWork<'_, S> {
+    /// Connects the clients that read; the last one to end leaves the checks in `found`.
+    pub fn clients(self, target: &Target, found: &Found) -> Result<Clients, StepError> {
+        let count = self.clients.max(1);
+        let reading = Arc::new(self.reading(target, found));
+        let clients = (1..=count).map(|number| {
+            let name = format!("read {number}");
+            let reader = Reader {
+                worker: Worker::connect(&*reading.connector, name.clone())?,
+                is_told: false,
+                reading: Arc::clone(&reading),
+            };
+            Ok(bounded(name, reader))
+        });
+        clients.collect()
+    }
+
+    /// Reads everything; nobody looks at its rate.
+    pub fn checks(self, target: &Target, stop: &Stop) -> Result<Vec<Check>, StepError> {
+        let found = Found::default();
+        unseen("scan", self.clients(target, &found)?, stop)?;
+        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(std::mem::take(&mut *found))
+    }
+
+    fn reading(self, target: &Target, found: &Found) -> Reading<S> {
+        let jobs = self.jobs();
+        let Self { source, tables, against, every, clients, errors, .. } = self;
+        let expected = |table: usize| match &against {
+            Against::Source | Against::Known(..) => Sum::default(),
+            Against::Loaded(sums) => sums.get(table).copied().unwrap_or_default(),
+        };
+        let tally = |table| Tally { expected: expected(table), ..Tally::default() };
+        Reading {
+            dialect: target.dialect,
+            tallies: (0..tables.len()).map(|table| Mutex::new(tally(table))).collect(),
+            source,
+            tables,
+            against,
+            jobs,
+            next: AtomicUsize::new(0),
+            every,
+            left: AtomicUsize::new(clients.max(1) as usize),
+            found: Arc::clone(found),
+            rules: Rules::new(errors, target.dialect),
+            connector: Arc::clone(&target.patient),
+            patience: Duration::from_secs(u64::from(errors.reconnect_seconds)),
+        }
+    }
+    fn jobs(&self) -> Vec<Job> {
+        let (mut first, mut jobs) = (Vec::new(), Vec::new());
+        for (table, described) in self.tables.iter().enumerate() {
+            if described.is_in_order() {
+                self.push_batches(table, &mut jobs);
+                first.extend(self.with_counts.then_some(Job::Count(table)));
+            } else {
+                let others = if self.with_counts { &mut first } else { &mut jobs };
+                others.push(Job::Whole(table));
+            }
+            if self.with_indexes {
+                let others = if self.with_counts { &mut first } else { &mut jobs };
+                let indexes = 0..described.indexes.len();
+                others.extend(indexes.map(|index| Job::Index(table, index)));
+            }
+        }
+        first.append(&mut jobs);
+        first
+    }
+
+    /// The batches of a table: of `every` the first, and the last one, with which what is beyond is seen.
+    fn push_batches(&self, table: usize, jobs: &mut Vec<Job>) {
+        let described = &self.tables[table];
+        let (count, every) = (self.source.batches(table, RANGE).max(1), self.every);
+        let sampled = (0..count).step_by(every as usize);
+        let last = (every > 1 && (count - 1) % every != 0).then_some(count - 1);
+        for number in sampled.chain(last) {
+            let batch = self.source.batch(table, RANGE, number);
+            let Batch { first, last, .. } = batch;
+            let column = described.number.as_deref().unwrap_or_default();
+            let is_grouped = !described.group.is_empty();
+            let condition = match (number == 0, number == count - 1) {
+                (true, true) if !is_grouped => None,
+                (true, false) if !is_grouped => Some(format!("{column} <= {last}")),
+                (false, true) if !is_grouped => Some(format!("{column} >= {first}")),
+                _ => described.condition(&batch),
+            };
+            jobs.push(Job::Rows(batch, condition));
+        }
+    }
+}
+
+impl<S: Source> Reading<S> {
+    fn tally(&self, table: usize) -> MutexGuard<'_, Tally> {
+        self.tallies[table].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self, batch: &Batch, actual: Sum) {
+        let forms = self.tables[batch.table].forms();
+        let expected = match &self.against {
+            Against::Source => Some(self.source.sum(batch, &forms)),
+            Against::Loaded(_) | Against::Known(..) => None,
+        };
+        let mut tally = self.tally(batch.table);
+        tally.actual.add(actual);
+        if let Some(expected) = expected {
+            tally.expected.add(expected);
+            if expected != actual {
+                let order = (batch.group, batch.first);
+                let differs = (order, self.tables[batch.table].place(batch));
+                tally.differs = tally.differs.take().into_iter().chain([differs]).min();
+            }
+        }
+    }
+
+    fn count_whole(&self, table: usize, actual: Sum) {
+        let forms = self.tables[table].forms();
+        let mut tally = self.tally(table);
+        tally.actual.add(actual);
+        if let Against::Source = self.against {
+            for number in 0..self.source.batches(table, RANGE) {
+                let batch = self.source.batch(table, RANGE, number);
+                tally.expected.add(self.source.sum(&batch, &forms));
+            }
+        }
+    }
+
+    /// The judge of a table, and which copy it is.
+    fn judge(&self, table: usize) -> Option<(&Judge, u32)> {
+        match &self.against {
+            Against::Known(judges, copies) => {
+                let copy = &copies[table];
+                Some((judges.get(copy.table)?.as_ref()?, copy.number))
+            }
+            Against::Source | Against::Loaded(_) => None,
+        }
+    }
+
+    fn judged(&self, table: usize, sample: &str, tally: &Tally) -> Check {
+        let Seen { rows, wrong, first, .. } = &tally.seen;
+        let mut actual = format!("{} of {rows} rows right", rows - wrong);
+        for what in first.iter().map(ToString::to_string) {
+            actual = format!("{actual}; {what}");
+        }
+        if let [missing, others @ ..] = tally.missing.as_slice() {
+            let more = match others.len() {
+                0 => String::new(),
+                more => format!(" (and {more} more such ranges)"),
+            };
+            actual = format!("{actual}; {missing}{more}");
+        }
+        Check {
+            what: format!("contents of {}{sample}", self.tables[table].name),
+            expected: "rows as the seed and the clients' statements say".to_owned(),
+            actual,
+            holds: *wrong == 0 && tally.missing.is_empty(),
+        }
+    }
+
+    fn leave_checks(&self) {
+        let mut checks = Vec::new();
+        for (index, table) in self.tables.iter().enumerate() {
+            let mut tally = self.tally(index);
+            let is_sample = self.every > 1 && table.is_in_order();
+            let sample = if is_sample {
+                format!(" (one in {} ranges of {RANGE} rows)", self.every)
+            } else {
+                String::new()
+            };
+            if let Against::Known(..) = &self.against {
+                if self.judge(index).is_some() {
+                    checks.push(self.judged(index, &sample, &tally));
+                }
+                continue;
+            }
+            let differs = match &tally.differs {
+                Some((_, place)) => format!("; the first that differs: {place}"),
+                None => String::new(),
+            };
+            checks.push(Check {
+                what: format!("checksum of {}{sample}", table.name),
+                expected: tally.expected.to_string(),
+                actual: format!("{}{differs}", tally.actual),
+                holds: tally.actual == tally.expected && tally.differs.is_none(),
+            });
+            tally.counts.sort_unstable_by(|a, b| a.what.cmp(&b.what));
+            checks.append(&mut tally.counts);
+        }
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.append(&mut checks);
+    }
+}
+struct Reader<S> {
+    worker: Worker,
+    /// Was its session told what it must know before it reads?
+    is_told: bool,
+    reading: Arc<Reading<S>>,
+}
+
+impl<S: Source> Client for Reader<S> {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let reading = Arc::clone(&self.reading);
+        while !context.is_over()
+            && let Some(job) = reading.jobs.get(reading.next.fetch_add(1, Ordering::Relaxed))
+        {
+            match job {
+                Job::Rows(batch, condition) => {
+                    self.read_rows(batch, condition.as_deref(), context)?;
+                }
+                Job::Whole(table) => self.read_whole(*table, context)?,
+                Job::Count(table) => self.read_count(*table, None, context)?,
+                Job::Index(table, index) => self.read_count(*table, Some(*index), context)?,
+            }
+        }
+        let is_last = reading.left.fetch_sub(1, Ordering::AcqRel) == 1;
+        // What was not read because the step is over is no wrong answer.
+        if is_last && !context.is_over() {
+            reading.leave_checks();
+        }
+        Ok(())
+    }
+}
+
+impl<S: Source> Reader<S> {
+    fn read_rows(
+        &mut self,
+        batch: &Batch,
+        condition: Option<&str>,
+        context: &mut ClientContext<'_>,
+    ) -> Result<(), StepError> {
+        let reading = Arc::clone(&self.reading);
+        if let Against::Known(..) = &reading.against {
+            return self.judge_rows(batch, condition, context);
+        }
+        if let Some(sum) = self.read_sum(batch.table, condition, context)? {
+            reading.count(batch, sum);
+        }
+        Ok(())
+    }
+
+    fn read_whole(
+        &mut self,
+        table: usize,
+        context: &mut ClientContext<'_>,
+    ) -> Result<(), StepError> {
+        let reading = Arc::clone(&self.reading);
+        if let Against::Known(_, copies) = &reading.against {
+            let all = Batch { table, group: [0; 2], first: 1, last: copies[table].rows };
+            return self.judge_rows(&all, None, context);
+        }
+        if let Some(sum) = self.read_sum(table, None, context)? {
+            reading.count_whole(table, sum);
+        }
+        Ok(())
+    }
+
+    /// The sum of the rows of a table that meet a condition; `None` when the step was over before.
+    fn read_sum(
+        &mut self,
+        table: usize,
+        condition: Option<&str>,
+        context: &mut ClientContext<'_>,
+    ) -> Result<Option<Sum>, StepError> {
+        let table = &self.reading.tables[table];
+        let (sql, forms) = (table.read(self.reading.dialect, condition), table.forms());
+        let mut sum = Sum::default();
+        let read = self.ask(context, |session| {
+            sum = Sum::of_query(session, &sql, &forms)?;
+            Ok(sum.rows)
+        })?;
+        Ok(read.map(|_| sum))
+    }
+
+    fn judge_rows(
+        &mut self,
+        batch: &Batch,
+        condition: Option<&str>,
+        context: &mut ClientContext<'_>,
+    ) -> Result<(), StepError> {
+        let reading = Arc::clone(&self.reading);
+        let Some((judge, copy)) = reading.judge(batch.table) else {
+            return Ok(());
+        };
+        let sql = reading.tables[batch.table].read(reading.dialect, condition);
+        let (mut seen, mut cells) = (Seen::default(), Cells::new(reading.dialect));
+        let read = self.ask(context, |session| {
+            seen = Seen::default();
+            session.query(&sql, &mut |row| {
+                seen.row(judge, judge.see(copy, row, &mut cells));
+            })?;
+            Ok(seen.rows)
+        })?;
+        if read.is_some() {
+            let is_complete = judge.fates.is_complete();
+            let whole = if is_complete { seen.is_whole(batch.first, batch.last) } else { Ok(()) };
+            let mut tally = reading.tally(batch.table);
+            tally.seen.add(seen);
+            tally.missing.extend(whole.err());
+        }
+        Ok(())
+    }
+
+    /// Counts the rows of a table, or of one of its indexes by reading all of it.
+    fn read_count(
+        &mut self,
+        table: usize,
+        index: Option<usize>,
+        context: &mut ClientContext<'_>,
+    ) -> Result<(), StepError> {
+        let reading = Arc::clone(&self.reading);
+        let described = &reading.tables[table];
+        let (name, nothing): (_, &[&str]) = (&described.name, &[]);
+        let (what, sql, (before, after)) = match index.map(|index| &described.indexes[index]) {
+            None => {
+                let sql = format!("SELECT COUNT(*) FROM {name}");
+                (format!("rows in {name}"), sql, (nothing, nothing))
+            }
+            Some(index) => {
+                let sql = described.count_index(reading.dialect, index);
+                let around = statements::around_index(reading.dialect);
+                (format!("rows in index {} of {name}", index.name), sql, around)
+            }
+        };
+        let mut found = 0;
+        let read = self.ask(context, |session| {
+            for sql in before {
+                session.execute(sql)?;
+            }
+            found = number(session, &sql)?;
+            for sql in after {
+                session.execute(sql)?;
+            }
+            Ok(found)
+        })?;
+        if read.is_some() {
+            let counted = check(what, reading.source.total(table), found);
+            reading.tally(table).counts.push(counted);
+        }
+        Ok(())
+    }
+
+    /// Asks a query, an operation of the step; how many rows it read, `None` when the step was over before
+    /// that was known. It is asked again in another session where the connection was lost.
+    fn ask(
+        &mut self,
+        context: &mut ClientContext<'_>,
+        mut query: impl FnMut(&mut dyn Session) -> Result<u64, SessionError>,
+    ) -> Result<Option<u64>, StepError> {
+        let reading = &*self.reading;
+        for tries in 1.. {
+            let asked = self.worker.operate(context, 0, None, |session| {
+                if !self.is_told {
+                    for sql in statements::before_reading(reading.dialect) {
+                        session.execute(sql)?;
+                    }
+                    self.is_told = true;
+                }
+                query(session)
+            });
+            let is_lost = matches!(&asked, Err(StepError::Session { source, .. })
+                if reading.rules.reaction(source) == Reaction::Reconnect);
+            if !is_lost || tries >= reading.rules.tries() {
+                return asked;
+            }
+            let session = reconnect(&*reading.connector, reading.patience, context);
+            let session = session.map_err(|source| StepError::Session {
+                client: format!("{}, connecting again", self.worker.name),
+                source,
+            })?;
+            let Some(session) = session else { break };
+            self.worker.session = session;
+            self.is_told = false;
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Engine, SqlTable};
+
+    use super::schema::tests::{kinds, sbtest, spec};
+    use super::*;
+
+    const ROWS: u64 = RANGE as u64;
+
+    fn jobs(table: SqlTable, every: u64, with_indexes: bool) -> Vec<Job> {
+        let tables = [table];
+        let work = ReadWork {
+            source: SqlRows::new(&tables, 1),
+            tables: schema::tables(&tables, Dialect::Sqlite, Engine::Btree).unwrap(),
+            against: Against::Source,
+            every,
+            with_indexes,
+            with_counts: false,
+            clients: 1,
+            errors: &spec().errors,
+        };
+        work.jobs()
+    }
+
+    fn ranges(rows: u64, every: u64) -> Vec<(u64, u64)> {
+        let table = SqlTable { copies: 1, rows, ..sbtest() };
+        let range = |job: &Job| match job {
+            Job::Rows(Batch { first, last, .. }, _) => (*first, *last),
+            Job::Whole(_) | Job::Count(_) | Job::Index(..) => panic!("{job:?}"),
+        };
+        jobs(table, every, false).iter().map(range).collect()
+    }
+
+    #[test]
+    fn every_row_is_in_one_range() {
+        for rows in [1, ROWS - 1, ROWS, ROWS + 1, 10 * ROWS + 3] {
+            let mut next = 1;
+            for (first, last) in ranges(rows, 1) {
+                assert_eq!(first, next);
+                assert!(last >= first && last - first < ROWS);
+                next = last + 1;
+            }
+            assert_eq!(next, rows + 1);
+        }
+        assert_eq!(ranges(0, 1), [(1, 0)]);
+    }
+
+    #[test]
+    fn a_sample_has_the_first_range_and_every_nth_after_it() {
+        let firsts: Vec<u64> = ranges(7 * ROWS, 3).iter().map(|(first, _)| *first).collect();
+        assert_eq!(firsts, [1, 3 * ROWS + 1, 6 * ROWS + 1]);
+    }
+
+    #[test]
+    fn rows_that_are_in_no_order_are_read_at_once() {
+        let table =
+            SqlTable { copies: 1, primary_key: vec!["k".to_owned()], rows: 3 * ROWS, ..sbtest() };
+        assert_eq!(jobs(table, 2, false), [Job::Whole(0)]);
+        assert_eq!(jobs(kinds(), 1, true).len(), 2);
+    }
+
+    #[test]
+    fn the_ends_of_a_table_have_no_bound() {
+        let conditions: Vec<Option<String>> =
+            jobs(SqlTable { copies: 1, rows: 3 * ROWS, ..sbtest() }, 1, false)
+                .into_iter()
+                .map(|job| match job {
+                    Job::Rows(_, condition) => condition,
+                    Job::Whole(_) | Job::Count(_) | Job::Index(..) => panic!("{job:?}"),
+                })
+                .collect();
+        let expected = ["id <= 20000", "id BETWEEN 20001 AND 40000", "id >= 40001"];
+        assert_eq!(conditions, expected.map(|condition| Some(condition.to_owned())));
+    }
+}

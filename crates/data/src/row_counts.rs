@@ -1,0 +1,176 @@
+//! How many rows each table must have, and by how much the sums of its columns must have grown.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use model::{Check, SqlSpec};
+
+use load::worker::Worker;
+use load::{StepError, Target};
+
+/// The rows that each copy of each table must have, kept while clients add and remove them. Shared by all
+/// clients.
+#[derive(Debug)]
+pub struct RowCounts {
+    tables: Vec<Copies>,
+    /// Is it known what was done to rows since they were loaded?
+    known: AtomicBool,
+    next: AtomicI64,
+}
+
+/// The copies of one table.
+#[derive(Debug)]
+struct Copies {
+    loaded: u64,
+    rows: Vec<AtomicI64>,
+    /// What statements added to each column of each copy, copy after copy.
+    added: Vec<AtomicI64>,
+    columns: usize,
+}
+
+impl RowCounts {
+    pub fn new(spec: &SqlSpec) -> Self {
+        let zeros = |count: usize| (0..count).map(|_| AtomicI64::new(0)).collect();
+        let tables = spec.tables.iter().map(|table| Copies {
+            loaded: table.rows,
+            rows: zeros(table.copies as usize),
+            added: zeros(table.copies as usize * table.columns.len()),
+            columns: table.columns.len(),
+        });
+        let counts = Self {
+            tables: tables.collect(),
+            known: AtomicBool::new(true),
+            next: AtomicI64::new(0),
+        };
+        counts.count_from_the_highest();
+        counts
+    }
+
+    /// Rows of a copy were added, or removed where the number is negative.
+    pub fn add(&self, table: u32, copy: u32, rows: i64) {
+        if let Some(count) = self.count(table, copy) {
+            count.fetch_add(rows, Ordering::Relaxed);
+        }
+    }
+
+    pub fn add_to(&self, table: u32, copy: u32, column: u32, sum: i64) {
+        if let Some(added) = self.sum(table, copy, column as usize) {
+            added.fetch_add(sum, Ordering::Relaxed);
+        }
+    }
+
+    pub fn added(&self, table: u32, copy: u32, column: usize) -> i64 {
+        let added = self.sum(table, copy, column);
+        added.map_or(0, |added| added.load(Ordering::Relaxed))
+    }
+
+    /// All tables hold what is loaded, no more and no less; [`RowCounts::next`] begins anew.
+    pub fn set_loaded(&self) {
+        for table in &self.tables {
+            for count in &table.rows {
+                count.store(table.loaded as i64, Ordering::Relaxed);
+            }
+            for added in &table.added {
+                added.store(0, Ordering::Relaxed);
+            }
+        }
+        self.known.store(true, Ordering::Relaxed);
+        self.count_from_the_highest();
+    }
+
+    /// The highest number of a loaded row is that of the last one of the largest table.
+    fn count_from_the_highest(&self) {
+        let highest = self.tables.iter().map(|table| table.loaded).max();
+        let above = (highest.unwrap_or(0) as i64).saturating_add(1);
+        self.next.store(above, Ordering::Relaxed);
+    }
+
+    pub fn rows(&self, table: u32, copy: u32) -> u64 {
+        let count = self.count(table, copy);
+        count.map_or(0, |count| count.load(Ordering::Relaxed).max(0) as u64)
+    }
+
+    /// It is not known any more how many rows there must be: an answer was lost, or a statement ran that
+    /// cannot be accounted for. Nothing is checked until tables are loaded again.
+    pub fn forget(&self) {
+        // Many clients may say so with each statement: only the first one writes.
+        if self.is_known() {
+            self.known.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Is it known how many rows there must be?
+    pub fn is_known(&self) -> bool {
+        self.known.load(Ordering::Relaxed)
+    }
+
+    /// A number that no row has: one more than the highest so far, of all tables.
+    pub fn next(&self) -> i64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Counts the rows of every copy and compares; nothing where it is not known what there must be.
+    pub fn check(&self, spec: &SqlSpec, target: &Target) -> Result<Vec<Check>, StepError> {
+        let mut checks = Vec::new();
+        if !self.is_known() {
+            return Ok(checks);
+        }
+        let mut worker = Worker::connect(&*target.patient, "count rows".to_owned())?;
+        for (table, index) in spec.tables.iter().zip(0..) {
+            for copy in 0..table.copies {
+                let name = table.name_of(copy);
+                let expected = self.rows(index, copy);
+                let actual = worker.number(&format!("SELECT COUNT(*) FROM {name}"))?;
+                checks.push(check(format!("rows in {name}"), expected, actual));
+            }
+        }
+        Ok(checks)
+    }
+
+    fn count(&self, table: u32, copy: u32) -> Option<&AtomicI64> {
+        self.tables.get(table as usize)?.rows.get(copy as usize)
+    }
+
+    fn sum(&self, table: u32, copy: u32, column: usize) -> Option<&AtomicI64> {
+        let table = self.tables.get(table as usize)?;
+        table.added.get(copy as usize * table.columns + column)
+    }
+}
+
+pub fn check(what: String, expected: u64, actual: u64) -> Check {
+    Check {
+        what,
+        expected: expected.to_string(),
+        actual: actual.to_string(),
+        holds: expected == actual,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schema::tests::spec;
+    use super::*;
+
+    #[test]
+    fn rows_are_counted_by_copy() {
+        let counts = RowCounts::new(&spec());
+        assert_eq!(counts.rows(0, 0), 0);
+        counts.set_loaded();
+        let loaded = spec().tables[0].rows;
+        counts.add(0, 1, 5);
+        counts.add(0, 1, -2);
+        assert_eq!((counts.rows(0, 0), counts.rows(0, 1)), (loaded, loaded + 3));
+        counts.add(9, 9, 1);
+        assert_eq!(counts.rows(9, 9), 0);
+        counts.set_loaded();
+        assert_eq!(counts.rows(0, 1), loaded);
+    }
+
+    #[test]
+    fn new_numbers_begin_above_the_largest_table() {
+        let counts = RowCounts::new(&spec());
+        let largest = spec().tables.iter().map(|t| t.rows).max().unwrap() as i64;
+        assert_eq!([counts.next(), counts.next()], [largest + 1, largest + 2]);
+        counts.set_loaded();
+        assert_eq!(counts.next(), largest + 1);
+    }
+}

@@ -1,0 +1,240 @@
+//! The settle phase: the work that a load leaves behind is done, dirty pages are written back, a time passes
+//! and what the server does by itself ends, so that what follows starts alike everywhere.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use model::{Dialect, Engine, Nanos, Settle, Version};
+
+use super::drain::{self, Backlog};
+use load::Target;
+use load::clients::{Clients, Notes, bounded, note};
+use load::worker::Worker;
+use load::{Client, ClientContext, StepError};
+pub struct SettleWork {
+    /// For each table, `{table}` replaced.
+    each_table: &'static [&'static str],
+    /// Once, after the tables.
+    finally: &'static [&'static str],
+    /// Global settings that are changed for the phase and set back after it: name, value. One that
+    /// a version does not have is left alone.
+    settings: &'static [(&'static str, &'static str)],
+}
+
+impl SettleWork {
+    pub fn of_table(&self, table: &str) -> Vec<String> {
+        let statements = self.each_table.iter();
+        statements.map(|s| s.replace("{table}", table)).collect()
+    }
+}
+
+pub fn work(dialect: Dialect, engine: Engine, version: &Version) -> SettleWork {
+    match (dialect, engine) {
+        (Dialect::Mysql, Engine::Innodb) => SettleWork {
+            each_table: &["ANALYZE TABLE {table}"],
+            finally: &[],
+            // They make InnoDB write dirty pages back while it is idle.
+            settings: &[
+                ("innodb_max_dirty_pages_pct_lwm", "1"),
+                ("innodb_max_dirty_pages_pct", "1"),
+                ("innodb_idle_flush_pct", "100"),
+            ],
+        },
+        (Dialect::Mysql, Engine::Myrocks) => SettleWork {
+            each_table: &["ANALYZE TABLE {table}"],
+            finally: &[
+                "SET GLOBAL rocksdb_force_flush_memtable_now = 1",
+                "SET GLOBAL rocksdb_compact_cf = 'default'",
+            ],
+            settings: &[],
+        },
+        (Dialect::Mysql, Engine::Tokudb | Engine::Heap | Engine::Btree | Engine::Other) => {
+            SettleWork { each_table: &["ANALYZE TABLE {table}"], finally: &[], settings: &[] }
+        }
+        (Dialect::Postgres, _) => SettleWork {
+            // Without the word, versions from 14 on may leave dead entries in the indexes.
+            each_table: if version.major() >= 12 {
+                &["VACUUM (ANALYZE, INDEX_CLEANUP ON) {table}"]
+            } else {
+                &["VACUUM (ANALYZE) {table}"]
+            },
+            finally: &["CHECKPOINT"],
+            settings: &[],
+        },
+        (Dialect::Sqlite, _) => SettleWork {
+            each_table: &["ANALYZE {table}"],
+            finally: &["PRAGMA wal_checkpoint(TRUNCATE)"],
+            settings: &[],
+        },
+    }
+}
+
+/// The least length of the phase after a load of `rows` rows. The original's formula:
+/// min(1200, 60 + loaded rows / 10^6) seconds.
+pub fn length(settle: Settle, rows: u64) -> Nanos {
+    match settle {
+        Settle::Seconds(seconds) => Nanos::from_secs(u64::from(seconds)),
+        Settle::Formula => Nanos::from_secs((60 + rows / 1_000_000).min(1200)),
+    }
+}
+
+/// Connects the clients of a settle phase of at least this length: one a table, and one that leads.
+/// Their operation kind is the first of the step. What could not be done is noted.
+pub fn clients(
+    target: &Target,
+    tables: &[String],
+    at_least: Nanos,
+    notes: &Notes,
+) -> Result<Clients, StepError> {
+    let work = work(target.dialect, target.engine, &target.version);
+    let left = Arc::new(AtomicUsize::new(tables.len()));
+    let mut clients = Clients::new();
+    for table in tables {
+        let name = format!("settle {table}");
+        let settler = TableSettler {
+            worker: Worker::connect(&*target.patient, name.clone())?,
+            statements: work.of_table(table),
+            left: Arc::clone(&left),
+        };
+        clients.push(bounded(name, settler));
+    }
+    let name = "settle".to_owned();
+    let lead = SettleLead {
+        worker: Worker::connect(&*target.patient, name.clone())?,
+        work,
+        left,
+        may_change_settings: target.ours,
+        backlog: Backlog { dialect: target.dialect, engine: target.engine, ours: target.ours },
+        at_least,
+        notes: Arc::clone(notes),
+    };
+    clients.push(bounded(name, lead));
+    Ok(clients)
+}
+struct TableSettler {
+    worker: Worker,
+    statements: Vec<String>,
+    left: Arc<AtomicUsize>,
+}
+
+impl Client for TableSettler {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        for sql in &self.statements {
+            self.worker.operate(context, 0, None, |session| Ok(session.execute(sql)?.affected))?;
+        }
+        self.left.fetch_sub(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// MySQL's code for an unknown system variable.
+const UNKNOWN_VARIABLE: &str = "1193";
+
+/// Leads the settle phase: settings, the tables, the final work, the waits, the settings back.
+struct SettleLead {
+    worker: Worker,
+    work: SettleWork,
+    left: Arc<AtomicUsize>,
+    /// Is the server ours, so that its global settings may be changed for a while?
+    may_change_settings: bool,
+    backlog: Backlog,
+    at_least: Nanos,
+    notes: Notes,
+}
+
+impl Client for SettleLead {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let saved = self.change_settings();
+        while self.left.load(Ordering::Relaxed) > 0 && !context.is_over() {
+            context.nap();
+        }
+        for sql in self.work.finally {
+            if context.is_over() {
+                break;
+            }
+            self.worker.operate(context, 0, None, |session| Ok(session.execute(sql)?.affected))?;
+        }
+        let worked = context.recorder.clock().now();
+        context.wait_until(self.at_least);
+        let session = &mut *self.worker.session;
+        let told = self.backlog.drain(session, context, worked, drain::LONGEST);
+        if let (Some((name, text)), Ok(mut notes)) = (told, self.notes.lock()) {
+            notes.push((Some(name), text));
+        }
+        self.restore(saved);
+        Ok(())
+    }
+}
+
+impl SettleLead {
+    /// Changes the settings of the phase and returns the old values. What a version does not have,
+    /// or a user may not change, is noted and left alone.
+    fn change_settings(&mut self) -> Vec<(&'static str, String)> {
+        let mut saved = Vec::new();
+        if !self.may_change_settings {
+            return saved;
+        }
+        for (name, value) in self.work.settings {
+            let mut old = None;
+            let read = self.worker.session.query(&format!("SELECT @@GLOBAL.{name}"), &mut |row| {
+                old = row.value(0).to_text();
+            });
+            let set = read
+                .and_then(|_| self.worker.session.execute(&format!("SET GLOBAL {name} = {value}")));
+            match (set, old) {
+                (Ok(_), Some(old)) => saved.push((*name, old)),
+                (Ok(_), None) => self.note(format!("{name} had no value")),
+                // This version does not have it.
+                (Err(error), _) if error.code() == UNKNOWN_VARIABLE => {}
+                (Err(error), _) => self.note(format!("{name} not changed: {error}")),
+            }
+        }
+        saved
+    }
+
+    /// Sets the values back, last first: InnoDB keeps the low-water mark below the maximum, so the
+    /// maximum must come back before it.
+    fn restore(&mut self, saved: Vec<(&'static str, String)>) {
+        for (name, old) in saved.into_iter().rev() {
+            let mut now = None;
+            let set =
+                self.worker.session.execute(&format!("SET GLOBAL {name} = {old}")).and_then(|_| {
+                    let read = format!("SELECT @@GLOBAL.{name}");
+                    self.worker.session.query(&read, &mut |row| now = row.value(0).to_text())
+                });
+            match set {
+                Err(error) => self.note(format!("{name} not set back to {old}: {error}")),
+                Ok(_) if now.as_ref() != Some(&old) => {
+                    self.note(format!("{name} was {old}, is {now:?} after the settle phase"));
+                }
+                Ok(_) => {}
+            }
+        }
+    }
+
+    fn note(&self, text: String) {
+        note(&self.notes, text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_formula_is_the_original_one() {
+        let seconds = |rows| length(Settle::Formula, rows).0 / 1_000_000_000;
+        assert_eq!(seconds(0), 60);
+        assert_eq!(seconds(10_000_000 * 20), 260);
+        assert_eq!(seconds(30_000_000), 90);
+        assert_eq!(seconds(800_000_000 * 8), 1200);
+        assert_eq!(length(Settle::Seconds(7), 1 << 40), Nanos::from_secs(7));
+    }
+
+    #[test]
+    fn each_table_is_named() {
+        let version = "18.0".parse().unwrap();
+        let work = work(Dialect::Postgres, Engine::Heap, &version);
+        assert_eq!(work.of_table("sbtest7"), ["VACUUM (ANALYZE, INDEX_CLEANUP ON) sbtest7"]);
+    }
+}

@@ -1,0 +1,65 @@
+//! Prepared statements that are sent before the first of their answers is read.
+
+use crate::visit::{Counted, Each, Visit};
+use crate::{Done, Execution, Row, SessionError, StatementId};
+
+/// Most bytes of requests that are sent before their answers are read. A server whose answers nobody reads
+/// stops reading requests; both sides would then wait in a write. The socket buffers of both hold this much
+/// in any case (TCP begins with 16 KB at the sender and 64 KB at the receiver), so that our write ends
+/// whatever the server does.
+pub(crate) const MOST_AHEAD: usize = 32 << 10;
+
+/// A session that can send several requests at once.
+pub(crate) trait Pipelined {
+    /// Sends as many of the executions as go at once, at least the first; returns how many. An error of a
+    /// later one leaves it to the next call.
+    fn send_ahead(&mut self, batch: &[Execution<'_>]) -> Result<usize, SessionError>;
+
+    /// Begins the answer to the next of several executions, which has the whole timeout.
+    fn begin_answer(&mut self) -> Result<(), SessionError>;
+
+    fn read_answer(
+        &mut self,
+        statement: StatementId,
+        visit: impl Visit,
+    ) -> Result<Done, SessionError>;
+
+    /// See [`crate::Session::execute_pipelined`]. What was sent together with a statement that fails runs
+    /// all the same: only its answer is dropped.
+    fn run_ahead(
+        &mut self,
+        batch: &[Execution<'_>],
+        each: &mut dyn FnMut(usize, &dyn Row),
+        done: &mut dyn FnMut(usize, Done),
+    ) -> Result<(), SessionError> {
+        let mut first = 0;
+        while let Some(rest @ [_, ..]) = batch.get(first..) {
+            let sent = self.send_ahead(rest)?;
+            let mut failed = None;
+            for (index, (statement, _)) in (first..).zip(rest.iter().take(sent)) {
+                if sent > 1 {
+                    self.begin_answer()?;
+                }
+                let mut show = |row: &dyn Row| each(index, row);
+                let answer = match failed {
+                    None => self.read_answer(*statement, Each(&mut show)),
+                    Some(_) => self.read_answer(*statement, Counted),
+                };
+                match answer {
+                    Ok(answer) if failed.is_none() => done(index, answer),
+                    Ok(_) => {}
+                    Err(error @ SessionError::Server { .. }) => {
+                        failed.get_or_insert(error);
+                    }
+                    // Nothing more will be answered.
+                    Err(error) => return Err(error),
+                }
+            }
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            first += sent;
+        }
+        Ok(())
+    }
+}

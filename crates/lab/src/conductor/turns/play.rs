@@ -1,0 +1,274 @@
+//! One step, carried out by the systems of a round in turns.
+
+use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use load::{StepError, Stop, Turns};
+use model::{Event, Interleave, Nanos, Note, Step, StepRecord};
+
+use super::gap::Gap;
+use super::order::{cut, laps};
+use super::side::{Done, Side, Task, Told};
+use super::values::{Values, turn};
+use super::{Going, Halt, Part, apart};
+use crate::conductor::{Broken, Conductor, failed};
+use crate::observer::Spent;
+
+/// How often a system without turns is looked after.
+const NAP: Duration = Duration::from_millis(50);
+/// How long the reading of counters between two turns may take.
+const READING: Duration = Duration::from_secs(1);
+
+impl Conductor<'_> {
+    /// Carries a step out on all systems that go on. A trial that fails leaves the others to it.
+    pub(super) fn in_turns(&mut self, parts: &mut [Part<'_>], step: &Step) -> Result<(), Halt> {
+        for part in &mut *parts {
+            let Ok(Going { open, .. }) = &mut part.going else { continue };
+            let begun = self.attend(part.trial, part.key, open);
+            let begun = begun.and_then(|()| self.begin_step(step, open));
+            let begun = begun.and_then(|()| self.dismiss(open));
+            if let Err(outcome) = apart(begun)? {
+                self.leave(part, outcome)?;
+            }
+        }
+        let begin = Instant::now();
+        let mut failures = Vec::new();
+        let sides = self.play(parts, step)?;
+        let share = between(&sides, begin.elapsed());
+        for side in sides {
+            let place = side.place;
+            if let Err(outcome) = apart(self.conclude(side, step, share))? {
+                failures.push((place, outcome));
+            }
+        }
+        for (place, outcome) in failures {
+            if let Some(part) = parts.get_mut(place) {
+                self.leave(part, outcome)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All turns of the step.
+    fn play<'p>(
+        &mut self,
+        parts: &'p mut [Part<'_>],
+        step: &'p Step,
+    ) -> Result<Vec<Side<'p>>, Halt> {
+        let plan = self.plan;
+        thread::scope(|scope| {
+            let mut sides = Vec::new();
+            for (place, part) in parts.iter_mut().enumerate() {
+                let Ok(Going { open, workload }) = &mut part.going else { continue };
+                let gap = Gap::default();
+                let (tell, told) = mpsc::channel();
+                let turns = Turns::new(self.length(step), !self.freezes);
+                let stop = Stop::in_turns(turns);
+                let probes = self.probes(&*open.site).into_iter();
+                let task = Task {
+                    system: &plan.systems[part.trial.system],
+                    step,
+                    workload: &mut **workload,
+                    target: open.site.target(),
+                    stop: stop.clone(),
+                    probes: probes.map(|probe| gap.spare(probe)).collect(),
+                    tell,
+                };
+                let name = part.key.system.clone();
+                let spawned =
+                    thread::Builder::new().name(name).spawn_scoped(scope, move || task.perform());
+                let host = probes::all(&self.host_of(&*open.site));
+                let mut side = Side {
+                    place,
+                    trial: part.trial,
+                    key: part.key,
+                    host,
+                    open,
+                    stop,
+                    told,
+                    gap,
+                    values: Values::of(&step.subject.kind),
+                    is_ready: false,
+                    done: None,
+                    lost: None,
+                };
+                if let Err(error) = spawned {
+                    side.lost = Some(format!("cannot start a thread for this system: {error}"));
+                    side.done = Some(Done::nothing());
+                }
+                let readings = side.read();
+                side.gap.begin(readings);
+                sides.push(side);
+            }
+            let played = self.laps(&mut sides, step);
+            if played.is_err() {
+                sides.iter_mut().for_each(Side::abandon);
+            }
+            played.map(|()| sides)
+        })
+    }
+
+    /// Length of a turn. Equal ones fill a window whose length is known.
+    fn length(&self, step: &Step) -> Nanos {
+        match (self.plan.course.interleave, step.slices) {
+            (Interleave::Slices(most) | Interleave::Turns(most), Some(window)) => {
+                cut(window, most).1
+            }
+            (Interleave::Slices(most) | Interleave::Turns(most), None) => most,
+            (Interleave::Trials, _) => Nanos::SECOND,
+        }
+    }
+
+    fn laps(&mut self, sides: &mut [Side<'_>], step: &Step) -> Result<(), Halt> {
+        // All systems of a round have the same seed.
+        let seed = sides.first().map_or(0, |side| side.trial.seed);
+        let systems = sides.len();
+        let new_order = || laps(seed, step.ordinal, systems);
+        let mut order = new_order();
+        while sides.iter().any(|side| side.done.is_none()) {
+            // The windows of all open in the same lap, the first of two that mirror each other.
+            if !sides.iter().any(Side::plays) {
+                for side in &mut *sides {
+                    side.is_ready = false;
+                }
+                order = new_order();
+            }
+            for index in order.next().unwrap_or_default() {
+                let is_alone = sides.iter().filter(|side| side.done.is_none()).count() == 1;
+                let Some(side) = sides.get_mut(index).filter(|side| side.plays()) else { continue };
+                if is_alone {
+                    side.release();
+                    self.until_done(side, step)?;
+                } else {
+                    self.turn(side, step)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One turn of a system.
+    fn turn(&mut self, side: &mut Side<'_>, step: &Step) -> Result<(), Halt> {
+        let readings = side.read();
+        side.gap.end(&readings);
+        if let Err(error) = side.open.site.thaw() {
+            return self.lose(side, step, error.reason);
+        }
+        side.turns().begin();
+        let length = Duration::from(side.turns().length());
+        // It ends its turns itself while its window is open.
+        side.turns().wait_over(length + length / 4);
+        while !side.turns().end(2 * length) {
+            self.unless_stopped()?;
+            side.turns().wait_over(length);
+        }
+        if side.open.site.has_died() {
+            side.abandon();
+            return self.until_done(side, step);
+        }
+        if self.freezes
+            && let Err(error) = side.open.site.freeze()
+        {
+            return self.lose(side, step, error.reason);
+        }
+        let readings = side.read();
+        side.gap.begin(readings);
+        side.turns().wait_read(READING);
+        self.hear(side, step)?;
+        self.unless_stopped()
+    }
+
+    /// Gives a system up whose turns cannot be given or ended.
+    fn lose(&mut self, side: &mut Side<'_>, step: &Step, why: String) -> Result<(), Halt> {
+        side.lost = Some(why);
+        side.abandon();
+        self.until_done(side, step)
+    }
+
+    /// Did the user ask to stop?
+    fn unless_stopped(&self) -> Result<(), Halt> {
+        if self.stop.is_asked() { Err(Halt::Interrupted) } else { Ok(()) }
+    }
+
+    /// Follows a system that has no turns any more to the end of its step.
+    fn until_done(&mut self, side: &mut Side<'_>, step: &Step) -> Result<(), Halt> {
+        while side.done.is_none() {
+            match side.told.recv_timeout(NAP) {
+                Ok(told) => self.take(side, step, told)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => side.done = Some(Done::nothing()),
+            }
+            self.unless_stopped()?;
+            if side.open.site.has_died() {
+                side.stop.ask();
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what a system told in its turn.
+    fn hear(&mut self, side: &mut Side<'_>, step: &Step) -> Result<(), Halt> {
+        loop {
+            match side.told.try_recv() {
+                Ok(told) => self.take(side, step, told)?,
+                Err(TryRecvError::Empty) => return Ok(()),
+                Err(TryRecvError::Disconnected) => {
+                    side.done.get_or_insert_with(Done::nothing);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, side: &mut Side<'_>, step: &Step, told: Told) -> Result<(), Halt> {
+        match told {
+            Told::Ready => side.is_ready = true,
+            Told::Event(event) => {
+                if let Event::IntervalClosed { interval } = &event
+                    && interval.length == side.turns().length()
+                {
+                    side.values.add(&turn(step, interval));
+                }
+                self.emit(&Event::Turn { trial: side.key.clone() })?;
+                self.emit(&event)?;
+            }
+            Told::Done(done) => side.done = Some(*done),
+        }
+        Ok(())
+    }
+
+    /// Ends the step of a system; returns an earlier failure.
+    fn conclude(&mut self, side: Side<'_>, step: &Step, between: f64) -> Result<(), Broken> {
+        let Side { trial, key, open, stop, done, values, lost, .. } = side;
+        if let Some(why) = lost {
+            return Err(failed(Some(step), why, open.site.log_tail()));
+        }
+        self.attend(trial, key, open)?;
+        let Done { result, spent } = done.unwrap_or_else(Done::nothing);
+        let mut result = self.ended(step, result, &*open.site)?;
+        if result.timed {
+            self.emit(&Event::Sliced { series: values.series() })?;
+        }
+        let length = stop.turns().length();
+        let turns = result.window.0.div_ceil(length.0);
+        let text = format!("{turns} of {length}, {between:.1} % of the time between them");
+        result.notes.push(Note::new("turns", text));
+        self.end_step(step, result, spent, open)?;
+        self.dismiss(open)
+    }
+}
+
+/// The share of this time, in per cent, in which none of them had a turn.
+fn between(sides: &[Side<'_>], took: Duration) -> f64 {
+    let active = sides.iter().map(|side| side.stop.turns().active().as_secs_f64()).sum::<f64>();
+    100.0 * (1.0 - active / took.as_secs_f64().max(1e-9)).max(0.0)
+}
+
+impl Done {
+    /// Of a step whose thread is gone.
+    fn nothing() -> Self {
+        let result: Result<StepRecord, StepError> = Err(StepError::Interrupted);
+        Self { result, spent: Spent::default() }
+    }
+}

@@ -1,0 +1,166 @@
+//! One system's side of a step in turns: a thread that carries it out, and what that tells.
+
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, Sender};
+
+use load::{Observer, StepError, Stop, Target, Turns, Workload};
+use model::{Edge, Event, Interval, Step, StepRecord, System, Trial, TrialKey};
+use probes::{Detail, Probe};
+
+use super::gap::Gap;
+use super::values::Values;
+use crate::LabError;
+use crate::conductor::place_client;
+use crate::conductor::step::OpenSite;
+use crate::observer::{Spent, StepObserver};
+
+/// What the thread tells.
+pub(super) enum Told {
+    /// Its window is about to open.
+    Ready,
+    Event(Event),
+    Done(Box<Done>),
+}
+
+/// How a step ended that was carried out in turns.
+pub(super) struct Done {
+    pub(super) result: Result<StepRecord, StepError>,
+    pub(super) spent: Spent,
+}
+
+/// A system's side of the step, as the conductor has it.
+pub(super) struct Side<'p> {
+    /// Place of the trial in the round.
+    pub(super) place: usize,
+    pub(super) trial: &'p Trial,
+    pub(super) key: &'p TrialKey,
+    pub(super) open: &'p mut OpenSite,
+    pub(super) stop: Stop,
+    pub(super) told: Receiver<Told>,
+    pub(super) gap: Gap,
+    /// What the gaps are read with.
+    pub(super) host: Vec<Box<dyn Probe>>,
+    pub(super) values: Values,
+    /// Does it wait for the others to open their windows?
+    pub(super) is_ready: bool,
+    pub(super) done: Option<Done>,
+    /// Why it could not be frozen or thawed.
+    pub(super) lost: Option<String>,
+}
+
+impl Side<'_> {
+    pub(super) fn turns(&self) -> &Turns {
+        self.stop.turns()
+    }
+
+    /// Does it have something left to do that it may do now?
+    pub(super) const fn plays(&self) -> bool {
+        self.done.is_none() && !self.is_ready
+    }
+
+    /// Reads the counters of the host.
+    pub(super) fn read(&mut self) -> model::Readings {
+        // What cannot be read is told by the step's own probes.
+        probes::read_all(&mut self.host, Detail::Edge).0
+    }
+
+    /// Asks it to stop, and lets it run until it has: a frozen system cannot be ended.
+    pub(super) fn abandon(&mut self) {
+        self.stop.ask();
+        self.release();
+    }
+
+    /// Lets it work on without turns, to its end if it is asked to stop.
+    pub(super) fn release(&mut self) {
+        let readings = self.read();
+        self.gap.end(&readings);
+        if let Err(error) = self.open.site.thaw() {
+            self.lost.get_or_insert(error.reason);
+            self.stop.ask();
+        }
+        self.turns().release();
+    }
+}
+
+/// What the thread needs.
+pub(super) struct Task<'p> {
+    pub(super) system: &'p System,
+    pub(super) step: &'p Step,
+    pub(super) workload: &'p mut dyn Workload,
+    pub(super) target: Target,
+    pub(super) stop: Stop,
+    pub(super) probes: Vec<Box<dyn Probe>>,
+    pub(super) tell: Sender<Told>,
+}
+
+impl Task<'_> {
+    /// Carries the step out, from the first turn to the end.
+    pub(super) fn perform(mut self) {
+        let stop = self.stop.clone();
+        let turns = stop.turns();
+        // Also where this thread panics: nobody waits for it.
+        let _leaving = Leaving(turns);
+        let _working = turns.work();
+        turns.await_turn();
+        let (result, spent) = match place_client(self.system, &self.system.cpus.client) {
+            Ok(()) => self.run(),
+            Err(error) => (Err(refused(&error)), Spent::default()),
+        };
+        // Nobody listens where the round is given up.
+        let _ = self.tell.send(Told::Done(Box::new(Done { result, spent })));
+    }
+
+    fn run(&mut self) -> (Result<StepRecord, StepError>, Spent) {
+        let tell = &self.tell;
+        let mut emit = |event| match tell.send(Told::Event(event)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        };
+        // The conductor looks whether the server has died.
+        let step = StepObserver::new(&mut self.probes, self.step, &|| false, &mut emit);
+        let turns = self.stop.turns();
+        let mut observer = InTurns { step: step.reading(Detail::Edge), turns, tell };
+        let index = self.step.ordinal as usize;
+        let result = self.workload.run(index, &self.target, &self.stop, &mut observer);
+        (result, observer.step.into_spent())
+    }
+}
+
+fn refused(error: &LabError) -> StepError {
+    StepError::Unsupported(error.to_string())
+}
+
+struct Leaving<'a>(&'a Turns);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+/// Opens the window in a turn that has just begun, and ends a turn with each interval: what is read then
+/// takes nobody's time.
+struct InTurns<'a> {
+    step: StepObserver<'a>,
+    turns: &'a Turns,
+    tell: &'a Sender<Told>,
+}
+
+impl Observer for InTurns<'_> {
+    fn edge(&mut self, edge: Edge) {
+        if edge == Edge::Open {
+            let _ = self.tell.send(Told::Ready);
+            self.turns.hand_over();
+            self.turns.have_read();
+            self.turns.await_turn();
+        }
+        self.step.edge(edge);
+    }
+
+    fn interval(&mut self, interval: Interval) -> ControlFlow<()> {
+        self.turns.hand_over();
+        let flow = self.step.interval(interval);
+        self.turns.have_read();
+        flow
+    }
+}

@@ -1,0 +1,114 @@
+//! The real provider: embedded engines, servers of ours, servers that are not ours.
+
+use std::path::Path;
+use std::time::Duration;
+
+use load::Stop;
+use model::{BuildSource, System};
+
+use crate::address::{ForeignAddress, PASSWORD, Secrets};
+use crate::builds::embedded as embedded_build;
+use crate::capacity::Capacity;
+use crate::embedded::Embedded;
+use crate::foreign::{self, Foreign};
+use crate::own::Own;
+use crate::reach;
+use crate::site::{MEASURED_ELSEWHERE, NOT_OURS, Provider, Site, SiteError};
+use crate::template::Template;
+
+/// Makes every kind of site.
+#[derive(Debug, Default)]
+pub struct Providers {
+    /// Passwords of servers that are not ours.
+    pub secrets: Secrets,
+    /// Ends every wait for a server of ours.
+    pub stop: Stop,
+}
+
+impl Provider for Providers {
+    fn check(&self, system: &System) -> Result<(), String> {
+        reach::check(system)?;
+        let was = &system.build;
+        let now = match &was.source {
+            BuildSource::Embedded => {
+                embedded_build().ok_or("the embedded SQLite has no version")?
+            }
+            BuildSource::Path(path) | BuildSource::Installed { directory: path, .. } => {
+                servers::inspect(Path::new(path)).map_err(|error| error.to_string())?
+            }
+            BuildSource::Connect(address) => {
+                let parsed = ForeignAddress::parse(address)?;
+                foreign::ask(was.dbms, &parsed, &self.secrets).map_err(|error| {
+                    format!("{error}; a password that the plan file had is not kept, give it in {PASSWORD}")
+                })?
+            }
+            BuildSource::Obtainable { .. } => {
+                return Err(format!("it is not installed: `backslide install {}`", was.id()));
+            }
+            BuildSource::Imported(file) => return Err(format!("{MEASURED_ELSEWHERE} ({file})")),
+        };
+        if now.version_line == was.version_line {
+            return Ok(());
+        }
+        Err(format!(
+            "it is `{}` now, the run began with `{}`; bring that back or begin a new run",
+            now.version_line, was.version_line
+        ))
+    }
+
+    fn capacity(&self, system: &System) -> Result<Option<Capacity>, String> {
+        match &system.build.source {
+            BuildSource::Connect(address) => {
+                let address = ForeignAddress::parse(address)?;
+                foreign::capacity(system, &address, &self.secrets).map(Some)
+            }
+            BuildSource::Embedded
+            | BuildSource::Path(_)
+            | BuildSource::Installed { .. }
+            | BuildSource::Obtainable { .. }
+            | BuildSource::Imported(_) => Ok(Capacity::of_config(system)),
+        }
+    }
+
+    fn open(
+        &self,
+        system: &System,
+        timeout: Duration,
+        directory: &Path,
+    ) -> Result<Box<dyn Site>, SiteError> {
+        Ok(match &system.build.source {
+            BuildSource::Embedded => Box::new(Embedded::open(system, directory, timeout)?),
+            BuildSource::Path(_)
+            | BuildSource::Installed { .. }
+            | BuildSource::Obtainable { .. } => {
+                Box::new(Own::open(system, directory, timeout, &self.stop)?)
+            }
+            BuildSource::Connect(address) => {
+                Box::new(Foreign::open(system, address, &self.secrets, timeout)?)
+            }
+            BuildSource::Imported(_) => return Err(SiteError::new(MEASURED_ELSEWHERE)),
+        })
+    }
+
+    fn open_clone(
+        &self,
+        system: &System,
+        timeout: Duration,
+        directory: &Path,
+        template: &Template,
+    ) -> Result<Box<dyn Site>, SiteError> {
+        Ok(match &system.build.source {
+            BuildSource::Embedded => {
+                Box::new(Embedded::open_clone(system, directory, timeout, template)?)
+            }
+            BuildSource::Path(_)
+            | BuildSource::Installed { .. }
+            | BuildSource::Obtainable { .. } => {
+                let stop = &self.stop;
+                Box::new(Own::open_clone(system, directory, timeout, stop, template)?)
+            }
+            BuildSource::Connect(_) => return Err(SiteError::new(NOT_OURS)),
+            BuildSource::Imported(_) => return Err(SiteError::new(MEASURED_ELSEWHERE)),
+        })
+    }
+}

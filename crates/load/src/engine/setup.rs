@@ -1,0 +1,79 @@
+//! What a step needs to run, and who sees it run.
+
+use std::ops::ControlFlow;
+
+use model::{Edge, Interval, KindSpec, Nanos};
+
+use super::client::{Client, Role};
+
+/// The pace that a step's writers must keep, for the share of seconds on target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    pub kind: usize,
+    /// Rows per second of all clients together.
+    pub rows_per_second: u64,
+    /// Rows that may be under way at the end of a second without being late: a statement a client.
+    pub slack: u64,
+    /// Share of a second's rows that may be missing, in per cent.
+    pub tolerance_percent: u64,
+    /// Do writers make up for lost time? Then a second is on target when they are not behind at its
+    /// end; else when its own rows are enough.
+    pub catches_up: bool,
+}
+
+/// Everything that a step needs to run.
+pub struct StepSetup {
+    pub kinds: Vec<KindSpec>,
+    pub clients: Vec<(Role, Box<dyn Client>)>,
+    pub pace: Option<Pace>,
+    pub end: End,
+    /// All clients run for so long before the window opens; zero for no warm-up. It is a window of its
+    /// own: what they record is in no number, the observer sees none of it, and what is under way at its
+    /// end is awaited. An error in it fails the step. Only for clients that can run twice.
+    pub warmup: Nanos,
+}
+
+/// When a step's window closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// When the last bounded client is done; given up after the limit, what was done until then counts.
+    /// The last interval is as long as is left.
+    AllDone { limit: Option<Nanos> },
+    /// After exactly this time, whoever is done, bounded or not. What ended by then counts; what is under
+    /// way then is late. With whole seconds, all intervals are whole.
+    After(Nanos),
+}
+
+impl End {
+    pub(super) const fn at_latest(self) -> Nanos {
+        match self {
+            Self::AllDone { limit: None } => Nanos(u64::MAX),
+            Self::AllDone { limit: Some(at) } | Self::After(at) => at,
+        }
+    }
+
+    pub(super) const fn when_done(self) -> bool {
+        matches!(self, Self::AllDone { .. })
+    }
+}
+
+/// Is told what happens in a step: `Open`, each interval, `Close`, the last intervals. Called on the
+/// thread that runs the step, never by clients.
+pub trait Observer {
+    /// The window opens after this returns, or has just closed: the moment to read the probes.
+    fn edge(&mut self, edge: Edge);
+
+    /// A second is over. `Break` gives the step up.
+    fn interval(&mut self, interval: Interval) -> ControlFlow<()>;
+}
+
+/// Sees nothing: for windows that are no result.
+pub struct Blind;
+
+impl Observer for Blind {
+    fn edge(&mut self, _: Edge) {}
+
+    fn interval(&mut self, _: Interval) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,396 @@
+//! Windows in which clients run operations: warmed up, then measured, in a closed or an open loop.
+
+use model::{
+    Arrivals, Check, KindSpec, KindTotals, Nanos, Note, NoteKind, OpenLoop, StepRecord, grouped,
+};
+
+use super::clients::Clients;
+use super::warm::{Rates, WINDOW, WarmUp};
+use crate::StepError;
+use crate::arrivals::Queue;
+use crate::engine::{Blind, End, Observer, StepSetup, Stop, pass, run};
+use crate::ramp::{Attempt, RampSpec, Ramped, percentile, ramp};
+
+/// The clients of a step, connected, and what they count.
+pub struct Crew {
+    pub kinds: Vec<KindSpec>,
+    pub clients: Clients,
+}
+
+/// The windows of a step.
+pub struct Windows<'a> {
+    pub warmup: WarmUp,
+    pub end: End,
+    pub drive: Drive<'a>,
+    pub counted: &'a [usize],
+    /// Called when all windows before the measured one are over.
+    pub opens: &'a dyn Fn(),
+}
+
+/// When operations start.
+pub enum Drive<'a> {
+    Closed,
+    Rate {
+        queue: &'a Queue,
+        per_second: u64,
+    },
+    /// They arrive, at the highest rate that keeps the limits; at the first where none does.
+    Ramp {
+        queue: &'a Queue,
+        spec: RampSpec,
+    },
+}
+
+/// How operations arrive: each second of all clients together, how they are spread, and how many may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    pub per_second: u64,
+    pub arrivals: Arrivals,
+    pub queue: u32,
+}
+
+impl Stream {
+    /// Their queue; `seed` decides random times.
+    pub fn queue(&self, seed: u64) -> Queue {
+        Queue::new(self.per_second, self.arrivals, self.queue, seed)
+    }
+}
+
+impl Windows<'_> {
+    /// Runs the windows one after the other; the observer sees the measured one. Errors as of [`run`].
+    pub fn measure(
+        &self,
+        mut crew: Crew,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<StepRecord, StepError> {
+        match &self.drive {
+            Drive::Closed => {
+                let notes = self.warm_up(&mut crew, None, stop)?;
+                Ok(StepRecord { notes, ..self.run(crew, None, stop, observer)? })
+            }
+            Drive::Rate { queue, per_second } => {
+                let flow = (*queue, *per_second);
+                let mut notes = self.warm_up(&mut crew, Some(flow), stop)?;
+                let measured = self.at_rate(crew, flow, stop, observer)?;
+                notes.extend(measured.notes);
+                Ok(StepRecord { notes, ..measured })
+            }
+            Drive::Ramp { queue, spec } => self.measure_ramp(crew, queue, spec, stop, observer),
+        }
+    }
+
+    fn measure_ramp(
+        &self,
+        mut crew: Crew,
+        queue: &Queue,
+        spec: &RampSpec,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<StepRecord, StepError> {
+        let mut notes = self.warm_up(&mut crew, Some((queue, spec.from)), stop)?;
+        let ramped = ramp(&crew.kinds, &mut crew.clients, queue, spec, stop)?;
+        notes.extend(ramp_notes(&ramped, spec, &crew.kinds));
+        let rate = ramped.highest.unwrap_or(spec.from);
+        let measured = self.at_rate(crew, (queue, rate), stop, observer)?;
+        if ramped.highest.is_some() {
+            notes.extend(limits_not_kept(&measured, rate, spec));
+        }
+        notes.extend(measured.notes);
+        let highest_rate = Some(ramped.highest.unwrap_or(0));
+        Ok(StepRecord {
+            open_loop: measured.open_loop.map(|open_loop| OpenLoop { highest_rate, ..open_loop }),
+            notes,
+            ..measured
+        })
+    }
+
+    /// Lets the clients run before what is measured; what came of it, where that was open.
+    pub fn warm_up(
+        &self,
+        crew: &mut Crew,
+        flow: Option<(&Queue, u64)>,
+        stop: &Stop,
+    ) -> Result<Vec<Note>, StepError> {
+        match self.warmup {
+            WarmUp::None => Ok(Vec::new()),
+            WarmUp::Fixed(length) => {
+                unseen(crew, flow, length, stop)?;
+                Ok(Vec::new())
+            }
+            WarmUp::Steady { at_most } => {
+                let told = self.until_steady(crew, flow, at_most, stop)?;
+                Ok(vec![told])
+            }
+        }
+    }
+
+    /// Lets the clients run in windows until their rate is steady, or for so long.
+    fn until_steady(
+        &self,
+        crew: &mut Crew,
+        flow: Option<(&Queue, u64)>,
+        at_most: Nanos,
+        stop: &Stop,
+    ) -> Result<Note, StepError> {
+        let clock = stop.clock();
+        let (mut rates, mut operations) = (Rates::default(), 0);
+        loop {
+            let began = clock.now();
+            let seen = unseen(crew, flow, WINDOW, stop)?;
+            let now = clock.now();
+            // What is under way when a window closes is awaited, and may be all there is where operations
+            // take seconds.
+            let done = done(&seen, self.counted, |kind| kind.sums.ops + kind.late);
+            operations += done;
+            let seconds = now.saturating_sub(began).as_secs_f64().max(1e-9);
+            if rates.add(done as f64 / seconds) || now >= at_most {
+                return Ok(rates.told(now, operations));
+            }
+        }
+    }
+
+    fn at_rate(
+        &self,
+        crew: Crew,
+        flow: (&Queue, u64),
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<StepRecord, StepError> {
+        let measured = self.run(crew, Some(flow), stop, observer)?;
+        let (queue, _) = flow;
+        let open_loop = queue.outcome(measured.window);
+        let notes = not_sustained(&open_loop, &measured, self.counted);
+        Ok(StepRecord { notes, open_loop: Some(open_loop), ..measured })
+    }
+
+    fn run(
+        &self,
+        crew: Crew,
+        flow: Option<(&Queue, u64)>,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<StepRecord, StepError> {
+        (self.opens)();
+        if let End::After(length) = self.end {
+            begin(flow, length);
+        }
+        let setup = StepSetup {
+            kinds: crew.kinds,
+            clients: crew.clients,
+            pace: None,
+            end: self.end,
+            warmup: Nanos(0),
+        };
+        run(setup, stop, observer)
+    }
+}
+
+pub fn unseen(
+    crew: &mut Crew,
+    flow: Option<(&Queue, u64)>,
+    length: Nanos,
+    stop: &Stop,
+) -> Result<StepRecord, StepError> {
+    begin(flow, length);
+    let Crew { kinds, clients } = crew;
+    pass(kinds, clients, None, End::After(length), stop, &mut Blind)
+}
+
+fn done(measured: &StepRecord, counted: &[usize], number: impl Fn(&KindTotals) -> u64) -> u64 {
+    let kinds = counted.iter().filter_map(|kind| measured.kinds.get(*kind));
+    kinds.map(number).sum()
+}
+
+/// Lets operations arrive anew for a window of this length.
+fn begin(flow: Option<(&Queue, u64)>, length: Nanos) {
+    if let Some((queue, per_second)) = flow {
+        queue.restart(per_second);
+        queue.close_at(length);
+    }
+}
+
+pub fn ended(measured: &StepRecord, kind: &str) -> Check {
+    let (ops, actual) = measured.kind(kind).map_or((0, "none".to_owned()), |totals| {
+        let sums = &totals.sums;
+        let actual = match sums.ops {
+            0 => format!("none; {} failed, {} late", sums.errors, totals.late),
+            ops => ops.to_string(),
+        };
+        (sums.ops, actual)
+    });
+    Check {
+        what: format!("`{kind}` that ended within the window"),
+        expected: "at least 1".to_owned(),
+        actual,
+        holds: ops > 0,
+    }
+}
+
+/// A note where the arrivals were more than was done.
+fn not_sustained(open_loop: &OpenLoop, measured: &StepRecord, counted: &[usize]) -> Vec<Note> {
+    if open_loop.is_sustained() {
+        return Vec::new();
+    }
+    let done = done(measured, counted, |kind| kind.sums.ops);
+    let per_second = done as f64 / measured.window.as_secs_f64().max(1e-9);
+    let text = format!(
+        "{}/s asked, {}/s done, {} shed, {} waiting",
+        grouped(open_loop.per_second),
+        grouped(per_second.round() as u64),
+        grouped(open_loop.shed),
+        grouped(open_loop.waiting)
+    );
+    vec![Note::new(NoteKind::RateNotSustained, text)]
+}
+
+/// A note for each rate that was tried, in the order of the tries.
+fn ramp_notes(ramped: &Ramped, spec: &RampSpec, kinds: &[KindSpec]) -> Vec<Note> {
+    let attempts = ramped.attempts.iter().map(|attempt| {
+        let rate = grouped(attempt.per_second);
+        let text = format!("{rate}/s: {}", judged(attempt, spec, kinds));
+        Note::new(NoteKind::Ramp, text)
+    });
+    attempts.collect()
+}
+
+/// What was measured of one rate and what came of it. The kinds are named where several have limits.
+fn judged(attempt: &Attempt, spec: &RampSpec, kinds: &[KindSpec]) -> String {
+    let percentile = f64::from(spec.permille) / 10.0;
+    let (mut found, mut over) = (Vec::new(), Vec::new());
+    for (limit, at) in spec.limits.iter().zip(&attempt.at) {
+        let name = match kinds.get(limit.kind) {
+            Some(kind) if spec.limits.len() > 1 => format!("{} ", kind.name),
+            Some(_) | None => String::new(),
+        };
+        let told = at.map_or("unknown".to_owned(), |at| at.to_string());
+        found.push(format!("{name}p{percentile} {told}"));
+        if at.is_some_and(|at| at > limit.at_most) {
+            over.push(format!("{name}over {}", limit.at_most));
+        }
+    }
+    let verdict = if attempt.kept {
+        "kept".to_owned()
+    } else if attempt.at.iter().all(Option::is_none) {
+        "nothing ended".to_owned()
+    } else if over.is_empty() {
+        NoteKind::RateNotSustained.to_string()
+    } else {
+        over.join(", ")
+    };
+    format!("{}, {verdict}", found.join(", "))
+}
+
+/// A note for each limit that the rate kept while it was looked for and does not keep in the measured window,
+/// which is longer.
+fn limits_not_kept(measured: &StepRecord, rate: u64, spec: &RampSpec) -> Vec<Note> {
+    let broken = spec.limits.iter().filter_map(|limit| {
+        let kind = measured.kinds.get(limit.kind)?;
+        let at = percentile(kind, spec.permille).filter(|at| *at > limit.at_most)?;
+        let name = match spec.limits.len() {
+            1 => String::new(),
+            _ => format!("{} ", kind.spec.name),
+        };
+        let text = format!(
+            "{name}p{} {at} at {}/s, the limit is {}",
+            f64::from(spec.permille) / 10.0,
+            grouped(rate),
+            limit.at_most
+        );
+        Some(Note::new(NoteKind::LimitNotKept, text))
+    });
+    broken.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{KindInterval, Latency};
+
+    use super::*;
+    use crate::ramp::Limit;
+
+    /// A window of a hundred operations that took so long from their arrival, whose service was quick.
+    fn window(response: Nanos) -> StepRecord {
+        let latency = |nanos| {
+            let mut latency = Latency::new();
+            (0..100).for_each(|_| latency.record(nanos));
+            latency
+        };
+        let sums = KindInterval {
+            ops: 100,
+            service: latency(Nanos(1_000)),
+            response: Some(latency(response)),
+            ..KindInterval::default()
+        };
+        let totals = |name: &str| KindTotals {
+            spec: KindSpec { name: name.to_owned(), scheduled: true },
+            sums: sums.clone(),
+            late: 0,
+        };
+        StepRecord {
+            window: Nanos::SECOND,
+            kinds: ["order", "payment"].map(totals).to_vec(),
+            ..StepRecord::default()
+        }
+    }
+
+    #[test]
+    fn a_limit_that_the_measured_window_does_not_keep_is_noted() {
+        let limit = |(kind, millis)| Limit { kind, at_most: Nanos::from_millis(millis) };
+        let noted = |millis, limits: &[(usize, u64)]| {
+            let spec = RampSpec {
+                from: 100,
+                permille: 990,
+                limits: limits.iter().copied().map(limit).collect(),
+                attempt: Nanos::SECOND,
+            };
+            limits_not_kept(&window(Nanos::from_millis(millis)), 1_200, &spec)
+        };
+        let [Note { what, text }] = &noted(18, &[(0, 5)])[..] else { panic!("one note") };
+        assert_eq!(*what, NoteKind::LimitNotKept);
+        assert!(text.starts_with("p99 18"), "{text}");
+        assert!(text.ends_with("ms at 1,200/s, the limit is 5.00ms"), "{text}");
+        assert_eq!(noted(4, &[(0, 5)]), []);
+        let [Note { text, .. }] = &noted(18, &[(0, 20), (1, 5)])[..] else { panic!("one note") };
+        assert!(text.starts_with("payment p99 18"), "{text}");
+    }
+
+    fn told(limits: &[u64], at: &[Option<u64>], kept: bool) -> String {
+        let kinds =
+            ["order", "payment"].map(|name| KindSpec { name: name.to_owned(), scheduled: true });
+        let limits = limits.iter().enumerate();
+        let spec = RampSpec {
+            from: 1,
+            permille: 990,
+            limits: limits
+                .map(|(kind, millis)| Limit { kind, at_most: Nanos::from_millis(*millis) })
+                .collect(),
+            attempt: Nanos::SECOND,
+        };
+        let ramped = Ramped {
+            highest: None,
+            attempts: vec![Attempt {
+                per_second: 1_500,
+                at: at.iter().map(|at| at.map(Nanos::from_millis)).collect(),
+                kept,
+            }],
+        };
+        ramp_notes(&ramped, &spec, &kinds)[0].text.clone()
+    }
+
+    #[test]
+    fn each_rate_is_told_with_what_came_of_it() {
+        assert_eq!(told(&[20], &[Some(12)], true), "1,500/s: p99 12.0ms, kept");
+        assert_eq!(told(&[20], &[Some(12)], false), "1,500/s: p99 12.0ms, rate not sustained");
+        assert_eq!(told(&[20], &[Some(32)], false), "1,500/s: p99 32.0ms, over 20.0ms");
+        assert_eq!(told(&[20], &[None], false), "1,500/s: p99 unknown, nothing ended");
+        assert_eq!(
+            told(&[20, 80], &[Some(12), Some(50)], true),
+            "1,500/s: order p99 12.0ms, payment p99 50.0ms, kept"
+        );
+        assert_eq!(
+            told(&[20, 80], &[Some(12), Some(90)], false),
+            "1,500/s: order p99 12.0ms, payment p99 90.0ms, payment over 80.0ms"
+        );
+    }
+}

@@ -1,0 +1,263 @@
+//! The turns of one system among those of its round. Between them its time stands still.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use model::Nanos;
+
+use crate::time::{NAP, monotonic};
+
+/// Flag of [`Turns::word`]: no operation may begin.
+const SHUT: u64 = 1 << 63;
+/// Flag of [`Turns::word`]: the clock stands.
+const STILL: u64 = 1 << 62;
+const TIME: u64 = !(SHUT | STILL);
+
+/// When one system may work, and its clock. The step's threads read it through [`crate::Stop`]; one other
+/// thread gives the turns.
+///
+/// A server that is frozen between its turns holds its clients up by itself: they wait for its answers. Where
+/// nothing can be frozen, `gated`, a turn ends when every thread that works has come to the edge of an operation.
+#[derive(Debug)]
+pub struct Turns {
+    /// Length of a turn, and of the intervals of its steps.
+    length: Nanos,
+    gated: bool,
+    /// When it had its first turn, on its own clock.
+    origin: Nanos,
+    /// Two flags, and nanoseconds: what the clock stands at, or while it goes, how far it is behind
+    /// [`monotonic`]. Changed under the lock of `state`.
+    word: AtomicU64,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Threads that work, where `gated`.
+    working: usize,
+    /// Has the step ended its turn?
+    is_over: bool,
+    /// Does the step still read counters of the turn that has ended?
+    is_reading: bool,
+    /// Are there no more turns? Then the step works until its end.
+    is_released: bool,
+}
+
+/// One turn without an end.
+impl Default for Turns {
+    fn default() -> Self {
+        Self {
+            length: Nanos::SECOND,
+            gated: false,
+            origin: Nanos(0),
+            word: AtomicU64::new(0),
+            state: Mutex::new(State { is_released: true, ..State::default() }),
+            changed: Condvar::new(),
+        }
+    }
+}
+
+impl Turns {
+    /// Before the first turn.
+    pub fn new(length: Nanos, gated: bool) -> Self {
+        let origin = monotonic();
+        let word = AtomicU64::new(SHUT | STILL | origin.0);
+        Self { length, gated, origin, word, state: Mutex::default(), ..Self::default() }
+    }
+
+    /// Begins a turn, for a server that runs.
+    pub fn begin(&self) {
+        let mut state = self.state();
+        state.is_over = false;
+        self.open();
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// No more turns: the step works until its end.
+    pub fn release(&self) {
+        let mut state = self.state();
+        state.is_released = true;
+        self.open();
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn open(&self) {
+        let word = self.word.load(Ordering::Relaxed);
+        let behind = if word & STILL == 0 { word & TIME } else { monotonic().0 - (word & TIME) };
+        self.word.store(behind, Ordering::Release);
+    }
+
+    /// Waits until the step has ended its turn by itself, but no longer than this.
+    pub fn wait_over(&self, at_most: Duration) {
+        drop(self.wait_for(at_most, |state| state.is_over));
+    }
+
+    /// Ends a turn: shuts the gate and stops the clock; where gated, when nobody works any more. False when
+    /// that takes longer than `at_most`: then the turn goes on, because somebody at the gate may hold what
+    /// another one waits for.
+    pub fn end(&self, at_most: Duration) -> bool {
+        self.word.fetch_or(SHUT, Ordering::AcqRel);
+        let mut state = self.wait_for(at_most, |state| !self.gated || state.working == 0);
+        if self.gated && state.working > 0 {
+            self.open();
+            state.is_over = false;
+        } else {
+            let now = self.now();
+            self.word.store(SHUT | STILL | now.0, Ordering::Release);
+        }
+        drop(state);
+        self.changed.notify_all();
+        self.is_still()
+    }
+
+    /// Waits until the step has read the counters of the turn that has ended.
+    pub fn wait_read(&self, at_most: Duration) {
+        drop(self.wait_for(at_most, |state| !state.is_reading));
+    }
+
+    /// For the step: ends its turn, and waits for the end. Its counters stand until [`Turns::have_read`].
+    pub fn hand_over(&self) {
+        let mut state = self.state();
+        if state.is_released {
+            return;
+        }
+        (state.is_over, state.is_reading) = (true, true);
+        drop(state);
+        self.changed.notify_all();
+        let _rest = self.rest();
+        self.wait_while(|state| !self.is_still() && !state.is_released);
+    }
+
+    /// For the step: it has read what it wanted to, in the turn that has ended.
+    pub fn have_read(&self) {
+        self.state().is_reading = false;
+        self.changed.notify_all();
+    }
+
+    /// For the step: it is done. Its turns are over, but it works on what is left.
+    pub fn leave(&self) {
+        let mut state = self.state();
+        (state.is_over, state.is_reading) = (true, false);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// For the step: waits for its next turn, if there is none.
+    pub fn await_turn(&self) {
+        if self.is_shut() {
+            let _rest = self.rest();
+            self.wait_while(|_| self.is_shut());
+        }
+    }
+
+    /// The same, but no longer than [`NAP`], for those that also look for something else.
+    pub(crate) fn await_turn_a_while(&self) {
+        if self.is_shut() {
+            let _rest = self.rest();
+            drop(self.wait_for(NAP, |_| !self.is_shut()));
+        }
+    }
+
+    pub const fn length(&self) -> Nanos {
+        self.length
+    }
+
+    /// How long all turns were so far.
+    pub fn active(&self) -> Nanos {
+        self.now().saturating_sub(self.origin)
+    }
+
+    /// Time in turns, from some point before the first one.
+    #[inline]
+    pub(crate) fn now(&self) -> Nanos {
+        loop {
+            let word = self.word.load(Ordering::Acquire);
+            if word & STILL != 0 {
+                return Nanos(word & TIME);
+            }
+            let now = monotonic().0;
+            // Else a turn ended or began in between, and the two do not belong together.
+            if self.word.load(Ordering::Acquire) == word {
+                return Nanos(now - (word & TIME));
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_shut(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & SHUT != 0
+    }
+
+    pub(crate) fn is_still(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & STILL != 0
+    }
+
+    /// While it lives, this thread works.
+    pub fn work(&self) -> Working<'_> {
+        self.count(|working| working + 1);
+        Working(self)
+    }
+
+    /// While it lives, a thread that works only waits.
+    pub fn rest(&self) -> Rest<'_> {
+        self.count(|working| working.saturating_sub(1));
+        Rest(self)
+    }
+
+    fn count(&self, change: impl FnOnce(usize) -> usize) {
+        if self.gated {
+            let mut state = self.state();
+            state.working = change(state.working);
+            let is_last = state.working == 0;
+            drop(state);
+            if is_last {
+                self.changed.notify_all();
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_while(&self, mut waits: impl FnMut(&State) -> bool) {
+        let waited = self.changed.wait_while(self.state(), |state| waits(state));
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn wait_for(
+        &self,
+        at_most: Duration,
+        mut done: impl FnMut(&State) -> bool,
+    ) -> MutexGuard<'_, State> {
+        let waited = self.changed.wait_timeout_while(self.state(), at_most, |state| !done(state));
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// A thread that works, as [`Turns::work`] says.
+#[derive(Debug)]
+pub struct Working<'a>(&'a Turns);
+
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        self.0.count(|working| working.saturating_sub(1));
+    }
+}
+
+/// A thread that waits, as [`Turns::rest`] says.
+#[derive(Debug)]
+pub struct Rest<'a>(&'a Turns);
+
+impl Drop for Rest<'_> {
+    fn drop(&mut self) {
+        self.0.count(|working| working + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! A session with a name: runs operations, repeats what may be repeated, records everything.
+
+use drivers::{Connector, ErrorClass, Row, Session, SessionError};
+use model::Nanos;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{ClientContext, StepError};
+
+/// Tries of one operation before the step fails: a deadlock storm ends, a broken server does not.
+const MAX_TRIES: u32 = 1000;
+
+/// A connected client.
+pub struct Worker {
+    pub name: String,
+    pub session: Box<dyn Session>,
+}
+
+impl Worker {
+    pub fn connect(connector: &dyn Connector, name: String) -> Result<Self, StepError> {
+        match connector.connect() {
+            Ok(session) => Ok(Self { name, session }),
+            Err(source) => Err(StepError::Session { client: name, source }),
+        }
+    }
+
+    /// Runs one operation of `kind` and records it; `act` tells how many rows it touched. Returns
+    /// that number, or `None` when the step was over before it succeeded. Repeated tries count into
+    /// the latency of the operation; `act` begins anew at each.
+    pub fn operate(
+        &mut self,
+        context: &mut ClientContext<'_>,
+        kind: usize,
+        intended: Option<Nanos>,
+        mut act: impl FnMut(&mut dyn Session) -> Result<u64, SessionError>,
+    ) -> Result<Option<u64>, StepError> {
+        let started = context.recorder.begin();
+        for tries in 1.. {
+            let source = match act(&mut *self.session) {
+                Ok(rows) => {
+                    context.recorder.done(kind, started, intended, rows);
+                    return Ok(Some(rows));
+                }
+                Err(source) => source,
+            };
+            let retry = source.class() == ErrorClass::Retryable;
+            context.recorder.failed(kind, source.code(), retry);
+            let client = self.name.clone();
+            if !retry {
+                return Err(StepError::Session { client, source });
+            }
+            if tries == MAX_TRIES {
+                return Err(StepError::TooManyRetries { client, tries, source });
+            }
+            if context.is_over() {
+                break;
+            }
+        }
+        context.recorder.cut_off(kind);
+        Ok(None)
+    }
+
+    /// Runs a statement that is no operation of the step; repeats it while it may succeed and the step is
+    /// not over.
+    pub fn repeat(&mut self, context: &ClientContext<'_>, sql: &str) -> Result<(), StepError> {
+        for tries in 1.. {
+            let Err(source) = self.session.execute(sql) else {
+                break;
+            };
+            if source.class() != ErrorClass::Retryable || tries == MAX_TRIES {
+                let client = self.name.clone();
+                return Err(StepError::Session { client, source });
+            }
+            if context.is_over() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds the indexes of a table of so many rows, an operation of `kind` for each statement. The rows
+    /// count once, with the last, whatever the number of indexes.
+    pub fn build_indexes(
+        &mut self,
+        context: &mut ClientContext<'_>,
+        kind: usize,
+        statements: &[String],
+        rows: u64,
+    ) -> Result<(), StepError> {
+        let last = statements.len().saturating_sub(1);
+        for (n, sql) in statements.iter().enumerate() {
+            if context.is_over() {
+                break;
+            }
+            let rows = if n == last { rows } else { 0 };
+            self.operate(context, kind, None, |session| {
+                session.execute(sql)?;
+                Ok(rows)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The single integer that a statement returns; zero for NULL and for no row.
+    pub fn number(&mut self, sql: &str) -> Result<u64, StepError> {
+        number(&mut *self.session, sql)
+            .map_err(|source| StepError::Session { client: self.name.clone(), source })
+    }
+
+    /// Shows each row that a query returns which is not part of the measured work.
+    pub fn rows(&mut self, sql: &str, each: &mut dyn FnMut(&dyn Row)) -> Result<(), StepError> {
+        match self.session.query(sql, each) {
+            Ok(_) => Ok(()),
+            Err(source) => Err(StepError::Session { client: self.name.clone(), source }),
+        }
+    }
+
+    pub fn run(&mut self, sql: &str) -> Result<(), StepError> {
+        match self.session.execute(sql) {
+            Ok(_) => Ok(()),
+            Err(source) => Err(StepError::Session { client: self.name.clone(), source }),
+        }
+    }
+}
+
+/// The single integer that a statement returns; zero for NULL and for no row.
+pub fn number(session: &mut dyn Session, sql: &str) -> Result<u64, SessionError> {
+    let mut number = 0;
+    session.query(sql, &mut |row| {
+        number = row.value(0).as_int().and_then(|i| u64::try_from(i).ok()).unwrap_or(0);
+    })?;
+    Ok(number)
+}
+
+/// Counts answers that were not what they had to be.
+#[derive(Debug, Default)]
+pub struct Wrong(AtomicU64);
+
+impl Wrong {
+    /// Counts one unless `holds`.
+    pub fn unless(&self, holds: bool) {
+        if !holds {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}

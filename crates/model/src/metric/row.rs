@@ -1,0 +1,288 @@
+//! What a row of the table of metrics holds.
+
+use serde::{Deserialize, Serialize};
+
+use super::id::{KIND, MetricId};
+use super::unit::Unit;
+use crate::{KindTotals, StepRecord};
+
+/// Which direction is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Throughput.
+    Higher,
+    /// Latency, cost, size.
+    Lower,
+    /// Neither: it explains.
+    Neither,
+}
+
+/// The group under which a report lists a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    Rate,
+    Latency,
+    /// Errors and retries.
+    Errors,
+    Server,
+    Host,
+    Client,
+    Size,
+    /// What was agreed on: the rate of the background writers, limits on response time, what transactions
+    /// ask for.
+    Sla,
+}
+
+/// From which moment a latency counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Clock {
+    /// From sending.
+    Service,
+    /// From the intended start of a schedule.
+    Response,
+}
+
+impl Clock {
+    pub const ALL: [Self; 2] = [Self::Service, Self::Response];
+
+    /// As it is stored.
+    pub const fn of(is_response: bool) -> Self {
+        if is_response { Self::Response } else { Self::Service }
+    }
+
+    /// The first part of the ids of its metrics, and its name: `service`, `response`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Service => "service",
+            Self::Response => "response",
+        }
+    }
+}
+
+/// The tables and charts that show a metric. Verdicts, the list of metrics, exports and docs have all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A table of values and one of ratios under the cost's group, and a column of each step's costs.
+    Cost {
+        /// Is it shown where there is room for a few?
+        main: bool,
+    },
+    /// A table of sizes after each step.
+    Size,
+    /// A column of the response times of each operation kind.
+    Times(Clock),
+    /// A column of the operations that failed or were repeated.
+    Errors {
+        /// Is the operation lost?
+        lost: bool,
+    },
+    /// A share that transactions asked for, beside the standard's range.
+    Audit,
+    /// A part of the report has a layout for it alone, as for throughput.
+    Own,
+    /// None.
+    Lists,
+}
+
+/// What stands for the rounds in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverRounds {
+    Median,
+    Sum,
+    Most,
+}
+
+/// A table of what transactions did in one step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunTable {
+    /// The columns of the published tables.
+    Published,
+    /// What corrects them; what was not measured is left out.
+    Corrected,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunColumn {
+    pub table: RunTable,
+    /// Columns stand by this.
+    pub place: u8,
+    pub head: &'static str,
+}
+
+/// When a chart of transactions shows a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum When {
+    /// In the first step and in the last.
+    Ends,
+    /// Before the first step.
+    Loaded,
+    /// After the last step.
+    Last,
+}
+
+/// A chart of transactions relative to the base: throughput, cost, size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chart {
+    pub title: &'static str,
+    /// The title in a word or two.
+    pub word: &'static str,
+    pub when: When,
+}
+
+/// A metric.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// `{kind}` stands for the name of an operation kind.
+    pub id: &'static str,
+    /// `None`: rows or operations per second, as the step counts.
+    pub unit: Option<Unit>,
+    pub direction: Direction,
+    pub group: Group,
+    /// The smallest relative change worth calling (`statistics`: the practical margin).
+    pub margin: f64,
+    /// What it says, in a few words.
+    pub title: &'static str,
+    /// How it is computed, for the docs.
+    pub formula: &'static str,
+    pub part: Part,
+    /// The heading of its column, where that is not the id.
+    pub head: &'static str,
+    pub over_rounds: OverRounds,
+    /// May a change of it explain one of throughput?
+    pub explains: bool,
+    /// Is it told of each slice, of a latency that of the kind that the step is about? What the kernel counts in
+    /// ticks is not: a slice has too few of these.
+    pub sliced: bool,
+    /// The metric that says how much this one drifts within a step's window. `None` for most: a latency goes the
+    /// other way than throughput, and its tail nowhere near as far.
+    pub drift: Option<&'static str>,
+    pub run: Option<RunColumn>,
+    pub chart: Option<Chart>,
+    pub(super) compute: Compute,
+}
+
+/// What a metric is computed from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Compute {
+    Step(fn(&StepRecord) -> Option<f64>),
+    Kind(fn(&KindTotals, &StepRecord) -> Option<f64>),
+    /// Nothing here: other tools print it.
+    Imported,
+}
+
+/// A row with what most metrics have in common; methods name what differs.
+pub(super) const fn metric(
+    id: &'static str,
+    group: Group,
+    (direction, margin): (Direction, f64),
+    unit: Unit,
+) -> Metric {
+    Metric {
+        id,
+        unit: Some(unit),
+        direction,
+        group,
+        margin,
+        title: "",
+        formula: "",
+        part: match group {
+            Group::Server | Group::Host | Group::Client => Part::Cost { main: false },
+            Group::Size => Part::Size,
+            Group::Rate | Group::Latency | Group::Errors | Group::Sla => Part::Lists,
+        },
+        head: id,
+        over_rounds: OverRounds::Median,
+        explains: false,
+        sliced: false,
+        drift: None,
+        run: None,
+        chart: None,
+        compute: Compute::Imported,
+    }
+}
+
+impl Metric {
+    pub(super) const fn says(self, title: &'static str, formula: &'static str) -> Self {
+        Self { title, formula, ..self }
+    }
+
+    pub(super) const fn of_step(self, compute: fn(&StepRecord) -> Option<f64>) -> Self {
+        Self { compute: Compute::Step(compute), ..self }
+    }
+
+    pub(super) const fn of_each_kind(
+        self,
+        compute: fn(&KindTotals, &StepRecord) -> Option<f64>,
+    ) -> Self {
+        Self { compute: Compute::Kind(compute), ..self }
+    }
+
+    pub(super) const fn shown(self, part: Part) -> Self {
+        Self { part, ..self }
+    }
+
+    pub(super) const fn headed(self, head: &'static str) -> Self {
+        Self { head, ..self }
+    }
+
+    /// Shown where there is room for a few costs.
+    pub(super) const fn main(self) -> Self {
+        Self { part: Part::Cost { main: true }, ..self }
+    }
+
+    pub(super) const fn explaining(self) -> Self {
+        Self { explains: true, ..self }
+    }
+
+    pub(super) const fn sliced(self) -> Self {
+        Self { sliced: true, ..self }
+    }
+
+    pub(super) const fn drifting(self, drift: &'static str) -> Self {
+        Self { drift: Some(drift), ..self }
+    }
+
+    pub(super) const fn column(self, table: RunTable, place: u8, head: &'static str) -> Self {
+        Self { run: Some(RunColumn { table, place, head }), ..self }
+    }
+
+    pub(super) const fn charted(self, when: When, word: &'static str, title: &'static str) -> Self {
+        Self { chart: Some(Chart { title, word, when }), ..self }
+    }
+
+    pub(super) const fn summed(self) -> Self {
+        Self { over_rounds: OverRounds::Sum, ..self }
+    }
+
+    pub(super) const fn longest(self) -> Self {
+        Self { over_rounds: OverRounds::Most, ..self }
+    }
+
+    pub fn is_of_kinds(&self) -> bool {
+        matches!(self.compute, Compute::Kind(_))
+    }
+
+    /// Is it processor time, which every operation costs, be it in memory or on disk?
+    pub fn is_cpu(&self) -> bool {
+        self.unit == Some(Unit::MicrosPerOp)
+    }
+
+    /// The id for one kind of operation.
+    pub fn of_kind(&self, kind: &str) -> MetricId {
+        MetricId(self.id.replace(KIND, kind))
+    }
+
+    /// The id without the kind: `response.p99`.
+    pub fn short(&self) -> String {
+        self.id.replace(".{kind}", "")
+    }
+
+    /// The kind of operation that this id of the metric names: `query` of `rate.query`.
+    pub fn kind_in<'i>(&self, id: &'i str) -> Option<&'i str> {
+        let (head, tail) = self.id.split_once(KIND)?;
+        let kind = id.strip_prefix(head)?.strip_suffix(tail)?;
+        (!kind.is_empty()).then_some(kind)
+    }
+}

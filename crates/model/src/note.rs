@@ -1,0 +1,179 @@
+//! Facts that are no metric: of a step ([`Note`]), and of a trial's server ([`Provenance`]).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A fact about a step that is no metric.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(NoteKind, String)", into = "(NoteKind, String)")]
+pub struct Note {
+    pub what: NoteKind,
+    pub text: String,
+}
+
+impl Note {
+    pub fn new(what: impl Into<NoteKind>, text: impl Into<String>) -> Self {
+        Self { what: what.into(), text: text.into() }
+    }
+}
+
+impl From<(NoteKind, String)> for Note {
+    fn from((what, text): (NoteKind, String)) -> Self {
+        Self { what, text }
+    }
+}
+
+impl From<Note> for (NoteKind, String) {
+    fn from(note: Note) -> Self {
+        (note.what, note.text)
+    }
+}
+
+/// A closed set that is stored as words, with `Other` for words that this version does not know: an entry has a
+/// variant and its word.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(from = "String", into = "String")]
+        pub enum $name {
+            $($(#[$doc])* $variant,)*
+            /// Any other, by its word.
+            Other(String),
+        }
+
+        impl $name {
+            pub fn word(&self) -> &str {
+                match self {
+                    $(Self::$variant => $word,)*
+                    Self::Other(word) => word,
+                }
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(word: String) -> Self {
+                match word.as_str() {
+                    $($word => Self::$variant,)*
+                    _ => Self::Other(word),
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(word: &str) -> Self {
+                word.to_owned().into()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(it: $name) -> Self {
+                it.word().to_owned()
+            }
+        }
+    };
+}
+
+words! {
+    /// What a note is about. Stored as its word.
+    NoteKind {
+        /// A step was given up before its time.
+        CutShort = "cut short",
+        /// The settle phase could not do all.
+        Settle = "settle",
+        /// The settle phase waited until little was left over.
+        LeftOver = "left over",
+        /// The settle phase reached its limit with more left over.
+        NotDrained = "not drained",
+        /// The warm-up ended with a steady rate.
+        WarmedUp = "warmed up",
+        /// The warm-up reached its limit before the rate was steady.
+        NotSteady = "not steady",
+        /// Fewer operations were done than arrived.
+        RateNotSustained = "rate not sustained",
+        /// The limit on response time was not kept in the measured window.
+        LimitNotKept = "limit not kept",
+        /// A rate that was tried where the highest was looked for.
+        Ramp = "ramp",
+        /// Connections that were lost and made again.
+        ConnectionsLost = "connections lost",
+        /// How many rows there are is not known.
+        RowsNotCounted = "rows not counted",
+        /// A statement could not be prepared.
+        SentAsText = "sent as text",
+        /// An operation could not be pipelined.
+        NotPipelined = "not pipelined",
+        /// Statements changed nothing.
+        NoRowsFound = "no rows found",
+        /// One of the first wrong answers.
+        WrongAnswer = "wrong answer",
+        /// Of costs that are not per operation, as an import says.
+        Costs = "costs",
+        /// The file that an import took it from.
+        ImportedFrom = "imported from",
+    }
+}
+
+impl fmt::Display for NoteKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// What is known of the server of a trial and of the way to it, in the order in which it was found out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Provenance(pub Vec<(Fact, String)>);
+
+impl Provenance {
+    /// The first value that stands under a fact.
+    pub fn get(&self, fact: &Fact) -> Option<&str> {
+        let mut all = self.0.iter();
+        all.find(|(known, _)| known == fact).map(|(_, value)| value.as_str())
+    }
+}
+
+words! {
+    /// A fact of a trial's provenance. Stored as its word.
+    Fact {
+        ServerVersion = "server version",
+        /// The program's own `--version` line.
+        Program = "program",
+        Authentication = "authentication",
+        /// The version of TLS, or `off`.
+        Tls = "TLS",
+        Transport = "transport",
+        /// How the data was cloned from its template.
+        Cloned = "cloned",
+        ConfigFile = "config file",
+        /// The template that the trial began with.
+        Template = "template",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_stored_as_pairs_of_texts() {
+        let known = Note::new(NoteKind::NotDrained, "WAL frames 7");
+        let other = Note::new("rows per query", "9.5 of 10");
+        let stored = serde_json::to_string(&[&known, &other]).unwrap();
+        assert_eq!(stored, r#"[["not drained","WAL frames 7"],["rows per query","9.5 of 10"]]"#);
+        let read: [Note; 2] = serde_json::from_str(&stored).unwrap();
+        assert_eq!(read, [known, other]);
+        assert_eq!(NoteKind::from("rows per query"), NoteKind::Other("rows per query".to_owned()));
+    }
+
+    #[test]
+    fn provenance_is_stored_as_pairs_of_texts() {
+        let stored = r#"[["TLS","off"],["allocator","jemalloc"]]"#;
+        let provenance: Provenance = serde_json::from_str(stored).unwrap();
+        assert_eq!(provenance.get(&Fact::Tls), Some("off"));
+        assert_eq!(provenance.get(&"allocator".into()), Some("jemalloc"));
+        assert_eq!(provenance.get(&Fact::Transport), None);
+        assert_eq!(serde_json::to_string(&provenance).unwrap(), stored);
+    }
+}

@@ -1,0 +1,288 @@
+//! The steps of the Insert Benchmark. This file alone knows their names.
+
+use super::place::{Place, SETTLES};
+use crate::{
+    Counts, InsertSpec, KindSpec, Pacing, QueryKind, Step, StepClass, StepId, StepTask, Subject,
+    Tables,
+};
+
+/// What a step of the Insert Benchmark does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InsertStage {
+    /// `l.i0`: inserts in key order, no secondary index.
+    Load,
+    /// `l.x`: builds the secondary indexes.
+    Index,
+    /// `l.i1`, `l.i2`: inserts and deletes as fast as they go.
+    Random { size: Transactions, rows: u64, rows_per_commit: u32 },
+    /// The phase before the queries: analyze, write back, wait.
+    Settle,
+    /// In place of all before, where the data was loaded by another trial: reads it once and compares.
+    Warm,
+    /// `qr…`, `qp…`: queries beside paced inserts and deletes.
+    Query { kind: QueryKind, rate: u32 },
+}
+
+/// The size of the transactions that insert and delete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transactions {
+    Large,
+    Small,
+}
+
+impl InsertStage {
+    /// Every stage that a plan's `steps` may name: the load, then the query steps of each rate.
+    pub fn all(spec: &InsertSpec) -> Vec<Self> {
+        let random = |size, rows, rows_per_commit| Self::Random { size, rows, rows_per_commit };
+        let mut all = vec![
+            Self::Load,
+            Self::Index,
+            random(Transactions::Large, spec.i1_rows, spec.i1_rows_per_commit),
+            random(Transactions::Small, spec.i2_rows, spec.i2_rows_per_commit),
+        ];
+        for &rate in &spec.rates {
+            all.extend(spec.queries.iter().map(|&kind| Self::Query { kind, rate }));
+        }
+        all
+    }
+
+    /// The stages that a plan's `steps` name.
+    pub fn named(spec: &InsertSpec) -> Vec<Self> {
+        let all: Vec<(StepId, Self)> = Self::all(spec).into_iter().map(|s| (s.id(), s)).collect();
+        let find = |id: &StepId| all.iter().find(|(known, _)| known == id);
+        spec.steps.iter().filter_map(|id| Some(find(id)?.1.clone())).collect()
+    }
+
+    /// The stages of a trial: those that `steps` names, and a settle phase before the first query step.
+    pub fn of_trial(spec: &InsertSpec) -> Vec<Self> {
+        let mut stages = Self::named(spec);
+        if let Some(first) = stages.iter().position(Self::is_query) {
+            stages.insert(first, Self::Settle);
+        }
+        stages
+    }
+
+    /// How many of the first stages load the data: all before the first query step, the settle phase included; none
+    /// where there is no query step.
+    pub fn loading(stages: &[Self]) -> usize {
+        stages.iter().position(Self::is_query).unwrap_or(0)
+    }
+
+    pub fn id(&self) -> StepId {
+        StepId::new(match self {
+            Self::Load => "l.i0".to_owned(),
+            Self::Index => "l.x".to_owned(),
+            Self::Random { size: Transactions::Large, .. } => "l.i1".to_owned(),
+            Self::Random { size: Transactions::Small, .. } => "l.i2".to_owned(),
+            Self::Settle => "settle".to_owned(),
+            Self::Warm => "warm".to_owned(),
+            Self::Query { kind: QueryKind::Range, rate } => format!("qr{rate}"),
+            Self::Query { kind: QueryKind::Point, rate } => format!("qp{rate}"),
+        })
+    }
+
+    pub const fn is_query(&self) -> bool {
+        matches!(self, Self::Query { .. })
+    }
+
+    /// Rows that one client is to insert.
+    pub fn rows(&self, spec: &InsertSpec) -> u64 {
+        match self {
+            Self::Load => spec.rows,
+            Self::Index => u64::from(spec.i0_rows_per_commit),
+            Self::Random { rows, .. } => *rows,
+            Self::Settle | Self::Warm => 0,
+            Self::Query { rate, .. } => u64::from(*rate) * u64::from(spec.query_seconds),
+        }
+    }
+
+    /// Rows of a statement; lowered to the rate where it is larger, as in the original.
+    pub fn rows_per_commit(&self, spec: &InsertSpec) -> u32 {
+        let rows = match self {
+            Self::Load | Self::Index | Self::Settle | Self::Warm => spec.i0_rows_per_commit,
+            Self::Random { rows_per_commit, .. } => *rows_per_commit,
+            Self::Query { rate, .. } => spec.query_rows_per_commit.min(*rate),
+        };
+        rows.max(1)
+    }
+
+    /// Is it a result, or a phase between results?
+    pub const fn is_measured(&self) -> bool {
+        !matches!(self, Self::Settle | Self::Warm)
+    }
+
+    pub const fn has_deletes(&self) -> bool {
+        matches!(self, Self::Random { .. } | Self::Query { .. })
+    }
+
+    /// Rows per second and client, where the writers are paced.
+    pub fn rate(&self) -> Option<u32> {
+        match self {
+            Self::Query { rate, .. } => Some((*rate).max(1)),
+            Self::Load | Self::Index | Self::Random { .. } | Self::Settle | Self::Warm => None,
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        let (kind, counts) = match self {
+            Self::Load | Self::Random { .. } => ("insert", Counts::Rows),
+            Self::Index => ("create_index", Counts::Rows),
+            Self::Settle => ("settle", Counts::Operations),
+            Self::Warm => ("scan", Counts::Rows),
+            Self::Query { .. } => ("query", Counts::Operations),
+        };
+        Subject { kind: kind.to_owned(), counts }
+    }
+
+    const fn task(&self) -> StepTask {
+        match self {
+            Self::Load => StepTask::Load,
+            Self::Index => StepTask::Index,
+            Self::Settle => StepTask::Settle,
+            Self::Warm => StepTask::Warm,
+            Self::Random { .. } | Self::Query { .. } => StepTask::Run,
+        }
+    }
+
+    /// Beside each client's queries run its inserts, its deletes with the search for the lowest row, and its long
+    /// transaction, each over a session of their own.
+    fn sessions(&self, spec: &InsertSpec) -> u32 {
+        let tables = tables(spec);
+        let deletes = self.has_deletes() && deletes(spec);
+        let queries = if self.is_query() { spec.query_sessions } else { 0 };
+        let each =
+            queries.saturating_add(1 + 2 * u32::from(deletes) + u32::from(spec.htap_seconds > 0));
+        match self {
+            Self::Index => tables.saturating_mul(2),
+            Self::Settle => tables.saturating_add(1),
+            Self::Warm => tables,
+            Self::Load | Self::Random { .. } | Self::Query { .. } => {
+                spec.clients.saturating_mul(each)
+            }
+        }
+    }
+
+    fn description(&self, target_rate: Option<u64>) -> String {
+        let beside = target_rate.map_or(String::new(), |rate| {
+            format!(", while background writers insert and delete {rate} rows/s")
+        });
+        match self {
+            Self::Load => {
+                "Loads the table in primary-key order, without secondary indexes.".to_owned()
+            }
+            Self::Index => "Creates the secondary indexes.".to_owned(),
+            Self::Random { size, .. } => {
+                let size = match size {
+                    Transactions::Large => "large",
+                    Transactions::Small => "small",
+                };
+                format!(
+                    "Inserts and deletes rows with all indexes in place, in {size} transactions."
+                )
+            }
+            Self::Query { kind: QueryKind::Range, .. } => {
+                format!("Short range queries that secondary indexes cover{beside}.")
+            }
+            Self::Query { kind: QueryKind::Point, .. } => {
+                format!("Point queries by primary key{beside}.")
+            }
+            Self::Settle => SETTLES.to_owned(),
+            Self::Warm => String::new(),
+        }
+    }
+
+    fn step(&self, spec: &InsertSpec, place: Place) -> Step {
+        let target_rate = self.rate().map(|rate| u64::from(rate) * u64::from(spec.clients));
+        let loads_tables = !self.is_query();
+        Step {
+            task: self.task(),
+            // The query steps have writers in the background.
+            class: if loads_tables { StepClass::Loading } else { StepClass::Writing },
+            measured: self.is_measured(),
+            sessions: self.sessions(spec),
+            kinds: InsertKinds::of(self, spec).specs,
+            loads: place.loads,
+            target_rate,
+            compat: spec.compat,
+            description: self.description(target_rate),
+            ..Step::new(self.id(), place.ordinal, spec.clients, self.subject())
+        }
+    }
+}
+
+pub(super) fn steps(spec: &InsertSpec) -> Vec<Step> {
+    let stages = InsertStage::of_trial(spec);
+    let loading = InsertStage::loading(&stages);
+    Place::all(loading).zip(&stages).map(|(place, stage)| stage.step(spec, place)).collect()
+}
+
+const fn tables(spec: &InsertSpec) -> u32 {
+    match spec.tables {
+        Tables::Own => spec.clients,
+        Tables::Shared => 1,
+    }
+}
+
+/// Clients would delete each other's rows from a table that they share.
+fn deletes(spec: &InsertSpec) -> bool {
+    spec.deletes && spec.tables == Tables::Own
+}
+
+/// The operation kinds of a step and their places; a kind that a step lacks has no place.
+#[derive(Clone, Debug)]
+pub struct InsertKinds {
+    pub specs: Vec<KindSpec>,
+    pub insert: usize,
+    pub delete: usize,
+    pub query: usize,
+    pub index: usize,
+    pub min_pk: usize,
+    pub max_pk: usize,
+    pub long: usize,
+}
+
+impl InsertKinds {
+    pub fn of(stage: &InsertStage, spec: &InsertSpec) -> Self {
+        let scheduled = stage.rate().is_some() && spec.pacing == Pacing::Even;
+        let mut kinds = Self {
+            specs: Vec::new(),
+            insert: usize::MAX,
+            delete: usize::MAX,
+            query: usize::MAX,
+            index: usize::MAX,
+            min_pk: usize::MAX,
+            max_pk: usize::MAX,
+            long: usize::MAX,
+        };
+        match stage {
+            InsertStage::Settle => {
+                kinds.add("settle", false);
+                return kinds;
+            }
+            InsertStage::Warm => {
+                kinds.add("scan", false);
+                return kinds;
+            }
+            InsertStage::Index => kinds.index = kinds.add("create_index", false),
+            InsertStage::Query { .. } => kinds.query = kinds.add("query", false),
+            InsertStage::Load | InsertStage::Random { .. } => {}
+        }
+        kinds.insert = kinds.add("insert", scheduled);
+        if stage.has_deletes() && deletes(spec) {
+            kinds.delete = kinds.add("delete", scheduled);
+            kinds.min_pk = kinds.add("min_pk", false);
+        }
+        if matches!(stage, InsertStage::Query { kind: QueryKind::Point, .. }) {
+            kinds.max_pk = kinds.add("max_pk", false);
+        }
+        if spec.htap_seconds > 0 && *stage != InsertStage::Index {
+            kinds.long = kinds.add("long", false);
+        }
+        kinds
+    }
+
+    fn add(&mut self, name: &str, scheduled: bool) -> usize {
+        self.specs.push(KindSpec { name: name.to_owned(), scheduled });
+        self.specs.len() - 1
+    }
+}

@@ -1,0 +1,225 @@
+//! Every key, by its row: its default, what it refuses, and the reference in `docs/` that follows from it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::keys::{Key, NEEDED, Takes};
+use crate::{connection, course, document, file, insert, key_tables, keys, sql, tpcc};
+
+/// A plan with `line` as the only one between `before` and `after`.
+struct Around {
+    before: &'static str,
+    after: &'static str,
+}
+
+const SYSTEM: &str = "[[system]]\nbuild = \"sqlite\"\n";
+
+fn around(before: &'static str) -> Around {
+    Around { before, after: SYSTEM }
+}
+
+impl Around {
+    /// The error that the plan gets, and the line where the key stands.
+    fn error(&self, line: &str) -> (String, usize) {
+        // A table has each key once: the line takes the place of one that is there already.
+        let key = line.split('=').next().unwrap_or_default();
+        let before =
+            self.before.lines().map(|other| if other.starts_with(key) { "#" } else { other });
+        let before: String = before.flat_map(|line| [line, "\n"]).collect();
+        let text = format!("{before}{line}\n{}", self.after);
+        let at = self.before.lines().count() + 1;
+        let error = crate::read(&text, "my.toml").expect_err(&text);
+        (error.to_string(), at)
+    }
+}
+
+/// Gives each key values that it must refuse. The error names the line, the key and what it takes.
+fn refuse<T: 'static>(keys: impl IntoIterator<Item = &'static Key<T>>, around: &Around) {
+    for key in keys {
+        let name = key.name;
+        for (value, expected) in bad_values(key) {
+            let (error, line) = around.error(&format!("{name} = {value}"));
+            assert!(error.starts_with(&format!("my.toml:{line}: ")), "{name} = {value}: {error}");
+            assert!(error.contains(&expected), "{name} = {value}: {error}, without {expected}");
+        }
+    }
+}
+
+fn bad_values<T>(key: &Key<T>) -> Vec<(String, String)> {
+    let number = |low: u64, high: u64| {
+        let grouped = |n: u64| crate::digits::grouped(n);
+        let expected = format!(
+            "`{}` must be a whole number from {} to {}",
+            key.name,
+            grouped(low),
+            grouped(high)
+        );
+        let mut values =
+            vec!["\"x\"".to_owned(), "true".to_owned(), "1.5".to_owned(), "[1]".to_owned()];
+        values.extend(low.checked_sub(1).map(|n| n.to_string()));
+        values.push(if high < i64::MAX as u64 { (high + 1).to_string() } else { "-1".to_owned() });
+        values.into_iter().map(|value| (value, expected.clone())).collect()
+    };
+    let must = format!("`{}` must be ", key.name);
+    match &key.takes {
+        Takes::Small(range, _) => number(u64::from(*range.start()), u64::from(*range.end())),
+        Takes::Count(range, _) => number(*range.start(), *range.end()),
+        Takes::Switch(_) => vec![("1".to_owned(), format!("{must}true or false, not 1"))],
+        Takes::Words(what, words) => {
+            let (first, _) = words[0];
+            let list: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            let near =
+                format!("no {what} `{first}e`; nearest `{first}`; there are: {}", list.join(", "));
+            vec![(format!("\"{first}e\""), near), ("1".to_owned(), format!("{must}text, not 1"))]
+        }
+        // Nothing takes a date; the error says what it takes instead.
+        Takes::Other(..) | Takes::Later(_) => vec![("1979-05-27".to_owned(), must)],
+    }
+}
+
+const HEAD: &str = "name = \"p\"\nrounds = 4\n";
+
+#[test]
+fn every_key_refuses_bad_values() {
+    let whole = "workload = { kind = \"insert\", scale = \"tiny\" }\n";
+    let after: &'static str = [whole, SYSTEM].concat().leak();
+    refuse(&course::KEYS[..1], &Around { before: "name = \"p\"\n", after });
+    let (slice, others): (Vec<_>, Vec<_>) =
+        course::KEYS[1..].iter().partition(|key| key.name == "slice_ms");
+    refuse(others, &Around { before: HEAD, after });
+    let sliced: &'static str = [HEAD, "interleave = \"slices\"\n"].concat().leak();
+    refuse(slice, &Around { before: sliced, after });
+    let rest = [HEAD, whole].concat();
+    let rest: &'static str = rest.leak();
+    let (system, others): (Vec<_>, Vec<_>) =
+        file::KEYS.iter().partition(|key| key.name == "system");
+    refuse(others, &around(rest));
+    refuse(system, &Around { before: rest, after: "" });
+    let after = [HEAD, whole, SYSTEM].concat().leak();
+    refuse(&file::SYSTEM_KEYS, &Around { before: after, after: "" });
+    let quarantine: &'static str = [HEAD, whole, SYSTEM, "[quarantine]\n"].concat().leak();
+    refuse(&course::LIMIT_KEYS, &Around { before: quarantine, after: "" });
+    let connection: &'static str = [HEAD, whole, SYSTEM, "[connection]\n"].concat().leak();
+    refuse(&connection::KEYS, &Around { before: connection, after: "" });
+    let cpus: &'static str =
+        [HEAD, whole, "[[system]]\nbuild = \"mariadb\"\n[system.cpus]\n"].concat().leak();
+    refuse(&crate::cpus::KEYS, &Around { before: cpus, after: "" });
+}
+
+#[test]
+fn every_key_of_a_workload_refuses_bad_values() {
+    let workload = |keys: &str| -> Around { around(format!("{HEAD}[workload]\n{keys}\n").leak()) };
+    refuse(&insert::KEYS, &workload("kind = \"insert\"\nscale = \"tiny\""));
+    let (file, others): (Vec<_>, Vec<_>) =
+        sql::options::KEYS.iter().partition(|key| key.name == "file");
+    refuse(others, &workload("kind = \"micro\""));
+    refuse(file, &workload("kind = \"sql\""));
+    refuse(&tpcc::KEYS, &workload("kind = \"tpcc\"\nwarehouses = 1"));
+    refuse(&tpcc::PACE_KEYS, &workload("kind = \"tpcc\"\nwarehouses = 1"));
+    refuse(&sql::pace::QUEUE_KEYS, &workload("kind = \"micro\"\nrate = 5"));
+    refuse(&sql::pace::RAMP_KEYS, &workload("kind = \"micro\"\n[workload.ramp]\nfrom = 5"));
+    refuse(&sql::options::LOAD_KEYS, &workload("kind = \"micro\"\n[workload.load]"));
+    refuse(&sql::rules::KEYS, &workload("kind = \"micro\"\n[workload.errors]"));
+}
+
+/// A default that is a value changes nothing when a plan gives it.
+fn keep<T: Clone + PartialEq + std::fmt::Debug>(keys: &[Key<T>], usual: &T) {
+    for key in keys {
+        let Ok(root) = document::parse(&format!("{} = {}", key.name, key.default), "x") else {
+            assert!(!key.default.starts_with(['"', '[', '{']), "{}: {}", key.name, key.default);
+            continue;
+        };
+        let mut given = usual.clone();
+        keys::read(keys, &root, "x", &mut given).unwrap();
+        assert_eq!(given, *usual, "{} = {}", key.name, key.default);
+    }
+}
+
+#[test]
+fn defaults_are_what_they_are() {
+    let mut usual = model::InsertSpec::usual();
+    usual.settle = model::Settle::Formula;
+    keep(&insert::KEYS, &usual);
+    keep(
+        &sql::options::KEYS,
+        &sql::options::Options { clients: vec![1], ..sql::options::Options::usual(1) },
+    );
+    keep(&sql::options::LOAD_KEYS, &model::LoadSpec::usual(8));
+    keep(&tpcc::KEYS, &model::TpccSpec::usual(1, model::LoadSpec::usual(8)));
+    keep(&connection::KEYS, &model::Connection::default());
+    keep(&sql::pace::QUEUE_KEYS, &sql::pace::Queue::default());
+    keep(&sql::rules::KEYS, &model::ErrorRules::usual());
+}
+
+fn reference(name: &str) -> String {
+    let tables = key_tables();
+    let table = tables.iter().find(|table| table.name == name);
+    let table = table.unwrap_or_else(|| panic!("a table of the reference: {name}"));
+    let mut text = "| key | takes | default | meaning |\n|---|---|---|---|\n".to_owned();
+    for key in &table.keys {
+        let (name, takes) = (key.key, &key.takes);
+        writeln!(text, "| `{name}` | {takes} | {} | {} |", key.default, key.meaning).unwrap();
+    }
+    text
+}
+
+const BEGIN: &str = "<!-- keys: ";
+const END: &str = "<!-- end of keys -->\n";
+
+/// The page with each table between its marks made anew.
+fn renewed(page: &str, seen: &mut Vec<String>) -> String {
+    let mut text = String::new();
+    let mut parts = page.split(BEGIN);
+    text += parts.next().unwrap();
+    for part in parts {
+        let (name, rest) = part.split_once(" -->\n").unwrap();
+        let (_, rest) = rest.split_once(END).unwrap();
+        write!(text, "{BEGIN}{name} -->\n{}{END}{rest}", reference(name)).unwrap();
+        seen.push(name.to_owned());
+    }
+    text
+}
+
+/// `BLESS=1 cargo test -p plan reference` writes the pages.
+#[test]
+fn the_reference_is_that_of_the_rows() {
+    let docs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut seen = Vec::new();
+    for page in fs::read_dir(docs).unwrap() {
+        let path = page.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "md") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let renewed = renewed(&text, &mut seen);
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(&path, renewed).unwrap();
+        } else {
+            assert!(
+                text == renewed,
+                "{path:?} is out of date: run BLESS=1 cargo test -p plan reference"
+            );
+        }
+    }
+    let all: Vec<&str> = key_tables().iter().map(|table| table.name).collect();
+    let missing: Vec<&&str> = all.iter().filter(|name| !seen.iter().any(|s| s == *name)).collect();
+    assert!(missing.is_empty(), "no page has {missing:?}");
+}
+
+#[test]
+fn every_row_says_what_it_is() {
+    for table in key_tables() {
+        for key in table.keys {
+            assert!(!key.takes.is_empty() && !key.default.is_empty(), "{} {}", table.name, key.key);
+            assert!(
+                !key.meaning.is_empty() && !key.meaning.ends_with('.'),
+                "{} {}",
+                table.name,
+                key.key
+            );
+            assert!(!key.meaning.contains('|') && !key.takes.contains('|'), "{}", key.key);
+            assert!(key.default != NEEDED || key.default == "needed");
+        }
+    }
+}

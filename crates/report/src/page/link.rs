@@ -1,0 +1,20 @@
+//! What leads from one place of the page to another.
+
+use maud::{Markup, html};
+
+/// A place in the page, where it is there.
+pub(super) struct Link {
+    pub(super) to: Option<String>,
+    /// The cell whose evidence scripts open instead.
+    pub(super) cell: Option<String>,
+}
+
+impl Link {
+    /// The content as a link, or as it is.
+    pub(super) fn around(&self, content: &Markup) -> Markup {
+        html! {
+            @if let Some(to) = &self.to { a href=(to) data-cell=[self.cell.as_ref()] { (content) } }
+            @else { span.cell { (content) } }
+        }
+    }
+}

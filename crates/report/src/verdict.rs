@@ -1,0 +1,54 @@
+//! What a verdict is called, what colour and sign it has, and what can be drawn of it.
+
+use model::{Comparison, Reason, Verdict};
+
+use crate::{Cell, Tone, format};
+
+pub(crate) const fn is_certain(verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Regressed | Verdict::Improved => true,
+        Verdict::Unchanged | Verdict::Inconclusive(_) => false,
+        Verdict::Incomparable(_) => verdict.fell_to_zero(),
+    }
+}
+
+/// The word under which a verdict is counted: what fell to zero regressed.
+pub(crate) const fn counted_as(verdict: &Verdict) -> &'static str {
+    if verdict.is_regression() { "regressed" } else { verdict.word() }
+}
+
+/// The ratio of a comparison, where it is one that has a logarithm and so a place on a scale.
+pub(crate) fn usable_ratio(comparison: &Comparison) -> Option<f64> {
+    comparison.ratio.filter(|r| r.is_finite() && *r > 0.0)
+}
+
+pub(crate) const fn tone(verdict: &Verdict) -> Tone {
+    match verdict {
+        Verdict::Regressed | Verdict::Incomparable(Reason::FellToZero { .. }) => Tone::Regressed,
+        Verdict::Improved => Tone::Improved,
+        Verdict::Unchanged => Tone::Plain,
+        Verdict::Inconclusive(_) | Verdict::Incomparable(_) => Tone::Muted,
+    }
+}
+
+/// A verdict as people read it where its reason has no room.
+pub(crate) const fn word(verdict: &Verdict) -> &'static str {
+    if verdict.fell_to_zero() { format::FELL_TO_ZERO } else { verdict.word() }
+}
+
+pub(crate) fn cell(verdict: &Verdict) -> Cell {
+    Cell::text(word(verdict)).with_tone(tone(verdict))
+}
+
+/// The colour and the sign of a verdict on throughput.
+pub(crate) const fn sign(comparison: &Comparison) -> (Tone, &'static str) {
+    let verdict = &comparison.verdict;
+    match verdict {
+        Verdict::Regressed | Verdict::Incomparable(Reason::FellToZero { .. }) => {
+            (Tone::Regressed, "↓")
+        }
+        Verdict::Improved => (Tone::Improved, "↑"),
+        Verdict::Unchanged => (Tone::Plain, ""),
+        Verdict::Inconclusive(_) | Verdict::Incomparable(_) => (Tone::Muted, "?"),
+    }
+}

@@ -1,0 +1,67 @@
+//! On which CPUs the systems of a run were measured, wherever that is told.
+
+use model::{BuildSource, Placement, RunData};
+use report::Report;
+use report::tables::placement_lines;
+use testkit::made_up::{self, Shape};
+
+use crate::input;
+
+/// Three systems with servers of ours, each with these CPUs of server and client.
+fn placed(each: [(&str, &str); 3]) -> RunData {
+    let mut data = made_up::run(&Shape::usual());
+    for (system, (server, client)) in data.info.plan.systems.iter_mut().zip(each) {
+        system.build.source = BuildSource::Path("/opt/server".to_owned());
+        system.cpus = Placement { server: server.to_owned(), client: client.to_owned() };
+    }
+    data
+}
+
+/// What the findings say of placements.
+fn found(data: &RunData) -> Option<String> {
+    let mut findings = Report::new(&input(data, &[])).findings().into_iter();
+    let finding = findings.find(|finding| finding.title.contains("placements"));
+    finding.map(|finding| finding.text)
+}
+
+#[test]
+fn a_placement_that_all_share_is_told_once() {
+    let data = placed([("1", "1"); 3]);
+    assert_eq!(found(&data), None);
+    let page = Report::new(&input(&data, &[])).html();
+    assert!(page.contains("Placement of every system: together on CPU 1."));
+    assert!(!page.contains("Placement of each system"));
+    assert!(Report::new(&input(&data, &[])).markdown().contains(" Placement: together on CPU 1. "));
+    let lines = placement_lines(&data.info.plan.systems);
+    assert_eq!(lines, ["placement: together on CPU 1"]);
+}
+
+#[test]
+fn different_placements_are_a_finding_and_a_table() {
+    let data = placed([("0", "1"), ("1", "1"), ("0", "1")]);
+    let text = found(&data).unwrap();
+    assert!(
+        text.contains("sqlite/wal: apart: server 0, client 1; sqlite/rollback: together on CPU 1")
+    );
+    let page = Report::new(&input(&data, &[])).html();
+    assert!(page.contains("Placement of each system"));
+    let lines = placement_lines(&data.info.plan.systems);
+    assert_eq!(lines.len(), 3);
+    assert_eq!(lines[1], "placement of sqlite/rollback: together on CPU 1");
+}
+
+#[test]
+fn what_the_kernel_chooses_is_told_in_reports() {
+    let data = placed([("", ""); 3]);
+    assert_eq!(found(&data), None);
+    assert!(Report::new(&input(&data, &[])).html().contains("Placement: free."));
+    assert!(placement_lines(&data.info.plan.systems).is_empty());
+}
+
+#[test]
+fn one_system_without_a_server_is_no_other_placement() {
+    let mut data = placed([("1", "1"), ("", "1"), ("1", "1")]);
+    data.info.plan.systems[1].build.source = BuildSource::Embedded;
+    assert_eq!(found(&data), None);
+    assert!(Report::new(&input(&data, &[])).html().contains("Placement of each system"));
+}

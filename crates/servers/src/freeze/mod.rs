@@ -1,0 +1,110 @@
+//! Holds a server still: frozen, it does no background work and costs nothing.
+//!
+//! The kernel's freezer is used where this process may make control groups, version 2 before version 1:
+//! it also catches processes that a server starts later or that leave its tree. Elsewhere every process of
+//! the tree gets SIGSTOP. See `cgroups(7)`, and the kernel's "Control Group v2" and "cgroup freezer".
+
+mod error;
+mod group;
+mod tree;
+
+pub use self::error::FreezeError;
+use self::error::LIMIT;
+use self::group::Group;
+use self::tree::Tree;
+use crate::identity::Identity;
+
+/// What holds a server still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FreezeMeans {
+    /// The kernel's freezer.
+    ControlGroup,
+    /// SIGSTOP for each process.
+    Signals,
+}
+
+/// Freezes and thaws one server. Dropping it thaws the server.
+#[derive(Debug)]
+pub(crate) struct Freezer {
+    server: Identity,
+    how: How,
+    frozen: bool,
+}
+
+#[derive(Debug)]
+enum How {
+    Group(Group),
+    Signals(Tree),
+}
+
+impl Freezer {
+    /// For a server that runs, by the best means that this process may use.
+    pub(crate) fn new(server: &Identity) -> Self {
+        let how = match Group::make(server) {
+            Ok(group) => How::Group(group),
+            // Not permitted, or a kernel without it.
+            Err(_) => How::Signals(Tree::new(server.clone())),
+        };
+        Self { server: server.clone(), how, frozen: false }
+    }
+
+    #[cfg(test)]
+    fn with_signals(server: &Identity) -> Self {
+        Self { server: server.clone(), how: How::Signals(Tree::new(server.clone())), frozen: false }
+    }
+
+    pub(crate) const fn means(&self) -> FreezeMeans {
+        match self.how {
+            How::Group(_) => FreezeMeans::ControlGroup,
+            How::Signals(_) => FreezeMeans::Signals,
+        }
+    }
+
+    /// Returns when all processes of the server stand still.
+    pub(crate) fn freeze(&mut self) -> Result<(), FreezeError> {
+        let pid = self.server.pid;
+        if !self.server.is_alive() {
+            return Err(FreezeError::Ended { pid });
+        }
+        // Also where it fails halfway: then some stand still.
+        self.frozen = true;
+        let still = match &mut self.how {
+            How::Group(group) => group.freeze(LIMIT)?,
+            How::Signals(tree) => tree.stop(LIMIT),
+        };
+        if still { Ok(()) } else { Err(FreezeError::StillRuns { pid }) }
+    }
+
+    /// Lets the server run on. Does nothing where it runs.
+    pub(crate) fn thaw(&mut self) -> Result<(), FreezeError> {
+        if !std::mem::take(&mut self.frozen) {
+            return Ok(());
+        }
+        match &mut self.how {
+            How::Group(group) => group.thaw(),
+            How::Signals(tree) => {
+                tree.go_on();
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Drop for Freezer {
+    fn drop(&mut self) {
+        // A group that was removed has nobody left to thaw.
+        let _ = self.thaw();
+    }
+}
+
+/// Thaws a server that another process froze or that is to be ended: the kernel's freezer of version 1
+/// delivers no signal to a frozen process, SIGKILL included.
+pub(crate) fn thaw_for_its_end(server: &Identity) {
+    if let Some(group) = Group::of(server) {
+        let _ = group.thaw();
+    }
+    server.signal(rustix::process::Signal::CONT);
+}
+
+#[cfg(test)]
+mod tests;

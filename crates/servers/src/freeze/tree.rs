@@ -1,0 +1,105 @@
+//! The processes of a server, to be stopped one by one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::error::POLL;
+use crate::identity::Identity;
+
+/// After this time a process that waits in the kernel counts as stopped: it does nothing of its own before it
+/// gets the signal. One that waits for a stopped `vfork` child would never get it.
+const IN_KERNEL: Duration = Duration::from_millis(50);
+
+/// A server's first process and all that descend from it.
+#[derive(Debug)]
+pub(super) struct Tree {
+    root: Identity,
+    /// All that were ever seen, by pid: one whose parent has ended belongs to the server still.
+    seen: BTreeMap<u32, Identity>,
+}
+
+impl Tree {
+    pub(super) fn new(root: Identity) -> Self {
+        Self { root, seen: BTreeMap::new() }
+    }
+
+    /// The processes that run now.
+    pub(super) fn processes(&mut self) -> Vec<Identity> {
+        self.seen.retain(|_, process| process.is_alive());
+        self.seen.entry(self.root.pid).or_insert_with(|| self.root.clone());
+        let mut waiting: Vec<u32> = self.seen.keys().copied().collect();
+        while let Some(parent) = waiting.pop() {
+            for child in children(parent) {
+                if !self.seen.contains_key(&child)
+                    && let Ok(identity) = Identity::of(child)
+                {
+                    self.seen.insert(child, identity);
+                    waiting.push(child);
+                }
+            }
+        }
+        self.seen.values().cloned().collect()
+    }
+
+    /// Stops all of them, those that they start meanwhile too; true once none runs any more.
+    pub(super) fn stop(&mut self, limit: Duration) -> bool {
+        let began = Instant::now();
+        // It is the one that starts most.
+        self.root.signal(Signal::STOP);
+        loop {
+            let in_kernel_counts = began.elapsed() >= IN_KERNEL;
+            let stands_still = |process: &Identity| match process.state() {
+                None | Some('T') => true,
+                Some('D') => in_kernel_counts,
+                Some(_) => false,
+            };
+            let mut running = self.processes();
+            running.retain(|process| !stands_still(process));
+            if running.is_empty() {
+                return true;
+            }
+            if began.elapsed() >= limit {
+                return false;
+            }
+            for process in running {
+                process.signal(Signal::STOP);
+            }
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Lets all of them run on.
+    pub(super) fn go_on(&self) {
+        for process in self.seen.values() {
+            process.signal(Signal::CONT);
+        }
+    }
+}
+
+/// The children of a process, started by any of its threads.
+fn children(pid: u32) -> Vec<u32> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let lists = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children")));
+    let mut found = Vec::new();
+    for list in lists {
+        match list {
+            Ok(list) => found.extend(numbers(&list)),
+            // A kernel without these files; of a thread that ended there is nothing to list.
+            Err(_) => return scanned(pid),
+        }
+    }
+    found
+}
+
+fn numbers(list: &str) -> impl Iterator<Item = u32> {
+    list.split_ascii_whitespace().filter_map(|number| number.parse().ok())
+}
+
+fn scanned(pid: u32) -> Vec<u32> {
+    let Ok(parent) = Identity::of(pid) else { return Vec::new() };
+    parent.children().into_iter().map(|child| child.pid).collect()
+}

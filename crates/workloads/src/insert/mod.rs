@@ -1,0 +1,580 @@
+//! The Insert Benchmark: ten steps over a queue-like table with three secondary indexes.
+//!
+//! Each client has a table of its own (or all share one): an inserter at the high end of the key, a
+//! deleter at the low end in step with it, and query sessions. `docs/insert-benchmark.md` lists what is
+//! done differently from the original, and why.
+
+mod contents;
+mod index;
+mod inserted;
+mod proof;
+mod query;
+mod rows;
+mod samples;
+mod sql;
+mod state;
+mod warm;
+mod writer;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use model::{
+    Check, Dialect, InsertKinds as Kinds, InsertSpec, InsertStage as Stage, Nanos, Note, NoteKind,
+    Pacing, QueryKind, Rng, Statements, StepRecord, Tables, mix,
+};
+
+use self::index::IndexBuilder;
+use self::inserted::{Batch, TableState};
+use self::query::{LongTransaction, PointQueries, QuerySetup, RangeQueries, Reads};
+use self::rows::Rows;
+use self::samples::Sampled;
+use self::state::{State, TableLoad};
+use self::warm::TableReader;
+use self::writer::{Coupling, Deleter, InsertStatement, Inserter, Pacer, Turn};
+use data::row_counts::check;
+use data::settle;
+use data::statements::push_placeholder;
+use load::clients::{Notes, taken};
+use load::engine::{Client, End, Observer, Pace, Role, StepSetup, Stop, run};
+use load::worker::{Worker, Wrong};
+use load::{Schedule, StepError, Target, Workload};
+
+/// A query step is given up after this many times its nominal length.
+const OVERRUN: u64 = 10;
+pub(super) struct Insert {
+    spec: InsertSpec,
+    seed: u64,
+    stages: Vec<Stage>,
+    tables: Vec<TableState>,
+    /// Number of the next row of each client.
+    next_row: Vec<u64>,
+    loaded: Vec<TableLoad>,
+}
+
+/// A step being set up: its clients, and what they share.
+struct StepClients<'a> {
+    target: &'a Target,
+    kinds: Kinds,
+    clients: Vec<(Role, Box<dyn Client>)>,
+    wrong: Arc<Wrong>,
+    notes: Notes,
+    checks: Arc<Mutex<Vec<Check>>>,
+    requested_rows: u64,
+    expected_ops: Option<u64>,
+    sampled: Vec<Sampled>,
+}
+
+impl Insert {
+    pub(super) fn new(spec: InsertSpec, seed: u64) -> Self {
+        let tables = match spec.tables {
+            Tables::Own => spec.clients,
+            Tables::Shared => 1,
+        };
+        Self {
+            stages: Stage::of_trial(&spec),
+            tables: (0..tables).map(|_| TableState::default()).collect(),
+            next_row: vec![0; spec.clients as usize],
+            loaded: Vec::new(),
+            spec,
+            seed,
+        }
+    }
+
+    fn table_of(&self, client: u32) -> u32 {
+        match self.spec.tables {
+            Tables::Own => client,
+            Tables::Shared => 0,
+        }
+    }
+
+    fn deletes(&self) -> bool {
+        self.spec.deletes && self.spec.tables == Tables::Own
+    }
+
+    /// Rows that a table will have been given when all steps are done.
+    fn rows_per_table(&self) -> u64 {
+        let per_client: u64 = self.stages.iter().map(|s| s.rows(&self.spec)).sum();
+        per_client * u64::from(self.spec.clients) / self.tables.len() as u64
+    }
+
+    fn create_tables(&self, target: &Target) -> Result<(), StepError> {
+        if self.spec.partitions > 0 && target.dialect == Dialect::Sqlite {
+            return Err(StepError::Unsupported(format!(
+                "this database has no partitioned tables: leave out `partitions` = {}",
+                self.spec.partitions
+            )));
+        }
+        let mut worker = Worker::connect(&*target.connector, "create tables".to_owned())?;
+        for table in 0..self.tables.len() as u32 {
+            let name = sql::table_name(table);
+            let rows = self.rows_per_table();
+            let table = sql::table(target.dialect, target.engine, &name, &self.spec, rows);
+            for statement in table.create(target.dialect) {
+                worker.run(&statement)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An inserter of `statements` statements for one client.
+    fn inserter(
+        &mut self,
+        step: &mut StepClients<'_>,
+        client: u32,
+        rows_per_commit: u32,
+        turn: Turn,
+    ) -> Result<Inserter, StepError> {
+        let name = format!("insert {}", client + 1);
+        let mut worker = Worker::connect(&*step.target.connector, name)?;
+        let table_number = self.table_of(client);
+        let table = sql::table_name(table_number);
+        let statement = if writes_prepared(&self.spec) {
+            InsertStatement::prepare(&mut worker, step.target.dialect, &table, rows_per_commit)?
+        } else {
+            InsertStatement::text(&table)
+        };
+        let first_row = self.next_row[client as usize];
+        let rows = turn.statements * u64::from(rows_per_commit);
+        self.next_row[client as usize] += rows;
+        step.requested_rows += rows;
+        let inserted = Arc::new(AtomicU64::new(0));
+        let state = &mut self.tables[table_number as usize];
+        state.batches.push(Batch {
+            client,
+            seed: self.seed,
+            first: first_row,
+            rows_per_commit,
+            inserted: Arc::clone(&inserted),
+        });
+        Ok(Inserter {
+            worker,
+            turn,
+            kind: step.kinds.insert,
+            rows: Rows::new(&self.spec, self.seed, client),
+            first_row,
+            rows_per_commit,
+            statement,
+            wrong: Arc::clone(&step.wrong),
+            inserted,
+        })
+    }
+
+    fn deleter(
+        &self,
+        step: &StepClients<'_>,
+        client: u32,
+        rows_per_commit: u32,
+        turn: Turn,
+        lo: &Arc<AtomicU64>,
+    ) -> Result<Deleter, StepError> {
+        let connect =
+            |role: &str| Worker::connect(&*step.target.connector, format!("{role} {}", client + 1));
+        let mut worker = connect("delete")?;
+        let table = sql::table_name(self.table_of(client));
+        let dialect = step.target.dialect;
+        let prepared = if writes_prepared(&self.spec) {
+            let mut lo = String::new();
+            push_placeholder(&mut lo, dialect, 1);
+            let sql = sql::delete(dialect, &table, &lo, rows_per_commit);
+            let id = worker.session.prepare(&sql, &[drivers::ParamType::Int]);
+            Some(id.map_err(|source| StepError::Session { client: worker.name.clone(), source })?)
+        } else {
+            None
+        };
+        Ok(Deleter {
+            worker,
+            scout: connect("min")?,
+            turn,
+            kind: step.kinds.delete,
+            min_kind: step.kinds.min_pk,
+            dialect,
+            table,
+            rows_per_commit,
+            min_resync: self.spec.min_resync,
+            prepared,
+            wrong: Arc::clone(&step.wrong),
+            deleted: Arc::clone(&self.tables[self.table_of(client) as usize].deleted),
+            lo: Arc::clone(lo),
+        })
+    }
+
+    /// The writers of one client: an inserter and, where there are deletes, a deleter in step.
+    fn add_writers(
+        &mut self,
+        step: &mut StepClients<'_>,
+        client: u32,
+        stage: &Stage,
+        lo: &Arc<AtomicU64>,
+    ) -> Result<(), StepError> {
+        let rows_per_commit = stage.rows_per_commit(&self.spec);
+        let statements = stage.rows(&self.spec).div_ceil(u64::from(rows_per_commit));
+        let with_deletes = self.deletes() && stage.has_deletes();
+        let coupling = with_deletes.then(|| Arc::new(Coupling::new(self.spec.queue)));
+        let (pacer, delete_pacer) = self.pacers(stage, client);
+        let turn = Turn { statements, pacer, coupling };
+        let inserter = self.inserter(step, client, rows_per_commit, turn.clone())?;
+        if with_deletes {
+            let turn = Turn { pacer: delete_pacer, ..turn };
+            let deleter = self.deleter(step, client, rows_per_commit, turn, lo)?;
+            step.add(format!("delete {}", client + 1), true, Box::new(deleter));
+        }
+        step.add(format!("insert {}", client + 1), true, Box::new(inserter));
+        Ok(())
+    }
+
+    /// What the inserter and the deleter of a client keep to, where the step has a rate.
+    fn pacers(&self, stage: &Stage, client: u32) -> (Option<Pacer>, Option<Pacer>) {
+        let Some(rate) = stage.rate().map(u64::from) else {
+            return (None, None);
+        };
+        let rows = u64::from(stage.rows_per_commit(&self.spec));
+        match self.spec.pacing {
+            Pacing::Even => {
+                let schedule = Schedule::new(rate, rows, client, self.spec.clients);
+                let between = schedule.half_a_period_away();
+                (Some(Pacer::Even(schedule)), Some(Pacer::Even(between)))
+            }
+            Pacing::Burst => {
+                let pacer = Pacer::burst(rate, rows);
+                (Some(pacer.clone()), Some(pacer))
+            }
+        }
+    }
+
+    fn add_queries(
+        &self,
+        step: &mut StepClients<'_>,
+        client: u32,
+        stage: &Stage,
+        lo: &Arc<AtomicU64>,
+    ) -> Result<(), StepError> {
+        let Stage::Query { kind, rate } = *stage else {
+            return Ok(());
+        };
+        let table = sql::table_name(self.table_of(client));
+        for session in 0..self.spec.query_sessions {
+            let name = format!("query {}.{}", client + 1, session + 1);
+            let mut worker = Worker::connect(&*step.target.connector, name.clone())?;
+            if session == 0 && !self.spec.compat {
+                // The original asks from zero until the first delete; those keys do not exist.
+                lo.store(
+                    worker.number(&format!("SELECT MIN(transactionid) FROM {table}"))?,
+                    Ordering::Relaxed,
+                );
+            }
+            let salt = [u64::from(client), 2, u64::from(session), u64::from(rate), kind as u64];
+            let setup = QuerySetup {
+                dialect: step.target.dialect,
+                table: &table,
+                kind: step.kinds.query,
+                rng: Rng::new(mix(self.seed, &salt)),
+                rows_per_query: self.spec.rows_per_query,
+                reads: reads(&self.spec, step.target.dialect),
+                wrong: Arc::clone(&step.wrong),
+                table_rows: self.tables[self.table_of(client) as usize].rows(),
+                samples: step.samples(self.table_of(client), self.sessions_of_table()),
+            };
+            let client: Box<dyn Client> = match kind {
+                QueryKind::Range => {
+                    Box::new(RangeQueries::new(worker, setup, self.spec.secondary_indexes)?)
+                }
+                QueryKind::Point => {
+                    let lo = Arc::clone(lo);
+                    let max_kind = step.kinds.max_pk;
+                    let refresh = self.spec.max_refresh;
+                    Box::new(PointQueries::new(worker, setup, max_kind, refresh, lo)?)
+                }
+            };
+            step.add(name, false, client);
+        }
+        Ok(())
+    }
+
+    fn add_long_transaction(
+        &self,
+        step: &mut StepClients<'_>,
+        client: u32,
+    ) -> Result<(), StepError> {
+        if self.spec.htap_seconds > 0 {
+            let name = format!("long transaction {}", client + 1);
+            let worker = Worker::connect(&*step.target.connector, name.clone())?;
+            let long = LongTransaction {
+                worker,
+                kind: step.kinds.long,
+                table: sql::table_name(self.table_of(client)),
+                seconds: self.spec.htap_seconds,
+            };
+            step.add(name, false, Box::new(long));
+        }
+        Ok(())
+    }
+
+    fn add_index_builders(&mut self, step: &mut StepClients<'_>) -> Result<(), StepError> {
+        let (dialect, engine) = (step.target.dialect, step.target.engine);
+        let mut expected = 0;
+        for table in 0..self.tables.len() as u32 {
+            let name = sql::table_name(table);
+            let statements =
+                sql::create_indexes(dialect, engine, &name, self.spec.secondary_indexes);
+            expected += statements.len() as u64;
+            let rows_per_commit = self.spec.i0_rows_per_commit;
+            let turn = Turn { statements: 1, pacer: None, coupling: None };
+            let first = Box::new(self.inserter(step, table, rows_per_commit, turn)?);
+            let held = self.tables[table as usize].inserted();
+            let worker =
+                Worker::connect(&*step.target.patient, format!("create index {}", table + 1))?;
+            let builder = IndexBuilder {
+                worker,
+                kind: step.kinds.index,
+                statements,
+                rows: held + u64::from(rows_per_commit),
+                first,
+            };
+            step.add(format!("create index {}", table + 1), true, Box::new(builder));
+        }
+        step.expected_ops = Some(expected);
+        Ok(())
+    }
+
+    fn add_settling(&self, step: &mut StepClients<'_>) -> Result<(), StepError> {
+        let tables: Vec<String> = (0..self.tables.len() as u32).map(sql::table_name).collect();
+        let rows = self.spec.rows * u64::from(self.spec.clients);
+        let at_least = settle::length(self.spec.settle, rows);
+        let clients = settle::clients(step.target, &tables, at_least, &step.notes)?;
+        step.clients.extend(clients);
+        Ok(())
+    }
+
+    fn add_readers(&self, step: &mut StepClients<'_>) -> Result<(), StepError> {
+        for (load, table) in self.loaded.iter().zip(0..) {
+            let table = sql::table_name(table);
+            let role = format!("read {table}");
+            let worker = Worker::connect(&*step.target.patient, role.clone())?;
+            let dialect = step.target.dialect;
+            let indexes = self.spec.secondary_indexes as usize;
+            let reader = TableReader::new(worker, dialect, &table, indexes, load, &step.checks)?;
+            step.add(role, true, Box::new(reader));
+        }
+        Ok(())
+    }
+
+    fn add_clients(
+        &mut self,
+        stage: &Stage,
+        step: &mut StepClients<'_>,
+        stop: &Stop,
+    ) -> Result<(), StepError> {
+        match stage {
+            Stage::Index => return self.add_index_builders(step),
+            Stage::Settle => return self.add_settling(step),
+            Stage::Warm => return self.add_readers(step),
+            Stage::Load => self.create_tables(step.target)?,
+            Stage::Random { .. } => {}
+            Stage::Query { .. } => step.sampled = self.sampled(),
+        }
+        for client in 0..self.spec.clients {
+            if stop.is_asked() {
+                return Err(StepError::Interrupted);
+            }
+            let lo = Arc::new(AtomicU64::new(0));
+            self.add_writers(step, client, stage, &lo)?;
+            self.add_queries(step, client, stage, &lo)?;
+            self.add_long_transaction(step, client)?;
+        }
+        Ok(())
+    }
+}
+
+impl Workload for Insert {
+    fn run(
+        &mut self,
+        index: usize,
+        target: &Target,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<StepRecord, StepError> {
+        let clock = stop.clock();
+        let stage = self.stages[index].clone();
+        let mut step = StepClients {
+            target,
+            kinds: Kinds::of(&stage, &self.spec),
+            clients: Vec::new(),
+            wrong: Arc::default(),
+            notes: Arc::default(),
+            checks: Arc::default(),
+            requested_rows: 0,
+            expected_ops: None,
+            sampled: Vec::new(),
+        };
+        self.add_clients(&stage, &mut step, stop)?;
+        let paced = stage.rate().map(|rate| u64::from(rate) * u64::from(self.spec.clients));
+        let setup = StepSetup {
+            kinds: step.kinds.specs.clone(),
+            clients: std::mem::take(&mut step.clients),
+            pace: paced.map(|rows_per_second| self.pace(&stage, &step.kinds, rows_per_second)),
+            end: End::AllDone {
+                limit: paced
+                    .map(|_| Nanos::from_secs(u64::from(self.spec.query_seconds) * OVERRUN)),
+            },
+            warmup: Nanos(0),
+        };
+        let measured = run(setup, stop, observer)?;
+        let elapsed = clock.now();
+        let mut checks = self.checks(&stage, &step, &measured);
+        checks.extend(self.prove(index, target, stop)?);
+        let mut notes = taken(&step.notes, &NoteKind::Settle);
+        notes.extend(self.notes(&stage, &step.kinds, &measured));
+        Ok(StepRecord { elapsed, requested_rows: step.requested_rows, checks, notes, ..measured })
+    }
+
+    fn state(&self, target: &Target) -> Result<String, StepError> {
+        let mut worker = Worker::connect(&*target.patient, "ends of the tables".to_owned())?;
+        let mut end = |end: &str, table: &str| {
+            worker.number(&format!("SELECT {end}(transactionid) FROM {table}"))
+        };
+        let tables = self.tables.iter().zip(0..).map(|(table, number)| {
+            let name = sql::table_name(number);
+            Ok(TableLoad {
+                inserted: table.inserted(),
+                deleted: table.deleted(),
+                lowest: end("MIN", &name)?,
+                highest: end("MAX", &name)?,
+            })
+        });
+        let state = State {
+            tables: tables.collect::<Result<_, StepError>>()?,
+            next_row: self.next_row.clone(),
+            seed: self.seed,
+        };
+        state.write()
+    }
+
+    fn restore(&mut self, state: &str) -> Result<(), StepError> {
+        let state = State::read(state, self.tables.len(), self.next_row.len())?;
+        let done = Stage::loading(&self.stages);
+        for (number, load) in (0..).zip(&state.tables) {
+            let clients = match self.spec.tables {
+                Tables::Own => number..number + 1,
+                Tables::Shared => 0..self.spec.clients,
+            };
+            let table = &mut self.tables[number as usize];
+            table.batches = inserted::loaded(&self.spec, &self.stages[..done], state.seed, clients);
+            table.deleted.store(load.deleted, Ordering::Relaxed);
+            if table.inserted() != load.inserted {
+                return Err(StepError::State(format!(
+                    "{} rows were inserted into {}; the plan inserts {}",
+                    load.inserted,
+                    sql::table_name(number),
+                    table.inserted()
+                )));
+            }
+        }
+        self.next_row = state.next_row;
+        self.loaded = state.tables;
+        self.stages.splice(..done, [Stage::Warm]);
+        Ok(())
+    }
+}
+
+/// All of `spec` that decides what loading leaves. The bounds of partitions depend on the rows of all
+/// steps.
+pub(super) fn loading(spec: &InsertSpec) -> Result<String, StepError> {
+    let rows = Insert::new(spec.clone(), 0).rows_per_table();
+    let bounds = (spec.partitions > 0).then_some(rows);
+    serde_json::to_string(&(state::VERSION, state::of_loading(spec), bounds))
+        .map_err(|error| StepError::State(error.to_string()))
+}
+
+impl Insert {
+    fn pace(&self, stage: &Stage, kinds: &Kinds, rows_per_second: u64) -> Pace {
+        let statement = u64::from(stage.rows_per_commit(&self.spec));
+        Pace {
+            kind: kinds.insert,
+            rows_per_second,
+            slack: statement * u64::from(self.spec.clients),
+            tolerance_percent: 100 - u64::from(self.spec.sla_percent.min(100)),
+            catches_up: self.spec.pacing == Pacing::Even,
+        }
+    }
+
+    fn checks(&self, stage: &Stage, step: &StepClients<'_>, window: &StepRecord) -> Vec<Check> {
+        let mut checks =
+            vec![check("statements with a wrong answer".to_owned(), 0, step.wrong.count())];
+        checks.extend(take(&step.checks));
+        if stage.is_measured() && !window.cut_short {
+            let inserted = window.kinds[step.kinds.insert].sums.rows;
+            checks.push(check("rows inserted".to_owned(), step.requested_rows, inserted));
+        }
+        if let Some(expected) = step.expected_ops {
+            let built = window.kinds[step.kinds.index].sums.ops;
+            checks.push(check("indexes built".to_owned(), expected, built));
+        }
+        if let Stage::Query { .. } = stage {
+            checks.push(found_rows(&window.kinds[step.kinds.query].sums));
+        }
+        let sampled = step.sampled.iter().zip(&self.tables);
+        checks.extend(sampled.map(|(sampled, table)| sampled.check(&self.spec, table)));
+        checks
+    }
+
+    fn notes(&self, stage: &Stage, kinds: &Kinds, window: &StepRecord) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if window.cut_short {
+            let text = format!("given up after {OVERRUN} times its nominal length");
+            notes.push(Note::new(NoteKind::CutShort, text));
+        }
+        if let Stage::Query { .. } = stage {
+            let query = &window.kinds[kinds.query].sums;
+            if query.ops > 0 {
+                let mean = query.rows as f64 / query.ops as f64;
+                let text = format!("{mean:.3} of {}", self.spec.rows_per_query);
+                notes.push(Note::new("rows per query", text));
+            }
+        }
+        if self.deletes() && stage.has_deletes() {
+            let min = &window.kinds[kinds.min_pk].sums;
+            let mean = min.service.mean().unwrap_or_default();
+            notes.push(Note::new("min(pk) queries", format!("{}, mean {mean}", min.ops)));
+        }
+        notes
+    }
+}
+
+impl StepClients<'_> {
+    fn add(&mut self, name: String, bounded: bool, client: Box<dyn Client>) {
+        self.clients.push((Role { name, bounded }, client));
+    }
+}
+
+fn take<T>(shared: &Mutex<Vec<T>>) -> Vec<T> {
+    shared.lock().map(|mut shared| std::mem::take(&mut *shared)).unwrap_or_default()
+}
+
+/// Queries that never find a row are no answer, however fast they are; nor are none at all.
+fn found_rows(query: &model::KindInterval) -> Check {
+    Check {
+        what: "rows that queries found".to_owned(),
+        expected: "more than 0".to_owned(),
+        actual: query.rows.to_string(),
+        holds: query.rows > 0,
+    }
+}
+
+fn writes_prepared(spec: &InsertSpec) -> bool {
+    spec.writes == Statements::Prepared
+}
+
+/// How queries go unless the plan says so itself: on PostgreSQL the original sends `execute` as text.
+fn reads(spec: &InsertSpec, dialect: Dialect) -> Reads {
+    match (spec.reads, dialect) {
+        (Statements::Text, _) | (Statements::Usual, Dialect::Mysql) => Reads::Text,
+        (Statements::Usual, Dialect::Postgres) if spec.compat => Reads::ByName,
+        (Statements::Prepared, _) | (Statements::Usual, Dialect::Postgres | Dialect::Sqlite) => {
+            Reads::Prepared
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

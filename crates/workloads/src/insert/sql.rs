@@ -1,0 +1,271 @@
+//! The statements of the Insert Benchmark in each dialect.
+
+use drivers::ParamType;
+use model::{Dialect, Engine, InsertSpec};
+
+use data::checksum::Form;
+use data::statements;
+use data::table::{Column, Partitions, Table, engine_option};
+
+/// The key, which servers give.
+const KEY: &str = "transactionid";
+
+/// The columns that a client sends.
+const COLUMNS: [&str; 6] =
+    ["dateandtime", "cashregisterid", "customerid", "productid", "price", "data"];
+
+/// A secondary index: suffix of its name, columns.
+pub(super) const INDEXES: [(&str, &str); 3] = [
+    ("marketsegment", "productid, customerid, price"),
+    ("registersegment", "cashregisterid, customerid, price"),
+    ("pdc", "price, dateandtime, customerid"),
+];
+
+/// Name of table `number`, from 0.
+pub(super) fn table_name(number: u32) -> String {
+    format!("pi{}", number + 1)
+}
+
+/// A table. `rows` is how many it will have been given at the end, for the bounds of partitions.
+pub(super) fn table(
+    dialect: Dialect,
+    engine: Engine,
+    name: &str,
+    spec: &InsertSpec,
+    rows: u64,
+) -> Table {
+    let (key, date, int, data) = match dialect {
+        Dialect::Mysql => {
+            ("BIGINT NOT NULL AUTO_INCREMENT", "DATETIME", "INT NOT NULL", "VARCHAR(4000)")
+        }
+        Dialect::Postgres => {
+            ("bigserial", "timestamp without time zone", "int NOT NULL", "varchar(4000)")
+        }
+        Dialect::Sqlite => ("INTEGER", "TEXT", "INTEGER NOT NULL", "TEXT"),
+    };
+    let column = |name: &str, definition: &str, param, form| Column {
+        name: name.to_owned(),
+        definition: definition.to_owned(),
+        param,
+        form,
+        nullable: false,
+        is_loaded: name != KEY,
+    };
+    let [at, ints @ .., text] = COLUMNS;
+    let ints = ints.map(|name| column(name, int, ParamType::Int, Form::Integer));
+    let mut columns = vec![column(KEY, key, ParamType::Int, Form::Integer)];
+    columns.push(column(at, date, ParamType::DateTime, Form::Exact));
+    columns.extend(ints);
+    columns.push(column(text, data, ParamType::Text, Form::Exact));
+    let cache = format!("ALTER SEQUENCE {name}_{KEY}_seq CACHE {}", spec.sequence_cache.max(1));
+    Table {
+        name: name.to_owned(),
+        columns,
+        key: vec![KEY.to_owned()],
+        indexes: Vec::new(),
+        options: engine_option(dialect, engine),
+        partitions: (spec.partitions > 0).then(|| Partitions::Range {
+            column: KEY.to_owned(),
+            bounds: bounds(spec.partitions, rows),
+        }),
+        after: if dialect == Dialect::Postgres { vec![cache] } else { Vec::new() },
+        group: Vec::new(),
+        number: None,
+        row_bytes: spec.data_max as usize,
+    }
+}
+
+/// The key with which each partition but the first begins.
+fn bounds(partitions: u32, rows: u64) -> Vec<u64> {
+    let step = rows.div_ceil(u64::from(partitions)).max(1);
+    (1..u64::from(partitions)).map(|i| i * step + 1).collect()
+}
+
+/// Statements that build the first `count` secondary indexes.
+pub(super) fn create_indexes(
+    dialect: Dialect,
+    engine: Engine,
+    table: &str,
+    count: u32,
+) -> Vec<String> {
+    let wanted = INDEXES.iter().take(count as usize);
+    match (dialect, engine) {
+        // InnoDB builds all of them in one scan of the table.
+        (Dialect::Mysql, Engine::Innodb) => {
+            let parts: Vec<String> = wanted
+                .map(|(suffix, columns)| format!("ADD INDEX {table}_{suffix} ({columns})"))
+                .collect();
+            if parts.is_empty() {
+                Vec::new()
+            } else {
+                vec![format!("ALTER TABLE {table} {}", parts.join(", "))]
+            }
+        }
+        (Dialect::Mysql, _) => wanted
+            .map(|(suffix, columns)| {
+                format!("ALTER TABLE {table} ADD INDEX {table}_{suffix} ({columns})")
+            })
+            .collect(),
+        (Dialect::Postgres | Dialect::Sqlite, _) => wanted
+            .map(|(suffix, columns)| {
+                format!("CREATE INDEX {table}_{suffix} ON {table} ({columns})")
+            })
+            .collect(),
+    }
+}
+
+/// `INSERT INTO pi1 (…) VALUES `, to be followed by the rows.
+pub(super) fn insert_head(table: &str) -> String {
+    format!("INSERT INTO {table} ({}) VALUES ", COLUMNS.join(","))
+}
+
+/// The INSERT of `rows` rows with placeholders, six a row.
+pub(super) fn insert_prepared(dialect: Dialect, table: &str, rows: u32) -> String {
+    statements::insert_rows(
+        &insert_head(table),
+        dialect,
+        rows as usize,
+        &std::iter::repeat_n(false, 6),
+    )
+}
+
+/// The DELETE of the `rows` lowest keys at or above the bound; `lo` is its text or a placeholder.
+pub(super) fn delete(dialect: Dialect, table: &str, lo: &str, rows: u32) -> String {
+    match dialect {
+        Dialect::Mysql => format!(
+            "DELETE FROM {table} WHERE transactionid >= {lo} ORDER BY transactionid ASC LIMIT {rows}"
+        ),
+        Dialect::Postgres | Dialect::Sqlite => format!(
+            "DELETE FROM {table} WHERE transactionid IN (SELECT transactionid FROM {table} \
+             WHERE transactionid >= {lo} ORDER BY transactionid ASC LIMIT {rows})"
+        ),
+    }
+}
+
+/// Does the range query on secondary index `index` leave its key itself out, as in the original?
+pub(super) fn is_exclusive(index: usize) -> bool {
+    INDEXES[index].0 == "registersegment"
+}
+
+/// The range query on secondary index `index`; `key` is its text or a placeholder.
+pub(super) fn range_query(
+    dialect: Dialect,
+    table: &str,
+    index: usize,
+    key: &str,
+    limit: u32,
+) -> String {
+    let (suffix, columns) = INDEXES[index];
+    let first = columns.split(',').next().unwrap_or(columns);
+    let comparison = if suffix == "registersegment" { ">" } else { ">=" };
+    let hint = statements::index_hint(dialect, &format!("{table}_{suffix}"));
+    format!(
+        "SELECT {columns} FROM {table}{hint} WHERE {first} {comparison} {key} \
+         ORDER BY {columns} LIMIT {limit}"
+    )
+}
+
+/// `SELECT … WHERE transactionid IN (`, to be followed by the keys and `)`.
+pub(super) fn point_head(table: &str) -> String {
+    format!("SELECT transactionid, productid, data FROM {table} WHERE transactionid IN (")
+}
+
+pub(super) fn point_prepared(dialect: Dialect, table: &str, keys: u32) -> String {
+    let mut sql = point_head(table);
+    for key in 1..=keys {
+        if key > 1 {
+            sql.push(',');
+        }
+        statements::push_placeholder(&mut sql, dialect, key as usize);
+    }
+    sql.push(')');
+    sql
+}
+
+/// Names of the original's prepared range queries, in the order of [`INDEXES`].
+const RANGE_NAMES: [&str; 3] = ["market_query_ps", "register_query_ps", "pdc_query_ps"];
+
+/// Name of the original's prepared point query.
+const POINT_NAME: &str = "pk_query_ps";
+
+/// A statement that PostgreSQL prepares by SQL, with 32-bit parameters, and runs by SQL.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ByName {
+    /// `PREPARE name (int,…) AS …`, once a session.
+    pub(super) prepare: String,
+    /// `execute name (`, to be followed by the values and `)`.
+    pub(super) head: String,
+}
+
+impl ByName {
+    fn new(name: &str, params: usize, sql: &str) -> Self {
+        let types = vec!["int"; params].join(",");
+        Self {
+            prepare: format!("PREPARE {name} ({types}) AS {sql}"),
+            head: format!("execute {name} ("),
+        }
+    }
+
+    /// The range query on secondary index `index`.
+    pub(super) fn range(table: &str, index: usize, limit: u32) -> Self {
+        let sql = range_query(Dialect::Postgres, table, index, "$1", limit);
+        Self::new(RANGE_NAMES[index], 1, &sql)
+    }
+
+    /// The point query for `keys` keys.
+    pub(super) fn point(table: &str, keys: u32) -> Self {
+        let sql = point_prepared(Dialect::Postgres, table, keys);
+        Self::new(POINT_NAME, keys as usize, &sql)
+    }
+}
+
+/// The next `limit` rows behind key `last`, in the order of their keys: key, then the columns of `COLUMNS`.
+pub(super) fn rows_after(dialect: Dialect, table: &str, last: i64, limit: u64) -> String {
+    let hint = statements::primary_hint(dialect);
+    let columns = COLUMNS.join(", ");
+    format!(
+        "SELECT transactionid, {columns} FROM {table}{hint} \
+         WHERE transactionid > {last} ORDER BY transactionid LIMIT {limit}"
+    )
+}
+
+/// A column of each of [`INDEXES`] that no other one has: who counts its values reads that index.
+const ONLY_THERE: [&str; 3] = ["productid", "cashregisterid", "dateandtime"];
+
+/// Counts the rows of the table by reading it itself, or with the number of a secondary index by
+/// reading that, from one end to the other.
+pub(super) fn scan(dialect: Dialect, table: &str, index: Option<usize>) -> String {
+    let Some(index) = index else {
+        let hint = statements::primary_hint(dialect);
+        return format!("SELECT COUNT(data) FROM {table}{hint}");
+    };
+    let (suffix, columns) = INDEXES[index];
+    let first = columns.split(',').next().unwrap_or(columns);
+    let hint = statements::index_hint(dialect, &format!("{table}_{suffix}"));
+    let counted = ONLY_THERE[index];
+    format!("SELECT COUNT({counted}) FROM {table}{hint} WHERE {first} >= 0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the original has them, but for spaces and brackets.
+    #[test]
+    fn statements_that_are_run_by_name_have_32_bit_parameters() {
+        let range = ByName::range("pi1", 2, 10);
+        assert_eq!(
+            range.prepare,
+            "PREPARE pdc_query_ps (int) AS SELECT price, dateandtime, customerid FROM pi1 \
+             WHERE price >= $1 ORDER BY price, dateandtime, customerid LIMIT 10"
+        );
+        assert_eq!(range.head, "execute pdc_query_ps (");
+        let point = ByName::point("pi1", 3);
+        assert_eq!(
+            point.prepare,
+            "PREPARE pk_query_ps (int,int,int) AS SELECT transactionid, productid, data FROM pi1 \
+             WHERE transactionid IN ($1,$2,$3)"
+        );
+        assert_eq!(point.head, "execute pk_query_ps (");
+    }
+}

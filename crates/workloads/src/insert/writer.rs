@@ -1,0 +1,334 @@
+//! The inserter and the deleter of a client, and what keeps them in step.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use drivers::{Param, ParamType, StatementId};
+use model::{Dialect, Nanos};
+
+use super::rows::{Date, Rows};
+use super::sql;
+use load::engine::NAP;
+use load::worker::{Worker, Wrong, number};
+use load::{Client, ClientContext, Schedule, StepError};
+
+/// Inserter and deleter may be `ahead` statements ahead of each other, no more.
+#[derive(Debug)]
+pub(super) struct Coupling {
+    ahead: u64,
+    done: Mutex<(u64, u64)>,
+    changed: Condvar,
+}
+
+/// Which side of a coupling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Insert,
+    Delete,
+}
+
+impl Coupling {
+    pub(super) fn new(ahead: u32) -> Self {
+        Self { ahead: u64::from(ahead.max(1)), done: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Waits until `side` may do its next statement; false when the step is over before that.
+    fn wait(&self, side: Side, context: &ClientContext<'_>) -> bool {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let (mine, theirs) = match side {
+                Side::Insert => *done,
+                Side::Delete => (done.1, done.0),
+            };
+            if mine < theirs + self.ahead {
+                return true;
+            }
+            if context.is_over() {
+                return false;
+            }
+            let _rest = context.rest();
+            done = self
+                .changed
+                .wait_timeout(done, NAP)
+                .map_or_else(|poisoned| poisoned.into_inner().0, |(done, _)| done);
+        }
+    }
+
+    fn advance(&self, side: Side) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        match side {
+            Side::Insert => done.0 += 1,
+            Side::Delete => done.1 += 1,
+        }
+        drop(done);
+        self.changed.notify_one();
+    }
+}
+
+/// What a paced writer keeps to.
+#[derive(Clone, Debug)]
+pub(super) enum Pacer {
+    /// Each statement at its own time.
+    Even(Schedule),
+    /// As the original: this many statements at the start of each second; time that was lost is not
+    /// made up for.
+    Burst { size: u64, since: Nanos },
+}
+
+/// A second that is this old is over for the original.
+const NEARLY_A_SECOND: Nanos = Nanos::from_millis(950);
+
+impl Pacer {
+    /// A pacer of the original's kind for `rate` rows a second, `rows` a statement.
+    pub(super) fn burst(rate: u64, rows: u64) -> Self {
+        Self::Burst { size: rate.div_ceil(rows).max(1), since: Nanos(0) }
+    }
+
+    /// Waits until statement `n` may be sent; false when the step is over before that.
+    fn wait(&mut self, n: u64, context: &ClientContext<'_>) -> bool {
+        match self {
+            Self::Even(schedule) => context.wait_until(schedule.due(n)),
+            Self::Burst { size, since } => {
+                if !n.is_multiple_of(*size) {
+                    return !context.is_over();
+                }
+                let age = context.recorder.clock().now().saturating_sub(*since);
+                let goes_on = age >= NEARLY_A_SECOND || context.wait_until(*since + Nanos::SECOND);
+                *since = context.recorder.clock().now();
+                goes_on
+            }
+        }
+    }
+}
+
+/// When a writer sends its statements.
+#[derive(Clone, Debug)]
+pub(super) struct Turn {
+    pub(super) statements: u64,
+    pub(super) pacer: Option<Pacer>,
+    pub(super) coupling: Option<Arc<Coupling>>,
+}
+
+impl Turn {
+    /// Waits for statement `n`: first for the other side, then for the pacer. False when the step
+    /// is over before that.
+    fn wait(&mut self, n: u64, side: Side, context: &ClientContext<'_>) -> bool {
+        !context.is_over()
+            && self.coupling.as_ref().is_none_or(|coupling| coupling.wait(side, context))
+            && self.pacer.as_mut().is_none_or(|pacer| pacer.wait(n, context))
+    }
+
+    /// When statement `n` was meant to start, where a schedule says so.
+    fn intended(&self, n: u64) -> Option<Nanos> {
+        match self.pacer.as_ref()? {
+            Pacer::Even(schedule) => Some(schedule.due(n)),
+            Pacer::Burst { .. } => None,
+        }
+    }
+
+    fn advance(&self, side: Side) {
+        if let Some(coupling) = &self.coupling {
+            coupling.advance(side);
+        }
+    }
+
+    /// Waits for the end of the schedule, so that the window holds whole periods.
+    fn finish(&self, context: &ClientContext<'_>) {
+        if let Some(Pacer::Even(schedule)) = &self.pacer {
+            context.wait_until(schedule.end(self.statements));
+        }
+    }
+}
+
+/// Inserts a fixed number of statements.
+pub(super) struct Inserter {
+    pub(super) worker: Worker,
+    pub(super) turn: Turn,
+    pub(super) kind: usize,
+    pub(super) rows: Rows,
+    pub(super) first_row: u64,
+    pub(super) rows_per_commit: u32,
+    pub(super) statement: InsertStatement,
+    pub(super) wrong: Arc<Wrong>,
+    /// Rows that the server said it inserted.
+    pub(super) inserted: Arc<AtomicU64>,
+}
+
+/// How rows reach the server.
+pub(super) enum InsertStatement {
+    Text { sql: String, head: usize },
+    Prepared(StatementId),
+}
+
+impl InsertStatement {
+    pub(super) fn text(table: &str) -> Self {
+        let sql = sql::insert_head(table);
+        let head = sql.len();
+        Self::Text { sql, head }
+    }
+
+    pub(super) fn prepare(
+        worker: &mut Worker,
+        dialect: Dialect,
+        table: &str,
+        rows: u32,
+    ) -> Result<Self, StepError> {
+        use ParamType::{DateTime, Int, Text};
+        let types = [DateTime, Int, Int, Int, Int, Text].repeat(rows as usize);
+        let sql = sql::insert_prepared(dialect, table, rows);
+        let id = worker.session.prepare(&sql, &types);
+        id.map(Self::Prepared)
+            .map_err(|source| StepError::Session { client: worker.name.clone(), source })
+    }
+}
+
+impl Client for Inserter {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let mut batch = Batch::default();
+        for n in 0..self.turn.statements {
+            let first = self.first_row + n * u64::from(self.rows_per_commit);
+            // The statement is built before its time comes: building is no part of its latency.
+            batch.build(&mut self.statement, &mut self.rows, first, self.rows_per_commit);
+            if !self.turn.wait(n, Side::Insert, context) {
+                break;
+            }
+            let intended = self.turn.intended(n);
+            let params = batch.params();
+            let statement = &self.statement;
+            let rows = self.worker.operate(context, self.kind, intended, |session| {
+                let done = match statement {
+                    InsertStatement::Text { sql, .. } => session.execute(sql)?,
+                    InsertStatement::Prepared(id) => {
+                        session.execute_prepared(*id, &params, &mut |_| ())?
+                    }
+                };
+                Ok(done.affected)
+            })?;
+            let Some(rows) = rows else { break };
+            self.wrong.unless(rows == u64::from(self.rows_per_commit));
+            self.inserted.fetch_add(rows, Ordering::Relaxed);
+            self.turn.advance(Side::Insert);
+        }
+        self.turn.finish(context);
+        Ok(())
+    }
+}
+
+/// The rows of one statement, ready to send.
+#[derive(Default)]
+struct Batch {
+    date: Date,
+    /// All `data` values, one after the other.
+    arena: String,
+    /// The four integers and the place of `data` in the arena.
+    rows: Vec<([i64; 4], std::ops::Range<usize>)>,
+}
+
+impl Batch {
+    fn build(&mut self, statement: &mut InsertStatement, rows: &mut Rows, first: u64, count: u32) {
+        let date = self.date.of(first);
+        self.rows.clear();
+        self.arena.clear();
+        match statement {
+            InsertStatement::Text { sql, head } => {
+                sql.truncate(*head);
+                rows.append(sql, date, first..first + u64::from(count));
+            }
+            InsertStatement::Prepared(_) => {
+                for n in first..first + u64::from(count) {
+                    let row = rows.row(n);
+                    let from = self.arena.len();
+                    self.arena.push_str(row.data);
+                    let ints = [row.cashregister, row.customer, row.product, row.price];
+                    self.rows.push((ints.map(|i| i as i64), from..self.arena.len()));
+                }
+            }
+        }
+    }
+
+    /// The parameters of a prepared statement, borrowed from the batch; none for text.
+    fn params(&self) -> Vec<Param<'_>> {
+        let mut params = Vec::with_capacity(self.rows.len() * 6);
+        for (ints, data) in &self.rows {
+            params.push(Param::Text(self.date.text()));
+            params.extend(ints.map(Param::Int));
+            params.push(Param::Text(&self.arena[data.clone()]));
+        }
+        params
+    }
+}
+
+/// Deletes as many rows as its inserter inserts, from the low end of the table.
+pub(super) struct Deleter {
+    pub(super) worker: Worker,
+    /// Looks for MIN(pk) on a connection of its own.
+    pub(super) scout: Worker,
+    pub(super) turn: Turn,
+    pub(super) kind: usize,
+    pub(super) min_kind: usize,
+    pub(super) dialect: Dialect,
+    pub(super) table: String,
+    pub(super) rows_per_commit: u32,
+    pub(super) min_resync: u32,
+    pub(super) prepared: Option<StatementId>,
+    pub(super) wrong: Arc<Wrong>,
+    /// Rows that the server said it deleted.
+    pub(super) deleted: Arc<AtomicU64>,
+    /// The lowest key that is not deleted yet, for the point queries.
+    pub(super) lo: Arc<AtomicU64>,
+}
+
+impl Client for Deleter {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        let min = format!("SELECT MIN(transactionid) FROM {}", self.table);
+        let mut sql = String::new();
+        let mut lo = 0;
+        for n in 0..self.turn.statements {
+            let resync = n == 0 || (self.min_resync > 0 && n % u64::from(self.min_resync) == 0);
+            if resync {
+                // Its result is a bound, not rows touched.
+                let found = &mut lo;
+                self.scout.operate(context, self.min_kind, None, |session| {
+                    *found = number(session, &min)?;
+                    Ok(1)
+                })?;
+            }
+            self.write_statement(&mut sql, lo);
+            if !self.turn.wait(n, Side::Delete, context) {
+                break;
+            }
+            let intended = self.turn.intended(n);
+            let prepared = self.prepared;
+            let rows = self.worker.operate(context, self.kind, intended, |session| {
+                let done = match prepared {
+                    None => session.execute(&sql)?,
+                    Some(id) => {
+                        session.execute_prepared(id, &[Param::Int(lo as i64)], &mut |_| ())?
+                    }
+                };
+                Ok(done.affected)
+            })?;
+            let Some(rows) = rows else { break };
+            self.wrong.unless(rows == u64::from(self.rows_per_commit));
+            self.deleted.fetch_add(rows, Ordering::Relaxed);
+            lo += u64::from(self.rows_per_commit);
+            self.lo.store(lo, Ordering::Relaxed);
+            self.turn.advance(Side::Delete);
+        }
+        self.turn.finish(context);
+        Ok(())
+    }
+}
+
+impl Deleter {
+    fn write_statement(&self, sql: &mut String, lo: u64) {
+        if self.prepared.is_none() {
+            let mut digits = itoa::Buffer::new();
+            sql.clear();
+            let text =
+                sql::delete(self.dialect, &self.table, digits.format(lo), self.rows_per_commit);
+            let _infallible = sql.write_str(&text);
+        }
+    }
+}

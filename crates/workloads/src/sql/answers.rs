@@ -1,0 +1,167 @@
+//! Checks of answers: how many rows came back, or were changed, against what has to be. What is in them is
+//! checked by a sample: [`super::sampled`].
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::{Check, Verb};
+
+use super::compile::{Answer, Sending, Statement};
+use super::drawn::{Place, Values};
+
+/// Wrong answers that notes show in full.
+const TOLD: usize = 5;
+/// Characters of a statement that notes show.
+const CHARACTERS: usize = 400;
+/// One of this many answers is compared with the distinct values of its list, which must be sorted for it.
+const SAMPLED: u32 = 64;
+
+/// The wrong answers that all clients of a step got.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    wrong: AtomicU64,
+    told: Mutex<Vec<String>>,
+}
+
+impl Answers {
+    pub(crate) fn check(&self) -> Check {
+        let wrong = self.wrong.load(Ordering::Relaxed);
+        Check {
+            what: "answers that were wrong".to_owned(),
+            expected: "0".to_owned(),
+            actual: wrong.to_string(),
+            holds: wrong == 0,
+        }
+    }
+
+    pub(crate) fn told(&self) -> Vec<String> {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.clone()
+    }
+
+    pub(super) fn tell(&self, text: String) {
+        self.put(|| text);
+    }
+
+    /// Counts one; it is put into words only while there are few.
+    #[cold]
+    pub(crate) fn add(&self, tell: impl FnOnce() -> String) {
+        self.wrong.fetch_add(1, Ordering::Relaxed);
+        self.put(tell);
+    }
+
+    fn put(&self, tell: impl FnOnce() -> String) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() < TOLD {
+            told.push(tell());
+        }
+    }
+}
+
+/// What was sent.
+pub(super) struct Sent<'a> {
+    pub(super) statement: &'a Statement,
+    pub(super) sending: &'a Sending,
+    pub(super) copy: u32,
+    pub(super) values: &'a Values,
+    pub(super) dialect: model::Dialect,
+}
+
+/// Looks at the answers of one client.
+#[derive(Debug)]
+pub(super) struct Checker {
+    answers: Arc<Answers>,
+    /// Answers to statements with lists, modulo [`SAMPLED`].
+    lists: u32,
+    sorted: Vec<i64>,
+}
+
+impl Checker {
+    pub(super) fn new(answers: Arc<Answers>) -> Self {
+        Self { answers, lists: 0, sorted: Vec::new() }
+    }
+
+    #[inline]
+    pub(super) fn see(&mut self, sent: &Sent<'_>, found: u64) {
+        match sent.statement.answer {
+            Answer::Any => {}
+            Answer::Rows(low, high) => {
+                if !(low..=high).contains(&found) {
+                    self.answers.add(|| sent.tell(&range(low, high), found));
+                }
+            }
+            Answer::Distinct(place) => {
+                self.lists = (self.lists + 1) % SAMPLED;
+                if self.lists == 1 {
+                    self.compare_list(sent, place, found);
+                }
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn compare_list(&mut self, sent: &Sent<'_>, place: Place, found: u64) {
+        self.sorted.clear();
+        self.sorted.extend(sent.values.numbers(sent.sending.base, place));
+        self.sorted.sort_unstable();
+        self.sorted.dedup();
+        let distinct = self.sorted.len() as u64;
+        if found != distinct {
+            let expected = distinct.to_string();
+            self.answers.add(|| sent.tell(&expected, found));
+        }
+    }
+}
+
+impl Sent<'_> {
+    fn tell(&self, expected: &str, found: u64) -> String {
+        let mut sql = String::new();
+        let base = self.sending.base;
+        self.statement.write(self.dialect, self.copy, self.values, base, &mut sql);
+        if let Some((end, _)) = sql.char_indices().nth(CHARACTERS) {
+            sql.truncate(end);
+            sql.push('…');
+        }
+        let did = match self.statement.verb {
+            Verb::Select => "returned",
+            Verb::Insert | Verb::Update | Verb::Delete | Verb::Other => "changed",
+        };
+        let rows = if found == 1 { "row" } else { "rows" };
+        format!("`{}`: {did} {found} {rows}, expected {expected} (`{sql}`)", self.statement.name)
+    }
+}
+
+fn range(low: u64, high: u64) -> String {
+    match (low, high) {
+        _ if low == high => low.to_string(),
+        (_, u64::MAX) => format!("at least {low}"),
+        (0, _) => format!("at most {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_wrong_answers_are_told_and_all_are_counted() {
+        let answers = Answers::default();
+        assert!(answers.check().holds);
+        for n in 0..20 {
+            answers.add(|| format!("answer {n}"));
+        }
+        let check = answers.check();
+        assert_eq!((check.actual.as_str(), check.holds), ("20", false));
+        assert_eq!(answers.told().len(), TOLD);
+        assert_eq!(answers.told()[0], "answer 0");
+    }
+
+    #[test]
+    fn what_was_expected_is_said_in_words() {
+        assert_eq!(range(1, 1), "1");
+        assert_eq!(range(0, 3), "at most 3");
+        assert_eq!(range(1, u64::MAX), "at least 1");
+        assert_eq!(range(2, 3), "2 to 3");
+    }
+}

@@ -1,0 +1,545 @@
+//! From the operations of a step to what its clients send: every name, place and number is looked up once.
+
+use drivers::{Param, ParamType};
+use model::{
+    BEGIN, COMMIT, Dialect, Expect, Rng, SqlBlock, SqlKinds as Kinds, SqlOperation, SqlPiece,
+    SqlRun, SqlSpec, SqlStatement, Statements, TableChoice, Verb,
+};
+
+use super::drawn::{Base, Drawn, Place, Values, Width, draws};
+use super::effects::{Adding, Amount, additions};
+use super::shape::{self, Shape};
+use data::literal::{push_int, push_text};
+use data::row_counts::RowCounts;
+use data::statements::push_placeholder;
+use load::StepError;
+
+/// The operations of a step, compiled; shared by its clients.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) dialect: Dialect,
+    pub(super) operations: Vec<Operation>,
+    pub(super) statements: Vec<Statement>,
+    /// Ends of the operations' shares of all weights.
+    shares: Vec<u64>,
+    /// How many places for the ids of prepared statements a session needs.
+    pub(super) places: usize,
+}
+#[derive(Debug)]
+pub(super) struct Operation {
+    pub(super) index: usize,
+    pub(super) name: String,
+    pub(super) kind: usize,
+    pub(super) transaction: bool,
+    pub(super) writes: bool,
+    pub(super) sends: Vec<Sending>,
+    blocks: Vec<Block>,
+}
+
+/// A statement at its place in an operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sending {
+    /// Index of the statement in the program.
+    pub(super) statement: usize,
+    /// Index of the block whose copy of a table it uses.
+    block: usize,
+    pub(super) base: Base,
+}
+
+/// What is chosen and drawn before an operation is sent.
+#[derive(Debug)]
+struct Block {
+    copies: u32,
+    choice: TableChoice,
+    repeat: u32,
+    draws: Vec<Drawn>,
+}
+#[derive(Debug)]
+pub(super) struct Statement {
+    pub(super) name: String,
+    pub(super) kind: Option<usize>,
+    pub(super) verb: Verb,
+    pub(super) answer: Answer,
+    pub(super) shape: Option<Shape>,
+    /// What it adds to columns for each row that it changes.
+    pub(super) additions: Vec<Addition>,
+    pub(super) table: u32,
+    pub(super) scans: bool,
+    /// Does it only begin or end a transaction?
+    pub(super) is_control: bool,
+    pub(super) params: Params,
+    choice: TableChoice,
+    is_prepared: bool,
+    /// Where a session keeps its id for the first copy of the table, and how far the next one is.
+    place: usize,
+    stride: usize,
+    names: Vec<String>,
+    pieces: Vec<Piece>,
+}
+
+/// What a right answer looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Any,
+    Rows(u64, u64),
+    Distinct(Place),
+}
+
+/// A column to which a statement adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Addition {
+    pub(super) table: u32,
+    pub(super) column: u32,
+    factor: i64,
+    /// An integer of its values; one where there is none.
+    place: Option<Place>,
+}
+
+impl Addition {
+    #[inline]
+    pub(super) fn amount(&self, values: &Values, base: Base) -> i64 {
+        let drawn = self.place.map(|place| values.int(base.ints + place.first));
+        self.factor.wrapping_mul(drawn.unwrap_or(1))
+    }
+
+    fn new(adding: Adding, draws: &[Drawn]) -> Option<Self> {
+        let (factor, place) = match adding.amount {
+            Amount::Fixed(number) => (number, None),
+            Amount::Draw { index, negative } => {
+                let place = draws.get(index)?.place;
+                (if negative { -1 } else { 1 }, Some(place))
+            }
+        };
+        Some(Self { table: adding.table as u32, column: adding.column as u32, factor, place })
+    }
+}
+
+/// Where the parameters of a prepared statement are.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Params {
+    /// They are integers that stand in a row: sent from where they are.
+    InPlace {
+        first: usize,
+        count: usize,
+    },
+    Gathered(Vec<Place>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Table,
+    Values(Place),
+}
+
+pub(super) fn compile(
+    spec: &SqlSpec,
+    run: &SqlRun,
+    kinds: &Kinds,
+    dialect: Dialect,
+) -> Result<Program, StepError> {
+    if run.operations.is_empty() {
+        return Err(StepError::Unsupported("the step has no operations".to_owned()));
+    }
+    let mut compiler = Compiler { spec, run, kinds, dialect, statements: Vec::new(), places: 0 };
+    let operations = (0..run.operations.len()).map(|index| compiler.operation(index));
+    let operations = operations.collect::<Result<Vec<_>, _>>()?;
+    let shares = run.operations.iter().scan(0, |end, operation| {
+        *end += u64::from(operation.weight);
+        Some(*end)
+    });
+    Ok(Program {
+        dialect,
+        operations,
+        shares: shares.collect(),
+        statements: compiler.statements,
+        places: compiler.places,
+    })
+}
+
+struct Compiler<'a> {
+    spec: &'a SqlSpec,
+    run: &'a SqlRun,
+    kinds: &'a Kinds,
+    dialect: Dialect,
+    statements: Vec<Statement>,
+    places: usize,
+}
+
+impl Compiler<'_> {
+    fn operation(&mut self, index: usize) -> Result<Operation, StepError> {
+        let run = self.run;
+        let operation = &run.operations[index];
+        let mut compiled = Operation {
+            index,
+            name: operation.name.clone(),
+            kind: self.kinds.operation(index),
+            transaction: operation.transaction,
+            writes: operation.blocks.iter().any(writes),
+            sends: Vec::new(),
+            blocks: Vec::new(),
+        };
+        if operation.transaction {
+            let begin = begin(self.dialect, compiled.writes);
+            compiled.sends.push(self.control(operation, BEGIN, begin));
+        }
+        let mut base = Base::default();
+        for block in &operation.blocks {
+            self.block(operation, block, &mut base, &mut compiled)
+                .map_err(|error| named(&error, operation))?;
+        }
+        if operation.transaction {
+            let commit = self.control(operation, COMMIT, "COMMIT");
+            compiled.sends.push(commit);
+        }
+        Ok(compiled)
+    }
+
+    /// Compiles a block: its statements once, their sendings as often as they are repeated.
+    fn block(
+        &mut self,
+        operation: &SqlOperation,
+        block: &SqlBlock,
+        base: &mut Base,
+        compiled: &mut Operation,
+    ) -> Result<(), StepError> {
+        let Some(table) = self.spec.tables.get(block.table as usize) else {
+            let what = format!("there is no table {}", block.table);
+            return Err(StepError::Unsupported(what));
+        };
+        let names: Vec<String> = (0..table.copies.max(1)).map(|n| table.name_of(n)).collect();
+        let (draws, Width { ints, texts }) = draws(block, self.dialect)?;
+        let first = self.statements.len();
+        for statement in &block.statements {
+            let kind = self.kinds.statement(self.run, operation, &statement.name);
+            let statement = self.statement(block, statement, kind, &draws, &names)?;
+            self.statements.push(statement);
+        }
+        for _ in 0..block.repeat {
+            let sends = (first..self.statements.len()).map(|statement| Sending {
+                statement,
+                block: compiled.blocks.len(),
+                base: *base,
+            });
+            compiled.sends.extend(sends);
+            base.ints += ints;
+            base.texts += texts;
+        }
+        compiled.blocks.push(Block {
+            copies: names.len() as u32,
+            choice: block.choice,
+            repeat: block.repeat,
+            draws,
+        });
+        Ok(())
+    }
+
+    fn statement(
+        &mut self,
+        block: &SqlBlock,
+        statement: &SqlStatement,
+        kind: Option<usize>,
+        draws: &[Drawn],
+        names: &[String],
+    ) -> Result<Statement, StepError> {
+        let place_of = |draw: u32| match draws.get(draw as usize) {
+            Some(drawn) => Ok(drawn.place),
+            None => Err(StepError::Unsupported(format!(
+                "the statement `{}` uses a value {draw} that its block does not draw",
+                statement.name
+            ))),
+        };
+        let mut pieces = Vec::new();
+        for piece in statement.text.of(self.dialect) {
+            pieces.push(match piece {
+                SqlPiece::Text(text) => Piece::Text(text.clone()),
+                SqlPiece::Table => Piece::Table,
+                SqlPiece::Draw(draw) => Piece::Values(place_of(*draw)?),
+            });
+        }
+        let answer = match statement.expect {
+            Expect::Any => Answer::Any,
+            Expect::Rows(low, high) => Answer::Rows(low, high),
+            Expect::Distinct(draw) => distinct(statement, place_of(draw)?)?,
+        };
+        let additions = match statement.verb {
+            Verb::Update => additions(self.spec, block, statement, self.dialect),
+            Verb::Select | Verb::Insert | Verb::Delete | Verb::Other => Vec::new(),
+        };
+        let additions = additions.into_iter();
+        let is_prepared = !statement.always_text
+            && is_prepared(self.spec.statements, self.dialect, statement.verb);
+        let stride = usize::from(pieces.contains(&Piece::Table));
+        let place = self.places;
+        self.places += if stride == 0 { 1 } else { names.len() };
+        Ok(Statement {
+            name: statement.name.clone(),
+            kind,
+            verb: statement.verb,
+            answer,
+            shape: shape::of(self.spec, block, statement, draws, self.dialect),
+            additions: additions.filter_map(|adding| Addition::new(adding, draws)).collect(),
+            table: block.table,
+            scans: statement.scans,
+            is_control: false,
+            params: params(&pieces),
+            choice: block.choice,
+            is_prepared,
+            place,
+            stride,
+            names: names.to_vec(),
+            pieces,
+        })
+    }
+
+    fn control(&mut self, operation: &SqlOperation, name: &str, text: &str) -> Sending {
+        let statement = self.statements.len();
+        let kind = self.kinds.statement(self.run, operation, name);
+        self.statements.push(Statement {
+            name: name.to_owned(),
+            kind,
+            // It returns no rows and changes none by itself.
+            verb: Verb::Select,
+            answer: Answer::Any,
+            shape: None,
+            additions: Vec::new(),
+            table: 0,
+            scans: false,
+            is_control: true,
+            params: params(&[]),
+            choice: TableChoice::Random,
+            is_prepared: self.spec.statements == Statements::Prepared,
+            place: self.places,
+            stride: 0,
+            names: Vec::new(),
+            pieces: vec![Piece::Text(text.to_owned())],
+        });
+        self.places += 1;
+        Sending { statement, block: 0, base: Base::default() }
+    }
+}
+
+fn distinct(statement: &SqlStatement, place: Place) -> Result<Answer, StepError> {
+    if !place.is_text() {
+        return Ok(Answer::Distinct(place));
+    }
+    Err(StepError::Unsupported(format!(
+        "the statement `{}` expects as many rows as there are distinct values of one that is no integer",
+        statement.name
+    )))
+}
+
+fn named(error: &StepError, operation: &SqlOperation) -> StepError {
+    StepError::Unsupported(format!("operation `{}`: {error}", operation.name))
+}
+
+fn writes(block: &SqlBlock) -> bool {
+    block.statements.iter().any(|s| s.verb != Verb::Select)
+}
+
+/// What begins a transaction. In SQLite one that writes takes the write lock at once: two that take it
+/// after they have read would wait for each other, and one had to begin anew.
+const fn begin(dialect: Dialect, writes: bool) -> &'static str {
+    match dialect {
+        Dialect::Sqlite if writes => "BEGIN IMMEDIATE",
+        Dialect::Mysql | Dialect::Postgres | Dialect::Sqlite => "BEGIN",
+    }
+}
+
+fn is_prepared(statements: Statements, dialect: Dialect, verb: Verb) -> bool {
+    match statements {
+        Statements::Prepared => true,
+        Statements::Text => false,
+        Statements::Usual => {
+            verb == Verb::Select && matches!(dialect, Dialect::Postgres | Dialect::Sqlite)
+        }
+    }
+}
+
+fn params(pieces: &[Piece]) -> Params {
+    let places = pieces.iter().filter_map(|piece| match piece {
+        Piece::Values(place) => Some(*place),
+        Piece::Text(_) | Piece::Table => None,
+    });
+    let places: Vec<Place> = places.collect();
+    let first = places.first().map_or(0, |place| place.first);
+    let mut end = first;
+    for place in &places {
+        if place.is_text() || place.first != end {
+            return Params::Gathered(places);
+        }
+        end += place.count;
+    }
+    let count = end - first;
+    Params::InPlace { first, count }
+}
+
+impl Program {
+    #[inline]
+    pub(super) fn choose(&self, rng: &mut Rng) -> &Operation {
+        let all = self.shares.last().copied().unwrap_or(0);
+        if self.operations.len() == 1 || all == 0 {
+            return &self.operations[0];
+        }
+        let draw = rng.below(all);
+        &self.operations[self.shares.partition_point(|end| *end <= draw)]
+    }
+
+    pub(super) fn prepared(&self) -> usize {
+        let prepared = self.statements.iter().filter(|s| s.is_prepared);
+        prepared.map(|s| s.copies(0).len()).sum()
+    }
+}
+
+impl Operation {
+    /// Chooses the copies of its tables and draws all of its values. `client` is the client's number.
+    #[inline]
+    pub(super) fn draw(
+        &self,
+        values: &mut Values,
+        copies: &mut Vec<u32>,
+        rng: &mut Rng,
+        counts: &RowCounts,
+        client: u32,
+    ) {
+        values.clear();
+        copies.clear();
+        for block in &self.blocks {
+            copies.push(match block.choice {
+                _ if block.copies == 1 => 0,
+                TableChoice::Random => rng.below(u64::from(block.copies)) as u32,
+                TableChoice::ByClient => client % block.copies,
+            });
+            for _ in 0..block.repeat {
+                values.draw(&block.draws, rng, counts);
+            }
+        }
+    }
+
+    /// May all of it be sent before the first answer is read? Not where an error in the middle would
+    /// leave a part of its changes, and nobody could say which: the MySQL protocol executes what comes
+    /// after an error, and a deadlock there ends the transaction.
+    pub(super) fn may_be_pipelined(&self, dialect: Dialect) -> bool {
+        let is_undone_by_an_error = match dialect {
+            Dialect::Mysql => false,
+            Dialect::Postgres | Dialect::Sqlite => self.transaction,
+        };
+        self.sends.len() > 1 && (!self.writes || is_undone_by_an_error)
+    }
+}
+
+impl Sending {
+    /// The copy of the table that it uses, of those that were chosen for the blocks.
+    #[inline]
+    pub(super) fn copy(&self, copies: &[u32]) -> u32 {
+        copies.get(self.block).copied().unwrap_or(0)
+    }
+}
+
+impl Statement {
+    /// Where a session keeps its id for a copy of the table.
+    #[inline]
+    pub(super) fn place(&self, copy: u32) -> usize {
+        self.place + self.stride * copy as usize
+    }
+
+    /// The copies of the table for which a client prepares it; empty where it is sent as text.
+    pub(super) fn copies(&self, client: u32) -> std::ops::Range<u32> {
+        let all = self.names.len().max(1) as u32;
+        match self.choice {
+            _ if !self.is_prepared => 0..0,
+            _ if self.stride == 0 => 0..1,
+            TableChoice::Random => 0..all,
+            TableChoice::ByClient => client % all..client % all + 1,
+        }
+    }
+
+    /// Its text with placeholders, and their types.
+    pub(super) fn to_prepare(&self, dialect: Dialect, copy: u32) -> (String, Vec<ParamType>) {
+        let mut sql = String::new();
+        let mut types = Vec::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => sql.push_str(text),
+                Piece::Table => sql.push_str(self.table_name(copy)),
+                Piece::Values(place) => {
+                    for n in 0..place.count {
+                        types.push(place.kind);
+                        if n > 0 {
+                            sql.push(',');
+                        }
+                        push_placeholder(&mut sql, dialect, types.len());
+                    }
+                }
+            }
+        }
+        (sql, types)
+    }
+
+    /// Appends its text with the values in it.
+    pub(super) fn write(
+        &self,
+        dialect: Dialect,
+        copy: u32,
+        values: &Values,
+        base: Base,
+        sql: &mut String,
+    ) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => sql.push_str(text),
+                Piece::Table => sql.push_str(self.table_name(copy)),
+                Piece::Values(place) if place.is_text() => {
+                    for (n, text) in values.texts(base, *place).enumerate() {
+                        if n > 0 {
+                            sql.push(',');
+                        }
+                        push_text(sql, dialect, place.literal(), text);
+                    }
+                }
+                Piece::Values(place) => {
+                    for (n, int) in values.numbers(base, *place).enumerate() {
+                        if n > 0 {
+                            sql.push(',');
+                        }
+                        push_int(sql, int);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn table_name(&self, copy: u32) -> &str {
+        self.names.get(copy as usize).map_or("", String::as_str)
+    }
+}
+
+impl Params {
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::InPlace { count, .. } => *count,
+            Self::Gathered(places) => places.iter().map(|place| place.count).sum(),
+        }
+    }
+
+    /// Appends the parameters of one sending, borrowed from its values.
+    pub(super) fn gather<'a>(&self, values: &'a Values, base: Base, out: &mut Vec<Param<'a>>) {
+        match self {
+            Self::InPlace { first, count } => {
+                out.extend_from_slice(values.ints(base, *first, *count));
+            }
+            Self::Gathered(places) => {
+                for place in places {
+                    if place.is_text() {
+                        out.extend(values.texts(base, *place).map(Param::Text));
+                    } else {
+                        out.extend_from_slice(values.ints(base, place.first, place.count));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,373 @@
+//! What statements may have done to the rows that were loaded: which columns still hold what the seed says.
+
+use model::{ColumnKind, Dialect, Draw, SqlBlock, SqlRun, SqlSpec, SqlStatement, SqlTable, Verb};
+
+use super::tokens::{Token, tokens};
+use data::fate::{self, Fate, Fates};
+use data::schema::{self, column};
+use data::values::Seal;
+
+/// What an UPDATE adds to a column for each row that it changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Adding {
+    pub(super) table: usize,
+    pub(super) column: usize,
+    pub(super) amount: Amount,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Amount {
+    /// This number.
+    Fixed(i64),
+    /// The draw with this index, subtracted where so said.
+    Draw { index: usize, negative: bool },
+}
+
+pub(super) fn of_run(spec: &SqlSpec, run: &SqlRun, dialect: Dialect) -> Vec<Fates> {
+    let mut all: Vec<Fates> = spec.tables.iter().map(Fates::untouched).collect();
+    for block in run.operations.iter().flat_map(|o| &o.blocks) {
+        for statement in &block.statements {
+            if touch(spec, block, statement, dialect, &mut all).is_none() {
+                for fates in &mut all {
+                    fates.unknown = true;
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Notes what a statement may do; `None` where it is not understood which table it writes.
+fn touch(
+    spec: &SqlSpec,
+    block: &SqlBlock,
+    statement: &SqlStatement,
+    dialect: Dialect,
+    all: &mut [Fates],
+) -> Option<()> {
+    let tokens = tokens(statement.text.of(dialect));
+    match statement.verb {
+        Verb::Select => {}
+        Verb::Update => {
+            let (index, rest) = updated(spec, block, &tokens)?;
+            let (table, fates) = (spec.tables.get(index)?, all.get_mut(index)?);
+            match assignments(table, rest) {
+                Some(assigned) => {
+                    for (column, expression) in assigned {
+                        let fate = written(table, block, column, expression);
+                        fates.columns[column] = fates.columns[column].and(fate);
+                    }
+                }
+                None => fates.columns.fill(Fate::Free),
+            }
+        }
+        Verb::Insert => {
+            let index = block.table as usize;
+            let (table, fates) = (spec.tables.get(index)?, all.get_mut(index)?);
+            insert(table, block, &tokens, fates);
+        }
+        Verb::Delete => all.get_mut(block.table as usize)?.removed = true,
+        Verb::Other => return None,
+    }
+    Some(())
+}
+
+pub(super) fn additions(
+    spec: &SqlSpec,
+    block: &SqlBlock,
+    statement: &SqlStatement,
+    dialect: Dialect,
+) -> Vec<Adding> {
+    let tokens = tokens(statement.text.of(dialect));
+    let Some((index, rest)) = updated(spec, block, &tokens) else {
+        return Vec::new();
+    };
+    let Some((table, assigned)) =
+        spec.tables.get(index).and_then(|table| Some((table, assignments(table, rest)?)))
+    else {
+        return Vec::new();
+    };
+    let of = |(column, expression): (usize, &[Token<'_>])| {
+        let amount = amount(table, block, column, expression)?;
+        Some(Adding { table: index, column, amount })
+    };
+    assigned.into_iter().filter_map(of).collect()
+}
+
+fn updated<'t, 'a>(
+    spec: &SqlSpec,
+    block: &SqlBlock,
+    tokens: &'t [Token<'a>],
+) -> Option<(usize, &'t [Token<'a>])> {
+    let [update, table, set, rest @ ..] = tokens else {
+        return None;
+    };
+    if !update.is("UPDATE") || !set.is("SET") {
+        return None;
+    }
+    let index = match table {
+        Token::Table => block.table as usize,
+        Token::Word(name) => {
+            let is_it =
+                |table: &SqlTable| table.copies == 1 && table.name_of(0).eq_ignore_ascii_case(name);
+            spec.tables.iter().position(is_it)?
+        }
+        Token::Number(_) | Token::Mark(_) | Token::Draw(_) | Token::Opaque => return None,
+    };
+    Some((index, rest))
+}
+
+/// The columns that are assigned, each with its expression; `None` where that is not understood.
+fn assignments<'t, 'a>(
+    table: &SqlTable,
+    tokens: &'t [Token<'a>],
+) -> Option<Vec<(usize, &'t [Token<'a>])>> {
+    let end = tokens.iter().position(|token| token.is("WHERE"));
+    let parts = tokens[..end.unwrap_or(tokens.len())].split(|token| *token == Token::Mark(','));
+    let of = |part: &'t [Token<'a>]| match part {
+        [Token::Word(name), Token::Mark('='), expression @ ..] => {
+            Some((column(table, name)?, expression))
+        }
+        _ => None,
+    };
+    parts.map(of).collect()
+}
+
+fn written(table: &SqlTable, block: &SqlBlock, column: usize, expression: &[Token<'_>]) -> Fate {
+    if is_sealed(table, block, column, expression) {
+        Fate::Sealed
+    } else if amount(table, block, column, expression).is_some() {
+        Fate::Added
+    } else {
+        Fate::Free
+    }
+}
+
+fn is_sealed(table: &SqlTable, block: &SqlBlock, column: usize, expression: &[Token<'_>]) -> bool {
+    let [Token::Draw(draw)] = expression else {
+        return false;
+    };
+    let Draw::Template(own) = &table.columns[column].value else {
+        return false;
+    };
+    let drawn = block.draws.get(*draw as usize);
+    let is_own = drawn.is_some_and(|drawn| {
+        drawn.count == 1 && matches!(&drawn.draw, Draw::Template(text) if text == own)
+    });
+    is_own && Seal::of(own).is_some()
+}
+
+/// What is added, in `k + 1` or `k - :amount` of column `k`.
+fn amount(
+    table: &SqlTable,
+    block: &SqlBlock,
+    at: usize,
+    expression: &[Token<'_>],
+) -> Option<Amount> {
+    let column = &table.columns[at];
+    let [Token::Word(name), Token::Mark(sign @ ('+' | '-')), added] = expression else {
+        return None;
+    };
+    let is_integer = matches!(column.kind, ColumnKind::Int | ColumnKind::Bigint);
+    if !is_integer || !column.name.eq_ignore_ascii_case(name) {
+        return None;
+    }
+    let negative = *sign == '-';
+    match added {
+        Token::Number(digits) => {
+            let number: i64 = digits.parse().ok()?;
+            Some(Amount::Fixed(if negative { -number } else { number }))
+        }
+        Token::Draw(index) => {
+            let index = *index as usize;
+            let drawn = block.draws.get(index)?;
+            let is_integer = drawn.count == 1 && matches!(drawn.draw, Draw::Int { .. });
+            is_integer.then_some(Amount::Draw { index, negative })
+        }
+        Token::Word(_) | Token::Mark(_) | Token::Table | Token::Opaque => None,
+    }
+}
+
+fn insert(table: &SqlTable, block: &SqlBlock, tokens: &[Token<'_>], fates: &mut Fates) {
+    let mut new = vec![Fate::Free; table.columns.len()];
+    let values = inserted_values(table, tokens);
+    for (column, expression) in values.iter().flatten() {
+        if is_sealed(table, block, *column, expression) {
+            new[*column] = Fate::Sealed;
+        }
+    }
+    let number = schema::number_column(table).and_then(|name| column(table, name));
+    if let Some(number) = number {
+        // Whatever the number of a row is, it is still what the row is known by.
+        new[number] = Fate::Kept;
+    }
+    let is_appended = number.is_some_and(|number| match &values {
+        Some(values) => is_beyond(table, block, number, values),
+        None => false,
+    });
+    if !is_appended {
+        fates.replaced = true;
+        fate::merge(&mut fates.columns, &new);
+    }
+    match &mut fates.inserted {
+        Some(inserted) => fate::merge(inserted, &new),
+        none => *none = Some(new),
+    }
+}
+
+/// Does the row get a number that no loaded row has?
+fn is_beyond(
+    table: &SqlTable,
+    block: &SqlBlock,
+    number: usize,
+    values: &[(usize, &[Token<'_>])],
+) -> bool {
+    let is_auto = table.columns[number].auto;
+    let value = values.iter().find(|(column, _)| *column == number);
+    match value {
+        None | Some((_, [Token::Number("0")])) => is_auto,
+        Some((_, [Token::Draw(draw)])) => {
+            let drawn = block.draws.get(*draw as usize);
+            drawn.is_some_and(|drawn| drawn.draw == Draw::Next)
+        }
+        Some(_) => false,
+    }
+}
+
+/// The columns and expressions of `INSERT INTO {table} (…) VALUES (…)`; `None` for any other text.
+fn inserted_values<'t, 'a>(
+    table: &SqlTable,
+    tokens: &'t [Token<'a>],
+) -> Option<Vec<(usize, &'t [Token<'a>])>> {
+    let [insert, into, Token::Table, Token::Mark('('), rest @ ..] = tokens else {
+        return None;
+    };
+    if !insert.is("INSERT") || !into.is("INTO") {
+        return None;
+    }
+    let close = rest.iter().position(|token| *token == Token::Mark(')'))?;
+    let names = rest[..close].split(|token| *token == Token::Mark(','));
+    let [values, Token::Mark('('), expressions @ .., Token::Mark(')')] = &rest[close + 1..] else {
+        return None;
+    };
+    let is_plain = |token: &Token<'_>| !matches!(token, Token::Mark('(' | ')'));
+    if !values.is("VALUES") || !expressions.iter().all(is_plain) {
+        return None;
+    }
+    let expressions = expressions.split(|token| *token == Token::Mark(','));
+    let pair = |(name, expression): (&[Token<'_>], &'t [Token<'a>])| match name {
+        [Token::Word(name)] => Some((column(table, name)?, expression)),
+        _ => None,
+    };
+    names.zip(expressions).map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql::tests::fixture::{any_id, draw, operation, run, spec, statement, texts};
+
+    const C: &str = "############-############";
+
+    /// What a statement does to a table of columns `id` (numbered by the server), `k`, `c` and `note`.
+    fn of(verb: Verb, text: &str) -> Fates {
+        let mut statement = statement("s");
+        (statement.verb, statement.text) = (verb, texts(text));
+        let mut operation = operation("o", false, 1, &[]);
+        let block = &mut operation.blocks[0];
+        block.statements = vec![statement];
+        block.draws = vec![
+            draw("id", 1, any_id()),
+            draw("c", 1, Draw::Template(C.to_owned())),
+            draw("next", 1, Draw::Next),
+            draw("ids", 3, any_id()),
+        ];
+        let run = run(vec![operation]);
+        let mut fates = of_run(&workload(), &run, Dialect::Sqlite);
+        fates.remove(0)
+    }
+
+    fn workload() -> SqlSpec {
+        let mut spec = spec(Vec::new());
+        let table = &mut spec.tables[0];
+        let column = |name: &str, kind, value| {
+            let mut column = table.columns[0].clone();
+            (column.name, column.kind, column.value) = (name.to_owned(), kind, value);
+            column
+        };
+        table.columns = vec![
+            column("id", ColumnKind::Int, Draw::Row),
+            column("k", ColumnKind::Int, any_id()),
+            column("c", ColumnKind::Char(25), Draw::Template(C.to_owned())),
+            column("note", ColumnKind::Text, Draw::Text { min: 1, max: 9 }),
+        ];
+        table.columns[0].auto = true;
+        spec
+    }
+
+    fn columns(verb: Verb, text: &str) -> Vec<Fate> {
+        of(verb, text).columns
+    }
+
+    #[test]
+    fn an_update_writes_the_columns_that_it_sets() {
+        use Fate::{Added, Free, Kept, Sealed};
+        let update = |text: &str| columns(Verb::Update, text);
+        assert_eq!(update("UPDATE {} SET k = k + 1 WHERE id = :0"), [Kept, Added, Kept, Kept]);
+        assert_eq!(
+            update("update {} set K = k - :0, c = :1 where id = :0"),
+            [Kept, Added, Sealed, Kept]
+        );
+        // Named as it stands.
+        assert_eq!(update("UPDATE t SET c = :1"), [Kept, Kept, Sealed, Kept]);
+        for free in ["k = 7", "k = id + 1", "k = k + k", "k = k * 2", "k = k + :3"] {
+            let text = format!("UPDATE {{}} SET {free} WHERE id = :0");
+            assert_eq!(update(&text), [Kept, Free, Kept, Kept], "{free}");
+        }
+        assert_eq!(update("UPDATE {} SET c = 'x', note = :1"), [Kept, Kept, Free, Free]);
+        // What is not understood leaves nothing known.
+        assert_eq!(update("UPDATE {} SET (k, c) = (1, 'x')"), [Free; 4]);
+        assert!(of(Verb::Update, "UPDATE other SET k = 1").unknown);
+        assert!(of(Verb::Update, "WITH a AS (SELECT 1) UPDATE {} SET k = 1").unknown);
+        assert!(of(Verb::Other, "REPLACE INTO {} VALUES (1)").unknown);
+        let select = of(Verb::Select, "SELECT c FROM {} WHERE id = :0");
+        assert_eq!(select, Fates::untouched(&workload().tables[0]));
+    }
+
+    #[test]
+    fn rows_that_the_server_numbers_replace_none() {
+        for text in [
+            "INSERT INTO {} (k, c, note) VALUES (:0, :1, 'x')",
+            "INSERT INTO {} (id, k, c, note) VALUES (0, :0, :1, 'x')",
+            "INSERT INTO {} (id, k, c, note) VALUES (:2, :0, :1, 'x')",
+        ] {
+            let fates = of(Verb::Insert, text);
+            assert!(!fates.replaced && fates.is_complete(), "{text}");
+            assert_eq!(fates.columns, [Fate::Kept; 4]);
+            assert_eq!(fates.inserted.unwrap()[1..], [Fate::Free, Fate::Sealed, Fate::Free]);
+        }
+        for text in [
+            "INSERT INTO {} (id, k, c, note) VALUES (:0, :0, :1, 'x')",
+            "INSERT INTO {} VALUES (1, 2, 'x', 'x')",
+            "INSERT INTO {} (k, c, note) SELECT 1, 'x', 'x'",
+        ] {
+            let fates = of(Verb::Insert, text);
+            assert!(fates.replaced, "{text}");
+            assert_eq!((fates.columns[0], fates.columns[1]), (Fate::Kept, Fate::Free));
+        }
+        assert!(of(Verb::Delete, "DELETE FROM {} WHERE id = :0").removed);
+    }
+
+    #[test]
+    fn a_sum_is_known_while_statements_only_add() {
+        let mut fates = of(Verb::Update, "UPDATE {} SET k = k + 1");
+        assert!(fates.has_sum(1) && !fates.has_sum(2));
+        fates.merge(&of(Verb::Update, "UPDATE {} SET c = :1"));
+        assert!(fates.has_sum(1));
+        let mut deleted = fates.clone();
+        deleted.merge(&of(Verb::Delete, "DELETE FROM {}"));
+        assert!(!deleted.has_sum(1));
+        fates.merge(&of(Verb::Update, "UPDATE {} SET k = 7"));
+        assert!(!fates.has_sum(1));
+    }
+}

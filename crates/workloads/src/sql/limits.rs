@@ -1,0 +1,213 @@
+//! What a step needs of the server and may not get: asked before anybody connects, and said with numbers.
+
+use drivers::{Session, SessionError};
+use model::{Dialect, SqlKinds as Kinds, SqlSpec, SqlWork};
+
+use super::compile::compile;
+use load::{StepError, Target};
+
+/// Sessions that a step holds besides its clients': the one that looks at the server while they run, or
+/// counts rows when they are done.
+pub(crate) const BESIDES: u64 = 1;
+
+/// What a server allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Allowed {
+    connections: u64,
+    /// Prepared statements of all sessions together; `None` where they are not limited.
+    prepared: Option<u64>,
+}
+
+/// The most that a step needs, and which step that is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Most {
+    number: u64,
+    step: String,
+}
+
+impl Most {
+    pub(crate) fn of(number: u64, step: &str) -> Self {
+        let step = step.to_owned();
+        Self { number, step }
+    }
+
+    fn see(&mut self, number: u64, step: &str) {
+        if number > self.number {
+            step.clone_into(&mut self.step);
+            self.number = number;
+        }
+    }
+}
+
+/// Fails with a sentence that has the numbers when a step of the workload needs more connections or
+/// prepared statements than the server allows, and when a step's operations make no sense here.
+pub(super) fn check(spec: &SqlSpec, target: &Target) -> Result<(), StepError> {
+    let (connections, prepared) = needed(spec, target.dialect)?;
+    check_needs(&connections, &prepared, target)
+}
+
+/// Fails with a sentence that has the numbers when the server allows fewer connections, or prepared
+/// statements of all sessions together, than a step needs.
+pub(crate) fn check_needs(
+    connections: &Most,
+    prepared: &Most,
+    target: &Target,
+) -> Result<(), StepError> {
+    let failed = |source| StepError::Session { client: "limits of the server".to_owned(), source };
+    let Some(question) = question(target.dialect) else {
+        return Ok(());
+    };
+    let mut session = target.connector.connect().map_err(failed)?;
+    match allowed(question, &mut *session).map_err(failed)? {
+        Some(allowed) => compare(target.dialect, allowed, connections, prepared),
+        None => Ok(()),
+    }
+}
+
+/// The query that tells how many connections and prepared statements are allowed; `None` where neither
+/// is limited.
+const fn question(dialect: Dialect) -> Option<&'static str> {
+    match dialect {
+        Dialect::Mysql => Some("SELECT @@GLOBAL.max_connections, @@GLOBAL.max_prepared_stmt_count"),
+        // Those reserved may be open to this user, but somebody else may have them by then.
+        Dialect::Postgres => Some(
+            "SELECT current_setting('max_connections')::bigint \
+             - current_setting('superuser_reserved_connections')::bigint \
+             - coalesce(current_setting('reserved_connections', true)::bigint, 0)",
+        ),
+        Dialect::Sqlite => None,
+    }
+}
+
+/// The most connections, and the most prepared statements, that a step needs.
+fn needed(spec: &SqlSpec, dialect: Dialect) -> Result<(Most, Most), StepError> {
+    let (mut connections, mut prepared) = (Most::default(), Most::default());
+    let copies = spec.tables.iter().map(|table| table.copies).sum::<u32>();
+    for step in &spec.steps {
+        let clients = match &step.work {
+            SqlWork::Load | SqlWork::Reset => spec.load.clients,
+            // One for each table, and one that leads the settle phase.
+            SqlWork::Index => copies,
+            SqlWork::Settle(_) => copies.saturating_add(1),
+            SqlWork::Run(_) => step.clients,
+        };
+        connections.see(u64::from(clients) + BESIDES, &step.id.0);
+        if let SqlWork::Run(run) = &step.work {
+            let program = compile(spec, run, &Kinds::of(run), dialect)
+                .map_err(|error| StepError::Unsupported(format!("step `{}`: {error}", step.id)))?;
+            prepared.see(u64::from(clients) * program.prepared() as u64, &step.id.0);
+        }
+    }
+    Ok((connections, prepared))
+}
+
+/// What the server allows; `None` where it does not tell.
+fn allowed(question: &str, session: &mut dyn Session) -> Result<Option<Allowed>, SessionError> {
+    let mut numbers = [None; 2];
+    let asked = session.query(question, &mut |row| {
+        for (column, number) in numbers.iter_mut().enumerate() {
+            let value = row.value(column).as_int();
+            *number = value.and_then(|value| u64::try_from(value).ok());
+        }
+    });
+    match asked {
+        // Who may not ask is told by the server when it is too late, but loud enough.
+        Err(SessionError::Server { .. }) => Ok(None),
+        Err(error) => Err(error),
+        Ok(_) => Ok(numbers[0].map(|connections| Allowed { connections, prepared: numbers[1] })),
+    }
+}
+
+fn compare(
+    dialect: Dialect,
+    allowed: Allowed,
+    connections: &Most,
+    prepared: &Most,
+) -> Result<(), StepError> {
+    if connections.number > allowed.connections {
+        return Err(StepError::Unsupported(format!(
+            "step `{}` needs {} connections and the server allows {}; set max_connections to at least {}",
+            connections.step,
+            connections.number,
+            allowed.connections,
+            match dialect {
+                // Some of them are kept back.
+                Dialect::Postgres => connections.number + 10,
+                Dialect::Mysql | Dialect::Sqlite => connections.number,
+            }
+        )));
+    }
+    match allowed.prepared {
+        Some(limit) if prepared.number > limit => Err(StepError::Unsupported(format!(
+            "step `{}` needs {} prepared statements and the server allows {limit}; \
+             set max_prepared_stmt_count to at least {}, or use fewer tables or clients",
+            prepared.step, prepared.number, prepared.number
+        ))),
+        Some(_) | None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Settle, SqlStep};
+
+    use super::*;
+    use crate::sql::tests::fixture::{operation, run, spec, step};
+
+    fn most(number: u64) -> Most {
+        Most { number, step: "point@64".to_owned() }
+    }
+
+    fn said(dialect: Dialect, connections: u64, prepared: u64) -> String {
+        let allowed =
+            Allowed { connections: 151, prepared: (dialect == Dialect::Mysql).then_some(16_382) };
+        match compare(dialect, allowed, &most(connections), &most(prepared)) {
+            Ok(()) => String::new(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_said_with_the_numbers() {
+        assert_eq!(said(Dialect::Mysql, 151, 16_382), "");
+        assert_eq!(
+            said(Dialect::Mysql, 152, 0),
+            "step `point@64` needs 152 connections and the server allows 151; \
+             set max_connections to at least 152"
+        );
+        assert_eq!(
+            said(Dialect::Mysql, 65, 16_383),
+            "step `point@64` needs 16383 prepared statements and the server allows 16382; \
+             set max_prepared_stmt_count to at least 16383, or use fewer tables or clients"
+        );
+        assert_eq!(said(Dialect::Postgres, 151, 1_000_000), "");
+        assert!(said(Dialect::Postgres, 152, 0).ends_with("at least 162"));
+    }
+
+    #[test]
+    fn the_largest_step_counts() {
+        let point = || run(vec![operation("point", true, 1, &["a", "b"])]);
+        let mut spec = spec(vec![
+            step("small", 3, point()),
+            step("large", 64, point()),
+            step("last", 5, point()),
+        ]);
+        spec.tables[0].copies = 8;
+        let (connections, prepared) = needed(&spec, Dialect::Mysql).unwrap();
+        assert_eq!((connections.number, connections.step.as_str()), (65, "large"));
+        // Two statements for each table, BEGIN and COMMIT.
+        assert_eq!(prepared.number, 64 * (2 * 8 + 2));
+    }
+
+    #[test]
+    fn steps_without_operations_have_a_session_for_each_table() {
+        let of = |work| {
+            let mut spec = spec(vec![SqlStep { work, ..step("phase", 1, run(Vec::new())) }]);
+            spec.tables[0].copies = 8;
+            needed(&spec, Dialect::Postgres).unwrap().0.number
+        };
+        assert_eq!(of(SqlWork::Load), 2);
+        assert_eq!(of(SqlWork::Index), 9);
+        assert_eq!(of(SqlWork::Settle(Settle::Seconds(0))), 10);
+    }
+}

@@ -1,0 +1,230 @@
+//! A step whose clients run operations: set up, warmed up, measured, checked.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::{
+    Check, Nanos, Note, NoteKind, Rng, SqlKinds as Kinds, SqlPace, SqlRun, SqlSpec, StepId,
+    StepRecord, Verb, mix,
+};
+
+use super::answers::Answers;
+use super::client::SqlClient;
+use super::compile::compile;
+use super::contents::{Contents, Edge, Next};
+use super::misses;
+use super::own::{Common, name};
+use super::sampled::Sampled;
+use super::statements::Facts;
+use crate::recovery::Recovery;
+use data::row_counts::RowCounts;
+use load::arrivals::Queue;
+use load::clients::Clients;
+use load::engine::{End, Observer, Role, Stop};
+use load::measure::{Crew, Drive, Stream, Windows, ended};
+use load::ramp::{Limit, RampSpec};
+use load::warm::WarmUp;
+use load::{StepError, Target};
+
+/// A step that runs operations, about to be run.
+pub(super) struct RunStep<'a> {
+    pub(super) spec: &'a SqlSpec,
+    pub(super) id: &'a StepId,
+    pub(super) clients: u32,
+    pub(super) run: &'a SqlRun,
+    pub(super) seed: u64,
+    pub(super) target: &'a Target,
+    pub(super) counts: &'a Arc<RowCounts>,
+    pub(super) contents: &'a Mutex<Contents>,
+    pub(super) next: Next<'a>,
+}
+
+/// Clients that are connected, and what is known of them.
+struct Connected {
+    common: Arc<Common>,
+    crew: Crew,
+    counted: [usize; 1],
+    subject: String,
+}
+
+impl RunStep<'_> {
+    pub(super) fn run(
+        &self,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<StepRecord, StepError> {
+        let clock = stop.clock();
+        let Connected { common, crew, counted, subject } = self.connect(stop)?;
+        let windows = self.windows(&common, &counted);
+        let measured = windows.measure(crew, stop, observer)?;
+        self.result(&common, measured, &subject, clock.now(), stop)
+    }
+
+    fn connect(&self, stop: &Stop) -> Result<Connected, StepError> {
+        let kinds = Kinds::of(self.run);
+        let common = self.common(&kinds)?;
+        self.contents().begin(self.spec, self.run, self.target.dialect);
+        Ok(Connected {
+            counted: [kinds.of_all()],
+            subject: kinds.subject.kind.clone(),
+            crew: Crew { kinds: kinds.specs, clients: self.clients(&common, stop)? },
+            common,
+        })
+    }
+
+    fn windows<'w>(&self, common: &'w Common, counted: &'w [usize; 1]) -> Windows<'w> {
+        Windows {
+            warmup: WarmUp::of(self.run.warmup_end, self.run.warmup_seconds),
+            end: self.end(),
+            drive: self.drive(common.queue.as_ref(), counted[0]),
+            counted,
+            opens: &|| (),
+        }
+    }
+
+    fn result(
+        &self,
+        common: &Common,
+        mut measured: StepRecord,
+        subject: &str,
+        elapsed: Nanos,
+        stop: &Stop,
+    ) -> Result<StepRecord, StepError> {
+        let mut notes = std::mem::take(&mut measured.notes);
+        let mut contents = self.contents();
+        let mut checks = self.answers(common, &contents);
+        if self.run.measured {
+            checks.push(ended(&measured, subject));
+        }
+        if self.changes_row_counts() || contents.is_due(self.next) {
+            if !self.counts.is_known() {
+                let text = "an answer was lost, or a statement ran that cannot be accounted for";
+                notes.push(Note::new(NoteKind::RowsNotCounted, text));
+            }
+            checks.extend(self.counts.check(self.spec, self.target)?);
+        }
+        checks.extend(contents.check(&self.edge(), stop)?);
+        let told = common.answers.told().into_iter();
+        notes.extend(told.map(|text| Note::new(NoteKind::WrongAnswer, text)));
+        let lost = common.recovery.outages.told();
+        notes.extend(lost.map(|text| Note::new(NoteKind::ConnectionsLost, text)));
+        notes.extend(common.facts.notes());
+        notes.extend(misses::notes(self.run, &measured));
+        Ok(StepRecord { elapsed, checks, notes, ..measured })
+    }
+
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn edge(&self) -> Edge<'_> {
+        Edge {
+            spec: self.spec,
+            target: self.target,
+            counts: self.counts,
+            step: self.id,
+            run: Some(self.run),
+            next: self.next,
+        }
+    }
+
+    /// Had all answers as many rows as they must have, and those that were kept the right contents?
+    fn answers(&self, common: &Common, contents: &Contents) -> Vec<Check> {
+        let (program, judges) = (&common.program, contents.judges(self.spec));
+        let sampled = &common.sampled;
+        let sampled = sampled.check(program, &judges, |text| common.answers.tell(text));
+        let mut checks = vec![common.answers.check()];
+        checks.extend(sampled);
+        for check in checks.iter_mut().filter(|check| !check.holds) {
+            check.expected = format!("{} (tables {})", check.expected, contents.last_right());
+        }
+        checks
+    }
+
+    fn common(&self, kinds: &Kinds) -> Result<Arc<Common>, StepError> {
+        let whole_after = seconds(self.run.seconds);
+        Ok(Arc::new(Common {
+            program: compile(self.spec, self.run, kinds, self.target.dialect)?,
+            counts: Arc::clone(self.counts),
+            recovery: Recovery::new(&self.spec.errors, self.target),
+            answers: Arc::new(Answers::default()),
+            facts: Facts::default(),
+            queue: self.stream().map(|stream| stream.queue(self.seed_of(u32::MAX))),
+            whole_after: self.run.whole.then_some(whole_after),
+            every: kinds.every,
+            pipeline: self.target.connection.pipeline,
+            sampled: Sampled::new(self.clients),
+        }))
+    }
+
+    fn clients(&self, common: &Arc<Common>, stop: &Stop) -> Result<Clients, StepError> {
+        let mut clients = Clients::new();
+        for number in 0..self.clients {
+            if stop.is_asked() {
+                return Err(StepError::Interrupted);
+            }
+            let role = Role { name: name(number), bounded: self.run.whole };
+            let client = SqlClient::connect(common, number, Rng::new(self.seed_of(number)))?;
+            clients.push((role, Box::new(client)));
+        }
+        Ok(clients)
+    }
+
+    /// A seed for `number`, other than in any other step.
+    fn seed_of(&self, number: u32) -> u64 {
+        let mut salt: Vec<u64> = self.id.0.bytes().map(u64::from).collect();
+        salt.push(u64::from(number));
+        mix(self.seed, &salt)
+    }
+
+    fn stream(&self) -> Option<Stream> {
+        match self.run.pace {
+            SqlPace::Unlimited => None,
+            SqlPace::Rate { per_second, arrivals, queue }
+            | SqlPace::Ramp { from: per_second, arrivals, queue, .. } => {
+                Some(Stream { per_second, arrivals, queue })
+            }
+        }
+    }
+
+    /// When operations start; `kind` counts all of them.
+    fn drive<'q>(&self, queue: Option<&'q Queue>, kind: usize) -> Drive<'q> {
+        match (queue, &self.run.pace) {
+            (Some(queue), SqlPace::Rate { per_second, .. }) => {
+                Drive::Rate { queue, per_second: *per_second }
+            }
+            (Some(queue), SqlPace::Ramp { from, permille, limit_micros, attempt_seconds, .. }) => {
+                let at_most = Nanos(limit_micros * 1_000);
+                let spec = RampSpec {
+                    from: *from,
+                    permille: *permille,
+                    limits: vec![Limit { kind, at_most }],
+                    attempt: seconds(*attempt_seconds),
+                };
+                Drive::Ramp { queue, spec }
+            }
+            (None, _) | (Some(_), SqlPace::Unlimited) => Drive::Closed,
+        }
+    }
+
+    fn end(&self) -> End {
+        if self.run.whole {
+            End::AllDone { limit: None }
+        } else {
+            End::After(seconds(self.run.seconds))
+        }
+    }
+
+    /// May there be another number of rows afterwards?
+    fn changes_row_counts(&self) -> bool {
+        let blocks = self.run.operations.iter().flat_map(|o| &o.blocks);
+        let mut verbs = blocks.flat_map(|b| &b.statements).map(|s| s.verb);
+        verbs.any(|verb| match verb {
+            Verb::Select | Verb::Update => false,
+            Verb::Insert | Verb::Delete | Verb::Other => true,
+        })
+    }
+}
+
+fn seconds(seconds: u32) -> Nanos {
+    Nanos::from_secs(u64::from(seconds))
+}

@@ -1,0 +1,196 @@
+//! What clients asked for, counted, and held against the ranges of the standard.
+
+use model::{AUDIT, AUDIT_FROM, AuditRange, Check, TpccAudit};
+
+use super::input::{Customer, Input, NewOrder};
+
+/// A share may be this many standard errors outside of its range before that is no chance.
+const ERRORS: f64 = 5.0;
+
+/// Variance of the number of lines of an order: uniform over eleven numbers.
+const VARIANCE_OF_LINES: f64 = 10.0;
+
+pub(super) fn count(audit: &mut TpccAudit, input: &Input) {
+    match input {
+        Input::NewOrder(order) => {
+            audit.new_orders += 1;
+            audit.rollbacks += u64::from(order.rolls_back);
+            audit.lines += order.lines().len() as u64;
+            audit.remote_lines += remote_lines(order);
+        }
+        Input::Payment(payment) => {
+            audit.payments += 1;
+            audit.remote_payments += u64::from(payment.customer_warehouse != payment.warehouse);
+            audit.payments_by_name += by_name(&payment.customer);
+        }
+        Input::OrderStatus(status) => {
+            audit.order_statuses += 1;
+            audit.order_statuses_by_name += by_name(&status.customer);
+        }
+        Input::Delivery(_) | Input::StockLevel(_) => {}
+    }
+}
+
+fn remote_lines(order: &NewOrder) -> u64 {
+    let lines = order.lines().iter();
+    let remote = lines.filter(|line| line.supply != order.warehouse);
+    remote.count() as u64
+}
+
+fn by_name(customer: &Customer) -> u64 {
+    u64::from(matches!(customer, Customer::Name(_)))
+}
+
+pub(super) fn add(all: &mut TpccAudit, other: &TpccAudit) {
+    let TpccAudit {
+        new_orders,
+        rollbacks,
+        lines,
+        remote_lines,
+        payments,
+        remote_payments,
+        payments_by_name,
+        order_statuses,
+        order_statuses_by_name,
+    } = other;
+    all.new_orders += new_orders;
+    all.rollbacks += rollbacks;
+    all.lines += lines;
+    all.remote_lines += remote_lines;
+    all.payments += payments;
+    all.remote_payments += remote_payments;
+    all.payments_by_name += payments_by_name;
+    all.order_statuses += order_statuses;
+    all.order_statuses_by_name += order_statuses_by_name;
+}
+
+/// A check for each range of the standard, where `transactions` are enough for it. With one warehouse
+/// nothing is remote. A range is wider by what chance alone may do with so few inputs: for 4,348
+/// New-Orders the standard error of the share that is rolled back is larger than its range.
+pub(super) fn checks(audit: &TpccAudit, transactions: u64, warehouses: u32) -> Vec<Check> {
+    if transactions < AUDIT_FROM {
+        return Vec::new();
+    }
+    let ranges = AUDIT.iter();
+    let judged = ranges.filter(|range| warehouses > 1 || !range.needs_others);
+    judged.filter_map(|range| check(range, audit)).collect()
+}
+
+fn check(range: &AuditRange, audit: &TpccAudit) -> Option<Check> {
+    let share = (range.of)(audit)?;
+    let slack = ERRORS * standard_error(range, audit);
+    let unit = if range.is_percent { " %" } else { "" };
+    let (low, high) = (range.low, range.high);
+    Some(Check {
+        what: format!("audit: {}", range.title),
+        expected: format!("{low} to {high}{unit}, give or take {slack:.2} for chance"),
+        actual: format!("{share:.2}{unit}"),
+        holds: (low - slack..=high + slack).contains(&share),
+    })
+}
+
+/// Standard error of a share, in its own unit, if it were in the middle of its range.
+fn standard_error(range: &AuditRange, audit: &TpccAudit) -> f64 {
+    let middle = f64::midpoint(range.low, range.high);
+    let variance = if range.is_percent { middle * (100.0 - middle) } else { VARIANCE_OF_LINES };
+    (variance / inputs_of(range, audit).max(1) as f64).sqrt()
+}
+
+fn inputs_of(range: &AuditRange, audit: &TpccAudit) -> u64 {
+    match range.metric {
+        "audit.rollbacks" | "audit.lines" => audit.new_orders,
+        "audit.remote_lines" => audit.lines,
+        "audit.remote_payments" | "audit.payments_by_name" => audit.payments,
+        "audit.order_statuses_by_name" => audit.order_statuses,
+        // Of what is not known here, the strictest.
+        _ => u64::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Rng, TpccMix};
+
+    use super::super::deck::Deck;
+    use super::super::input::Inputs;
+    use super::super::input::tests::fixture::spec;
+    use super::super::random::Constants;
+    use super::*;
+
+    /// What a terminal of so many warehouses asks for in so many transactions.
+    fn asked(warehouses: u32, transactions: u64, seed: u64) -> TpccAudit {
+        let spec = spec(warehouses);
+        let constants = Constants::of_run(1, seed);
+        let mut inputs = Inputs::new(&spec, constants, 0, Rng::new(seed));
+        let mut deck = Deck::new(TpccMix::Deck);
+        let mut rng = Rng::new(seed + 1);
+        let mut audit = TpccAudit::default();
+        for _ in 0..transactions {
+            count(&mut audit, &inputs.draw(deck.draw(&mut rng)));
+        }
+        audit
+    }
+
+    #[test]
+    fn what_terminals_ask_for_is_what_the_standard_wants() {
+        for seed in 1..20 {
+            let audit = asked(2, 10_000, seed);
+            let checks = checks(&audit, 10_000, 2);
+            assert_eq!(checks.len(), AUDIT.len());
+            assert!(checks.iter().all(|check| check.holds), "{checks:?}");
+        }
+        // With many inputs the ranges are all but the standard's own.
+        let audit = asked(2, 400_000, 1);
+        let percent = 100.0 * audit.rollbacks as f64 / audit.new_orders as f64;
+        assert!((0.9..=1.1).contains(&percent), "{percent}");
+    }
+
+    #[test]
+    fn other_shares_are_told() {
+        let right = asked(2, 20_000, 1);
+        let wrong = [
+            TpccAudit { rollbacks: 0, ..right },
+            TpccAudit { lines: right.new_orders * 11, ..right },
+            TpccAudit { remote_lines: right.lines / 50, ..right },
+            TpccAudit { remote_payments: 0, ..right },
+            TpccAudit { payments_by_name: right.payments / 2, ..right },
+            TpccAudit { order_statuses_by_name: 0, ..right },
+        ];
+        for (audit, index) in wrong.iter().zip(0..) {
+            let checks = checks(audit, 20_000, 2);
+            let failed: Vec<usize> = (0..checks.len()).filter(|n| !checks[*n].holds).collect();
+            assert!(failed.contains(&index), "{index}: {checks:?}");
+        }
+    }
+
+    #[test]
+    fn every_range_knows_what_it_is_of() {
+        let audit = asked(2, 1000, 1);
+        for range in &AUDIT {
+            assert!(inputs_of(range, &audit) < u64::MAX, "{}", range.metric);
+        }
+    }
+
+    #[test]
+    fn few_inputs_are_not_judged_and_one_warehouse_has_no_others() {
+        let audit = asked(1, 10_000, 1);
+        assert!(checks(&audit, AUDIT_FROM - 1, 1).is_empty());
+        let judged = checks(&audit, 10_000, 1);
+        assert_eq!(judged.len(), AUDIT.len() - 2);
+        assert!(judged.iter().all(|check| check.holds), "{judged:?}");
+        assert_eq!((audit.remote_lines, audit.remote_payments), (0, 0));
+    }
+
+    #[test]
+    fn sums_are_of_everybody() {
+        let (one, other) = (asked(2, 500, 1), asked(2, 700, 2));
+        let mut all = one;
+        add(&mut all, &other);
+        assert_eq!(all.lines, one.lines + other.lines);
+        assert_eq!(all.order_statuses, one.order_statuses + other.order_statuses);
+        let mut both = TpccAudit::default();
+        add(&mut both, &other);
+        add(&mut both, &one);
+        assert_eq!(all, both);
+    }
+}

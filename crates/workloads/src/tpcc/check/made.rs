@@ -1,0 +1,281 @@
+//! The rows that transactions added. What they hold follows from the seed and from each other: the amount of
+//! a line from its quantity and the price of its item, its text from the stock row, the text of a payment
+//! from the names of warehouse and district. The rest is added up, to be held against what terminals saw.
+
+use std::collections::HashMap;
+
+use drivers::{Row, Session, SessionError, Value};
+use model::{DISTRICTS, TpccProfile};
+
+use super::findings::Found;
+use super::seeded::{Seeded, decimal, is_carrier};
+use crate::tpcc::conditions::Warehouses;
+use crate::tpcc::money::{self, OF_CENTS};
+use crate::tpcc::population::Lookup;
+use crate::tpcc::receipts::{LineRow, OrderRow};
+use crate::tpcc::tables::Table;
+use crate::tpcc::transactions::amounts::{self, Terms};
+
+/// What a Payment takes, in cents.
+const PAYMENT: std::ops::RangeInclusive<i64> = 100..=500_000;
+
+/// What a row has that it must not have: the place of the column, and what was expected there.
+type Unlike = (usize, String);
+
+/// What rows of one table must hold.
+pub(super) struct Made<'a> {
+    seeded: &'a Seeded,
+    table: Table,
+    rows: Rows,
+}
+
+enum Rows {
+    None,
+    Orders,
+    Lines(Lines),
+    /// The text of a payment, by the number of its district from the first of all.
+    Payments(Vec<String>),
+}
+
+struct Lines {
+    stock: Lookup,
+    /// Taxes and discount of each order, where they are in the amount of a line.
+    terms: Option<HashMap<[u32; 3], Terms>>,
+}
+
+impl<'a> Made<'a> {
+    pub(super) fn prepare(
+        session: &mut dyn Session,
+        seeded: &'a Seeded,
+        table: Table,
+        warehouses: Warehouses,
+    ) -> Result<Self, SessionError> {
+        let rows = match table {
+            Table::Warehouse
+            | Table::District
+            | Table::Customer
+            | Table::NewOrder
+            | Table::Item
+            | Table::Stock => Rows::None,
+            Table::Orders => Rows::Orders,
+            Table::History => Rows::Payments(payment_texts(seeded)),
+            Table::OrderLine => {
+                let all = (1, seeded.scale.warehouses);
+                Rows::Lines(Lines {
+                    stock: Lookup::new(&seeded.population, Table::Stock, all),
+                    terms: match seeded.profile {
+                        TpccProfile::Standard => None,
+                        TpccProfile::Percona => Some(terms(session, seeded, warehouses)?),
+                    },
+                })
+            }
+        };
+        Ok(Self { seeded, table, rows })
+    }
+
+    /// Looks at a row that is no loaded one, and counts it where a transaction can have added it.
+    pub(super) fn unlike(&mut self, row: &dyn Row, found: &mut Found) -> Option<Unlike> {
+        let view = View { seeded: self.seeded, table: self.table, row };
+        let looked = match &mut self.rows {
+            Rows::None => Err(no_such_row()),
+            Rows::Orders => order(&view, found),
+            Rows::Lines(lines) => line(&view, lines, found),
+            Rows::Payments(texts) => payment(&view, texts, found),
+        };
+        looked.err()
+    }
+}
+
+fn no_such_row() -> Unlike {
+    (0, "no such row".to_owned())
+}
+
+/// A row whose columns are looked at by place.
+struct View<'a> {
+    seeded: &'a Seeded,
+    table: Table,
+    row: &'a dyn Row,
+}
+
+impl View<'_> {
+    fn number(&self, place: usize, low: u32, high: u32) -> Result<u32, Unlike> {
+        let number = self.row.value(place).as_int();
+        let number = number.and_then(|number| u32::try_from(number).ok());
+        let number = number.filter(|number| (low..=high).contains(number));
+        number.ok_or_else(|| (place, format!("{low} to {high}")))
+    }
+
+    /// The warehouse and district in the first two columns, and the number of an order of the run.
+    fn order(&self) -> Result<[u32; 3], Unlike> {
+        let scale = self.seeded.scale;
+        let key = [
+            self.number(0, 1, scale.warehouses),
+            self.number(1, 1, DISTRICTS),
+            self.number(2, scale.customers + 1, u32::MAX),
+        ];
+        match key {
+            [Ok(warehouse), Ok(district), Ok(order)] => Ok([warehouse, district, order]),
+            [..] => Err(no_such_row()),
+        }
+    }
+
+    fn text(&self, place: usize, expected: &[u8]) -> Result<(), Unlike> {
+        let form = self.table.columns()[place].kind.form();
+        if form.is_same(self.row.value(place), Value::Bytes(expected)) {
+            Ok(())
+        } else {
+            Err((place, String::from_utf8_lossy(expected).into_owned()))
+        }
+    }
+
+    fn cents(&self, place: usize) -> Option<i64> {
+        money::cents(self.row.value(place), self.seeded.dialect)
+    }
+}
+
+fn order(view: &View<'_>, found: &mut Found) -> Result<(), Unlike> {
+    let [warehouse, district, order] = view.order()?;
+    let customer = view.number(3, 1, view.seeded.scale.customers)?;
+    let carrier = view.row.value(5);
+    if carrier != Value::Null && !is_carrier(carrier) {
+        return Err((5, "1 to 10, or NULL".to_owned()));
+    }
+    found.added.order(&OrderRow {
+        warehouse,
+        district,
+        order,
+        customer,
+        lines: view.number(6, 5, 15)?,
+        is_local: view.number(7, 0, 1)? == 1,
+    });
+    Ok(())
+}
+
+fn line(view: &View<'_>, lines: &mut Lines, found: &mut Found) -> Result<(), Unlike> {
+    let Seeded { scale, profile, dialect, prices, .. } = view.seeded;
+    let key = view.order()?;
+    let [warehouse, district, order] = key;
+    let line = LineRow {
+        warehouse,
+        district,
+        order,
+        number: view.number(3, 1, 15)?,
+        item: view.number(4, 1, scale.items)?,
+        supply: view.number(5, 1, scale.warehouses)?,
+        quantity: view.number(7, 1, 10)?,
+    };
+    let terms = match &lines.terms {
+        None => Terms::default(),
+        Some(terms) => *terms.get(&key).ok_or_else(no_such_row)?,
+    };
+    let price = prices.get(line.item as usize - 1).copied().unwrap_or(0);
+    let amount = amounts::line(*profile, line.quantity.into(), price, &terms);
+    if view.cents(8) != Some(amount) {
+        return Err((8, decimal(*dialect, amount, OF_CENTS)));
+    }
+    let column = STOCK_TEXTS + district as usize - 1;
+    view.text(9, lines.stock.text([line.supply, line.item, 0, 0], column))?;
+    found.added.line(&line);
+    Ok(())
+}
+
+/// Where the texts for the districts begin among the columns of `stock`.
+const STOCK_TEXTS: usize = 3;
+
+fn payment(view: &View<'_>, texts: &[String], found: &mut Found) -> Result<(), Unlike> {
+    let scale = view.seeded.scale;
+    let customer = (
+        view.number(0, 1, scale.warehouses)?,
+        view.number(1, 1, DISTRICTS)?,
+        view.number(2, 1, scale.customers)?,
+    );
+    let warehouse = view.number(3, 1, scale.warehouses)?;
+    let district = view.number(4, 1, DISTRICTS)?;
+    let cents = view.cents(6).filter(|cents| PAYMENT.contains(cents));
+    let cents = cents.ok_or_else(|| (6, "1.00 to 5000.00".to_owned()))?;
+    let place = (warehouse - 1) * DISTRICTS + district - 1;
+    view.text(7, texts.get(place as usize).map_or(&[], String::as_bytes))?;
+    found.added.paid((warehouse, district), customer, cents);
+    Ok(())
+}
+
+/// The text of a payment in each district: the names of its warehouse and its own.
+fn payment_texts(seeded: &Seeded) -> Vec<String> {
+    let warehouses = seeded.scale.warehouses;
+    let all = (1, warehouses);
+    let mut warehouse_rows = Lookup::new(&seeded.population, Table::Warehouse, all);
+    let mut district_rows = Lookup::new(&seeded.population, Table::District, all);
+    let mut texts = Vec::new();
+    for warehouse in 1..=warehouses {
+        let name = warehouse_rows.text([warehouse, 0, 0, 0], 1);
+        for district in 1..=DISTRICTS {
+            let own = district_rows.text([warehouse, district, 0, 0], 2);
+            texts.push([name, b"    ", own].map(String::from_utf8_lossy).concat());
+        }
+    }
+    texts
+}
+
+fn terms(
+    session: &mut dyn Session,
+    seeded: &Seeded,
+    warehouses: Warehouses,
+) -> Result<HashMap<[u32; 3], Terms>, SessionError> {
+    let Warehouses { first, last } = warehouses;
+    let lookup = |table| Lookup::new(&seeded.population, table, (first, last));
+    let columns =
+        [(Table::Warehouse, "w_tax"), (Table::District, "d_tax"), (Table::Customer, "c_discount")];
+    let mut columns =
+        columns.map(|(table, column)| (lookup(table), table.place_of(column).unwrap_or(0)));
+    let loaded = seeded.scale.customers;
+    let sql = format!(
+        "SELECT o_w_id, o_d_id, o_id, o_c_id FROM orders \
+         WHERE o_w_id BETWEEN {first} AND {last} AND o_id > {loaded}"
+    );
+    let mut terms = HashMap::new();
+    session.query(&sql, &mut |row| {
+        let number = |place| row.value(place).as_int().and_then(|n| u32::try_from(n).ok());
+        let ([Some(warehouse), Some(district), Some(order)], Some(customer)) =
+            ([0, 1, 2].map(number), number(3))
+        else {
+            return;
+        };
+        let key = [warehouse, district, customer, 0];
+        let [warehouse_tax, district_tax, discount] =
+            columns.each_mut().map(|(rows, place)| rows.row(key)?.value(*place).as_int());
+        if let (Some(warehouse_tax), Some(district_tax), Some(discount)) =
+            (warehouse_tax, district_tax, discount)
+        {
+            let order_terms = Terms { warehouse_tax, district_tax, discount };
+            terms.insert([warehouse, district, order], order_terms);
+        }
+    })?;
+    Ok(terms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tpcc::tables::Kind;
+
+    /// The places of columns are numbers here.
+    #[test]
+    fn columns_are_where_they_are_looked_for() {
+        let place = |table: Table, column| table.place_of(column).unwrap();
+        let orders = ["o_c_id", "o_carrier_id", "o_ol_cnt", "o_all_local"];
+        assert_eq!(orders.map(|c| place(Table::Orders, c)), [3, 5, 6, 7]);
+        let lines =
+            ["ol_number", "ol_i_id", "ol_supply_w_id", "ol_quantity", "ol_amount", "ol_dist_info"];
+        assert_eq!(lines.map(|c| place(Table::OrderLine, c)), [3, 4, 5, 7, 8, 9]);
+        let payments = ["h_w_id", "h_d_id", "h_amount", "h_data"];
+        assert_eq!(payments.map(|c| place(Table::History, c)), [3, 4, 6, 7]);
+        assert_eq!(place(Table::Stock, "s_dist_01"), STOCK_TEXTS);
+        assert_eq!(place(Table::Warehouse, "w_name"), 1);
+        assert_eq!(place(Table::District, "d_name"), 2);
+        assert_eq!(
+            Table::OrderLine.columns()[9].kind,
+            Kind::Char(24),
+            "a CHAR is compared without blanks"
+        );
+    }
+}

@@ -1,0 +1,159 @@
+//! What must hold of the data: the twelve consistency conditions of the standard, and what else follows from
+//! the transactions. Each is a query that returns the rows which offend.
+//!
+//! The texts are the same in all dialects, and their plans as plain as can be: tables are read in the order of
+//! their primary keys or looked up by them, and two sides that must agree per customer or item are put one
+//! after the other and added up, never joined. Money is added in the unit of its columns, so that cents and
+//! decimals need no different texts. Only `o_carrier_id` and `ol_delivery_d` may be NULL.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::LazyLock;
+
+use model::{DISTRICTS, TpccProfile};
+use serde::Deserialize;
+
+use super::blocks::{blocks, named};
+use super::scale::Scale;
+
+/// Something that must hold.
+#[derive(Clone, Debug)]
+pub(super) struct Condition {
+    /// `condition 3` for those of the standard, what it is about for others.
+    pub(super) name: &'static str,
+    /// What must hold.
+    pub(super) says: &'static str,
+    /// What the columns of an offending row are: first its key, then what does not fit.
+    pub(super) columns: Vec<&'static str>,
+    /// What one query looks at.
+    pub(super) over: Over,
+    validity: Validity,
+    /// The query, with names in braces in place of what differs.
+    sql: String,
+}
+
+/// What one query of a condition looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub(super) enum Over {
+    /// One warehouse.
+    Warehouse,
+    /// Some warehouses one after the other: it reads a table that has no key by warehouse, and must not do so
+    /// too often.
+    Slice,
+    /// All warehouses.
+    All,
+}
+
+/// Where a condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+enum Validity {
+    /// Always.
+    Always,
+    /// After the load, and later where transactions are the standard's: others leave some columns alone.
+    WhereMaintained,
+    /// As [`Validity::WhereMaintained`], and it says nothing right after the load.
+    WhereMaintainedAndUsed,
+}
+
+static CONDITIONS: LazyLock<Vec<Condition>> = LazyLock::new(|| {
+    blocks(include_str!("conditions/conditions.sql")).filter_map(condition).collect()
+});
+
+fn condition((header, lines): (Vec<&'static str>, Vec<&'static str>)) -> Option<Condition> {
+    let ([name, over, validity], [says, columns, sql @ ..]) = (&header[..], &lines[..]) else {
+        return None;
+    };
+    Some(Condition {
+        name,
+        says: says.strip_prefix("says: ")?,
+        columns: columns.strip_prefix("columns: ")?.split(", ").collect(),
+        over: named(over)?,
+        validity: named(validity)?,
+        sql: sql.join(" "),
+    })
+}
+
+/// All conditions, those of the standard first.
+pub(super) fn all() -> impl Iterator<Item = &'static Condition> {
+    CONDITIONS.iter()
+}
+
+/// Warehouses of one query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Warehouses {
+    pub(super) first: u32,
+    pub(super) last: u32,
+}
+
+/// What happened to the data that is to be proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Loaded,
+    Used,
+}
+
+/// What a query needs to know besides its warehouses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Circumstances {
+    pub(super) scale: Scale,
+    pub(super) when: When,
+}
+
+impl Condition {
+    /// Does it hold then?
+    pub(super) fn applies(&self, profile: TpccProfile, when: When) -> bool {
+        match (self.validity, when) {
+            (Validity::Always, _) | (Validity::WhereMaintained, When::Loaded) => true,
+            (Validity::WhereMaintainedAndUsed, When::Loaded) => false,
+            (Validity::WhereMaintained | Validity::WhereMaintainedAndUsed, When::Used) => {
+                profile == TpccProfile::Standard
+            }
+        }
+    }
+
+    /// The query that returns what offends in these warehouses, at most one row for each key.
+    pub(super) fn sql(&self, of: &Circumstances, warehouses: Warehouses) -> String {
+        let scale = of.scale;
+        let mut sql = self.sql.clone();
+        // Parts first: they have numbers in them.
+        for (name, part) in [
+            ("{amount of what was delivered}", DELIVERED_AMOUNT),
+            ("{delivered orders}", of.delivered_orders()),
+        ] {
+            sql = sql.replace(name, part);
+        }
+        for (name, number) in [
+            ("{warehouse}", u64::from(warehouses.first)),
+            ("{first}", u64::from(warehouses.first)),
+            ("{last}", u64::from(warehouses.last)),
+            ("{warehouses}", u64::from(scale.warehouses)),
+            ("{districts}", u64::from(DISTRICTS)),
+            ("{customers}", u64::from(scale.customers) * u64::from(DISTRICTS)),
+            ("{items}", u64::from(scale.items)),
+            // An order for each customer is loaded.
+            ("{loaded}", u64::from(scale.customers)),
+            ("{delivered}", u64::from(scale.delivered)),
+        ] {
+            sql = sql.replace(name, &number.to_string());
+        }
+        sql
+    }
+}
+
+/// The amount of the lines of an order that were delivered.
+const DELIVERED_AMOUNT: &str = "(SELECT COALESCE(SUM(ol_amount), 0) FROM order_line \
+     WHERE ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id AND ol_delivery_d IS NOT NULL)";
+
+impl Circumstances {
+    /// How many orders of a district are delivered: known after the load, later those that have a carrier.
+    const fn delivered_orders(&self) -> &'static str {
+        match self.when {
+            When::Loaded => "{delivered}",
+            When::Used => {
+                "(SELECT COUNT(o_carrier_id) FROM orders \
+                 WHERE o_w_id = {warehouse} AND o_d_id = d_id)"
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What was loaded, written down in the database itself when all of it is there. Whoever goes on with that
+//! database can tell whether it is the one that his plan means, and whether the load ended.
+
+use std::collections::BTreeMap;
+
+use drivers::{Session, SessionError};
+use model::{Dialect, TpccForm, TpccSpec};
+use serde::Serialize;
+
+use super::population::DATA_VERSION;
+use super::random::Constants;
+use super::tables::table_options;
+use load::worker::number;
+use load::{StepError, Target};
+
+/// The table that it is written into.
+pub(super) const NAME: &str = "tpcc_meta";
+
+/// What is known of a load, by name.
+pub(super) type Facts = BTreeMap<String, String>;
+
+pub(super) fn facts(spec: &TpccSpec, rows_seed: u64) -> Result<Facts, StepError> {
+    let constants = Constants::of_load(rows_seed);
+    let numbers = [
+        ("data", u64::from(DATA_VERSION)),
+        ("warehouses", spec.warehouses.into()),
+        ("items", spec.cardinality.items.into()),
+        ("customers", spec.cardinality.customers.into()),
+        ("seed", rows_seed),
+        ("name constant", constants.name.into()),
+        ("customer constant", constants.customer.into()),
+        ("item constant", constants.item.into()),
+    ];
+    let texts = [
+        ("profile", json(&spec.profile)?),
+        ("schema", json(&spec.schema)?),
+        ("procedures", json(&procedures(spec))?),
+    ];
+    let numbers = numbers.map(|(name, number)| (name, number.to_string()));
+    let facts = numbers.into_iter().chain(texts);
+    Ok(facts.map(|(name, text)| (name.to_owned(), text)).collect())
+}
+
+/// What decides the text of the stored procedures; null where there are none.
+pub(super) fn procedures(spec: &TpccSpec) -> Option<impl Serialize + use<>> {
+    match spec.form {
+        TpccForm::Procedures => Some((spec.profile, spec.payment_order, spec.stock_level)),
+        TpccForm::Single | TpccForm::Batched => None,
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<String, StepError> {
+    serde_json::to_string(value).map_err(|error| StepError::State(error.to_string()))
+}
+
+/// How one load differs from what is wanted, in words; `None` where it does not.
+pub(super) fn difference(found: &Facts, wanted: &Facts) -> Option<String> {
+    let others: Vec<(&String, &String)> =
+        wanted.iter().filter(|(name, text)| found.get(*name) != Some(*text)).collect();
+    let has = others.iter().map(|(name, _)| match found.get(*name) {
+        Some(text) => format!("{name} {text}"),
+        None => format!("no {name}"),
+    });
+    let wants = others.iter().map(|(name, text)| format!("{name} {text}"));
+    let list = |facts: Vec<String>| facts.join(", ");
+    (!others.is_empty())
+        .then(|| format!("it has {}; the plan has {}", list(has.collect()), list(wants.collect())))
+}
+
+pub(super) fn create(
+    spec: &TpccSpec,
+    rows_seed: u64,
+    target: &Target,
+) -> Result<[String; 2], StepError> {
+    let options = match target.dialect {
+        Dialect::Mysql => table_options(target.engine),
+        Dialect::Postgres | Dialect::Sqlite => String::new(),
+    };
+    let facts = facts(spec, rows_seed)?;
+    // No text has a quote or a backslash: names, numbers, and JSON of these.
+    let facts = facts.iter().map(|(name, text)| format!("('{name}', '{text}')"));
+    let facts: Vec<String> = facts.collect();
+    Ok([
+        format!(
+            "CREATE TABLE {NAME} (fact VARCHAR(32) NOT NULL, value VARCHAR(500) NOT NULL, \
+             PRIMARY KEY (fact)){options}"
+        ),
+        format!("INSERT INTO {NAME} (fact, value) VALUES {}", facts.join(", ")),
+    ])
+}
+
+/// Fails with a sentence where the database is not what a load of `spec` with this seed leaves: where the
+/// load did not end, was another one, or warehouses are missing.
+pub(super) fn refuse_other(
+    session: &mut dyn Session,
+    spec: &TpccSpec,
+    rows_seed: u64,
+) -> Result<(), StepError> {
+    let failed =
+        |source| StepError::Session { client: "look at what was loaded".to_owned(), source };
+    let found = read(session).map_err(failed)?;
+    if found.is_empty() {
+        return Err(StepError::Load(format!(
+            "the database has no load that ended: nothing is written down in table {NAME}; drop what \
+             there is of the tables and load them again"
+        )));
+    }
+    if let Some(difference) = difference(&found, &facts(spec, rows_seed)?) {
+        return Err(StepError::Load(format!(
+            "the database was loaded for another plan: {difference}; give the database that belongs to \
+             the plan, or load it again"
+        )));
+    }
+    let warehouses = number(session, "SELECT COUNT(*) FROM warehouse").map_err(failed)?;
+    if warehouses != u64::from(spec.warehouses) {
+        return Err(StepError::Load(format!(
+            "table warehouse has {warehouses} rows where {} were loaded; load the database again",
+            spec.warehouses
+        )));
+    }
+    Ok(())
+}
+
+/// What is written down; nothing where there is no table for it.
+fn read(session: &mut dyn Session) -> Result<Facts, SessionError> {
+    let mut facts = Facts::new();
+    let read = session.query(&format!("SELECT fact, value FROM {NAME}"), &mut |row| {
+        let text = |column| row.value(column).to_text().unwrap_or_default();
+        facts.insert(text(0), text(1));
+    });
+    match read {
+        Err(error) if is_no_table(&error) => Ok(Facts::new()),
+        read => read.map(|_| facts),
+    }
+}
+
+fn is_no_table(error: &SessionError) -> bool {
+    match error {
+        SessionError::Server { code, message, .. } => {
+            ["1146", "42P01"].contains(&code.as_str()) || message.contains("no such table")
+        }
+        SessionError::Connect { .. }
+        | SessionError::Login { .. }
+        | SessionError::Lost { .. }
+        | SessionError::Timeout { .. }
+        | SessionError::Protocol { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::TpccProfile;
+
+    use super::super::scale::tests::spec;
+    use super::*;
+
+    #[test]
+    fn a_difference_names_what_is_other() {
+        let of = |spec: &TpccSpec, seed| facts(spec, seed).unwrap();
+        let found = of(&spec(), 7);
+        assert_eq!(difference(&found, &of(&spec(), 7)), None);
+        let mut other = spec();
+        (other.warehouses, other.profile) = (3, TpccProfile::Percona);
+        assert_eq!(
+            difference(&found, &of(&other, 7)).unwrap(),
+            "it has profile \"standard\", warehouses 2; the plan has profile \"percona\", warehouses 3"
+        );
+        let seed = difference(&found, &of(&spec(), 8)).unwrap();
+        assert!(seed.contains("seed 7") && seed.contains("seed 8"), "{seed}");
+        let mut old = found.clone();
+        old.remove("data");
+        assert_eq!(difference(&old, &found).unwrap(), "it has no data; the plan has data 1");
+    }
+
+    #[test]
+    fn procedures_are_part_of_it_where_there_are_some() {
+        let mut batched = spec();
+        batched.form = TpccForm::Batched;
+        let facts = |spec: &TpccSpec| facts(spec, 7).unwrap();
+        assert_eq!(facts(&batched), facts(&spec()));
+        let mut stored = spec();
+        stored.form = TpccForm::Procedures;
+        assert_eq!(facts(&spec())["procedures"], "null");
+        assert_eq!(facts(&stored)["procedures"], "[\"standard\",\"warehouse\",\"join\"]");
+    }
+
+    #[test]
+    fn texts_need_no_escapes() {
+        for (name, text) in facts(&spec(), u64::MAX).unwrap() {
+            assert!(!name.contains(['\'', '\\']) && !text.contains(['\'', '\\']), "{text}");
+            assert!(name.len() <= 32 && text.len() <= 500);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The TPC-C-like workload: a database that grows, five transactions on it, and proof that their answers
+//! are right.
+//!
+//! Steps: `load` fills the tables, `index` builds secondary indexes where these come after the rows,
+//! `check.load` proves what was loaded, `settle`; `h1 … hN` run transactions on the same database, and
+//! `check` proves what they left.
+
+pub(super) mod acknowledged;
+mod audit;
+mod blocks;
+mod check;
+mod conditions;
+mod deck;
+#[cfg(test)]
+mod fixture;
+mod index;
+mod input;
+mod loading;
+mod meta;
+mod money;
+mod outcome;
+mod population;
+mod procedures;
+mod random;
+mod reading;
+mod receipts;
+mod run;
+mod scale;
+mod settle;
+mod state;
+mod statements;
+mod tables;
+mod terminal;
+mod transactions;
+
+use std::sync::Arc;
+
+use model::{StepRecord, TpccSpec, TpccStage as Stage};
+
+use self::receipts::Receipts;
+use self::state::Loaded;
+use load::engine::{Observer, Stop};
+use load::{StepError, Target, Workload};
+pub(super) struct Tpcc {
+    spec: Arc<TpccSpec>,
+    seed: u64,
+    stages: Vec<Stage>,
+    loaded: Option<Loaded>,
+    /// What terminals saw committed since; `None` once a step that ran transactions failed.
+    receipts: Option<Receipts>,
+}
+
+impl Tpcc {
+    pub(super) fn new(spec: TpccSpec, seed: u64) -> Self {
+        Self {
+            stages: Stage::of_trial(&spec),
+            spec: Arc::new(spec),
+            seed,
+            loaded: None,
+            receipts: Some(Receipts::default()),
+        }
+    }
+
+    /// The seed of the rows: that of the trial which loaded them.
+    fn rows_seed(&self) -> u64 {
+        self.loaded.as_ref().map_or(self.seed, |loaded| loaded.seed)
+    }
+}
+
+impl Workload for Tpcc {
+    fn run(
+        &mut self,
+        index: usize,
+        target: &Target,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<StepRecord, StepError> {
+        let (spec, rows_seed) = (&self.spec, self.rows_seed());
+        match self.stages[index] {
+            Stage::Load => loading::run(spec, rows_seed, target, stop, observer),
+            Stage::Index => index::run(spec, target, stop, observer),
+            Stage::CheckLoad => {
+                let when = (check::When::Loaded, None);
+                check::run(spec, when, rows_seed, target, stop, observer)
+            }
+            Stage::Settle => settle::run(spec, target, stop, observer),
+            Stage::Warm => reading::run(spec, rows_seed, target, stop, observer),
+            Stage::Run(number) => {
+                let step =
+                    run::RunStep { spec, number, seed: self.seed, rows_seed, target, log: None };
+                let ran = step.run(stop, observer);
+                let (result, receipts) = ran.inspect_err(|_| self.receipts = None)?;
+                if let Some(all) = &mut self.receipts {
+                    all.add(&receipts);
+                }
+                Ok(result)
+            }
+            Stage::Check => {
+                let when = (check::When::Used, self.receipts.as_ref());
+                check::run(spec, when, rows_seed, target, stop, observer)
+            }
+        }
+    }
+
+    fn state(&self, _target: &Target) -> Result<String, StepError> {
+        state::state(&self.spec, self.rows_seed())
+    }
+
+    fn restore(&mut self, state: &str) -> Result<(), StepError> {
+        self.loaded = Some(state::restore(state, &self.spec)?);
+        self.stages.retain(|stage| !stage.is_loading());
+        self.stages.insert(0, Stage::Warm);
+        Ok(())
+    }
+}
+
+pub(super) fn loading(spec: &TpccSpec) -> Result<String, StepError> {
+    state::loading(spec)
+}

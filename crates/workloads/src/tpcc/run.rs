@@ -1,0 +1,290 @@
+//! A step whose terminals run transactions: set up, warmed up, measured, checked.
+
+use std::sync::Arc;
+
+use model::{
+    Check, Nanos, Note, NoteKind, StepRecord, TpccFacts, TpccForm, TpccPace, TpccSpec, TpccStage,
+    TpccTransaction, WarmUpEnd, mix,
+};
+
+use super::acknowledged::Acknowledged;
+use super::audit;
+use super::meta::refuse_other;
+use super::population::Population;
+use super::random::Constants;
+use super::receipts::Receipts;
+use super::scale::Scale;
+use super::statements::{StepStatements, isolate};
+use super::terminal::{Common, Tallies, Terminal, kind, name};
+use crate::recovery::Recovery;
+use crate::sql::answers::Answers;
+use crate::sql::limits::{BESIDES, Most, check_needs};
+use load::arrivals::Queue;
+use load::clients::Clients;
+use load::engine::{End, Observer, Role, Stop};
+use load::measure::{Crew, Drive, Stream, Windows};
+use load::ramp::{Limit, RampSpec};
+use load::warm::WarmUp;
+use load::worker::Worker;
+use load::{StepError, Target};
+
+/// The sum of the districts' next order numbers: it grows by one with each order.
+const ORDERS: &str = "SELECT SUM(d_next_o_id) FROM district";
+
+/// Orders that wait for delivery.
+const BACKLOG: &str = "SELECT COUNT(*) FROM new_order";
+
+/// Share of the transactions of each type that must keep its limit, per mille.
+const KEEPS_LIMIT: u32 = 900;
+
+/// Keeps the seeds of terminals apart from all others.
+const TERMINALS: u64 = 0x7470_6363;
+
+/// The kinds that count all transactions together.
+const ALL: [usize; 5] = [0, 1, 2, 3, 4];
+
+/// A step that runs transactions, about to be run.
+pub(super) struct RunStep<'a> {
+    pub(super) spec: &'a Arc<TpccSpec>,
+    /// From 1.
+    pub(super) number: u32,
+    pub(super) seed: u64,
+    /// The seed of the rows.
+    pub(super) rows_seed: u64,
+    pub(super) target: &'a Target,
+    /// Where commits are written down as soon as they are acknowledged.
+    pub(super) log: Option<Arc<Acknowledged>>,
+}
+
+/// What the terminals left, as the database counts it.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    orders: u64,
+    backlog: u64,
+}
+
+impl RunStep<'_> {
+    /// Connects the terminals, runs them and checks what they left; also what they saw committed.
+    pub(super) fn run(
+        &self,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<(StepRecord, Receipts), StepError> {
+        let clock = stop.clock();
+        let before = self.orders_before()?;
+        let common = self.common();
+        self.check_limits(&common.statements)?;
+        let crew = Crew {
+            kinds: TpccStage::Run(self.number).kinds(self.spec),
+            clients: self.terminals(&common, stop)?,
+        };
+        let windows = Windows {
+            warmup: WarmUp::of(WarmUpEnd::Fixed, self.spec.warmup_seconds),
+            end: End::After(seconds(self.spec.seconds)),
+            drive: self.drive(common.queue.as_ref()),
+            counted: &ALL,
+            opens: &|| common.tallies.open(),
+        };
+        let measured = windows.measure(crew, stop, observer)?;
+        let elapsed = clock.now();
+        let left = self.left(before)?;
+        let receipts = common.tallies.sum().receipts;
+        Ok((self.result(&common, measured, elapsed, left), receipts))
+    }
+
+    /// How many orders were ever counted before the step, in the database that this step is for.
+    fn orders_before(&self) -> Result<u64, StepError> {
+        let mut worker = self.counter()?;
+        refuse_other(&mut *worker.session, self.spec, self.rows_seed)?;
+        worker.number(ORDERS)
+    }
+
+    /// What the terminals left; `before` is the number of orders counted before.
+    fn left(&self, before: u64) -> Result<Left, StepError> {
+        let mut worker = self.counter()?;
+        Ok(Left {
+            orders: worker.number(ORDERS)?.saturating_sub(before),
+            backlog: worker.number(BACKLOG)?,
+        })
+    }
+
+    /// A session that counts; no terminal's is open then.
+    fn counter(&self) -> Result<Worker, StepError> {
+        Worker::connect(&*self.target.patient, "count orders".to_owned())
+    }
+
+    fn common(&self) -> Arc<Common> {
+        let (spec, dialect) = (self.spec, self.target.dialect);
+        Arc::new(Common {
+            spec: Arc::clone(spec),
+            dialect,
+            constants: Constants::of_run(self.rows_seed, self.seed),
+            population: Population::new(Scale::of(spec), self.rows_seed),
+            statements: Arc::new(StepStatements::new(spec, dialect)),
+            isolate: spec.isolation.and_then(|level| isolate(level, dialect)),
+            recovery: Recovery::new(&spec.errors, self.target),
+            answers: Answers::default(),
+            tallies: Tallies::default(),
+            queue: self.stream().map(|stream| stream.queue(self.seed_of(u32::MAX))),
+            log: self.log.clone(),
+        })
+    }
+
+    fn terminals(&self, common: &Arc<Common>, stop: &Stop) -> Result<Clients, StepError> {
+        let mut clients = Clients::new();
+        for number in 0..self.spec.clients {
+            if stop.is_asked() {
+                return Err(StepError::Interrupted);
+            }
+            let role = Role { name: name(number), bounded: false };
+            let terminal = Terminal::connect(common, number, self.seed_of(number))?;
+            clients.push((role, Box::new(terminal)));
+        }
+        Ok(clients)
+    }
+
+    /// Says before anybody connects that the server allows too little.
+    fn check_limits(&self, statements: &StepStatements) -> Result<(), StepError> {
+        let step = format!("h{}", self.number);
+        let of_each = match self.spec.form {
+            TpccForm::Single | TpccForm::Batched => statements.prepared(),
+            TpccForm::Procedures => TpccTransaction::ALL.len(),
+        };
+        let clients = u64::from(self.spec.clients);
+        let connections = Most::of(clients + BESIDES, &step);
+        let prepared = Most::of(clients * of_each as u64, &step);
+        check_needs(&connections, &prepared, self.target)
+    }
+
+    /// A seed for `number`, other than in any other step.
+    fn seed_of(&self, number: u32) -> u64 {
+        let salt = [TERMINALS, u64::from(self.number), u64::from(number)];
+        mix(self.seed, &salt)
+    }
+
+    fn stream(&self) -> Option<Stream> {
+        match self.spec.pace {
+            TpccPace::NoWait | TpccPace::Wait { .. } => None,
+            TpccPace::Rate { per_second, arrivals, queue }
+            | TpccPace::Ramp { from: per_second, arrivals, queue, .. } => {
+                Some(Stream { per_second, arrivals, queue })
+            }
+        }
+    }
+
+    fn drive<'q>(&self, queue: Option<&'q Queue>) -> Drive<'q> {
+        match (queue, &self.spec.pace) {
+            (Some(queue), TpccPace::Rate { per_second, .. }) => {
+                Drive::Rate { queue, per_second: *per_second }
+            }
+            (Some(queue), TpccPace::Ramp { from, attempt_seconds, .. }) => {
+                let spec = RampSpec {
+                    from: *from,
+                    permille: KEEPS_LIMIT,
+                    limits: self.limits(),
+                    attempt: seconds(*attempt_seconds),
+                };
+                Drive::Ramp { queue, spec }
+            }
+            (None, _) | (Some(_), TpccPace::NoWait | TpccPace::Wait { .. }) => Drive::Closed,
+        }
+    }
+
+    fn limits(&self) -> Vec<Limit> {
+        let limits = TpccTransaction::ALL.into_iter().zip(self.spec.limits_millis);
+        let limits = limits.map(|(transaction, millis)| Limit {
+            kind: kind(transaction),
+            at_most: Nanos::from_millis(u64::from(millis)),
+        });
+        limits.collect()
+    }
+
+    fn result(
+        &self,
+        common: &Common,
+        mut measured: StepRecord,
+        elapsed: Nanos,
+        left: Left,
+    ) -> StepRecord {
+        let sum = common.tallies.sum();
+        let mut checks =
+            vec![common.answers.check(), check_orders(sum.committed, sum.unknown, left.orders)];
+        let warehouses = self.spec.warehouses;
+        checks.extend(audit::checks(&sum.audit, sum.transactions, warehouses));
+        let mut notes = std::mem::take(&mut measured.notes);
+        let told = common.answers.told().into_iter();
+        notes.extend(told.map(|text| Note::new(NoteKind::WrongAnswer, text)));
+        let lost = common.recovery.outages.told();
+        notes.extend(lost.map(|text| Note::new(NoteKind::ConnectionsLost, text)));
+        if sum.unknown > 0 {
+            let text = format!(
+                "of {}, whose connection was lost: may or may not be in the database",
+                sum.unknown
+            );
+            notes.push(Note::new("new-orders with unknown outcome", text));
+        }
+        StepRecord {
+            elapsed,
+            tpcc: Some(TpccFacts {
+                limits_millis: self.spec.limits_millis,
+                skipped: sum.skipped,
+                backlog: left.backlog,
+                committed: sum.committed,
+                counted: left.orders,
+                audit: sum.audit,
+            }),
+            checks,
+            notes,
+            ..measured
+        }
+    }
+}
+
+/// Are there as many new orders as terminals saw committed? Of those whose connection was lost before the
+/// COMMIT was answered, any number may be there.
+fn check_orders(committed: u64, unknown: u64, grown: u64) -> Check {
+    Check {
+        what: "orders that the districts counted, of those that terminals saw committed".to_owned(),
+        expected: match unknown {
+            0 => committed.to_string(),
+            _ => format!("{committed} to {}", committed + unknown),
+        },
+        actual: grown.to_string(),
+        holds: (committed..=committed + unknown).contains(&grown),
+    }
+}
+
+fn seconds(seconds: u32) -> Nanos {
+    Nanos::from_secs(u64::from(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::input::tests::fixture::spec;
+    use super::super::terminal::ROLLED_BACK;
+    use super::*;
+
+    #[test]
+    fn kinds_stand_in_the_order_in_which_terminals_count() {
+        let names: Vec<String> =
+            TpccStage::Run(1).kinds(&spec(1)).into_iter().map(|kind| kind.name).collect();
+        assert_eq!(
+            names,
+            ["new-order", "payment", "order-status", "delivery", "stock-level", "rollback"]
+        );
+        for transaction in TpccTransaction::ALL {
+            assert_eq!(names[kind(transaction)], transaction.name());
+        }
+        assert_eq!(names[ROLLED_BACK], model::ROLLBACK);
+        assert_eq!(ALL, TpccTransaction::ALL.map(kind));
+    }
+
+    #[test]
+    fn an_order_of_unknown_outcome_may_be_there_or_not() {
+        let holds = |unknown, grown| check_orders(100, unknown, grown).holds;
+        assert!(holds(0, 100) && !holds(0, 99) && !holds(0, 101));
+        assert!(holds(2, 100) && holds(2, 102));
+        assert!(!holds(2, 99) && !holds(2, 103));
+        assert_eq!(check_orders(100, 2, 101).expected, "100 to 102");
+    }
+}

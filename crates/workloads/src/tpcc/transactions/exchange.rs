@@ -1,0 +1,207 @@
+//! The conversation of one transaction with the server: statements go out, and each answer is checked.
+
+use std::ops::Range;
+
+use drivers::{Done, Param, Row, Session, SessionError, Value};
+use model::{Dialect, TpccForm, TpccSpec};
+
+use crate::tpcc::money;
+use crate::tpcc::statements::{Ask, PreparedStatements};
+use data::decimal::Digits;
+
+/// Why a transaction did not come to its end.
+#[derive(Debug)]
+pub(super) enum Stopped {
+    Session(SessionError),
+    Wrong(String),
+}
+
+impl From<SessionError> for Stopped {
+    fn from(error: SessionError) -> Self {
+        Self::Session(error)
+    }
+}
+pub(super) struct Exchange<'a> {
+    pub(super) session: &'a mut dyn Session,
+    pub(super) statements: &'a mut PreparedStatements,
+    pub(super) spec: &'a TpccSpec,
+    pub(super) has_sent_commit: &'a mut bool,
+    /// Rows that were read and written so far.
+    pub(super) rows: u64,
+}
+
+impl Exchange<'_> {
+    pub(super) fn is_batched(&self) -> bool {
+        self.spec.form == TpccForm::Batched
+    }
+
+    pub(super) const fn dialect(&self) -> Dialect {
+        self.statements.dialect()
+    }
+
+    pub(super) fn begin(&mut self) -> Result<(), Stopped> {
+        *self.has_sent_commit = false;
+        self.send(Ask::Begin.place(), &[], &mut |_| ())?;
+        Ok(())
+    }
+
+    pub(super) fn begin_reading(&mut self) -> Result<(), Stopped> {
+        self.send(Ask::BeginReading.place(), &[], &mut |_| ())?;
+        Ok(())
+    }
+
+    pub(super) fn commit(&mut self) -> Result<(), Stopped> {
+        *self.has_sent_commit = true;
+        self.send(Ask::Commit.place(), &[], &mut |_| ())?;
+        Ok(())
+    }
+
+    pub(super) fn roll_back(&mut self) -> Result<(), SessionError> {
+        self.session.execute("ROLLBACK")?;
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn send(
+        &mut self,
+        place: usize,
+        params: &[Param<'_>],
+        each: &mut dyn FnMut(&dyn Row),
+    ) -> Result<Done, SessionError> {
+        let done = self.statements.send(&mut *self.session, place, params, each)?;
+        self.rows += done.rows + done.affected;
+        Ok(done)
+    }
+
+    /// Asks for one row, which must be there and have what `read` takes from it.
+    #[inline]
+    pub(super) fn one<T>(
+        &mut self,
+        ask: Ask,
+        params: &[Param<'_>],
+        mut read: impl FnMut(&dyn Row) -> Option<T>,
+    ) -> Result<T, Stopped> {
+        let mut found = None;
+        let done = self.send(ask.place(), params, &mut |row| found = read(row))?;
+        match found {
+            Some(found) if done.rows == 1 => Ok(found),
+            Some(_) | None => Err(self.unlike("one whole row", done.rows, ask.place(), params)),
+        }
+    }
+
+    /// Asks for any number of rows, each of which must have what `read` takes from it; returns their number.
+    #[inline]
+    pub(super) fn all(
+        &mut self,
+        place: usize,
+        params: &[Param<'_>],
+        mut read: impl FnMut(&dyn Row) -> Option<()>,
+    ) -> Result<u64, Stopped> {
+        let mut whole = 0;
+        let done = self.send(place, params, &mut |row| {
+            whole += u64::from(read(row).is_some());
+        })?;
+        if whole == done.rows {
+            Ok(whole)
+        } else {
+            Err(self.unlike("whole rows", done.rows, place, params))
+        }
+    }
+
+    #[inline]
+    pub(super) fn change(&mut self, ask: Ask, params: &[Param<'_>]) -> Result<(), Stopped> {
+        self.change_all(ask.place(), params, 1)
+    }
+
+    #[inline]
+    pub(super) fn change_all(
+        &mut self,
+        place: usize,
+        params: &[Param<'_>],
+        rows: u64,
+    ) -> Result<(), Stopped> {
+        let done = self.send(place, params, &mut |_| ())?;
+        if done.affected == rows {
+            Ok(())
+        } else {
+            let expected = format!("{rows} to change");
+            Err(self.unlike(&expected, done.affected, place, params))
+        }
+    }
+
+    #[cold]
+    pub(super) fn unlike(
+        &self,
+        expected: &str,
+        found: u64,
+        place: usize,
+        params: &[Param<'_>],
+    ) -> Stopped {
+        let name = self.statements.name(place);
+        Stopped::Wrong(format!(
+            "{name}: rows expected: {expected}, found: {found} (values {})",
+            told(params)
+        ))
+    }
+}
+
+/// Values of a statement that messages show.
+const TOLD: usize = 12;
+
+fn told(params: &[Param<'_>]) -> String {
+    let values = params.iter().take(TOLD).map(|param| match param {
+        Param::Int(number) => number.to_string(),
+        Param::Text(text) => format!("`{text}`"),
+    });
+    let values: Vec<String> = values.collect();
+    let more = if params.len() > TOLD { ", …" } else { "" };
+    format!("{}{more}", values.join(", "))
+}
+
+#[inline]
+pub(super) fn int(number: u32) -> Param<'static> {
+    Param::Int(i64::from(number))
+}
+
+/// A column's number, from zero.
+#[inline]
+pub(super) fn number(row: &dyn Row, column: usize) -> Option<u32> {
+    u32::try_from(row.value(column).as_int()?).ok()
+}
+
+#[inline]
+pub(super) fn cents(row: &dyn Row, column: usize, dialect: Dialect) -> Option<i64> {
+    money::cents(row.value(column), dialect)
+}
+
+#[inline]
+pub(super) fn rate(row: &dyn Row, column: usize, dialect: Dialect) -> Option<i64> {
+    money::rate(row.value(column), dialect)
+}
+
+#[inline]
+pub(super) fn text(row: &dyn Row, column: usize) -> Option<&[u8]> {
+    match row.value(column) {
+        Value::Bytes(text) => Some(text),
+        Value::Null | Value::Int(_) | Value::Real(_) => None,
+    }
+}
+
+#[inline]
+pub(super) fn keep(row: &dyn Row, column: usize, into: &mut String) -> Option<()> {
+    into.clear();
+    into.push_str(std::str::from_utf8(text(row, column)?).ok()?);
+    Some(())
+}
+
+/// Reads these columns as a terminal would show them; `None` where one has no value.
+#[inline]
+pub(super) fn shown(row: &dyn Row, mut columns: Range<usize>) -> Option<()> {
+    let is_there = |column: usize| row.value(column) != Value::Null;
+    columns.all(is_there).then_some(())
+}
+
+#[inline]
+pub(super) fn amount(dialect: Dialect, cents: i64, digits: &Digits) -> Param<'_> {
+    money::param(dialect, cents, digits)
+}

@@ -1,0 +1,31 @@
+//! Memory that is kept from transaction to transaction.
+
+use drivers::Param;
+
+use super::sample::Sample;
+use crate::tpcc::input::Line;
+
+/// Memory that is kept from transaction to transaction, not what is in it.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    pub(super) warehouse_name: String,
+    pub(super) district_name: String,
+    pub(super) text: String,
+    pub(super) data: String,
+    pub(super) customers: Vec<(u32, i64)>,
+    pub(super) items: Vec<u32>,
+    pub(super) lines: Vec<Work>,
+    pub(super) params: Vec<Param<'static>>,
+    pub(super) sample: Sample,
+}
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    pub(super) line: Line,
+    /// Once its item was read.
+    pub(super) price: Option<i64>,
+    pub(super) may_be_original: bool,
+    /// What its stock row has; at last, what is left of it.
+    pub(super) quantity: Option<i64>,
+    pub(super) dist_info: String,
+    pub(super) amount: i64,
+}

@@ -1,0 +1,195 @@
+//! Where the workload runs: SQLite files, and servers that a test starts.
+
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use drivers::{Address, Connector, Endpoint, Login, ServerEndpoint};
+use load::Target;
+use model::{Build, Config, Connection, Dbms, Dialect, Engine, Setting};
+use servers::{Instance, InstanceSpec, discover};
+use tempfile::TempDir;
+
+const TIMEOUT: Duration = Duration::from_mins(1);
+/// A server takes no longer to start or to stop.
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// A Dbms that gives each test a database of its own.
+pub(crate) struct Backend {
+    kind: Kind,
+    databases: Cell<u32>,
+    directory: TempDir,
+}
+
+enum Kind {
+    Sqlite,
+    Server { instance: Box<RefCell<Instance>>, build: Box<Build> },
+}
+
+impl Backend {
+    pub(crate) fn sqlite() -> Self {
+        Self {
+            kind: Kind::Sqlite,
+            databases: Cell::new(0),
+            directory: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// A server of this family; `None`, and a word about it, where this machine has none.
+    pub(crate) fn server(dbms: Dbms) -> Option<Self> {
+        let Some(build) = discover().into_iter().find(|build| build.dbms == dbms) else {
+            testkit::skipped("no server");
+            return None;
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let mut instance = Instance::create(InstanceSpec {
+            build: build.clone(),
+            engine: dbms.default_engine(),
+            config: config(dbms),
+            directory: directory.path().join("instance"),
+            server_cpus: String::new(),
+            preload: String::new(),
+            huge_pages: false,
+            tcp: false,
+            tls: false,
+        })
+        .unwrap();
+        start(&mut instance, dbms.dialect());
+        Some(Self {
+            kind: Kind::Server {
+                instance: Box::new(RefCell::new(instance)),
+                build: Box::new(build),
+            },
+            databases: Cell::new(0),
+            directory,
+        })
+    }
+
+    /// Has it sessions that wait for each other's rows, and procedures?
+    pub(crate) fn is_server(&self) -> bool {
+        matches!(self.kind, Kind::Server { .. })
+    }
+
+    /// Stops the server and starts it again on the same data.
+    pub(crate) fn restart(&self) {
+        let Kind::Server { instance, build } = &self.kind else {
+            unreachable!("it has no server");
+        };
+        let mut instance = instance.borrow_mut();
+        instance.stop(LIMIT).unwrap();
+        start(&mut instance, build.dbms.dialect());
+    }
+
+    /// An empty database.
+    pub(crate) fn database(&self) -> Target {
+        let number = self.databases.get() + 1;
+        self.databases.set(number);
+        let name = format!("tpcc{number}");
+        match &self.kind {
+            Kind::Sqlite => {
+                let path = self.directory.path().join(name);
+                let version = drivers::sqlite_version().parse().unwrap();
+                target(Dialect::Sqlite, Engine::Btree, version, sqlite(path))
+            }
+            Kind::Server { instance, build } => {
+                let dialect = build.dbms.dialect();
+                let instance = instance.borrow();
+                let admin = connector(&instance, dialect, instance.first_database());
+                let mut admin = admin.connect().unwrap();
+                admin.execute(&format!("CREATE DATABASE {name}")).unwrap();
+                let connector = connector(&instance, dialect, &name);
+                let engine = build.dbms.default_engine();
+                target(dialect, engine, build.version.clone(), connector)
+            }
+        }
+    }
+}
+
+fn start(instance: &mut Instance, dialect: Dialect) {
+    let login = connector(instance, dialect, instance.first_database());
+    let mut ready = || login.connect().map(drop).map_err(|error| error.to_string());
+    instance.start(&mut ready, LIMIT).unwrap();
+}
+
+fn sqlite(path: PathBuf) -> Arc<dyn Connector> {
+    let pragmas = [("journal_mode", "wal"), ("synchronous", "off")];
+    Arc::from(drivers::connector(&Endpoint::Sqlite {
+        path,
+        pragmas: pragmas.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+        timeout: TIMEOUT,
+    }))
+}
+
+fn connector(instance: &Instance, dialect: Dialect, database: &str) -> Arc<dyn Connector> {
+    let login = Login {
+        user: instance.superuser().to_owned(),
+        password: String::new(),
+        database: database.to_owned(),
+    };
+    let address = Address::Socket(instance.endpoint_socket());
+    let server = ServerEndpoint::plain(address, login, TIMEOUT);
+    Arc::from(drivers::connector(&match dialect {
+        Dialect::Mysql => Endpoint::Mysql(server),
+        Dialect::Postgres => Endpoint::Postgres(server),
+        Dialect::Sqlite => unreachable!("it has no server"),
+    }))
+}
+
+fn target(
+    dialect: Dialect,
+    engine: Engine,
+    version: model::Version,
+    connector: Arc<dyn Connector>,
+) -> Target {
+    Target {
+        dialect,
+        engine,
+        version,
+        ours: true,
+        connection: Connection::default(),
+        patient: Arc::clone(&connector),
+        connector,
+    }
+}
+
+/// Small, and commits that are not synced.
+fn config(dbms: Dbms) -> Config {
+    let settings: &[(&str, &str)] = match dbms {
+        Dbms::Mysql | Dbms::Mariadb => &[
+            ("innodb_buffer_pool_size", "128M"),
+            ("innodb_flush_log_at_trx_commit", "0"),
+            ("innodb_lock_wait_timeout", "5"),
+        ],
+        Dbms::Postgres => &[
+            ("shared_buffers", "64MB"),
+            ("synchronous_commit", "off"),
+            ("fsync", "off"),
+            ("max_connections", "120"),
+        ],
+        _ => &[],
+    };
+    let setting = |(name, value): &(&str, &str)| Setting {
+        name: (*name).to_owned(),
+        value: Some((*value).to_owned()),
+    };
+    Config {
+        name: "test".to_owned(),
+        summary: String::new(),
+        settings: settings.iter().map(setting).collect(),
+        left_out: Vec::new(),
+    }
+}
+
+/// The same database behind another connector.
+pub(crate) fn behind(target: &Target, connector: Arc<dyn Connector>) -> Target {
+    Target { connector, ..target.clone() }
+}
+
+/// The integer that a query returns.
+pub(crate) fn number(target: &Target, sql: &str) -> i64 {
+    let mut number = None;
+    let mut session = target.connector.connect().unwrap();
+    session.query(sql, &mut |row| number = row.value(0).as_int()).unwrap();
+    number.unwrap()
+}
