@@ -26,62 +26,64 @@ pub(crate) fn run(args: &CompareArgs, root: &Path, printer: Printer) -> Result<E
         return Ok(nothing_to_judge(&data, args.format, printer));
     }
     let base = runs::base(&data, args.base.as_deref())?;
-    // In every metric where a change of throughput can name the cost that moved with it.
-    let names_costs = match args.format {
-        CompareFormat::Json => false,
-        CompareFormat::Text => selection == Selection::Deciding,
-        CompareFormat::Junit | CompareFormat::Markdown => true,
-    };
     stats::check(&data, &selection)?;
-    let compared = if names_costs { Selection::All } else { selection.clone() };
-    let all = runs::compare(&data, base, compared, args.min_effect)?;
+    let all = runs::compare(&data, base, compared(args.format, &selection), args.min_effect)?;
     let steps = Steps::of(&data);
     let is_asked = |one: &&Comparison| steps.asks_for(&selection, one.ordinal, &one.metric);
     let comparisons: Vec<Comparison> = all.iter().filter(is_asked).cloned().collect();
     let plan = &data.info.plan;
     let judged = comparisons.iter().filter(|one| !plan.is_control(&one.system));
     let judged: Vec<&Comparison> = judged.collect();
-    let base = base.unwrap_or(&data.info.plan.base);
+    let base = base.unwrap_or(&plan.base);
     let missing = unmeasured::of(&data, &selection);
-    let cases = unmeasured::cases(&missing, &data, base);
-    let listed = || by_system(&data, judged.iter().copied().chain(&cases));
     if args.format == CompareFormat::Text {
-        missing.iter().for_each(|one| printer.prose(&one.text));
+        for one in &missing {
+            printer.prose(&one.text);
+        }
         if comparisons.is_empty() && !missing.is_empty() {
             return Ok(Exit::Inconclusive);
         }
-    }
-    match args.format {
-        CompareFormat::Json => {
-            let text = Report::new(&Input::new(&data, &comparisons)).json();
-            printer.raw(text.as_bytes());
-        }
-        CompareFormat::Junit => {
-            let text = Report::new(&input::of(&lab, &data, base, &all)?).junit(&listed());
-            printer.raw(text.as_bytes());
-        }
-        CompareFormat::Markdown => {
-            let text = Report::new(&input::of(&lab, &data, base, &all)?).comment(&listed());
-            printer.raw(text.as_bytes());
-        }
-        CompareFormat::Text => {
-            let is_usual = selection == Selection::Deciding;
-            let compared = if is_usual { &all } else { &comparisons };
-            let decided_only = !args.all && hides_some(&judged);
-            let shown = Shown { system: None, all_metrics: !is_usual, decided_only };
-            show(&lab, base, &data, compared, &shown, printer)?;
-        }
+        let is_usual = selection == Selection::Deciding;
+        let decided_only = !args.all && hides_some(&judged);
+        let shown = Shown { system: None, all_metrics: !is_usual, decided_only };
+        show(&lab, base, &data, if is_usual { &all } else { &comparisons }, &shown, printer)?;
+    } else {
+        let cases = unmeasured::cases(&missing, &data, base);
+        let listed = by_system(&data, judged.iter().copied().chain(&cases));
+        let text = match args.format {
+            CompareFormat::Junit => {
+                Report::new(&input::of(&lab, &data, base, &all)?).junit(&listed)
+            }
+            CompareFormat::Markdown => {
+                Report::new(&input::of(&lab, &data, base, &all)?).comment(&listed)
+            }
+            CompareFormat::Json | CompareFormat::Text => {
+                Report::new(&Input::new(&data, &comparisons)).json()
+            }
+        };
+        printer.raw(text.as_bytes());
     }
     if !has_a_pair(&data, base) {
         return Ok(nothing_to_judge(&data, args.format, printer));
     }
     if args.format != CompareFormat::Text {
-        missing.iter().for_each(|one| printer.note(&one.text));
+        for one in &missing {
+            printer.note(&one.text);
+        }
     }
     Ok(match Exit::of(judged.into_iter()) {
         Exit::Fine if !missing.is_empty() => Exit::Inconclusive,
         exit => exit,
     })
+}
+
+/// The metrics to compare: all where a change of throughput names the cost that moved with it.
+fn compared(format: CompareFormat, selection: &Selection) -> Selection {
+    match format {
+        CompareFormat::Text if *selection == Selection::Deciding => Selection::All,
+        CompareFormat::Junit | CompareFormat::Markdown => Selection::All,
+        CompareFormat::Json | CompareFormat::Text => selection.clone(),
+    }
 }
 
 /// Rows that are listed where nothing is decided: a screen of them.
@@ -116,8 +118,7 @@ fn by_system<'a>(
 }
 
 /// Prints a sentence and a table for each system, in a sweep tests × client counts, and what the control
-/// shows. `comparisons` are in
-/// every metric, so that a change can name the cost that moved with it.
+/// shows. `comparisons` cover every metric, so that a change can name the cost that moved with it.
 pub(crate) fn show(
     lab: &Lab,
     base: &str,
@@ -161,15 +162,9 @@ pub(crate) fn show(
         }
         printer.prose(&format!("\n{}", report.control()));
     }
-    let steps = Steps::of(data);
-    let is_listed = |one: &&Comparison| {
-        shown.all_metrics || steps.asks_for(&Selection::Deciding, one.ordinal, &one.metric)
-    };
-    if shown.decided_only && comparisons.iter().filter(is_listed).any(|one| !is_decided(one)) {
-        printer.note(
-            &printer
-                .wrapped("`--all` also lists what is not decided, and the rounds that it needs"),
-        );
+    if shown.decided_only && leaves_out(data, comparisons, shown) {
+        let hint = "`--all` also lists undecided steps, and the rounds that would decide them";
+        printer.note(&printer.wrapped(hint));
     }
     for warning in report.unequal() {
         printer.prose(&format!("Not equal: {warning}"));
@@ -178,6 +173,15 @@ pub(crate) fn show(
         printer.prose(&format!("{}: {}", finding.title, finding.text));
     }
     Ok(())
+}
+
+/// Whether a table of decided rows leaves one out.
+fn leaves_out(data: &RunData, comparisons: &[Comparison], shown: &Shown) -> bool {
+    let steps = Steps::of(data);
+    let is_listed = |one: &&Comparison| {
+        shown.all_metrics || steps.asks_for(&Selection::Deciding, one.ordinal, &one.metric)
+    };
+    comparisons.iter().filter(is_listed).any(|one| !is_decided(one))
 }
 
 /// Tests × client counts for each system, and where systems pass the base; false where the run has no
