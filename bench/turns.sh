@@ -44,21 +44,17 @@ for round in $(seq "${TURNS_ROUNDS:-8}"); do
     for way in turns trials; do
         plan "$way" "$round" >"$scratch/$way.toml"
         run=$("$backslide" --lab "$lab" run "$scratch/$way.toml" | tail -n 1)
-        "$backslide" --lab "$lab" export "$run" --format csv |
-            awk -F, -v way="$way" -v OFS=, '$7 == "rate" { print way, $1, $5, $4, $9 }' >>"$rows"
+        # The ratio as the report has it: by turns the mean of the middle half of their pairs.
+        "$backslide" --lab "$lab" export "$run" --what comparisons --format csv |
+            awk -F, -v way="$way" -v OFS=, '$4 == "rate" && $8 > 0 { print way, $2, $8 }' >>"$rows"
         "$backslide" --lab "$lab" show "$run" --format tsv 2>/dev/null | grep -o '[0-9.]* % of the time between' \
             >>"$scratch/between" || true
     done
 done
 
 awk -F, '
-    $4 == "a" { base[$1, $2, $3] = $5 }
-    $4 != "a" { other[$1, $2, $3] = $5 }
+    { d = log($3); cell = $1 SUBSEP $2; n[cell]++; sum[cell] += d; squares[cell] += d * d; steps[$2] }
     END {
-        for (key in base) if (key in other && base[key] > 0) {
-            split(key, part, SUBSEP); cell = part[1] SUBSEP part[3]
-            d = log(other[key] / base[key]); n[cell]++; sum[cell] += d; squares[cell] += d * d; steps[part[3]]
-        }
         print "| step | by turns, sd % | by whole trials, sd % | rounds |\n|---|---|---|---|"
         for (step in steps) {
             for (i = 1; i <= 2; i++) {
