@@ -25,35 +25,28 @@ pub(crate) struct Embedded {
 }
 
 impl Embedded {
+    /// A new one, or with a clone of a template's file.
     pub(crate) fn open(
         system: &System,
         directory: &Path,
         timeout: Duration,
-    ) -> Result<Self, SiteError> {
-        remove(directory)?;
-        std::fs::create_dir_all(directory).map_err(|error| {
-            SiteError::new(format!("cannot create {}: {error}", directory.display()))
-        })?;
-        Self::opened(system, directory, timeout, None).map_err(|error| not_made(error, directory))
-    }
-
-    /// The same with a clone of a template's file.
-    pub(crate) fn open_clone(
-        system: &System,
-        directory: &Path,
-        timeout: Duration,
-        template: &Template,
+        template: Option<&Template>,
     ) -> Result<Self, SiteError> {
         remove(directory)?;
         let begin = Instant::now();
-        let cloned = servers::clone_tree(template.data(), directory)
-            .map_err(|error| error.to_string())
-            .and_then(|cloned| template.accept(directory, &cloned, begin.elapsed().into()));
-        match cloned {
-            Ok(origin) => Self::opened(system, directory, timeout, Some(origin)),
-            Err(reason) => Err(SiteError::new(reason)),
-        }
-        .map_err(|error| not_made(error, directory))
+        let made = match template {
+            None => std::fs::create_dir_all(directory)
+                .map(|()| None)
+                .map_err(|error| format!("cannot create {}: {error}", directory.display())),
+            Some(template) => servers::clone_tree(template.data(), directory)
+                .map_err(|error| error.to_string())
+                .and_then(|cloned| template.accept(directory, &cloned, begin))
+                .map(Some),
+        };
+        made.map_err(SiteError::new)
+            .and_then(|cloned| Self::opened(system, directory, timeout, cloned))
+            // What is left of it is ours to remove.
+            .map_err(|error| SiteError { directory: Some(directory.to_owned()), ..error })
     }
 
     /// Opens the file that is there already, and so brings it in order after a crash of the process that
@@ -98,11 +91,6 @@ impl Embedded {
             cloned,
         })
     }
-}
-
-/// An error of making a database ready: what is left of it is ours to remove.
-fn not_made(error: SiteError, directory: &Path) -> SiteError {
-    SiteError { directory: Some(directory.to_owned()), ..error }
 }
 
 /// Removes a directory, if there is one.

@@ -42,49 +42,32 @@ pub(crate) struct Own {
 }
 
 impl Own {
+    /// A server with new data, or with a clone of a template's, in which the database is there already.
     pub(crate) fn open(
         system: &System,
         directory: &Path,
         timeout: Duration,
         stop: &Stop,
-    ) -> Result<Self, SiteError> {
-        let instance = Instance::create_unless(spec(system, directory), stop.flag());
-        let instance = instance.map_err(|error| not_made(&error, directory))?;
-        Self::started(instance, system, timeout, stop, None)
-    }
-
-    /// The same with a clone of a template's data, in which the database is there already.
-    pub(crate) fn open_clone(
-        system: &System,
-        directory: &Path,
-        timeout: Duration,
-        stop: &Stop,
-        template: &Template,
+        template: Option<&Template>,
     ) -> Result<Self, SiteError> {
         let begin = Instant::now();
         let spec = spec(system, directory);
-        let cloned = Instance::create_from(spec, template.data(), stop.flag());
-        let (instance, cloned) = cloned.map_err(|error| not_made(&error, directory))?;
-        let took = begin.elapsed().into();
-        match template.accept(&instance.layout().data(), &cloned, took) {
-            Ok(origin) => Self::started(instance, system, timeout, stop, Some(origin)),
-            Err(reason) => {
-                let _leftover = instance.remove();
-                Err(SiteError::new(reason))
+        let failed = |error| not_made(&error, directory);
+        let (mut instance, cloned) = match template {
+            None => (Instance::create_unless(spec, stop.flag()).map_err(failed)?, None),
+            Some(template) => {
+                let made = Instance::create_from(spec, template.data(), stop.flag());
+                let (instance, cloned) = made.map_err(failed)?;
+                match template.accept(&instance.layout().data(), &cloned, begin) {
+                    Ok(origin) => (instance, Some(origin)),
+                    Err(reason) => {
+                        let _leftover = instance.remove();
+                        return Err(SiteError::new(reason));
+                    }
+                }
             }
-        }
-    }
-
-    /// Starts what was made; `cloned` says of what, where it has its data from a template.
-    fn started(
-        mut instance: Instance,
-        system: &System,
-        timeout: Duration,
-        stop: &Stop,
-        cloned: Option<String>,
-    ) -> Result<Self, SiteError> {
-        let is_new = cloned.is_none();
-        match start(&mut instance, system, timeout, is_new) {
+        };
+        match start(&mut instance, system, timeout, cloned.is_none()) {
             Ok((sessions, started_in)) => Ok(Self {
                 sessions,
                 system: system.clone(),

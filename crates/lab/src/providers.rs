@@ -75,39 +75,21 @@ impl Provider for Providers {
         system: &System,
         timeout: Duration,
         directory: &Path,
-    ) -> Result<Box<dyn Site>, SiteError> {
-        Ok(match &system.build.source {
-            BuildSource::Embedded => Box::new(Embedded::open(system, directory, timeout)?),
-            BuildSource::Path(_)
-            | BuildSource::Installed { .. }
-            | BuildSource::Obtainable { .. } => {
-                Box::new(Own::open(system, directory, timeout, &self.stop)?)
-            }
-            BuildSource::Connect(address) => {
-                Box::new(Foreign::open(system, address, &self.secrets, timeout)?)
-            }
-            BuildSource::Imported(_) => return Err(SiteError::new(MEASURED_ELSEWHERE)),
-        })
-    }
-
-    fn open_clone(
-        &self,
-        system: &System,
-        timeout: Duration,
-        directory: &Path,
-        template: &Template,
+        template: Option<&Template>,
     ) -> Result<Box<dyn Site>, SiteError> {
         Ok(match &system.build.source {
             BuildSource::Embedded => {
-                Box::new(Embedded::open_clone(system, directory, timeout, template)?)
+                Box::new(Embedded::open(system, directory, timeout, template)?)
             }
             BuildSource::Path(_)
             | BuildSource::Installed { .. }
             | BuildSource::Obtainable { .. } => {
-                let stop = &self.stop;
-                Box::new(Own::open_clone(system, directory, timeout, stop, template)?)
+                Box::new(Own::open(system, directory, timeout, &self.stop, template)?)
             }
-            BuildSource::Connect(_) => return Err(SiteError::new(NOT_OURS)),
+            BuildSource::Connect(_) if template.is_some() => return Err(SiteError::new(NOT_OURS)),
+            BuildSource::Connect(address) => {
+                Box::new(Foreign::open(system, address, &self.secrets, timeout)?)
+            }
             BuildSource::Imported(_) => return Err(SiteError::new(MEASURED_ELSEWHERE)),
         })
     }

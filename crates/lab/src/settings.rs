@@ -39,7 +39,7 @@ fn of_embedded(system: &System, scratch: &Scratch) -> Option<RefusedSetting> {
     (1..=settings.len()).find_map(|count| {
         let mut tried = system.clone();
         tried.config.settings.truncate(count);
-        let error = Embedded::open(&tried, &scratch.directory(), OPEN_LIMIT).err()?;
+        let error = Embedded::open(&tried, &scratch.directory(), OPEN_LIMIT, None).err()?;
         Some(RefusedSetting::Refused {
             option: settings.get(count - 1)?.name.clone(),
             problem: format!("is refused: {}", error.reason),

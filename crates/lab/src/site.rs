@@ -158,22 +158,14 @@ pub trait Provider {
         Ok(None)
     }
 
-    /// Makes `system` ready, with everything that it writes in `directory`. What an error leaves there it
-    /// names.
+    /// Makes `system` ready, with everything that it writes in `directory`: with an empty database, or with a clone
+    /// of the data of `template`, which [`Site::move_data`] put away. What an error leaves there it names.
     fn open(
         &self,
         system: &System,
         timeout: Duration,
         directory: &Path,
-    ) -> Result<Box<dyn Site>, SiteError>;
-
-    /// Makes `system` ready in `directory` with a clone of the data that [`Site::move_data`] put away.
-    fn open_clone(
-        &self,
-        system: &System,
-        timeout: Duration,
-        directory: &Path,
-        template: &Template,
+        template: Option<&Template>,
     ) -> Result<Box<dyn Site>, SiteError>;
 }
 

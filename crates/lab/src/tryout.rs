@@ -41,7 +41,7 @@ pub struct Tryout {
 pub fn try_out(system: &System, claim: &Claim) -> Result<Tryout, SiteError> {
     let (name, directory) = claim.instance(TRYOUT, "");
     let begin = Instant::now();
-    let opened = Own::open(system, &directory, TIMEOUT, &Stop::default());
+    let opened = Own::open(system, &directory, TIMEOUT, &Stop::default(), None);
     let mut own = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;
     let opened = Nanos::from(begin.elapsed());
     let result = exercise(&mut own, system, opened);

@@ -29,7 +29,7 @@ pub fn read_variables(
     tag: &str,
 ) -> Result<Told, SiteError> {
     let (name, directory) = claim.instance(ASKED, &format!("-{tag}"));
-    let opened = provider.open(system, timeout, &directory);
+    let opened = provider.open(system, timeout, &directory, None);
     let mut site = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;
     let (captures, missing) = site.captures();
     let told = Told { captures, provenance: site.provenance(), missing };

@@ -42,7 +42,7 @@ pub(super) fn try_connections(
             continue;
         }
         let name = format!("{TRYOUT}{}", std::process::id());
-        let opened = provider.open(system, plan.statement_timeout(), &instances.join(&name));
+        let opened = provider.open(system, plan.statement_timeout(), &instances.join(&name), None);
         let tried = match opened {
             Ok(site) => kept::end_after(site, logs, &name, Ok(())),
             Err(error) => Err(kept::settle(error, logs, &name)),

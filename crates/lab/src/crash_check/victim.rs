@@ -31,13 +31,13 @@ impl Victim {
     ) -> Result<Self, SiteError> {
         match &system.build.source {
             BuildSource::Embedded => {
-                let file = Embedded::open(system, directory, timeout)?;
+                let file = Embedded::open(system, directory, timeout, None)?;
                 Ok(Self::File(Box::new(file)))
             }
             BuildSource::Path(_)
             | BuildSource::Installed { .. }
             | BuildSource::Obtainable { .. } => {
-                let own = Own::open(system, directory, timeout, stop)?;
+                let own = Own::open(system, directory, timeout, stop, None)?;
                 Ok(Self::Server(Box::new(own)))
             }
             BuildSource::Connect(_) => {

@@ -2,6 +2,7 @@
 
 mod identity;
 mod inventory;
+mod of_run;
 mod shelf;
 
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use servers::Cloned;
 pub(crate) use identity::{FORMAT, keys, loading_seed};
 pub(crate) use inventory::Inventory;
 use inventory::amount;
+pub(crate) use of_run::Templates;
 pub(crate) use shelf::{Found, Shelf, data_of, remove};
 
 /// A data directory that was loaded once, whole and looked at.
@@ -92,17 +94,17 @@ impl Template {
         }
     }
 
-    /// Waits until `clone` is on the disk, so that no measurement pays for writing it, and checks it. Says
-    /// how it was made, for the record.
+    /// Waits until `clone`, whose making began at `begin`, is on the disk, so that no measurement pays for writing
+    /// it, and checks it. Says how it was made, for the record.
     pub(crate) fn accept(
         &self,
         clone: &Path,
         cloned: &Cloned,
-        took: Nanos,
+        begin: Instant,
     ) -> Result<String, String> {
-        let begin = Instant::now();
+        let took = Nanos::from(begin.elapsed());
         servers::write_back(clone).map_err(|error| error.to_string())?;
-        let written = Nanos::from(begin.elapsed());
+        let written = Nanos::from(begin.elapsed()).saturating_sub(took);
         self.verify(clone)?;
         let what = amount(Bytes(cloned.bytes), cloned.files);
         let how = if cloned.reflinked { "sharing their blocks" } else { "copying" };

@@ -11,8 +11,8 @@ use super::gap::Gap;
 use super::order::{cut, laps};
 use super::side::{Done, Side, Task, Told};
 use super::values::{Values, turn};
-use super::{Going, Halt, Part, apart};
-use crate::conductor::{Broken, Conductor, failed};
+use super::{Going, Part};
+use crate::conductor::trial::{Broken, Conductor, Halt, apart, failed};
 use crate::observer::Spent;
 
 /// How often a system without turns is looked after.
@@ -184,11 +184,6 @@ impl Conductor<'_> {
         side.lost = Some(why);
         side.abandon();
         self.until_done(side, step)
-    }
-
-    /// Did the user ask to stop?
-    fn unless_stopped(&self) -> Result<(), Halt> {
-        if self.stop.is_asked() { Err(Halt::Interrupted) } else { Ok(()) }
     }
 
     /// Follows a system that has no turns any more to the end of its step.

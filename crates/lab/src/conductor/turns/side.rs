@@ -10,8 +10,7 @@ use probes::{Detail, Probe};
 use super::gap::Gap;
 use super::values::Values;
 use crate::LabError;
-use crate::conductor::place_client;
-use crate::conductor::step::OpenSite;
+use crate::conductor::trial::{OpenSite, place_client};
 use crate::observer::{Spent, StepObserver};
 
 /// What the thread tells.
