@@ -20,12 +20,12 @@ use crate::site::Provider;
 use crate::template::Templates;
 use crate::{Lab, LabError};
 
-/// How carrying a run out ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// Every trial that was needed has an outcome; this many failed, in this session or before.
-    Finished { failed: u32 },
-    /// The user asked to stop; the run can be resumed.
+    Finished {
+        failed: u32,
+    },
     Interrupted,
 }
 

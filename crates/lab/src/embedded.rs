@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 
 use drivers::{Connector, Endpoint};
 use load::Target;
-use model::{Capture, Dbms, Fact, Provenance, Sizes, System, Version};
+use model::{Capture, Fact, Provenance, Sizes, System};
 
-use crate::listing;
-use crate::site::{Idle, PATIENCE, Site, SiteError};
+use crate::site::{Idle, PATIENCE, Site, SiteError, move_directory, remove_all, target};
 use crate::template::Template;
+use crate::variables::{captures_of, take_all};
 
 const FILE: &str = "ib.sqlite";
 
 /// An SQLite database of ours.
 pub(crate) struct Embedded {
+    system: System,
     directory: PathBuf,
     connector: Arc<dyn Connector>,
     patient: Arc<dyn Connector>,
-    version: Version,
     /// How it was cloned, where it has its data from a template.
     cloned: Option<String>,
 }
@@ -59,7 +59,10 @@ impl Embedded {
         Self::opened(system, directory, timeout, None)
     }
 
-    /// Its directory.
+    pub(crate) fn system(&self) -> &System {
+        &self.system
+    }
+
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
@@ -84,47 +87,29 @@ impl Embedded {
         // Settings that SQLite does not take are told before anything is measured.
         usual.connect().map_err(|error| SiteError::new(error.to_string()))?;
         Ok(Self {
+            system: system.clone(),
             directory: directory.to_owned(),
             patient: connector(timeout * PATIENCE),
             connector: usual,
-            version: system.build.version.clone(),
             cloned,
         })
     }
 }
 
-/// Removes a directory, if there is one.
 fn remove(directory: &Path) -> Result<(), SiteError> {
-    match std::fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            let directory = directory.display();
-            Err(SiteError::new(format!("cannot remove {directory}: {error}")))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
+    remove_all(directory)
+        .map_err(|error| SiteError::new(format!("cannot remove {}: {error}", directory.display())))
 }
 
 impl Site for Embedded {
     fn target(&self) -> Target {
-        Target {
-            dialect: model::Dialect::Sqlite,
-            engine: model::Engine::Btree,
-            version: self.version.clone(),
-            ours: true,
-            connection: model::Connection::default(),
-            connector: Arc::clone(&self.connector),
-            patient: Arc::clone(&self.patient),
-        }
+        target(&self.system, &self.connector, &self.patient)
     }
 
     fn provenance(&self) -> Provenance {
-        let version = (Fact::ServerVersion, self.version.to_string());
+        let version = (Fact::ServerVersion, self.system.build.version.to_string());
         let cloned = self.cloned.clone().map(|how| (Fact::Cloned, how));
         Provenance(std::iter::once(version).chain(cloned).collect())
-    }
-
-    fn pid(&self) -> Option<u32> {
-        None
     }
 
     fn idle(&self) -> Idle {
@@ -132,8 +117,7 @@ impl Site for Embedded {
     }
 
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        let captures = Dbms::Sqlite.product().captures(&self.version, model::Engine::Btree);
-        listing::take_all(&*self.connector, captures)
+        take_all(&*self.connector, captures_of(&self.system))
     }
 
     fn sizes(&self) -> Option<Sizes> {
@@ -141,21 +125,8 @@ impl Site for Embedded {
         probes::measure(&self.directory, &[FILE.to_owned()], &logs).ok()
     }
 
-    fn log_tail(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn stop(&mut self) -> Result<(), SiteError> {
-        // It ends with its last session.
-        Ok(())
-    }
-
     fn move_data(&mut self, to: &Path) -> Result<(), SiteError> {
-        let directory = &self.directory;
-        std::fs::rename(directory, to).map_err(|error| {
-            let (from, to) = (directory.display(), to.display());
-            SiteError::new(format!("cannot move {from} to {to}: {error}"))
-        })
+        move_directory(&self.directory, to)
     }
 
     fn remove(self: Box<Self>) -> Result<(), SiteError> {

@@ -7,21 +7,19 @@ use std::time::Duration;
 
 use drivers::{Address, Connector, Session, SessionError, SessionInfo};
 use load::Target;
-use model::{Build, BuildSource, Capture, Connection, Dbms, Fact, Provenance, Sizes, System};
+use model::{Build, BuildSource, Capture, Connection, Dbms, Fact, Provenance, System};
 
-use crate::address::{ForeignAddress, Secrets};
 use crate::capacity::Capacity;
-use crate::listing;
 use crate::marker::{Claim, Owner, Standing, TABLE};
 use crate::reach;
-use crate::site::{NOT_OURS, PATIENCE, Site, SiteError, Watched};
+use crate::reach::{ForeignAddress, Secrets};
+use crate::site::{NOT_OURS, PATIENCE, Site, SiteError, Watched, target};
+use crate::variables::{captures_of, take_all};
 
 /// The database that we create, use and drop. The name is ours: no user has data in it.
 const DATABASE: &str = "backslide_ib";
-/// One attempt to log in.
 const LOGIN_LIMIT: Duration = Duration::from_secs(10);
 
-/// A server that is not ours.
 pub(crate) struct Foreign {
     system: System,
     connector: Arc<dyn Connector>,
@@ -236,15 +234,7 @@ fn local_process(address: &Address) -> Option<u32> {
 
 impl Site for Foreign {
     fn target(&self) -> Target {
-        Target {
-            dialect: self.system.build.dbms.dialect(),
-            engine: self.system.engine,
-            version: self.system.build.version.clone(),
-            ours: false,
-            connection: self.system.connection,
-            connector: Arc::clone(&self.connector),
-            patient: Arc::clone(&self.patient),
-        }
+        Target { ours: false, ..target(&self.system, &self.connector, &self.patient) }
     }
 
     fn provenance(&self) -> Provenance {
@@ -271,26 +261,11 @@ impl Site for Foreign {
     }
 
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        let (build, engine) = (&self.system.build, self.system.engine);
-        let queries = build.dbms.product().captures(&build.version, engine);
-        listing::take_all(&*self.connector, queries)
-    }
-
-    fn sizes(&self) -> Option<Sizes> {
-        None
-    }
-
-    fn log_tail(&self) -> Vec<String> {
-        Vec::new()
+        take_all(&*self.connector, captures_of(&self.system))
     }
 
     fn watched(&self) -> Watched {
         if is_local(&self.address) { Watched::Host } else { Watched::Nothing }
-    }
-
-    fn stop(&mut self) -> Result<(), SiteError> {
-        // It is not ours to stop.
-        Ok(())
     }
 
     fn move_data(&mut self, _to: &Path) -> Result<(), SiteError> {

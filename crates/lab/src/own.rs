@@ -3,19 +3,20 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use drivers::SessionError;
 use load::{Stop, Target};
-use model::{BuildSource, Capture, Fact, Nanos, Provenance, Sizes, System, Transport};
+use model::{BuildSource, Capture, Fact, Nanos, Provenance, Sizes, System};
 use servers::{Fault, Instance, InstanceSpec, ServerError, ServerProcess};
 
-use crate::guard::Guard;
-use crate::listing;
 use crate::reach;
 use crate::sessions::{DATABASE, Sessions, admin};
-use crate::site::{Idle, LOG_LINES, Site, SiteError};
+use crate::site::{Idle, LOG_LINES, Site, SiteError, move_directory, target};
 use crate::template::Template;
+use crate::variables::{captures_of, take_all};
 
 /// How long a server may take until it answers. Recovery is no part of it: its data is new.
 const START_LIMIT: Duration = Duration::from_mins(2);
@@ -26,7 +27,6 @@ const FAILED_STOP_LIMIT: Duration = Duration::from_secs(10);
 /// One attempt to log in while it starts, or when it shall end.
 const LOGIN_LIMIT: Duration = Duration::from_secs(5);
 
-/// A running server of ours.
 pub(crate) struct Own {
     instance: Instance,
     system: System,
@@ -206,17 +206,7 @@ fn not_made(error: &ServerError, directory: &Path) -> SiteError {
 }
 
 pub(crate) fn spec(system: &System, directory: &Path) -> InstanceSpec {
-    InstanceSpec {
-        build: system.build.clone(),
-        engine: system.engine,
-        config: system.config.clone(),
-        directory: directory.to_owned(),
-        server_cpus: system.cpus.server.clone(),
-        preload: system.preload.clone(),
-        huge_pages: system.huge_pages,
-        tcp: system.connection.transport == Transport::Tcp,
-        tls: system.connection.tls,
-    }
+    InstanceSpec { system: system.clone(), directory: directory.to_owned() }
 }
 
 /// Starts the server and creates the database where its data is new; its sessions, and how long the start
@@ -250,15 +240,7 @@ fn failed(error: &ServerError) -> SiteError {
 
 impl Site for Own {
     fn target(&self) -> Target {
-        Target {
-            dialect: self.system.build.dbms.dialect(),
-            engine: self.system.engine,
-            version: self.system.build.version.clone(),
-            ours: true,
-            connection: self.system.connection,
-            connector: Arc::clone(&self.sessions.workload),
-            patient: Arc::clone(&self.sessions.patient),
-        }
+        target(&self.system, &self.sessions.workload, &self.sessions.patient)
     }
 
     fn provenance(&self) -> Provenance {
@@ -289,7 +271,7 @@ impl Site for Own {
     }
 
     fn freeze(&mut self) -> Result<(), SiteError> {
-        let frozen = self.instance.freeze().map(drop);
+        let frozen = self.instance.freeze();
         frozen.map_err(|error| SiteError::with_log(error.to_string(), self.log_tail()))
     }
 
@@ -303,7 +285,7 @@ impl Site for Own {
     }
 
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        listing::take_all(&*self.sessions.admin, self.instance.captures())
+        take_all(&*self.sessions.admin, captures_of(&self.system))
     }
 
     fn sizes(&self) -> Option<Sizes> {
@@ -349,14 +331,50 @@ impl Site for Own {
     }
 
     fn move_data(&mut self, to: &Path) -> Result<(), SiteError> {
-        let data = self.instance.layout().data();
-        std::fs::rename(&data, to).map_err(|error| {
-            let (data, to) = (data.display(), to.display());
-            SiteError::new(format!("cannot move {data} to {to}: {error}"))
-        })
+        move_directory(&self.instance.layout().data(), to)
     }
 
     fn remove(self: Box<Self>) -> Result<(), SiteError> {
         self.instance.remove().map_err(|error| failed(&error))
+    }
+}
+
+/// How long clients may take to notice that they shall stop. They look after each statement.
+const GRACE: Duration = Duration::from_secs(2);
+/// How often the flags are looked at: nothing wakes this thread.
+const NAP: Duration = Duration::from_millis(100);
+/// The thread's stack: its frames are shallow.
+const STACK: usize = 64 << 10;
+
+/// Watches over one server until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Guard(Arc<AtomicBool>);
+
+impl Guard {
+    /// Of a running server. Where the system has no thread to give, statements end by their own limit.
+    pub(crate) fn of(process: Option<ServerProcess>, stop: Stop) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_over);
+        if let Some(process) = process {
+            let thread = thread::Builder::new().name("guard".to_owned());
+            let _no_thread = thread.stack_size(STACK).spawn(move || watch(&process, &stop, &seen));
+        }
+        Self(is_over)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn watch(process: &ServerProcess, stop: &Stop, is_over: &AtomicBool) {
+    let mut asked: Option<Instant> = None;
+    while !is_over.load(Ordering::Relaxed) {
+        if stop.is_asked() && asked.get_or_insert_with(Instant::now).elapsed() >= GRACE {
+            return process.end();
+        }
+        thread::sleep(NAP);
     }
 }

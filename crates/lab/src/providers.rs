@@ -6,20 +6,18 @@ use std::time::Duration;
 use load::Stop;
 use model::{BuildSource, System};
 
-use crate::address::{ForeignAddress, PASSWORD, Secrets};
 use crate::builds::embedded as embedded_build;
 use crate::capacity::Capacity;
 use crate::embedded::Embedded;
 use crate::foreign::{self, Foreign};
 use crate::own::Own;
 use crate::reach;
+use crate::reach::{ForeignAddress, PASSWORD, Secrets};
 use crate::site::{MEASURED_ELSEWHERE, NOT_OURS, Provider, Site, SiteError};
 use crate::template::Template;
 
-/// Makes every kind of site.
 #[derive(Debug, Default)]
 pub struct Providers {
-    /// Passwords of servers that are not ours.
     pub secrets: Secrets,
     /// Ends every wait for a server of ours.
     pub stop: Stop,

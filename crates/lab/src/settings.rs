@@ -21,13 +21,13 @@ const NAMES: u32 = 1_000;
 /// from being asked is for the run to report.
 pub fn refused_setting(system: &System) -> Option<RefusedSetting> {
     let scratch = Scratch::new().ok()?;
-    let spec = || own::spec(system, &scratch.directory());
     match &system.build.source {
         BuildSource::Embedded => of_embedded(system, &scratch),
-        BuildSource::Obtainable { .. } => Instance::check_settings(&spec()),
+        BuildSource::Obtainable { .. } => Instance::check_settings(system),
         BuildSource::Path(_) | BuildSource::Installed { .. } => {
-            let refused = Instance::check_settings(&spec());
-            refused.or_else(|| Instance::examine(spec()).ok().flatten())
+            let spec = own::spec(system, &scratch.directory());
+            let refused = Instance::check_settings(system);
+            refused.or_else(|| Instance::examine(spec).ok().flatten())
         }
         BuildSource::Connect(_) | BuildSource::Imported(_) => None,
     }

@@ -12,26 +12,19 @@ use crate::site::{Site, SiteError};
 
 /// Rows that a build must keep over a restart.
 pub const TRYOUT_ROWS: u64 = 10_000;
-/// Rows of a statement.
 const ROWS_PER_STATEMENT: u64 = 1_000;
-/// The longest wait for the answer to a statement.
 const TIMEOUT: Duration = Duration::from_mins(1);
 const TABLE: &str = "tryout";
 
-/// How long each part of a tryout took.
 #[derive(Clone, Debug)]
 pub struct Tryout {
-    /// The server's version as it says on connect.
     pub server_version: String,
-    /// Making the data directory.
     pub init: Nanos,
     /// The first start, until it answers.
     pub start: Nanos,
     /// Inserting [`TRYOUT_ROWS`] rows and reading them back.
     pub load: Nanos,
-    /// The clean stop.
     pub stop: Nanos,
-    /// The second start.
     pub restart: Nanos,
 }
 

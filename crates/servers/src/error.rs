@@ -11,10 +11,8 @@ use crate::certificate::CertificateError;
 use crate::clone::CloneError;
 use crate::cpus::CpuListError;
 use crate::huge::HugePagesError;
-use crate::refusal::{EngineMissing, Missing, PreloadError, SettingError};
 use crate::tail::Tail;
 
-/// An error of finding, initialising, starting or stopping a server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     #[error("{} does not exist: give the directory that holds bin/, or the server program", .path.display())]
@@ -64,12 +62,7 @@ pub enum ServerError {
     )]
     NotOurs { directory: PathBuf },
     #[error("cannot {action} {}: {cause}", .path.display())]
-    Io {
-        /// A verb: `create`, `write`.
-        action: &'static str,
-        path: PathBuf,
-        cause: io::Error,
-    },
+    Io { action: &'static str, path: PathBuf, cause: io::Error },
     #[error(
         "the socket path {} has {length} bytes, a Unix socket allows {limit}: set TMPDIR to a shorter directory", .path.display()
     )]
@@ -101,7 +94,6 @@ impl ServerError {
         }
     }
 
-    /// What happened to the process of an instance.
     pub const fn fault(&self) -> Option<&Fault> {
         match self {
             Self::Instance { fault, .. } => Some(fault),
@@ -150,7 +142,6 @@ pub enum Fault {
     UncleanStop(ExitStatus),
 }
 
-/// Possible reasons why the system does not run a program.
 fn why_not(cause: &io::Error) -> &'static str {
     match cause.kind() {
         // The program itself was found.
@@ -162,4 +153,44 @@ fn why_not(cause: &io::Error) -> &'static str {
         }
         _ => "",
     }
+}
+
+/// A part of a build that initialisation needs and that is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} is missing from {}", .place.display())]
+pub struct Missing {
+    pub what: String,
+    pub place: PathBuf,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("setting `{name}` {problem}")]
+pub struct SettingError {
+    pub name: String,
+    pub problem: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{build} has no {engine}: {why}; {who}")]
+pub struct EngineMissing {
+    pub build: String,
+    pub engine: Engine,
+    pub why: String,
+    pub who: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PreloadError {
+    #[error(
+        "the library to preload, `{name}`, is not there: looked for {files} in {places}; install it, or give its whole path"
+    )]
+    NotFound { name: String, files: String, places: String },
+    #[error(
+        "the library to preload, `{name}`, is neither a name nor a whole path: write `jemalloc` or `/…/libjemalloc.so.2`"
+    )]
+    Relative { name: String },
+    #[error(
+        "the library to preload, {}, has a blank or a colon in its path, where the loader sees the end of it: link it to another place", .path.display()
+    )]
+    Separator { path: PathBuf },
 }

@@ -15,12 +15,10 @@ use crate::judging;
 /// is given up: it is not chance, and further trials would only take time.
 const ATTEMPTS: u32 = 2;
 
-/// How far a run is.
 pub(super) struct Rounds<'a> {
     plan: &'a Plan,
     /// The rounds that have a trial with an outcome.
     begun: BTreeMap<u32, Begun>,
-    /// The systems that have had a trial.
     starts: BTreeMap<String, Start>,
     pub(super) failed: u32,
 }
@@ -29,12 +27,10 @@ pub(super) struct Rounds<'a> {
 /// `None` once one did not, or failed elsewhere.
 type Start = Option<(Option<StepId>, u32)>;
 
-/// The state of a round.
 #[derive(Debug, Default)]
 struct Begun {
     /// The systems whose trials have an outcome.
     systems: BTreeSet<String>,
-    /// Was one of them quarantined?
     is_disturbed: bool,
 }
 
@@ -46,19 +42,16 @@ struct Turn {
     again: Option<Again>,
 }
 
-/// The rounds to repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Again {
     /// The planned round that was disturbed.
     disturbed: u32,
     /// How often it has been run again, this time counted.
     times: u32,
-    /// How often it may be.
     most: u32,
 }
 
 impl<'a> Rounds<'a> {
-    /// A partly finished run.
     pub(super) fn of(plan: &'a Plan, journal: &[(TrialKey, Outcome)]) -> Self {
         let mut rounds = Self { plan, begun: BTreeMap::new(), starts: BTreeMap::new(), failed: 0 };
         for (key, outcome) in journal {
@@ -73,7 +66,6 @@ impl<'a> Rounds<'a> {
         self
     }
 
-    /// Takes note of how a trial ended.
     fn note(&mut self, key: &TrialKey, outcome: &Outcome) {
         let round = self.begun.entry(key.round).or_default();
         round.systems.insert(key.system.clone());
@@ -171,7 +163,6 @@ impl<'a> Rounds<'a> {
         (is_new && rounds >= looks.min()).then_some((looks, rounds))
     }
 
-    /// The trials of a round that have no outcome yet.
     fn left_of(&self, round: u32) -> Vec<Trial> {
         let trials = self.plan.trials_of(round).into_iter();
         trials.filter(|trial| !self.is_done(trial)).collect()
@@ -204,7 +195,6 @@ impl<'a> Rounds<'a> {
 }
 
 impl Conductor<'_> {
-    /// Runs the rest of a run, round by round.
     pub(super) fn rounds(&mut self, rounds: &mut Rounds<'_>) -> Result<(), Halt> {
         loop {
             let next = rounds.next();

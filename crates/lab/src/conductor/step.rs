@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use load::{Observer, StepError, Stop, Workload};
 use model::{Event, Moment, Note, NoteKind, Step, StepRecord};
-use probes::{Probe, Watch};
+use probes::{Detail, Probe, Watch};
 use store::StoreError;
 
 use super::trial::{Broken, Conductor, Halt, OpenSite, failed};
@@ -71,7 +71,7 @@ impl Conductor<'_> {
             }
         };
         let has_died = || site.has_died();
-        let mut observer = StepObserver::new(probes, step, &has_died, &mut emit);
+        let mut observer = StepObserver::new(probes, step, Detail::Second, &has_died, &mut emit);
         let result = work(stop, &mut observer);
         let spent = observer.into_spent();
         if let Some(error) = self.store_failure.take() {

@@ -8,7 +8,7 @@ use super::trial::{Broken, Conductor, Halt, OpenSite, apart, failed, place_clien
 use crate::LabError;
 use crate::directory::now;
 use crate::template::{
-    FORMAT, Figure, Found, Inventory, Record, Template, Templates, data_of, loading_seed, remove,
+    FORMAT, Figure, Inventory, Record, Template, Templates, data_of, loading_seed, remove,
 };
 
 impl Conductor<'_> {
@@ -42,17 +42,17 @@ impl Conductor<'_> {
         if let Some(outcome) = templates.failed.get(&system) {
             return Err(Broken::Failed(outcome.clone()));
         }
-        let template = match templates.shelf.find(&templates.keys[system]) {
-            Found::Whole(template) => {
-                return self.announce(templates, system, *template, "used again");
+        match templates.shelf.find(&templates.keys[system]) {
+            Ok(Some(template)) => {
+                return self.announce(templates, system, template, "used again");
             }
-            Found::Absent => self.make(templates, system)?,
-            Found::Damaged(reason) => {
+            Ok(None) => {}
+            Err(reason) => {
                 let name = &self.plan.systems[system].name;
                 self.warn(format!("the template of {name} is damaged and made anew: {reason}"))?;
-                self.make(templates, system)?
             }
-        };
+        }
+        let template = self.make(templates, system)?;
         self.announce(templates, system, template, "made now")
     }
 
@@ -99,7 +99,7 @@ impl Conductor<'_> {
         let begin = Instant::now();
         let (system, key) = (&self.plan.systems[index], &templates.keys[index]);
         templates.shelf.discard(key)?;
-        templates.make_room(templates.estimates[index])?;
+        templates.shelf.make_room(templates.estimates[index], &templates.needed)?;
         // Where trials have their round, which counts from 1.
         let name = format!("{}-0-{}", self.run, index + 1);
         let mut open = self.open(system, &name, None)?;
@@ -131,7 +131,7 @@ impl Conductor<'_> {
         };
         let template = templates.shelf.put(&staged, record)?;
         // It may be larger than was estimated.
-        templates.make_room(Bytes(0))?;
+        templates.shelf.make_room(Bytes(0), &templates.needed)?;
         Ok(template)
     }
 

@@ -18,7 +18,6 @@ use crate::kept::{self, Ending};
 use crate::site::{Provider, Site, SiteError};
 use crate::template::{Template, Templates};
 
-/// Runs the trials of a run and tells what happens.
 pub(super) struct Conductor<'a> {
     pub(super) plan: &'a Plan,
     pub(super) run: &'a RunId,
@@ -39,9 +38,7 @@ pub(super) struct Conductor<'a> {
     pub(super) freezes: bool,
 }
 
-/// Why a run does not go on.
 pub(super) enum Halt {
-    /// The user asked to stop.
     Interrupted,
     Lab(LabError),
 }
@@ -90,7 +87,6 @@ pub(super) struct OpenSite {
     pub(super) site: Box<dyn Site>,
     /// What was captured after its last step.
     pub(super) captured: Option<Vec<Capture>>,
-    /// Sizes after its last step.
     pub(super) sizes: Option<Sizes>,
     /// What disturbed its steps by more than the plan allows.
     pub(super) disturbed: Vec<String>,
@@ -105,7 +101,6 @@ impl Conductor<'_> {
         }
     }
 
-    /// Name of the instance of a trial.
     pub(super) fn instance(&self, key: &TrialKey) -> String {
         format!("{}-{}-{}", self.run, key.round, key.position)
     }
@@ -120,12 +115,10 @@ impl Conductor<'_> {
         self.emit(&Event::Warning { text })
     }
 
-    /// Did the user ask to stop?
     pub(super) fn unless_stopped(&self) -> Result<(), Halt> {
         if self.stop.is_asked() { Err(Halt::Interrupted) } else { Ok(()) }
     }
 
-    /// Runs one trial.
     pub(super) fn trial(
         &mut self,
         trial: &Trial,

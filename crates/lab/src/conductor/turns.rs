@@ -6,7 +6,6 @@
 //! again as a whole: turns are compared with those that ran beside them.
 
 mod gap;
-mod order;
 mod play;
 mod side;
 mod values;
@@ -20,7 +19,6 @@ use crate::disturbance;
 use crate::site::Idle;
 use crate::template::Template;
 
-/// A trial of the round.
 struct Part<'r> {
     trial: &'r Trial,
     key: &'r TrialKey,
@@ -28,7 +26,6 @@ struct Part<'r> {
     going: Result<Going, Outcome>,
 }
 
-/// A trial that goes on.
 struct Going {
     open: OpenSite,
     workload: Box<dyn Workload>,
@@ -64,7 +61,6 @@ impl Conductor<'_> {
         Ok(outcomes)
     }
 
-    /// Begins a trial of the round and opens its site.
     fn part<'r>(
         &mut self,
         index: u32,
@@ -163,7 +159,6 @@ impl Conductor<'_> {
         Ok(place_client(system, &system.cpus.client)?)
     }
 
-    /// Turns away from a trial.
     fn dismiss(&self, open: &mut OpenSite) -> Result<(), Broken> {
         if self.freezes {
             open.site.freeze()?;

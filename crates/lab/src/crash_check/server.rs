@@ -1,5 +1,6 @@
 //! Kills a server under the terminals of this process.
 
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -7,41 +8,48 @@ use load::{StepError, Stop};
 use model::Nanos;
 use workloads::LoggedRun;
 
-use super::moment::{self, BEGIN_LIMIT, Missed};
+use super::victim::{BEGIN_LIMIT, Missed, Victim, wait};
 use crate::own::Own;
 use crate::site::{Site, SiteError};
 
-/// Runs terminals and kills the server so long `after` the first commit; when it had ended.
-pub(super) fn kill(
-    own: &mut Own,
-    run: &LoggedRun<'_>,
-    after: Duration,
-    stop: &Stop,
-) -> Result<Nanos, SiteError> {
-    let target = own.target();
-    // The server is killed by the thread that started it, which waits here.
-    thread::scope(|scope| {
+/// How long a server may take to bring its data in order and to answer.
+const RECOVERY_LIMIT: Duration = Duration::from_mins(15);
+
+impl Victim for Own {
+    fn kill(
+        &mut self,
+        _: &dyn Fn() -> Command,
+        run: &LoggedRun<'_>,
+        after: Duration,
+        stop: &Stop,
+    ) -> Result<Nanos, SiteError> {
+        let target = self.target();
         let terminals_stop = Stop::default();
-        let of_terminals = terminals_stop.clone();
-        let target = &target;
-        let terminals = scope.spawn(move || workloads::run_logged(run, target, &of_terminals));
-        let waited = moment::wait(run.log, after, stop, &mut || terminals.is_finished());
-        match waited {
-            Ok(()) => own.crash(),
-            Err(_) => terminals_stop.ask(),
-        }
-        // Its processes do not end at once; nothing is acknowledged once they have.
-        let at = load::monotonic();
-        let ended = terminals.join().unwrap_or_else(|_| {
-            Err(StepError::Bug {
-                client: "of the terminals".to_owned(),
-                message: "a panic".to_owned(),
-            })
-        });
-        judge(waited, ended)
-            .map(|()| at)
-            .map_err(|reason| SiteError::with_log(reason, own.log_tail()))
-    })
+        // The server is killed by the thread that started it, which waits here.
+        thread::scope(|scope| {
+            let terminals = scope.spawn(|| workloads::run_logged(run, &target, &terminals_stop));
+            let waited = wait(run.log, after, stop, &mut || terminals.is_finished());
+            match waited {
+                Ok(()) => self.crash(),
+                Err(_) => terminals_stop.ask(),
+            }
+            // Its processes do not end at once; nothing is acknowledged once they have.
+            let at = load::monotonic();
+            let ended = terminals.join().unwrap_or_else(|_| {
+                Err(StepError::Bug {
+                    client: "of the terminals".to_owned(),
+                    message: "a panic".to_owned(),
+                })
+            });
+            judge(waited, ended)
+                .map(|()| at)
+                .map_err(|reason| SiteError::with_log(reason, self.log_tail()))
+        })
+    }
+
+    fn recover(&mut self, _: Duration) -> Result<Nanos, SiteError> {
+        self.start_again(RECOVERY_LIMIT)
+    }
 }
 
 /// Did the terminals end because the server was killed? Else why.

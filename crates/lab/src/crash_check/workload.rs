@@ -6,7 +6,7 @@ use std::time::Duration;
 use load::{Observer, Stop, Target};
 use model::{Edge, ErrorRules, Interval, LoadSpec, Settle, TpccCardinality, TpccSpec};
 
-use super::moment::BEGIN_LIMIT;
+use super::victim::BEGIN_LIMIT;
 
 /// Sessions that load, and that prove the conditions.
 const LOADERS: u32 = 2;
@@ -53,7 +53,6 @@ pub(super) fn load(spec: &TpccSpec, seed: u64, target: &Target, stop: &Stop) -> 
     Ok(())
 }
 
-/// Nobody watches the load.
 struct Unwatched;
 
 impl Observer for Unwatched {

@@ -16,7 +16,7 @@ pub(crate) use identity::{FORMAT, keys, loading_seed};
 pub(crate) use inventory::Inventory;
 use inventory::amount;
 pub(crate) use of_run::Templates;
-pub(crate) use shelf::{Found, Shelf, data_of, remove};
+pub(crate) use shelf::{Shelf, data_of, remove};
 
 /// A data directory that was loaded once, whole and looked at.
 #[derive(Clone, Debug)]
@@ -34,23 +34,17 @@ pub(crate) struct Record {
     pub(crate) key: String,
     /// The system that it was made for, as that plan called it.
     pub(crate) system: String,
-    /// When it was made.
     pub(crate) made: String,
     /// When a run last began to use it.
     pub(crate) used: String,
-    /// What is in its data directory.
     pub(crate) inventory: Inventory,
-    /// What that takes on the disk.
     pub(crate) disk: Bytes,
-    /// How long making it took.
     pub(crate) took: Nanos,
     /// What the measured steps of the loading came to.
     pub(crate) loading: Vec<Figure>,
-    /// What the workload remembers of it.
     pub(crate) state: String,
 }
 
-/// What a step of the loading came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figure {
     pub(crate) step: StepId,
@@ -61,7 +55,6 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// The figure of a step that was measured.
     pub(crate) fn of(record: &StepRecord) -> Option<Self> {
         let seconds = record.window.as_secs_f64();
         (record.measured && seconds > 0.0).then(|| Self {
@@ -111,7 +104,6 @@ impl Template {
         Ok(format!("{what} by {how} in {took}, on the disk after {written} more"))
     }
 
-    /// What the workload remembers of it.
     pub(crate) fn state(&self) -> &str {
         &self.record.state
     }
@@ -122,13 +114,11 @@ impl Template {
         format!("{key}, made {}", self.record.made)
     }
 
-    /// What there is to say of it, in a line.
     pub(crate) fn summary(&self) -> String {
         let record = &self.record;
         format!("{}, loaded in {} on {}", Bytes(record.inventory.bytes), record.took, record.made)
     }
 
-    /// For the record of each trial that begins with it.
     pub(crate) fn provenance(&self) -> [(Fact, String); 2] {
         let figures = self.record.loading.iter().map(|figure| {
             let Figure { step, rate, unit, length } = figure;

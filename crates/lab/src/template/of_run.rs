@@ -14,7 +14,7 @@ pub(crate) struct Templates {
     /// Sizes as they were estimated, in the plan's order.
     pub(crate) estimates: Vec<Bytes>,
     /// Keys that trials of this run still need.
-    needed: BTreeSet<String>,
+    pub(crate) needed: BTreeSet<String>,
     /// Systems that could not be loaded, and why. Not tried again in this session: it may take hours.
     pub(crate) failed: BTreeMap<usize, Outcome>,
     /// The templates that earlier trials of this run began with, by system.
@@ -43,32 +43,22 @@ impl Templates {
             })
             .collect();
         let need = Bytes(needed.values().map(|size| size.0).sum());
-        if need > shelf.budget() {
-            return Err(LabError::TemplateBudget { need, budget: shelf.budget() });
+        if need > shelf.budget {
+            return Err(LabError::TemplateBudget { need, budget: shelf.budget });
         }
         let needed = needed.into_keys().cloned().collect();
+        let before = done.trials.iter().filter_map(|trial| {
+            let name = trial.provenance.get(&Fact::Template)?;
+            Some((trial.system.clone(), name.to_owned()))
+        });
         Ok(Self {
             shelf,
             needed,
             keys,
             estimates,
             failed: BTreeMap::new(),
-            before: templates_of(done),
+            before: before.collect(),
             announced: BTreeMap::new(),
         })
     }
-
-    /// Evicts what this run does not need until there is room for so much more.
-    pub(crate) fn make_room(&self, need: Bytes) -> Result<(), LabError> {
-        self.shelf.make_room(need, &self.needed)
-    }
-}
-
-/// The template that the trials of each system began with so far, as their records say.
-fn templates_of(done: &RunData) -> BTreeMap<String, String> {
-    let trials = done.trials.iter().filter_map(|trial| {
-        let name = trial.provenance.get(&Fact::Template)?;
-        Some((trial.system.clone(), name.to_owned()))
-    });
-    trials.collect()
 }

@@ -32,11 +32,9 @@ pub struct Cloned {
     pub skipped: Vec<PathBuf>,
 }
 
-/// A file or directory that could not be cloned.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} {}: {cause}", .path.display())]
 pub struct CloneError {
-    /// A verb: `read`, `copy`.
     pub action: &'static str,
     pub path: PathBuf,
     pub cause: io::Error,
@@ -135,7 +133,6 @@ impl Tree {
         Ok(())
     }
 
-    /// Makes the files.
     fn fill(&self, from: &Path, to: &Path) -> Result<Cloned, CloneError> {
         let work = Work {
             files: &self.files,
@@ -252,7 +249,6 @@ impl Work<'_> {
         true
     }
 
-    /// Clones files until there is none left.
     fn all(&self) {
         while self.step() {}
     }

@@ -2,16 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Build, Version};
+use model::{Build, System, Version};
 use rustix::process::Signal;
 
-use super::engines;
 use super::family::{
-    Copied, Family, Init, InitCommand, Input, Layout, Objection, Traits, Wanted, between,
+    Copied, Family, Init, InitCommand, Input, Layout, Objection, Traits, between, engine_lines,
 };
 use super::option_file::{head, init_config, push, push_isolation, push_tls, turns_tls_off};
-use crate::port;
-use crate::refusal::Missing;
+use crate::error::Missing;
+use crate::socket::ADDRESS;
 
 #[derive(Debug)]
 pub(super) struct Mysql;
@@ -39,7 +38,8 @@ impl Family for Mysql {
 
     /// The way of initialisation: the data directory that the build brings along, the server's own
     /// `--initialize-insecure` where it has that, otherwise its bootstrap mode.
-    fn init(&self, build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> Result<Init, Missing> {
+    fn init(&self, system: &System, layout: &Layout) -> Result<Init, Missing> {
+        let build = &system.build;
         let initialises_itself =
             build.dbms.product().server.initialises_itself.holds(&build.version);
         let installation = &layout.installation;
@@ -76,31 +76,32 @@ impl Family for Mysql {
                 vec![layout.data().join("mysql")]
             },
             commands: vec![InitCommand { arguments: arguments.collect(), ..command }],
-            files: vec![(file, init_config(build, wanted, layout))],
+            files: vec![(file, init_config(system, layout))],
         })
     }
 
     /// The option file of the server: what turns the engine on, then the config's own settings, then what
     /// isolation demands. A later line wins, so a config can still change what an engine asks for. Where the
     /// plan asks for TLS, what only turns it off is left out.
-    fn config(&self, build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> String {
+    fn config(&self, system: &System, layout: &Layout) -> String {
+        let build = &system.build;
         let mut text = head(build);
         // An engine that the build does not have has been refused before.
-        let engine = engines::lines(build, wanted.engine, &layout.installation).unwrap_or_default();
+        let engine = engine_lines(build, system.engine, &layout.installation).unwrap_or_default();
         let huge = &build.dbms.product().options.huge_pages.line;
-        let huge = wanted.huge_pages.then_some(huge);
+        let huge = system.huge_pages.then_some(huge);
         for line in engine.iter().chain(huge) {
             if let Some((name, value)) = line.split_first() {
                 push(&mut text, name, value.first().map(String::as_str));
             }
         }
-        for setting in wanted.settings {
-            if !(wanted.tls && turns_tls_off(setting)) {
+        for setting in &system.config.settings {
+            if !(system.connection.tls && turns_tls_off(setting)) {
                 push(&mut text, &setting.name, setting.value.as_deref());
             }
         }
         push_isolation(&mut text, build, layout);
-        if wanted.tls {
+        if system.connection.tls {
             push_tls(&mut text, layout);
         }
         text
@@ -152,7 +153,7 @@ impl Family for Mysql {
         let table =
             if server.global_accounts.holds(&build.version) { "global_priv" } else { "user" };
         // Roles have no host. One statement a line: the reader of such files takes a line for a statement.
-        let address = port::ADDRESS;
+        let address = ADDRESS;
         let text = format!(
             "DELETE FROM mysql.{table} WHERE (Host NOT IN ('localhost', '') OR User = '') \
              AND NOT (User = '{}' AND Host = '{address}');\n\
@@ -224,12 +225,12 @@ fn bootstrap(build: &Build, layout: &Layout) -> Result<InitCommand, Missing> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Dbms, Engine, Setting};
+    use model::{Config, Dbms, Engine, Setting, Transport};
 
     use super::super::{check_settings, version_in};
     use super::*;
+    use crate::error::SettingError;
     use crate::installation::Installation;
-    use crate::refusal::SettingError;
 
     fn build(version: &str) -> Build {
         let source = model::BuildSource::Path("/opt/my sql".to_owned());
@@ -256,18 +257,24 @@ mod tests {
         }
     }
 
+    fn init(build: &Build, wanted: &System, layout: &Layout) -> Result<Init, Missing> {
+        Mysql.init(&System { build: build.clone(), ..wanted.clone() }, layout)
+    }
+
     /// The file of a server whose settings were checked before.
     fn checked_config(
         build: &Build,
-        wanted: &Wanted<'_>,
+        wanted: &System,
         layout: &Layout,
     ) -> Result<String, SettingError> {
-        check_settings(Dbms::Mysql, wanted)?;
-        Ok(Mysql.config(build, wanted, layout))
+        let system = System { build: build.clone(), ..wanted.clone() };
+        check_settings(&system)?;
+        Ok(Mysql.config(&system, layout))
     }
 
-    fn wanted(engine: Engine, settings: &[Setting]) -> Wanted<'_> {
-        Wanted { engine, settings, huge_pages: false, tcp: false, tls: false }
+    fn wanted(engine: Engine, settings: &[Setting]) -> System {
+        let config = Config { settings: settings.to_vec(), ..Config::default() };
+        System { engine, config, ..System::new("a", build("8.0.33")) }
     }
 
     #[test]
@@ -344,8 +351,7 @@ mod tests {
     #[test]
     fn old_versions_bootstrap_and_new_ones_initialise_themselves() {
         let arguments = |version: &str| {
-            Mysql
-                .init(&build(version), &wanted(Engine::Innodb, &[]), &layout())
+            init(&build(version), &wanted(Engine::Innodb, &[]), &layout())
                 .unwrap()
                 .commands
                 .remove(0)
@@ -371,7 +377,7 @@ mod tests {
     fn a_ready_made_data_directory_is_copied() {
         let mut seeded = layout();
         seeded.installation.seed = Some("/opt/my sql/seed".into());
-        let init = Mysql.init(&build("5.6.24"), &wanted(Engine::Innodb, &[]), &seeded).unwrap();
+        let init = init(&build("5.6.24"), &wanted(Engine::Innodb, &[]), &seeded).unwrap();
         let copy = init.copy.unwrap();
         assert_eq!(copy.from, PathBuf::from("/opt/my sql/seed"));
         assert_eq!(copy.to, PathBuf::from("/lab/x/data"));
@@ -387,7 +393,7 @@ mod tests {
             Setting { name: "rocksdb_block_cache_size".to_owned(), value: Some("1G".to_owned()) },
             Setting { name: "innodb_page_size".to_owned(), value: Some("4k".to_owned()) },
         ];
-        let wanted = Wanted { huge_pages: true, ..wanted(Engine::Myrocks, &settings) };
+        let wanted = System { huge_pages: true, ..wanted(Engine::Myrocks, &settings) };
         let build = build("8.0.33");
         let text = checked_config(&build, &wanted, &percona).unwrap();
         let lines = |text: &str| -> String {
@@ -403,7 +409,7 @@ mod tests {
         rocksdb_block_cache_size = 1G
         innodb_page_size = 4k
         ");
-        let init = Mysql.init(&build, &wanted, &percona).unwrap();
+        let init = init(&build, &wanted, &percona).unwrap();
         let (path, text) = init.files.first().unwrap();
         assert_eq!(*path, percona.init_config());
         insta::assert_snapshot!(lines(text), @r"
@@ -456,13 +462,15 @@ mod tests {
         ");
         // Initialisation never listens there.
         let wanted_here = wanted(Engine::Innodb, &[]);
-        let init = Mysql.init(&build("9.7.4"), &wanted_here, &layout).unwrap();
+        let init = init(&build("9.7.4"), &wanted_here, &layout).unwrap();
         let (_, text) = &init.files[0];
         assert!(text.contains("\nskip-networking\n") && !text.contains("bind-address"));
         for name in ["init_file", "skip-grant-tables"] {
             let settings = [Setting { name: name.to_owned(), value: None }];
             let check = |tcp| {
-                check_settings(Dbms::Mysql, &Wanted { tcp, ..wanted(Engine::Innodb, &settings) })
+                let mut system = wanted(Engine::Innodb, &settings);
+                system.connection.transport = if tcp { Transport::Tcp } else { Transport::Socket };
+                check_settings(&system)
             };
             let error = check(true).unwrap_err();
             assert!(error.to_string().contains("log in over TCP"), "{error}");
@@ -477,7 +485,8 @@ mod tests {
             value: value.map(str::to_owned),
         };
         let config = |settings: &[Setting]| {
-            let wanted = Wanted { tls: true, ..wanted(Engine::Innodb, settings) };
+            let mut wanted = wanted(Engine::Innodb, settings);
+            wanted.connection.tls = true;
             checked_config(&build("9.7.4"), &wanted, &layout())
         };
         let text = config(&[

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use model::{Build, Setting};
+use model::{Build, Setting, System};
 
-use super::family::{Layout, Wanted, is_named};
-use crate::port;
+use super::family::{Layout, is_named};
+use crate::socket::ADDRESS;
 
 /// Is it one of the ways to switch TLS off in a config?
 pub(super) fn turns_tls_off(setting: &Setting) -> bool {
@@ -28,16 +28,16 @@ pub(super) fn push_tls(text: &mut String, layout: &Layout) {
 
 /// The option file of the initialisation: the same but for the engine, whose plugin need not be there
 /// yet and which holds no system table. Settings of the engine are then unknown, which `loose` permits.
-pub(super) fn init_config(build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> String {
+pub(super) fn init_config(system: &System, layout: &Layout) -> String {
     const OF_ENGINES: [&str; 2] = ["rocksdb", "tokudb"];
-    let mut text = head(build);
-    for setting in wanted.settings {
+    let mut text = head(&system.build);
+    for setting in &system.config.settings {
         let name = &setting.name;
         let of_engine = OF_ENGINES.iter().any(|engine| name.starts_with(engine));
         let name = if of_engine { &format!("loose_{name}") } else { name };
         push(&mut text, name, setting.value.as_deref());
     }
-    push_isolation(&mut text, build, &layout.without_tcp());
+    push_isolation(&mut text, &system.build, &layout.without_tcp());
     text
 }
 
@@ -83,7 +83,7 @@ pub(super) fn isolation(layout: &Layout) -> Vec<(&'static str, Option<String>)> 
     // it is absent.
     line("secure-file-priv", path(&layout.temporary()));
     if layout.port.is_some() {
-        line("bind-address", Some(port::ADDRESS.to_string()));
+        line("bind-address", Some(ADDRESS.to_string()));
         // Otherwise 127.0.0.1 is `localhost`, as whom root needs no password.
         line("skip-name-resolve", None);
     } else {

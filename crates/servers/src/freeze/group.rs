@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::error::{FreezeError, POLL};
-use super::tree::Tree;
+use super::tree::{FreezeError, POLL, Tree};
 use crate::identity::Identity;
 
-/// How the names of our groups begin.
 const PREFIX: &str = "backslide-";
 
 /// A control group that holds the processes of one server. Dropping it puts them back into the group above
@@ -19,7 +17,6 @@ const PREFIX: &str = "backslide-";
 pub(super) struct Group {
     directory: PathBuf,
     version: Version,
-    /// Is it ours to remove?
     owned: bool,
 }
 
@@ -121,7 +118,6 @@ impl Group {
         }
     }
 
-    /// Lets its processes run on.
     pub(super) fn thaw(&self) -> Result<(), FreezeError> {
         let (switch, _, thaw) = self.version.switch();
         self.write(switch, thaw)
