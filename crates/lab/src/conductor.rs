@@ -1,6 +1,5 @@
 //! Carries a run out: what is checked before it, its rounds, its end.
 
-mod beforehand;
 mod rounds;
 mod step;
 mod templates;
@@ -8,14 +7,19 @@ mod trial;
 mod turns;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use load::Stop;
-use model::{Engine, Event, Host, RunId, RunInfo, RunState};
+use model::{BuildSource, Engine, Event, Host, Plan, RunId, RunInfo, RunState, System};
 use store::Want;
 
 use self::rounds::Rounds;
 use self::trial::{Conductor, Halt};
+use crate::capacity::raise_limits_of;
+use crate::directory::TRYOUT;
 use crate::keeper::Keeper;
+use crate::kept;
+use crate::reach;
 use crate::site::Provider;
 use crate::template::Templates;
 use crate::{Lab, LabError};
@@ -52,8 +56,8 @@ impl Lab {
         }
         let mut rounds = Rounds::of(&info.plan, &done).resumed();
         let left = rounds.systems_left();
-        beforehand::check(&info.plan, &left, provider)?;
-        let tried = beforehand::try_connections(&info.plan, &left, provider, &instances, &logs);
+        check(&info.plan, &left, provider)?;
+        let tried = try_connections(&info.plan, &left, provider, &instances, &logs);
         if stop.is_asked() {
             return Ok(Ended::Interrupted);
         }
@@ -120,4 +124,52 @@ fn remarks(info: &RunInfo, host: Option<&Host>) -> Vec<String> {
         }
     }
     remarks
+}
+
+/// Every system that is still to be measured must be what the plan says and take as many sessions as the
+/// workload opens, and so must this process: a wrong password or an upgraded package is an error at once.
+fn check(plan: &Plan, left: &[usize], provider: &dyn Provider) -> Result<(), LabError> {
+    for system in systems(plan, left) {
+        let is_ours = !matches!(system.build.source, BuildSource::Connect(_));
+        let checked = provider.check(system).and_then(|()| match provider.capacity(system)? {
+            Some(capacity) => capacity.check(&plan.steps, is_ours),
+            None => Ok(()),
+        });
+        checked.map_err(|cause| refused(system, cause))?;
+    }
+    raise_limits_of(plan, &systems(plan, left).collect::<Vec<_>>())
+}
+
+/// Sessions over TCP, encrypted or compressed are tried on a server of ours that is started for it: whether
+/// a build can do that is not known before.
+fn try_connections(
+    plan: &Plan,
+    left: &[usize],
+    provider: &dyn Provider,
+    instances: &Path,
+    logs: &Path,
+) -> Result<(), LabError> {
+    for system in systems(plan, left) {
+        if !(system.has_server() && reach::is_negotiated(system.connection)) {
+            continue;
+        }
+        let name = format!("{TRYOUT}{}", std::process::id());
+        let opened = provider.open(system, plan.statement_timeout(), &instances.join(&name), None);
+        let tried = match opened {
+            Ok(site) => kept::end_after(site, logs, &name, Ok(())),
+            Err(error) => Err(kept::settle(error, logs, &name)),
+        };
+        tried.map_err(|error| refused(system, error.reason))?;
+    }
+    Ok(())
+}
+
+/// The systems that still have trials, in the plan's order.
+fn systems<'a>(plan: &'a Plan, left: &'a [usize]) -> impl Iterator<Item = &'a System> {
+    let all = plan.systems.iter().enumerate();
+    all.filter(move |(index, _)| left.contains(index)).map(|(_, system)| system)
+}
+
+fn refused(system: &System, cause: String) -> LabError {
+    LabError::System { system: system.name.clone(), cause }
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use model::{Bytes, Host, Plan, RunId};
+use servers::PathError;
 use store::Store;
 
 use crate::LabError;
@@ -26,9 +27,9 @@ pub struct Lab {
 impl Lab {
     /// Opens the lab in `root`, making it where there is none.
     pub fn open(root: &Path) -> Result<Self, LabError> {
-        let root = std::path::absolute(root).map_err(LabError::directory("find", root))?;
+        let root = std::path::absolute(root).map_err(PathError::of("find", root))?;
         let file = root.join("lab.sqlite");
-        make_private(&root, file.exists()).map_err(LabError::directory("create", &root))?;
+        make_private(&root, file.exists()).map_err(PathError::of("create", &root))?;
         Ok(Self { store: Store::open(&file)?, root, template_budget: None })
     }
 
@@ -62,7 +63,7 @@ impl Lab {
     /// and what to say of their servers, which were ended. The lock of the lab must be held.
     pub(crate) fn sweep_instances(&self) -> Result<(PathBuf, Vec<String>), LabError> {
         let instances = self.instances();
-        make_private(&instances, true).map_err(LabError::directory("create", &instances))?;
+        make_private(&instances, true).map_err(PathError::of("create", &instances))?;
         let mut told = Vec::new();
         for swept in servers::sweep(&instances) {
             if swept.how == servers::HowEnded::StillThere {
@@ -206,7 +207,7 @@ impl RunLock {
         let path = root.join("run.lock");
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).read(true).write(true);
-        let mut file = options.open(&path).map_err(LabError::directory("open", &path))?;
+        let mut file = options.open(&path).map_err(PathError::of("open", &path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -219,13 +220,13 @@ impl RunLock {
                 });
             }
             Err(TryLockError::Error(cause)) => {
-                return Err(LabError::directory("lock", &path)(cause));
+                return Err(PathError::of("lock", &path)(cause).into());
             }
         }
         file.set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| write!(file, "{}", std::process::id()))
-            .map_err(LabError::directory("write", &path))?;
+            .map_err(PathError::of("write", &path))?;
         Ok(Self { file })
     }
 }

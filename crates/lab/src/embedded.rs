@@ -85,7 +85,7 @@ impl Embedded {
         };
         let usual = connector(timeout);
         // Settings that SQLite does not take are told before anything is measured.
-        usual.connect().map_err(|error| SiteError::new(error.to_string()))?;
+        usual.connect()?;
         Ok(Self {
             system: system.clone(),
             directory: directory.to_owned(),

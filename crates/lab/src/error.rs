@@ -1,8 +1,9 @@
 //! Why a run could not begin or go on.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use model::{Bytes, RunId};
+use servers::PathError;
 use store::StoreError;
 
 /// The run as a whole cannot begin or go on. A trial that fails is an outcome, not an error.
@@ -10,8 +11,8 @@ use store::StoreError;
 pub enum LabError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("cannot {action} {}: {cause}", .path.display())]
-    Directory { action: &'static str, path: PathBuf, cause: std::io::Error },
+    #[error(transparent)]
+    Directory(#[from] PathError),
     #[error("another run is under way in {} (process {owner}); wait for it, or use another lab directory (--lab)", .path.display())]
     Busy {
         path: PathBuf,
@@ -58,20 +59,4 @@ pub enum LabError {
     },
     #[error("cannot place the client of `{system}`: {cause}")]
     Placement { system: String, cause: String },
-}
-
-impl LabError {
-    /// Makes an error of a path: `.map_err(LabError::directory("create", &path))`.
-    pub(crate) fn directory(
-        action: &'static str,
-        path: &Path,
-    ) -> impl FnOnce(std::io::Error) -> Self + use<> {
-        let path = path.to_owned();
-        move |cause| Self::Directory { action, path, cause }
-    }
-
-    /// A template that cannot be brought to the disk.
-    pub(crate) fn clone(error: servers::CloneError) -> Self {
-        Self::directory(error.action, &error.path)(error.cause)
-    }
 }

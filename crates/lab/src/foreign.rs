@@ -46,14 +46,13 @@ impl Foreign {
             let connector = connector(system, &address, database, secrets, timeout);
             connector.map_err(SiteError::new)
         };
-        let failed = |error: SessionError| SiteError::new(error.to_string());
         let outer = reach(&dbms.product().sql.first_database, timeout)?;
         let inner = reach(DATABASE, timeout)?;
-        let mut session = outer.connect().map_err(failed)?;
+        let mut session = outer.connect()?;
         let mut found = None;
-        if number(&mut *session, &ours(&dbms.product().sql.database_exists)).map_err(failed)? > 0 {
+        if number(&mut *session, &ours(&dbms.product().sql.database_exists))? > 0 {
             // PostgreSQL drops no database in which a session is.
-            let mut inside = inner.connect().map_err(failed)?;
+            let mut inside = inner.connect()?;
             found = Some(check_ours(&mut *inside, dbms, &address)?);
         }
         let remake: &[&str] = match found {
@@ -62,16 +61,14 @@ impl Foreign {
             Some(Found::Left) => &["DROP", "CREATE"],
         };
         for verb in remake {
-            session.execute(&format!("{verb} DATABASE {DATABASE}")).map_err(failed)?;
+            session.execute(&format!("{verb} DATABASE {DATABASE}"))?;
         }
         let claim = Claim::new();
-        let info = inner
-            .connect()
-            .and_then(|mut inside| {
-                claim.owner().write(&mut *inside)?;
-                Ok(inside.info().clone())
-            })
-            .map_err(failed)?;
+        let info = {
+            let mut inside = inner.connect()?;
+            claim.owner().write(&mut *inside)?;
+            inside.info().clone()
+        };
         let place = address.address(dbms.dialect()).map_err(SiteError::new)?;
         Ok(Self {
             system: system.clone(),
@@ -161,7 +158,7 @@ fn check_ours(
         },
         unmarked @ (Ok(None) | Err(SessionError::Server { .. })) => {
             let others = number(session, &ours(&dbms.product().sql.database_content));
-            match others.map_err(|error| SiteError::new(error.to_string()))? {
+            match others? {
                 0 if unmarked.is_ok() => Ok(Found::Left),
                 0 => Ok(Found::Empty),
                 _ => refuse(format!(

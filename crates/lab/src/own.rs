@@ -52,7 +52,7 @@ impl Own {
     ) -> Result<Self, SiteError> {
         let begin = Instant::now();
         let spec = spec(system, directory);
-        let failed = |error| not_made(&error, directory);
+        let failed = |error| not_made(error, directory);
         let (mut instance, cloned) = match template {
             None => (Instance::create_unless(spec, stop.flag()).map_err(failed)?, None),
             Some(template) => {
@@ -100,8 +100,7 @@ pub fn preview_config(system: &System, directory: &Path) -> Result<Option<String
         | BuildSource::Connect(_)
         | BuildSource::Imported(_) => return Ok(None),
     }
-    let (file, arguments) =
-        Instance::preview(spec(system, directory)).map_err(|error| failed(&error))?;
+    let (file, arguments) = Instance::preview(spec(system, directory))?;
     let arguments = arguments.join(" ");
     Ok(Some(format!("{file}# Started with: {arguments}\n")))
 }
@@ -120,8 +119,7 @@ impl Own {
     /// Stops the server cleanly and starts it again on the same data; how long each took.
     pub(crate) fn restart(&mut self) -> Result<(Nanos, Nanos), SiteError> {
         self.guard = None;
-        let stopped = self.instance.stop(STOP_LIMIT);
-        let stopped = stopped.map_err(|error| failed(&error))?;
+        let stopped = self.instance.stop(STOP_LIMIT)?;
         Ok((stopped, self.start_again(START_LIMIT)?))
     }
 
@@ -157,11 +155,7 @@ impl Own {
     /// Starts the server that was stopped, or that crashed, on its own data; how long it took until it
     /// answered.
     pub(crate) fn start_again(&mut self, limit: Duration) -> Result<Nanos, SiteError> {
-        let login = admin(&self.instance, &self.system, DATABASE, LOGIN_LIMIT);
-        let started = self
-            .instance
-            .start(&mut || login.connect().map(drop).map_err(|error| error.to_string()), limit);
-        let started = started.map_err(|error| failed(&error))?;
+        let started = launch(&mut self.instance, &self.system, DATABASE, limit)?;
         self.guard = Some(Guard::of(self.instance.process(), self.stop.clone()));
         self.sessions = Sessions::of(&self.instance, &self.system, self.timeout)?;
         Ok(started)
@@ -193,15 +187,14 @@ impl Own {
 }
 
 /// An error of making an instance. What an initialisation leaves is ours to remove.
-fn not_made(error: &ServerError, directory: &Path) -> SiteError {
-    let told = failed(error);
+fn not_made(error: ServerError, directory: &Path) -> SiteError {
     if !error.is_of_initialisation() {
-        return told;
+        return error.into();
     }
     SiteError {
         files: servers::left_by_init(directory),
         directory: Some(directory.to_owned()),
-        ..told
+        ..error.into()
     }
 }
 
@@ -218,10 +211,7 @@ fn start(
     is_new: bool,
 ) -> Result<(Sessions, Nanos), SiteError> {
     let first = instance.first_database();
-    let login = admin(instance, system, first, LOGIN_LIMIT);
-    let started_in = instance
-        .start(&mut || login.connect().map(drop).map_err(|error| error.to_string()), START_LIMIT)
-        .map_err(|error| failed(&error))?;
+    let started_in = launch(instance, system, first, START_LIMIT)?;
     if is_new {
         let created = admin(instance, system, first, timeout)
             .connect()
@@ -234,8 +224,15 @@ fn start(
     Ok((Sessions::of(instance, system, timeout)?, started_in))
 }
 
-fn failed(error: &ServerError) -> SiteError {
-    SiteError::with_log(error.to_string(), error.log_tail().to_vec())
+/// Starts the server and waits until a login in `database` succeeds; how long that took.
+fn launch(
+    instance: &mut Instance,
+    system: &System,
+    database: &str,
+    limit: Duration,
+) -> Result<Nanos, ServerError> {
+    let login = admin(instance, system, database, LOGIN_LIMIT);
+    instance.start(&mut || login.connect().map(drop).map_err(|error| error.to_string()), limit)
 }
 
 impl Site for Own {
@@ -303,7 +300,7 @@ impl Site for Own {
     }
 
     fn stop(&mut self) -> Result<(), SiteError> {
-        self.stop_within(STOP_LIMIT).map_err(|error| failed(&error))
+        Ok(self.stop_within(STOP_LIMIT)?)
     }
 
     fn give_up(&mut self) -> Result<Option<String>, SiteError> {
@@ -321,7 +318,7 @@ impl Site for Own {
                     let said = "after the failure and was killed";
                     Ok(Some(format!("{build} did not stop within {limit:?} {said}")))
                 }
-                stopped => stopped.map(|()| None).map_err(|error| failed(&error)),
+                stopped => Ok(stopped.map(|()| None)?),
             };
         }
         self.guard = None;
@@ -335,7 +332,7 @@ impl Site for Own {
     }
 
     fn remove(self: Box<Self>) -> Result<(), SiteError> {
-        self.instance.remove().map_err(|error| failed(&error))
+        Ok(self.instance.remove()?)
     }
 }
 

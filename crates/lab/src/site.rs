@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::Connector;
+use drivers::{Connector, SessionError};
 use load::Target;
 use model::{Capture, Provenance, Sizes, System};
 use probes::Probe;
+use servers::ServerError;
 
 use crate::capacity::Capacity;
 use crate::template::Template;
@@ -128,6 +129,18 @@ pub struct SiteError {
     pub files: Vec<PathBuf>,
     /// What is left of a site that was not made ready, to be removed then.
     pub directory: Option<PathBuf>,
+}
+
+impl From<SessionError> for SiteError {
+    fn from(error: SessionError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+impl From<ServerError> for SiteError {
+    fn from(error: ServerError) -> Self {
+        Self::with_log(error.to_string(), error.log_tail().to_vec())
+    }
 }
 
 impl SiteError {

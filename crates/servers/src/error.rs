@@ -8,7 +8,6 @@ use std::time::Duration;
 use model::{Dbms, Engine};
 
 use crate::certificate::CertificateError;
-use crate::clone::CloneError;
 use crate::cpus::CpuListError;
 use crate::huge::HugePagesError;
 use crate::tail::Tail;
@@ -48,7 +47,7 @@ pub enum ServerError {
     #[error("no TCP port of 127.0.0.1 is free for {build}: {cause}")]
     NoPort { build: String, cause: io::Error },
     #[error("cannot copy the data directory that {build} brings along: {cause}")]
-    Seed { build: String, cause: CloneError },
+    Seed { build: String, cause: PathError },
     #[error("config `{config}`: {cause}")]
     Setting { config: String, cause: SettingError },
     #[error("the server's CPUs: {0}")]
@@ -61,8 +60,8 @@ pub enum ServerError {
         "{} is not empty and was not made by backslide: name another directory, or empty it yourself", .directory.display()
     )]
     NotOurs { directory: PathBuf },
-    #[error("cannot {action} {}: {cause}", .path.display())]
-    Io { action: &'static str, path: PathBuf, cause: io::Error },
+    #[error(transparent)]
+    Io(#[from] PathError),
     #[error(
         "the socket path {} has {length} bytes, a Unix socket allows {limit}: set TMPDIR to a shorter directory", .path.display()
     )]
@@ -108,8 +107,8 @@ impl ServerError {
 
     /// Makes an I/O error of a path: `.map_err(ServerError::io("create", &path))`.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
-        let path = path.to_owned();
-        move |cause| Self::Io { action, path, cause }
+        let of = PathError::of(action, path);
+        move |cause| Self::Io(of(cause))
     }
 
     /// For `map_err`: the system did not run `program`.
@@ -193,4 +192,22 @@ pub enum PreloadError {
         "the library to preload, {}, has a blank or a colon in its path, where the loader sees the end of it: link it to another place", .path.display()
     )]
     Separator { path: PathBuf },
+}
+
+/// What could not be done with a file or directory.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action} {}: {cause}", .path.display())]
+pub struct PathError {
+    /// A verb: `create`, `write`.
+    action: &'static str,
+    path: PathBuf,
+    cause: io::Error,
+}
+
+impl PathError {
+    /// For `map_err`.
+    pub fn of(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |cause| Self { action, path, cause }
+    }
 }

@@ -33,12 +33,14 @@ mod socket;
 mod tail;
 
 pub use certificate::CertificateError;
-pub use clone::{CloneError, Cloned, clone_tree, write_back};
+pub use clone::{Cloned, clone_tree, write_back};
 pub use cpus::{CpuListError, parse_cpus};
 pub use crash::killed_backend;
 pub use dbms::{Files, Layout, TOKUDB_UNVERIFIED, is_named};
 pub use discover::{discover, inspect};
-pub use error::{EngineMissing, Fault, Missing, PreloadError, ServerError, SettingError};
+pub use error::{
+    EngineMissing, Fault, Missing, PathError, PreloadError, ServerError, SettingError,
+};
 pub use freeze::FreezeError;
 pub use huge::HugePagesError;
 pub use installation::Installation;

@@ -46,11 +46,8 @@ impl Server {
             .map(|(name, value)| Setting { name: name.to_owned(), value: Some(value.to_owned()) });
         let connection =
             Connection { transport: Transport::Tcp, tls: true, ..Connection::default() };
-        let config = Config {
-            name: "test".to_owned(),
-            settings: settings.into(),
-            ..Config::default()
-        };
+        let config =
+            Config { name: "test".to_owned(), settings: settings.into(), ..Config::default() };
         let spec = InstanceSpec {
             system: System { config, connection, ..System::new("a", build.clone()) },
             directory: root.path().join("instance"),

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use model::{Bytes, Event, Outcome, System};
+use servers::PathError;
 
 use super::trial::{Broken, Conductor, Halt, OpenSite, apart, failed, place_client, retold};
-use crate::LabError;
 use crate::directory::now;
 use crate::template::{
     FORMAT, Figure, Inventory, Record, Template, Templates, data_of, loading_seed, remove,
@@ -116,7 +116,7 @@ impl Conductor<'_> {
             return Err(broken);
         }
         let made = now();
-        let (inventory, disk) = Inventory::of(&data).map_err(LabError::directory("read", &data))?;
+        let (inventory, disk) = Inventory::of(&data).map_err(PathError::of("read", &data))?;
         let record = Record {
             format: FORMAT,
             key: key.clone(),

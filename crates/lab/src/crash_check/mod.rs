@@ -10,23 +10,24 @@
 //! here tells what a crash of the machine would leave.
 
 mod child;
-mod server;
 mod victim;
-mod workload;
 
 use std::fs;
 use std::io::ErrorKind;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use load::{StepError, Stop, Target};
-use model::{Check, Nanos, Rng, System, TpccSpec, mix};
+use load::{Observer, StepError, Stop, Target};
+use model::{
+    Check, Edge, ErrorRules, Interval, LoadSpec, Nanos, Rng, Settle, System, TpccCardinality,
+    TpccSpec, mix,
+};
 use workloads::{LoggedRun, Present, Survived};
 
 pub use self::child::run_terminals;
-use self::victim::Victim;
-pub use self::workload::crash_workload;
+use self::victim::{BEGIN_LIMIT, Victim};
 use crate::capacity;
 use crate::directory::{CRASHED, Claim};
 use crate::kept::{self, Ending, Kept};
@@ -103,7 +104,7 @@ impl<'a> CrashCheck<'a> {
         let opened = victim::open(spec.system, &directory, timeout, stop);
         let victim = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;
         let check = Self { log: directory.join(LOG), spec, claim, name, victim };
-        match workload::load(spec.workload, spec.seed, &check.target(), stop) {
+        match load_database(spec.workload, spec.seed, &check.target(), stop) {
             Ok(()) => Ok(check),
             Err(reason) => {
                 let error = check.failed(reason);
@@ -204,5 +205,60 @@ impl<'a> CrashCheck<'a> {
 
     fn failed(&self, reason: String) -> SiteError {
         SiteError::with_log(reason, self.victim.log_tail())
+    }
+}
+
+/// Sessions that load, and that prove the conditions.
+const LOADERS: u32 = 2;
+/// How much longer terminals could go on than until the latest kill: what killing takes at the most.
+const SPARE: Duration = Duration::from_mins(1);
+
+/// The workload of a crash check: the transactions of the standard without waits, statement by statement,
+/// by `clients` terminals on `warehouses`, killed `within` that time after the first commit. A lost
+/// connection ends it.
+pub fn crash_workload(
+    warehouses: u32,
+    clients: u32,
+    within: Duration,
+    cardinality: TpccCardinality,
+) -> TpccSpec {
+    let longest = (BEGIN_LIMIT + within + SPARE).as_secs();
+    let load = LoadSpec { indexes_first: true, ..LoadSpec::usual(LOADERS) };
+    let usual = TpccSpec::usual(warehouses, load).with_few_indexes();
+    TpccSpec {
+        cardinality,
+        settle: Settle::Seconds(0),
+        clients,
+        steps: 1,
+        seconds: u32::try_from(longest).unwrap_or(u32::MAX),
+        warmup_seconds: 0,
+        errors: ErrorRules { tries: 10_000, ..ErrorRules::usual() },
+        ..usual
+    }
+}
+
+/// Loads the database and proves what was loaded; the error says what is wrong.
+fn load_database(spec: &TpccSpec, seed: u64, target: &Target, stop: &Stop) -> Result<(), String> {
+    let mut workload = workloads::workload(&spec.clone().into(), seed);
+    for step in spec.trial_steps().iter().filter(|step| step.loads) {
+        let ran = workload.run(step.ordinal as usize, target, stop, &mut Unwatched);
+        let result = ran.map_err(|error| error.to_string())?;
+        if let Some(wrong) = result.checks.iter().find(|check| !check.holds) {
+            return Err(format!(
+                "wrong after the load: {}: expected {}, found {}",
+                wrong.what, wrong.expected, wrong.actual
+            ));
+        }
+    }
+    Ok(())
+}
+
+struct Unwatched;
+
+impl Observer for Unwatched {
+    fn edge(&mut self, _: Edge) {}
+
+    fn interval(&mut self, _: Interval) -> ControlFlow<()> {
+        ControlFlow::Continue(())
     }
 }

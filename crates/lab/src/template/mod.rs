@@ -2,7 +2,6 @@
 
 mod identity;
 mod inventory;
-mod of_run;
 mod shelf;
 
 use std::path::{Path, PathBuf};
@@ -12,10 +11,9 @@ use model::{Bytes, Fact, Nanos, StepId, StepRecord};
 use serde::{Deserialize, Serialize};
 use servers::Cloned;
 
-pub(crate) use identity::{FORMAT, keys, loading_seed};
+pub(crate) use identity::{FORMAT, Templates, keys, loading_seed};
 pub(crate) use inventory::Inventory;
 use inventory::amount;
-pub(crate) use of_run::Templates;
 pub(crate) use shelf::{Shelf, data_of, remove};
 
 /// A data directory that was loaded once, whole and looked at.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use model::Bytes;
+use servers::PathError;
 
 use super::inventory::Inventory;
 use super::{Record, Template};
@@ -27,7 +28,7 @@ pub(crate) struct Shelf {
 impl Shelf {
     /// The shelf in `root`, made where there is none; half-made templates are removed.
     pub(crate) fn open(root: PathBuf, budget: Bytes) -> Result<Self, LabError> {
-        fs::create_dir_all(&root).map_err(LabError::directory("create", &root))?;
+        fs::create_dir_all(&root).map_err(PathError::of("create", &root))?;
         let shelf = Self { root, budget };
         for name in shelf.names()? {
             if name.starts_with(PARTIAL) {
@@ -55,7 +56,7 @@ impl Shelf {
     pub(crate) fn stage(&self, key: &str) -> Result<PathBuf, LabError> {
         let directory = self.root.join(format!("{PARTIAL}{key}"));
         remove(&directory)?;
-        fs::create_dir(&directory).map_err(LabError::directory("create", &directory))?;
+        fs::create_dir(&directory).map_err(PathError::of("create", &directory))?;
         Ok(directory)
     }
 
@@ -64,8 +65,8 @@ impl Shelf {
         let place = self.root.join(&record.key);
         self.discard(&record.key)?;
         write_record(staged, &record)?;
-        servers::write_back(staged).map_err(LabError::clone)?;
-        fs::rename(staged, &place).map_err(LabError::directory("rename", staged))?;
+        servers::write_back(staged)?;
+        fs::rename(staged, &place).map_err(PathError::of("rename", staged))?;
         Ok(Template { record, data: place.join(DATA) })
     }
 
@@ -82,7 +83,7 @@ impl Shelf {
         // Under another name first: half a template must not be found.
         let partial = self.root.join(format!("{PARTIAL}gone-{key}"));
         remove(&partial)?;
-        fs::rename(&place, &partial).map_err(LabError::directory("rename", &place))?;
+        fs::rename(&place, &partial).map_err(PathError::of("rename", &place))?;
         remove(&partial)
     }
 
@@ -117,15 +118,15 @@ impl Shelf {
     }
 
     fn names(&self) -> Result<Vec<String>, LabError> {
-        let entries = fs::read_dir(&self.root).map_err(LabError::directory("read", &self.root))?;
+        let entries = fs::read_dir(&self.root).map_err(PathError::of("read", &self.root))?;
         let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-        names.collect::<io::Result<_>>().map_err(LabError::directory("read", &self.root))
+        Ok(names.collect::<io::Result<_>>().map_err(PathError::of("read", &self.root))?)
     }
 }
 
 /// Removes a directory with all that is in it, if there is one.
 pub(crate) fn remove(path: &Path) -> Result<(), LabError> {
-    remove_all(path).map_err(LabError::directory("remove", path))
+    Ok(remove_all(path).map_err(PathError::of("remove", path))?)
 }
 
 /// Is it the name of a template? Other files there are not ours to remove.
@@ -150,7 +151,7 @@ fn write_record(directory: &Path, record: &Record) -> Result<(), LabError> {
         fs::write(&new, serde_json::to_vec_pretty(record)?)?;
         fs::rename(&new, &path)
     };
-    write().map_err(LabError::directory("write", &path))
+    Ok(write().map_err(PathError::of("write", &path))?)
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 
 mod family;
 mod mysql;
-mod option_file;
 mod postgres;
 #[cfg(test)]
 mod tests;

@@ -188,8 +188,7 @@ impl Family for Postgres {
             "md5"
         };
         let text = format!(
-            "# Written by backslide.\nlocal all all trust\nhost all all {}/32 {method}\n",
-            ADDRESS
+            "# Written by backslide.\nlocal all all trust\nhost all all {ADDRESS}/32 {method}\n"
         );
         (access_file(layout), text)
     }

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::tree::{FreezeError, POLL, Tree};
+use crate::error::PathError;
 use crate::identity::Identity;
 
 const PREFIX: &str = "backslide-";
@@ -107,7 +108,7 @@ impl Group {
         self.write(switch, freeze)?;
         loop {
             let path = self.directory.join(state);
-            let text = fs::read_to_string(&path).map_err(failed("read", &path))?;
+            let text = fs::read_to_string(&path).map_err(PathError::of("read", &path))?;
             if text.lines().any(|line| line == complete) {
                 return Ok(true);
             }
@@ -125,7 +126,7 @@ impl Group {
 
     fn write(&self, file: &str, text: &str) -> Result<(), FreezeError> {
         let path = self.directory.join(file);
-        fs::write(&path, text).map_err(failed("write", &path))
+        Ok(fs::write(&path, text).map_err(PathError::of("write", &path))?)
     }
 }
 
@@ -144,10 +145,6 @@ impl Drop for Group {
         // One whose process has just ended is busy for a moment; empty, it costs nothing.
         let _ = fs::remove_dir(&self.directory);
     }
-}
-
-fn failed<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> FreezeError + 'a {
-    move |cause| FreezeError::Io { what, path: path.to_owned(), cause }
 }
 
 /// Moves a process into a group. One that has ended meanwhile is no error.

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
-use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use crate::error::PathError;
 use crate::identity::Identity;
 
 /// After this time a process that waits in the kernel counts as stopped: it does nothing of its own before it
@@ -112,8 +111,8 @@ pub(super) const POLL: Duration = Duration::from_micros(100);
 
 #[derive(Debug, thiserror::Error)]
 pub enum FreezeError {
-    #[error("cannot {what} {}: {cause}", .path.display())]
-    Io { what: &'static str, path: PathBuf, cause: io::Error },
+    #[error(transparent)]
+    Io(#[from] PathError),
     #[error(
         "process {pid} still runs {} s after it was frozen: it waits in the kernel, usually for a disk",
         LIMIT.as_secs()

@@ -55,11 +55,7 @@ impl Instance {
     /// Makes a clone of `data` the data directory.
     pub(super) fn adopt(&self, data: &Path) -> Result<Cloned, ServerError> {
         let own = self.layout.data();
-        let cloned = clone_tree(data, &own).map_err(|error| ServerError::Io {
-            action: error.action,
-            path: error.path,
-            cause: error.cause,
-        })?;
+        let cloned = clone_tree(data, &own)?;
         if matches!(self.run_as, RunAs::Account(_)) {
             self.give_all(&own)?;
         }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use model::{Build, Config, Dbms, Engine, Setting, System};
 
-use super::super::mysql::Mysql;
-use super::super::{Family, InitCommand, Layout, option_file, version_in};
+use super::super::mysql::{Mysql, isolation};
+use super::super::{Family, InitCommand, Layout, version_in};
 use crate::installation::Installation;
 
 fn build() -> Build {
@@ -124,7 +124,7 @@ fn myrocks_brings_its_plugin() {
 #[test]
 fn what_isolation_sets_is_reserved() {
     let reserved = &Dbms::Mariadb.product().options.reserved;
-    for (name, _) in option_file::isolation(&layout()) {
+    for (name, _) in isolation(&layout()) {
         assert!(reserved.contains(&name.replace('-', "_")), "{name}");
     }
 }
