@@ -16,8 +16,8 @@ const FILE: &str = "ib.sqlite";
 
 /// An SQLite database of ours.
 pub(crate) struct Embedded {
-    system: System,
-    directory: PathBuf,
+    pub(crate) system: System,
+    pub(crate) directory: PathBuf,
     connector: Arc<dyn Connector>,
     patient: Arc<dyn Connector>,
     /// How it was cloned, where it has its data from a template.
@@ -57,14 +57,6 @@ impl Embedded {
         timeout: Duration,
     ) -> Result<Self, SiteError> {
         Self::opened(system, directory, timeout, None)
-    }
-
-    pub(crate) fn system(&self) -> &System {
-        &self.system
-    }
-
-    pub(crate) fn directory(&self) -> &Path {
-        &self.directory
     }
 
     fn opened(

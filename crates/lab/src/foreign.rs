@@ -43,8 +43,9 @@ impl Foreign {
         let address = ForeignAddress::parse(address).map_err(SiteError::new)?;
         let dbms = system.build.dbms;
         let reach = |database: &str, timeout| -> Result<Box<dyn Connector>, SiteError> {
-            let connector = connector(system, &address, database, secrets, timeout);
-            connector.map_err(SiteError::new)
+            address
+                .connector(dbms.dialect(), database, secrets, timeout, system.connection)
+                .map_err(SiteError::new)
         };
         let outer = reach(&dbms.product().sql.first_database, timeout)?;
         let inner = reach(DATABASE, timeout)?;
@@ -83,19 +84,6 @@ impl Foreign {
     }
 }
 
-/// Opens sessions in `database` as the system's `connection` says.
-fn connector(
-    system: &System,
-    address: &ForeignAddress,
-    database: &str,
-    secrets: &Secrets,
-    timeout: Duration,
-) -> Result<Box<dyn Connector>, String> {
-    let dialect = system.build.dbms.dialect();
-    let endpoint = address.endpoint(dialect, database, secrets, timeout, system.connection)?;
-    Ok(drivers::connector(&endpoint))
-}
-
 /// How many sessions the server takes, as it says over a session of the kind that the plan asks for. The
 /// error says why there is none.
 pub(crate) fn capacity(
@@ -104,9 +92,9 @@ pub(crate) fn capacity(
     secrets: &Secrets,
 ) -> Result<Capacity, String> {
     let dbms = system.build.dbms;
-    let connector =
-        connector(system, address, &dbms.product().sql.first_database, secrets, LOGIN_LIMIT)?;
-    let most = connector
+    let first = &dbms.product().sql.first_database;
+    let most = address
+        .connector(dbms.dialect(), first, secrets, LOGIN_LIMIT, system.connection)?
         .connect()
         .and_then(|mut session| number(&mut *session, &dbms.product().sql.max_connections))
         .map_err(|error| error.to_string())?;
@@ -198,8 +186,8 @@ pub(crate) fn ask(
     let open = |tls: bool| -> Result<Result<_, SessionError>, String> {
         let connection = Connection { tls, ..Connection::default() };
         let first = &dbms.product().sql.first_database;
-        let endpoint = address.endpoint(dbms.dialect(), first, secrets, LOGIN_LIMIT, connection)?;
-        Ok(drivers::connector(&endpoint).connect())
+        let dialect = dbms.dialect();
+        Ok(address.connector(dialect, first, secrets, LOGIN_LIMIT, connection)?.connect())
     };
     let session = match open(false)? {
         // It may take encrypted logins only. If not, what it said first is what is wrong.

@@ -28,12 +28,13 @@ const FAILED_STOP_LIMIT: Duration = Duration::from_secs(10);
 const LOGIN_LIMIT: Duration = Duration::from_secs(5);
 
 pub(crate) struct Own {
-    instance: Instance,
+    pub(crate) instance: Instance,
     system: System,
-    sessions: Sessions,
+    pub(crate) sessions: Sessions,
     /// The longest wait for the answer to a statement of the workload.
     timeout: Duration,
-    started_in: Nanos,
+    /// How long the server took from its start to its first answer.
+    pub(crate) started_in: Nanos,
     /// How it was cloned, where it has its data from a template.
     cloned: Option<String>,
     stop: Stop,
@@ -106,16 +107,6 @@ pub fn preview_config(system: &System, directory: &Path) -> Result<Option<String
 }
 
 impl Own {
-    /// How long the server took from its start to its first answer.
-    pub(crate) const fn started_in(&self) -> Nanos {
-        self.started_in
-    }
-
-    /// The version as the server says it on connect.
-    pub(crate) fn server_version(&self) -> &str {
-        &self.sessions.info.server_version
-    }
-
     /// Stops the server cleanly and starts it again on the same data; how long each took.
     pub(crate) fn restart(&mut self) -> Result<(Nanos, Nanos), SiteError> {
         self.guard = None;
@@ -145,11 +136,6 @@ impl Own {
             Err(error) if !matches!(error.fault(), Some(Fault::Interrupted)) => Err(error),
             Ok(_) | Err(_) => Ok(()),
         }
-    }
-
-    /// Ends all processes of the server at once with SIGKILL; its data stays as that leaves it.
-    pub(crate) fn crash(&mut self) {
-        self.instance.crash();
     }
 
     /// Starts the server that was stopped, or that crashed, on its own data; how long it took until it

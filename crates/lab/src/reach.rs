@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use drivers::{Address, Endpoint, Login, ServerEndpoint};
+use drivers::{Address, Connector, Endpoint, Login, ServerEndpoint};
 use model::{BuildSource, Connection, Dialect, Fact, System, Transport};
 
 /// The endpoint of sessions that talk to a server as `connection` says. SQLite has none; what is given
@@ -207,22 +207,22 @@ impl ForeignAddress {
         Ok(Address::Tcp { host: host.trim_matches(['[', ']']).to_owned(), port })
     }
 
-    /// How to reach `database` there, by sessions as `connection` says.
-    pub(crate) fn endpoint(
+    /// Opens sessions in `database` there, as `connection` says.
+    pub(crate) fn connector(
         &self,
         dialect: Dialect,
         database: &str,
         secrets: &Secrets,
         timeout: Duration,
         connection: Connection,
-    ) -> Result<Endpoint, String> {
+    ) -> Result<Box<dyn Connector>, String> {
         let address = self.address(dialect)?;
         let login = Login {
             user: self.user.clone(),
             password: secrets.password(&self.to_string()),
             database: database.to_owned(),
         };
-        Ok(endpoint(dialect, address, login, timeout, connection))
+        Ok(drivers::connector(&endpoint(dialect, address, login, timeout, connection)))
     }
 }
 

@@ -42,7 +42,7 @@ pub fn try_out(system: &System, claim: &Claim) -> Result<Tryout, SiteError> {
 }
 
 fn exercise(own: &mut Own, system: &System, opened: Nanos) -> Result<Tryout, SiteError> {
-    let start = own.started_in();
+    let start = own.started_in;
     let begin = Instant::now();
     insert(own, system)?;
     check(own)?;
@@ -50,7 +50,7 @@ fn exercise(own: &mut Own, system: &System, opened: Nanos) -> Result<Tryout, Sit
     let (stop, restart) = own.restart()?;
     check(own)?;
     Ok(Tryout {
-        server_version: own.server_version().to_owned(),
+        server_version: own.sessions.info.server_version.clone(),
         init: Nanos(opened.0.saturating_sub(start.0)),
         start,
         load,

@@ -9,7 +9,6 @@ use model::{Dbms, Engine};
 
 use crate::certificate::CertificateError;
 use crate::cpus::CpuListError;
-use crate::huge::HugePagesError;
 use crate::tail::Tail;
 
 #[derive(Debug, thiserror::Error)]
@@ -176,6 +175,18 @@ pub struct EngineMissing {
     pub engine: Engine,
     pub why: String,
     pub who: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HugePagesError {
+    #[error(
+        "this system offers no huge pages (no HugePages_Total in /proc/meminfo): leave `huge_pages` out"
+    )]
+    None,
+    #[error(
+        "{setting} needs {needed} huge pages of {page_kib} kB and more, and {free} are free: run `sysctl -w vm.nr_hugepages={suggested}` as root, or leave `huge_pages` out"
+    )]
+    TooFew { setting: String, needed: u64, page_kib: u64, free: u64, suggested: u64 },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,18 +5,7 @@ use std::fs;
 use model::{HugePages, Setting};
 
 use crate::dbms::is_named;
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HugePagesError {
-    #[error(
-        "this system offers no huge pages (no HugePages_Total in /proc/meminfo): leave `huge_pages` out"
-    )]
-    None,
-    #[error(
-        "{setting} needs {needed} huge pages of {page_kib} kB and more, and {free} are free: run `sysctl -w vm.nr_hugepages={suggested}` as root, or leave `huge_pages` out"
-    )]
-    TooFew { setting: String, needed: u64, page_kib: u64, free: u64, suggested: u64 },
-}
+use crate::error::HugePagesError;
 
 /// The pool as `/proc/meminfo` tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

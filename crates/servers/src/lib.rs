@@ -39,10 +39,10 @@ pub use crash::killed_backend;
 pub use dbms::{Files, Layout, TOKUDB_UNVERIFIED, is_named};
 pub use discover::{discover, inspect};
 pub use error::{
-    EngineMissing, Fault, Missing, PathError, PreloadError, ServerError, SettingError,
+    EngineMissing, Fault, HugePagesError, Missing, PathError, PreloadError, ServerError,
+    SettingError,
 };
 pub use freeze::FreezeError;
-pub use huge::HugePagesError;
 pub use installation::Installation;
 pub use instance::{Instance, InstanceSpec, StopFlag, left_by_init};
 pub use maps::{Mapped, MappedLibrary, program_digest};

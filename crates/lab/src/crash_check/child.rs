@@ -125,8 +125,8 @@ impl Victim for Embedded {
     ) -> Result<Nanos, SiteError> {
         let request = Request {
             parent: std::process::id(),
-            system: self.system().clone(),
-            directory: self.directory().to_owned(),
+            system: self.system.clone(),
+            directory: self.directory.clone(),
             log: run.log.to_owned(),
             workload: run.spec.clone(),
             number: run.number,
@@ -156,7 +156,7 @@ impl Victim for Embedded {
 
     fn recover(&mut self, timeout: Duration) -> Result<Nanos, SiteError> {
         let begin = Instant::now();
-        *self = Self::open_again(self.system(), self.directory(), timeout)?;
+        *self = Self::open_again(&self.system, &self.directory, timeout)?;
         Ok(begin.elapsed().into())
     }
 }

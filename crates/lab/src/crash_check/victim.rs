@@ -129,7 +129,7 @@ impl Victim for Own {
             let terminals = scope.spawn(|| workloads::run_logged(run, &target, &terminals_stop));
             let waited = wait(run.log, after, stop, &mut || terminals.is_finished());
             match waited {
-                Ok(()) => self.crash(),
+                Ok(()) => self.instance.crash(),
                 Err(_) => terminals_stop.ask(),
             }
             // Its processes do not end at once; nothing is acknowledged once they have.

@@ -126,11 +126,6 @@ impl Layout {
         self.directory.join(INIT_LOG)
     }
 
-    /// The same for a server that listens on its socket alone, as during initialisation.
-    pub(crate) fn without_tcp(&self) -> Self {
-        Self { port: None, ..self.clone() }
-    }
-
     pub fn socket_directory(&self) -> &Path {
         self.socket.parent().unwrap_or(&self.socket)
     }

@@ -154,10 +154,9 @@ impl Family for Mysql {
         let table =
             if server.global_accounts.holds(&build.version) { "global_priv" } else { "user" };
         // Roles have no host. One statement a line: the reader of such files takes a line for a statement.
-        let address = ADDRESS;
         let text = format!(
             "DELETE FROM mysql.{table} WHERE (Host NOT IN ('localhost', '') OR User = '') \
-             AND NOT (User = '{}' AND Host = '{address}');\n\
+             AND NOT (User = '{}' AND Host = '{ADDRESS}');\n\
              DELETE FROM mysql.db WHERE User = '';\n\
              FLUSH PRIVILEGES;\n",
             server.tcp_user
@@ -253,7 +252,8 @@ fn init_config(system: &System, layout: &Layout) -> String {
         let name = if of_engine { &format!("loose_{name}") } else { name };
         push(&mut text, name, setting.value.as_deref());
     }
-    push_isolation(&mut text, &system.build, &layout.without_tcp());
+    let socket_only = Layout { port: None, ..layout.clone() };
+    push_isolation(&mut text, &system.build, &socket_only);
     text
 }
 
