@@ -49,17 +49,9 @@ impl Embedded {
             .map_err(|error| SiteError { directory: Some(directory.to_owned()), ..error })
     }
 
-    /// Opens the file that is there already, and so brings it in order after a crash of the process that
-    /// had it open.
-    pub(crate) fn open_again(
-        system: &System,
-        directory: &Path,
-        timeout: Duration,
-    ) -> Result<Self, SiteError> {
-        Self::opened(system, directory, timeout, None)
-    }
-
-    fn opened(
+    /// Opens the file, and so brings it in order after a crash of a process that had it open; `cloned` says how it
+    /// was cloned, where it has its data from a template.
+    pub(crate) fn opened(
         system: &System,
         directory: &Path,
         timeout: Duration,

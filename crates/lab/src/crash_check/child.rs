@@ -40,7 +40,7 @@ pub fn run_terminals(request: impl Read) -> Result<(), SiteError> {
     end_with(request.parent)?;
     let Request { system, directory, log, workload, number, seed, rows_seed, .. } = request;
     let timeout = workload.statement_timeout();
-    let file = Embedded::open_again(&system, &directory, timeout)?;
+    let file = Embedded::opened(&system, &directory, timeout, None)?;
     let run = LoggedRun { spec: &workload, number, seed, rows_seed, log: &log };
     workloads::run_logged(&run, &file.target(), &Stop::default())
         .map_err(|error| SiteError::new(error.to_string()))
@@ -156,7 +156,7 @@ impl Victim for Embedded {
 
     fn recover(&mut self, timeout: Duration) -> Result<Nanos, SiteError> {
         let begin = Instant::now();
-        *self = Self::open_again(&self.system, &self.directory, timeout)?;
+        *self = Self::opened(&self.system, &self.directory, timeout, None)?;
         Ok(begin.elapsed().into())
     }
 }
@@ -183,7 +183,7 @@ mod tests {
             command
         };
         let system = system(Dbms::Sqlite);
-        let mut file = Embedded::open_again(&system, directory.path(), MINUTE).unwrap();
+        let mut file = Embedded::opened(&system, directory.path(), MINUTE, None).unwrap();
         file.kill(&command, &run, after, &Stop::default()).map_err(|error| error.reason)
     }
 
