@@ -84,7 +84,7 @@ fn measure(server: &str, table: &mut Table<7>) -> Result<()> {
     let plan = expand(&plan(server, cpu), &scratch.lab.host()?)?;
     let system = plan.systems.first().context("no system")?;
     let directory = scratch.directory().join("instance");
-    let mut site = Providers::default().open(system, plan.statement_timeout(), &directory)?;
+    let mut site = Providers::default().open(system, plan.statement_timeout(), &directory, None)?;
     let all = probes::allowed();
     probes::pin_self(&[cpu])?;
     let (mut ours, mut theirs) = (Side::default(), Side::default());

@@ -58,7 +58,7 @@ impl Server {
         let plan = expand(&plan, &scratch.lab.host()?)?;
         let system = plan.systems.first().context("no system")?;
         let directory = scratch.directory().join("instance");
-        let site = Providers::default().open(system, plan.statement_timeout(), &directory)?;
+        let site = Providers::default().open(system, plan.statement_timeout(), &directory, None)?;
         let mut session = site.target().connector.connect()?;
         let place = Place::of(site.target().dialect, &mut *session)?;
         if rows > 0 {

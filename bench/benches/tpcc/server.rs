@@ -44,7 +44,7 @@ impl Server {
         let plan = expand(&plan, &scratch.lab.host()?)?;
         let system = plan.systems.first().context("no system")?;
         let directory = scratch.directory().join("instance");
-        let site = Providers::default().open(system, spec.statement_timeout(), &directory)?;
+        let site = Providers::default().open(system, spec.statement_timeout(), &directory, None)?;
         Ok(Self { site, _scratch: scratch })
     }
 

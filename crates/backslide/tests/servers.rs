@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use common::{Bench, end, plan, signal, wait_for};
 use drivers::{Address, Endpoint, Login, ServerEndpoint, Session, SessionError};
-use model::{Build, Config, Dbms, Dialect, RunId, StepId};
+use model::{Build, Config, Dbms, Dialect, RunId, StepId, System};
 use rustix::process::Signal;
 use serde_json::Value;
 use servers::{Instance, InstanceSpec};
@@ -200,21 +200,10 @@ impl Stranger {
         let directory = tempfile::Builder::new().prefix("bs-s").tempdir().unwrap();
         open_to_all(directory.path());
         let build: Build = servers::discover().into_iter().find(|b| b.dbms == dbms).unwrap();
+        let config = Config { name: "stranger".to_owned(), ..Config::default() };
         let spec = InstanceSpec {
-            engine: dbms.default_engine(),
-            build,
-            config: Config {
-                left_out: Vec::new(),
-                name: "stranger".to_owned(),
-                summary: String::new(),
-                settings: Vec::new(),
-            },
+            system: System { config, ..System::new("a", build) },
             directory: directory.path().join("server"),
-            server_cpus: String::new(),
-            preload: String::new(),
-            huge_pages: false,
-            tcp: false,
-            tls: false,
         };
         let mut stranger =
             Self { instance: Instance::create(spec).unwrap(), dbms, _directory: directory };

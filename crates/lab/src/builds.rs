@@ -7,8 +7,8 @@ use model::{Build, BuildSource, Bytes, Dbms, ObtainEvent, Recipe, System, Versio
 use obtain::{Added, Depot, Held, Installed, ObtainError, Obtained};
 use plan::{BuildRequest, Catalog, Choices};
 
-use crate::address::{ForeignAddress, Secrets};
 use crate::foreign;
+use crate::reach::{ForeignAddress, Secrets};
 
 /// A download that another build of the series may save.
 const LARGE: Bytes = Bytes::from_mib(200);
@@ -18,7 +18,6 @@ const MUCH_SMALLER: u64 = 4;
 /// Says in place of a version line that a build would first have to be installed.
 const NOT_INSTALLED: &str = "not installed";
 
-/// The engine that is part of backslide.
 pub(crate) fn embedded() -> Option<Build> {
     let version = drivers::sqlite_version();
     Some(Build {
@@ -27,12 +26,10 @@ pub(crate) fn embedded() -> Option<Build> {
     })
 }
 
-/// Asks the server in a directory what it is.
 fn identify(directory: &Path) -> Result<Build, String> {
     servers::inspect(directory).map_err(|error| error.to_string())
 }
 
-/// This user's depot.
 fn depot_of_user() -> Depot {
     Depot::new(Depot::default_root())
 }
@@ -64,7 +61,6 @@ pub struct Builds {
 }
 
 impl Builds {
-    /// The builds of `catalog` and `depot`, and of this machine.
     pub fn new(catalog: Catalog, depot: Depot) -> Self {
         Self {
             catalog,
@@ -80,12 +76,10 @@ impl Builds {
         Ok(Self::new(Catalog::embedded()?, depot_of_user()))
     }
 
-    /// The catalog.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
-    /// What is installed, by name.
     pub fn installed(&self) -> Result<Vec<Installed>, ObtainError> {
         self.depot.installed()
     }
@@ -100,7 +94,6 @@ impl Builds {
         self.found.get_or_init(servers::discover)
     }
 
-    /// The engine that is part of backslide.
     pub fn embedded(&self) -> Option<Build> {
         embedded()
     }
@@ -160,7 +153,6 @@ impl Builds {
         self.depot.install(recipe, helpers, &identify, listen)
     }
 
-    /// Adds a build of the user's own.
     pub fn add(
         &self,
         name: &str,

@@ -14,7 +14,6 @@ const OTHER_FILES: u64 = 256;
 /// Processes and threads beside those of sessions: ours, the server's own, the user's other programs.
 const OTHER_PROCESSES: u64 = 256;
 
-/// How many sessions a server takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// Its setting of that name.
@@ -29,12 +28,9 @@ impl Capacity {
     pub(crate) fn of_config(system: &System) -> Option<Self> {
         let limits = &system.build.dbms.product().limits;
         let usual = limits.max_connections?;
-        let is_it = |name: &str| {
-            let name = name.to_lowercase().replace('-', "_");
-            name.strip_prefix("loose_").unwrap_or(&name) == SETTING
-        };
-        let settings = &system.config.settings;
-        let max_connections = match settings.iter().rfind(|setting| is_it(&setting.name)) {
+        let mut settings = system.config.settings.iter();
+        let set = settings.rfind(|setting| servers::is_named(&setting.name, &[SETTING]));
+        let max_connections = match set {
             None => usual,
             Some(setting) => setting.value.as_ref()?.trim().parse().ok()?,
         };
@@ -78,7 +74,6 @@ fn most_sessions(steps: &[Step]) -> Option<&Step> {
 /// A limit of a process that its children inherit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Limit {
-    /// What it counts.
     what: &'static str,
     /// Its option of `ulimit`.
     flag: &'static str,

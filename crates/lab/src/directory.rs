@@ -1,14 +1,15 @@
 //! The lab's directory: results, instances, logs.
 
-use std::fs;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use model::{Bytes, Host, Plan, RunId};
+use servers::PathError;
 use store::Store;
 
 use crate::LabError;
-use crate::lock::RunLock;
-use crate::private;
 use crate::template::{self, Shelf};
 
 /// Templates may take this fraction of the lab's filesystem: one part of four.
@@ -18,7 +19,6 @@ const SHARE_OF_TEMPLATES: u64 = 4;
 #[derive(Debug)]
 pub struct Lab {
     root: PathBuf,
-    /// The results.
     pub store: Store,
     /// The disk limit of templates; by default a share of the filesystem.
     template_budget: Option<Bytes>,
@@ -27,19 +27,10 @@ pub struct Lab {
 impl Lab {
     /// Opens the lab in `root`, making it where there is none.
     pub fn open(root: &Path) -> Result<Self, LabError> {
-        let root = std::path::absolute(root).map_err(|cause| LabError::Directory {
-            action: "find",
-            path: root.to_owned(),
-            cause,
-        })?;
+        let root = std::path::absolute(root).map_err(PathError::of("find", root))?;
         let file = root.join("lab.sqlite");
-        private::make(&root, file.exists()).map_err(|cause| LabError::Directory {
-            action: "create",
-            path: root.clone(),
-            cause,
-        })?;
-        let store = Store::open(&file)?;
-        Ok(Self { root, store, template_budget: None })
+        make_private(&root, file.exists()).map_err(PathError::of("create", &root))?;
+        Ok(Self { store: Store::open(&file)?, root, template_budget: None })
     }
 
     /// Lets templates take up to `budget` of the disk, instead of a quarter of the lab's filesystem.
@@ -47,7 +38,6 @@ impl Lab {
         self.template_budget = Some(budget);
     }
 
-    /// The directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -73,11 +63,7 @@ impl Lab {
     /// and what to say of their servers, which were ended. The lock of the lab must be held.
     pub(crate) fn sweep_instances(&self) -> Result<(PathBuf, Vec<String>), LabError> {
         let instances = self.instances();
-        private::make(&instances, true).map_err(|cause| LabError::Directory {
-            action: "create",
-            path: instances.clone(),
-            cause,
-        })?;
+        make_private(&instances, true).map_err(PathError::of("create", &instances))?;
         let mut told = Vec::new();
         for swept in servers::sweep(&instances) {
             if swept.how == servers::HowEnded::StillThere {
@@ -100,7 +86,7 @@ impl Lab {
 
     /// Journals a new run of `plan`. Says before anything starts when the plan does not fit on the disk.
     pub fn begin(&mut self, plan: &Plan, version: &str) -> Result<RunId, LabError> {
-        let _lock = RunLock::take(&self.root)?;
+        let _lock = self.lock()?;
         let host = self.host()?;
         let mut needs = plan::estimate(plan);
         needs.disk.0 = needs.disk.0.saturating_sub(self.kept(plan)?.0);
@@ -198,4 +184,130 @@ fn is_instance_name(name: &str) -> bool {
 pub(crate) fn now() -> String {
     let now = jiff::Timestamp::now();
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Held while a run is under way; the kernel lets go of it when this process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct RunLock {
+    file: File,
+}
+
+impl Drop for RunLock {
+    /// Closing the file is not enough: a process that another thread is just starting has it open, too, until its
+    /// program is loaded.
+    fn drop(&mut self) {
+        // The end of this process repairs a failure here.
+        let _unlocked = self.file.unlock();
+    }
+}
+
+impl RunLock {
+    /// Takes the lock of the lab in `root`.
+    pub(crate) fn take(root: &Path) -> Result<Self, LabError> {
+        let path = root.join("run.lock");
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).read(true).write(true);
+        let mut file = options.open(&path).map_err(PathError::of("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut owner = String::new();
+                // The holder's name is only a hint; the lock itself counts.
+                let _read = file.read_to_string(&mut owner);
+                return Err(LabError::Busy {
+                    path: root.to_owned(),
+                    owner: owner.trim().to_owned(),
+                });
+            }
+            Err(TryLockError::Error(cause)) => {
+                return Err(PathError::of("lock", &path)(cause).into());
+            }
+        }
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| write!(file, "{}", std::process::id()))
+            .map_err(PathError::of("write", &path))?;
+        Ok(Self { file })
+    }
+}
+
+/// A directory that others may fill has it, such as `/tmp`; it is not ours to close.
+const STICKY: u32 = 0o1000;
+
+/// Permissions of others on a lab's directory: none. A lab of root may be entered, not listed: `PostgreSQL`
+/// refuses to run as root, and the account in its place has to reach its data.
+fn open_to_others() -> u32 {
+    if rustix::process::geteuid().is_root() { 0o011 } else { 0 }
+}
+
+/// Makes `directory`, and closes it to others if it is new or `is_lab`. Any other stays as open as it is.
+fn make_private(directory: &Path, is_lab: bool) -> io::Result<()> {
+    if let Some(parent) = directory.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let made = DirBuilder::new().mode(0o700 | open_to_others()).create(directory);
+    match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => {
+            if is_lab {
+                close(directory);
+            }
+            Ok(())
+        }
+        made => made,
+    }
+}
+
+/// Removes the permissions of others on a directory.
+fn close(directory: &Path) {
+    let Ok(metadata) = fs::metadata(directory) else {
+        return;
+    };
+    let mode = metadata.mode() & 0o7777;
+    let closed = mode & (0o700 | open_to_others());
+    if mode & STICKY == 0 && mode != closed {
+        // Another user's lab is for its owner to close.
+        let _refused = fs::set_permissions(directory, Permissions::from_mode(closed));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_let_go_of_although_another_process_has_the_file_open() {
+        let root = tempfile::tempdir().unwrap();
+        let lock = RunLock::take(root.path()).unwrap();
+        let inherited = lock.file.try_clone().unwrap();
+        assert!(matches!(RunLock::take(root.path()), Err(LabError::Busy { .. })));
+        drop(lock);
+        RunLock::take(root.path()).unwrap();
+        drop(inherited);
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().mode() & 0o7777
+    }
+
+    #[test]
+    fn a_new_lab_and_one_that_is_there_are_closed_and_other_directories_are_not() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        let closed = 0o700 | open_to_others();
+        make_private(&at("a/lab"), false).unwrap();
+        assert_eq!(mode(&at("a/lab")), closed);
+        for (name, is_lab, before, after) in [
+            ("lab", true, 0o755, closed),
+            ("closed", true, 0o700, 0o700),
+            ("shared", true, 0o1777, 0o1777),
+            ("other", false, 0o755, 0o755),
+        ] {
+            fs::create_dir(at(name)).unwrap();
+            fs::set_permissions(at(name), Permissions::from_mode(before)).unwrap();
+            make_private(&at(name), is_lab).unwrap();
+            assert_eq!(mode(&at(name)), after, "{name}");
+        }
+        fs::write(at("file"), "").unwrap();
+        assert!(make_private(&at("file"), true).is_err());
+    }
 }

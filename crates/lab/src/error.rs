@@ -1,28 +1,20 @@
 //! Why a run could not begin or go on.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use model::{Bytes, RunId};
+use servers::PathError;
 use store::StoreError;
 
 /// The run as a whole cannot begin or go on. A trial that fails is an outcome, not an error.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// The results cannot be written or read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The lab's directory cannot be used.
-    #[error("cannot {action} {}: {cause}", .path.display())]
-    Directory {
-        action: &'static str,
-        /// Which path.
-        path: PathBuf,
-        cause: std::io::Error,
-    },
-    /// Another backslide runs a plan in this lab.
+    #[error(transparent)]
+    Directory(#[from] PathError),
     #[error("another run is under way in {} (process {owner}); wait for it, or use another lab directory (--lab)", .path.display())]
     Busy {
-        /// The lab's directory.
         path: PathBuf,
         /// Its process, as it wrote it down.
         owner: String,
@@ -33,21 +25,15 @@ pub enum LabError {
     /// The run cannot be looked at, to see whether more rounds are needed.
     #[error("cannot look at the run so far: {0}")]
     Look(#[from] stats::CompareError),
-    /// The host cannot be identified.
     #[error("cannot identify this host: {0}")]
     Host(#[from] probes::ProbeError),
-    /// The run has nothing left to do.
     #[error(
         "run {0} is finished; nothing is left to resume. Trials that failed stay failed: begin a new run"
     )]
     Finished(RunId),
     /// A system differs from the plan, or cannot be reached. Nothing was started.
     #[error("`{system}` cannot be measured: {cause}")]
-    System {
-        /// Which system.
-        system: String,
-        cause: String,
-    },
+    System { system: String, cause: String },
     /// The templates of a run take more than they may. Nothing was started.
     #[error(
         "the templates of this plan need about {need}, and may take {budget}: allow more (--template-budget), choose a smaller scale or fewer systems, or leave `template` out of the plan"
@@ -55,20 +41,13 @@ pub enum LabError {
     TemplateBudget { need: Bytes, budget: Bytes },
     #[error("the templates of this plan cannot be identified: {0}")]
     TemplateKey(String),
-    /// A server of an earlier run cannot be ended.
     #[error("a server of an earlier run is still there: process {pid} in {}; end it, or use another lab directory (--lab)", .directory.display())]
-    Orphan {
-        /// Its process.
-        pid: u32,
-        /// Its instance.
-        directory: PathBuf,
-    },
+    Orphan { pid: u32, directory: PathBuf },
     /// This process cannot open as many sessions as the workload has. Nothing was started.
     #[error(
         "{sessions} sessions need {needed} {what}, and the hard limit of this process is {found}: raise it (ulimit {flag} {needed}), or use fewer clients"
     )]
     Limit {
-        /// Sessions at the same time.
         sessions: u32,
         what: &'static str,
         /// The option of `ulimit`.
@@ -78,27 +57,6 @@ pub enum LabError {
         /// The hard limit.
         found: u64,
     },
-    /// The CPUs of the client cannot be used.
     #[error("cannot place the client of `{system}`: {cause}")]
-    Placement {
-        /// Which system.
-        system: String,
-        cause: String,
-    },
-}
-
-impl LabError {
-    /// Makes an error of a path: `.map_err(LabError::directory("create", &path))`.
-    pub(crate) fn directory(
-        action: &'static str,
-        path: &Path,
-    ) -> impl FnOnce(std::io::Error) -> Self + use<> {
-        let path = path.to_owned();
-        move |cause| Self::Directory { action, path, cause }
-    }
-
-    /// A template that cannot be brought to the disk.
-    pub(crate) fn clone(error: servers::CloneError) -> Self {
-        Self::directory(error.action, &error.path)(error.cause)
-    }
+    Placement { system: String, cause: String },
 }

@@ -7,21 +7,19 @@ use std::time::Duration;
 
 use drivers::{Address, Connector, Session, SessionError, SessionInfo};
 use load::Target;
-use model::{Build, BuildSource, Capture, Connection, Dbms, Fact, Provenance, Sizes, System};
+use model::{Build, BuildSource, Capture, Connection, Dbms, Fact, Provenance, System};
 
-use crate::address::{ForeignAddress, Secrets};
 use crate::capacity::Capacity;
-use crate::listing;
 use crate::marker::{Claim, Owner, Standing, TABLE};
 use crate::reach;
-use crate::site::{NOT_OURS, PATIENCE, Site, SiteError, Watched};
+use crate::reach::{ForeignAddress, Secrets};
+use crate::site::{NOT_OURS, PATIENCE, Site, SiteError, Watched, target};
+use crate::variables::{captures_of, take_all};
 
 /// The database that we create, use and drop. The name is ours: no user has data in it.
 const DATABASE: &str = "backslide_ib";
-/// One attempt to log in.
 const LOGIN_LIMIT: Duration = Duration::from_secs(10);
 
-/// A server that is not ours.
 pub(crate) struct Foreign {
     system: System,
     connector: Arc<dyn Connector>,
@@ -45,17 +43,17 @@ impl Foreign {
         let address = ForeignAddress::parse(address).map_err(SiteError::new)?;
         let dbms = system.build.dbms;
         let reach = |database: &str, timeout| -> Result<Box<dyn Connector>, SiteError> {
-            let connector = connector(system, &address, database, secrets, timeout);
-            connector.map_err(SiteError::new)
+            address
+                .connector(dbms.dialect(), database, secrets, timeout, system.connection)
+                .map_err(SiteError::new)
         };
-        let failed = |error: SessionError| SiteError::new(error.to_string());
         let outer = reach(&dbms.product().sql.first_database, timeout)?;
         let inner = reach(DATABASE, timeout)?;
-        let mut session = outer.connect().map_err(failed)?;
+        let mut session = outer.connect()?;
         let mut found = None;
-        if number(&mut *session, &ours(&dbms.product().sql.database_exists)).map_err(failed)? > 0 {
+        if number(&mut *session, &ours(&dbms.product().sql.database_exists))? > 0 {
             // PostgreSQL drops no database in which a session is.
-            let mut inside = inner.connect().map_err(failed)?;
+            let mut inside = inner.connect()?;
             found = Some(check_ours(&mut *inside, dbms, &address)?);
         }
         let remake: &[&str] = match found {
@@ -64,16 +62,14 @@ impl Foreign {
             Some(Found::Left) => &["DROP", "CREATE"],
         };
         for verb in remake {
-            session.execute(&format!("{verb} DATABASE {DATABASE}")).map_err(failed)?;
+            session.execute(&format!("{verb} DATABASE {DATABASE}"))?;
         }
         let claim = Claim::new();
-        let info = inner
-            .connect()
-            .and_then(|mut inside| {
-                claim.owner().write(&mut *inside)?;
-                Ok(inside.info().clone())
-            })
-            .map_err(failed)?;
+        let info = {
+            let mut inside = inner.connect()?;
+            claim.owner().write(&mut *inside)?;
+            inside.info().clone()
+        };
         let place = address.address(dbms.dialect()).map_err(SiteError::new)?;
         Ok(Self {
             system: system.clone(),
@@ -88,19 +84,6 @@ impl Foreign {
     }
 }
 
-/// Opens sessions in `database` as the system's `connection` says.
-fn connector(
-    system: &System,
-    address: &ForeignAddress,
-    database: &str,
-    secrets: &Secrets,
-    timeout: Duration,
-) -> Result<Box<dyn Connector>, String> {
-    let dialect = system.build.dbms.dialect();
-    let endpoint = address.endpoint(dialect, database, secrets, timeout, system.connection)?;
-    Ok(drivers::connector(&endpoint))
-}
-
 /// How many sessions the server takes, as it says over a session of the kind that the plan asks for. The
 /// error says why there is none.
 pub(crate) fn capacity(
@@ -109,9 +92,9 @@ pub(crate) fn capacity(
     secrets: &Secrets,
 ) -> Result<Capacity, String> {
     let dbms = system.build.dbms;
-    let connector =
-        connector(system, address, &dbms.product().sql.first_database, secrets, LOGIN_LIMIT)?;
-    let most = connector
+    let first = &dbms.product().sql.first_database;
+    let most = address
+        .connector(dbms.dialect(), first, secrets, LOGIN_LIMIT, system.connection)?
         .connect()
         .and_then(|mut session| number(&mut *session, &dbms.product().sql.max_connections))
         .map_err(|error| error.to_string())?;
@@ -163,7 +146,7 @@ fn check_ours(
         },
         unmarked @ (Ok(None) | Err(SessionError::Server { .. })) => {
             let others = number(session, &ours(&dbms.product().sql.database_content));
-            match others.map_err(|error| SiteError::new(error.to_string()))? {
+            match others? {
                 0 if unmarked.is_ok() => Ok(Found::Left),
                 0 => Ok(Found::Empty),
                 _ => refuse(format!(
@@ -203,8 +186,8 @@ pub(crate) fn ask(
     let open = |tls: bool| -> Result<Result<_, SessionError>, String> {
         let connection = Connection { tls, ..Connection::default() };
         let first = &dbms.product().sql.first_database;
-        let endpoint = address.endpoint(dbms.dialect(), first, secrets, LOGIN_LIMIT, connection)?;
-        Ok(drivers::connector(&endpoint).connect())
+        let dialect = dbms.dialect();
+        Ok(address.connector(dialect, first, secrets, LOGIN_LIMIT, connection)?.connect())
     };
     let session = match open(false)? {
         // It may take encrypted logins only. If not, what it said first is what is wrong.
@@ -236,15 +219,7 @@ fn local_process(address: &Address) -> Option<u32> {
 
 impl Site for Foreign {
     fn target(&self) -> Target {
-        Target {
-            dialect: self.system.build.dbms.dialect(),
-            engine: self.system.engine,
-            version: self.system.build.version.clone(),
-            ours: false,
-            connection: self.system.connection,
-            connector: Arc::clone(&self.connector),
-            patient: Arc::clone(&self.patient),
-        }
+        Target { ours: false, ..target(&self.system, &self.connector, &self.patient) }
     }
 
     fn provenance(&self) -> Provenance {
@@ -271,26 +246,11 @@ impl Site for Foreign {
     }
 
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        let (build, engine) = (&self.system.build, self.system.engine);
-        let queries = build.dbms.product().captures(&build.version, engine);
-        listing::take_all(&*self.connector, queries)
-    }
-
-    fn sizes(&self) -> Option<Sizes> {
-        None
-    }
-
-    fn log_tail(&self) -> Vec<String> {
-        Vec::new()
+        take_all(&*self.connector, captures_of(&self.system))
     }
 
     fn watched(&self) -> Watched {
         if is_local(&self.address) { Watched::Host } else { Watched::Nothing }
-    }
-
-    fn stop(&mut self) -> Result<(), SiteError> {
-        // It is not ours to stop.
-        Ok(())
     }
 
     fn move_data(&mut self, _to: &Path) -> Result<(), SiteError> {

@@ -17,7 +17,6 @@ pub(crate) struct Keeper<'a> {
     turn: Option<TrialKey>,
 }
 
-/// A trial without an outcome.
 struct UnderWay {
     key: TrialKey,
     row: TrialId,
@@ -31,57 +30,54 @@ impl<'a> Keeper<'a> {
     }
 
     pub(crate) fn keep(&mut self, event: &Event) -> Result<(), StoreError> {
-        match event {
-            Event::TrialStarted { trial, .. } => {
+        let turn = self.turn.as_ref();
+        let current = self.under_way.iter_mut().find(|trial| Some(&trial.key) == turn);
+        match (event, current) {
+            (Event::TrialStarted { trial, .. }, _) => {
                 let row = self.store.begin_trial(&self.run, trial, &now())?;
-                self.under_way.push(UnderWay {
-                    key: trial.clone(),
-                    row,
-                    since: Instant::now(),
-                    step: None,
-                });
+                let (key, since) = (trial.clone(), Instant::now());
+                self.under_way.push(UnderWay { key, row, since, step: None });
                 self.turn = Some(trial.clone());
             }
-            Event::Turn { trial } => self.turn = Some(trial.clone()),
-            Event::TrialFinished { trial, outcome } => self.finish_trials(&[(trial, outcome)])?,
-            Event::ServerReady { provenance } => {
-                if let Some(trial) = self.trial() {
-                    self.store.set_provenance(trial, provenance)?;
-                }
+            (Event::Turn { trial }, _) => self.turn = Some(trial.clone()),
+            (Event::TrialFinished { trial, outcome }, _) => {
+                self.finish_trials(&[(trial, outcome)])?;
             }
-            Event::StepStarted { step } => {
-                if let Some(trial) = self.trial() {
-                    let row = self.store.begin_step(trial, step)?;
-                    self.set_step(Some(row));
-                }
+            (Event::ServerReady { provenance }, Some(trial)) => {
+                self.store.set_provenance(trial.row, provenance)?;
             }
-            Event::IntervalClosed { interval } => {
-                if let Some(step) = self.step() {
-                    self.store.add_interval(step, interval)?;
-                }
+            (Event::StepStarted { step }, Some(trial)) => {
+                trial.step = Some(self.store.begin_step(trial.row, step)?);
             }
-            Event::Captured { step, moment, capture } => {
-                if let Some(trial) = self.trial() {
-                    self.store.add_capture(trial, step, *moment, capture)?;
-                }
+            (Event::IntervalClosed { interval }, Some(UnderWay { step: Some(step), .. })) => {
+                self.store.add_interval(*step, interval)?;
             }
-            Event::Sliced { series } => {
-                if let Some(step) = self.step() {
-                    self.store.add_slices(step, series)?;
-                }
+            (Event::Captured { step, moment, capture }, Some(trial)) => {
+                self.store.add_capture(trial.row, step, *moment, capture)?;
             }
-            Event::StepFinished { record } => {
-                if let Some(step) = self.step() {
+            (Event::Sliced { series }, Some(UnderWay { step: Some(step), .. })) => {
+                self.store.add_slices(*step, series)?;
+            }
+            (Event::StepFinished { record }, Some(trial)) => {
+                if let Some(step) = trial.step.take() {
                     self.store.finish_step(step, record, &model::measure(record))?;
                 }
-                self.set_step(None);
             }
             // Loading for a template belongs to no trial.
-            Event::TemplateStarted { .. }
-            | Event::TemplateReady { .. }
-            | Event::Looked { .. }
-            | Event::RoundAgain { .. }
-            | Event::Warning { .. } => {}
+            (
+                Event::ServerReady { .. }
+                | Event::StepStarted { .. }
+                | Event::IntervalClosed { .. }
+                | Event::Captured { .. }
+                | Event::Sliced { .. }
+                | Event::StepFinished { .. }
+                | Event::TemplateStarted { .. }
+                | Event::TemplateReady { .. }
+                | Event::Looked { .. }
+                | Event::RoundAgain { .. }
+                | Event::Warning { .. },
+                _,
+            ) => {}
         }
         Ok(())
     }
@@ -110,27 +106,5 @@ impl<'a> Keeper<'a> {
 
     pub(crate) fn finish(&mut self) -> Result<(), StoreError> {
         self.store.finish_run(&self.run)
-    }
-
-    /// The trial whose turn it is; `None` between trials.
-    fn current(&self) -> Option<&UnderWay> {
-        let turn = self.turn.as_ref()?;
-        self.under_way.iter().find(|trial| trial.key == *turn)
-    }
-
-    fn trial(&self) -> Option<TrialId> {
-        Some(self.current()?.row)
-    }
-
-    fn step(&self) -> Option<StepRowId> {
-        self.current()?.step
-    }
-
-    fn set_step(&mut self, step: Option<StepRowId>) {
-        let turn = self.turn.as_ref();
-        let mut under_way = self.under_way.iter_mut();
-        if let Some(trial) = under_way.find(|trial| Some(&trial.key) == turn) {
-            trial.step = step;
-        }
     }
 }

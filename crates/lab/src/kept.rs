@@ -10,7 +10,6 @@ use crate::site::{Site, SiteError};
 /// Files of a failed system, where they are now.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
-    /// From where to where.
     moved: Vec<(PathBuf, PathBuf)>,
     lost: Vec<String>,
 }
@@ -62,12 +61,9 @@ fn move_file(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to).or_else(|_| fs::copy(from, to).map(drop))
 }
 
-/// How a site ended.
 #[derive(Debug)]
 pub(crate) struct Ending {
-    /// Why it did not end well, if so.
     pub(crate) trouble: Option<SiteError>,
-    /// A further remark.
     pub(crate) remark: Option<String>,
     pub(crate) kept: Kept,
 }

@@ -6,10 +6,6 @@
 //! A [`Site`] is one system made ready for one trial; where sites come from is a [`Provider`]:
 //! [`Providers`] starts servers of ours, opens SQLite files, connects to servers that are not ours.
 
-mod account;
-mod address;
-mod alive;
-mod beside;
 mod builds;
 mod capacity;
 mod conductor;
@@ -18,20 +14,13 @@ mod directory;
 mod disturbance;
 mod embedded;
 mod error;
-#[cfg(test)]
-mod fixture;
 mod foreign;
-mod guard;
 mod judging;
 mod keeper;
 mod kept;
-mod listing;
-mod lock;
-mod margins;
 mod marker;
 mod observer;
 mod own;
-mod private;
 mod providers;
 mod reach;
 mod sessions;
@@ -41,8 +30,6 @@ mod template;
 mod tryout;
 mod variables;
 
-pub use address::{ForeignAddress, Secrets, take_password};
-pub use beside::{Beside, watch_beside};
 pub use builds::{Builds, hold_builds};
 pub use capacity::{Capacity, raise_limits_of};
 pub use conductor::Ended;
@@ -50,15 +37,25 @@ pub use crash_check::{
     Crash, CrashCheck, CrashSpec, Killed, LEAST_LOAD, crash_workload, run_terminals,
 };
 pub use directory::{Claim, Lab};
-pub use disturbance::{kinds_of_disturbance, limits_in_words};
+pub use disturbance::{Beside, kinds_of_disturbance, limits_in_words, watch_beside};
 pub use error::LabError;
-pub use judging::judging;
-pub use lock::RunLock;
-pub use margins::check_margins;
+pub use judging::{check_margins, judging};
 pub use own::preview_config;
 pub use providers::Providers;
+pub use reach::{Secrets, take_password};
 pub use settings::refused_setting;
 pub use site::{Idle, Provider, Site, SiteError, Watched};
 pub use template::Template;
 pub use tryout::{TRYOUT_ROWS, Tryout, try_out};
 pub use variables::{Told, read_variables};
+
+#[cfg(test)]
+mod fixture {
+    use model::{Build, BuildSource, Dbms, System};
+
+    /// A system of that family as it comes, which would be started from this machine's own programs.
+    pub(crate) fn system(dbms: Dbms) -> System {
+        let source = BuildSource::Path("/usr".to_owned());
+        System::new("a", Build::new(dbms, "1.2".parse().unwrap(), source))
+    }
+}

@@ -12,7 +12,6 @@ use drivers::{Session, SessionError};
 
 use crate::directory::now;
 
-/// The table.
 pub(crate) const TABLE: &str = "backslide_marker";
 
 /// The claims of this process that are held.
@@ -26,7 +25,6 @@ pub(crate) struct Owner {
     /// The kernel and the namespace in which that process has its number; empty in markers of earlier
     /// versions.
     place: String,
-    /// When it made the database.
     since: String,
     /// Which claim of its process it is: two addresses may lead to one server. Empty in markers of earlier versions.
     claim: String,
@@ -57,7 +55,6 @@ impl Drop for Claim {
     }
 }
 
-/// Is it the owner of a claim that this process holds?
 fn is_held(owner: &Owner) -> bool {
     HELD.lock().unwrap_or_else(PoisonError::into_inner).contains(owner)
 }
@@ -76,7 +73,6 @@ pub(crate) enum Standing {
 }
 
 impl Owner {
-    /// This process, now.
     fn this() -> Self {
         let host = rustix::system::uname();
         let host = host.nodename().to_string_lossy().into_owned();
@@ -115,7 +111,6 @@ impl Owner {
         Ok(())
     }
 
-    /// This marker's meaning to this process.
     pub(crate) fn standing(&self) -> Standing {
         self.standing_to(&Self::this(), is_held, runs)
     }
@@ -148,7 +143,6 @@ impl Owner {
         host.map_or(self.process.as_str(), |(host, _)| host)
     }
 
-    /// Words for who and since when.
     pub(crate) fn describe(&self) -> String {
         let (_, pid) = self.process.rsplit_once(':').unwrap_or_default();
         let host = self.host();
@@ -160,7 +154,6 @@ impl Owner {
     }
 }
 
-/// Does a process of this number run here?
 fn runs(pid: &str) -> bool {
     pid.parse::<u32>().is_ok_and(|pid| Path::new("/proc").join(pid.to_string()).exists())
 }

@@ -9,7 +9,6 @@ use probes::{Detail, Probe, ProbeError};
 /// Reads the probes of one step, and passes the intervals on.
 pub(crate) struct StepObserver<'a> {
     probes: &'a mut [Box<dyn Probe>],
-    /// Has the server ended?
     has_died: &'a dyn Fn() -> bool,
     emit: &'a mut dyn FnMut(Event) -> ControlFlow<()>,
     /// How dear a reading at an interval's end may be.
@@ -24,10 +23,8 @@ pub(crate) struct StepObserver<'a> {
     stretches: Stretches,
 }
 
-/// The probes' readings of a window.
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
-    /// Between the two edges.
     pub(crate) counters: Readings,
     pub(crate) failures: Vec<String>,
     pub(crate) stretches: Stretches,
@@ -37,6 +34,7 @@ impl<'a> StepObserver<'a> {
     pub(crate) fn new(
         probes: &'a mut [Box<dyn Probe>],
         step: &'a Step,
+        detail: Detail,
         has_died: &'a dyn Fn() -> bool,
         emit: &'a mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Self {
@@ -44,26 +42,17 @@ impl<'a> StepObserver<'a> {
             probes,
             has_died,
             emit,
-            detail: Detail::Second,
+            detail,
             opened: Readings::default(),
             last: Readings::default(),
             closed: None,
             failures: Vec::new(),
             subject: &step.subject,
-            kind: {
-                let mut kinds = step.kinds.iter();
-                kinds.position(|kind| kind.name == step.subject.kind)
-            },
+            kind: step.kinds.iter().position(|kind| kind.name == step.subject.kind),
             stretches: Stretches::default(),
         }
     }
 
-    /// The same, with readings of this detail at the end of each interval.
-    pub(crate) fn reading(self, detail: Detail) -> Self {
-        Self { detail, ..self }
-    }
-
-    /// The probes' readings between the two edges.
     pub(crate) fn into_spent(self) -> Spent {
         let counters = self.closed.map(|closed| closed.since(&self.opened)).unwrap_or_default();
         Spent { counters, failures: self.failures, stretches: self.stretches }
@@ -185,7 +174,7 @@ mod tests {
     fn the_drift_is_that_of_the_kind_the_step_is_about() {
         let mut emit = |_| ControlFlow::Continue(());
         let step = step();
-        let mut observer = StepObserver::new(&mut [], &step, &|| false, &mut emit);
+        let mut observer = StepObserver::new(&mut [], &step, Detail::Second, &|| false, &mut emit);
         for (index, updates) in (0..).zip([100, 150, 130]) {
             let kind = |ops| KindInterval { ops, ..KindInterval::default() };
             let flow = observer.interval(Interval {
@@ -212,7 +201,8 @@ mod tests {
         let mut probes = [probe("dear"), probe("cheapest")];
         let mut emit = |_| ControlFlow::Continue(());
         let step = step();
-        let mut observer = StepObserver::new(&mut probes, &step, &|| false, &mut emit);
+        let mut observer =
+            StepObserver::new(&mut probes, &step, Detail::Second, &|| false, &mut emit);
         observer.edge(Edge::Open);
         observer.edge(Edge::Close);
         let Spent { counters, failures, .. } = observer.into_spent();

@@ -3,19 +3,20 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use drivers::SessionError;
 use load::{Stop, Target};
-use model::{BuildSource, Capture, Fact, Nanos, Provenance, Sizes, System, Transport};
+use model::{BuildSource, Capture, Fact, Nanos, Provenance, Sizes, System};
 use servers::{Fault, Instance, InstanceSpec, ServerError, ServerProcess};
 
-use crate::guard::Guard;
-use crate::listing;
 use crate::reach;
 use crate::sessions::{DATABASE, Sessions, admin};
-use crate::site::{Idle, LOG_LINES, Site, SiteError};
+use crate::site::{Idle, LOG_LINES, Site, SiteError, move_directory, target};
 use crate::template::Template;
+use crate::variables::{captures_of, take_all};
 
 /// How long a server may take until it answers. Recovery is no part of it: its data is new.
 const START_LIMIT: Duration = Duration::from_mins(2);
@@ -26,14 +27,14 @@ const FAILED_STOP_LIMIT: Duration = Duration::from_secs(10);
 /// One attempt to log in while it starts, or when it shall end.
 const LOGIN_LIMIT: Duration = Duration::from_secs(5);
 
-/// A running server of ours.
 pub(crate) struct Own {
-    instance: Instance,
+    pub(crate) instance: Instance,
     system: System,
-    sessions: Sessions,
+    pub(crate) sessions: Sessions,
     /// The longest wait for the answer to a statement of the workload.
     timeout: Duration,
-    started_in: Nanos,
+    /// How long the server took from its start to its first answer.
+    pub(crate) started_in: Nanos,
     /// How it was cloned, where it has its data from a template.
     cloned: Option<String>,
     stop: Stop,
@@ -42,49 +43,32 @@ pub(crate) struct Own {
 }
 
 impl Own {
+    /// A server with new data, or with a clone of a template's, in which the database is there already.
     pub(crate) fn open(
         system: &System,
         directory: &Path,
         timeout: Duration,
         stop: &Stop,
-    ) -> Result<Self, SiteError> {
-        let instance = Instance::create_unless(spec(system, directory), stop.flag());
-        let instance = instance.map_err(|error| not_made(&error, directory))?;
-        Self::started(instance, system, timeout, stop, None)
-    }
-
-    /// The same with a clone of a template's data, in which the database is there already.
-    pub(crate) fn open_clone(
-        system: &System,
-        directory: &Path,
-        timeout: Duration,
-        stop: &Stop,
-        template: &Template,
+        template: Option<&Template>,
     ) -> Result<Self, SiteError> {
         let begin = Instant::now();
         let spec = spec(system, directory);
-        let cloned = Instance::create_from(spec, template.data(), stop.flag());
-        let (instance, cloned) = cloned.map_err(|error| not_made(&error, directory))?;
-        let took = begin.elapsed().into();
-        match template.accept(&instance.layout().data(), &cloned, took) {
-            Ok(origin) => Self::started(instance, system, timeout, stop, Some(origin)),
-            Err(reason) => {
-                let _leftover = instance.remove();
-                Err(SiteError::new(reason))
+        let failed = |error| not_made(error, directory);
+        let (mut instance, cloned) = match template {
+            None => (Instance::create_unless(spec, stop.flag()).map_err(failed)?, None),
+            Some(template) => {
+                let made = Instance::create_from(spec, template.data(), stop.flag());
+                let (instance, cloned) = made.map_err(failed)?;
+                match template.accept(&instance.layout().data(), &cloned, begin) {
+                    Ok(origin) => (instance, Some(origin)),
+                    Err(reason) => {
+                        let _leftover = instance.remove();
+                        return Err(SiteError::new(reason));
+                    }
+                }
             }
-        }
-    }
-
-    /// Starts what was made; `cloned` says of what, where it has its data from a template.
-    fn started(
-        mut instance: Instance,
-        system: &System,
-        timeout: Duration,
-        stop: &Stop,
-        cloned: Option<String>,
-    ) -> Result<Self, SiteError> {
-        let is_new = cloned.is_none();
-        match start(&mut instance, system, timeout, is_new) {
+        };
+        match start(&mut instance, system, timeout, cloned.is_none()) {
             Ok((sessions, started_in)) => Ok(Self {
                 sessions,
                 system: system.clone(),
@@ -117,28 +101,16 @@ pub fn preview_config(system: &System, directory: &Path) -> Result<Option<String
         | BuildSource::Connect(_)
         | BuildSource::Imported(_) => return Ok(None),
     }
-    let (file, arguments) =
-        Instance::preview(spec(system, directory)).map_err(|error| failed(&error))?;
+    let (file, arguments) = Instance::preview(spec(system, directory))?;
     let arguments = arguments.join(" ");
     Ok(Some(format!("{file}# Started with: {arguments}\n")))
 }
 
 impl Own {
-    /// How long the server took from its start to its first answer.
-    pub(crate) const fn started_in(&self) -> Nanos {
-        self.started_in
-    }
-
-    /// The version as the server says it on connect.
-    pub(crate) fn server_version(&self) -> &str {
-        &self.sessions.info.server_version
-    }
-
     /// Stops the server cleanly and starts it again on the same data; how long each took.
     pub(crate) fn restart(&mut self) -> Result<(Nanos, Nanos), SiteError> {
         self.guard = None;
-        let stopped = self.instance.stop(STOP_LIMIT);
-        let stopped = stopped.map_err(|error| failed(&error))?;
+        let stopped = self.instance.stop(STOP_LIMIT)?;
         Ok((stopped, self.start_again(START_LIMIT)?))
     }
 
@@ -166,19 +138,10 @@ impl Own {
         }
     }
 
-    /// Ends all processes of the server at once with SIGKILL; its data stays as that leaves it.
-    pub(crate) fn crash(&mut self) {
-        self.instance.crash();
-    }
-
     /// Starts the server that was stopped, or that crashed, on its own data; how long it took until it
     /// answered.
     pub(crate) fn start_again(&mut self, limit: Duration) -> Result<Nanos, SiteError> {
-        let login = admin(&self.instance, &self.system, DATABASE, LOGIN_LIMIT);
-        let started = self
-            .instance
-            .start(&mut || login.connect().map(drop).map_err(|error| error.to_string()), limit);
-        let started = started.map_err(|error| failed(&error))?;
+        let started = launch(&mut self.instance, &self.system, DATABASE, limit)?;
         self.guard = Some(Guard::of(self.instance.process(), self.stop.clone()));
         self.sessions = Sessions::of(&self.instance, &self.system, self.timeout)?;
         Ok(started)
@@ -210,30 +173,19 @@ impl Own {
 }
 
 /// An error of making an instance. What an initialisation leaves is ours to remove.
-fn not_made(error: &ServerError, directory: &Path) -> SiteError {
-    let told = failed(error);
+fn not_made(error: ServerError, directory: &Path) -> SiteError {
     if !error.is_of_initialisation() {
-        return told;
+        return error.into();
     }
     SiteError {
         files: servers::left_by_init(directory),
         directory: Some(directory.to_owned()),
-        ..told
+        ..error.into()
     }
 }
 
 pub(crate) fn spec(system: &System, directory: &Path) -> InstanceSpec {
-    InstanceSpec {
-        build: system.build.clone(),
-        engine: system.engine,
-        config: system.config.clone(),
-        directory: directory.to_owned(),
-        server_cpus: system.cpus.server.clone(),
-        preload: system.preload.clone(),
-        huge_pages: system.huge_pages,
-        tcp: system.connection.transport == Transport::Tcp,
-        tls: system.connection.tls,
-    }
+    InstanceSpec { system: system.clone(), directory: directory.to_owned() }
 }
 
 /// Starts the server and creates the database where its data is new; its sessions, and how long the start
@@ -245,10 +197,7 @@ fn start(
     is_new: bool,
 ) -> Result<(Sessions, Nanos), SiteError> {
     let first = instance.first_database();
-    let login = admin(instance, system, first, LOGIN_LIMIT);
-    let started_in = instance
-        .start(&mut || login.connect().map(drop).map_err(|error| error.to_string()), START_LIMIT)
-        .map_err(|error| failed(&error))?;
+    let started_in = launch(instance, system, first, START_LIMIT)?;
     if is_new {
         let created = admin(instance, system, first, timeout)
             .connect()
@@ -261,21 +210,20 @@ fn start(
     Ok((Sessions::of(instance, system, timeout)?, started_in))
 }
 
-fn failed(error: &ServerError) -> SiteError {
-    SiteError::with_log(error.to_string(), error.log_tail().to_vec())
+/// Starts the server and waits until a login in `database` succeeds; how long that took.
+fn launch(
+    instance: &mut Instance,
+    system: &System,
+    database: &str,
+    limit: Duration,
+) -> Result<Nanos, ServerError> {
+    let login = admin(instance, system, database, LOGIN_LIMIT);
+    instance.start(&mut || login.connect().map(drop).map_err(|error| error.to_string()), limit)
 }
 
 impl Site for Own {
     fn target(&self) -> Target {
-        Target {
-            dialect: self.system.build.dbms.dialect(),
-            engine: self.system.engine,
-            version: self.system.build.version.clone(),
-            ours: true,
-            connection: self.system.connection,
-            connector: Arc::clone(&self.sessions.workload),
-            patient: Arc::clone(&self.sessions.patient),
-        }
+        target(&self.system, &self.sessions.workload, &self.sessions.patient)
     }
 
     fn provenance(&self) -> Provenance {
@@ -306,7 +254,7 @@ impl Site for Own {
     }
 
     fn freeze(&mut self) -> Result<(), SiteError> {
-        let frozen = self.instance.freeze().map(drop);
+        let frozen = self.instance.freeze();
         frozen.map_err(|error| SiteError::with_log(error.to_string(), self.log_tail()))
     }
 
@@ -320,7 +268,7 @@ impl Site for Own {
     }
 
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>) {
-        listing::take_all(&*self.sessions.admin, self.instance.captures())
+        take_all(&*self.sessions.admin, captures_of(&self.system))
     }
 
     fn sizes(&self) -> Option<Sizes> {
@@ -338,7 +286,7 @@ impl Site for Own {
     }
 
     fn stop(&mut self) -> Result<(), SiteError> {
-        self.stop_within(STOP_LIMIT).map_err(|error| failed(&error))
+        Ok(self.stop_within(STOP_LIMIT)?)
     }
 
     fn give_up(&mut self) -> Result<Option<String>, SiteError> {
@@ -356,7 +304,7 @@ impl Site for Own {
                     let said = "after the failure and was killed";
                     Ok(Some(format!("{build} did not stop within {limit:?} {said}")))
                 }
-                stopped => stopped.map(|()| None).map_err(|error| failed(&error)),
+                stopped => Ok(stopped.map(|()| None)?),
             };
         }
         self.guard = None;
@@ -366,14 +314,50 @@ impl Site for Own {
     }
 
     fn move_data(&mut self, to: &Path) -> Result<(), SiteError> {
-        let data = self.instance.layout().data();
-        std::fs::rename(&data, to).map_err(|error| {
-            let (data, to) = (data.display(), to.display());
-            SiteError::new(format!("cannot move {data} to {to}: {error}"))
-        })
+        move_directory(&self.instance.layout().data(), to)
     }
 
     fn remove(self: Box<Self>) -> Result<(), SiteError> {
-        self.instance.remove().map_err(|error| failed(&error))
+        Ok(self.instance.remove()?)
+    }
+}
+
+/// How long clients may take to notice that they shall stop. They look after each statement.
+const GRACE: Duration = Duration::from_secs(2);
+/// How often the flags are looked at: nothing wakes this thread.
+const NAP: Duration = Duration::from_millis(100);
+/// The thread's stack: its frames are shallow.
+const STACK: usize = 64 << 10;
+
+/// Watches over one server until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Guard(Arc<AtomicBool>);
+
+impl Guard {
+    /// Of a running server. Where the system has no thread to give, statements end by their own limit.
+    pub(crate) fn of(process: Option<ServerProcess>, stop: Stop) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_over);
+        if let Some(process) = process {
+            let thread = thread::Builder::new().name("guard".to_owned());
+            let _no_thread = thread.stack_size(STACK).spawn(move || watch(&process, &stop, &seen));
+        }
+        Self(is_over)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn watch(process: &ServerProcess, stop: &Stop, is_over: &AtomicBool) {
+    let mut asked: Option<Instant> = None;
+    while !is_over.load(Ordering::Relaxed) {
+        if stop.is_asked() && asked.get_or_insert_with(Instant::now).elapsed() >= GRACE {
+            return process.end();
+        }
+        thread::sleep(NAP);
     }
 }

@@ -6,20 +6,18 @@ use std::time::Duration;
 use load::Stop;
 use model::{BuildSource, System};
 
-use crate::address::{ForeignAddress, PASSWORD, Secrets};
 use crate::builds::embedded as embedded_build;
 use crate::capacity::Capacity;
 use crate::embedded::Embedded;
 use crate::foreign::{self, Foreign};
 use crate::own::Own;
 use crate::reach;
+use crate::reach::{ForeignAddress, PASSWORD, Secrets};
 use crate::site::{MEASURED_ELSEWHERE, NOT_OURS, Provider, Site, SiteError};
 use crate::template::Template;
 
-/// Makes every kind of site.
 #[derive(Debug, Default)]
 pub struct Providers {
-    /// Passwords of servers that are not ours.
     pub secrets: Secrets,
     /// Ends every wait for a server of ours.
     pub stop: Stop,
@@ -75,39 +73,21 @@ impl Provider for Providers {
         system: &System,
         timeout: Duration,
         directory: &Path,
-    ) -> Result<Box<dyn Site>, SiteError> {
-        Ok(match &system.build.source {
-            BuildSource::Embedded => Box::new(Embedded::open(system, directory, timeout)?),
-            BuildSource::Path(_)
-            | BuildSource::Installed { .. }
-            | BuildSource::Obtainable { .. } => {
-                Box::new(Own::open(system, directory, timeout, &self.stop)?)
-            }
-            BuildSource::Connect(address) => {
-                Box::new(Foreign::open(system, address, &self.secrets, timeout)?)
-            }
-            BuildSource::Imported(_) => return Err(SiteError::new(MEASURED_ELSEWHERE)),
-        })
-    }
-
-    fn open_clone(
-        &self,
-        system: &System,
-        timeout: Duration,
-        directory: &Path,
-        template: &Template,
+        template: Option<&Template>,
     ) -> Result<Box<dyn Site>, SiteError> {
         Ok(match &system.build.source {
             BuildSource::Embedded => {
-                Box::new(Embedded::open_clone(system, directory, timeout, template)?)
+                Box::new(Embedded::open(system, directory, timeout, template)?)
             }
             BuildSource::Path(_)
             | BuildSource::Installed { .. }
             | BuildSource::Obtainable { .. } => {
-                let stop = &self.stop;
-                Box::new(Own::open_clone(system, directory, timeout, stop, template)?)
+                Box::new(Own::open(system, directory, timeout, &self.stop, template)?)
             }
-            BuildSource::Connect(_) => return Err(SiteError::new(NOT_OURS)),
+            BuildSource::Connect(_) if template.is_some() => return Err(SiteError::new(NOT_OURS)),
+            BuildSource::Connect(address) => {
+                Box::new(Foreign::open(system, address, &self.secrets, timeout)?)
+            }
             BuildSource::Imported(_) => return Err(SiteError::new(MEASURED_ELSEWHERE)),
         })
     }

@@ -1,14 +1,14 @@
 //! What opens sessions to a server of ours.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
-use drivers::{Address, Connector, Login, SessionInfo};
-use model::{Connection, System};
-use servers::Instance;
+use drivers::{Address, Connector, Login, Session, SessionError, SessionInfo};
+use model::{Build, Connection, Dialect, System};
+use servers::{Instance, ServerProcess};
 
-use crate::account;
-use crate::alive::WhileAlive;
 use crate::reach;
 use crate::site::{LOG_LINES, PATIENCE, SiteError};
 
@@ -23,19 +23,8 @@ pub(crate) struct Sessions {
     pub(crate) workload: Arc<dyn Connector>,
     /// The same, with more time for each statement.
     pub(crate) patient: Arc<dyn Connector>,
-    /// Where those of the workload connect.
     pub(crate) address: Address,
-    /// As agreed with the first of those.
     pub(crate) info: SessionInfo,
-}
-
-/// Where, as whom and how the workload logs in.
-struct Way<'a> {
-    instance: &'a Instance,
-    system: &'a System,
-    address: Address,
-    user: String,
-    password: String,
 }
 
 impl Sessions {
@@ -46,70 +35,41 @@ impl Sessions {
         system: &System,
         timeout: Duration,
     ) -> Result<Self, SiteError> {
+        let failed = |reason: String| SiteError::with_log(reason, instance.log_tail(LOG_LINES));
         let admin = admin(instance, system, DATABASE, timeout);
-        let way = Way::of(instance, system, &*admin)?;
-        let workload = way.connector(timeout);
-        let opened = workload.connect().map_err(|error| {
-            let reason = format!("cannot open a session for the workload: {error}");
-            SiteError::with_log(reason, instance.log_tail(LOG_LINES))
-        });
+        let (address, user, password) = match instance.port() {
+            None => {
+                let user = instance.superuser().to_owned();
+                (Address::Socket(instance.endpoint_socket()), user, String::new())
+            }
+            Some(port) => {
+                let mut session = admin
+                    .connect()
+                    .map_err(|error| failed(format!("cannot use database {DATABASE}: {error}")))?;
+                let user = &system.build.dbms.product().server.tcp_user;
+                let password = make_account(&mut *session, &system.build, user)?;
+                (Address::Tcp { host: HOST.to_owned(), port }, user.to_owned(), password)
+            }
+        };
+        let login = Login { user, password, database: DATABASE.to_owned() };
+        let (dialect, connection) = (system.build.dbms.dialect(), system.connection);
+        let connector = |timeout| {
+            let endpoint =
+                reach::endpoint(dialect, address.clone(), login.clone(), timeout, connection);
+            let inner = drivers::connector(&endpoint);
+            Arc::new(WhileAlive { inner, process: instance.process() })
+        };
+        let workload = connector(timeout);
+        let opened = workload
+            .connect()
+            .map_err(|error| failed(format!("cannot open a session for the workload: {error}")))?;
         Ok(Self {
-            info: opened?.info().clone(),
-            patient: way.connector(timeout * PATIENCE),
-            address: way.address,
+            info: opened.info().clone(),
+            patient: connector(timeout * PATIENCE),
             workload,
+            address,
             admin,
         })
-    }
-}
-
-impl<'a> Way<'a> {
-    /// Over the socket as the superuser, or over TCP with an account that is made for it.
-    fn of(
-        instance: &'a Instance,
-        system: &'a System,
-        admin: &dyn Connector,
-    ) -> Result<Self, SiteError> {
-        let Some(port) = instance.port() else {
-            return Ok(Self {
-                instance,
-                system,
-                address: Address::Socket(instance.endpoint_socket()),
-                user: instance.superuser().to_owned(),
-                password: String::new(),
-            });
-        };
-        let mut session = admin.connect().map_err(|error| {
-            let reason = format!("cannot use database {DATABASE}: {error}");
-            SiteError::with_log(reason, instance.log_tail(LOG_LINES))
-        })?;
-        let user = instance.tcp_user();
-        let password = account::make(&mut *session, &system.build, user)?;
-        let host = account::HOST.to_owned();
-        Ok(Self {
-            instance,
-            system,
-            address: Address::Tcp { host, port },
-            user: user.to_owned(),
-            password,
-        })
-    }
-
-    fn connector(&self, timeout: Duration) -> Arc<dyn Connector> {
-        let login = Login {
-            user: self.user.clone(),
-            password: self.password.clone(),
-            database: DATABASE.to_owned(),
-        };
-        let endpoint = reach::endpoint(
-            self.system.build.dbms.dialect(),
-            self.address.clone(),
-            login,
-            timeout,
-            self.system.connection,
-        );
-        let inner = drivers::connector(&endpoint);
-        Arc::new(WhileAlive::new(inner, self.instance.process()))
     }
 }
 
@@ -132,4 +92,107 @@ pub(crate) fn admin(
         timeout,
         Connection::default(),
     ))
+}
+
+/// Opens sessions of a server of ours, which nobody starts again when it dies: then no attempt can succeed any more.
+struct WhileAlive {
+    inner: Box<dyn Connector>,
+    process: Option<ServerProcess>,
+}
+
+impl Connector for WhileAlive {
+    fn connect(&self) -> Result<Box<dyn Session>, SessionError> {
+        self.inner.connect().map_err(|error| match error {
+            SessionError::Connect { address, .. } if self.is_hopeless() => SessionError::Connect {
+                address,
+                cause: "the server's process has ended".to_owned(),
+            },
+            other => other,
+        })
+    }
+
+    fn is_hopeless(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| !process.is_alive())
+    }
+}
+
+/// Where the server listens, and from where clients log in.
+const HOST: &str = "127.0.0.1";
+const BYTES: usize = 16;
+
+/// Gives `user` all rights and a new password, which is returned; `admin` is a session of the superuser.
+///
+/// Everybody on this host can reach a port of the loopback interface. So nobody gets in there without a
+/// password, which is another one at each start and is written down nowhere.
+fn make_account(admin: &mut dyn Session, build: &Build, user: &str) -> Result<String, SiteError> {
+    let failed = |cause: String| SiteError::new(format!("cannot make an account for TCP: {cause}"));
+    let password = password().map_err(|error| failed(error.to_string()))?;
+    let made = match build.dbms.dialect() {
+        Dialect::Mysql => of_mysql(admin, user, &password),
+        Dialect::Postgres | Dialect::Sqlite => of_postgres(admin, build, user, &password),
+    };
+    made.map_err(|error| failed(error.to_string()))?;
+    Ok(password)
+}
+
+/// A new account. Any other that can be reached from outside the socket is dropped: that of an earlier
+/// start, or of the template of a clone.
+fn of_mysql(admin: &mut dyn Session, user: &str, password: &str) -> Result<(), SessionError> {
+    let mut others = Vec::new();
+    // Roles have no host.
+    let sql = "SELECT User, Host FROM mysql.user WHERE Host NOT IN ('localhost', '')";
+    admin.query(sql, &mut |row| {
+        let text = |column| row.value(column).to_text().unwrap_or_default();
+        others.push(account_name(&text(0), &text(1)));
+    })?;
+    for other in others {
+        admin.execute(&format!("DROP USER {other}"))?;
+    }
+    let own = account_name(user, HOST);
+    admin.execute(&format!("CREATE USER {own} IDENTIFIED BY '{password}'"))?;
+    admin.execute(&format!("GRANT ALL PRIVILEGES ON *.* TO {own}"))?;
+    Ok(())
+}
+
+fn account_name(user: &str, host: &str) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    format!("{}@{}", quoted(user), quoted(host))
+}
+
+/// The superuser gets a password, which the socket does not ask for.
+fn of_postgres(
+    admin: &mut dyn Session,
+    build: &Build,
+    user: &str,
+    password: &str,
+) -> Result<(), SessionError> {
+    // What the port asks for, see `Family::access`. Before there is one kind only.
+    if build.dbms.product().server.scram.holds(&build.version) {
+        admin.execute("SET password_encryption = 'scram-sha-256'")?;
+    }
+    admin.execute(&format!("ALTER ROLE {user} PASSWORD '{password}'"))?;
+    Ok(())
+}
+
+fn password() -> io::Result<String> {
+    let mut bytes = [0u8; BYTES];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_long_and_never_the_same() {
+        let (one, two) = (password().unwrap(), password().unwrap());
+        assert_eq!((one.len(), two.len()), (2 * BYTES, 2 * BYTES));
+        assert_ne!(one, two);
+    }
+
+    #[test]
+    fn names_are_quoted() {
+        assert_eq!(account_name("", "it's"), "''@'it''s'");
+    }
 }

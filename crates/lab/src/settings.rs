@@ -21,13 +21,13 @@ const NAMES: u32 = 1_000;
 /// from being asked is for the run to report.
 pub fn refused_setting(system: &System) -> Option<RefusedSetting> {
     let scratch = Scratch::new().ok()?;
-    let spec = || own::spec(system, &scratch.directory());
     match &system.build.source {
         BuildSource::Embedded => of_embedded(system, &scratch),
-        BuildSource::Obtainable { .. } => Instance::check_settings(&spec()),
+        BuildSource::Obtainable { .. } => Instance::check_settings(system),
         BuildSource::Path(_) | BuildSource::Installed { .. } => {
-            let refused = Instance::check_settings(&spec());
-            refused.or_else(|| Instance::examine(spec()).ok().flatten())
+            let spec = own::spec(system, &scratch.directory());
+            let refused = Instance::check_settings(system);
+            refused.or_else(|| Instance::examine(spec).ok().flatten())
         }
         BuildSource::Connect(_) | BuildSource::Imported(_) => None,
     }
@@ -39,7 +39,7 @@ fn of_embedded(system: &System, scratch: &Scratch) -> Option<RefusedSetting> {
     (1..=settings.len()).find_map(|count| {
         let mut tried = system.clone();
         tried.config.settings.truncate(count);
-        let error = Embedded::open(&tried, &scratch.directory(), OPEN_LIMIT).err()?;
+        let error = Embedded::open(&tried, &scratch.directory(), OPEN_LIMIT, None).err()?;
         Some(RefusedSetting::Refused {
             option: settings.get(count - 1)?.name.clone(),
             problem: format!("is refused: {}", error.reason),

@@ -1,25 +1,31 @@
 //! The seam between trials and what they run on.
 
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use drivers::{Connector, SessionError};
 use load::Target;
 use model::{Capture, Provenance, Sizes, System};
 use probes::Probe;
+use servers::ServerError;
 
 use crate::capacity::Capacity;
 use crate::template::Template;
 
 /// One system, made ready for one trial: it answers and its database is empty.
 pub trait Site {
-    /// Where the workload connects.
     fn target(&self) -> Target;
 
     /// What the system says of itself: version, authentication, TLS, the config as it was written.
     fn provenance(&self) -> Provenance;
 
     /// The server's process, where it can be watched from here.
-    fn pid(&self) -> Option<u32>;
+    fn pid(&self) -> Option<u32> {
+        None
+    }
 
     /// How much of what it uses can be watched from here.
     fn watched(&self) -> Watched {
@@ -31,7 +37,6 @@ pub trait Site {
         Vec::new()
     }
 
-    /// What it does while no client sends anything.
     fn idle(&self) -> Idle {
         Idle::Works
     }
@@ -55,18 +60,24 @@ pub trait Site {
     fn captures(&mut self) -> (Vec<Capture>, Vec<String>);
 
     /// Sizes on disk now; `None` where they cannot be seen from here.
-    fn sizes(&self) -> Option<Sizes>;
+    fn sizes(&self) -> Option<Sizes> {
+        None
+    }
 
-    /// The last lines of the server's log.
-    fn log_tail(&self) -> Vec<String>;
+    fn log_tail(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// What to keep of it when it has failed and was stopped: the whole log, cores.
     fn crash_files(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// Ends it cleanly; its files stay. Once it has ended, well or not, this does nothing more.
-    fn stop(&mut self) -> Result<(), SiteError>;
+    /// Ends it cleanly; its files stay. Once it has ended, well or not, this does nothing more, nor where it has no
+    /// server of ours.
+    fn stop(&mut self) -> Result<(), SiteError> {
+        Ok(())
+    }
 
     /// Ends it after a failure, with force where it does not end soon; a word about that.
     fn give_up(&mut self) -> Result<Option<String>, SiteError> {
@@ -113,7 +124,6 @@ pub enum Watched {
 pub struct SiteError {
     /// What happened, with the cause and what to do.
     pub reason: String,
-    /// The server's last log lines.
     pub log_tail: Vec<String>,
     /// What explains it and is to be kept: the whole log, cores.
     pub files: Vec<PathBuf>,
@@ -121,8 +131,19 @@ pub struct SiteError {
     pub directory: Option<PathBuf>,
 }
 
+impl From<SessionError> for SiteError {
+    fn from(error: SessionError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+impl From<ServerError> for SiteError {
+    fn from(error: ServerError) -> Self {
+        Self::with_log(error.to_string(), error.log_tail().to_vec())
+    }
+}
+
 impl SiteError {
-    /// An error without a log.
     pub fn new(reason: impl Into<String>) -> Self {
         Self::with_log(reason, Vec::new())
     }
@@ -146,7 +167,6 @@ impl SiteError {
     }
 }
 
-/// Makes sites.
 pub trait Provider {
     /// Is the system still what the plan says, and can it be reached? Asked before anything of a run
     /// is journaled, and again before each of its trials.
@@ -158,23 +178,47 @@ pub trait Provider {
         Ok(None)
     }
 
-    /// Makes `system` ready, with everything that it writes in `directory`. What an error leaves there it
-    /// names.
+    /// Makes `system` ready, with everything that it writes in `directory`: with an empty database, or with a clone
+    /// of the data of `template`, which [`Site::move_data`] put away. What an error leaves there it names.
     fn open(
         &self,
         system: &System,
         timeout: Duration,
         directory: &Path,
+        template: Option<&Template>,
     ) -> Result<Box<dyn Site>, SiteError>;
+}
 
-    /// Makes `system` ready in `directory` with a clone of the data that [`Site::move_data`] put away.
-    fn open_clone(
-        &self,
-        system: &System,
-        timeout: Duration,
-        directory: &Path,
-        template: &Template,
-    ) -> Result<Box<dyn Site>, SiteError>;
+/// Where the workload of `system`, which is ours, connects.
+pub(crate) fn target(
+    system: &System,
+    connector: &Arc<dyn Connector>,
+    patient: &Arc<dyn Connector>,
+) -> Target {
+    Target {
+        dialect: system.build.dbms.dialect(),
+        engine: system.engine,
+        version: system.build.version.clone(),
+        ours: true,
+        connection: system.connection,
+        connector: Arc::clone(connector),
+        patient: Arc::clone(patient),
+    }
+}
+
+pub(crate) fn move_directory(from: &Path, to: &Path) -> Result<(), SiteError> {
+    fs::rename(from, to).map_err(|error| {
+        let (from, to) = (from.display(), to.display());
+        SiteError::new(format!("cannot move {from} to {to}: {error}"))
+    })
+}
+
+/// Removes a directory with all that is in it, if there is one.
+pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Plans that ask for it are refused; a template of another version might still do.

@@ -12,26 +12,19 @@ use crate::site::{Site, SiteError};
 
 /// Rows that a build must keep over a restart.
 pub const TRYOUT_ROWS: u64 = 10_000;
-/// Rows of a statement.
 const ROWS_PER_STATEMENT: u64 = 1_000;
-/// The longest wait for the answer to a statement.
 const TIMEOUT: Duration = Duration::from_mins(1);
 const TABLE: &str = "tryout";
 
-/// How long each part of a tryout took.
 #[derive(Clone, Debug)]
 pub struct Tryout {
-    /// The server's version as it says on connect.
     pub server_version: String,
-    /// Making the data directory.
     pub init: Nanos,
     /// The first start, until it answers.
     pub start: Nanos,
     /// Inserting [`TRYOUT_ROWS`] rows and reading them back.
     pub load: Nanos,
-    /// The clean stop.
     pub stop: Nanos,
-    /// The second start.
     pub restart: Nanos,
 }
 
@@ -41,7 +34,7 @@ pub struct Tryout {
 pub fn try_out(system: &System, claim: &Claim) -> Result<Tryout, SiteError> {
     let (name, directory) = claim.instance(TRYOUT, "");
     let begin = Instant::now();
-    let opened = Own::open(system, &directory, TIMEOUT, &Stop::default());
+    let opened = Own::open(system, &directory, TIMEOUT, &Stop::default(), None);
     let mut own = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;
     let opened = Nanos::from(begin.elapsed());
     let result = exercise(&mut own, system, opened);
@@ -49,7 +42,7 @@ pub fn try_out(system: &System, claim: &Claim) -> Result<Tryout, SiteError> {
 }
 
 fn exercise(own: &mut Own, system: &System, opened: Nanos) -> Result<Tryout, SiteError> {
-    let start = own.started_in();
+    let start = own.started_in;
     let begin = Instant::now();
     insert(own, system)?;
     check(own)?;
@@ -57,7 +50,7 @@ fn exercise(own: &mut Own, system: &System, opened: Nanos) -> Result<Tryout, Sit
     let (stop, restart) = own.restart()?;
     check(own)?;
     Ok(Tryout {
-        server_version: own.server_version().to_owned(),
+        server_version: own.sessions.info.server_version.clone(),
         init: Nanos(opened.0.saturating_sub(start.0)),
         start,
         load,

@@ -197,7 +197,7 @@ fn check(plan: &Plan, lines: &[Line]) {
 
 /// A site of the plan's only system in a directory that everybody can enter.
 fn open(provider: &dyn Provider, plan: &Plan, directory: &Path) -> Box<dyn Site> {
-    let opened = provider.open(&plan.systems[0], plan.statement_timeout(), directory);
+    let opened = provider.open(&plan.systems[0], plan.statement_timeout(), directory, None);
     opened.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail.join("\n")))
 }
 

@@ -11,7 +11,7 @@ use common::{Bench, expand_with, servers, told};
 use drivers::{Address, Connector, Endpoint, Login, ServerEndpoint};
 use lab::{Builds, Ended, Providers};
 use load::Stop;
-use model::{Build, Config, Dbms, Dialect, Event, Plan};
+use model::{Build, Config, Dbms, Dialect, Event, Plan, System};
 use rustix::process::{Pid, Signal, kill_process};
 use servers::{Instance, InstanceSpec};
 
@@ -157,21 +157,10 @@ struct Stranger {
 
 impl Stranger {
     fn in_directory(directory: &Path, build: &Build) -> Self {
+        let config = Config { name: "test".to_owned(), ..Config::default() };
         let spec = InstanceSpec {
-            build: build.clone(),
-            engine: build.dbms.default_engine(),
-            config: Config {
-                left_out: Vec::new(),
-                name: "test".to_owned(),
-                summary: String::new(),
-                settings: Vec::new(),
-            },
+            system: System { config, ..System::new("a", build.clone()) },
             directory: directory.join("x"),
-            server_cpus: String::new(),
-            preload: String::new(),
-            huge_pages: false,
-            tcp: false,
-            tls: false,
         };
         let instance = Instance::create(spec).unwrap();
         let mut stranger = Self { instance, dialect: build.dbms.dialect() };

@@ -45,7 +45,7 @@ fn logged(keys: &str) -> Option<Vec<String>> {
     fs::set_permissions(root.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let directory = root.path().join("x");
     let system = &plan.systems[0];
-    let opened = Providers::default().open(system, plan.statement_timeout(), &directory);
+    let opened = Providers::default().open(system, plan.statement_timeout(), &directory, None);
     let mut site = opened.unwrap_or_else(|error| panic!("{error}"));
     let target = site.target();
     let mut workload = workloads::workload(&plan.workload, 7);

@@ -115,7 +115,8 @@ fn nobody_logs_in_over_tcp_without_a_password_while_a_server_is_made_and_started
         let (opened, met) = thread::scope(|scope| {
             let begin = || scope.spawn(|| intrude(dialect, &is_over));
             let intruders: Vec<_> = (0..INTRUDERS).map(|_| begin()).collect();
-            let opened = provider.open(&plan.systems[0], plan.statement_timeout(), &directory);
+            let opened =
+                provider.open(&plan.systems[0], plan.statement_timeout(), &directory, None);
             // Before it stops: MySQL 5.7.22 may never end while clients keep knocking.
             is_over.store(true, Ordering::Relaxed);
             let met: Vec<Met> = intruders.into_iter().map(|i| i.join().unwrap()).collect();

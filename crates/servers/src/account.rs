@@ -13,10 +13,8 @@ use crate::error::ServerError;
 /// Accounts to run a server as that refuses root, the best first.
 const ACCOUNTS: [&str; 2] = ["postgres", "nobody"];
 
-/// As whom a server runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RunAs {
-    /// As backslide does.
     Ourselves,
     /// In a user namespace that maps root to user 1000: the server sees no root, its files stay ours,
     /// and nothing needs to change its owner.
@@ -54,7 +52,6 @@ impl RunAs {
             .ok_or_else(|| ServerError::NoAccount { build: build.to_owned() })
     }
 
-    /// Makes a file or directory the server's own.
     pub(crate) fn give(&self, path: &Path) -> Result<(), ServerError> {
         match self {
             Self::Ourselves | Self::Namespace => Ok(()),

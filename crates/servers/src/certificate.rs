@@ -17,7 +17,6 @@ const KEY: &str = "rsa:2048";
 /// Days that it is valid; an instance lives for hours.
 const DAYS: &str = "3650";
 
-/// The reason for a missing certificate.
 #[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
     #[error(

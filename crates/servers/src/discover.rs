@@ -191,7 +191,6 @@ fn memory_file() -> io::Result<File> {
     Ok(File::from(memfd_create(c"version", MemfdFlags::CLOEXEC)?))
 }
 
-/// The directories that a pattern stands for.
 fn expand(pattern: &str) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::from("/")];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {

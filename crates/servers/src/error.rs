@@ -8,13 +8,9 @@ use std::time::Duration;
 use model::{Dbms, Engine};
 
 use crate::certificate::CertificateError;
-use crate::clone::CloneError;
 use crate::cpus::CpuListError;
-use crate::huge::HugePagesError;
-use crate::refusal::{EngineMissing, Missing, PreloadError, SettingError};
 use crate::tail::Tail;
 
-/// An error of finding, initialising, starting or stopping a server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     #[error("{} does not exist: give the directory that holds bin/, or the server program", .path.display())]
@@ -50,7 +46,7 @@ pub enum ServerError {
     #[error("no TCP port of 127.0.0.1 is free for {build}: {cause}")]
     NoPort { build: String, cause: io::Error },
     #[error("cannot copy the data directory that {build} brings along: {cause}")]
-    Seed { build: String, cause: CloneError },
+    Seed { build: String, cause: PathError },
     #[error("config `{config}`: {cause}")]
     Setting { config: String, cause: SettingError },
     #[error("the server's CPUs: {0}")]
@@ -63,13 +59,8 @@ pub enum ServerError {
         "{} is not empty and was not made by backslide: name another directory, or empty it yourself", .directory.display()
     )]
     NotOurs { directory: PathBuf },
-    #[error("cannot {action} {}: {cause}", .path.display())]
-    Io {
-        /// A verb: `create`, `write`.
-        action: &'static str,
-        path: PathBuf,
-        cause: io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] PathError),
     #[error(
         "the socket path {} has {length} bytes, a Unix socket allows {limit}: set TMPDIR to a shorter directory", .path.display()
     )]
@@ -101,7 +92,6 @@ impl ServerError {
         }
     }
 
-    /// What happened to the process of an instance.
     pub const fn fault(&self) -> Option<&Fault> {
         match self {
             Self::Instance { fault, .. } => Some(fault),
@@ -116,8 +106,8 @@ impl ServerError {
 
     /// Makes an I/O error of a path: `.map_err(ServerError::io("create", &path))`.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
-        let path = path.to_owned();
-        move |cause| Self::Io { action, path, cause }
+        let of = PathError::of(action, path);
+        move |cause| Self::Io(of(cause))
     }
 
     /// For `map_err`: the system did not run `program`.
@@ -150,7 +140,6 @@ pub enum Fault {
     UncleanStop(ExitStatus),
 }
 
-/// Possible reasons why the system does not run a program.
 fn why_not(cause: &io::Error) -> &'static str {
     match cause.kind() {
         // The program itself was found.
@@ -161,5 +150,75 @@ fn why_not(cause: &io::Error) -> &'static str {
             " (make it executable, and see that its filesystem is not mounted noexec)"
         }
         _ => "",
+    }
+}
+
+/// A part of a build that initialisation needs and that is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} is missing from {}", .place.display())]
+pub struct Missing {
+    pub what: String,
+    pub place: PathBuf,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("setting `{name}` {problem}")]
+pub struct SettingError {
+    pub name: String,
+    pub problem: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{build} has no {engine}: {why}; {who}")]
+pub struct EngineMissing {
+    pub build: String,
+    pub engine: Engine,
+    pub why: String,
+    pub who: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HugePagesError {
+    #[error(
+        "this system offers no huge pages (no HugePages_Total in /proc/meminfo): leave `huge_pages` out"
+    )]
+    None,
+    #[error(
+        "{setting} needs {needed} huge pages of {page_kib} kB and more, and {free} are free: run `sysctl -w vm.nr_hugepages={suggested}` as root, or leave `huge_pages` out"
+    )]
+    TooFew { setting: String, needed: u64, page_kib: u64, free: u64, suggested: u64 },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PreloadError {
+    #[error(
+        "the library to preload, `{name}`, is not there: looked for {files} in {places}; install it, or give its whole path"
+    )]
+    NotFound { name: String, files: String, places: String },
+    #[error(
+        "the library to preload, `{name}`, is neither a name nor a whole path: write `jemalloc` or `/…/libjemalloc.so.2`"
+    )]
+    Relative { name: String },
+    #[error(
+        "the library to preload, {}, has a blank or a colon in its path, where the loader sees the end of it: link it to another place", .path.display()
+    )]
+    Separator { path: PathBuf },
+}
+
+/// What could not be done with a file or directory.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action} {}: {cause}", .path.display())]
+pub struct PathError {
+    /// A verb: `create`, `write`.
+    action: &'static str,
+    path: PathBuf,
+    cause: io::Error,
+}
+
+impl PathError {
+    /// For `map_err`.
+    pub fn of(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |cause| Self { action, path, cause }
     }
 }

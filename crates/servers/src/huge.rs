@@ -4,18 +4,8 @@ use std::fs;
 
 use model::{HugePages, Setting};
 
-/// The pool is too small, or there is none.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HugePagesError {
-    #[error(
-        "this system offers no huge pages (no HugePages_Total in /proc/meminfo): leave `huge_pages` out"
-    )]
-    None,
-    #[error(
-        "{setting} needs {needed} huge pages of {page_kib} kB and more, and {free} are free: run `sysctl -w vm.nr_hugepages={suggested}` as root, or leave `huge_pages` out"
-    )]
-    TooFew { setting: String, needed: u64, page_kib: u64, free: u64, suggested: u64 },
-}
+use crate::dbms::is_named;
+use crate::error::HugePagesError;
 
 /// The pool as `/proc/meminfo` tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,12 +25,8 @@ pub(crate) struct Buffer {
 
 /// The buffer that a server of this family makes under these settings.
 pub(crate) fn buffer(traits: &HugePages, settings: &[Setting]) -> Option<Buffer> {
-    let same = |name: &str| {
-        let name = name.to_lowercase().replace('-', "_");
-        name.strip_prefix("loose_").unwrap_or(&name) == traits.buffer
-    };
     // The last one wins.
-    let given = settings.iter().rev().find(|setting| same(&setting.name));
+    let given = settings.iter().rfind(|setting| is_named(&setting.name, &[&traits.buffer]));
     let Some(setting) = given else {
         return Some(Buffer {
             setting: format!("{} (by default {} MiB)", traits.buffer, traits.default_mib),
@@ -53,7 +39,6 @@ pub(crate) fn buffer(traits: &HugePages, settings: &[Setting]) -> Option<Buffer>
     })
 }
 
-/// Is the pool large enough for the buffer?
 pub(crate) fn check(traits: &HugePages, buffer: Option<&Buffer>) -> Result<(), HugePagesError> {
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let pool = Pool::parse(&meminfo).ok_or(HugePagesError::None)?;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use model::{Build, BuildSource, Config, Engine, Nanos};
+use model::{Build, BuildSource, Engine, Nanos, System};
 use rustix::process::Signal;
 use rustix::thread::CpuSet;
 
@@ -22,23 +22,20 @@ use crate::clone::Cloned;
 use crate::cpus::cpu_set;
 use crate::crash;
 use crate::dbms::{
-    DATA, Family, Files, INIT_LOG, Layout, Wanted, check_settings, engine_lines, family, files,
+    DATA, Family, Files, INIT_LOG, Layout, check_settings, engine_lines, family, files, uses_tcp,
 };
 use crate::discover::plain_text;
 use crate::error::{Fault, ServerError};
-use crate::freeze::{FreezeError, FreezeMeans};
+use crate::freeze::FreezeError;
 use crate::identity::Identity;
-use crate::installation::{Installation, find_program};
+use crate::installation::{Installation, find_preload, find_program};
 use crate::maps::Mapped;
-use crate::port;
-use crate::preload;
+use crate::process::ServerProcess;
 use crate::process::{Launch, Running};
 use crate::record::{Record, claim};
-use crate::server_process::ServerProcess;
-use crate::socket::{self, SocketDirectory};
+use crate::socket::{SocketDirectory, any_port, is_taken, places};
 use crate::tail::{Leading, Tail, last_lines};
 
-/// Lines of the log that an error carries.
 const LOG_LINES: usize = 40;
 
 /// Set by another thread to give up the waits of an instance: for its initialisation, its start, its stop.
@@ -49,45 +46,17 @@ const PORTS: u32 = 4;
 
 #[derive(Clone, Debug)]
 pub struct InstanceSpec {
-    /// What runs; a build that was found on this machine.
-    pub build: Build,
-    /// The engine of the benchmark's tables.
-    pub engine: Engine,
-    pub config: Config,
+    /// What runs, and how: a build that was found on this machine.
+    pub system: System,
     /// Where it lives: a directory that does not exist, is empty, or was made by backslide before and is
     /// emptied then.
     pub directory: PathBuf,
-    /// The CPUs of the server, as `0-3,8`; empty for those that the starting thread may use.
-    pub server_cpus: String,
-    /// A library that the server loads before all others, such as another allocator: an absolute path, or
-    /// a name (`jemalloc`, `libjemalloc.so.2`) that is looked for in the build and then on the host;
-    /// empty for none.
-    pub preload: String,
-    /// Shall the server have its buffers in huge pages of the kernel's pool?
-    pub huge_pages: bool,
-    /// Shall it listen on a TCP port of the loopback interface too, see [`Instance::port`]?
-    pub tcp: bool,
-    /// Shall it have a certificate, so that sessions can be encrypted?
-    pub tls: bool,
-}
-
-impl InstanceSpec {
-    /// What its configuration file is to say.
-    fn wanted(&self) -> Wanted<'_> {
-        Wanted {
-            engine: self.engine,
-            settings: &self.config.settings,
-            huge_pages: self.huge_pages,
-            tcp: self.tcp,
-            tls: self.tls,
-        }
-    }
 }
 
 /// A server of ours. Dropping it kills the server and waits for its end; its directory stays.
 #[derive(Debug)]
 pub struct Instance {
-    spec: InstanceSpec,
+    system: System,
     family: &'static dyn Family,
     layout: Layout,
     run_as: RunAs,
@@ -158,8 +127,8 @@ impl Instance {
         let instance = Self::lay_out(spec, stop, namespace_works)?;
         let init = instance
             .family
-            .init(&instance.spec.build, &instance.spec.wanted(), &instance.layout)
-            .map_err(|cause| ServerError::Incomplete { build: instance.spec.build.id(), cause })?;
+            .init(&instance.system, &instance.layout)
+            .map_err(|cause| ServerError::Incomplete { build: instance.build(), cause })?;
         instance.prepare()?;
         instance.initialise(&init).inspect_err(|error| {
             if !error.is_of_initialisation() {
@@ -175,36 +144,36 @@ impl Instance {
         stop: StopFlag,
         namespace_works: impl FnOnce(&Build, &Installation) -> bool,
     ) -> Result<Self, ServerError> {
-        let (family, installation) = startable(&spec.build)?;
-        check_engine(&spec.build, spec.engine, &installation)?;
-        let preload = preload::find(&spec.preload, &installation)?;
-        let cpus = cpu_set(&spec.server_cpus)?;
-        let directory =
-            path::absolute(&spec.directory).map_err(ServerError::io("find", &spec.directory))?;
+        let InstanceSpec { system, directory } = spec;
+        let (family, installation) = startable(&system.build)?;
+        check_engine(&system.build, system.engine, &installation)?;
+        let preload = find_preload(&system.preload, &installation)?;
+        let cpus = cpu_set(&system.cpus.server)?;
+        let directory = path::absolute(&directory).map_err(ServerError::io("find", &directory))?;
         plain_text(&directory)?;
         let traits = family.traits();
         let run_as = RunAs::choose(
             traits.refuses_root,
-            || namespace_works(&spec.build, &installation),
-            &spec.build.id(),
+            || namespace_works(&system.build, &installation),
+            &system.build.id(),
         )?;
         run_as.check_reach(&directory)?;
         run_as.check_program(&installation.program)?;
-        let socket = SocketDirectory::create(&directory, traits.socket, &socket::places(&run_as))?;
+        let socket = SocketDirectory::create(&directory, traits.socket, &places(&run_as))?;
         plain_text(socket.path())?;
         let layout = Layout {
             installation,
             directory,
             socket: socket.path().join(traits.socket),
-            port: spec.tcp.then(|| free_port(&spec.build)).transpose()?,
+            port: uses_tcp(&system).then(|| free_port(&system.build)).transpose()?,
             as_root: run_as == RunAs::Ourselves && rustix::process::geteuid().is_root(),
         };
-        check_settings(spec.build.dbms, &spec.wanted())
-            .map_err(|cause| ServerError::Setting { config: spec.config.name.clone(), cause })?;
-        let config_text = family.config(&spec.build, &spec.wanted(), &layout);
+        check_settings(&system)
+            .map_err(|cause| ServerError::Setting { config: system.config.name.clone(), cause })?;
+        let config_text = family.config(&system, &layout);
         Ok(Self {
             temporary: layout.temporary(),
-            spec,
+            system,
             family,
             layout,
             run_as,
@@ -241,7 +210,7 @@ impl Instance {
             if outcome.is_ok() || self.stop.load(Ordering::Relaxed) || !self.has_lost_its_port() {
                 break;
             }
-            self.layout.port = Some(free_port(&self.spec.build)?);
+            self.layout.port = Some(free_port(&self.system.build)?);
             outcome = self.attempt(ready, limit);
         }
         self.port_is_known |= outcome.is_ok();
@@ -268,7 +237,7 @@ impl Instance {
     /// Did another process take the port before the server, which is gone, could? Once others know the
     /// port, the server gets no other one.
     fn has_lost_its_port(&self) -> bool {
-        !self.port_is_known && self.layout.port.is_some_and(port::is_taken)
+        !self.port_is_known && self.layout.port.is_some_and(is_taken)
     }
 
     /// Asks the server to stop cleanly and waits for it; returns how long that took, zero if it did not
@@ -318,15 +287,14 @@ impl Instance {
     }
 
     /// Holds the server still, with all processes that it started: it does nothing and costs nothing until
-    /// [`Instance::thaw`]. Returns by which means. Stopping, killing and dropping it thaw it.
-    pub fn freeze(&mut self) -> Result<FreezeMeans, FreezeError> {
+    /// [`Instance::thaw`]. Stopping, killing and dropping it thaw it.
+    pub fn freeze(&mut self) -> Result<(), FreezeError> {
         match &mut self.running {
             Some(running) => running.freeze(),
             None => Err(FreezeError::NotStarted),
         }
     }
 
-    /// Lets a frozen server run on.
     pub fn thaw(&mut self) -> Result<(), FreezeError> {
         self.running.as_mut().map_or(Ok(()), Running::thaw)
     }
@@ -353,29 +321,22 @@ impl Instance {
     /// The TCP port of 127.0.0.1 on which the server listens besides its socket, the same after each start;
     /// `None` where it listens on its socket alone.
     ///
-    /// Nobody can log in there until the caller gives [`Instance::tcp_user`] a password, over the socket: the
-    /// server starts with no other account for TCP.
+    /// Nobody can log in there until the caller gives the product's `tcp_user` a password, over the socket:
+    /// PostgreSQL's has to get one, MySQL's and MariaDB's has to be made. The server starts with no other account for TCP.
     pub fn port(&self) -> Option<u16> {
         self.layout.port
     }
 
     /// The user with all rights and no password, for the socket.
     pub fn superuser(&self) -> &'static str {
-        &self.spec.build.dbms.product().server.superuser
-    }
-
-    /// The only user who may log in over TCP. PostgreSQL's has to get a password, MySQL's and MariaDB's has
-    /// to be made.
-    pub fn tcp_user(&self) -> &'static str {
-        &self.spec.build.dbms.product().server.tcp_user
+        &self.system.build.dbms.product().server.superuser
     }
 
     /// A database that exists in every instance of this family.
     pub fn first_database(&self) -> &'static str {
-        &self.spec.build.dbms.product().server.first_database
+        &self.system.build.dbms.product().server.first_database
     }
 
-    /// Does the server's process run?
     pub fn is_alive(&self) -> bool {
         self.running.as_ref().is_some_and(|running| running.identity().is_alive())
     }
@@ -414,24 +375,21 @@ impl Instance {
             .map_err(ServerError::io("read", Path::new(&format!("/proc/{pid}"))))
     }
 
-    /// Where everything lies.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The configuration file that the server reads.
     pub fn config_text(&self) -> &str {
         &self.config_text
     }
 
     /// Which files hold tables, and which hold logs; relative to [`Layout::data`].
     pub fn files(&self) -> Files {
-        files(&self.spec.build, self.spec.engine)
+        files(&self.system.build, self.system.engine)
     }
 
-    /// What to capture of its state before and after each step.
-    pub fn captures(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.spec.build.dbms.product().captures(&self.spec.build.version, self.spec.engine)
+    fn build(&self) -> String {
+        self.system.build.id()
     }
 
     /// Takes the directory and puts the configuration file into it.
@@ -460,7 +418,7 @@ impl Instance {
         fs::set_permissions(&layout.directory, Permissions::from_mode(0o700))
             .map_err(ServerError::io("change the mode of", &layout.directory))?;
         if layout.port.is_some() {
-            let (path, text) = self.family.access(&self.spec.build, layout);
+            let (path, text) = self.family.access(&self.system.build, layout);
             fs::write(&path, text).map_err(ServerError::io("write", &path))?;
             self.run_as.give(&path)?;
         }
@@ -469,12 +427,12 @@ impl Instance {
 
     /// The certificate and its key, where sessions may be encrypted.
     fn prepare_tls(&self) -> Result<(), ServerError> {
-        if !self.spec.tls {
+        if !self.system.connection.tls {
             return Ok(());
         }
         let (certificate, key) = (self.layout.certificate(), self.layout.key());
         certificate::make(&certificate, &key)
-            .map_err(|cause| ServerError::Certificate { build: self.spec.build.id(), cause })?;
+            .map_err(|cause| ServerError::Certificate { build: self.build(), cause })?;
         self.run_as.give(&certificate)?;
         self.run_as.give(&key)
     }
@@ -509,7 +467,7 @@ impl Instance {
         let owner = Identity::of(std::process::id())
             .map_err(ServerError::io("read", Path::new("/proc/self/stat")))?;
         Record {
-            dbms: self.spec.build.dbms,
+            dbms: self.system.build.dbms,
             program: self.layout.installation.program.clone(),
             socket_directory: self.socket.path().to_owned(),
             owner,
@@ -528,7 +486,7 @@ pub fn left_by_init(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn free_port(build: &Build) -> Result<u16, ServerError> {
-    port::free().map_err(|cause| ServerError::NoPort { build: build.id(), cause })
+    any_port().map_err(|cause| ServerError::NoPort { build: build.id(), cause })
 }
 
 /// The product of a build and its files, where it is one that can be started here.
@@ -606,20 +564,8 @@ mod tests {
         }
         let root = tempfile::tempdir_in("/tmp").unwrap();
         let spec = || InstanceSpec {
-            build: build.clone(),
-            engine: Engine::Heap,
-            config: Config {
-                left_out: Vec::new(),
-                name: "c".to_owned(),
-                summary: String::new(),
-                settings: Vec::new(),
-            },
+            system: System::new("c", build.clone()),
             directory: root.path().join("x"),
-            server_cpus: String::new(),
-            preload: String::new(),
-            huge_pages: false,
-            tcp: false,
-            tls: false,
         };
         let create = || Instance::create_where(spec(), StopFlag::default(), |_, _| false);
         fs::set_permissions(root.path(), Permissions::from_mode(0o700)).unwrap();

@@ -1,16 +1,21 @@
 //! Mappings of a process: its libraries, its allocator, its huge pages.
 
-use std::fs;
-use std::io;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
-use crate::digest::program_of;
+use model::Dbms;
+use sha2::{Digest, Sha256};
 
-/// The parts of a running server.
+use crate::installation::find_program;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapped {
     pub program: PathBuf,
-    /// SHA-256 of the program, in lower-case hexadecimal digits.
     pub program_sha256: String,
     /// The shared libraries that the process maps, by path, each once.
     pub libraries: Vec<MappedLibrary>,
@@ -18,10 +23,8 @@ pub struct Mapped {
     pub allocator: String,
 }
 
-/// A shared library that a process maps.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MappedLibrary {
-    /// Its path when it was mapped.
     pub path: PathBuf,
     /// Has the file been removed or replaced since?
     pub deleted: bool,
@@ -55,7 +58,6 @@ impl Mapped {
     }
 }
 
-/// Does the process map this file?
 pub(crate) fn maps_file(pid: u32, file: &Path) -> io::Result<bool> {
     let real = fs::canonicalize(file)?;
     Ok(read_maps(pid)?.lines().filter_map(mapped_path).any(|path| Path::new(&path) == real))
@@ -151,20 +153,132 @@ fn file_name(library: &MappedLibrary) -> &str {
     name.and_then(|name| name.to_str()).unwrap_or_default()
 }
 
+/// What tells one state of a file from another without reading it: its name, where it lies, its
+/// length, and when it was written.
+type State = (PathBuf, u64, u64, u64, i64, i64);
+
+/// Digests that this process has computed: every trial asks for those of the same few programs.
+static KNOWN: LazyLock<Mutex<HashMap<State, Program>>> = LazyLock::new(Mutex::default);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Program {
+    sha256: String,
+    /// The allocator that is linked into it, by the texts that this has in it.
+    allocator: Option<&'static str>,
+}
+
+/// Texts of allocators in programs: their error messages.
+const MARKS: [(&[u8], &str); 4] = [
+    (b"<jemalloc>", "jemalloc"),
+    (b"src/tcmalloc.cc", "tcmalloc"),
+    (b"tcmalloc: large alloc", "tcmalloc"),
+    (b"mimalloc: ", "mimalloc"),
+];
+/// The most that a mark may lie in the part of a file that was read before.
+const OVERLAP: usize = 32;
+
+/// SHA-256 of the file that `path` leads to; `name` is its known name.
+fn sha256_of(path: &Path, name: &Path) -> io::Result<String> {
+    Ok(program_of(path, name)?.sha256)
+}
+
+/// Looks at the file that `path` leads to; `name` is its known name. Read once as long as the file
+/// stays the same.
+fn program_of(path: &Path, name: &Path) -> io::Result<Program> {
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    let state = (
+        name.to_owned(),
+        metadata.dev(),
+        metadata.ino(),
+        metadata.len(),
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+    );
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(program) = known().get(&state) {
+        return Ok(program.clone());
+    }
+    // Not under the lock: programs are large.
+    let program = read(&mut file)?;
+    known().insert(state, program.clone());
+    Ok(program)
+}
+
+fn read(file: &mut impl Read) -> io::Result<Program> {
+    let mut hasher = Sha256::new();
+    let mut allocator = None;
+    // The end of the previous block, then the new one.
+    let mut seen: Vec<u8> = Vec::new();
+    let mut buffer = vec![0; 256 * 1024];
+    loop {
+        let length = file.read(&mut buffer)?;
+        let Some(bytes) = buffer.get(..length).filter(|bytes| !bytes.is_empty()) else {
+            break;
+        };
+        hasher.update(bytes);
+        if allocator.is_none() {
+            seen.extend_from_slice(bytes);
+            allocator = mark_in(&seen);
+            seen.drain(..seen.len().saturating_sub(OVERLAP));
+        }
+    }
+    let mut text = String::new();
+    for byte in hasher.finalize() {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(Program { sha256: text, allocator })
+}
+
+fn mark_in(bytes: &[u8]) -> Option<&'static str> {
+    let found = MARKS.iter().find(|(mark, _)| memmem(bytes, mark));
+    found.map(|(_, name)| *name)
+}
+
+/// Is `mark` in `bytes`? Looks at its first byte alone where it can: programs are large.
+fn memmem(bytes: &[u8], mark: &[u8]) -> bool {
+    let Some(&first) = mark.first() else {
+        return false;
+    };
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|&byte| byte == first) {
+        rest = rest.get(at..).unwrap_or_default();
+        if rest.starts_with(mark) {
+            return true;
+        }
+        rest = rest.get(1..).unwrap_or_default();
+    }
+    false
+}
+
+/// SHA-256 of the server program at `path`: after a new compile of the same version it is another. Empty
+/// where no program can be read; whoever starts it says so.
+pub fn program_digest(dbms: Dbms, path: &Path) -> String {
+    find_program(path, &[dbms])
+        .ok()
+        .and_then(|program| sha256_of(&program, &program).ok())
+        .unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::{Duration, SystemTime};
+
     use super::*;
 
     const MAPS: &str = "\
-55d0-55d1 r--p 00000000 fe:00 1                          /opt/my sql/bin/mysqld
-7f00-7f01 r-xp 00001000 fe:00 4                          /usr/lib/x86_64-linux-gnu/libc.so.6
-7f01-7f02 r--p 00000000 fe:00 4                          /usr/lib/x86_64-linux-gnu/libc.so.6
-7f03-7f04 r-xp 00000000 fe:00 5                          /opt/my sql/lib/libjemalloc.so.1 (deleted)
-7f05-7f06 rw-s 00000000 00:01 6                          /dev/zero (deleted)
-7f07-7f08 r--p 00000000 fe:00 7                          /usr/lib/locale/locale-archive
-7f09-7f0a rw-p 00000000 00:00 0                          [heap]
-7f0b-7f0c rw-p 00000000 00:00 0
-";
+    55d0-55d1 r--p 00000000 fe:00 1                          /opt/my sql/bin/mysqld
+    7f00-7f01 r-xp 00001000 fe:00 4                          /usr/lib/x86_64-linux-gnu/libc.so.6
+    7f01-7f02 r--p 00000000 fe:00 4                          /usr/lib/x86_64-linux-gnu/libc.so.6
+    7f03-7f04 r-xp 00000000 fe:00 5                          /opt/my sql/lib/libjemalloc.so.1 (deleted)
+    7f05-7f06 rw-s 00000000 00:01 6                          /dev/zero (deleted)
+    7f07-7f08 r--p 00000000 fe:00 7                          /usr/lib/locale/locale-archive
+    7f09-7f0a rw-p 00000000 00:00 0                          [heap]
+    7f0b-7f0c rw-p 00000000 00:00 0
+    ";
 
     #[test]
     fn libraries_by_path_each_once() {
@@ -220,5 +334,58 @@ mod tests {
         assert!(maps_file(std::process::id(), one).unwrap());
         let other = tempfile::NamedTempFile::new().unwrap();
         assert!(!maps_file(std::process::id(), other.path()).unwrap());
+    }
+
+    /// Gives a few bytes at a time.
+    struct Slowly<'a>(&'a [u8], usize);
+
+    impl Read for Slowly<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let length = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..length].copy_from_slice(&self.0[..length]);
+            self.0 = &self.0[length..];
+            Ok(length)
+        }
+    }
+
+    #[test]
+    fn an_allocator_in_the_program_is_seen_wherever_its_mark_lies() {
+        let program = b"ELF\0 much before <<jemalloc>: error in malloc\0 and much after it, too";
+        for length in 1..program.len() {
+            let read = read(&mut Slowly(program, length)).unwrap();
+            assert_eq!(read.allocator, Some("jemalloc"), "{length} at a time");
+        }
+        let without = read(&mut Slowly(b"malloc and jemalloc", 5)).unwrap();
+        assert_eq!(without.allocator, None);
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_content_and_follows_it() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let digest = || sha256_of(file.path(), file.path()).unwrap();
+        fs::write(file.path(), "abc").unwrap();
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(digest(), abc);
+        assert_eq!(digest(), abc);
+        fs::write(file.path(), "abd").unwrap();
+        let later = SystemTime::now() + Duration::from_secs(9);
+        file.as_file().set_modified(later).unwrap();
+        assert_ne!(digest(), abc);
+    }
+
+    #[test]
+    fn a_new_compile_is_another_program() {
+        let root = tempfile::tempdir().unwrap();
+        let program = root.path().join("bin/postgres");
+        fs::create_dir(root.path().join("bin")).unwrap();
+        fs::write(&program, "one").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let first = program_digest(Dbms::Postgres, root.path());
+        assert_eq!(first.len(), 64);
+        assert_eq!(first, program_digest(Dbms::Postgres, root.path()));
+        fs::write(&program, "three").unwrap();
+        assert_ne!(first, program_digest(Dbms::Postgres, root.path()));
+        assert_eq!(program_digest(Dbms::Mysql, root.path()), "");
+        assert_eq!(program_digest(Dbms::Sqlite, root.path()), "");
     }
 }

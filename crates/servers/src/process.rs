@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -18,12 +19,10 @@ use rustix::process::{
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::account::{NamespaceMaps, RunAs};
-use crate::freeze::{FreezeError, FreezeMeans, Freezer, thaw_for_its_end};
+use crate::freeze::{FreezeError, Freezer, thaw_for_its_end};
 use crate::identity::{Identity, pid_of};
 use crate::installation::Installation;
-use crate::server_process::end;
 
-/// How often a process is looked at while it is waited for.
 const POLL: Duration = Duration::from_millis(5);
 
 /// How long a server may take to end its own processes before it is killed with all of them, and how
@@ -34,7 +33,6 @@ const KILL_LIMIT: Duration = Duration::from_secs(10);
 /// similar variables, or a preloaded library, would change the measurement.
 const PASSED_ON: [&str; 5] = ["PATH", "HOME", "TZ", "TMPDIR", "LD_LIBRARY_PATH"];
 
-/// A process to start.
 pub(crate) struct Launch<'a> {
     pub(crate) program: &'a Path,
     pub(crate) arguments: &'a [String],
@@ -43,7 +41,6 @@ pub(crate) struct Launch<'a> {
     pub(crate) temporary: Option<&'a Path>,
     /// Libraries that it needs to be led to.
     pub(crate) libraries: Option<&'a Path>,
-    /// A library to load before all others.
     pub(crate) preload: Option<&'a Path>,
     /// May it lock as much memory as it likes? Huge pages count as locked.
     pub(crate) locks_memory: bool,
@@ -55,7 +52,6 @@ pub(crate) struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// Asks a server's program for its version.
     pub(crate) fn question(installation: &'a Installation, product: &'a Product) -> Self {
         Self {
             program: &installation.program,
@@ -76,7 +72,7 @@ impl<'a> Launch<'a> {
     /// It leads a process group of its own, so that a terminal's ^C does not reach it, and the kernel
     /// sends it the death signal when the calling *thread* ends: call this from a thread that lives
     /// as long as the process shall.
-    pub(crate) fn spawn(&self, input: Stdio, output: std::fs::File) -> io::Result<Running> {
+    pub(crate) fn spawn(&self, input: Stdio, output: fs::File) -> io::Result<Running> {
         let mut command = Command::new(self.program);
         command
             .args(self.arguments)
@@ -230,14 +226,11 @@ impl Running {
         }
     }
 
-    /// Holds it and all that it started still; returns by which means.
-    pub(crate) fn freeze(&mut self) -> Result<FreezeMeans, FreezeError> {
-        let freezer = self.freezer.get_or_insert_with(|| Freezer::new(&self.identity));
-        freezer.freeze()?;
-        Ok(freezer.means())
+    /// Holds it and all that it started still.
+    pub(crate) fn freeze(&mut self) -> Result<(), FreezeError> {
+        self.freezer.get_or_insert_with(|| Freezer::new(&self.identity)).freeze()
     }
 
-    /// Lets it run on.
     pub(crate) fn thaw(&mut self) -> Result<(), FreezeError> {
         self.freezer.as_mut().map_or(Ok(()), Freezer::thaw)
     }
@@ -332,6 +325,39 @@ fn wait_for_stranger(identity: &Identity, limit: Duration) -> bool {
         thread::sleep(POLL);
     }
     true
+}
+
+/// The process of a server of ours, for those who only need to know whether it still runs, or to end it
+/// while another thread waits for its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerProcess {
+    pub(crate) identity: Identity,
+    /// Ends it and all that it started.
+    pub(crate) death: Signal,
+}
+
+impl ServerProcess {
+    /// Does exactly this process still run? Two small files are read to find out.
+    pub fn is_alive(&self) -> bool {
+        self.identity.is_alive()
+    }
+
+    /// Does the kernel write its core? It gives no answer meanwhile, and ends by itself.
+    pub fn is_dumping_core(&self) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.identity.pid));
+        status.is_ok_and(|text| text.lines().any(|line| line == "CoreDumping:\t1"))
+    }
+
+    /// Ends it without waiting for that; [`crate::Instance::kill`] then waits, and tidies up.
+    pub fn end(&self) {
+        end(&self.identity, self.death);
+    }
+}
+
+/// Ends a process with this signal, also where it stands still.
+fn end(process: &Identity, death: Signal) {
+    process.signal(death);
+    thaw_for_its_end(process);
 }
 
 #[cfg(test)]

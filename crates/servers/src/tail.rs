@@ -57,7 +57,6 @@ pub(crate) enum Leading {
 /// the last ones. Displays as nothing when empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
-    /// Oldest first.
     lines: Box<[String]>,
     /// Which of them a message shows, in its order.
     shown: Box<[usize]>,
@@ -94,7 +93,6 @@ impl Tail {
         Self { lines: lines.into(), shown: shown.into() }
     }
 
-    /// The lines, oldest first.
     pub fn lines(&self) -> &[String] {
         &self.lines
     }

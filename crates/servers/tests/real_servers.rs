@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use model::{Build, Config, Dbms, Setting};
+use model::{Build, Config, Connection, Dbms, Setting, System, Transport};
 use servers::{Fault, FreezeError, HowEnded, Instance, InstanceSpec, ServerError, discover, sweep};
 
 const LIMIT: Duration = Duration::from_mins(1);
@@ -38,22 +38,9 @@ fn spec(build: &Build, directory: PathBuf, settings: &[(&str, &str)]) -> Instanc
         name: (*name).to_owned(),
         value: Some((*value).to_owned()),
     });
-    InstanceSpec {
-        build: build.clone(),
-        engine: build.dbms.default_engine(),
-        config: Config {
-            left_out: Vec::new(),
-            name: "test".to_owned(),
-            summary: String::new(),
-            settings: settings.collect(),
-        },
-        directory,
-        server_cpus: String::new(),
-        preload: String::new(),
-        huge_pages: false,
-        tcp: false,
-        tls: false,
-    }
+    let config =
+        Config { name: "test".to_owned(), settings: settings.collect(), ..Config::default() };
+    InstanceSpec { system: System { config, ..System::new("a", build.clone()) }, directory }
 }
 
 /// Starts a server and waits until it takes connections and says that it does: its socket exists before that.
@@ -127,12 +114,10 @@ fn create_start_restart_stop_in_a_path_with_a_space() {
 fn a_server_on_tcp_keeps_its_port_and_has_a_certificate() {
     for build in newest() {
         let root = tempfile::tempdir().unwrap();
-        let mut server = Instance::create(InstanceSpec {
-            tcp: true,
-            tls: true,
-            ..spec(&build, root.path().join("it's #1"), &[])
-        })
-        .unwrap();
+        let mut spec = spec(&build, root.path().join("it's #1"), &[]);
+        spec.system.connection =
+            Connection { transport: Transport::Tcp, tls: true, ..Connection::default() };
+        let mut server = Instance::create(spec).unwrap();
         start(&mut server).unwrap();
         let port = server.port().unwrap();
         let layout = server.layout().clone();
@@ -274,7 +259,7 @@ fn what_a_server_maps_is_told_and_a_preloaded_library_is_among_it() {
         let root = tempfile::tempdir().unwrap();
         let mut spec = spec(&build, root.path().join("x"), &[]);
         // Part of every C library of the last years, and of no server.
-        spec.preload = "libanl.so.1".to_owned();
+        spec.system.preload = "libanl.so.1".to_owned();
         let mut server = match Instance::create(spec) {
             Err(ServerError::Preload(missing)) => {
                 eprintln!("skipped: no library to preload: {missing}");
@@ -305,7 +290,7 @@ fn myrocks_starts_where_there_is_its_plugin_and_is_refused_elsewhere() {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path().join("x");
         let mut spec = spec(&build, directory.clone(), &[("rocksdb_block_cache_size", "32M")]);
-        spec.engine = model::Engine::Myrocks;
+        spec.system.engine = model::Engine::Myrocks;
         match Instance::create(spec) {
             Err(ServerError::NoEngine(missing)) => {
                 assert!(missing.to_string().contains("ha_rocksdb.so"), "{missing}");

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use model::{Config, Engine, Setting};
+use model::{Config, Engine, Setting, System, Transport};
 use servers::{Fault, Instance, InstanceSpec, ServerError, StopFlag, inspect};
 
 /// Answers `--version`, initialises by making the data directory, and else does `behaviour`, which may use
@@ -30,21 +30,10 @@ socket=$(sed -n 's/^socket = //p' "$file")
 }
 
 fn spec(base: &Path) -> InstanceSpec {
+    let config = Config { name: "c".to_owned(), ..Config::default() };
     InstanceSpec {
-        build: inspect(base).unwrap(),
-        engine: Engine::Innodb,
-        config: Config {
-            left_out: Vec::new(),
-            name: "c".to_owned(),
-            summary: String::new(),
-            settings: Vec::new(),
-        },
+        system: System { config, ..System::new("a", inspect(base).unwrap()) },
         directory: base.join("instances/one"),
-        server_cpus: String::new(),
-        preload: String::new(),
-        huge_pages: false,
-        tcp: false,
-        tls: false,
     }
 }
 
@@ -196,14 +185,14 @@ fn what_cannot_be_used_is_refused_before_anything_is_touched() {
         message(&error, base.path())
     };
     let set = |spec: &mut InstanceSpec, name: &str| {
-        spec.config.settings =
+        spec.system.config.settings =
             vec![Setting { name: name.to_owned(), value: Some("/x".to_owned()) }];
     };
     insta::assert_snapshot!(refuse(&|spec| set(spec, "datadir")), @"config `c`: setting `datadir` belongs to backslide, which isolates its servers with it: leave it out");
-    insta::assert_snapshot!(refuse(&|spec| spec.engine = Engine::Heap), @"heap cannot be used with mysql: choose innodb, myrocks or tokudb");
-    insta::assert_snapshot!(refuse(&|spec| spec.server_cpus = "1023".to_owned()), @"the server's CPUs: of the CPUs `1023` this machine offers only `none`: change the plan's `cpus`, or run it where they exist");
-    insta::assert_snapshot!(refuse(&|spec| spec.build.source = model::BuildSource::Embedded), @"mysql-8.0.33 is not a server that can be started here");
-    insta::assert_snapshot!(refuse(&|spec| spec.build.version = "5.6.24".parse().unwrap()), @"mysql-5.6.24 cannot be initialised: the SQL of the system tables (mysql_system_tables.sql or mariadb_system_tables.sql) is missing from BASE/share");
+    insta::assert_snapshot!(refuse(&|spec| spec.system.engine = Engine::Heap), @"heap cannot be used with mysql: choose innodb, myrocks or tokudb");
+    insta::assert_snapshot!(refuse(&|spec| spec.system.cpus.server = "1023".to_owned()), @"the server's CPUs: of the CPUs `1023` this machine offers only `none`: change the plan's `cpus`, or run it where they exist");
+    insta::assert_snapshot!(refuse(&|spec| spec.system.build.source = model::BuildSource::Embedded), @"mysql-8.0.33 is not a server that can be started here");
+    insta::assert_snapshot!(refuse(&|spec| spec.system.build.version = "5.6.24".parse().unwrap()), @"mysql-5.6.24 cannot be initialised: the SQL of the system tables (mysql_system_tables.sql or mariadb_system_tables.sql) is missing from BASE/share");
 }
 
 #[test]
@@ -215,7 +204,7 @@ fn a_server_runs_on_its_cpus() {
     let allowed = fs::read_to_string("/proc/self/status").unwrap();
     let allowed = allowed.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
     let last = *servers::parse_cpus(allowed.trim()).unwrap().last().unwrap();
-    spec.server_cpus = last.to_string();
+    spec.system.cpus.server = last.to_string();
     let mut server = Instance::create(spec).unwrap();
     server.start(&mut || Ok(()), LIMIT).unwrap();
     assert_eq!(server.log_tail(1), [format!("Cpus_allowed_list:\t{last}")]);
@@ -296,7 +285,7 @@ fn a_build_with_a_ready_made_data_directory_is_not_initialised() {
     let by_path = spec(base.path());
     let mut installed = by_path.clone();
     installed.directory = base.path().join("instances/two");
-    installed.build.source = model::BuildSource::Installed {
+    installed.system.build.source = model::BuildSource::Installed {
         directory: base.path().display().to_string(),
         origin: "an archive".to_owned(),
         digest: String::new(),
@@ -318,7 +307,7 @@ fn an_engine_is_refused_where_the_build_lacks_it_and_turned_on_where_not() {
     let base = tempfile::tempdir().unwrap();
     stand_in(base.path(), ": > \"$socket\"; exec sleep 68");
     let mut spec = spec(base.path());
-    spec.engine = Engine::Myrocks;
+    spec.system.engine = Engine::Myrocks;
     let error = Instance::create(spec.clone()).unwrap_err();
     let text = message(&error, base.path());
     assert!(
@@ -332,14 +321,16 @@ fn an_engine_is_refused_where_the_build_lacks_it_and_turned_on_where_not() {
     let plugin = base.path().join("lib/plugin/ha_rocksdb.so");
     fs::create_dir_all(plugin.parent().unwrap()).unwrap();
     fs::write(plugin, "").unwrap();
-    spec.config.settings =
+    spec.system.config.settings =
         vec![Setting { name: "rocksdb_block_cache_size".to_owned(), value: Some("1G".to_owned()) }];
-    let server = Instance::create(spec).unwrap();
+    let server = Instance::create(spec.clone()).unwrap();
     assert!(server.config_text().contains("plugin-load-add = ha_rocksdb.so"));
     let init = fs::read_to_string(server.layout().init_config()).unwrap();
     assert!(!init.contains("ha_rocksdb") && init.contains("loose_rocksdb_block_cache_size = 1G"));
     assert_eq!(server.files().data, ["ib", ".rocksdb"]);
-    assert!(server.captures().any(|(name, _)| name == "rocksdb_status"));
+    let build = spec.system.build;
+    let mut captures = build.dbms.product().captures(&build.version, Engine::Myrocks);
+    assert!(captures.any(|(name, _)| name == "rocksdb_status"));
 }
 
 /// A library of the host that no shell maps.
@@ -373,7 +364,7 @@ fn a_library_is_preloaded_into_the_server_alone() {
     fs::write(&program, script.replace("mkdir", "echo \"init with ${LD_PRELOAD-nothing}\"; mkdir"))
         .unwrap();
     let mut spec = spec(base.path());
-    spec.preload = "libanl.so.1".to_owned();
+    spec.system.preload = "libanl.so.1".to_owned();
     let mut server = Instance::create(spec).unwrap();
     let init = fs::read_to_string(server.layout().init_log()).unwrap();
     assert_eq!(init.trim(), "init with nothing");
@@ -397,7 +388,7 @@ fn a_library_that_is_missing_or_passed_over_is_an_error() {
     let base = tempfile::tempdir().unwrap();
     stand_in(base.path(), ": > \"$socket\"; exec sleep 70");
     let mut spec = spec(base.path());
-    spec.preload = "nosuchmalloc".to_owned();
+    spec.system.preload = "nosuchmalloc".to_owned();
     let error = Instance::create(spec.clone()).unwrap_err().to_string();
     assert!(
         error.starts_with("the library to preload, `nosuchmalloc`, is not there: looked for libnosuchmalloc.so* in"),
@@ -407,7 +398,7 @@ fn a_library_that_is_missing_or_passed_over_is_an_error() {
 
     let no_library = base.path().join("libtext.so");
     fs::write(&no_library, "text").unwrap();
-    spec.preload = no_library.display().to_string();
+    spec.system.preload = no_library.display().to_string();
     let mut server = Instance::create(spec).unwrap();
     let error = server.start(&mut || Ok(()), LIMIT).unwrap_err();
     let text = message(&error, base.path());
@@ -424,7 +415,7 @@ fn huge_pages_are_asked_for_and_their_absence_is_an_error() {
     let base = tempfile::tempdir().unwrap();
     stand_in(base.path(), "grep 'Max locked' /proc/self/limits; : > \"$socket\"; exec sleep 71");
     let mut spec = spec(base.path());
-    spec.huge_pages = true;
+    spec.system.huge_pages = true;
     let mut server = Instance::create(spec).unwrap();
     assert!(server.config_text().contains("\nlarge-pages\n"));
     let init = fs::read_to_string(server.layout().init_config()).unwrap();
@@ -459,7 +450,9 @@ fn a_port_that_another_process_took_is_exchanged_until_it_is_known() {
         stand_in(base.path(), &behaviour);
     };
     stand_in(base.path(), "");
-    let mut server = Instance::create(InstanceSpec { tcp: true, ..spec(base.path()) }).unwrap();
+    let mut spec = spec(base.path());
+    spec.system.connection.transport = Transport::Tcp;
+    let mut server = Instance::create(spec).unwrap();
     let taken = server.port().unwrap();
     let listener = std::net::TcpListener::bind(("127.0.0.1", taken)).unwrap();
     takes_any_but(taken);

@@ -1,6 +1,7 @@
 //! Fake systems for the lab.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -81,30 +82,25 @@ impl Provider for FakeProvider {
         system: &System,
         timeout: Duration,
         directory: &Path,
+        template: Option<&Template>,
     ) -> Result<Box<dyn Site>, SiteError> {
+        let failed = |error: io::Error| SiteError::new(error.to_string());
         let faults = self.faults_of(system, directory)?;
-        fs::create_dir_all(directory).map_err(|error| SiteError::new(error.to_string()))?;
-        self.diary.note(format!("site of {} opened", system.name));
-        let dbms = FakeDbms::new(&faults, timeout);
-        Ok(self.site(system, dbms, &faults, directory))
-    }
-
-    fn open_clone(
-        &self,
-        system: &System,
-        timeout: Duration,
-        directory: &Path,
-        template: &Template,
-    ) -> Result<Box<dyn Site>, SiteError> {
-        let faults = self.faults_of(system, directory)?;
-        servers::clone_tree(template.data(), directory)
-            .map_err(|error| SiteError::new(error.to_string()))?;
-        template.verify(directory).map_err(SiteError::new)?;
-        let saved = fs::read_to_string(directory.join(FILE))
-            .map_err(|error| SiteError::new(error.to_string()))?;
-        self.diary.note(format!("site of {} cloned", system.name));
-        let dbms = FakeDbms::restore(&saved, &faults, timeout)
-            .ok_or_else(|| SiteError::new("fake: corrupt tables"))?;
+        let (dbms, how) = match template {
+            None => {
+                fs::create_dir_all(directory).map_err(failed)?;
+                (FakeDbms::new(&faults, timeout), "opened")
+            }
+            Some(template) => {
+                servers::clone_tree(template.data(), directory)
+                    .map_err(|error| SiteError::new(error.to_string()))?;
+                template.verify(directory).map_err(SiteError::new)?;
+                let saved = fs::read_to_string(directory.join(FILE)).map_err(failed)?;
+                let dbms = FakeDbms::restore(&saved, &faults, timeout);
+                (dbms.ok_or_else(|| SiteError::new("fake: corrupt tables"))?, "cloned")
+            }
+        };
+        self.diary.note(format!("site of {} {how}", system.name));
         Ok(self.site(system, dbms, &faults, directory))
     }
 }

@@ -78,19 +78,9 @@ impl Provider for SpoiledProvider {
         system: &System,
         timeout: Duration,
         directory: &Path,
+        template: Option<&Template>,
     ) -> Result<Box<dyn Site>, SiteError> {
-        let site = self.inner.open(system, timeout, directory)?;
-        Ok(self.spoil(system, timeout, site))
-    }
-
-    fn open_clone(
-        &self,
-        system: &System,
-        timeout: Duration,
-        directory: &Path,
-        template: &Template,
-    ) -> Result<Box<dyn Site>, SiteError> {
-        let site = self.inner.open_clone(system, timeout, directory, template)?;
+        let site = self.inner.open(system, timeout, directory, template)?;
         Ok(self.spoil(system, timeout, site))
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use drivers::{Address, Connector, Login, MysqlConnector, ServerEndpoint, Session};
-use model::{Build, Config, Dbms, Setting};
+use model::{Build, Config, Connection, Dbms, Setting, System, Transport};
 use servers::{Instance, InstanceSpec, discover};
 
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
@@ -44,21 +44,13 @@ impl Server {
         ];
         let settings = settings
             .map(|(name, value)| Setting { name: name.to_owned(), value: Some(value.to_owned()) });
+        let connection =
+            Connection { transport: Transport::Tcp, tls: true, ..Connection::default() };
+        let config =
+            Config { name: "test".to_owned(), settings: settings.into(), ..Config::default() };
         let spec = InstanceSpec {
-            build: build.clone(),
-            engine: build.dbms.default_engine(),
-            config: Config {
-                left_out: Vec::new(),
-                name: "test".to_owned(),
-                summary: String::new(),
-                settings: settings.into(),
-            },
+            system: System { config, connection, ..System::new("a", build.clone()) },
             directory: root.path().join("instance"),
-            server_cpus: String::new(),
-            preload: String::new(),
-            huge_pages: false,
-            tcp: true,
-            tls: true,
         };
         let mut instance = Instance::create(spec).unwrap();
         let socket = instance.endpoint_socket();

@@ -8,60 +8,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Event, Interleave, Outcome, Plan, StepId, System, Trial, TrialKey};
 use stats::{Looks, Next, Options, Selection};
 
-use super::{Conductor, Ended};
-use crate::{LabError, judging};
+use super::trial::{Conductor, Halt};
+use crate::judging;
 
 /// Trials that a system may fail at the same place, one after the other from its first one on. After these it
 /// is given up: it is not chance, and further trials would only take time.
 const ATTEMPTS: u32 = 2;
 
-/// How far a run is.
 pub(super) struct Rounds<'a> {
     plan: &'a Plan,
     /// The rounds that have a trial with an outcome.
     begun: BTreeMap<u32, Begun>,
-    /// The systems that have had a trial.
     starts: BTreeMap<String, Start>,
-    failed: u32,
+    pub(super) failed: u32,
 }
 
-/// How the first trials of a system ended.
-#[derive(Debug, PartialEq, Eq)]
-enum Start {
-    /// All of them failed in this step, or before the first one.
-    Failed { step: Option<StepId>, times: u32 },
-    /// One did not, or they failed at different places.
-    Mixed,
-}
+/// How often the trials of a system failed from its first one on, all of them in this step or before the first one;
+/// `None` once one did not, or failed elsewhere.
+type Start = Option<(Option<StepId>, u32)>;
 
-impl Start {
-    fn of(outcome: &Outcome) -> Self {
-        match outcome {
-            Outcome::Failed { step, .. } => Self::Failed { step: step.clone(), times: 1 },
-            Outcome::Completed | Outcome::Quarantined { .. } => Self::Mixed,
-        }
-    }
-
-    /// The same with the next trial.
-    fn and(self, next: Self) -> Self {
-        match (self, next) {
-            (Self::Failed { step, times }, Self::Failed { step: again, .. }) if step == again => {
-                let times = times + 1;
-                Self::Failed { step, times }
-            }
-            // Once given up is given up for good.
-            (given_up @ Self::Failed { times: ATTEMPTS.., .. }, _) => given_up,
-            (Self::Failed { .. } | Self::Mixed, _) => Self::Mixed,
-        }
-    }
-}
-
-/// The state of a round.
 #[derive(Debug, Default)]
 struct Begun {
     /// The systems whose trials have an outcome.
     systems: BTreeSet<String>,
-    /// Was one of them quarantined?
     is_disturbed: bool,
 }
 
@@ -73,19 +42,16 @@ struct Turn {
     again: Option<Again>,
 }
 
-/// The rounds to repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Again {
     /// The planned round that was disturbed.
     disturbed: u32,
     /// How often it has been run again, this time counted.
     times: u32,
-    /// How often it may be.
     most: u32,
 }
 
 impl<'a> Rounds<'a> {
-    /// A partly finished run.
     pub(super) fn of(plan: &'a Plan, journal: &[(TrialKey, Outcome)]) -> Self {
         let mut rounds = Self { plan, begun: BTreeMap::new(), starts: BTreeMap::new(), failed: 0 };
         for (key, outcome) in journal {
@@ -100,18 +66,25 @@ impl<'a> Rounds<'a> {
         self
     }
 
-    /// Takes note of how a trial ended.
     fn note(&mut self, key: &TrialKey, outcome: &Outcome) {
         let round = self.begun.entry(key.round).or_default();
         round.systems.insert(key.system.clone());
         round.is_disturbed |= outcome.is_quarantined();
         self.failed += u32::from(outcome.is_failed());
-        let start = Start::of(outcome);
-        let start = match self.starts.remove(&key.system) {
-            Some(before) => before.and(start),
-            None => start,
+        let failed = match outcome {
+            Outcome::Failed { step, .. } => Some(step),
+            Outcome::Completed | Outcome::Quarantined { .. } => None,
         };
-        self.starts.insert(key.system.clone(), start);
+        match self.starts.get_mut(&key.system) {
+            None => {
+                let start = failed.map(|step| (step.clone(), 1));
+                self.starts.insert(key.system.clone(), start);
+            }
+            Some(Some((step, times))) if failed == Some(step) => *times += 1,
+            // Once given up is given up for good.
+            Some(Some((_, ATTEMPTS..))) => {}
+            Some(start) => *start = None,
+        }
     }
 
     /// The systems that may still have trials, in the order of these.
@@ -132,10 +105,8 @@ impl<'a> Rounds<'a> {
 
     /// Where the first trials of a system all failed, where it is given up.
     fn given_up(&self, system: &str) -> Option<&Option<StepId>> {
-        match self.starts.get(system)? {
-            Start::Failed { step, times } if *times >= ATTEMPTS => Some(step),
-            Start::Failed { .. } | Start::Mixed => None,
-        }
+        let (step, times) = self.starts.get(system)?.as_ref()?;
+        (*times >= ATTEMPTS).then_some(step)
     }
 
     /// Can nothing come of further rounds, because the base is given up or all that it is compared with?
@@ -192,7 +163,6 @@ impl<'a> Rounds<'a> {
         (is_new && rounds >= looks.min()).then_some((looks, rounds))
     }
 
-    /// The trials of a round that have no outcome yet.
     fn left_of(&self, round: u32) -> Vec<Trial> {
         let trials = self.plan.trials_of(round).into_iter();
         trials.filter(|trial| !self.is_done(trial)).collect()
@@ -225,25 +195,19 @@ impl<'a> Rounds<'a> {
 }
 
 impl Conductor<'_> {
-    /// Runs the rest of a run, round by round.
-    pub(super) fn rounds(&mut self, rounds: &mut Rounds<'_>) -> Result<Ended, LabError> {
+    pub(super) fn rounds(&mut self, rounds: &mut Rounds<'_>) -> Result<(), Halt> {
         loop {
             let next = rounds.next();
             let goes_on = self.look(rounds, next.is_some())?;
             let Some(turn) = next.filter(|_| goes_on) else {
                 break;
             };
-            if let (Some(again), false) = (turn.again, rounds.is_begun(turn.round)) {
-                self.emit(&Event::RoundAgain {
-                    round: turn.round,
-                    disturbed: again.disturbed,
-                    times: again.times,
-                    most: again.most,
-                })?;
+            if let Some(Again { disturbed, times, most }) = turn.again
+                && !rounds.is_begun(turn.round)
+            {
+                self.emit(&Event::RoundAgain { round: turn.round, disturbed, times, most })?;
             }
-            if !self.round(rounds, turn.round)? {
-                return Ok(Ended::Interrupted);
-            }
+            self.round(rounds, turn.round)?;
         }
         if rounds.is_pointless() {
             let why = if rounds.given_up(&self.plan.base).is_some() {
@@ -251,15 +215,13 @@ impl Conductor<'_> {
             } else {
                 "no system but the base can complete"
             };
-            let text = format!("the run ends early: {why}; `backslide show {}`", self.run);
-            self.emit(&Event::Warning { text })?;
+            self.warn(format!("the run ends early: {why}; `backslide show {}`", self.run))?;
         }
-        self.keeper.finish()?;
-        Ok(Ended::Finished { failed: rounds.failed })
+        Ok(self.keeper.finish()?)
     }
 
     /// Looks at the run where its plan wants that and it is time. Is there to be another round, if there is one?
-    fn look(&mut self, rounds: &Rounds<'_>, has_next: bool) -> Result<bool, LabError> {
+    fn look(&mut self, rounds: &Rounds<'_>, has_next: bool) -> Result<bool, Halt> {
         let Some((looks, done)) = rounds.to_look_at() else {
             return Ok(has_next);
         };
@@ -267,8 +229,7 @@ impl Conductor<'_> {
         let options = Options { metrics: Selection::Deciding, ..judging(&data) };
         let compared = stats::compare(&data, &options)?;
         // Verdicts on a second copy of the base are noise, and not a reason to continue.
-        let judged = compared.iter();
-        let judged = judged.filter(|c| !self.plan.is_control(&c.system));
+        let judged = compared.iter().filter(|c| !self.plan.is_control(&c.system));
         let (undecided, goes_on) = match looks.next(done, judged) {
             Next::GoOn { undecided } => (undecided, has_next),
             Next::Decided => (0, false),
@@ -278,8 +239,8 @@ impl Conductor<'_> {
         Ok(goes_on)
     }
 
-    /// Runs the trials of a round that have no outcome yet; `false` when the user asked to stop.
-    fn round(&mut self, rounds: &mut Rounds<'_>, round: u32) -> Result<bool, LabError> {
+    /// Runs the trials of a round that have no outcome yet.
+    fn round(&mut self, rounds: &mut Rounds<'_>, round: u32) -> Result<(), Halt> {
         let each = self.plan.systems.len() as u32;
         let of = each * round.max(self.plan.rounds);
         let left = rounds.left_of(round).into_iter().map(|trial| {
@@ -290,32 +251,24 @@ impl Conductor<'_> {
         let left: Vec<(u32, Trial, TrialKey)> = left.collect();
         match self.plan.course.interleave {
             Interleave::Slices(_) | Interleave::Turns(_) => {
-                if self.stop.is_asked() {
-                    return Ok(false);
-                }
-                let Some(outcomes) = self.trials_at_once(&left, of)? else {
-                    return Ok(false);
-                };
+                self.unless_stopped()?;
+                let outcomes = self.trials_at_once(&left, of)?;
                 for ((_, _, key), outcome) in left.iter().zip(&outcomes) {
                     self.settle(rounds, key, outcome)?;
                 }
             }
             Interleave::Trials => {
-                for (index, trial, key) in left {
-                    if self.stop.is_asked() {
-                        return Ok(false);
-                    }
+                for (index, trial, key) in &left {
+                    self.unless_stopped()?;
                     if rounds.is_pointless() {
                         break;
                     }
-                    let Some(outcome) = self.trial(&trial, key.clone(), index, of)? else {
-                        return Ok(false);
-                    };
-                    self.settle(rounds, &key, &outcome)?;
+                    let outcome = self.trial(trial, key, *index, of)?;
+                    self.settle(rounds, key, &outcome)?;
                 }
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Takes note of how a trial ended, and says so where its system is given up for it.
@@ -324,21 +277,17 @@ impl Conductor<'_> {
         rounds: &mut Rounds<'_>,
         key: &TrialKey,
         outcome: &Outcome,
-    ) -> Result<(), LabError> {
-        let was_given_up = rounds.given_up(&key.system).is_some();
+    ) -> Result<(), Halt> {
+        let system = &key.system;
+        let was_given_up = rounds.given_up(system).is_some();
         rounds.note(key, outcome);
-        let Some(step) = rounds.given_up(&key.system).filter(|_| !was_given_up) else {
+        let Some(step) = rounds.given_up(system).filter(|_| !was_given_up) else {
             return Ok(());
         };
-        let place = match step {
-            Some(step) => format!("in {step}"),
-            None => "before the first step".to_owned(),
-        };
-        let system = &key.system;
-        let text = format!(
-            "{system} failed {place} in its first {ATTEMPTS} trials: it gets no further trials"
-        );
-        Ok(self.emit(&Event::Warning { text })?)
+        let place =
+            step.as_ref().map_or("before the first step".to_owned(), |step| format!("in {step}"));
+        let end = format!("in its first {ATTEMPTS} trials: it gets no further trials");
+        Ok(self.warn(format!("{system} failed {place} {end}"))?)
     }
 }
 

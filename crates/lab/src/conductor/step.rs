@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use load::{Observer, StepError, Stop, Workload};
-use model::{Capture, Event, Moment, Note, NoteKind, Sizes, Step, StepRecord};
-use probes::{Probe, Watch};
+use model::{Event, Moment, Note, NoteKind, Step, StepRecord};
+use probes::{Detail, Probe, Watch};
 use store::StoreError;
 
-use super::{Broken, Conductor, failed};
+use super::trial::{Broken, Conductor, Halt, OpenSite, failed};
 use crate::disturbance;
 use crate::observer::{Spent, StepObserver};
 use crate::site::{Site, Watched};
@@ -29,24 +29,6 @@ const SAID_AT_ONCE: [NoteKind; 10] = [
     NoteKind::SentAsText,
     NoteKind::NoRowsFound,
 ];
-
-/// A site that is open, and what was seen there last.
-pub(super) struct OpenSite {
-    pub(super) site: Box<dyn Site>,
-    /// What was captured after its last step.
-    captured: Option<Vec<Capture>>,
-    /// Sizes after its last step.
-    sizes: Option<Sizes>,
-    /// What disturbed its steps by more than the plan allows.
-    pub(super) disturbed: Vec<String>,
-}
-
-impl OpenSite {
-    /// A site of which nothing was seen yet.
-    pub(super) fn new(site: Box<dyn Site>) -> Self {
-        Self { site, captured: None, sizes: None, disturbed: Vec::new() }
-    }
-}
 
 impl Conductor<'_> {
     /// Runs one step; what it came to, if it is a result.
@@ -89,7 +71,7 @@ impl Conductor<'_> {
             }
         };
         let has_died = || site.has_died();
-        let mut observer = StepObserver::new(probes, step, &has_died, &mut emit);
+        let mut observer = StepObserver::new(probes, step, Detail::Second, &has_died, &mut emit);
         let result = work(stop, &mut observer);
         let spent = observer.into_spent();
         if let Some(error) = self.store_failure.take() {
@@ -106,10 +88,8 @@ impl Conductor<'_> {
         site: &dyn Site,
     ) -> Result<T, Broken> {
         let result = result.map_err(|error| self.broken(step, &error, site))?;
-        if site.has_died() && self.stop.is_asked() {
-            return Err(Broken::Interrupted);
-        }
         if site.has_died() {
+            self.unless_stopped()?;
             return Err(failed(Some(step), DIED.to_owned(), site.log_tail()));
         }
         Ok(result)
@@ -126,7 +106,7 @@ impl Conductor<'_> {
         let is_there = open.site.check();
         is_there.map_err(|error| failed(Some(step), error.reason, error.log_tail))?;
         for text in spent.failures {
-            self.emit(&Event::Warning { text: format!("{}: {text}", step.id) })?;
+            self.warn(format!("{}: {text}", step.id))?;
         }
         let drift = result.timed.then(|| spent.stretches.drift());
         let mut record = result.of_step(step);
@@ -140,12 +120,9 @@ impl Conductor<'_> {
         let wrong = wrong(&record);
         for Note { what, text } in &record.notes {
             if SAID_AT_ONCE.contains(what) {
-                let text = if what.word() == step.id.0 {
-                    format!("{what}: {text}")
-                } else {
-                    format!("{}: {what}: {text}", step.id)
-                };
-                self.emit(&Event::Warning { text })?;
+                let is_of_itself = what.word() == step.id.0;
+                let of = if is_of_itself { String::new() } else { format!("{}: ", step.id) };
+                self.warn(format!("{of}{what}: {text}"))?;
             }
         }
         let figure = Figure::of(&record);
@@ -178,7 +155,7 @@ impl Conductor<'_> {
     pub(super) fn broken(&self, step: &Step, error: &StepError, site: &dyn Site) -> Broken {
         // A stop that was asked for makes other errors too: servers get the terminal's signals as well.
         if self.stop.is_asked() {
-            return Broken::Interrupted;
+            return Halt::Interrupted.into();
         }
         let reason = match error {
             // Nobody asked to stop: it was given up because there is no server any more.
@@ -205,7 +182,12 @@ impl Conductor<'_> {
             (Moment::Before | Moment::After, _) => {
                 let (captures, failures) = open.site.captures();
                 let is_whole = failures.is_empty();
-                self.tell_once(failures)?;
+                // What cannot be taken fails at every step of every trial.
+                for text in failures {
+                    if self.told.insert(text.clone()) {
+                        self.warn(text)?;
+                    }
+                }
                 if is_whole && moment == Moment::After {
                     open.captured = Some(captures.clone());
                 }
@@ -215,16 +197,6 @@ impl Conductor<'_> {
         for capture in captures {
             let step = step.id.clone();
             self.emit(&Event::Captured { step, moment, capture })?;
-        }
-        Ok(())
-    }
-
-    /// Says what repeats at every step: a listing that cannot be taken fails at every step of every trial.
-    fn tell_once(&mut self, failures: Vec<String>) -> Result<(), StoreError> {
-        for text in failures {
-            if self.told.insert(text.clone()) {
-                self.emit(&Event::Warning { text })?;
-            }
         }
         Ok(())
     }

@@ -6,7 +6,6 @@
 //! again as a whole: turns are compared with those that ran beside them.
 
 mod gap;
-mod order;
 mod play;
 mod side;
 mod values;
@@ -15,14 +14,11 @@ use load::Workload;
 use model::{Event, Interleave, Outcome, Step, Trial, TrialKey};
 use store::StoreError;
 
-use super::step::OpenSite;
-use super::{Broken, Conductor, failed, place_client};
-use crate::LabError;
+use super::trial::{Broken, Conductor, Halt, OpenSite, apart, place_client};
 use crate::disturbance;
 use crate::site::Idle;
 use crate::template::Template;
 
-/// A trial of the round.
 struct Part<'r> {
     trial: &'r Trial,
     key: &'r TrialKey,
@@ -30,50 +26,14 @@ struct Part<'r> {
     going: Result<Going, Outcome>,
 }
 
-/// A trial that goes on.
 struct Going {
     open: OpenSite,
     workload: Box<dyn Workload>,
 }
 
-/// Why a round was not carried to its end.
-enum Halt {
-    Interrupted,
-    Lab(LabError),
-}
-
-impl From<StoreError> for Halt {
-    fn from(error: StoreError) -> Self {
-        Self::Lab(error.into())
-    }
-}
-
-/// A failure ends its trial, any other error ends the round.
-fn apart<T>(result: Result<T, Broken>) -> Result<Result<T, Outcome>, Halt> {
-    match result {
-        Ok(value) => Ok(Ok(value)),
-        Err(Broken::Failed(outcome)) => Ok(Err(outcome)),
-        Err(Broken::Interrupted) => Err(Halt::Interrupted),
-        Err(Broken::Lab(error)) => Err(Halt::Lab(error)),
-    }
-}
-
 impl Conductor<'_> {
-    /// Runs the trials of a round side by side, `trials` with their numbers in the run; their outcomes, or `None`
-    /// when the user asked to stop.
+    /// Runs the trials of a round side by side, `trials` with their numbers in the run; their outcomes.
     pub(super) fn trials_at_once(
-        &mut self,
-        trials: &[(u32, Trial, TrialKey)],
-        of: u32,
-    ) -> Result<Option<Vec<Outcome>>, LabError> {
-        match self.round_at_once(trials, of) {
-            Ok(outcomes) => Ok(Some(outcomes)),
-            Err(Halt::Interrupted) => Ok(None),
-            Err(Halt::Lab(error)) => Err(error),
-        }
-    }
-
-    fn round_at_once(
         &mut self,
         trials: &[(u32, Trial, TrialKey)],
         of: u32,
@@ -101,7 +61,6 @@ impl Conductor<'_> {
         Ok(outcomes)
     }
 
-    /// Begins a trial of the round and opens its site.
     fn part<'r>(
         &mut self,
         index: u32,
@@ -110,9 +69,7 @@ impl Conductor<'_> {
         template: Result<Option<Template>, Outcome>,
     ) -> Result<Part<'r>, Halt> {
         // Opening the sites of all systems may take minutes.
-        if self.stop.is_asked() {
-            return Err(Halt::Interrupted);
-        }
+        self.unless_stopped()?;
         self.emit(&Event::TrialStarted { trial: key.clone(), index, of })?;
         let going = match template {
             Ok(template) => apart(self.go(trial, key, template.as_ref()))?,
@@ -196,18 +153,17 @@ impl Conductor<'_> {
     /// Turns to a trial: the following events belong to it, its clients run on its system's CPUs, and its server
     /// runs.
     fn attend(&mut self, trial: &Trial, key: &TrialKey, open: &mut OpenSite) -> Result<(), Broken> {
-        open.site.thaw().map_err(|error| failed(None, error.reason, error.log_tail))?;
+        open.site.thaw()?;
         self.emit(&Event::Turn { trial: key.clone() })?;
         let system = &self.plan.systems[trial.system];
-        place_client(system, &system.cpus.client).map_err(Broken::Lab)
+        Ok(place_client(system, &system.cpus.client)?)
     }
 
-    /// Turns away from a trial.
     fn dismiss(&self, open: &mut OpenSite) -> Result<(), Broken> {
-        if !self.freezes {
-            return Ok(());
+        if self.freezes {
+            open.site.freeze()?;
         }
-        open.site.freeze().map_err(|error| failed(None, error.reason, error.log_tail))
+        Ok(())
     }
 
     /// Ends the site of a trial that has failed; the others go on.
@@ -245,7 +201,7 @@ impl Conductor<'_> {
             let _ = open.site.thaw();
             let result = match halted {
                 None => Ok(disturbance::outcome(&open.disturbed)),
-                Some(_) => Err(Broken::Interrupted),
+                Some(_) => Err(Halt::Interrupted.into()),
             };
             let system = &self.plan.systems[trial.system];
             let name = self.instance(key);

@@ -2,17 +2,17 @@
 
 use std::io::{Read, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use load::Stop;
+use load::{StepError, Stop};
 use model::{Nanos, System, TpccSpec};
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
 use workloads::LoggedRun;
 
-use super::moment::{self, BEGIN_LIMIT, Missed};
+use super::victim::{BEGIN_LIMIT, Missed, Victim, wait};
 use crate::embedded::Embedded;
 use crate::site::{Site, SiteError};
 
@@ -40,7 +40,7 @@ pub fn run_terminals(request: impl Read) -> Result<(), SiteError> {
     end_with(request.parent)?;
     let Request { system, directory, log, workload, number, seed, rows_seed, .. } = request;
     let timeout = workload.statement_timeout();
-    let file = Embedded::open_again(&system, &directory, timeout)?;
+    let file = Embedded::opened(&system, &directory, timeout, None)?;
     let run = LoggedRun { spec: &workload, number, seed, rows_seed, log: &log };
     workloads::run_logged(&run, &file.target(), &Stop::default())
         .map_err(|error| SiteError::new(error.to_string()))
@@ -114,43 +114,50 @@ impl Drop for Terminals {
     }
 }
 
-/// Runs terminals on the file in `directory` in a process that `command` makes, and kills that so long
-/// `after` the first commit; when it had ended.
-pub(super) fn kill(
-    command: Command,
-    system: &System,
-    directory: &Path,
-    run: &LoggedRun<'_>,
-    after: Duration,
-    stop: &Stop,
-) -> Result<Nanos, SiteError> {
-    let request = Request {
-        parent: std::process::id(),
-        system: system.clone(),
-        directory: directory.to_owned(),
-        log: run.log.to_owned(),
-        workload: run.spec.clone(),
-        number: run.number,
-        seed: run.seed,
-        rows_seed: run.rows_seed,
-    };
-    let failed = |reason: String| SiteError::new(format!("the process of the terminals: {reason}"));
-    let mut terminals = Terminals::start(command, &request).map_err(failed)?;
-    let waited = moment::wait(run.log, after, stop, &mut || terminals.has_ended());
-    terminals.kill();
-    // Nothing is acknowledged any more.
-    let at = load::monotonic();
-    match waited {
-        Ok(()) => Ok(at),
-        Err(Missed::Stopped) => Err(SiteError::new(load::StepError::Interrupted.to_string())),
-        Err(Missed::Idle) => Err(failed(format!(
-            "no transaction was committed in {} seconds",
-            BEGIN_LIMIT.as_secs()
-        ))),
-        Err(Missed::Ended) => Err(failed(match terminals.said() {
-            said if said.is_empty() => "it ended before it was killed".to_owned(),
-            said => said,
-        })),
+impl Victim for Embedded {
+    /// The process of the terminals has the file open, and is killed.
+    fn kill(
+        &mut self,
+        terminals: &dyn Fn() -> Command,
+        run: &LoggedRun<'_>,
+        after: Duration,
+        stop: &Stop,
+    ) -> Result<Nanos, SiteError> {
+        let request = Request {
+            parent: std::process::id(),
+            system: self.system.clone(),
+            directory: self.directory.clone(),
+            log: run.log.to_owned(),
+            workload: run.spec.clone(),
+            number: run.number,
+            seed: run.seed,
+            rows_seed: run.rows_seed,
+        };
+        let failed =
+            |reason: String| SiteError::new(format!("the process of the terminals: {reason}"));
+        let mut terminals = Terminals::start(terminals(), &request).map_err(failed)?;
+        let waited = wait(run.log, after, stop, &mut || terminals.has_ended());
+        terminals.kill();
+        // Nothing is acknowledged any more.
+        let at = load::monotonic();
+        match waited {
+            Ok(()) => Ok(at),
+            Err(Missed::Stopped) => Err(SiteError::new(StepError::Interrupted.to_string())),
+            Err(Missed::Idle) => Err(failed(format!(
+                "no transaction was committed in {} seconds",
+                BEGIN_LIMIT.as_secs()
+            ))),
+            Err(Missed::Ended) => Err(failed(match terminals.said() {
+                said if said.is_empty() => "it ended before it was killed".to_owned(),
+                said => said,
+            })),
+        }
+    }
+
+    fn recover(&mut self, timeout: Duration) -> Result<Nanos, SiteError> {
+        let begin = Instant::now();
+        *self = Self::opened(&self.system, &self.directory, timeout, None)?;
+        Ok(begin.elapsed().into())
     }
 }
 
@@ -170,11 +177,14 @@ mod tests {
         let log = directory.path().join("log");
         let workload = crash_workload(1, 1, MINUTE, model::TpccCardinality::STANDARD);
         let run = LoggedRun { spec: &workload, number: 1, seed: 1, rows_seed: 1, log: &log };
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", &script.replace("LOG", &log.display().to_string())]);
+        let command = || {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", &script.replace("LOG", &log.display().to_string())]);
+            command
+        };
         let system = system(Dbms::Sqlite);
-        kill(command, &system, directory.path(), &run, after, &Stop::default())
-            .map_err(|error| error.reason)
+        let mut file = Embedded::opened(&system, directory.path(), MINUTE, None).unwrap();
+        file.kill(&command, &run, after, &Stop::default()).map_err(|error| error.reason)
     }
 
     #[test]

@@ -10,24 +10,24 @@
 //! here tells what a crash of the machine would leave.
 
 mod child;
-mod moment;
-mod server;
 mod victim;
-mod workload;
 
 use std::fs;
 use std::io::ErrorKind;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use load::{StepError, Stop, Target};
-use model::{Check, Nanos, Rng, System, TpccSpec, mix};
+use load::{Observer, StepError, Stop, Target};
+use model::{
+    Check, Edge, ErrorRules, Interval, LoadSpec, Nanos, Rng, Settle, System, TpccCardinality,
+    TpccSpec, mix,
+};
 use workloads::{LoggedRun, Present, Survived};
 
 pub use self::child::run_terminals;
-use self::victim::Victim;
-pub use self::workload::crash_workload;
+use self::victim::{BEGIN_LIMIT, Victim};
 use crate::capacity;
 use crate::directory::{CRASHED, Claim};
 use crate::kept::{self, Ending, Kept};
@@ -39,14 +39,12 @@ pub const LEAST_LOAD: Duration = Duration::from_secs(1);
 /// The log of the acknowledged commits, in the directory of the instance.
 const LOG: &str = "acknowledged.log";
 
-/// What is to be killed, and under which load.
 #[derive(Clone, Copy)]
 pub struct CrashSpec<'a> {
     /// The system: a server of ours, or SQLite.
     pub system: &'a System,
     /// What it is loaded with, and what its terminals do: [`crash_workload`].
     pub workload: &'a TpccSpec,
-    /// The seed of rows, transactions and moments.
     pub seed: u64,
     /// The kill comes at a random moment so long after the first commit, and no earlier than
     /// [`LEAST_LOAD`].
@@ -55,35 +53,29 @@ pub struct CrashSpec<'a> {
     pub terminals: &'a dyn Fn() -> Command,
 }
 
-/// A system that is being killed again and again.
 pub struct CrashCheck<'a> {
     spec: CrashSpec<'a>,
     claim: &'a Claim,
-    /// The instance.
     name: String,
-    victim: Victim,
+    victim: Box<dyn Victim>,
     log: PathBuf,
 }
 
-/// A system that was killed.
 #[derive(Debug)]
 pub struct Killed {
     /// Which time it was, from 1.
     round: u32,
     /// What was there before its terminals began.
     before: Present,
-    /// From the first commit to the kill.
     after: Nanos,
     /// When its last process had ended, on the clock of [`load::monotonic`].
     at: Nanos,
 }
 
-/// What a crash left.
 #[derive(Clone, Debug)]
 pub struct Crash {
     /// Which it was, from 1.
     pub round: u32,
-    /// From the first commit to the kill.
     pub after: Nanos,
     /// From the start until the system answered again.
     pub recovery: Nanos,
@@ -96,7 +88,6 @@ pub struct Crash {
 }
 
 impl Crash {
-    /// The conditions that do not hold.
     pub fn broken(&self) -> impl Iterator<Item = &Check> {
         self.conditions.iter().filter(|condition| !condition.holds)
     }
@@ -110,28 +101,25 @@ impl<'a> CrashCheck<'a> {
         capacity::raise_limits(&spec.workload.trial_steps(), &[spec.system], false)
             .map_err(|error| SiteError::new(error.to_string()))?;
         let (name, directory) = claim.instance(CRASHED, "");
-        let opened = Victim::open(spec.system, &directory, timeout, stop);
+        let opened = victim::open(spec.system, &directory, timeout, stop);
         let victim = opened.map_err(|error| kept::settle(error, &claim.logs, &name))?;
         let check = Self { log: directory.join(LOG), spec, claim, name, victim };
-        match workload::load(spec.workload, spec.seed, &check.target(), stop) {
+        match load_database(spec.workload, spec.seed, &check.target(), stop) {
             Ok(()) => Ok(check),
             Err(reason) => {
                 let error = check.failed(reason);
-                kept::end_after(check.victim.into_site(), &claim.logs, &check.name, Err(error))
+                kept::end_after(check.victim, &claim.logs, &check.name, Err(error))
             }
         }
     }
 
-    /// What the system says of itself.
     pub fn told(&mut self) -> Told {
-        let site = self.victim.site_mut();
-        let (captures, missing) = site.captures();
-        Told { captures, provenance: site.provenance(), missing }
+        let (captures, missing) = self.victim.captures();
+        Told { captures, provenance: self.victim.provenance(), missing }
     }
 
-    /// Where its database is.
     pub fn target(&self) -> Target {
-        self.victim.site().target()
+        self.victim.target()
     }
 
     /// Runs terminals and kills the system under them, for the `round`-th time.
@@ -153,20 +141,13 @@ impl<'a> CrashCheck<'a> {
             rows_seed: seed,
             log: &self.log,
         };
-        let at = match &mut self.victim {
-            Victim::Server(own) => server::kill(own, &run, after, stop)?,
-            Victim::File(file) => {
-                let command = (self.spec.terminals)();
-                child::kill(command, self.spec.system, file.directory(), &run, after, stop)?
-            }
-        };
+        let at = self.victim.kill(self.spec.terminals, &run, after, stop)?;
         Ok(Killed { round, before, after: after.into(), at })
     }
 
     /// Starts the system again on the data that the kill left; how long it took until it answered.
     pub fn recover(&mut self) -> Result<Nanos, SiteError> {
-        let timeout = self.spec.workload.statement_timeout();
-        self.victim.recover(self.spec.system, timeout)
+        self.victim.recover(self.spec.workload.statement_timeout())
     }
 
     /// Looks for all that was acknowledged, and proves the conditions.
@@ -196,8 +177,7 @@ impl<'a> CrashCheck<'a> {
         } else {
             Kept::default()
         };
-        let Ending { trouble, kept, .. } =
-            kept::end(self.victim.into_site(), logs, name, found.is_some());
+        let Ending { trouble, kept, .. } = kept::end(self.victim, logs, name, found.is_some());
         match (found, trouble) {
             (None, None) => Ok(None),
             (None, Some(error)) => Err(SiteError { reason: kept.told_in(&error.reason), ..error }),
@@ -224,6 +204,61 @@ impl<'a> CrashCheck<'a> {
     }
 
     fn failed(&self, reason: String) -> SiteError {
-        SiteError::with_log(reason, self.victim.site().log_tail())
+        SiteError::with_log(reason, self.victim.log_tail())
+    }
+}
+
+/// Sessions that load, and that prove the conditions.
+const LOADERS: u32 = 2;
+/// How much longer terminals could go on than until the latest kill: what killing takes at the most.
+const SPARE: Duration = Duration::from_mins(1);
+
+/// The workload of a crash check: the transactions of the standard without waits, statement by statement,
+/// by `clients` terminals on `warehouses`, killed `within` that time after the first commit. A lost
+/// connection ends it.
+pub fn crash_workload(
+    warehouses: u32,
+    clients: u32,
+    within: Duration,
+    cardinality: TpccCardinality,
+) -> TpccSpec {
+    let longest = (BEGIN_LIMIT + within + SPARE).as_secs();
+    let load = LoadSpec { indexes_first: true, ..LoadSpec::usual(LOADERS) };
+    let usual = TpccSpec::usual(warehouses, load).with_few_indexes();
+    TpccSpec {
+        cardinality,
+        settle: Settle::Seconds(0),
+        clients,
+        steps: 1,
+        seconds: u32::try_from(longest).unwrap_or(u32::MAX),
+        warmup_seconds: 0,
+        errors: ErrorRules { tries: 10_000, ..ErrorRules::usual() },
+        ..usual
+    }
+}
+
+/// Loads the database and proves what was loaded; the error says what is wrong.
+fn load_database(spec: &TpccSpec, seed: u64, target: &Target, stop: &Stop) -> Result<(), String> {
+    let mut workload = workloads::workload(&spec.clone().into(), seed);
+    for step in spec.trial_steps().iter().filter(|step| step.loads) {
+        let ran = workload.run(step.ordinal as usize, target, stop, &mut Unwatched);
+        let result = ran.map_err(|error| error.to_string())?;
+        if let Some(wrong) = result.checks.iter().find(|check| !check.holds) {
+            return Err(format!(
+                "wrong after the load: {}: expected {}, found {}",
+                wrong.what, wrong.expected, wrong.actual
+            ));
+        }
+    }
+    Ok(())
+}
+
+struct Unwatched;
+
+impl Observer for Unwatched {
+    fn edge(&mut self, _: Edge) {}
+
+    fn interval(&mut self, _: Interval) -> ControlFlow<()> {
+        ControlFlow::Continue(())
     }
 }

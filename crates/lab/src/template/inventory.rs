@@ -17,7 +17,6 @@ const BLOCK: u64 = 512;
 /// Name, kind, mode, length and time of everything in a directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Inventory {
-    /// Regular files.
     pub(crate) files: u64,
     /// Their lengths.
     pub(crate) bytes: u64,
@@ -82,7 +81,6 @@ pub(crate) fn amount(bytes: Bytes, files: u64) -> String {
     format!("{bytes} in {files} file{s}")
 }
 
-/// In lower-case hexadecimal digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {

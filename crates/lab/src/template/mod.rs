@@ -11,10 +11,10 @@ use model::{Bytes, Fact, Nanos, StepId, StepRecord};
 use serde::{Deserialize, Serialize};
 use servers::Cloned;
 
-pub(crate) use identity::{FORMAT, keys, loading_seed};
+pub(crate) use identity::{FORMAT, Templates, keys, loading_seed};
 pub(crate) use inventory::Inventory;
 use inventory::amount;
-pub(crate) use shelf::{Found, Shelf, data_of, remove};
+pub(crate) use shelf::{Shelf, data_of, remove};
 
 /// A data directory that was loaded once, whole and looked at.
 #[derive(Clone, Debug)]
@@ -32,23 +32,17 @@ pub(crate) struct Record {
     pub(crate) key: String,
     /// The system that it was made for, as that plan called it.
     pub(crate) system: String,
-    /// When it was made.
     pub(crate) made: String,
     /// When a run last began to use it.
     pub(crate) used: String,
-    /// What is in its data directory.
     pub(crate) inventory: Inventory,
-    /// What that takes on the disk.
     pub(crate) disk: Bytes,
-    /// How long making it took.
     pub(crate) took: Nanos,
     /// What the measured steps of the loading came to.
     pub(crate) loading: Vec<Figure>,
-    /// What the workload remembers of it.
     pub(crate) state: String,
 }
 
-/// What a step of the loading came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figure {
     pub(crate) step: StepId,
@@ -59,7 +53,6 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// The figure of a step that was measured.
     pub(crate) fn of(record: &StepRecord) -> Option<Self> {
         let seconds = record.window.as_secs_f64();
         (record.measured && seconds > 0.0).then(|| Self {
@@ -92,24 +85,23 @@ impl Template {
         }
     }
 
-    /// Waits until `clone` is on the disk, so that no measurement pays for writing it, and checks it. Says
-    /// how it was made, for the record.
+    /// Waits until `clone`, whose making began at `begin`, is on the disk, so that no measurement pays for writing
+    /// it, and checks it. Says how it was made, for the record.
     pub(crate) fn accept(
         &self,
         clone: &Path,
         cloned: &Cloned,
-        took: Nanos,
+        begin: Instant,
     ) -> Result<String, String> {
-        let begin = Instant::now();
+        let took = Nanos::from(begin.elapsed());
         servers::write_back(clone).map_err(|error| error.to_string())?;
-        let written = Nanos::from(begin.elapsed());
+        let written = Nanos::from(begin.elapsed()).saturating_sub(took);
         self.verify(clone)?;
         let what = amount(Bytes(cloned.bytes), cloned.files);
         let how = if cloned.reflinked { "sharing their blocks" } else { "copying" };
         Ok(format!("{what} by {how} in {took}, on the disk after {written} more"))
     }
 
-    /// What the workload remembers of it.
     pub(crate) fn state(&self) -> &str {
         &self.record.state
     }
@@ -120,13 +112,11 @@ impl Template {
         format!("{key}, made {}", self.record.made)
     }
 
-    /// What there is to say of it, in a line.
     pub(crate) fn summary(&self) -> String {
         let record = &self.record;
         format!("{}, loaded in {} on {}", Bytes(record.inventory.bytes), record.took, record.made)
     }
 
-    /// For the record of each trial that begins with it.
     pub(crate) fn provenance(&self) -> [(Fact, String); 2] {
         let figures = self.record.loading.iter().map(|figure| {
             let Figure { step, rate, unit, length } = figure;

@@ -6,14 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use model::Bytes;
+use servers::PathError;
 
 use super::inventory::Inventory;
 use super::{Record, Template};
 use crate::LabError;
+use crate::site::remove_all;
 
-/// A template's description, beside its data.
 const RECORD: &str = "template.json";
-/// The data directory.
 const DATA: &str = "data";
 /// Prefix of names of incomplete templates.
 const PARTIAL: &str = ".partial-";
@@ -22,24 +22,13 @@ const PARTIAL: &str = ".partial-";
 #[derive(Debug)]
 pub(crate) struct Shelf {
     root: PathBuf,
-    budget: Bytes,
-}
-
-/// The entry of a key.
-#[derive(Debug)]
-pub(crate) enum Found {
-    /// A template that holds.
-    Whole(Box<Template>),
-    /// One that does not, and why.
-    Damaged(String),
-    /// Nothing.
-    Absent,
+    pub(crate) budget: Bytes,
 }
 
 impl Shelf {
     /// The shelf in `root`, made where there is none; half-made templates are removed.
     pub(crate) fn open(root: PathBuf, budget: Bytes) -> Result<Self, LabError> {
-        fs::create_dir_all(&root).map_err(LabError::directory("create", &root))?;
+        fs::create_dir_all(&root).map_err(PathError::of("create", &root))?;
         let shelf = Self { root, budget };
         for name in shelf.names()? {
             if name.starts_with(PARTIAL) {
@@ -49,29 +38,17 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// Its total disk limit.
-    pub(crate) fn budget(&self) -> Bytes {
-        self.budget
-    }
-
-    /// The template with this key, looked at.
-    pub(crate) fn find(&self, key: &str) -> Found {
+    /// The template with this key, looked at, if there is one; the error says what is damaged.
+    pub(crate) fn find(&self, key: &str) -> Result<Option<Template>, String> {
         let directory = self.root.join(key);
         if !directory.exists() {
-            return Found::Absent;
+            return Ok(None);
         }
-        let read = || -> Result<Template, String> {
-            let record = read_record(&directory)?;
-            let data = directory.join(DATA);
-            let (inventory, _) = Inventory::of(&data).map_err(|error| error.to_string())?;
-            match record.inventory.difference(&inventory) {
-                Some(difference) => Err(difference),
-                None => Ok(Template { record, data }),
-            }
-        };
-        match read() {
-            Ok(template) => Found::Whole(Box::new(template)),
-            Err(reason) => Found::Damaged(reason),
+        let template = Template { record: read_record(&directory)?, data: directory.join(DATA) };
+        let (inventory, _) = Inventory::of(&template.data).map_err(|error| error.to_string())?;
+        match template.record.inventory.difference(&inventory) {
+            Some(difference) => Err(difference),
+            None => Ok(Some(template)),
         }
     }
 
@@ -79,7 +56,7 @@ impl Shelf {
     pub(crate) fn stage(&self, key: &str) -> Result<PathBuf, LabError> {
         let directory = self.root.join(format!("{PARTIAL}{key}"));
         remove(&directory)?;
-        fs::create_dir(&directory).map_err(LabError::directory("create", &directory))?;
+        fs::create_dir(&directory).map_err(PathError::of("create", &directory))?;
         Ok(directory)
     }
 
@@ -88,18 +65,16 @@ impl Shelf {
         let place = self.root.join(&record.key);
         self.discard(&record.key)?;
         write_record(staged, &record)?;
-        servers::write_back(staged).map_err(LabError::clone)?;
-        fs::rename(staged, &place).map_err(LabError::directory("rename", staged))?;
+        servers::write_back(staged)?;
+        fs::rename(staged, &place).map_err(PathError::of("rename", staged))?;
         Ok(Template { record, data: place.join(DATA) })
     }
 
-    /// Remembers that the template is used now.
     pub(crate) fn touch(&self, template: &mut Template, now: String) -> Result<(), LabError> {
         template.record.used = now;
         write_record(&self.root.join(&template.record.key), &template.record)
     }
 
-    /// Removes the template with this key.
     pub(crate) fn discard(&self, key: &str) -> Result<(), LabError> {
         let place = self.root.join(key);
         if !place.exists() {
@@ -108,60 +83,50 @@ impl Shelf {
         // Under another name first: half a template must not be found.
         let partial = self.root.join(format!("{PARTIAL}gone-{key}"));
         remove(&partial)?;
-        fs::rename(&place, &partial).map_err(LabError::directory("rename", &place))?;
+        fs::rename(&place, &partial).map_err(PathError::of("rename", &place))?;
         remove(&partial)
     }
 
     /// Removes templates until `need` more fits into the budget, or only those of `keep` are left: the one
     /// first that was not used for longest. Those without a record that can be read go in any case.
     pub(crate) fn make_room(&self, need: Bytes, keep: &BTreeSet<String>) -> Result<(), LabError> {
-        let mut all = self.all()?;
-        all.sort_by(|a, b| a.used.cmp(&b.used).then_with(|| a.key.cmp(&b.key)));
-        let mut total: u64 = all.iter().filter_map(|stored| Some(stored.disk?.0)).sum();
-        for stored in all {
-            let Some(disk) = stored.disk else {
+        let mut total = 0;
+        let mut whole = Vec::new();
+        for key in self.names()?.into_iter().filter(|name| is_key(name)) {
+            match read_record(&self.root.join(&key)) {
+                Ok(Record { used, disk, .. }) => {
+                    total += disk.0;
+                    whole.push((used, key, disk));
+                }
                 // It cannot be used, and its disk usage is unknown.
-                self.discard(&stored.key)?;
-                continue;
-            };
-            if total.saturating_add(need.0) > self.budget.0 && !keep.contains(&stored.key) {
-                self.discard(&stored.key)?;
+                Err(_) => self.discard(&key)?,
+            }
+        }
+        whole.sort();
+        for (_, key, disk) in whole {
+            if total.saturating_add(need.0) > self.budget.0 && !keep.contains(&key) {
+                self.discard(&key)?;
                 total -= disk.0;
             }
         }
         Ok(())
     }
 
-    /// The disk usage of the template with this key, if it exists.
     pub(crate) fn disk(&self, key: &str) -> Option<Bytes> {
         let record = read_record(&self.root.join(key)).ok()?;
         Some(record.disk)
     }
 
-    fn all(&self) -> Result<Vec<Stored>, LabError> {
-        let names = self.names()?.into_iter().filter(|name| is_key(name));
-        let stored = names.map(|key| match read_record(&self.root.join(&key)) {
-            Ok(record) => Stored { key, used: record.used, disk: Some(record.disk) },
-            Err(_) => Stored { key, used: String::new(), disk: None },
-        });
-        Ok(stored.collect())
-    }
-
     fn names(&self) -> Result<Vec<String>, LabError> {
-        let entries = fs::read_dir(&self.root).map_err(LabError::directory("read", &self.root))?;
+        let entries = fs::read_dir(&self.root).map_err(PathError::of("read", &self.root))?;
         let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-        names.collect::<io::Result<_>>().map_err(LabError::directory("read", &self.root))
+        Ok(names.collect::<io::Result<_>>().map_err(PathError::of("read", &self.root))?)
     }
 }
 
 /// Removes a directory with all that is in it, if there is one.
 pub(crate) fn remove(path: &Path) -> Result<(), LabError> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(LabError::directory("remove", path)(error))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
+    Ok(remove_all(path).map_err(PathError::of("remove", path))?)
 }
 
 /// Is it the name of a template? Other files there are not ours to remove.
@@ -169,15 +134,6 @@ fn is_key(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// A template as eviction sees it.
-struct Stored {
-    key: String,
-    used: String,
-    /// `None` without a record that can be read.
-    disk: Option<Bytes>,
-}
-
-/// Where the data of a staged template goes.
 pub(crate) fn data_of(staged: &Path) -> PathBuf {
     staged.join(DATA)
 }
@@ -195,7 +151,7 @@ fn write_record(directory: &Path, record: &Record) -> Result<(), LabError> {
         fs::write(&new, serde_json::to_vec_pretty(record)?)?;
         fs::rename(&new, &path)
     };
-    write().map_err(LabError::directory("write", &path))
+    Ok(write().map_err(PathError::of("write", &path))?)
 }
 
 #[cfg(test)]
@@ -248,20 +204,20 @@ mod tests {
     #[test]
     fn what_was_put_is_found_and_what_changed_is_damaged() {
         let (_root, shelf) = shelf();
-        assert!(matches!(shelf.find(&key('a')), Found::Absent));
+        assert!(shelf.find(&key('a')).unwrap().is_none());
         let template = put(&shelf, 'a', "1", 5);
-        let Found::Whole(found) = shelf.find(&key('a')) else {
+        let Ok(Some(found)) = shelf.find(&key('a')) else {
             panic!("it is not found");
         };
         assert_eq!((found.record, found.data), (template.record, template.data.clone()));
         fs::write(template.data.join("t"), "xy").unwrap();
-        let Found::Damaged(reason) = shelf.find(&key('a')) else {
+        let Err(reason) = shelf.find(&key('a')) else {
             panic!("the damage is not seen");
         };
         assert_eq!(reason, "expected 1 B in 1 file, found 2 B in 1 file");
         // One of the same key takes its place.
         put(&shelf, 'a', "2", 5);
-        assert!(matches!(shelf.find(&key('a')), Found::Whole(_)));
+        assert!(shelf.find(&key('a')).unwrap().is_some());
     }
 
     #[test]
@@ -275,7 +231,7 @@ mod tests {
         assert_eq!(there(&shelf), "abcd");
         shelf.make_room(Bytes(20_001), &none).unwrap();
         assert_eq!(there(&shelf), "acd");
-        let Found::Whole(mut a) = shelf.find(&key('a')) else {
+        let Ok(Some(mut a)) = shelf.find(&key('a')) else {
             panic!("a is gone");
         };
         shelf.touch(&mut a, "5".to_owned()).unwrap();

@@ -1,8 +1,8 @@
 //! The clone of one file: by sharing its blocks, otherwise by copying its data.
 
 use std::fs::{File, Metadata, OpenOptions, Permissions};
-use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{Advice, SeekFrom, Timespec, Timestamps};
@@ -10,12 +10,6 @@ use rustix::io::Errno;
 
 /// Unit of `st_blocks`, whatever the filesystem's own block is.
 const BLOCK: u64 = 512;
-
-/// The size of one copy request to the kernel: below every platform's limit.
-const AT_ONCE: usize = 1 << 30;
-
-/// The size of one copy without the kernel's help.
-const BUFFER: usize = 256 << 10;
 
 /// Makes `to`, which must not exist, a file with the same blocks as `from`; false where the filesystem
 /// cannot share blocks between the two, and then `to` is not there.
@@ -76,40 +70,15 @@ fn copy_data(source: &File, target: &File, length: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies the bytes from `at` to `end`; the kernel does it where it can.
-fn copy_range(source: &File, target: &File, mut at: u64, end: u64) -> io::Result<()> {
-    while at < end {
-        let (mut from, mut to) = (at, at);
-        let length = usize::try_from(end - at).unwrap_or(AT_ONCE).min(AT_ONCE);
-        match rustix::fs::copy_file_range(source, Some(&mut from), target, Some(&mut to), length) {
-            Ok(0) => return Err(shrunk()),
-            Ok(copied) => at += copied as u64,
-            Err(Errno::INTR) => {}
-            Err(Errno::XDEV | Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM) => {
-                return copy_by_hand(source, target, at, end);
-            }
-            Err(error) => return Err(error.into()),
-        }
+/// Copies the bytes from `at` to `end`; the standard library lets the kernel do it where it can.
+fn copy_range(mut source: &File, mut target: &File, at: u64, end: u64) -> io::Result<()> {
+    source.seek(io::SeekFrom::Start(at))?;
+    target.seek(io::SeekFrom::Start(at))?;
+    if io::copy(&mut source.take(end - at), &mut target)? < end - at {
+        let kind = io::ErrorKind::UnexpectedEof;
+        return Err(io::Error::new(kind, "it became shorter while it was copied"));
     }
     Ok(())
-}
-
-fn copy_by_hand(source: &File, target: &File, mut at: u64, end: u64) -> io::Result<()> {
-    let mut buffer = vec![0; BUFFER];
-    while at < end {
-        let length = usize::try_from(end - at).unwrap_or(BUFFER).min(BUFFER);
-        let read = source.read_at(&mut buffer[..length], at)?;
-        if read == 0 {
-            return Err(shrunk());
-        }
-        target.write_all_at(&buffer[..read], at)?;
-        at += read as u64;
-    }
-    Ok(())
-}
-
-fn shrunk() -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "it became shorter while it was copied")
 }
 
 /// Gives the file the mode and the times of the original.
@@ -125,6 +94,7 @@ pub(super) fn finish(target: &File, metadata: &Metadata) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::FileExt;
 
     use super::*;
 
@@ -138,18 +108,16 @@ mod tests {
     }
 
     #[test]
-    fn by_hand_and_by_the_kernel_the_same() {
+    fn a_range_is_copied_and_one_past_the_end_is_an_error() {
         let root = tempfile::tempdir().unwrap();
         let (from, to) = (root.path().join("from"), root.path().join("to"));
         let bytes: Vec<u8> = (0..1_000_003u32).map(|n| (n % 251) as u8).collect();
         fs::write(&from, &bytes).unwrap();
-        for copy in [copy_range, copy_by_hand] {
-            let (source, target) = (File::open(&from).unwrap(), File::create(&to).unwrap());
-            copy(&source, &target, 17, bytes.len() as u64).unwrap();
-            assert_eq!(fs::read(&to).unwrap()[17..], bytes[17..]);
-            let past_the_end = copy(&source, &target, 0, bytes.len() as u64 + 1);
-            assert_eq!(past_the_end.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
-        }
+        let (source, target) = (File::open(&from).unwrap(), File::create(&to).unwrap());
+        copy_range(&source, &target, 17, bytes.len() as u64).unwrap();
+        assert_eq!(fs::read(&to).unwrap()[17..], bytes[17..]);
+        let past_the_end = copy_range(&source, &target, 0, bytes.len() as u64 + 1);
+        assert_eq!(past_the_end.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 
     #[test]

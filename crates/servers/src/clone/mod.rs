@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use crate::error::PathError;
+
 /// Threads that copy, whatever the number of CPUs: mostly they wait for the disk.
 const THREADS: usize = 4;
 
@@ -32,23 +34,6 @@ pub struct Cloned {
     pub skipped: Vec<PathBuf>,
 }
 
-/// A file or directory that could not be cloned.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot {action} {}: {cause}", .path.display())]
-pub struct CloneError {
-    /// A verb: `read`, `copy`.
-    pub action: &'static str,
-    pub path: PathBuf,
-    pub cause: io::Error,
-}
-
-impl CloneError {
-    fn of(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
-        let path = path.to_owned();
-        move |cause| Self { action, path, cause }
-    }
-}
-
 /// Makes `to`, which must not exist, the same as the directory `from`: files with content, holes,
 /// modes and times; directories, empty ones too; links as links, wherever they lead. Owners are those
 /// of what this process makes, names of one file become files of their own.
@@ -60,7 +45,7 @@ impl CloneError {
 /// page of the new one is cached.
 ///
 /// An error leaves the partial copy.
-pub fn clone_tree(from: &Path, to: &Path) -> Result<Cloned, CloneError> {
+pub fn clone_tree(from: &Path, to: &Path) -> Result<Cloned, PathError> {
     refuse_itself(from, to)?;
     let mut tree = Tree::default();
     tree.grow(from, to)?;
@@ -71,24 +56,24 @@ pub fn clone_tree(from: &Path, to: &Path) -> Result<Cloned, CloneError> {
 
 /// Waits until everything on the filesystem of `path` is on the disk, so that nobody's measurement pays for
 /// writing it.
-pub fn write_back(path: &Path) -> Result<(), CloneError> {
+pub fn write_back(path: &Path) -> Result<(), PathError> {
     File::open(path)
         .and_then(|file| Ok(rustix::fs::syncfs(file)?))
-        .map_err(CloneError::of("write back", path))
+        .map_err(PathError::of("write back", path))
 }
 
 /// A directory within itself would be cloned for ever.
-fn refuse_itself(from: &Path, to: &Path) -> Result<(), CloneError> {
-    let source = fs::canonicalize(from).map_err(CloneError::of("read", from))?;
+fn refuse_itself(from: &Path, to: &Path) -> Result<(), PathError> {
+    let source = fs::canonicalize(from).map_err(PathError::of("read", from))?;
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    let parent = fs::canonicalize(parent).map_err(CloneError::of("find", parent))?;
+    let parent = fs::canonicalize(parent).map_err(PathError::of("find", parent))?;
     if parent.starts_with(&source) {
         let cause = io::Error::new(
             io::ErrorKind::InvalidInput,
             format!("it lies in {}, the tree to copy", from.display()),
         );
-        return Err(CloneError::of("make", to)(cause));
+        return Err(PathError::of("make", to)(cause));
     }
     Ok(())
 }
@@ -104,20 +89,20 @@ struct Tree {
 
 impl Tree {
     /// Makes the directories and links, and takes note of everything else.
-    fn grow(&mut self, from: &Path, to: &Path) -> Result<(), CloneError> {
-        let metadata = fs::metadata(from).map_err(CloneError::of("read", from))?;
+    fn grow(&mut self, from: &Path, to: &Path) -> Result<(), PathError> {
+        let metadata = fs::metadata(from).map_err(PathError::of("read", from))?;
         let mut open = vec![(PathBuf::new(), metadata)];
         while let Some((directory, metadata)) = open.pop() {
             let (source, target) = (below(from, &directory), below(to, &directory));
-            let entries = fs::read_dir(&source).map_err(CloneError::of("read", &source))?;
+            let entries = fs::read_dir(&source).map_err(PathError::of("read", &source))?;
             DirBuilder::new()
                 .mode(0o700)
                 .create(&target)
-                .map_err(CloneError::of("create", &target))?;
+                .map_err(PathError::of("create", &target))?;
             self.directories.push((directory.clone(), metadata));
             for entry in entries {
-                let entry = entry.map_err(CloneError::of("read", &source))?;
-                let metadata = entry.metadata().map_err(CloneError::of("read", &entry.path()))?;
+                let entry = entry.map_err(PathError::of("read", &source))?;
+                let metadata = entry.metadata().map_err(PathError::of("read", &entry.path()))?;
                 let path = directory.join(entry.file_name());
                 if metadata.is_dir() {
                     open.push((path, metadata));
@@ -135,8 +120,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Makes the files.
-    fn fill(&self, from: &Path, to: &Path) -> Result<Cloned, CloneError> {
+    fn fill(&self, from: &Path, to: &Path) -> Result<Cloned, PathError> {
         let work = Work {
             files: &self.files,
             batches: batches(&self.files),
@@ -168,12 +152,12 @@ impl Tree {
     }
 
     /// Gives the directories their modes and times, which making files in them changes; the inner first.
-    fn close(&self, to: &Path) -> Result<(), CloneError> {
+    fn close(&self, to: &Path) -> Result<(), PathError> {
         self.directories.iter().rev().try_for_each(|(path, metadata)| {
             let path = below(to, path);
             File::open(&path)
                 .and_then(|directory| file::finish(&directory, metadata))
-                .map_err(CloneError::of("finish", &path))
+                .map_err(PathError::of("finish", &path))
         })
     }
 }
@@ -183,9 +167,9 @@ fn below(root: &Path, path: &Path) -> PathBuf {
     root.components().chain(path.components()).collect()
 }
 
-fn copy_link(from: &Path, to: &Path) -> Result<(), CloneError> {
-    let target = fs::read_link(from).map_err(CloneError::of("read", from))?;
-    symlink(target, to).map_err(CloneError::of("create", to))
+fn copy_link(from: &Path, to: &Path) -> Result<(), PathError> {
+    let target = fs::read_link(from).map_err(PathError::of("read", from))?;
+    symlink(target, to).map_err(PathError::of("create", to))
 }
 
 /// The large files first, the largest of them before the others, so that the threads end together. Then the
@@ -228,7 +212,7 @@ struct Work<'a> {
     next: AtomicUsize,
     /// Could all files so far share their blocks? Not tried again once one could not.
     shares: AtomicBool,
-    failure: Mutex<Option<CloneError>>,
+    failure: Mutex<Option<PathError>>,
 }
 
 impl Work<'_> {
@@ -240,7 +224,7 @@ impl Work<'_> {
         };
         let cloned = self.files[batch.clone()].iter().try_for_each(|(path, metadata)| {
             let (from, to) = (self.from.join(path), self.to.join(path));
-            self.one(&from, &to, metadata).map_err(CloneError::of("copy", &from))
+            self.one(&from, &to, metadata).map_err(PathError::of("copy", &from))
         });
         if let Err(failure) = cloned {
             // The others find nothing left.
@@ -252,7 +236,6 @@ impl Work<'_> {
         true
     }
 
-    /// Clones files until there is none left.
     fn all(&self) {
         while self.step() {}
     }

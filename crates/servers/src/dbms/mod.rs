@@ -1,22 +1,20 @@
 //! What differs between families of servers: one file for each protocol. What differs within a family is data,
 //! [`model::Product`].
 
-mod engines;
 mod family;
 mod mysql;
-mod option_file;
 mod postgres;
 #[cfg(test)]
 mod tests;
 
-use model::{Dbms, Dialect, Product, Setting, Version};
+use model::{Dbms, Dialect, Setting, System, Version};
 
-pub use engines::TOKUDB_UNVERIFIED;
-pub(crate) use engines::{files, lines as engine_lines};
-pub(crate) use family::{Copied, DATA, Family, INIT_LOG, Init, InitCommand, Input, Wanted};
-pub use family::{Files, Layout};
+pub(crate) use family::{
+    Copied, DATA, Family, INIT_LOG, Init, InitCommand, Input, engine_lines, files, uses_tcp,
+};
+pub use family::{Files, Layout, TOKUDB_UNVERIFIED, is_named};
 
-use crate::refusal::SettingError;
+use crate::error::SettingError;
 
 /// The products that have servers. One that is like another stands before it: it knows fewer version lines.
 pub(crate) fn servers() -> Vec<Dbms> {
@@ -42,39 +40,35 @@ pub(crate) fn version_in(dbms: Dbms, line: &str) -> Option<Version> {
 }
 
 /// Refuses settings that no version of the product can be given; needs no installation.
-pub(crate) fn check_settings(dbms: Dbms, wanted: &Wanted<'_>) -> Result<(), SettingError> {
-    let Some(family) = family(dbms) else {
+pub(crate) fn check_settings(system: &System) -> Result<(), SettingError> {
+    let Some(family) = family(system.build.dbms) else {
         return Ok(());
     };
-    wanted.settings.iter().try_for_each(|setting| {
-        check_setting(setting, wanted, dbms.product())?;
+    system.config.settings.iter().try_for_each(|setting| {
+        check_setting(setting, system)?;
         family.check_setting(setting)
     })
 }
 
 /// Refuses names and values that no server's configuration file can hold, what isolation owns, and what
 /// `huge_pages` or `tls` of the plan says.
-fn check_setting(
-    setting: &Setting,
-    wanted: &Wanted<'_>,
-    product: &Product,
-) -> Result<(), SettingError> {
+fn check_setting(setting: &Setting, system: &System) -> Result<(), SettingError> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let value = setting.value.as_deref().unwrap_or_default();
-    let options = &product.options;
-    let is_of = |names: &[String]| family::is_named(&setting.name, names);
+    let options = &system.build.dbms.product().options;
+    let is_of = |names: &[String]| is_named(&setting.name, names);
     let problem = if setting.name.is_empty() || !setting.name.chars().all(is_name) {
         "is not a name: letters, digits, `_`, `-` and `.` only"
     } else if value.chars().any(char::is_control) {
         "has a line break or another control character in its value"
     } else if is_of(&options.reserved) {
         "belongs to backslide, which isolates its servers with it: leave it out"
-    } else if wanted.tcp && is_of(&options.reserved_on_tcp) {
+    } else if uses_tcp(system) && is_of(&options.reserved_on_tcp) {
         "would let others on this host log in over TCP: leave it out, or remove \
          `transport = \"tcp\"` from the plan"
-    } else if wanted.huge_pages && is_of(&options.huge_pages.names) {
+    } else if system.huge_pages && is_of(&options.huge_pages.names) {
         "duplicates the plan's `huge_pages = true`: remove one of the two"
-    } else if wanted.tls && is_of(&options.tls) {
+    } else if system.connection.tls && is_of(&options.tls) {
         "duplicates the plan's `tls = true`: remove one of the two"
     } else {
         return Ok(());

@@ -1,17 +1,17 @@
 //! MySQL's family: MySQL, MariaDB and what is built from them. What differs between them is data.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use model::{Build, Version};
+use model::{Build, Setting, System, Version};
 use rustix::process::Signal;
 
-use super::engines;
 use super::family::{
-    Copied, Family, Init, InitCommand, Input, Layout, Objection, Traits, Wanted, between,
+    Copied, Family, Init, InitCommand, Input, Layout, Objection, Traits, between, engine_lines,
+    is_named,
 };
-use super::option_file::{head, init_config, push, push_isolation, push_tls, turns_tls_off};
-use crate::port;
-use crate::refusal::Missing;
+use crate::error::Missing;
+use crate::socket::ADDRESS;
 
 #[derive(Debug)]
 pub(super) struct Mysql;
@@ -39,7 +39,8 @@ impl Family for Mysql {
 
     /// The way of initialisation: the data directory that the build brings along, the server's own
     /// `--initialize-insecure` where it has that, otherwise its bootstrap mode.
-    fn init(&self, build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> Result<Init, Missing> {
+    fn init(&self, system: &System, layout: &Layout) -> Result<Init, Missing> {
+        let build = &system.build;
         let initialises_itself =
             build.dbms.product().server.initialises_itself.holds(&build.version);
         let installation = &layout.installation;
@@ -76,31 +77,32 @@ impl Family for Mysql {
                 vec![layout.data().join("mysql")]
             },
             commands: vec![InitCommand { arguments: arguments.collect(), ..command }],
-            files: vec![(file, init_config(build, wanted, layout))],
+            files: vec![(file, init_config(system, layout))],
         })
     }
 
     /// The option file of the server: what turns the engine on, then the config's own settings, then what
     /// isolation demands. A later line wins, so a config can still change what an engine asks for. Where the
     /// plan asks for TLS, what only turns it off is left out.
-    fn config(&self, build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> String {
+    fn config(&self, system: &System, layout: &Layout) -> String {
+        let build = &system.build;
         let mut text = head(build);
         // An engine that the build does not have has been refused before.
-        let engine = engines::lines(build, wanted.engine, &layout.installation).unwrap_or_default();
+        let engine = engine_lines(build, system.engine, &layout.installation).unwrap_or_default();
         let huge = &build.dbms.product().options.huge_pages.line;
-        let huge = wanted.huge_pages.then_some(huge);
+        let huge = system.huge_pages.then_some(huge);
         for line in engine.iter().chain(huge) {
             if let Some((name, value)) = line.split_first() {
                 push(&mut text, name, value.first().map(String::as_str));
             }
         }
-        for setting in wanted.settings {
-            if !(wanted.tls && turns_tls_off(setting)) {
+        for setting in &system.config.settings {
+            if !(system.connection.tls && turns_tls_off(setting)) {
                 push(&mut text, &setting.name, setting.value.as_deref());
             }
         }
         push_isolation(&mut text, build, layout);
-        if wanted.tls {
+        if system.connection.tls {
             push_tls(&mut text, layout);
         }
         text
@@ -152,10 +154,9 @@ impl Family for Mysql {
         let table =
             if server.global_accounts.holds(&build.version) { "global_priv" } else { "user" };
         // Roles have no host. One statement a line: the reader of such files takes a line for a statement.
-        let address = port::ADDRESS;
         let text = format!(
             "DELETE FROM mysql.{table} WHERE (Host NOT IN ('localhost', '') OR User = '') \
-             AND NOT (User = '{}' AND Host = '{address}');\n\
+             AND NOT (User = '{}' AND Host = '{ADDRESS}');\n\
              DELETE FROM mysql.db WHERE User = '';\n\
              FLUSH PRIVILEGES;\n",
             server.tcp_user
@@ -222,14 +223,117 @@ fn bootstrap(build: &Build, layout: &Layout) -> Result<InitCommand, Missing> {
     })
 }
 
+/// Is it one of the ways to switch TLS off in a config?
+fn turns_tls_off(setting: &Setting) -> bool {
+    let value = setting.value.as_deref();
+    let is_off = |value: &str| matches!(value.to_lowercase().as_str(), "0" | "off" | "false");
+    if is_named(&setting.name, &["skip_ssl", "disable_ssl"]) {
+        return !value.is_some_and(is_off);
+    }
+    is_named(&setting.name, &["ssl"]) && value.is_some_and(is_off)
+        || is_named(&setting.name, &["tls_version"]) && value == Some("")
+}
+
+fn push_tls(text: &mut String, layout: &Layout) {
+    text.push_str("# The plan's `tls = true`.\n");
+    for (name, path) in [("ssl-cert", layout.certificate()), ("ssl-key", layout.key())] {
+        push(text, name, Some(&path.display().to_string()));
+    }
+}
+
+/// The option file of the initialisation: the same but for the engine, whose plugin need not be there
+/// yet and which holds no system table. Settings of the engine are then unknown, which `loose` permits.
+fn init_config(system: &System, layout: &Layout) -> String {
+    const OF_ENGINES: [&str; 2] = ["rocksdb", "tokudb"];
+    let mut text = head(&system.build);
+    for setting in &system.config.settings {
+        let name = &setting.name;
+        let of_engine = OF_ENGINES.iter().any(|engine| name.starts_with(engine));
+        let name = if of_engine { &format!("loose_{name}") } else { name };
+        push(&mut text, name, setting.value.as_deref());
+    }
+    let socket_only = Layout { port: None, ..layout.clone() };
+    push_isolation(&mut text, &system.build, &socket_only);
+    text
+}
+
+fn head(build: &Build) -> String {
+    let section = &build.dbms.product().server.section;
+    format!(
+        "# Written by backslide for {}; made anew with each instance.\n[{section}]\n",
+        build.id()
+    )
+}
+
+fn push_isolation(text: &mut String, build: &Build, layout: &Layout) {
+    text.push_str("# Isolation.\n");
+    for (name, value) in isolation(layout) {
+        push(text, name, value.as_deref());
+    }
+    for option in &build.dbms.product().server.isolation {
+        if option.since.holds(&build.version) {
+            push(text, &option.name, Some(&option.value));
+        }
+    }
+}
+
+/// What keeps a server apart from the host and from other servers.
+pub(super) fn isolation(layout: &Layout) -> Vec<(&'static str, Option<String>)> {
+    let path = |path: &Path| Some(path.display().to_string());
+    let installation = &layout.installation;
+    let mut lines = Vec::new();
+    let mut line = |name, value| lines.push((name, value));
+    if layout.as_root {
+        line("user", Some("root".to_owned()));
+    }
+    line("basedir", path(&installation.base));
+    line("datadir", path(&layout.data()));
+    if let Some(share) = &installation.share {
+        line("lc-messages-dir", path(share));
+        line("character-sets-dir", path(&share.join("charsets")));
+    }
+    if let Some(plugins) = &installation.plugins {
+        line("plugin-dir", path(plugins));
+    }
+    // Statements reach no other files of the host. Some builds have a directory compiled in and abort when
+    // it is absent.
+    line("secure-file-priv", path(&layout.temporary()));
+    if layout.port.is_some() {
+        line("bind-address", Some(ADDRESS.to_string()));
+        // Otherwise 127.0.0.1 is `localhost`, as whom root needs no password.
+        line("skip-name-resolve", None);
+    } else {
+        line("skip-networking", None);
+    }
+    line("socket", path(&layout.socket));
+    line("pid-file", path(&layout.directory.join("server.pid")));
+    lines
+}
+
+fn push(text: &mut String, name: &str, value: Option<&str>) {
+    // Writing to a String cannot fail.
+    let _ = match value {
+        Some(value) => writeln!(text, "{name} = {}", quoted(value)),
+        None => writeln!(text, "{name}"),
+    };
+}
+
+/// A value as the reader of option files takes it: `\` escapes, `#` begins a comment and blanks at the
+/// edges are cut off unless quotes are around them.
+fn quoted(value: &str) -> String {
+    let escaped = value.replace('\\', "\\\\");
+    let plain = !value.contains(['#', '"', '\'']) && value.trim() == value;
+    if plain { escaped } else { format!("\"{}\"", escaped.replace('"', "\\\"")) }
+}
+
 #[cfg(test)]
 mod tests {
-    use model::{Dbms, Engine, Setting};
+    use model::{Config, Dbms, Engine, Setting, Transport};
 
     use super::super::{check_settings, version_in};
     use super::*;
+    use crate::error::SettingError;
     use crate::installation::Installation;
-    use crate::refusal::SettingError;
 
     fn build(version: &str) -> Build {
         let source = model::BuildSource::Path("/opt/my sql".to_owned());
@@ -256,18 +360,24 @@ mod tests {
         }
     }
 
+    fn init(build: &Build, wanted: &System, layout: &Layout) -> Result<Init, Missing> {
+        Mysql.init(&System { build: build.clone(), ..wanted.clone() }, layout)
+    }
+
     /// The file of a server whose settings were checked before.
     fn checked_config(
         build: &Build,
-        wanted: &Wanted<'_>,
+        wanted: &System,
         layout: &Layout,
     ) -> Result<String, SettingError> {
-        check_settings(Dbms::Mysql, wanted)?;
-        Ok(Mysql.config(build, wanted, layout))
+        let system = System { build: build.clone(), ..wanted.clone() };
+        check_settings(&system)?;
+        Ok(Mysql.config(&system, layout))
     }
 
-    fn wanted(engine: Engine, settings: &[Setting]) -> Wanted<'_> {
-        Wanted { engine, settings, huge_pages: false, tcp: false, tls: false }
+    fn wanted(engine: Engine, settings: &[Setting]) -> System {
+        let config = Config { settings: settings.to_vec(), ..Config::default() };
+        System { engine, config, ..System::new("a", build("8.0.33")) }
     }
 
     #[test]
@@ -344,8 +454,7 @@ mod tests {
     #[test]
     fn old_versions_bootstrap_and_new_ones_initialise_themselves() {
         let arguments = |version: &str| {
-            Mysql
-                .init(&build(version), &wanted(Engine::Innodb, &[]), &layout())
+            init(&build(version), &wanted(Engine::Innodb, &[]), &layout())
                 .unwrap()
                 .commands
                 .remove(0)
@@ -371,7 +480,7 @@ mod tests {
     fn a_ready_made_data_directory_is_copied() {
         let mut seeded = layout();
         seeded.installation.seed = Some("/opt/my sql/seed".into());
-        let init = Mysql.init(&build("5.6.24"), &wanted(Engine::Innodb, &[]), &seeded).unwrap();
+        let init = init(&build("5.6.24"), &wanted(Engine::Innodb, &[]), &seeded).unwrap();
         let copy = init.copy.unwrap();
         assert_eq!(copy.from, PathBuf::from("/opt/my sql/seed"));
         assert_eq!(copy.to, PathBuf::from("/lab/x/data"));
@@ -387,7 +496,7 @@ mod tests {
             Setting { name: "rocksdb_block_cache_size".to_owned(), value: Some("1G".to_owned()) },
             Setting { name: "innodb_page_size".to_owned(), value: Some("4k".to_owned()) },
         ];
-        let wanted = Wanted { huge_pages: true, ..wanted(Engine::Myrocks, &settings) };
+        let wanted = System { huge_pages: true, ..wanted(Engine::Myrocks, &settings) };
         let build = build("8.0.33");
         let text = checked_config(&build, &wanted, &percona).unwrap();
         let lines = |text: &str| -> String {
@@ -403,7 +512,7 @@ mod tests {
         rocksdb_block_cache_size = 1G
         innodb_page_size = 4k
         ");
-        let init = Mysql.init(&build, &wanted, &percona).unwrap();
+        let init = init(&build, &wanted, &percona).unwrap();
         let (path, text) = init.files.first().unwrap();
         assert_eq!(*path, percona.init_config());
         insta::assert_snapshot!(lines(text), @r"
@@ -456,13 +565,15 @@ mod tests {
         ");
         // Initialisation never listens there.
         let wanted_here = wanted(Engine::Innodb, &[]);
-        let init = Mysql.init(&build("9.7.4"), &wanted_here, &layout).unwrap();
+        let init = init(&build("9.7.4"), &wanted_here, &layout).unwrap();
         let (_, text) = &init.files[0];
         assert!(text.contains("\nskip-networking\n") && !text.contains("bind-address"));
         for name in ["init_file", "skip-grant-tables"] {
             let settings = [Setting { name: name.to_owned(), value: None }];
             let check = |tcp| {
-                check_settings(Dbms::Mysql, &Wanted { tcp, ..wanted(Engine::Innodb, &settings) })
+                let mut system = wanted(Engine::Innodb, &settings);
+                system.connection.transport = if tcp { Transport::Tcp } else { Transport::Socket };
+                check_settings(&system)
             };
             let error = check(true).unwrap_err();
             assert!(error.to_string().contains("log in over TCP"), "{error}");
@@ -477,7 +588,8 @@ mod tests {
             value: value.map(str::to_owned),
         };
         let config = |settings: &[Setting]| {
-            let wanted = Wanted { tls: true, ..wanted(Engine::Innodb, settings) };
+            let mut wanted = wanted(Engine::Innodb, settings);
+            wanted.connection.tls = true;
             checked_config(&build("9.7.4"), &wanted, &layout())
         };
         let text = config(&[
@@ -548,5 +660,25 @@ mod tests {
                       To see what values a running server uses, type\n";
         assert_eq!(Mysql.listed(answer), ["big-tables", "bind-address"]);
         assert!(Mysql.listed("nothing").is_empty());
+    }
+
+    #[test]
+    fn what_turns_tls_off_is_known() {
+        let off = |name: &str, value: Option<&str>| {
+            turns_tls_off(&Setting { name: name.to_owned(), value: value.map(str::to_owned) })
+        };
+        assert!(off("skip-ssl", None) && off("loose_skip_ssl", Some("1")));
+        assert!(off("ssl", Some("OFF")) && off("tls_version", Some("")));
+        assert!(!off("skip_ssl", Some("0")) && !off("ssl", None) && !off("ssl", Some("1")));
+        assert!(!off("tls_version", Some("TLSv1.3")) && !off("ssl_cipher", Some("")));
+    }
+
+    #[test]
+    fn values_survive_the_reader_of_option_files() {
+        assert_eq!(quoted("a b"), "a b");
+        assert_eq!(quoted(""), "");
+        assert_eq!(quoted("/x #1/y"), "\"/x #1/y\"");
+        assert_eq!(quoted(" x"), "\" x\"");
+        assert_eq!(quoted("a\"b\\c"), "\"a\\\"b\\\\c\"");
     }
 }

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use model::{Build, Setting, Version};
+use model::{Build, Setting, System, Version};
 use rustix::process::Signal;
 
-use super::family::{Family, Init, InitCommand, Layout, Objection, Traits, Wanted, between};
-use crate::port;
-use crate::refusal::{Missing, SettingError};
+use super::family::{Family, Init, InitCommand, Layout, Objection, Traits, between};
+use crate::error::{Missing, SettingError};
+use crate::socket::ADDRESS;
 
 #[derive(Debug)]
 pub(super) struct Postgres;
@@ -46,14 +46,14 @@ impl Family for Postgres {
         rest.split_ascii_whitespace().next()?.parse().ok()
     }
 
-    fn init(&self, build: &Build, _wanted: &Wanted<'_>, layout: &Layout) -> Result<Init, Missing> {
+    fn init(&self, system: &System, layout: &Layout) -> Result<Init, Missing> {
         let installation = &layout.installation;
         let initdb = installation.tool("initdb").ok_or_else(|| Missing {
             what: "initdb".to_owned(),
             place: installation.program.parent().unwrap_or(&installation.base).to_owned(),
         })?;
         let data = layout.data().display().to_string();
-        let superuser = build.dbms.product().server.superuser.as_str();
+        let superuser = system.build.dbms.product().server.superuser.as_str();
         let arguments = ["-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C"];
         Ok(Init {
             commands: vec![InitCommand {
@@ -70,7 +70,8 @@ impl Family for Postgres {
 
     /// Our file includes the one that `initdb` made for this host, so that an empty config runs as the
     /// version ships; the settings after it win.
-    fn config(&self, build: &Build, wanted: &Wanted<'_>, layout: &Layout) -> String {
+    fn config(&self, system: &System, layout: &Layout) -> String {
+        let build = &system.build;
         let shipped = shipped(layout);
         let mut text = format!(
             "# Written by backslide for {}; made anew with each instance.\ninclude {}\n",
@@ -78,15 +79,15 @@ impl Family for Postgres {
             quoted(&shipped.display().to_string())
         );
         let huge = &build.dbms.product().options.huge_pages.line;
-        if let ([name, value], true) = (huge.as_slice(), wanted.huge_pages) {
+        if let ([name, value], true) = (huge.as_slice(), system.huge_pages) {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{name} = {}", quoted(value));
         }
-        for setting in wanted.settings {
+        for setting in &system.config.settings {
             let value = setting.value.as_deref().unwrap_or_default();
             let _ = writeln!(text, "{} = {}", setting.name, quoted(value));
         }
-        if wanted.tls {
+        if system.connection.tls {
             for (name, value) in [
                 ("ssl", "on".to_owned()),
                 ("ssl_cert_file", layout.certificate().display().to_string()),
@@ -154,7 +155,7 @@ impl Family for Postgres {
             Some(port) => {
                 let access = access_file(layout).display().to_string();
                 let access = ("hba_file", access);
-                (port::ADDRESS.to_string(), port.to_string(), Some(access))
+                (ADDRESS.to_string(), port.to_string(), Some(access))
             }
         };
         let settings = [
@@ -187,8 +188,7 @@ impl Family for Postgres {
             "md5"
         };
         let text = format!(
-            "# Written by backslide.\nlocal all all trust\nhost all all {}/32 {method}\n",
-            port::ADDRESS
+            "# Written by backslide.\nlocal all all trust\nhost all all {ADDRESS}/32 {method}\n"
         );
         (access_file(layout), text)
     }
@@ -201,7 +201,7 @@ fn quoted(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{Dbms, Engine};
+    use model::{Config, Dbms, Engine};
 
     use super::super::{check_settings, version_in};
     use super::*;
@@ -233,18 +233,24 @@ mod tests {
         }
     }
 
+    fn init(build: &Build, wanted: &System, layout: &Layout) -> Result<Init, Missing> {
+        Postgres.init(&System { build: build.clone(), ..wanted.clone() }, layout)
+    }
+
     /// The file of a server whose settings were checked before.
     fn checked_config(
         build: &Build,
-        wanted: &Wanted<'_>,
+        wanted: &System,
         layout: &Layout,
     ) -> Result<String, SettingError> {
-        check_settings(Dbms::Postgres, wanted)?;
-        Ok(Postgres.config(build, wanted, layout))
+        let system = System { build: build.clone(), ..wanted.clone() };
+        check_settings(&system)?;
+        Ok(Postgres.config(&system, layout))
     }
 
-    fn wanted(settings: &[Setting]) -> Wanted<'_> {
-        Wanted { engine: Engine::Heap, settings, huge_pages: false, tcp: false, tls: false }
+    fn wanted(settings: &[Setting]) -> System {
+        let config = Config { settings: settings.to_vec(), ..Config::default() };
+        System { config, ..System::new("a", build()) }
     }
 
     #[test]
@@ -322,11 +328,11 @@ mod tests {
 
     #[test]
     fn initdb_beside_the_server() {
-        let init = Postgres.init(&build(), &wanted(&[]), &layout()).unwrap();
-        insta::assert_snapshot!(init.commands[0].arguments.join(" "), @"-D /lab/it's/data -U postgres -A trust -E UTF8 --locale=C");
+        let made = init(&build(), &wanted(&[]), &layout()).unwrap();
+        insta::assert_snapshot!(made.commands[0].arguments.join(" "), @"-D /lab/it's/data -U postgres -A trust -E UTF8 --locale=C");
         let mut without = layout();
         without.installation.tools.clear();
-        let missing = Postgres.init(&build(), &wanted(&[]), &without).unwrap_err();
+        let missing = init(&build(), &wanted(&[]), &without).unwrap_err();
         insta::assert_snapshot!(missing, @"initdb is missing from /usr/lib/postgresql/15/bin");
     }
 
@@ -350,7 +356,7 @@ mod tests {
         let mut settings =
             vec![Setting { name: "shared_buffers".to_owned(), value: Some("1GB".to_owned()) }];
         let config = |settings: &[Setting]| {
-            let wanted = Wanted { huge_pages: true, ..wanted(settings) };
+            let wanted = System { huge_pages: true, ..wanted(settings) };
             checked_config(&build(), &wanted, &layout())
         };
         let text = config(&settings).unwrap();
@@ -421,7 +427,8 @@ mod tests {
     fn tls_brings_a_certificate() {
         let mut settings = Vec::new();
         let config = |settings: &[Setting]| {
-            let wanted = Wanted { tls: true, ..wanted(settings) };
+            let mut wanted = wanted(settings);
+            wanted.connection.tls = true;
             checked_config(&build(), &wanted, &layout())
         };
         let text = config(&settings).unwrap();

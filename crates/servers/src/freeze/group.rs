@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::error::{FreezeError, POLL};
-use super::tree::Tree;
+use super::tree::{FreezeError, POLL, Tree};
+use crate::error::PathError;
 use crate::identity::Identity;
 
-/// How the names of our groups begin.
 const PREFIX: &str = "backslide-";
 
 /// A control group that holds the processes of one server. Dropping it puts them back into the group above
@@ -19,7 +18,6 @@ const PREFIX: &str = "backslide-";
 pub(super) struct Group {
     directory: PathBuf,
     version: Version,
-    /// Is it ours to remove?
     owned: bool,
 }
 
@@ -110,7 +108,7 @@ impl Group {
         self.write(switch, freeze)?;
         loop {
             let path = self.directory.join(state);
-            let text = fs::read_to_string(&path).map_err(failed("read", &path))?;
+            let text = fs::read_to_string(&path).map_err(PathError::of("read", &path))?;
             if text.lines().any(|line| line == complete) {
                 return Ok(true);
             }
@@ -121,7 +119,6 @@ impl Group {
         }
     }
 
-    /// Lets its processes run on.
     pub(super) fn thaw(&self) -> Result<(), FreezeError> {
         let (switch, _, thaw) = self.version.switch();
         self.write(switch, thaw)
@@ -129,7 +126,7 @@ impl Group {
 
     fn write(&self, file: &str, text: &str) -> Result<(), FreezeError> {
         let path = self.directory.join(file);
-        fs::write(&path, text).map_err(failed("write", &path))
+        Ok(fs::write(&path, text).map_err(PathError::of("write", &path))?)
     }
 }
 
@@ -148,10 +145,6 @@ impl Drop for Group {
         // One whose process has just ended is busy for a moment; empty, it costs nothing.
         let _ = fs::remove_dir(&self.directory);
     }
-}
-
-fn failed<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> FreezeError + 'a {
-    move |cause| FreezeError::Io { what, path: path.to_owned(), cause }
 }
 
 /// Moves a process into a group. One that has ended meanwhile is no error.

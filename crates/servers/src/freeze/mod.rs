@@ -4,24 +4,13 @@
 //! it also catches processes that a server starts later or that leave its tree. Elsewhere every process of
 //! the tree gets SIGSTOP. See `cgroups(7)`, and the kernel's "Control Group v2" and "cgroup freezer".
 
-mod error;
 mod group;
 mod tree;
 
-pub use self::error::FreezeError;
-use self::error::LIMIT;
 use self::group::Group;
-use self::tree::Tree;
+pub use self::tree::FreezeError;
+use self::tree::{LIMIT, Tree};
 use crate::identity::Identity;
-
-/// What holds a server still.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FreezeMeans {
-    /// The kernel's freezer.
-    ControlGroup,
-    /// SIGSTOP for each process.
-    Signals,
-}
 
 /// Freezes and thaws one server. Dropping it thaws the server.
 #[derive(Debug)]
@@ -51,13 +40,6 @@ impl Freezer {
     #[cfg(test)]
     fn with_signals(server: &Identity) -> Self {
         Self { server: server.clone(), how: How::Signals(Tree::new(server.clone())), frozen: false }
-    }
-
-    pub(crate) const fn means(&self) -> FreezeMeans {
-        match self.how {
-            How::Group(_) => FreezeMeans::ControlGroup,
-            How::Signals(_) => FreezeMeans::Signals,
-        }
     }
 
     /// Returns when all processes of the server stand still.

@@ -85,7 +85,7 @@ fn a_frozen_server_and_all_that_it_started_stand_still_until_they_are_thawed() {
     for mut freezer in freezers(&family) {
         for _ in 0..3 {
             freezer.freeze().unwrap();
-            assert!(family.stands_still(), "{:?}", freezer.means());
+            assert!(family.stands_still(), "{:?}", freezer.how);
             freezer.thaw().unwrap();
             family.wait_until_counting();
         }

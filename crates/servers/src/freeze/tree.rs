@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::error::POLL;
+use crate::error::PathError;
 use crate::identity::Identity;
 
 /// After this time a process that waits in the kernel counts as stopped: it does nothing of its own before it
@@ -27,7 +27,6 @@ impl Tree {
         Self { root, seen: BTreeMap::new() }
     }
 
-    /// The processes that run now.
     pub(super) fn processes(&mut self) -> Vec<Identity> {
         self.seen.retain(|_, process| process.is_alive());
         self.seen.entry(self.root.pid).or_insert_with(|| self.root.clone());
@@ -72,7 +71,6 @@ impl Tree {
         }
     }
 
-    /// Lets all of them run on.
     pub(super) fn go_on(&self) {
         for process in self.seen.values() {
             process.signal(Signal::CONT);
@@ -102,4 +100,26 @@ fn numbers(list: &str) -> impl Iterator<Item = u32> {
 fn scanned(pid: u32) -> Vec<u32> {
     let Ok(parent) = Identity::of(pid) else { return Vec::new() };
     parent.children().into_iter().map(|child| child.pid).collect()
+}
+
+/// How long all processes of a server may take to stand still. One that waits for a disk stops when the
+/// disk has answered.
+pub(super) const LIMIT: Duration = Duration::from_secs(5);
+
+/// How often the kernel is asked meanwhile.
+pub(super) const POLL: Duration = Duration::from_micros(100);
+
+#[derive(Debug, thiserror::Error)]
+pub enum FreezeError {
+    #[error(transparent)]
+    Io(#[from] PathError),
+    #[error(
+        "process {pid} still runs {} s after it was frozen: it waits in the kernel, usually for a disk",
+        LIMIT.as_secs()
+    )]
+    StillRuns { pid: u32 },
+    #[error("the server was not started")]
+    NotStarted,
+    #[error("process {pid} has ended")]
+    Ended { pid: u32 },
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use model::RefusedSetting;
+use model::{RefusedSetting, System};
 use rustix::process::Signal;
 
 use super::{Instance, InstanceSpec, StopFlag, works_in_namespace};
@@ -12,8 +12,8 @@ use crate::error::ServerError;
 
 impl Instance {
     /// The first setting that no build of the family could be given; needs no installed build.
-    pub fn check_settings(spec: &InstanceSpec) -> Option<RefusedSetting> {
-        let error = check_settings(spec.build.dbms, &spec.wanted()).err()?;
+    pub fn check_settings(system: &System) -> Option<RefusedSetting> {
+        let error = check_settings(system).err()?;
         Some(RefusedSetting::Refused { option: error.name, problem: error.problem.to_owned() })
     }
 
@@ -30,7 +30,7 @@ impl Instance {
 
     fn judged(&self) -> Result<Option<RefusedSetting>, ServerError> {
         self.furnish_data()?;
-        let arguments = self.family.examine(&self.spec.build, &self.layout);
+        let arguments = self.family.examine(&self.system.build, &self.layout);
         let answer = self.ask(&arguments)?;
         let Some(objection) = self.family.objection(&answer) else {
             return Ok(None);

@@ -17,7 +17,6 @@ use crate::dbms::{Copied, Init, InitCommand, Input};
 use crate::error::{Fault, ServerError};
 use crate::tail::{Leading, Tail};
 
-/// How long an initialisation may take.
 const INIT_LIMIT: Duration = Duration::from_mins(5);
 
 impl Instance {
@@ -38,7 +37,7 @@ impl Instance {
 
     fn copy_seed(&self, copy: &Copied) -> Result<(), ServerError> {
         clone_tree(&copy.from, &copy.to)
-            .map_err(|cause| ServerError::Seed { build: self.spec.build.id(), cause })?;
+            .map_err(|cause| ServerError::Seed { build: self.build(), cause })?;
         for name in copy.without {
             let path = copy.to.join(name);
             let removed = match path.symlink_metadata() {
@@ -56,11 +55,7 @@ impl Instance {
     /// Makes a clone of `data` the data directory.
     pub(super) fn adopt(&self, data: &Path) -> Result<Cloned, ServerError> {
         let own = self.layout.data();
-        let cloned = clone_tree(data, &own).map_err(|error| ServerError::Io {
-            action: error.action,
-            path: error.path,
-            cause: error.cause,
-        })?;
+        let cloned = clone_tree(data, &own)?;
         if matches!(self.run_as, RunAs::Account(_)) {
             self.give_all(&own)?;
         }

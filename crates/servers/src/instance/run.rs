@@ -19,7 +19,6 @@ use crate::maps::{huge_bytes, maps_file};
 use crate::process::Running;
 use crate::tail::{Leading, Tail};
 
-/// How often a starting server is looked at.
 const POLL: Duration = Duration::from_millis(10);
 
 impl Instance {
@@ -32,7 +31,7 @@ impl Instance {
         }
         if let Some((traits, buffer)) = self.huge_buffer() {
             huge::check(traits, buffer.as_ref())
-                .map_err(|cause| ServerError::HugePages { build: self.spec.build.id(), cause })?;
+                .map_err(|cause| ServerError::HugePages { build: self.build(), cause })?;
         }
         self.socket.renew()?;
         self.run_as.give(self.socket.path())?;
@@ -50,7 +49,7 @@ impl Instance {
         let mut launch = self.launch_of(program, &arguments, self.family.traits().death);
         launch.cpus = self.cpus;
         launch.preload = self.preload.as_deref();
-        launch.locks_memory = self.spec.huge_pages;
+        launch.locks_memory = self.system.huge_pages;
         let running =
             launch.spawn(Stdio::null(), log).map_err(ServerError::cannot_execute(program))?;
         self.write_record(Some(running.identity().clone()))?;
@@ -90,9 +89,9 @@ impl Instance {
 
     /// The server's largest buffer, where it is to lie in huge pages.
     fn huge_buffer(&self) -> Option<(&'static HugePages, Option<huge::Buffer>)> {
-        let traits = &self.spec.build.dbms.product().options.huge_pages;
-        let buffer = || huge::buffer(traits, &self.spec.config.settings);
-        self.spec.huge_pages.then(|| (traits, buffer()))
+        let traits = &self.system.build.dbms.product().options.huge_pages;
+        let buffer = || huge::buffer(traits, &self.system.config.settings);
+        self.system.huge_pages.then(|| (traits, buffer()))
     }
 
     /// Has the server what it was started with? The loader passes over a library that it cannot
@@ -101,7 +100,7 @@ impl Instance {
         let Some(pid) = self.pid() else {
             return Ok(());
         };
-        let build = self.spec.build.id();
+        let build = self.build();
         let unread =
             |file: &str| ServerError::io("read", Path::new(&format!("/proc/{pid}/{file}")));
         if let Some(library) = &self.preload
@@ -154,7 +153,7 @@ impl Instance {
     }
 
     pub(super) fn faulty(&self, fault: Fault, tail: Tail) -> ServerError {
-        let (build, directory) = (self.spec.build.id(), self.layout.directory.clone());
+        let (build, directory) = (self.build(), self.layout.directory.clone());
         ServerError::Instance { build, directory, fault, tail }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use drivers::{Address, Connector, Endpoint, Login, ServerEndpoint};
 use load::Target;
-use model::{Build, Config, Connection, Dbms, Dialect, Engine, Setting};
+use model::{Build, Config, Connection, Dbms, Dialect, Engine, Setting, System};
 use servers::{Instance, InstanceSpec, discover};
 use tempfile::TempDir;
 
@@ -44,15 +44,8 @@ impl Backend {
         };
         let directory = tempfile::tempdir().unwrap();
         let mut instance = Instance::create(InstanceSpec {
-            build: build.clone(),
-            engine: dbms.default_engine(),
-            config: config(dbms),
+            system: System { config: config(dbms), ..System::new("a", build.clone()) },
             directory: directory.path().join("instance"),
-            server_cpus: String::new(),
-            preload: String::new(),
-            huge_pages: false,
-            tcp: false,
-            tls: false,
         })
         .unwrap();
         start(&mut instance, dbms.dialect());

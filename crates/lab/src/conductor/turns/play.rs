@@ -5,14 +5,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use load::{StepError, Stop, Turns};
-use model::{Event, Interleave, Nanos, Note, Step, StepRecord};
+use model::{Event, Interleave, Nanos, Note, Orders, Step, StepRecord, mix};
 
 use super::gap::Gap;
-use super::order::{cut, laps};
 use super::side::{Done, Side, Task, Told};
 use super::values::{Values, turn};
-use super::{Going, Halt, Part, apart};
-use crate::conductor::{Broken, Conductor, failed};
+use super::{Going, Part};
+use crate::conductor::trial::{Broken, Conductor, Halt, apart, failed};
 use crate::observer::Spent;
 
 /// How often a system without turns is looked after.
@@ -50,7 +49,6 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// All turns of the step.
     fn play<'p>(
         &mut self,
         parts: &'p mut [Part<'_>],
@@ -148,7 +146,6 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// One turn of a system.
     fn turn(&mut self, side: &mut Side<'_>, step: &Step) -> Result<(), Halt> {
         let readings = side.read();
         side.gap.end(&readings);
@@ -186,11 +183,6 @@ impl Conductor<'_> {
         self.until_done(side, step)
     }
 
-    /// Did the user ask to stop?
-    fn unless_stopped(&self) -> Result<(), Halt> {
-        if self.stop.is_asked() { Err(Halt::Interrupted) } else { Ok(()) }
-    }
-
     /// Follows a system that has no turns any more to the end of its step.
     fn until_done(&mut self, side: &mut Side<'_>, step: &Step) -> Result<(), Halt> {
         while side.done.is_none() {
@@ -207,7 +199,6 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// Takes what a system told in its turn.
     fn hear(&mut self, side: &mut Side<'_>, step: &Step) -> Result<(), Halt> {
         loop {
             match side.told.try_recv() {
@@ -266,9 +257,48 @@ fn between(sides: &[Side<'_>], took: Duration) -> f64 {
 }
 
 impl Done {
-    /// Of a step whose thread is gone.
     fn nothing() -> Self {
         let result: Result<StepRecord, StepError> = Err(StepError::Interrupted);
         Self { result, spent: Spent::default() }
+    }
+}
+
+/// Makes the order of slices independent of other draws from a trial's seed.
+const SALT: u32 = u32::from_be_bytes(*b"slic");
+
+/// The orders of the laps of step `ordinal`, of so many systems, in a round with this seed: each lap has one slice
+/// of every system.
+pub(super) fn laps(seed: u64, ordinal: u32, systems: usize) -> Orders {
+    let salt = [u64::from(SALT), u64::from(ordinal)];
+    Orders::new(mix(seed, &salt), systems)
+}
+
+/// How many slices a window of this length is cut into, and how long they are: all alike, and at most `most`.
+pub(super) fn cut(length: Nanos, most: Nanos) -> (usize, Nanos) {
+    let count = length.0.div_ceil(most.0.max(1)).max(1);
+    (count as usize, Nanos(length.0 / count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_is_a_function_of_seed_and_step() {
+        let order = |seed, ordinal| -> Vec<_> { laps(seed, ordinal, 3).take(200).collect() };
+        assert_eq!(order(7, 3), order(7, 3));
+        assert_ne!(order(7, 3), order(8, 3));
+        assert_ne!(order(7, 3), order(7, 4));
+    }
+
+    #[test]
+    fn a_window_is_cut_into_equal_slices() {
+        let millis = |(count, each): (usize, Nanos)| (count, each.0 / 1_000_000);
+        let cut = |length, most| cut(Nanos::from_millis(length), Nanos::from_millis(most));
+        assert_eq!(millis(cut(10_000, 250)), (40, 250));
+        assert_eq!(millis(cut(1_000, 300)), (4, 250));
+        assert_eq!(millis(cut(1_000, 5_000)), (1, 1_000));
+        assert_eq!(cut(0, 250), (1, Nanos(0)));
+        assert_eq!(cut(1, 0).0, 1_000_000);
     }
 }

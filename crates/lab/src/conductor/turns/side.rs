@@ -10,13 +10,10 @@ use probes::{Detail, Probe};
 use super::gap::Gap;
 use super::values::Values;
 use crate::LabError;
-use crate::conductor::place_client;
-use crate::conductor::step::OpenSite;
+use crate::conductor::trial::{OpenSite, place_client};
 use crate::observer::{Spent, StepObserver};
 
-/// What the thread tells.
 pub(super) enum Told {
-    /// Its window is about to open.
     Ready,
     Event(Event),
     Done(Box<Done>),
@@ -30,7 +27,6 @@ pub(super) struct Done {
 
 /// A system's side of the step, as the conductor has it.
 pub(super) struct Side<'p> {
-    /// Place of the trial in the round.
     pub(super) place: usize,
     pub(super) trial: &'p Trial,
     pub(super) key: &'p TrialKey,
@@ -58,7 +54,6 @@ impl Side<'_> {
         self.done.is_none() && !self.is_ready
     }
 
-    /// Reads the counters of the host.
     pub(super) fn read(&mut self) -> model::Readings {
         // What cannot be read is told by the step's own probes.
         probes::read_all(&mut self.host, Detail::Edge).0
@@ -82,7 +77,6 @@ impl Side<'_> {
     }
 }
 
-/// What the thread needs.
 pub(super) struct Task<'p> {
     pub(super) system: &'p System,
     pub(super) step: &'p Step,
@@ -117,9 +111,9 @@ impl Task<'_> {
             Err(_) => ControlFlow::Break(()),
         };
         // The conductor looks whether the server has died.
-        let step = StepObserver::new(&mut self.probes, self.step, &|| false, &mut emit);
-        let turns = self.stop.turns();
-        let mut observer = InTurns { step: step.reading(Detail::Edge), turns, tell };
+        let probes = &mut self.probes;
+        let step = StepObserver::new(probes, self.step, Detail::Edge, &|| false, &mut emit);
+        let mut observer = InTurns { step, turns: self.stop.turns(), tell };
         let index = self.step.ordinal as usize;
         let result = self.workload.run(index, &self.target, &self.stop, &mut observer);
         (result, observer.step.into_spent())

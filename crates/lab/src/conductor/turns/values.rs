@@ -2,7 +2,6 @@
 
 use model::{Interval, KindTotals, MetricId, SliceSeries, Step, StepRecord, metrics};
 
-/// The values of a system's slices so far.
 pub(super) struct Values(Vec<Column>);
 
 struct Column {

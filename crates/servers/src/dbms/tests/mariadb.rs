@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use model::{Build, Dbms, Engine, Setting};
+use model::{Build, Config, Dbms, Engine, Setting, System};
 
-use super::super::mysql::Mysql;
-use super::super::{Family, InitCommand, Layout, Wanted, option_file, version_in};
+use super::super::mysql::{Mysql, isolation};
+use super::super::{Family, InitCommand, Layout, version_in};
 use crate::installation::Installation;
 
 fn build() -> Build {
@@ -37,8 +37,9 @@ fn layout() -> Layout {
     }
 }
 
-fn wanted(engine: Engine, settings: &[Setting]) -> Wanted<'_> {
-    Wanted { engine, settings, huge_pages: false, tcp: false, tls: false }
+fn wanted(engine: Engine, settings: &[Setting]) -> System {
+    let config = Config { settings: settings.to_vec(), ..Config::default() };
+    System { engine, config, ..System::new("a", build()) }
 }
 
 #[test]
@@ -82,7 +83,7 @@ fn config_file() {
         Setting { name: "innodb_buffer_pool_size".to_owned(), value: Some("2G".to_owned()) },
         Setting { name: "skip-log-bin".to_owned(), value: None },
     ];
-    let text = Mysql.config(&build(), &wanted(Engine::Innodb, &settings), &layout());
+    let text = Mysql.config(&wanted(Engine::Innodb, &settings), &layout());
     insta::assert_snapshot!(text, @r#"
     # Written by backslide for mariadb-10.11.19; made anew with each instance.
     [mysqld]
@@ -104,7 +105,7 @@ fn config_file() {
 
 #[test]
 fn myrocks_brings_its_plugin() {
-    let text = Mysql.config(&build(), &wanted(Engine::Myrocks, &[]), &layout());
+    let text = Mysql.config(&wanted(Engine::Myrocks, &[]), &layout());
     let head: Vec<&str> = text.lines().skip(2).take(3).collect();
     assert_eq!(
         head,
@@ -123,7 +124,7 @@ fn myrocks_brings_its_plugin() {
 #[test]
 fn what_isolation_sets_is_reserved() {
     let reserved = &Dbms::Mariadb.product().options.reserved;
-    for (name, _) in option_file::isolation(&layout()) {
+    for (name, _) in isolation(&layout()) {
         assert!(reserved.contains(&name.replace('-', "_")), "{name}");
     }
 }
@@ -141,7 +142,7 @@ fn accounts_are_where_the_version_keeps_them() {
 
 #[test]
 fn bootstrap_feeds_the_system_tables() {
-    let init = Mysql.init(&build(), &wanted(Engine::Innodb, &[]), &layout()).unwrap();
+    let init = Mysql.init(&wanted(Engine::Innodb, &[]), &layout()).unwrap();
     let [InitCommand { arguments, input, .. }] = init.commands.as_slice() else {
         panic!("one command expected: {init:?}");
     };
@@ -150,6 +151,6 @@ fn bootstrap_feeds_the_system_tables() {
     assert_eq!(input.len(), 3);
     let mut without = layout();
     without.installation.scripts.clear();
-    let missing = Mysql.init(&build(), &wanted(Engine::Innodb, &[]), &without).unwrap_err();
+    let missing = Mysql.init(&wanted(Engine::Innodb, &[]), &without).unwrap_err();
     insta::assert_snapshot!(missing, @"the SQL of the system tables (mysql_system_tables.sql or mariadb_system_tables.sql) is missing from /usr/share/mysql");
 }

@@ -2,7 +2,7 @@
 
 mod mariadb;
 
-use model::Engine;
+use model::{Build, BuildSource, Config};
 
 use super::*;
 
@@ -20,10 +20,10 @@ fn every_server_has_a_family_and_those_like_another_come_first() {
 fn unusable_settings_are_refused_with_their_name() {
     let check = |name: &str, value: &str| {
         let settings = [Setting { name: name.to_owned(), value: Some(value.to_owned()) }];
-        let engine = Engine::Innodb;
-        let wanted =
-            Wanted { engine, settings: &settings, huge_pages: false, tcp: false, tls: false };
-        check_settings(Dbms::Mysql, &wanted).map_err(|e| e.to_string())
+        let source = BuildSource::Path("/usr".to_owned());
+        let build = Build::new(Dbms::Mysql, "8.0.33".parse().unwrap(), source);
+        let config = Config { settings: settings.into(), ..Config::default() };
+        check_settings(&System { config, ..System::new("a", build) }).map_err(|e| e.to_string())
     };
     assert_eq!(check("a_b.c-d", "1 # 2"), Ok(()));
     assert!(check("a b", "1").is_err());

@@ -1,0 +1,291 @@
+//! One trial: its site is opened, its steps are run, its site is ended.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use load::{Stop, Workload};
+use model::{
+    Capture, Event, Interleave, Outcome, Plan, RunId, Sizes, Step, System, Trial, TrialKey,
+};
+use store::StoreError;
+
+use crate::LabError;
+use crate::disturbance;
+use crate::keeper::Keeper;
+use crate::kept::{self, Ending};
+use crate::site::{Provider, Site, SiteError};
+use crate::template::{Template, Templates};
+
+pub(super) struct Conductor<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) run: &'a RunId,
+    pub(super) provider: &'a dyn Provider,
+    pub(super) stop: &'a Stop,
+    pub(super) instances: PathBuf,
+    pub(super) logs: PathBuf,
+    pub(super) device: Option<String>,
+    pub(super) keeper: Keeper<'a>,
+    pub(super) listen: &'a mut dyn FnMut(&Event),
+    /// Set when an interval could not be stored; ends the run.
+    pub(super) store_failure: Option<StoreError>,
+    /// Warnings that would repeat at every step, once told.
+    pub(super) told: BTreeSet<String>,
+    /// Where the plan asks for templates.
+    pub(super) templates: Option<Templates>,
+    /// Is every server frozen whose turn it is not?
+    pub(super) freezes: bool,
+}
+
+pub(super) enum Halt {
+    Interrupted,
+    Lab(LabError),
+}
+
+impl<E: Into<LabError>> From<E> for Halt {
+    fn from(error: E) -> Self {
+        Self::Lab(error.into())
+    }
+}
+
+/// Why a trial has no completed outcome.
+pub(super) enum Broken {
+    Failed(Outcome),
+    Halted(Halt),
+}
+
+impl<E: Into<Halt>> From<E> for Broken {
+    fn from(error: E) -> Self {
+        Self::Halted(error.into())
+    }
+}
+
+/// A failure outside of steps.
+impl From<SiteError> for Broken {
+    fn from(error: SiteError) -> Self {
+        failed(None, error.reason, error.log_tail)
+    }
+}
+
+pub(super) fn failed(step: Option<&Step>, reason: String, log_tail: Vec<String>) -> Broken {
+    let step = step.map(|step| step.id.clone());
+    Broken::Failed(Outcome::Failed { step, reason, log_tail })
+}
+
+/// A failure ends its trial, any other error ends the run.
+pub(super) fn apart<T>(result: Result<T, Broken>) -> Result<Result<T, Outcome>, Halt> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(Broken::Failed(outcome)) => Ok(Err(outcome)),
+        Err(Broken::Halted(halt)) => Err(halt),
+    }
+}
+
+/// A site that is open, and what was seen there last.
+pub(super) struct OpenSite {
+    pub(super) site: Box<dyn Site>,
+    /// What was captured after its last step.
+    pub(super) captured: Option<Vec<Capture>>,
+    pub(super) sizes: Option<Sizes>,
+    /// What disturbed its steps by more than the plan allows.
+    pub(super) disturbed: Vec<String>,
+}
+
+impl Conductor<'_> {
+    pub(super) fn key(&self, trial: &Trial) -> TrialKey {
+        TrialKey {
+            round: trial.round,
+            position: trial.position,
+            system: self.plan.systems[trial.system].name.clone(),
+        }
+    }
+
+    pub(super) fn instance(&self, key: &TrialKey) -> String {
+        format!("{}-{}-{}", self.run, key.round, key.position)
+    }
+
+    pub(super) fn emit(&mut self, event: &Event) -> Result<(), StoreError> {
+        self.keeper.keep(event)?;
+        (self.listen)(event);
+        Ok(())
+    }
+
+    pub(super) fn warn(&mut self, text: String) -> Result<(), StoreError> {
+        self.emit(&Event::Warning { text })
+    }
+
+    pub(super) fn unless_stopped(&self) -> Result<(), Halt> {
+        if self.stop.is_asked() { Err(Halt::Interrupted) } else { Ok(()) }
+    }
+
+    pub(super) fn trial(
+        &mut self,
+        trial: &Trial,
+        key: &TrialKey,
+        index: u32,
+        of: u32,
+    ) -> Result<Outcome, Halt> {
+        // Before the trial begins: what is loaded is no part of it.
+        let template = apart(self.template(trial.system))?;
+        self.emit(&Event::TrialStarted { trial: key.clone(), index, of })?;
+        let done = match template {
+            Ok(template) => apart(self.attempt(trial, key, template.as_ref()))?,
+            Err(outcome) => Err(outcome),
+        };
+        let outcome =
+            done.map_or_else(|failed| failed, |disturbed| disturbance::outcome(&disturbed));
+        self.emit(&Event::TrialFinished { trial: key.clone(), outcome: outcome.clone() })?;
+        Ok(outcome)
+    }
+
+    /// Runs the steps of a trial; what disturbed them by more than the plan allows.
+    fn attempt(
+        &mut self,
+        trial: &Trial,
+        key: &TrialKey,
+        template: Option<&Template>,
+    ) -> Result<Vec<String>, Broken> {
+        let (system, name) = (&self.plan.systems[trial.system], self.instance(key));
+        let mut open = self.open(system, &name, template)?;
+        let result = self.steps(trial, &mut open, template);
+        let result = result.map(|()| std::mem::take(&mut open.disturbed));
+        self.end(system, &name, open, result)
+    }
+
+    fn steps(
+        &mut self,
+        trial: &Trial,
+        open: &mut OpenSite,
+        template: Option<&Template>,
+    ) -> Result<(), Broken> {
+        let system = &self.plan.systems[trial.system];
+        place_client(system, &system.cpus.client)?;
+        let mut workload = self.begin(trial, open, template)?;
+        for step in self.plan.trial_steps(template.is_some()) {
+            self.step(&mut *workload, &step, open)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a system ready in the instance `name`, with the data of its template where there is one.
+    pub(super) fn open(
+        &mut self,
+        system: &System,
+        name: &str,
+        template: Option<&Template>,
+    ) -> Result<OpenSite, Broken> {
+        let directory = self.instances.join(name);
+        self.provider.check(system).map_err(|reason| failed(None, reason, Vec::new()))?;
+        place_client(system, "")?;
+        match self.provider.open(system, self.timeout(), &directory, template) {
+            Ok(site) => Ok(OpenSite { site, captured: None, sizes: None, disturbed: Vec::new() }),
+            Err(error) => {
+                let error = kept::settle(error, &self.logs, name);
+                self.unless_stopped()?;
+                self.keep_log(name, &error.log_tail);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// The longest wait for an answer, during which the other systems may have their turns.
+    fn timeout(&self) -> Duration {
+        let systems = self.plan.systems.len() as u32;
+        match self.plan.course.interleave {
+            Interleave::Trials | Interleave::Slices(_) => self.plan.statement_timeout(),
+            Interleave::Turns(_) => self.plan.statement_timeout() * systems,
+        }
+    }
+
+    /// Tells what the server says of itself; the workload of a trial, about to take its first step.
+    pub(super) fn begin(
+        &mut self,
+        trial: &Trial,
+        open: &OpenSite,
+        template: Option<&Template>,
+    ) -> Result<Box<dyn Workload>, Broken> {
+        let mut provenance = open.site.provenance();
+        let mut workload = workloads::workload(&self.plan.workload, trial.seed);
+        if let Some(template) = template {
+            provenance.0.extend(template.provenance());
+            let restored = workload.restore(template.state());
+            restored.map_err(|error| failed(None, error.to_string(), Vec::new()))?;
+        }
+        self.emit(&Event::ServerReady { provenance })?;
+        Ok(workload)
+    }
+
+    /// Ends a site after what was done on it, and keeps what explains a failure.
+    pub(super) fn end<T>(
+        &mut self,
+        system: &System,
+        name: &str,
+        open: OpenSite,
+        result: Result<T, Broken>,
+    ) -> Result<T, Broken> {
+        if let Err(Broken::Failed(Outcome::Failed { log_tail, .. })) = &result {
+            self.keep_log(name, log_tail);
+        }
+        let has_failed = matches!(result, Err(Broken::Failed(_)));
+        let Ending { trouble, remark, kept } = kept::end(open.site, &self.logs, name, has_failed);
+        if let Some(remark) = remark {
+            self.warn(format!("{}: {remark}", system.name))?;
+        }
+        if let Some(error) = &trouble {
+            self.keep_log(name, &error.log_tail);
+        }
+        match (result, trouble) {
+            (Err(Broken::Failed(outcome)), trouble) => {
+                // Why statements failed: the server was gone, and here is how.
+                let ended = trouble.map_or_else(String::new, |e| format!("; {}", e.reason));
+                let tell = |reason| kept.told_in(&format!("{reason}{ended}"));
+                Err(Broken::Failed(retold(outcome, tell)))
+            }
+            (result, None) => result,
+            (result, Some(error)) => {
+                // What was measured is whole: a server that does not end well is worth a word, no more.
+                self.warn(format!("{}: {}", system.name, kept.told_in(&error.reason)))?;
+                result
+            }
+        }
+    }
+
+    /// Keeps the log of a failed trial beside the results: its instance is removed.
+    fn keep_log(&mut self, name: &str, log_tail: &[String]) {
+        if log_tail.is_empty() {
+            return;
+        }
+        let path = self.logs.join(format!("{name}.log"));
+        let written = std::fs::create_dir_all(&self.logs)
+            .and_then(|()| std::fs::write(&path, log_tail.join("\n") + "\n"));
+        if let Err(error) = written {
+            let text = format!("cannot keep {}: {error}", path.display());
+            (self.listen)(&Event::Warning { text });
+        }
+    }
+}
+
+/// The outcome with another reason, where it is a failure.
+pub(super) fn retold(outcome: Outcome, tell: impl FnOnce(String) -> String) -> Outcome {
+    match outcome {
+        Outcome::Failed { step, reason, log_tail } => {
+            Outcome::Failed { step, reason: tell(reason), log_tail }
+        }
+        whole @ (Outcome::Completed | Outcome::Quarantined { .. }) => whole,
+    }
+}
+
+/// The CPUs that this process could use when it began.
+static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
+
+/// Restricts this process to `cpus`, all that it may use for an empty list.
+pub(super) fn place_client(system: &System, cpus: &str) -> Result<(), LabError> {
+    let failed = |cause: String| LabError::Placement { system: system.name.clone(), cause };
+    let allowed = ALLOWED.get_or_init(probes::allowed).clone();
+    let wanted = match cpus {
+        "" => allowed,
+        cpus => servers::parse_cpus(cpus).map_err(|error| failed(error.to_string()))?,
+    };
+    probes::pin_self(&wanted).map_err(|error| failed(error.to_string()))
+}
