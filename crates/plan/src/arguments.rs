@@ -1,8 +1,8 @@
 //! A plan without a file: of systems that the arguments of a command describe.
 
-use crate::PlanError;
 use crate::document::{self, Node, Value};
 use crate::file::{self, PlanFile};
+use crate::{PlanError, Result};
 
 /// What no argument says: one round of a workload that only stands for one, and is not measured.
 const REST: &str = "name = \"arguments\"\nrounds = 1\nquarantine = false\n\
@@ -46,7 +46,7 @@ impl<'a> SystemArguments<'a> {
 
 /// The plan of these systems: one round of a workload that the caller replaces or does not run. Errors, here
 /// and where it is expanded, name the argument at fault in place of a file and its line.
-pub fn of_arguments(systems: &[SystemArguments<'_>]) -> Result<PlanFile, PlanError> {
+pub fn of_arguments(systems: &[SystemArguments<'_>]) -> Result<PlanFile> {
     let mut root = document::parse(REST, "arguments")?;
     let systems = systems.iter().map(system).collect::<Result<_, _>>()?;
     root.put("system", Node { place: root.place.clone(), value: Value::List(systems) });
@@ -89,7 +89,7 @@ pub fn toml_string(text: &str) -> String {
 }
 
 /// The `[[system]]` of a plan.
-fn system(arguments: &SystemArguments<'_>) -> Result<Node, PlanError> {
+fn system(arguments: &SystemArguments<'_>) -> Result<Node> {
     let mut system = Node::of_argument(arguments.build.name, Value::default());
     for (key, Argument { name, text }) in arguments.keys() {
         system.put(key, Node::of_argument(name, Value::text(text)));

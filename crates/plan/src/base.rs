@@ -3,7 +3,7 @@
 use model::System;
 
 use crate::file::PlanFile;
-use crate::{Place, PlanError};
+use crate::{Place, PlanError, Result};
 
 pub(crate) struct Named {
     pub(crate) system: System,
@@ -14,7 +14,7 @@ pub(crate) struct Named {
 
 /// The base: the system that `base` names, by its own name or by another that no other system
 /// has; without `base` the first.
-pub(crate) fn find<'a>(file: &PlanFile, named: &'a [Named]) -> Result<&'a System, PlanError> {
+pub(crate) fn find<'a>(file: &PlanFile, named: &'a [Named]) -> Result<&'a System> {
     let Some((wanted, place)) = &file.base else {
         let first = named.first().map(|one| &one.system);
         return first.ok_or_else(|| PlanError::MissingKey {

@@ -5,7 +5,7 @@ use model::{Bytes, Dbms, Engine, Version};
 use crate::document::{self, Value};
 use crate::fields::{Fields, Item};
 use crate::span::Span;
-use crate::{Place, PlanError};
+use crate::{Place, Result};
 
 const CONTEXT: &str = "config";
 const MODIFIER: &str = "modifier";
@@ -92,12 +92,7 @@ impl ConfigFile {
         &self.summary
     }
 
-    pub(crate) fn parse(
-        dbms: Dbms,
-        name: &str,
-        text: &str,
-        origin: &str,
-    ) -> Result<Self, PlanError> {
+    pub(crate) fn parse(dbms: Dbms, name: &str, text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
         let fields = Fields::new(&root, CONTEXT, &["summary", "extends", "drop", SETTING])?;
         let file =
@@ -112,18 +107,13 @@ impl ConfigFile {
     }
 
     /// A modifier: a change of any config.
-    pub(crate) fn parse_modifier(
-        dbms: Dbms,
-        name: &str,
-        text: &str,
-        origin: &str,
-    ) -> Result<Self, PlanError> {
+    pub(crate) fn parse_modifier(dbms: Dbms, name: &str, text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
         let fields = Fields::new(&root, MODIFIER, &["summary", "drop", SETTING])?;
         Self::read(dbms, name, &fields)
     }
 
-    fn read(dbms: Dbms, name: &str, fields: &Fields<'_>) -> Result<Self, PlanError> {
+    fn read(dbms: Dbms, name: &str, fields: &Fields<'_>) -> Result<Self> {
         Ok(Self {
             dbms,
             name: name.to_owned(),
@@ -135,11 +125,11 @@ impl ConfigFile {
     }
 }
 
-fn mention(item: Item<'_>) -> Result<Mention, PlanError> {
+fn mention(item: Item<'_>) -> Result<Mention> {
     Ok(Mention { name: item.text()?.to_owned(), place: item.place() })
 }
 
-fn rule(item: Item<'_>) -> Result<Rule, PlanError> {
+fn rule(item: Item<'_>) -> Result<Rule> {
     let fields = Fields::new(item.node, SETTING, &SETTING_KEYS)?;
     let name = fields.text("name")?;
     let topic = fields.maybe("topic", Item::text)?;
@@ -157,12 +147,7 @@ fn rule(item: Item<'_>) -> Result<Rule, PlanError> {
 
 /// The range between the versions under two keys. The first one may be a list: the first version of each
 /// series.
-fn span(
-    fields: &Fields<'_>,
-    item: Item<'_>,
-    name: &str,
-    [first, last]: [&str; 2],
-) -> Result<Span, PlanError> {
+fn span(fields: &Fields<'_>, item: Item<'_>, name: &str, [first, last]: [&str; 2]) -> Result<Span> {
     let since = match fields.get(first) {
         Some(list) if matches!(list.node.value, Value::List(_)) => list.each(as_version)?,
         one => one.map(as_version).transpose()?.into_iter().collect(),
@@ -177,20 +162,20 @@ fn span(
 }
 
 /// The engine that `item` names.
-pub(crate) fn engine(item: Item<'_>) -> Result<Engine, PlanError> {
+pub(crate) fn engine(item: Item<'_>) -> Result<Engine> {
     item.word("engine", &Engine::ALL.map(|engine| (engine.name(), engine)))
 }
 
 /// A version under `key`, if there is one.
-pub(crate) fn version(fields: &Fields<'_>, key: &str) -> Result<Option<Version>, PlanError> {
+pub(crate) fn version(fields: &Fields<'_>, key: &str) -> Result<Option<Version>> {
     fields.maybe(key, as_version)
 }
 
-fn as_version(item: Item<'_>) -> Result<Version, PlanError> {
+fn as_version(item: Item<'_>) -> Result<Version> {
     item.text()?.parse().map_err(|_| item.wrong("a version such as \"8.0.33\""))
 }
 
-fn value(fields: &Fields<'_>, item: Item<'_>) -> Result<RuleValue, PlanError> {
+fn value(fields: &Fields<'_>, item: Item<'_>) -> Result<RuleValue> {
     let kinds = ["value", "bare", "memory_percent", "cores_percent"];
     let Some(one) = fields.exactly_one(&kinds) else {
         return Err(item.conflict(
@@ -216,7 +201,7 @@ fn value(fields: &Fields<'_>, item: Item<'_>) -> Result<RuleValue, PlanError> {
 }
 
 /// A value of an option as text: text may be empty, `true` and `false` become `ON` and `OFF`.
-pub(crate) fn scalar(item: Item<'_>) -> Result<String, PlanError> {
+pub(crate) fn scalar(item: Item<'_>) -> Result<String> {
     match &item.node.value {
         Value::Text(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
@@ -229,13 +214,13 @@ pub(crate) fn scalar(item: Item<'_>) -> Result<String, PlanError> {
     }
 }
 
-fn bytes(fields: &Fields<'_>, key: &str) -> Result<Option<Bytes>, PlanError> {
+fn bytes(fields: &Fields<'_>, key: &str) -> Result<Option<Bytes>> {
     fields.maybe(key, |item| {
         size(item.text()?).ok_or_else(|| item.wrong("a size such as \"256M\" or \"4G\""))
     })
 }
 
-fn cores(fields: &Fields<'_>, key: &str) -> Result<Option<u64>, PlanError> {
+fn cores(fields: &Fields<'_>, key: &str) -> Result<Option<u64>> {
     fields.maybe(key, |item| item.count(1..=10_000))
 }
 

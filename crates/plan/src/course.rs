@@ -10,7 +10,7 @@ use crate::document::{self, Node, Value};
 use crate::fields::{Fields, Item};
 use crate::keys::{self, Key, NEEDED};
 use crate::kind::WorkloadKind;
-use crate::{Place, PlanError, margins};
+use crate::{Place, PlanError, Result, margins};
 
 const MAX_ROUNDS: u32 = 1_000;
 /// Rounds below which there is no verdict, so that nothing can be decided.
@@ -120,7 +120,7 @@ const MARGINS: &str = "the smallest changes worth calling, in per cent: \
 
 impl CourseEntry {
     /// Checks what the keys say together, for a plan whose workload is of this kind.
-    pub(crate) fn check(&self, kind: WorkloadKind) -> Result<(), PlanError> {
+    pub(crate) fn check(&self, kind: WorkloadKind) -> Result<()> {
         let message = match (self.interleave, &self.stray_length, kind) {
             (Interleave::Trials, Some(place), _) => {
                 return Err(PlanError::conflict(
@@ -145,7 +145,7 @@ pub(crate) fn resolve(
     entry: &CourseEntry,
     usual: Option<Quarantine>,
     systems: &[System],
-) -> Result<Course, PlanError> {
+) -> Result<Course> {
     check_servers(systems, entry)?;
     let mut quarantine = usual;
     match (&entry.quarantine, &mut quarantine) {
@@ -166,7 +166,7 @@ pub(crate) fn resolve(
 const QUARANTINE: &str = "quarantine";
 
 /// The limits of the catalog: all of them.
-pub(crate) fn noise(text: &str, origin: &str) -> Result<Quarantine, PlanError> {
+pub(crate) fn noise(text: &str, origin: &str) -> Result<Quarantine> {
     let root = document::parse(text, origin)?;
     let mut limits = Quarantine::default();
     let fields = keys::read(&LIMIT_KEYS, &root, "noise", &mut limits)?;
@@ -190,7 +190,7 @@ pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
 }
 
 /// `4`, or `{ min = 3, max = 12 }`: the most, and when the run is looked at first.
-fn rounds(item: Item<'_>) -> Result<(u32, Option<u32>), PlanError> {
+fn rounds(item: Item<'_>) -> Result<(u32, Option<u32>)> {
     if item.is_table() {
         let fields = Fields::new(item.node, "rounds", &["min", "max"])?;
         let (min, max) = (fields.need("min")?, fields.need("max")?);
@@ -211,7 +211,7 @@ fn rounds(item: Item<'_>) -> Result<(u32, Option<u32>), PlanError> {
 }
 
 /// All systems are up at once, and each has the database to itself: no two of them on one server.
-fn check_servers(systems: &[System], entry: &CourseEntry) -> Result<(), PlanError> {
+fn check_servers(systems: &[System], entry: &CourseEntry) -> Result<()> {
     let way = match entry.interleave {
         Interleave::Trials => return Ok(()),
         Interleave::Slices(_) => "slices",
@@ -240,7 +240,7 @@ fn check_servers(systems: &[System], entry: &CourseEntry) -> Result<(), PlanErro
 }
 
 /// `false`, or a table with some of the limits.
-fn quarantine(item: Item<'_>) -> Result<Allowed, PlanError> {
+fn quarantine(item: Item<'_>) -> Result<Allowed> {
     match item.node.value {
         Value::Switch(false) => Ok(Allowed::Any),
         Value::Table(_) => {
@@ -252,7 +252,7 @@ fn quarantine(item: Item<'_>) -> Result<Allowed, PlanError> {
 }
 
 /// Per cent with at most one decimal, in thousandths.
-fn permille(item: Item<'_>, most: u32) -> Result<u32, PlanError> {
+fn permille(item: Item<'_>, most: u32) -> Result<u32> {
     item.decimal(1, 0..=most * 10).ok_or_else(|| {
         let most = grouped(most);
         item.wrong(&format!("a number of per cent from 0 to {most}, with one decimal at most"))

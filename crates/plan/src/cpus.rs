@@ -4,7 +4,7 @@ use model::Placement;
 
 use crate::document::Value;
 use crate::fields::Item;
-use crate::{Place, PlanError, keys};
+use crate::{Place, PlanError, Result, keys};
 
 /// What a plan says of CPUs. A word stands for CPUs of the host that the plan is expanded for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ const WORDS: [Word; 3] =
     [("free", |_| Cpus::default()), ("together", Cpus::Together), ("apart", Cpus::Apart)];
 
 /// Reads a word, or `{ server = "0-3", client = "4" }`; a side that is left out uses all CPUs.
-pub(crate) fn read(item: Item<'_>) -> Result<Cpus, PlanError> {
+pub(crate) fn read(item: Item<'_>) -> Result<Cpus> {
     match &item.node.value {
         Value::Text(_) => item.word("placement", &WORDS).map(|word| word(item.place())),
         Value::Table(_) => {
@@ -70,7 +70,7 @@ impl Cpus {
 
     /// The lists that it comes to where there are these CPUs, in rising order. The last one is chosen where
     /// one is enough: the first gets the interrupts of the machine.
-    pub(crate) fn placement(&self, cpus: &[u32]) -> Result<Placement, PlanError> {
+    pub(crate) fn placement(&self, cpus: &[u32]) -> Result<Placement> {
         match (self, cpus) {
             (Self::Lists(placement), _) => Ok(placement.clone()),
             (Self::Together(_), [.., last]) => {
@@ -109,7 +109,7 @@ fn ranges(cpus: &[u32]) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
 
-fn list(item: Item<'_>) -> Result<String, PlanError> {
+fn list(item: Item<'_>) -> Result<String> {
     let text = item.text()?;
     if text.split(',').all(is_range) {
         Ok(text.to_owned())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::{Place, PlanError};
+use crate::{Place, PlanError, Result};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Node {
@@ -73,7 +73,7 @@ impl Value {
 }
 
 /// Parses `text`, which people know as `origin`. The result is a table.
-pub(crate) fn parse(text: &str, origin: &str) -> Result<Node, PlanError> {
+pub(crate) fn parse(text: &str, origin: &str) -> Result<Node> {
     let lines = Lines::new(text, origin);
     match DeTable::parse(text) {
         Ok(table) => Ok(lines.table(table.get_ref(), table.span().start)),

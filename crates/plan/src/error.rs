@@ -175,6 +175,9 @@ pub enum PlanError {
     StrayFile { path: String },
 }
 
+/// What reading gives; the error is one of a plan or the catalog unless another is named.
+pub(crate) type Result<T, E = PlanError> = std::result::Result<T, E>;
+
 impl PlanError {
     pub(crate) fn conflict(place: &Place, message: impl Into<String>) -> Self {
         Self::Conflict { place: place.clone(), message: message.into() }

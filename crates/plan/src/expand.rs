@@ -11,7 +11,7 @@ use crate::file::{PlanFile, SystemEntry, as_map};
 use crate::kind::WorkloadKind;
 use crate::request::BuildRequest;
 use crate::sql::WorkloadFile;
-use crate::{Place, PlanError, connection, course, insert, sql, template, tpcc};
+use crate::{Place, PlanError, Result, connection, course, insert, sql, template, tpcc};
 
 /// Finds the build that is asked for; the error says what was looked for and what to do.
 pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, String> + 'a;
@@ -23,7 +23,7 @@ pub fn expand(
     catalog: &Catalog,
     builds: &FindBuild<'_>,
     host: HostShape,
-) -> Result<Plan, PlanError> {
+) -> Result<Plan> {
     let workload = match file.kind {
         WorkloadKind::Insert => {
             WorkloadSpec::Insert(insert::resolve(&file.workload, |scale| catalog.scale(scale))?)
@@ -56,10 +56,7 @@ pub fn expand(
 }
 
 /// The workload file that the plan runs: its user's own, or one of the catalog.
-fn workload_file<'a>(
-    file: &'a PlanFile,
-    catalog: &'a Catalog,
-) -> Result<&'a WorkloadFile, PlanError> {
+fn workload_file<'a>(file: &'a PlanFile, catalog: &'a Catalog) -> Result<&'a WorkloadFile> {
     let named = sql::named(&file.workload, file.kind);
     let (name, place) = named.unwrap_or((sql::MICRO, file.workload.place.clone()));
     match &file.workload_file {
@@ -82,7 +79,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn system(&self, entry: &SystemEntry) -> Result<Named, PlanError> {
+    fn system(&self, entry: &SystemEntry) -> Result<Named> {
         let request = &entry.request;
         let build = (self.builds)(request).map_err(|cause| {
             let (place, name) = (entry.place.clone(), request.name.clone());
@@ -126,7 +123,7 @@ impl Maker<'_> {
         })
     }
 
-    fn config(&self, entry: &SystemEntry, system: &System) -> Result<Config, PlanError> {
+    fn config(&self, entry: &SystemEntry, system: &System) -> Result<Config> {
         if let BuildSource::Connect(_) = system.build.source {
             return Ok(empty_config());
         }
@@ -146,12 +143,7 @@ impl Maker<'_> {
 
     /// An option that the catalog knows, and knows this version not to have, is refused before anything
     /// starts; what it does not know is for the server to judge.
-    fn check_option(
-        &self,
-        setting: &Setting,
-        place: &Place,
-        system: &System,
-    ) -> Result<(), PlanError> {
+    fn check_option(&self, setting: &Setting, place: &Place, system: &System) -> Result<()> {
         let (dbms, version) = (system.build.dbms, &system.build.version);
         match self.catalog.configs.range_without(dbms, &setting.name, version) {
             None => Ok(()),
@@ -197,7 +189,7 @@ fn full_name(system: &System, build: &str) -> String {
     }
 }
 
-fn check_engine(entry: &SystemEntry, system: &System) -> Result<(), PlanError> {
+fn check_engine(entry: &SystemEntry, system: &System) -> Result<()> {
     let dbms = system.build.dbms;
     let fit = || Engine::ALL.into_iter().filter(|engine| engine.fits(dbms)).map(Engine::name);
     match &entry.engine {
@@ -212,7 +204,7 @@ fn check_engine(entry: &SystemEntry, system: &System) -> Result<(), PlanError> {
     }
 }
 
-fn check_partitions(spec: &InsertSpec, build: &Build, place: &Place) -> Result<(), PlanError> {
+fn check_partitions(spec: &InsertSpec, build: &Build, place: &Place) -> Result<()> {
     let partitions = &build.dbms.product().features.partitions;
     if spec.partitions == 0 || partitions.holds(&build.version) {
         return Ok(());
@@ -227,7 +219,7 @@ fn check_partitions(spec: &InsertSpec, build: &Build, place: &Place) -> Result<(
     ))
 }
 
-fn check_unique(named: &[Named]) -> Result<(), PlanError> {
+fn check_unique(named: &[Named]) -> Result<()> {
     let has_before = |(at, one): &(usize, &Named)| {
         named[..*at].iter().any(|other| other.system.name == one.system.name)
     };
@@ -247,11 +239,7 @@ fn named_twice(one: &Named) -> String {
 }
 
 /// Marks the control, or adds it where the plan asks for one, and puts it last.
-fn with_control(
-    file: &PlanFile,
-    mut systems: Vec<System>,
-    base: &System,
-) -> Result<Vec<System>, PlanError> {
+fn with_control(file: &PlanFile, mut systems: Vec<System>, base: &System) -> Result<Vec<System>> {
     let labelled = systems.iter().any(|system| system.name == System::CONTROL);
     match &file.control {
         Some(place) if labelled => Err(PlanError::conflict(

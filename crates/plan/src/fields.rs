@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use crate::digits::grouped;
 use crate::document::{Entry, Node, Value};
 use crate::error::Choices;
-use crate::{Place, PlanError};
+use crate::{Place, PlanError, Result};
 
 /// Whole numbers of a `Float` up to here are the ones that were written.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
@@ -20,11 +20,7 @@ pub(crate) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// The table in `node`, which people call `context`; an unknown key is an error before
     /// anything else is looked at, because a misspelt key often is the cause of what else is wrong.
-    pub(crate) fn new(
-        node: &'a Node,
-        context: &'static str,
-        keys: &[&str],
-    ) -> Result<Self, PlanError> {
+    pub(crate) fn new(node: &'a Node, context: &'static str, keys: &[&str]) -> Result<Self> {
         let entries = Item { key: context, node }.table("a table")?;
         match entries.iter().find(|e| !keys.contains(&e.key.as_str())) {
             None => Ok(Self { context, place: &node.place, entries }),
@@ -38,7 +34,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A table whose keys are names that its writer chose.
-    pub(crate) fn named(item: Item<'a>, context: &'static str) -> Result<Self, PlanError> {
+    pub(crate) fn named(item: Item<'a>, context: &'static str) -> Result<Self> {
         Ok(Self { context, place: &item.node.place, entries: item.table("a table")? })
     }
 
@@ -55,8 +51,8 @@ impl<'a> Fields<'a> {
     pub(crate) fn maybe<T>(
         &self,
         key: &str,
-        read: impl FnOnce(Item<'a>) -> Result<T, PlanError>,
-    ) -> Result<Option<T>, PlanError> {
+        read: impl FnOnce(Item<'a>) -> Result<T>,
+    ) -> Result<Option<T>> {
         self.get(key).map(read).transpose()
     }
 
@@ -64,17 +60,17 @@ impl<'a> Fields<'a> {
     pub(crate) fn each<T>(
         &self,
         key: &str,
-        read: impl FnMut(Item<'a>) -> Result<T, PlanError>,
-    ) -> Result<Vec<T>, PlanError> {
+        read: impl FnMut(Item<'a>) -> Result<T>,
+    ) -> Result<Vec<T>> {
         self.get(key).map_or(Ok(Vec::new()), |list| list.each(read))
     }
 
     /// `true` only where the key says so.
-    pub(crate) fn switch(&self, key: &str) -> Result<bool, PlanError> {
+    pub(crate) fn switch(&self, key: &str) -> Result<bool> {
         self.get(key).map_or(Ok(false), Item::switch)
     }
 
-    pub(crate) fn text(&self, key: &'static str) -> Result<&'a str, PlanError> {
+    pub(crate) fn text(&self, key: &'static str) -> Result<&'a str> {
         self.need(key)?.text()
     }
 
@@ -84,7 +80,7 @@ impl<'a> Fields<'a> {
         given.next().filter(|_| given.next().is_none())
     }
 
-    pub(crate) fn need(&self, key: &'static str) -> Result<Item<'a>, PlanError> {
+    pub(crate) fn need(&self, key: &'static str) -> Result<Item<'a>> {
         self.get(key).ok_or_else(|| PlanError::MissingKey {
             place: self.place.clone(),
             key,
@@ -93,7 +89,7 @@ impl<'a> Fields<'a> {
     }
 
     /// An error where more than one of `keys` is there.
-    pub(crate) fn only_one(&self, keys: &[&str]) -> Result<(), PlanError> {
+    pub(crate) fn only_one(&self, keys: &[&str]) -> Result<()> {
         let mut given = keys.iter().filter_map(|key| self.get(key));
         match (given.next(), given.next()) {
             (Some(one), Some(other)) => Err(other.conflict(format!(
@@ -163,14 +159,14 @@ impl<'a> Item<'a> {
         }
     }
 
-    pub(crate) fn text(self) -> Result<&'a str, PlanError> {
+    pub(crate) fn text(self) -> Result<&'a str> {
         match &self.node.value {
             Value::Text(text) if !text.trim().is_empty() => Ok(text),
             _ => Err(self.wrong("text")),
         }
     }
 
-    pub(crate) fn switch(self) -> Result<bool, PlanError> {
+    pub(crate) fn switch(self) -> Result<bool> {
         match self.node.value {
             Value::Switch(on) => Ok(on),
             _ => Err(self.wrong("true or false")),
@@ -178,7 +174,7 @@ impl<'a> Item<'a> {
     }
 
     /// A whole number within `range`.
-    pub(crate) fn count(self, range: RangeInclusive<u64>) -> Result<u64, PlanError> {
+    pub(crate) fn count(self, range: RangeInclusive<u64>) -> Result<u64> {
         let number = match self.node.value {
             Value::Integer(number) => u64::try_from(number).ok(),
             _ => None,
@@ -190,7 +186,7 @@ impl<'a> Item<'a> {
     }
 
     /// A whole number within `range`, of 32 bits.
-    pub(crate) fn small(self, range: RangeInclusive<u32>) -> Result<u32, PlanError> {
+    pub(crate) fn small(self, range: RangeInclusive<u32>) -> Result<u32> {
         let wide = u64::from(*range.start())..=u64::from(*range.end());
         self.count(wide).map(|n| n as u32)
     }
@@ -209,7 +205,7 @@ impl<'a> Item<'a> {
         (is_within && (scaled - whole).abs() < 1e-6).then_some(whole as u32)
     }
 
-    pub(crate) fn list(self) -> Result<Vec<Self>, PlanError> {
+    pub(crate) fn list(self) -> Result<Vec<Self>> {
         match &self.node.value {
             Value::List(nodes) if !nodes.is_empty() => {
                 Ok(nodes.iter().map(|node| Self { key: self.key, node }).collect())
@@ -219,15 +215,12 @@ impl<'a> Item<'a> {
     }
 
     /// What `read` makes of each value of a list that is not empty.
-    pub(crate) fn each<T>(
-        self,
-        read: impl FnMut(Self) -> Result<T, PlanError>,
-    ) -> Result<Vec<T>, PlanError> {
+    pub(crate) fn each<T>(self, read: impl FnMut(Self) -> Result<T>) -> Result<Vec<T>> {
         self.list()?.into_iter().map(read).collect()
     }
 
     /// The entries of a table; `expected` says what it should have been.
-    pub(crate) fn table(self, expected: &str) -> Result<&'a [Entry], PlanError> {
+    pub(crate) fn table(self, expected: &str) -> Result<&'a [Entry]> {
         match &self.node.value {
             Value::Table(entries) => Ok(entries),
             _ => Err(self.wrong(expected)),
@@ -238,7 +231,7 @@ impl<'a> Item<'a> {
         matches!(self.node.value, Value::Table(_))
     }
 
-    pub(crate) fn word<T: Copy>(self, what: &str, words: &[(&str, T)]) -> Result<T, PlanError> {
+    pub(crate) fn word<T: Copy>(self, what: &str, words: &[(&str, T)]) -> Result<T> {
         let text = self.text()?;
         words
             .iter()

@@ -13,7 +13,7 @@ use crate::keys::{self, NEEDED};
 use crate::kind::WorkloadKind;
 use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
-use crate::{Place, PlanError, connection, insert, tpcc};
+use crate::{Place, PlanError, Result, connection, insert, tpcc};
 
 type Key = keys::Key<PlanFile>;
 
@@ -136,12 +136,12 @@ pub(crate) struct SystemEntry {
 }
 
 /// Reads a plan. `origin` is what people know the text as, its file name: errors begin with it.
-pub fn read(text: &str, origin: &str) -> Result<PlanFile, PlanError> {
+pub fn read(text: &str, origin: &str) -> Result<PlanFile> {
     from_document(&document::parse(text, origin)?, text)
 }
 
 /// Reads the plan that a document holds, which was made from the text `source`.
-pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile, PlanError> {
+pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile> {
     let fields = Fields::new(root, "the plan", &key_names())?;
     fields.need("name")?;
     fields.need("workload")?;
@@ -165,7 +165,7 @@ fn key_names() -> Vec<&'static str> {
 }
 
 /// Where `true` stands.
-fn switched_on(item: Item<'_>) -> Result<Option<Place>, PlanError> {
+fn switched_on(item: Item<'_>) -> Result<Option<Place>> {
     Ok(item.switch()?.then(|| item.place()))
 }
 
@@ -183,7 +183,7 @@ impl PlanFile {
 
     /// The plan with the text of its workload file, which people know as `origin`. An error says what is
     /// wrong in the file, with its line.
-    pub fn with_workload_file(self, text: &str, origin: &str) -> Result<Self, PlanError> {
+    pub fn with_workload_file(self, text: &str, origin: &str) -> Result<Self> {
         Ok(Self { workload_file: Some(WorkloadFile::parse(text, origin)?), ..self })
     }
 
@@ -210,7 +210,7 @@ impl PlanFile {
 }
 
 /// Names are printed in tables and used in paths: short, one line.
-fn name(item: Item<'_>) -> Result<String, PlanError> {
+fn name(item: Item<'_>) -> Result<String> {
     let text = item.text()?;
     if text.chars().count() > MAX_NAME || text.chars().any(char::is_control) {
         return Err(item.wrong(&format!("one line of at most {MAX_NAME} characters")));
@@ -218,11 +218,11 @@ fn name(item: Item<'_>) -> Result<String, PlanError> {
     Ok(text.to_owned())
 }
 
-fn with_place(item: Item<'_>) -> Result<(String, Place), PlanError> {
+fn with_place(item: Item<'_>) -> Result<(String, Place)> {
     Ok((item.text()?.to_owned(), item.place()))
 }
 
-fn check_workload(item: Item<'_>) -> Result<WorkloadKind, PlanError> {
+fn check_workload(item: Item<'_>) -> Result<WorkloadKind> {
     let entries = item.table("a table such as { kind = \"insert\", scale = \"small\" }")?;
     let of_plan =
         |key: &str| !["name", "workload", "system"].contains(&key) && key_names().contains(&key);
@@ -274,11 +274,7 @@ fn without_passwords(text: &str, systems: &[SystemEntry]) -> String {
         .fold(text.to_owned(), |text, connect| text.replace(connect, &without_password(connect)))
 }
 
-fn system(
-    item: Item<'_>,
-    placement: &Cpus,
-    connection: Option<Item<'_>>,
-) -> Result<SystemEntry, PlanError> {
+fn system(item: Item<'_>, placement: &Cpus, connection: Option<Item<'_>>) -> Result<SystemEntry> {
     let fields = Fields::new(item.node, "system", &keys::names(&SYSTEM_KEYS))?;
     let request = BuildRequest::read(&fields)?;
     let connection = fields.get("connection").or(connection).map(|item| {
@@ -308,7 +304,7 @@ fn has_server(request: &BuildRequest) -> bool {
 }
 
 /// Only a server that we start can be given a library or huge pages.
-fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<(), PlanError> {
+fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<()> {
     match fields.get("preload").or_else(|| fields.get("huge_pages")) {
         Some(item) if !has_server(request) => Err(item.conflict(format!(
             "`{}` and `build = \"{}\"`: there is no server process that we start",
@@ -319,11 +315,7 @@ fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<(), Plan
 }
 
 /// The system's own `cpus`, otherwise the plan's. Only a server process that we start can be placed.
-fn system_cpus(
-    fields: &Fields<'_>,
-    request: &BuildRequest,
-    default: &Cpus,
-) -> Result<Cpus, PlanError> {
+fn system_cpus(fields: &Fields<'_>, request: &BuildRequest, default: &Cpus) -> Result<Cpus> {
     let own = fields.get("cpus");
     let cpus = own.map_or_else(|| Ok(default.clone()), cpus::read)?;
     if has_server(request) {
@@ -342,7 +334,7 @@ fn system_cpus(
 
 /// `set = { option = value }`. `skip-…` and `disable-…` options take no value: they are written
 /// `skip-log-bin = true`.
-fn settings(item: Item<'_>) -> Result<Vec<(Setting, Place)>, PlanError> {
+fn settings(item: Item<'_>) -> Result<Vec<(Setting, Place)>> {
     let entries = item.table("a table such as { option = \"value\" }")?;
     let settings = entries.iter().map(|entry| {
         let value = Item { key: &entry.key, node: &entry.node };

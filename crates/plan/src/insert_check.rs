@@ -3,9 +3,9 @@
 
 use model::{InsertSpec, InsertStage, Pacing, QueryKind, StepId, Tables};
 
-use crate::PlanError;
 use crate::digits::grouped;
 use crate::fields::{Fields, Item};
+use crate::{PlanError, Result};
 
 /// More rows than this in one table would take weeks to load, and their ids must stay within an
 /// integer of 63 bits whatever is added to them.
@@ -24,7 +24,7 @@ const RULES: [Rule; 6] = [
 ];
 
 /// Checks every rule; the first that is broken is the error.
-pub(crate) fn check(fields: &Fields<'_>, spec: &InsertSpec) -> Result<(), PlanError> {
+pub(crate) fn check(fields: &Fields<'_>, spec: &InsertSpec) -> Result<()> {
     let mut rules = RULES.iter();
     rules.try_for_each(|(keys, broken)| PlanError::refuse(&fields.place_of(keys), broken(spec)))
 }
@@ -98,7 +98,7 @@ fn total_rows(spec: &InsertSpec) -> u128 {
 }
 
 /// Fills in `steps` where the plan gives none; otherwise checks those that it gives.
-pub(crate) fn steps(fields: &Fields<'_>, spec: &mut InsertSpec) -> Result<(), PlanError> {
+pub(crate) fn steps(fields: &Fields<'_>, spec: &mut InsertSpec) -> Result<()> {
     let all: Vec<StepId> = InsertStage::all(spec).iter().map(InsertStage::id).collect();
     let twice = all.iter().zip(1..).find(|(step, next)| all[*next..].contains(step));
     if let Some((twice, _)) = twice {
@@ -116,7 +116,7 @@ pub(crate) fn steps(fields: &Fields<'_>, spec: &mut InsertSpec) -> Result<(), Pl
     Ok(())
 }
 
-fn check_steps(item: Item<'_>, spec: &InsertSpec, all: &[StepId]) -> Result<(), PlanError> {
+fn check_steps(item: Item<'_>, spec: &InsertSpec, all: &[StepId]) -> Result<()> {
     let names = || all.iter().map(|step| step.0.clone());
     for step in &spec.steps {
         if !all.contains(step) {

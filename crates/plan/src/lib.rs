@@ -47,6 +47,7 @@ mod variables;
 pub use arguments::{Argument, SystemArguments, of_arguments, plan_text, toml_string};
 pub use catalog::Catalog;
 pub use config::{ConfigFile, size as parse_size};
+pub(crate) use error::Result;
 pub use error::{Choices, Place, PlanError};
 pub use estimate::{Estimate, Loading, estimate, step_times};
 pub use expand::{FindBuild, expand};

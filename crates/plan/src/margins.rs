@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Direction, Margin, Metric, MetricId, Plan, describe, judged_metrics};
 
-use crate::PlanError;
+use crate::Result;
 use crate::document::Value;
 use crate::fields::{Fields, Item};
 
@@ -16,7 +16,7 @@ const ANY_KIND: &str = "query";
 
 const OF_SERVER: &str = "server.";
 
-pub(crate) fn read(item: Item<'_>) -> Result<BTreeMap<MetricId, Margin>, PlanError> {
+pub(crate) fn read(item: Item<'_>) -> Result<BTreeMap<MetricId, Margin>> {
     let Value::Table(_) = item.node.value else {
         return Err(item.wrong("a table such as { rate = 1, \"server.cpu/o\" = 0.5 }"));
     };
@@ -38,7 +38,7 @@ pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
     told.collect()
 }
 
-fn one(item: Item<'_>) -> Result<(MetricId, Margin), PlanError> {
+fn one(item: Item<'_>) -> Result<(MetricId, Margin)> {
     if let Value::Table(_) = item.node.value {
         return Err(item.conflict(format!(
             "`{}` in margins is a table: the name of a metric with a dot or a slash is written in quotes, such \
@@ -64,7 +64,7 @@ fn described(metric: &MetricId) -> Option<&'static Metric> {
 }
 
 /// Per cent with at most two decimals.
-fn percent(item: Item<'_>) -> Result<Margin, PlanError> {
+fn percent(item: Item<'_>) -> Result<Margin> {
     item.decimal(2, 0..=MAX_PERCENT * Margin::PER_PERCENT).map(Margin).ok_or_else(|| {
         item.wrong(&format!(
             "a number of per cent from 0 to {MAX_PERCENT}, with two decimals at most"

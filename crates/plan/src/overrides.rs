@@ -1,6 +1,6 @@
 //! What a command line says in place of a plan's own keys.
 
-use crate::PlanError;
+use crate::Result;
 use crate::document::{self, Node, Value};
 use crate::file::{self, PlanFile};
 
@@ -24,7 +24,7 @@ const SECONDS: [(&str, &[&str]); 4] = [
 
 /// Reads a plan as [`read`](crate::read) does, with these keys in place of its own. Errors about them name the
 /// argument: `--rounds`. The plan's source begins with a comment that lists them.
-pub fn read_with(text: &str, origin: &str, with: &Overrides<'_>) -> Result<PlanFile, PlanError> {
+pub fn read_with(text: &str, origin: &str, with: &Overrides<'_>) -> Result<PlanFile> {
     if *with == Overrides::default() {
         return file::read(text, origin);
     }

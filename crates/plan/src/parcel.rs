@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Origin, Parcel, Placing};
 
-use crate::PlanError;
+use crate::Result;
 use crate::fields::{Fields, Item};
 
 /// Keys of a stanza that say what is downloaded.
@@ -19,7 +19,7 @@ const PLACE_KEYS: [&str; 5] = ["from", "to", "unpack", "link", "skip"];
 pub(crate) type Layouts = BTreeMap<String, Vec<Placing>>;
 
 /// `[layout.NAME]`, as many as the file has.
-pub(crate) fn layouts(file: &Fields<'_>) -> Result<Layouts, PlanError> {
+pub(crate) fn layouts(file: &Fields<'_>) -> Result<Layouts> {
     let Some(table) = file.get(LAYOUT) else {
         return Ok(Layouts::new());
     };
@@ -33,16 +33,12 @@ pub(crate) fn layouts(file: &Fields<'_>) -> Result<Layouts, PlanError> {
 }
 
 /// What the stanza downloads and where its files go.
-pub(crate) fn parcel(
-    stanza: Item<'_>,
-    fields: &Fields<'_>,
-    layouts: &Layouts,
-) -> Result<Parcel, PlanError> {
+pub(crate) fn parcel(stanza: Item<'_>, fields: &Fields<'_>, layouts: &Layouts) -> Result<Parcel> {
     let origin = origin(stanza, fields)?;
     Ok(Parcel { sha256: digest(fields, &origin)?, place: chosen_places(fields, layouts)?, origin })
 }
 
-fn origin(stanza: Item<'_>, fields: &Fields<'_>) -> Result<Origin, PlanError> {
+fn origin(stanza: Item<'_>, fields: &Fields<'_>) -> Result<Origin> {
     let Some(source) = fields.exactly_one(&SOURCES) else {
         return Err(stanza.conflict(format!(
             "a {} comes from exactly one of `{}`",
@@ -58,7 +54,7 @@ fn origin(stanza: Item<'_>, fields: &Fields<'_>) -> Result<Origin, PlanError> {
     }
 }
 
-fn debian(item: Item<'_>) -> Result<Origin, PlanError> {
+fn debian(item: Item<'_>) -> Result<Origin> {
     let fields = Fields::new(item.node, DEBIAN, &["suite", "packages"])?;
     let suite = coordinates(fields.need("suite")?, is_word, "a suite such as \"bookworm\"")?;
     let packages = fields
@@ -67,11 +63,7 @@ fn debian(item: Item<'_>) -> Result<Origin, PlanError> {
     Ok(Origin::Debian { suite, packages })
 }
 
-fn coordinates(
-    item: Item<'_>,
-    fits: fn(&str) -> bool,
-    expected: &str,
-) -> Result<String, PlanError> {
+fn coordinates(item: Item<'_>, fits: fn(&str) -> bool, expected: &str) -> Result<String> {
     let text = item.text()?;
     if fits(text) { Ok(text.to_owned()) } else { Err(item.wrong(expected)) }
 }
@@ -109,7 +101,7 @@ fn is_word(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+~-".contains(&byte))
 }
 
-fn digest(fields: &Fields<'_>, origin: &Origin) -> Result<Option<String>, PlanError> {
+fn digest(fields: &Fields<'_>, origin: &Origin) -> Result<Option<String>> {
     if matches!(origin, Origin::Debian { .. }) {
         return match fields.get("sha256") {
             None => Ok(None),
@@ -128,7 +120,7 @@ fn digest(fields: &Fields<'_>, origin: &Origin) -> Result<Option<String>, PlanEr
     }
 }
 
-fn chosen_places(fields: &Fields<'_>, layouts: &Layouts) -> Result<Vec<Placing>, PlanError> {
+fn chosen_places(fields: &Fields<'_>, layouts: &Layouts) -> Result<Vec<Placing>> {
     match (fields.get(LAYOUT), fields.get(PLACE)) {
         (None, None) => Ok(Vec::new()),
         (None, Some(list)) => places(list),
@@ -140,11 +132,11 @@ fn chosen_places(fields: &Fields<'_>, layouts: &Layouts) -> Result<Vec<Placing>,
     }
 }
 
-fn places(list: Item<'_>) -> Result<Vec<Placing>, PlanError> {
+fn places(list: Item<'_>) -> Result<Vec<Placing>> {
     list.each(place)
 }
 
-fn place(item: Item<'_>) -> Result<Placing, PlanError> {
+fn place(item: Item<'_>) -> Result<Placing> {
     let fields = Fields::new(item.node, PLACE, &PLACE_KEYS)?;
     let path_of = |key| Ok(fields.maybe(key, path)?.unwrap_or_default());
     let placing = Placing {
@@ -167,7 +159,7 @@ fn place(item: Item<'_>) -> Result<Placing, PlanError> {
 }
 
 /// A path that stays in its directory; a slash at its end is kept.
-fn path(item: Item<'_>) -> Result<String, PlanError> {
+fn path(item: Item<'_>) -> Result<String> {
     let text = item.text()?;
     let names = text.strip_suffix('/').unwrap_or(text).split('/');
     if names.into_iter().all(|name| !matches!(name, "" | "." | "..")) {
@@ -186,7 +178,7 @@ mod tests {
 
     const DIGEST: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-    fn read(text: &str) -> Result<Parcel, PlanError> {
+    fn read(text: &str) -> Result<Parcel> {
         let root = document::parse(text, "b.toml")?;
         let fields = Fields::new(&root, "build", &PARCEL_KEYS)?;
         let stanza = Item { key: "build", node: &root };

@@ -4,7 +4,7 @@ use model::{BuildFacts, Bytes, Dbms, Engine, Helper, Recipe, Version};
 
 use crate::fields::{Fields, Item};
 use crate::parcel::{self, Layouts, PARCEL_KEYS};
-use crate::{PlanError, config, document};
+use crate::{PlanError, Result, config, document};
 
 const FILE: &str = "builds";
 const SUPPORTED: &str = "supported";
@@ -22,7 +22,7 @@ pub(crate) struct Builds {
 }
 
 /// Reads `builds/<dbms>.toml`.
-pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds, PlanError> {
+pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds> {
     let root = document::parse(text, origin)?;
     let file = Fields::new(&root, FILE, &[SUPPORTED, LAYOUT, BUILD])?;
     let since = since(&file)?;
@@ -35,14 +35,14 @@ pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds, Pla
 }
 
 /// Reads `helpers.toml`.
-pub(crate) fn helpers(text: &str, origin: &str) -> Result<Vec<Helper>, PlanError> {
+pub(crate) fn helpers(text: &str, origin: &str) -> Result<Vec<Helper>> {
     let root = document::parse(text, origin)?;
     let file = Fields::new(&root, FILE, &[LAYOUT, HELPER])?;
     let layouts = parcel::layouts(&file)?;
     stanzas(&file, HELPER, |it| helper(it, &layouts), |it: &Helper| &it.name)
 }
 
-fn since(file: &Fields<'_>) -> Result<Version, PlanError> {
+fn since(file: &Fields<'_>) -> Result<Version> {
     let table = file.need(SUPPORTED)?;
     let fields = Fields::new(table.node, SUPPORTED, &["since"])?;
     let since = fields.need("since")?;
@@ -53,9 +53,9 @@ fn since(file: &Fields<'_>) -> Result<Version, PlanError> {
 fn stanzas<'a, T>(
     file: &Fields<'a>,
     key: &str,
-    read: impl Fn(Item<'a>) -> Result<T, PlanError>,
+    read: impl Fn(Item<'a>) -> Result<T>,
     name: fn(&T) -> &String,
-) -> Result<Vec<T>, PlanError> {
+) -> Result<Vec<T>> {
     let mut all: Vec<T> = Vec::new();
     for stanza in file.get(key).map_or(Ok(Vec::new()), Item::list)? {
         let one = read(stanza)?;
@@ -68,12 +68,7 @@ fn stanzas<'a, T>(
     Ok(all)
 }
 
-fn recipe(
-    dbms: Dbms,
-    since: &Version,
-    stanza: Item<'_>,
-    layouts: &Layouts,
-) -> Result<Recipe, PlanError> {
+fn recipe(dbms: Dbms, since: &Version, stanza: Item<'_>, layouts: &Layouts) -> Result<Recipe> {
     let fields = Fields::new(stanza.node, BUILD, &with_parcel(&BUILD_KEYS))?;
     let (name, version) = name_and_version(dbms, &fields)?;
     if version < *since {
@@ -95,7 +90,7 @@ fn recipe(
     })
 }
 
-fn helper(stanza: Item<'_>, layouts: &Layouts) -> Result<Helper, PlanError> {
+fn helper(stanza: Item<'_>, layouts: &Layouts) -> Result<Helper> {
     let fields = Fields::new(stanza.node, HELPER, &with_parcel(&["name"]))?;
     let name = fields.need("name")?;
     let text = name.text()?;
@@ -110,7 +105,7 @@ fn with_parcel(keys: &[&'static str]) -> Vec<&'static str> {
 }
 
 /// The name, which begins with family and version; `version` where something follows in the name.
-fn name_and_version(dbms: Dbms, fields: &Fields<'_>) -> Result<(String, Version), PlanError> {
+fn name_and_version(dbms: Dbms, fields: &Fields<'_>) -> Result<(String, Version)> {
     let name = fields.need("name")?;
     let text = name.text()?;
     let wrong = || name.wrong(&format!("\"{dbms}-\" and a version, such as \"{dbms}-10.1\""));
@@ -137,13 +132,13 @@ fn is_file_name(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte))
 }
 
-fn size(item: Item<'_>) -> Result<Bytes, PlanError> {
+fn size(item: Item<'_>) -> Result<Bytes> {
     config::size(item.text()?)
         .filter(|size| size.0 > 0)
         .ok_or_else(|| item.wrong("a size such as \"31M\""))
 }
 
-fn facts(dbms: Dbms, fields: &Fields<'_>) -> Result<BuildFacts, PlanError> {
+fn facts(dbms: Dbms, fields: &Fields<'_>) -> Result<BuildFacts> {
     let text = |key| {
         let item = fields.get(key);
         item.map(|item| item.text().map(str::to_owned)).transpose()
@@ -161,7 +156,7 @@ fn facts(dbms: Dbms, fields: &Fields<'_>) -> Result<BuildFacts, PlanError> {
     })
 }
 
-fn engines(dbms: Dbms, list: Item<'_>) -> Result<Vec<Engine>, PlanError> {
+fn engines(dbms: Dbms, list: Item<'_>) -> Result<Vec<Engine>> {
     let mut engines = Vec::new();
     for item in list.list()? {
         let engine = config::engine(item)?;
@@ -189,7 +184,7 @@ mod tests {
         )
     }
 
-    fn read(text: &str) -> Result<Vec<Recipe>, PlanError> {
+    fn read(text: &str) -> Result<Vec<Recipe>> {
         builds(Dbms::Postgres, text, "b.toml").map(|builds| builds.recipes)
     }
 

@@ -4,19 +4,14 @@ use std::fmt::Write as _;
 
 use model::{Bytes, Config, Dbms, Engine, HostShape, Setting, Version};
 
-use crate::PlanError;
 use crate::config::{ConfigFile, Rule, RuleValue};
+use crate::{PlanError, Result};
 
 impl ConfigFile {
     /// The settings that `version` gets, in the order of the catalog. A setting that the version does
     /// not have is replaced by the one of its topic that is for it; where there is none, and the setting
     /// is not optional, the config cannot be used with this version.
-    pub fn render(
-        &self,
-        version: &Version,
-        engine: Engine,
-        host: HostShape,
-    ) -> Result<Config, PlanError> {
+    pub fn render(&self, version: &Version, engine: Engine, host: HostShape) -> Result<Config> {
         let rules: Vec<&Rule> = self
             .settings
             .iter()

@@ -3,7 +3,7 @@
 use model::{Build, Dbms, Version};
 
 use crate::fields::{Fields, Item};
-use crate::{Place, PlanError};
+use crate::{Place, PlanError, Result};
 
 /// A build that a plan asks for; the caller finds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct BuildRequest {
 
 impl BuildRequest {
     /// Reads `build`, `path` and `connect` of a `[[system]]`.
-    pub(crate) fn read(fields: &Fields<'_>) -> Result<Self, PlanError> {
+    pub(crate) fn read(fields: &Fields<'_>) -> Result<Self> {
         let build = fields.need("build")?;
         let name = build.text()?;
         let (dbms, version) = parse_name(name);
@@ -84,7 +84,7 @@ impl BuildRequest {
         found: &Build,
         place: &Place,
         oldest: Option<&Version>,
-    ) -> Result<(), PlanError> {
+    ) -> Result<()> {
         if !self.fits(found) {
             return Err(PlanError::WrongVersion {
                 place: place.clone(),

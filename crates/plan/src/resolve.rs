@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{Dbms, Version};
 
-use crate::PlanError;
 use crate::config::{ConfigFile, Mention, Rule};
 use crate::error::Choices;
+use crate::{PlanError, Result};
 
 /// Stands before the word of each modifier in the name of a config: `z12a_gtid`.
 const JOINT: char = '_';
@@ -32,18 +32,13 @@ impl Configs {
     }
 
     /// Every file must make sense, whether a plan uses it or not.
-    pub(crate) fn check(&self) -> Result<(), PlanError> {
+    pub(crate) fn check(&self) -> Result<()> {
         let mut files = self.files.values();
         files.try_for_each(|file| self.settled(file, &mut Vec::new()).map(drop))
     }
 
     /// The config that a plan names at `place`, with nothing left to look up.
-    pub(crate) fn find(
-        &self,
-        dbms: Dbms,
-        name: &str,
-        place: &str,
-    ) -> Result<ConfigFile, PlanError> {
+    pub(crate) fn find(&self, dbms: Dbms, name: &str, place: &str) -> Result<ConfigFile> {
         let home = self.home(dbms);
         let (base, words) = self.split(home, name);
         let unknown = |written: &str| self.unknown(dbms, name, written, place.to_owned());
@@ -156,7 +151,7 @@ impl Configs {
     }
 
     /// The file on top of what it extends. `below` are the names that led here.
-    fn settled(&self, file: &ConfigFile, below: &mut Vec<String>) -> Result<ConfigFile, PlanError> {
+    fn settled(&self, file: &ConfigFile, below: &mut Vec<String>) -> Result<ConfigFile> {
         let Some(parent) = &file.extends else {
             return Ok(file.clone());
         };
@@ -189,7 +184,7 @@ fn names(files: &BTreeMap<(Dbms, String), ConfigFile>, dbms: Dbms) -> Vec<&str> 
     of_dbms.map(|file| file.name.as_str()).collect()
 }
 
-fn check_drop(file: &ConfigFile, base: &ConfigFile) -> Result<(), PlanError> {
+fn check_drop(file: &ConfigFile, base: &ConfigFile) -> Result<()> {
     let has = |topic: &str| base.settings.iter().any(|rule| rule.topic == topic);
     match file.drop.iter().find(|topic| !has(&topic.name)) {
         None => Ok(()),

@@ -4,18 +4,14 @@ use model::{Plan, RefusedSetting, System};
 
 use crate::error::Choices;
 use crate::file::{PlanFile, SystemEntry};
-use crate::{Place, PlanError};
+use crate::{Place, PlanError, Result};
 
 /// Asks whether a system takes its settings; the first that it does not take.
 pub type JudgeSettings<'a> = dyn Fn(&System) -> Option<RefusedSetting> + 'a;
 
 /// Has `judge` look at each system of the `plan` that `file` was expanded to; the error names the line that
 /// gives the refused setting.
-pub fn check_settings(
-    file: &PlanFile,
-    plan: &Plan,
-    judge: &JudgeSettings<'_>,
-) -> Result<(), PlanError> {
+pub fn check_settings(file: &PlanFile, plan: &Plan, judge: &JudgeSettings<'_>) -> Result<()> {
     let mut judged: Vec<&System> = Vec::new();
     for (entry, system) in with_entries(file, plan) {
         if judged.iter().any(|other| has_same_settings(other, system)) {

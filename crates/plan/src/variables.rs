@@ -2,7 +2,7 @@
 
 use model::Version;
 
-use crate::PlanError;
+use crate::Result;
 use crate::config::version;
 use crate::document;
 use crate::fields::{Fields, Item};
@@ -113,7 +113,7 @@ pub fn any_fits(patterns: &[Pattern], name: &str) -> bool {
 
 impl VariableRules {
     /// Reads a file of the catalog, which people know as `origin`.
-    pub fn parse(text: &str, origin: &str) -> Result<Self, PlanError> {
+    pub fn parse(text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
         let fields = Fields::new(&root, CONTEXT, &KEYS)?;
         Ok(Self {
@@ -131,15 +131,15 @@ impl VariableRules {
 }
 
 /// The patterns under `key`; none where the key is not there.
-fn patterns(fields: &Fields<'_>, key: &str) -> Result<Vec<Pattern>, PlanError> {
+fn patterns(fields: &Fields<'_>, key: &str) -> Result<Vec<Pattern>> {
     fields.get(key).map_or(Ok(Vec::new()), texts)
 }
 
-fn texts(list: Item<'_>) -> Result<Vec<Pattern>, PlanError> {
+fn texts(list: Item<'_>) -> Result<Vec<Pattern>> {
     list.each(|item| item.text().map(|text| Pattern(text.to_owned())))
 }
 
-fn group(item: Item<'_>) -> Result<VariableGroup, PlanError> {
+fn group(item: Item<'_>) -> Result<VariableGroup> {
     let fields = Fields::new(item.node, "group", &["name", "patterns"])?;
     Ok(VariableGroup {
         name: fields.text("name")?.to_owned(),
@@ -147,7 +147,7 @@ fn group(item: Item<'_>) -> Result<VariableGroup, PlanError> {
     })
 }
 
-fn note(item: Item<'_>) -> Result<VariableNote, PlanError> {
+fn note(item: Item<'_>) -> Result<VariableNote> {
     let fields = Fields::new(item.node, "note", &["names", "text", "new", "gone"])?;
     Ok(VariableNote {
         names: texts(fields.need("names")?)?,
@@ -157,12 +157,12 @@ fn note(item: Item<'_>) -> Result<VariableNote, PlanError> {
     })
 }
 
-fn renamed(item: Item<'_>) -> Result<Renamed, PlanError> {
+fn renamed(item: Item<'_>) -> Result<Renamed> {
     let fields = Fields::new(item.node, "renamed", &["from", "to"])?;
     Ok(Renamed { from: fields.text("from")?.to_owned(), to: fields.text("to")?.to_owned() })
 }
 
-fn implied(item: Item<'_>) -> Result<Implied, PlanError> {
+fn implied(item: Item<'_>) -> Result<Implied> {
     let fields = Fields::new(item.node, "implied", &["option", "variables"])?;
     Ok(Implied {
         option: fields.text("option")?.to_owned(),
@@ -170,7 +170,7 @@ fn implied(item: Item<'_>) -> Result<Implied, PlanError> {
     })
 }
 
-fn unit(item: Item<'_>) -> Result<VariableUnit, PlanError> {
+fn unit(item: Item<'_>) -> Result<VariableUnit> {
     let fields = Fields::new(item.node, "unit", &["unit", "patterns", "until"])?;
     let words = ["count", "B", "kB", "8kB", "MB", "16MB", "ms", "s", "min"].map(|w| (w, w));
     let unit = fields.need("unit")?.word("unit", &words)?;
@@ -181,7 +181,7 @@ fn unit(item: Item<'_>) -> Result<VariableUnit, PlanError> {
     })
 }
 
-fn same(item: Item<'_>) -> Result<SameValues, PlanError> {
+fn same(item: Item<'_>) -> Result<SameValues> {
     let fields = Fields::new(item.node, "same", &["patterns", "values"])?;
     Ok(SameValues {
         patterns: patterns(&fields, "patterns")?,

@@ -14,7 +14,7 @@ use model::{
     WorkloadSpec,
 };
 
-use crate::PlanError;
+use crate::{PlanError, Result};
 
 /// What a plan needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct Loading {
 
 impl Estimate {
     /// Does it fit into the `free` space of `place`, which is the lab directory's name?
-    pub fn fits(&self, free: Bytes, place: &str) -> Result<(), PlanError> {
+    pub fn fits(&self, free: Bytes, place: &str) -> Result<()> {
         if self.disk <= free {
             return Ok(());
         }

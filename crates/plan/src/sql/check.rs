@@ -4,7 +4,7 @@ use model::{Dbms, SqlBlock, SqlPiece, SqlRun, SqlSpec, SqlStatement, SqlStep, St
 
 use crate::digits::grouped;
 use crate::fields::Fields;
-use crate::{Place, PlanError};
+use crate::{Place, PlanError, Result};
 
 /// More rows than this would take weeks to load.
 const MAX_TOTAL_ROWS: u128 = 1_000_000_000_000;
@@ -12,11 +12,7 @@ const MAX_TOTAL_ROWS: u128 = 1_000_000_000_000;
 const MAX_PARAMETERS: u64 = 65_535;
 
 /// Checks what needs no system. `rows_place` is where the plan says how many rows there are, if it does.
-pub(crate) fn check(
-    spec: &SqlSpec,
-    fields: &Fields<'_>,
-    rows_place: Option<&Place>,
-) -> Result<(), PlanError> {
+pub(crate) fn check(spec: &SqlSpec, fields: &Fields<'_>, rows_place: Option<&Place>) -> Result<()> {
     if !runs(spec).any(|(_, run)| run.measured) {
         return Err(PlanError::conflict(
             &fields.place_of(&["step"]),
@@ -40,7 +36,7 @@ pub(crate) fn check(
 }
 
 /// Checks what a system must be able to do. `place` is where the plan has the system.
-pub(crate) fn check_for(spec: &SqlSpec, dbms: Dbms, place: &Place) -> Result<(), PlanError> {
+pub(crate) fn check_for(spec: &SqlSpec, dbms: Dbms, place: &Place) -> Result<()> {
     let product = dbms.product();
     let unnumbered = || product.features.numbers_rows_by_key_only.then(|| cannot_number(spec))?;
     let message = too_many_parameters(spec, product.limits.max_parameters).or_else(unnumbered);

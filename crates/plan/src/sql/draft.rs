@@ -3,7 +3,7 @@
 use super::names::{label, mention};
 use super::options::MAX_CLIENTS;
 use super::scope::Scope;
-use crate::PlanError;
+use crate::Result;
 use crate::config::Mention;
 use crate::fields::{Fields, Item};
 
@@ -46,7 +46,7 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn read(item: Item<'a>) -> Result<Self, PlanError> {
+    pub(crate) fn read(item: Item<'a>) -> Result<Self> {
         let fields = Fields::new(item.node, "step", &KEYS)?;
         if let Some(phase) = fields.get("phase") {
             let words = [(SETTLE, Phase::Settle), (RESET, Phase::Reset)];
@@ -87,13 +87,13 @@ impl<'a> Draft<'a> {
     }
 
     /// Has the file a number of clients for it?
-    pub(crate) fn clients(&self, scope: &Scope) -> Result<Option<u32>, PlanError> {
+    pub(crate) fn clients(&self, scope: &Scope) -> Result<Option<u32>> {
         self.fields.maybe("clients", |clients| scope.small(clients, 1..=MAX_CLIENTS))
     }
 }
 
 /// A name that leaves those of loading and phases alone.
-fn step_name(item: Item<'_>) -> Result<String, PlanError> {
+fn step_name(item: Item<'_>) -> Result<String> {
     let name = label(item)?;
     let first = name.split('.').next().unwrap_or_default();
     if [LOAD, INDEX, SETTLE, RESET].contains(&first) {
@@ -105,7 +105,7 @@ fn step_name(item: Item<'_>) -> Result<String, PlanError> {
     Ok(name)
 }
 
-fn before(fields: &Fields<'_>, measured: bool) -> Result<Vec<Mention>, PlanError> {
+fn before(fields: &Fields<'_>, measured: bool) -> Result<Vec<Mention>> {
     match fields.get("before") {
         None => Ok(Vec::new()),
         Some(item) if measured => Err(item.conflict(

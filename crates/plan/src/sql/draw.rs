@@ -8,10 +8,10 @@ use super::distribution::distribution;
 use super::literal;
 use super::names::identifier_key;
 use super::scope::{Scope, signed};
-use crate::PlanError;
 use crate::config::Mention;
 use crate::document::{Node, Value};
 use crate::fields::{Fields, Item};
+use crate::{PlanError, Result};
 
 /// What a value can be; a draw has exactly one of these.
 const KINDS: [&str; 11] = [
@@ -29,7 +29,7 @@ const MAX_COUNT: u32 = 1_000_000;
 const MOST: i64 = 1_000_000_000_000_000_000;
 const ANY: RangeInclusive<i64> = -MOST..=MOST;
 
-pub(crate) fn of_column(item: Item<'_>, scope: &Scope) -> Result<Draw, PlanError> {
+pub(crate) fn of_column(item: Item<'_>, scope: &Scope) -> Result<Draw> {
     let item = scope.chosen(item)?;
     match &item.node.value {
         Value::Text(text) if text == ROW => return Ok(Draw::Row),
@@ -56,7 +56,7 @@ pub(crate) fn of_block(
     scope: &Scope,
     usual: Distribution,
     table: Option<&SqlTable>,
-) -> Result<Vec<SqlDraw>, PlanError> {
+) -> Result<Vec<SqlDraw>> {
     let Value::Table(entries) = &item.node.value else {
         return Err(item.wrong("a table such as { id = { int = [1, \"rows\"] } }"));
     };
@@ -87,7 +87,7 @@ pub(crate) fn of_block(
 }
 
 /// The table of a draw with its kind.
-fn fields(node: &Node) -> Result<(Fields<'_>, Item<'_>), PlanError> {
+fn fields(node: &Node) -> Result<(Fields<'_>, Item<'_>)> {
     let fields = Fields::new(node, "a draw", &[&KINDS[..], &MORE[..]].concat())?;
     let given: Vec<Item<'_>> = KINDS.iter().filter_map(|kind| fields.get(kind)).collect();
     let [kind] = given.as_slice() else {
@@ -103,12 +103,7 @@ fn fields(node: &Node) -> Result<(Fields<'_>, Item<'_>), PlanError> {
     }
 }
 
-fn value(
-    kind: Item<'_>,
-    fields: &Fields<'_>,
-    scope: &Scope,
-    usual: Distribution,
-) -> Result<Draw, PlanError> {
+fn value(kind: Item<'_>, fields: &Fields<'_>, scope: &Scope, usual: Distribution) -> Result<Draw> {
     match kind.key {
         "int" => {
             let by = fields.get("by").map(|by| scope.chosen(by)).transpose()?;
@@ -139,7 +134,7 @@ fn value(
     }
 }
 
-fn pair(item: Item<'_>) -> Result<[Item<'_>; 2], PlanError> {
+fn pair(item: Item<'_>) -> Result<[Item<'_>; 2]> {
     let both = match item.node.value {
         Value::List(_) => item.list()?,
         _ => Vec::new(),
@@ -147,7 +142,7 @@ fn pair(item: Item<'_>) -> Result<[Item<'_>; 2], PlanError> {
     both.try_into().map_err(|_| item.wrong("a list of the lowest and the highest value"))
 }
 
-fn int(kind: Item<'_>, scope: &Scope, by: Distribution) -> Result<Draw, PlanError> {
+fn int(kind: Item<'_>, scope: &Scope, by: Distribution) -> Result<Draw> {
     let [low_item, high_item] = pair(kind)?;
     let (low_item, high_item) = (scope.chosen(low_item)?, scope.chosen(high_item)?);
     let (low, high) = (scope.within(low_item, ANY)?, scope.within(high_item, ANY)?);
@@ -173,7 +168,7 @@ fn int(kind: Item<'_>, scope: &Scope, by: Distribution) -> Result<Draw, PlanErro
 }
 
 /// Another draw and a number on top: `["from", "range - 1"]`.
-fn plus(kind: Item<'_>, scope: &Scope, before: &[SqlDraw]) -> Result<Draw, PlanError> {
+fn plus(kind: Item<'_>, scope: &Scope, before: &[SqlDraw]) -> Result<Draw> {
     let [other, add] = pair(kind)
         .map_err(|_| kind.wrong("a list of another draw and a number, such as [\"first\", 99]"))?;
     let name = other.text()?;
@@ -223,7 +218,7 @@ fn bounds(before: &[SqlDraw], draw: &Draw) -> Option<(i64, i64)> {
 }
 
 /// What a column of the block's table has in the rows that are loaded.
-fn like_column(kind: Item<'_>, table: Option<&SqlTable>) -> Result<Draw, PlanError> {
+fn like_column(kind: Item<'_>, table: Option<&SqlTable>) -> Result<Draw> {
     let Some(table) = table else {
         return Err(kind.conflict(
             "`column` is one of the block's table, and there are several: write `table = \"…\"` in the block",
@@ -241,7 +236,7 @@ fn like_column(kind: Item<'_>, table: Option<&SqlTable>) -> Result<Draw, PlanErr
     }
 }
 
-fn template(kind: Item<'_>) -> Result<Draw, PlanError> {
+fn template(kind: Item<'_>) -> Result<Draw> {
     let text = kind.text()?;
     if text.len() > MAX_TEXT as usize {
         return Err(kind.wrong("text of at most a million characters"));
@@ -249,7 +244,7 @@ fn template(kind: Item<'_>) -> Result<Draw, PlanError> {
     Ok(Draw::Template(text.to_owned()))
 }
 
-fn decimal(kind: Item<'_>) -> Result<Draw, PlanError> {
+fn decimal(kind: Item<'_>) -> Result<Draw> {
     let expected = "a number in quotes with at most 18 digits, such as \"0.01\"";
     let read = |item: Item<'_>| match &item.node.value {
         Value::Text(text) => literal::decimal(text).ok_or_else(|| item.wrong(expected)),
@@ -269,7 +264,7 @@ fn decimal(kind: Item<'_>) -> Result<Draw, PlanError> {
 }
 
 /// A date as text, or as TOML has it.
-fn datetime(item: Item<'_>) -> Result<i64, PlanError> {
+fn datetime(item: Item<'_>) -> Result<i64> {
     let text = match &item.node.value {
         Value::Text(text) | Value::Other(text) => literal::datetime(text),
         _ => None,
@@ -281,7 +276,7 @@ fn datetime(item: Item<'_>) -> Result<i64, PlanError> {
     })
 }
 
-fn check_order(kind: Item<'_>, low: i64, high: i64) -> Result<(), PlanError> {
+fn check_order(kind: Item<'_>, low: i64, high: i64) -> Result<()> {
     if low <= high { Ok(()) } else { Err(in_order(kind)) }
 }
 
@@ -290,7 +285,7 @@ fn in_order(kind: Item<'_>) -> PlanError {
 }
 
 /// The draw with this name; an error names the nearest.
-pub(crate) fn find(draws: &[SqlDraw], wanted: &Mention) -> Result<usize, PlanError> {
+pub(crate) fn find(draws: &[SqlDraw], wanted: &Mention) -> Result<usize> {
     let found = draws.iter().position(|draw| draw.name == wanted.name);
     found.ok_or_else(|| {
         PlanError::unknown(

@@ -12,9 +12,9 @@ use super::scope::Scope;
 use super::select::{Selection, Tests};
 use super::steps;
 use super::{check, table};
-use crate::PlanError;
 use crate::document::{self, Node};
 use crate::fields::{Fields, Item};
+use crate::{PlanError, Result};
 
 const KEYS: [&str; 9] =
     ["name", "summary", "defaults", "vars", "table", "block", "operation", "step", "sets"];
@@ -32,7 +32,7 @@ pub(crate) struct WorkloadFile {
 
 impl WorkloadFile {
     /// Reads `text`, which people know as `origin`. All that it says is checked, with its own defaults.
-    pub(crate) fn parse(text: &str, origin: &str) -> Result<Self, PlanError> {
+    pub(crate) fn parse(text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
         let fields = Fields::new(&root, "the workload", &KEYS)?;
         let name = fields.need("name")?;
@@ -52,12 +52,12 @@ impl WorkloadFile {
         &self.summary
     }
 
-    fn fields(&self) -> Result<Fields<'_>, PlanError> {
+    fn fields(&self) -> Result<Fields<'_>> {
         Fields::new(&self.root, "the workload", &KEYS)
     }
 
     /// Every test and operation makes sense, in both forms where the original differs.
-    fn check(&self) -> Result<(), PlanError> {
+    fn check(&self) -> Result<()> {
         for compat in [false, true] {
             let mut options = self.options(None, LOAD_CLIENTS)?;
             options.tests = None;
@@ -74,7 +74,7 @@ impl WorkloadFile {
     }
 
     /// An operation or block that nothing uses would never be looked at.
-    fn check_operations(&self) -> Result<(), PlanError> {
+    fn check_operations(&self) -> Result<()> {
         let fields = self.fields()?;
         let operations = Fields::named(fields.need("operation")?, "operation")?;
         let drafts = self.drafts()?;
@@ -101,11 +101,7 @@ impl WorkloadFile {
 
     /// The spec that a plan's `workload` table asks for; the file's defaults where there is none.
     /// `load_clients` is how many load at the same time where nobody says.
-    pub(crate) fn resolve(
-        &self,
-        plan: Option<&Fields<'_>>,
-        load_clients: u32,
-    ) -> Result<SqlSpec, PlanError> {
+    pub(crate) fn resolve(&self, plan: Option<&Fields<'_>>, load_clients: u32) -> Result<SqlSpec> {
         let options = self.options(plan, load_clients)?;
         match self.spec(&options, plan) {
             Err(PlanError::TooFewRows { place, message, .. }) => Err(PlanError::TooFewRows {
@@ -140,7 +136,7 @@ impl WorkloadFile {
         with(enough).is_ok().then_some(enough)
     }
 
-    pub(crate) fn everything(&self) -> Result<SqlSpec, PlanError> {
+    pub(crate) fn everything(&self) -> Result<SqlSpec> {
         let mut options = self.options(None, LOAD_CLIENTS)?;
         options.tests = None;
         options.warm_ups = true;
@@ -150,7 +146,7 @@ impl WorkloadFile {
     }
 
     /// Its sets with the tests of each, the one that is used without asking first.
-    pub(crate) fn sets(&self) -> Result<Vec<(String, Vec<String>)>, PlanError> {
+    pub(crate) fn sets(&self) -> Result<Vec<(String, Vec<String>)>> {
         let tests = self.tests()?;
         let usual = self.options(None, LOAD_CLIENTS)?.tests;
         let usual = usual.and_then(|tests| {
@@ -162,7 +158,7 @@ impl WorkloadFile {
         Ok(sets)
     }
 
-    fn options(&self, plan: Option<&Fields<'_>>, load_clients: u32) -> Result<Options, PlanError> {
+    fn options(&self, plan: Option<&Fields<'_>>, load_clients: u32) -> Result<Options> {
         let mut options = Options::usual(load_clients);
         if let Some(defaults) = self.fields()?.get("defaults") {
             options.apply(&default_fields(defaults)?)?;
@@ -188,7 +184,7 @@ impl WorkloadFile {
         Ok(options)
     }
 
-    fn variables_to_set(&self) -> Result<String, PlanError> {
+    fn variables_to_set(&self) -> Result<String> {
         let Some(vars) = self.fields()?.get("vars") else {
             return Ok(String::new());
         };
@@ -197,7 +193,7 @@ impl WorkloadFile {
         Ok(format!(", or set one of its own variables in `vars`: {}", names.join(", ")))
     }
 
-    fn scope(&self, options: &Options, plan: Option<&Fields<'_>>) -> Result<Scope, PlanError> {
+    fn scope(&self, options: &Options, plan: Option<&Fields<'_>>) -> Result<Scope> {
         let mut scope = Scope::new(options.compat, options.rows_place.clone());
         if let Some(rows) = options.rows {
             scope.set("rows", rows as i64);
@@ -229,7 +225,7 @@ impl WorkloadFile {
         Ok(scope)
     }
 
-    fn drafts(&self) -> Result<Vec<Draft<'_>>, PlanError> {
+    fn drafts(&self) -> Result<Vec<Draft<'_>>> {
         let mut drafts: Vec<Draft<'_>> = Vec::new();
         for item in self.fields()?.need("step")?.list()? {
             let draft = Draft::read(item)?;
@@ -242,7 +238,7 @@ impl WorkloadFile {
         Ok(drafts)
     }
 
-    fn tests(&self) -> Result<Tests, PlanError> {
+    fn tests(&self) -> Result<Tests> {
         let fields = self.fields()?;
         Tests::new(self.known_as(), &self.drafts()?, fields.get("sets"))
     }
@@ -253,7 +249,7 @@ impl WorkloadFile {
         if origin.starts_with("catalog/") { &self.name } else { origin }
     }
 
-    fn spec(&self, options: &Options, plan: Option<&Fields<'_>>) -> Result<SqlSpec, PlanError> {
+    fn spec(&self, options: &Options, plan: Option<&Fields<'_>>) -> Result<SqlSpec> {
         let fields = self.fields()?;
         let scope = self.scope(options, plan)?;
         let tables = table::tables(fields.need("table")?, &scope, options.secondary)?;

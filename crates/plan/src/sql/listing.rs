@@ -3,7 +3,7 @@
 use model::SqlSpec;
 
 use super::file::WorkloadFile;
-use crate::PlanError;
+use crate::Result;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadListing {
@@ -27,12 +27,12 @@ pub struct WorkloadSet {
 }
 
 /// A user's own workload file, which people know as `origin`: its path.
-pub fn read_workload(text: &str, origin: &str) -> Result<WorkloadListing, PlanError> {
+pub fn read_workload(text: &str, origin: &str) -> Result<WorkloadListing> {
     listing(origin, &WorkloadFile::parse(text, origin)?)
 }
 
 /// The workload file that the catalog has under `name`.
-pub(crate) fn listing(name: &str, file: &WorkloadFile) -> Result<WorkloadListing, PlanError> {
+pub(crate) fn listing(name: &str, file: &WorkloadFile) -> Result<WorkloadListing> {
     let sets = file.sets()?.into_iter();
     Ok(WorkloadListing {
         name: name.to_owned(),

@@ -26,7 +26,7 @@ use model::{HostShape, SqlSpec};
 
 use crate::document::Node;
 use crate::kind::WorkloadKind;
-use crate::{Place, PlanError};
+use crate::{Place, Result};
 
 pub(crate) use check::check_for;
 pub(crate) use file::WorkloadFile;
@@ -46,7 +46,7 @@ pub(crate) fn load_clients(host: HostShape) -> u32 {
 }
 
 /// Checks keys, types and ranges of a plan's workload, everything that needs no workload file.
-pub(crate) fn check_table(table: &Node, kind: WorkloadKind) -> Result<(), PlanError> {
+pub(crate) fn check_table(table: &Node, kind: WorkloadKind) -> Result<()> {
     let fields = plan_fields(table)?;
     match (kind, fields.get("file")) {
         (WorkloadKind::Sql, _) => fields.need("file")?.text().map(drop)?,
@@ -79,10 +79,6 @@ pub fn is_path(named: &str) -> bool {
 }
 
 /// The whole spec: what is usual, then the file's own defaults, then the plan's.
-pub(crate) fn resolve(
-    workload: &WorkloadFile,
-    table: &Node,
-    host: HostShape,
-) -> Result<SqlSpec, PlanError> {
+pub(crate) fn resolve(workload: &WorkloadFile, table: &Node, host: HostShape) -> Result<SqlSpec> {
     workload.resolve(Some(&plan_fields(table)?), load_clients(host))
 }

@@ -7,9 +7,9 @@ use super::names::check_new;
 use super::options::Options;
 use super::scope::{Scope, signed};
 use super::statement::{self, Around};
-use crate::PlanError;
 use crate::document::Value;
 use crate::fields::{Fields, Item};
+use crate::{PlanError, Result};
 
 /// Keys of a block besides those of its only statement.
 const BLOCK_KEYS: [&str; 6] = ["table", "choice", "repeat", "min_rows", "draws", "statements"];
@@ -32,7 +32,7 @@ pub(crate) fn read(
     weight: u32,
     scope: &Scope,
     parts: &Parts<'_>,
-) -> Result<SqlOperation, PlanError> {
+) -> Result<SqlOperation> {
     if RESERVED.contains(&item.key) {
         return Err(item.conflict(format!(
             "`{}` cannot be the name of an operation: it stands in reports already",
@@ -59,7 +59,7 @@ pub(crate) fn read(
 }
 
 /// An operation's table: it has `blocks`, or is a block itself.
-fn fields(item: Item<'_>) -> Result<Fields<'_>, PlanError> {
+fn fields(item: Item<'_>) -> Result<Fields<'_>> {
     let keys = [&OPERATION_KEYS[..], &BLOCK_KEYS[..], &statement::KEYS[..]].concat();
     let fields = Fields::new(item.node, "an operation", &keys)?;
     if fields.get("blocks").is_some() {
@@ -69,7 +69,7 @@ fn fields(item: Item<'_>) -> Result<Fields<'_>, PlanError> {
 }
 
 /// A block by its name, or as it stands.
-fn named_block(item: Item<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<SqlBlock, PlanError> {
+fn named_block(item: Item<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<SqlBlock> {
     let node = match &item.node.value {
         Value::Text(name) => {
             let found = parts.blocks.as_ref().and_then(|blocks| blocks.get(name));
@@ -83,7 +83,7 @@ fn named_block(item: Item<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<SqlBl
     block(&Fields::new(node, "a block", &keys)?, scope, parts)
 }
 
-fn block(fields: &Fields<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<SqlBlock, PlanError> {
+fn block(fields: &Fields<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<SqlBlock> {
     let index = table(fields, parts.tables)?;
     let table = index.and_then(|index| parts.tables.get(index));
     let usual = parts.options.distribution;
@@ -111,7 +111,7 @@ fn statements(
     fields: &Fields<'_>,
     around: &Around<'_>,
     used: &mut [bool],
-) -> Result<Vec<SqlStatement>, PlanError> {
+) -> Result<Vec<SqlStatement>> {
     let Some(list) = fields.get("statements") else {
         return Ok(vec![statement::read(fields, around, used)?]);
     };
@@ -130,7 +130,7 @@ fn statements(
 }
 
 /// Index of the table whose copy is chosen: the one that is named, otherwise the only one.
-fn table(fields: &Fields<'_>, tables: &[SqlTable]) -> Result<Option<usize>, PlanError> {
+fn table(fields: &Fields<'_>, tables: &[SqlTable]) -> Result<Option<usize>> {
     let Some(item) = fields.get("table") else {
         return Ok((tables.len() == 1).then_some(0));
     };
@@ -141,7 +141,7 @@ fn table(fields: &Fields<'_>, tables: &[SqlTable]) -> Result<Option<usize>, Plan
 }
 
 /// What the block needs in its table; with fewer rows its answers would not be what its name says.
-fn check_rows(fields: &Fields<'_>, around: &Around<'_>) -> Result<(), PlanError> {
+fn check_rows(fields: &Fields<'_>, around: &Around<'_>) -> Result<()> {
     let scope = around.scope;
     let (Some(item), Some(table)) = (fields.get("min_rows"), around.table) else {
         return Ok(());
@@ -167,11 +167,7 @@ fn check_rows(fields: &Fields<'_>, around: &Around<'_>) -> Result<(), PlanError>
 }
 
 /// Every draw is used, by a statement or by another draw that is.
-fn check_used(
-    fields: &Fields<'_>,
-    draws: &[SqlDraw],
-    mut used: Vec<bool>,
-) -> Result<(), PlanError> {
+fn check_used(fields: &Fields<'_>, draws: &[SqlDraw], mut used: Vec<bool>) -> Result<()> {
     // What a draw is added to comes before it.
     for (at, draw) in draws.iter().enumerate().rev() {
         if let (true, Draw::Plus { of, .. }) = (used[at], &draw.draw) {
@@ -191,7 +187,7 @@ fn check_used(
 }
 
 /// Statements of one operation have different names.
-fn check_names(item: Item<'_>, operation: &SqlOperation) -> Result<(), PlanError> {
+fn check_names(item: Item<'_>, operation: &SqlOperation) -> Result<()> {
     let mut seen: Vec<&str> = Vec::new();
     let statements = operation.blocks.iter().flat_map(|block| &block.statements);
     for statement in statements {

@@ -13,7 +13,7 @@ use crate::document::{Node, Value};
 use crate::fields::{Fields, Item};
 use crate::insert::{SETTLE, settle};
 use crate::keys::{self, NEEDED};
-use crate::{Place, PlanError};
+use crate::{Place, Result};
 
 pub(crate) const MAX_SECONDS: u32 = 604_800;
 pub(crate) const MAX_CLIENTS: u32 = 10_000;
@@ -212,7 +212,7 @@ impl Options {
         }
     }
 
-    pub(crate) fn apply(&mut self, fields: &Fields<'_>) -> Result<(), PlanError> {
+    pub(crate) fn apply(&mut self, fields: &Fields<'_>) -> Result<()> {
         fields.only_one(&["rate", "ramp"])?;
         fields.only_one(&["set", "tests"])?;
         keys::apply(&KEYS, fields, self)?;
@@ -233,7 +233,7 @@ impl Options {
     }
 
     /// An error where no rate could be called steady in time.
-    fn check_warmup(&self, fields: &Fields<'_>) -> Result<(), PlanError> {
+    fn check_warmup(&self, fields: &Fields<'_>) -> Result<()> {
         let (seconds, least) = (self.warmup_seconds, WarmUpEnd::LEAST_SECONDS);
         if let Some(item) = fields.get("warmup_seconds")
             && self.warmup_end == Some(WarmUpEnd::Steady)
@@ -273,19 +273,19 @@ fn names() -> Vec<&'static str> {
 }
 
 /// The `workload` table of a plan.
-pub(crate) fn plan_fields(table: &Node) -> Result<Fields<'_>, PlanError> {
+pub(crate) fn plan_fields(table: &Node) -> Result<Fields<'_>> {
     Fields::new(table, "workload", &names())
 }
 
 /// The `[defaults]` of a workload file.
-pub(crate) fn default_fields(item: Item<'_>) -> Result<Fields<'_>, PlanError> {
+pub(crate) fn default_fields(item: Item<'_>) -> Result<Fields<'_>> {
     let mut names = names();
     // A file's own variables stand in `[vars]`, and its steps have `seconds` of their own.
     names.retain(|name| !["kind", "file", "vars", "seconds"].contains(name));
     Fields::new(item.node, "defaults", &names)
 }
 
-fn tests(item: Item<'_>) -> Result<Vec<Mention>, PlanError> {
+fn tests(item: Item<'_>) -> Result<Vec<Mention>> {
     let mut tests: Vec<Mention> = Vec::new();
     for test in item.list()? {
         let name = test.text()?;
@@ -297,7 +297,7 @@ fn tests(item: Item<'_>) -> Result<Vec<Mention>, PlanError> {
     Ok(tests)
 }
 
-fn seconds(item: Item<'_>) -> Result<Vec<(Mention, u32)>, PlanError> {
+fn seconds(item: Item<'_>) -> Result<Vec<(Mention, u32)>> {
     let fields = Fields::named(item, "seconds")?;
     let each = fields.all().map(|one| {
         let seconds = one.small(1..=MAX_SECONDS)?;
@@ -307,7 +307,7 @@ fn seconds(item: Item<'_>) -> Result<Vec<(Mention, u32)>, PlanError> {
 }
 
 /// A number of clients, or several: then every test runs with each.
-fn clients(item: Item<'_>) -> Result<Vec<u32>, PlanError> {
+fn clients(item: Item<'_>) -> Result<Vec<u32>> {
     if !matches!(item.node.value, Value::List(_)) {
         return Ok(vec![item.small(1..=MAX_CLIENTS)?]);
     }
@@ -326,12 +326,12 @@ fn clients(item: Item<'_>) -> Result<Vec<u32>, PlanError> {
     Ok(numbers)
 }
 
-pub(crate) fn statements(item: Item<'_>) -> Result<Statements, PlanError> {
+pub(crate) fn statements(item: Item<'_>) -> Result<Statements> {
     let words = [("prepared", Statements::Prepared), ("text", Statements::Text)];
     item.word("kind of statements", &words)
 }
 
 /// Takes over what a table such as `{ clients = 4, method = "bulk" }` says of the load.
-pub(crate) fn load(item: Item<'_>, load: &mut LoadSpec) -> Result<(), PlanError> {
+pub(crate) fn load(item: Item<'_>, load: &mut LoadSpec) -> Result<()> {
     keys::read(&LOAD_KEYS, item.node, "load", load).map(drop)
 }

@@ -7,7 +7,7 @@ use super::names::identifier_key;
 use crate::digits::grouped;
 use crate::document::Value;
 use crate::fields::{Fields, Item};
-use crate::{Place, PlanError};
+use crate::{Place, PlanError, Result};
 
 /// The keys of a value that is another one in the original.
 const EITHER: [&str; 2] = ["exact", "compat"];
@@ -55,7 +55,7 @@ impl Scope {
     }
 
     /// Gives a variable of a file its value, which may depend on those before it.
-    pub(crate) fn declare(&mut self, item: Item<'_>, value: Item<'_>) -> Result<(), PlanError> {
+    pub(crate) fn declare(&mut self, item: Item<'_>, value: Item<'_>) -> Result<()> {
         let name = identifier_key(item.key, &item.node.place)?;
         if GIVEN.contains(&name.as_str()) {
             return Err(item.conflict(format!(
@@ -73,7 +73,7 @@ impl Scope {
     }
 
     /// Of `{ exact = …, compat = … }` the one that is asked for; anything else as it is.
-    pub(crate) fn chosen<'a>(&self, item: Item<'a>) -> Result<Item<'a>, PlanError> {
+    pub(crate) fn chosen<'a>(&self, item: Item<'a>) -> Result<Item<'a>> {
         let Value::Table(entries) = &item.node.value else {
             return Ok(item);
         };
@@ -95,7 +95,7 @@ impl Scope {
         }
     }
 
-    pub(crate) fn number(&self, item: Item<'_>) -> Result<i64, PlanError> {
+    pub(crate) fn number(&self, item: Item<'_>) -> Result<i64> {
         let item = self.chosen(item)?;
         let text = match &item.node.value {
             Value::Integer(number) => return Ok(*number),
@@ -117,11 +117,7 @@ impl Scope {
     }
 
     /// The same, within `range`.
-    pub(crate) fn within(
-        &self,
-        item: Item<'_>,
-        range: RangeInclusive<i64>,
-    ) -> Result<i64, PlanError> {
+    pub(crate) fn within(&self, item: Item<'_>, range: RangeInclusive<i64>) -> Result<i64> {
         let item = self.chosen(item)?;
         let number = self.number(item)?;
         if range.contains(&number) {
@@ -141,11 +137,7 @@ impl Scope {
     }
 
     /// The same, of 32 bits.
-    pub(crate) fn small(
-        &self,
-        item: Item<'_>,
-        range: RangeInclusive<u32>,
-    ) -> Result<u32, PlanError> {
+    pub(crate) fn small(&self, item: Item<'_>, range: RangeInclusive<u32>) -> Result<u32> {
         let wide = i64::from(*range.start())..=i64::from(*range.end());
         self.within(item, wide).map(|number| number as u32)
     }

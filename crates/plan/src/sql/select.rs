@@ -6,10 +6,10 @@ use std::slice;
 use super::draft::Draft;
 use super::names::mention;
 use super::options::Options;
-use crate::PlanError;
 use crate::config::Mention;
 use crate::error::Choices;
 use crate::fields::{Fields, Item};
+use crate::{PlanError, Result};
 
 const GROUP: &str = "group:";
 const SET: &str = "set:";
@@ -34,7 +34,7 @@ impl Tests {
         workload: &str,
         drafts: &[Draft<'_>],
         sets: Option<Item<'_>>,
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self> {
         let tests = drafts.iter().filter_map(|draft| {
             Some(Test {
                 name: draft.name()?.to_owned(),
@@ -49,7 +49,7 @@ impl Tests {
             }
             let entries = item.list()?;
             let entries = entries.iter().map(|entry| Ok(mention(*entry, entry.text()?)));
-            Ok((item.key.to_owned(), entries.collect::<Result<Vec<_>, PlanError>>()?))
+            Ok((item.key.to_owned(), entries.collect::<Result<Vec<_>>>()?))
         });
         Ok(Self {
             each: tests.collect(),
@@ -58,13 +58,13 @@ impl Tests {
         })
     }
 
-    pub(crate) fn check_sets(&self) -> Result<(), PlanError> {
+    pub(crate) fn check_sets(&self) -> Result<()> {
         self.sets().map(drop)
     }
 
     /// The sets with the names of their tests, in the order of the file, `all` at the end; none where the
     /// file has none.
-    pub(crate) fn sets(&self) -> Result<Vec<(String, Vec<String>)>, PlanError> {
+    pub(crate) fn sets(&self) -> Result<Vec<(String, Vec<String>)>> {
         let mut sets = Vec::with_capacity(self.sets.len() + 1);
         for (name, entries) in &self.sets {
             sets.push((name.clone(), self.expand(entries, &mut vec![name.as_str()])?));
@@ -90,7 +90,7 @@ impl Tests {
     }
 
     /// What a plan chooses; one result at least must be among it.
-    fn chosen(&self, entries: &[Mention]) -> Result<BTreeSet<usize>, PlanError> {
+    fn chosen(&self, entries: &[Mention]) -> Result<BTreeSet<usize>> {
         let chosen = self.expand(entries, &mut Vec::new())?;
         let is_result = |at: &usize| self.each[*at].measured;
         match entries.first() {
@@ -103,7 +103,7 @@ impl Tests {
     }
 
     /// The tests that a step which only warms caches is for are there.
-    pub(crate) fn check_before(&self, draft: &Draft<'_>) -> Result<(), PlanError> {
+    pub(crate) fn check_before(&self, draft: &Draft<'_>) -> Result<()> {
         match draft.before.iter().find(|entry| {
             let is_it = |test: &Test| test.measured && test.name == entry.name;
             !self.each.iter().any(is_it)
@@ -118,7 +118,7 @@ impl Tests {
         &'a self,
         entries: &'a [Mention],
         below: &mut Vec<&'a str>,
-    ) -> Result<BTreeSet<usize>, PlanError> {
+    ) -> Result<BTreeSet<usize>> {
         let mut chosen = BTreeSet::new();
         for entry in entries {
             let name = entry.name.as_str();
@@ -142,7 +142,7 @@ impl Tests {
         entry: &Mention,
         name: &str,
         below: &mut Vec<&'a str>,
-    ) -> Result<BTreeSet<usize>, PlanError> {
+    ) -> Result<BTreeSet<usize>> {
         if name == ALL {
             return Ok(self.all());
         }
@@ -200,7 +200,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    pub(crate) fn new(tests: &Tests, options: &Options) -> Result<Self, PlanError> {
+    pub(crate) fn new(tests: &Tests, options: &Options) -> Result<Self> {
         let chosen = match &options.tests {
             None => tests.all(),
             Some(entries) => tests.chosen(entries)?,

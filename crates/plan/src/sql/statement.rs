@@ -6,9 +6,9 @@ use super::draw;
 use super::names::{label, mention};
 use super::scan::{self, Flaw, Part, Scanned};
 use super::scope::{Scope, signed};
-use crate::PlanError;
 use crate::document::Value;
 use crate::fields::{Fields, Item};
+use crate::{PlanError, Result};
 
 pub(crate) const KEYS: [&str; 6] = ["name", "sql", "expect", "text", "scans", "counted"];
 
@@ -26,7 +26,7 @@ pub(crate) fn read(
     fields: &Fields<'_>,
     around: &Around<'_>,
     used: &mut [bool],
-) -> Result<SqlStatement, PlanError> {
+) -> Result<SqlStatement> {
     let sql = fields.need("sql")?;
     let switch = |key, usual| fields.get(key).map_or(Ok(usual), |item: Item<'_>| item.switch());
     let is_counted = switch("counted", true)?;
@@ -58,7 +58,7 @@ fn in_dialect(
     is_counted: bool,
     around: &Around<'_>,
     used: &mut [bool],
-) -> Result<(Verb, Vec<SqlPiece>), PlanError> {
+) -> Result<(Verb, Vec<SqlPiece>)> {
     let scanned = scan::scan(item.text()?, dialect).map_err(|flaw| told(item, &flaw))?;
     check_transaction(item, &scanned)?;
     if is_counted {
@@ -78,7 +78,7 @@ const fn usual_name(verb: Verb) -> &'static str {
 }
 
 /// The text for a dialect: one for all, or one for each.
-fn of_dialect<'a>(sql: Item<'a>, name: &str) -> Result<Item<'a>, PlanError> {
+fn of_dialect<'a>(sql: Item<'a>, name: &str) -> Result<Item<'a>> {
     match &sql.node.value {
         Value::Text(_) => Ok(sql),
         Value::Table(_) => {
@@ -113,7 +113,7 @@ fn told(item: Item<'_>, flaw: &Flaw) -> PlanError {
     })
 }
 
-fn check_transaction(item: Item<'_>, scanned: &Scanned<'_>) -> Result<(), PlanError> {
+fn check_transaction(item: Item<'_>, scanned: &Scanned<'_>) -> Result<()> {
     match scanned.of_transaction() {
         None => Ok(()),
         Some(word) => Err(item.conflict(format!(
@@ -125,11 +125,7 @@ fn check_transaction(item: Item<'_>, scanned: &Scanned<'_>) -> Result<(), PlanEr
 
 /// How many rows a statement adds or removes must follow from its answer, in a table that is known: the
 /// row counts at the end are checked against it.
-fn check_counted(
-    item: Item<'_>,
-    scanned: &Scanned<'_>,
-    table: Option<&SqlTable>,
-) -> Result<(), PlanError> {
+fn check_counted(item: Item<'_>, scanned: &Scanned<'_>, table: Option<&SqlTable>) -> Result<()> {
     let verb = scanned.verb();
     let help = "; or write `counted = false`, and row counts are not checked after it";
     if verb == Verb::Insert && scanned.is_upsert() {
@@ -164,7 +160,7 @@ fn pieces(
     scanned: &Scanned<'_>,
     around: &Around<'_>,
     used: &mut [bool],
-) -> Result<Vec<SqlPiece>, PlanError> {
+) -> Result<Vec<SqlPiece>> {
     let parts = &scanned.parts;
     let mut pieces = Vec::with_capacity(parts.len());
     for (at, part) in parts.iter().enumerate() {
@@ -203,7 +199,7 @@ fn is_in_list(parts: &[Part<'_>], at: usize) -> bool {
 }
 
 /// `1`, `"range"`, `[0, 1]`, `"any"`, `{ distinct = "ids" }`.
-fn expected(item: Item<'_>, around: &Around<'_>, used: &mut [bool]) -> Result<Expect, PlanError> {
+fn expected(item: Item<'_>, around: &Around<'_>, used: &mut [bool]) -> Result<Expect> {
     let item = around.scope.chosen(item)?;
     let rows = |item: Item<'_>| {
         let rows = around.scope.within(item, 0..=i64::MAX);
@@ -233,7 +229,7 @@ fn expected(item: Item<'_>, around: &Around<'_>, used: &mut [bool]) -> Result<Ex
     }
 }
 
-fn distinct(item: Item<'_>, around: &Around<'_>, used: &mut [bool]) -> Result<Expect, PlanError> {
+fn distinct(item: Item<'_>, around: &Around<'_>, used: &mut [bool]) -> Result<Expect> {
     let fields = Fields::new(item.node, "expect", &["distinct"])?;
     let name = fields.need("distinct")?;
     let index = draw::find(around.draws, &mention(name, name.text()?))?;

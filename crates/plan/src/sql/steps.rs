@@ -7,7 +7,7 @@ use super::operation::{self, Parts};
 use super::options::MAX_SECONDS;
 use super::scope::Scope;
 use super::select::Selection;
-use crate::PlanError;
+use crate::Result;
 use crate::fields::{Fields, Item};
 
 const MAX_WEIGHT: u32 = 1_000_000;
@@ -19,7 +19,7 @@ pub(crate) fn steps(
     operations: &Fields<'_>,
     scope: &Scope,
     parts: &Parts<'_>,
-) -> Result<Vec<SqlStep>, PlanError> {
+) -> Result<Vec<SqlStep>> {
     let mut sequence = Sequence::new(parts);
     if !drafts.iter().any(|draft| draft.phase == Some(Phase::Settle)) {
         sequence.settle();
@@ -145,7 +145,7 @@ fn run(
     all: &Fields<'_>,
     scope: &Scope,
     parts: &Parts<'_>,
-) -> Result<SqlRun, PlanError> {
+) -> Result<SqlRun> {
     let fields = &draft.fields;
     let mut scope = scope.of(format!("step `{name}`"));
     scope.set("clients", i64::from(clients));
@@ -187,7 +187,7 @@ fn operations(
     all: &Fields<'_>,
     scope: &Scope,
     parts: &Parts<'_>,
-) -> Result<Vec<SqlOperation>, PlanError> {
+) -> Result<Vec<SqlOperation>> {
     let find = |item: Item<'_>, name: &str| {
         all.get(name).ok_or_else(|| item.unknown("operation", name, all.all().map(|item| item.key)))
     };

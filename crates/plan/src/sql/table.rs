@@ -6,9 +6,9 @@ use super::draw;
 use super::names::{check_new, identifier, identifier_key};
 use super::options::{MAX_COPIES, MAX_ROWS};
 use super::scope::{Scope, signed};
-use crate::PlanError;
 use crate::document::{Entry, Value};
 use crate::fields::{Fields, Item};
+use crate::{PlanError, Result};
 
 const KEYS: [&str; 7] = ["name", "copies", "numbered", "rows", "primary_key", "indexes", "columns"];
 
@@ -16,11 +16,7 @@ const KEYS: [&str; 7] = ["name", "copies", "numbered", "rows", "primary_key", "i
 const MAX_INT: i64 = 2_000_000_000;
 const IN_PLACE_OF_KEY: &str = "xid";
 
-pub(crate) fn tables(
-    list: Item<'_>,
-    scope: &Scope,
-    secondary: bool,
-) -> Result<Vec<SqlTable>, PlanError> {
+pub(crate) fn tables(list: Item<'_>, scope: &Scope, secondary: bool) -> Result<Vec<SqlTable>> {
     let list = list.list()?;
     let is_only = list.len() == 1;
     let mut tables: Vec<SqlTable> = Vec::new();
@@ -55,7 +51,7 @@ fn index_in_place_of_key(table: &mut SqlTable, is_only: bool) {
     table.indexes.insert(0, index);
 }
 
-fn table(item: Item<'_>, scope: &Scope) -> Result<SqlTable, PlanError> {
+fn table(item: Item<'_>, scope: &Scope) -> Result<SqlTable> {
     let fields = Fields::new(item.node, "table", &KEYS)?;
     let name = identifier(fields.need("name")?)?;
     let scope = scope.of(format!("table `{name}`"));
@@ -76,7 +72,7 @@ fn table(item: Item<'_>, scope: &Scope) -> Result<SqlTable, PlanError> {
     })
 }
 
-fn columns(item: Item<'_>, scope: &Scope, rows: i64) -> Result<Vec<SqlColumn>, PlanError> {
+fn columns(item: Item<'_>, scope: &Scope, rows: i64) -> Result<Vec<SqlColumn>> {
     match &item.node.value {
         Value::Table(entries) if !entries.is_empty() => {
             let columns = entries.iter().map(|entry| column(entry, scope, rows));
@@ -86,7 +82,7 @@ fn columns(item: Item<'_>, scope: &Scope, rows: i64) -> Result<Vec<SqlColumn>, P
     }
 }
 
-fn column(entry: &Entry, scope: &Scope, rows: i64) -> Result<SqlColumn, PlanError> {
+fn column(entry: &Entry, scope: &Scope, rows: i64) -> Result<SqlColumn> {
     let fields = Fields::new(&entry.node, "a column", &["type", "auto", "value"])?;
     let item = fields.need("value")?;
     let value = draw::of_column(item, scope)?;
@@ -101,7 +97,7 @@ fn column(entry: &Entry, scope: &Scope, rows: i64) -> Result<SqlColumn, PlanErro
 }
 
 /// `int`, `bigint`, `char(120)`, `varchar(20)`, `text`, `decimal(10,2)`, `datetime`.
-fn kind(item: Item<'_>) -> Result<ColumnKind, PlanError> {
+fn kind(item: Item<'_>) -> Result<ColumnKind> {
     let expected = "a type: int, bigint, char(N), varchar(N), text, decimal(N,N) or datetime";
     let text = item.text()?;
     let (name, sizes) = match text.split_once('(') {
@@ -148,7 +144,7 @@ fn widened(kind: ColumnKind, value: &Draw, rows: i64) -> ColumnKind {
 }
 
 /// The value must fit into the column whatever is drawn.
-fn check_value(item: Item<'_>, kind: ColumnKind, value: &Draw) -> Result<(), PlanError> {
+fn check_value(item: Item<'_>, kind: ColumnKind, value: &Draw) -> Result<()> {
     let fits = match (kind, value) {
         (ColumnKind::Int, Draw::Int { low, .. }) => *low >= -MAX_INT,
         (ColumnKind::Int, Draw::From(number)) => *number >= -MAX_INT,
@@ -206,7 +202,7 @@ fn needed(kind: ColumnKind) -> String {
 
 /// Columns of a key or an index: they are there, each once, and none is of long text, which MySQL cannot
 /// index.
-fn key_columns(item: Item<'_>, columns: &[SqlColumn]) -> Result<Vec<String>, PlanError> {
+fn key_columns(item: Item<'_>, columns: &[SqlColumn]) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for item in item.list()? {
         let name = item.text()?;
@@ -224,7 +220,7 @@ fn key_columns(item: Item<'_>, columns: &[SqlColumn]) -> Result<Vec<String>, Pla
     Ok(names)
 }
 
-fn indexes(fields: &Fields<'_>, columns: &[SqlColumn]) -> Result<Vec<SqlIndex>, PlanError> {
+fn indexes(fields: &Fields<'_>, columns: &[SqlColumn]) -> Result<Vec<SqlIndex>> {
     let Some(list) = fields.get("indexes") else {
         return Ok(Vec::new());
     };
@@ -246,11 +242,7 @@ fn indexes(fields: &Fields<'_>, columns: &[SqlColumn]) -> Result<Vec<SqlIndex>, 
 
 /// The server goes on counting where the loaded rows end, so they must be counted; and it counts a
 /// primary key, which is all that every Dbms can.
-fn check_auto(
-    fields: &Fields<'_>,
-    columns: &[SqlColumn],
-    primary_key: &[String],
-) -> Result<(), PlanError> {
+fn check_auto(fields: &Fields<'_>, columns: &[SqlColumn], primary_key: &[String]) -> Result<()> {
     let Some(auto) = columns.iter().find(|column| column.auto) else {
         return Ok(());
     };

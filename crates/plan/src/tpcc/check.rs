@@ -8,9 +8,9 @@ use super::TERMINALS;
 use crate::digits::grouped;
 use crate::fields::Fields;
 use crate::sql::options::MAX_CLIENTS;
-use crate::{Place, PlanError};
+use crate::{Place, PlanError, Result};
 
-pub(super) fn check(fields: &Fields<'_>, spec: &TpccSpec) -> Result<(), PlanError> {
+pub(super) fn check(fields: &Fields<'_>, spec: &TpccSpec) -> Result<()> {
     let conflict =
         |keys: &[&str], message: String| Err(PlanError::conflict(&fields.place_of(keys), message));
     if spec.clients > MAX_CLIENTS {
@@ -63,7 +63,7 @@ pub(crate) fn check_for(
     build: &Build,
     engine: Engine,
     place: &Place,
-) -> Result<(), PlanError> {
+) -> Result<()> {
     PlanError::refuse(place, RULES.iter().find_map(|rule| rule(spec, build, engine)))
 }
 

@@ -6,7 +6,7 @@ use model::{
 };
 
 use super::{check, pace};
-use crate::PlanError;
+use crate::Result;
 use crate::document::Node;
 use crate::fields::{Fields, Item};
 use crate::insert::{SETTLE, settle};
@@ -132,7 +132,7 @@ pub(crate) static KEYS: [Key; 26] = [
 ];
 
 /// The whole spec. `load_clients` is how many load at the same time where nobody says.
-pub(crate) fn resolve(table: &Node, load_clients: u32) -> Result<TpccSpec, PlanError> {
+pub(crate) fn resolve(table: &Node, load_clients: u32) -> Result<TpccSpec> {
     let names = [keys::names(&KEYS), keys::names(&pace::KEYS), keys::names(&QUEUE_KEYS)].concat();
     let fields = Fields::new(table, "workload", &names)?;
     let warehouses = fields.need("warehouses")?.small(1..=MAX_WAREHOUSES)?;
@@ -152,7 +152,7 @@ fn usual(warehouses: u32, pace: TpccPace, load_clients: u32) -> TpccSpec {
 }
 
 /// `"deck"`, or weights by transaction; one that is not named does not run.
-fn mix(item: Item<'_>) -> Result<TpccMix, PlanError> {
+fn mix(item: Item<'_>) -> Result<TpccMix> {
     if !item.is_table() {
         return match item.text() {
             Ok("deck") => Ok(TpccMix::Deck),
@@ -177,7 +177,7 @@ fn mix(item: Item<'_>) -> Result<TpccMix, PlanError> {
 }
 
 /// One time for all transactions, or some by transaction; the others keep theirs.
-fn limits(item: Item<'_>, limits: &mut [u32; 5]) -> Result<(), PlanError> {
+fn limits(item: Item<'_>, limits: &mut [u32; 5]) -> Result<()> {
     if !item.is_table() {
         *limits = [millis(item)?; 5];
         return Ok(());
@@ -191,12 +191,12 @@ fn limits(item: Item<'_>, limits: &mut [u32; 5]) -> Result<(), PlanError> {
     Ok(())
 }
 
-fn transactions<'a>(item: Item<'a>, context: &'static str) -> Result<Fields<'a>, PlanError> {
+fn transactions<'a>(item: Item<'a>, context: &'static str) -> Result<Fields<'a>> {
     Fields::new(item.node, context, &TpccTransaction::ALL.map(TpccTransaction::name))
 }
 
 /// A time such as `"500ms"` or `"5s"`, in milliseconds.
-fn millis(item: Item<'_>) -> Result<u32, PlanError> {
+fn millis(item: Item<'_>) -> Result<u32> {
     let micros = item.text().ok().and_then(micros);
     micros
         .filter(|micros| micros.is_multiple_of(1_000))

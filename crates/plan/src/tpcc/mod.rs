@@ -5,7 +5,7 @@ mod check;
 mod keys;
 mod pace;
 
-use crate::PlanError;
+use crate::Result;
 use crate::document::Node;
 
 pub(crate) use check::{check_for, remarks};
@@ -16,6 +16,6 @@ pub(crate) use pace::KEYS as PACE_KEYS;
 const TERMINALS: u32 = 10;
 
 /// Checks the whole table: none of it needs the catalog or a host.
-pub(crate) fn check_table(table: &Node) -> Result<(), PlanError> {
+pub(crate) fn check_table(table: &Node) -> Result<()> {
     resolve(table, 1).map(drop)
 }

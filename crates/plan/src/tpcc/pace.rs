@@ -4,7 +4,7 @@ use model::TpccPace;
 
 use crate::fields::Fields;
 use crate::sql::pace::{self, MAX_RATE, QUEUE_KEYS, Queue, RAMP, RAMP_KEYS, Ramp};
-use crate::{PlanError, keys};
+use crate::{Result, keys};
 
 /// A hundred times as long as the standard's.
 const MAX_WAIT_PERCENT: u32 = 10_000;
@@ -32,7 +32,7 @@ pub(crate) static KEYS: [Key; 3] = [
            limit, from this one on, and measures it"),
 ];
 
-pub(super) fn read(fields: &Fields<'_>) -> Result<TpccPace, PlanError> {
+pub(super) fn read(fields: &Fields<'_>) -> Result<TpccPace> {
     fields.only_one(&["wait", "rate", "ramp"])?;
     let mut paces = Paces { wait: None, rate: None, ramp: None };
     keys::apply(&KEYS, fields, &mut paces)?;
