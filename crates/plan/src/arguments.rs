@@ -1,8 +1,8 @@
 //! A plan without a file: of systems that the arguments of a command describe.
 
+use crate::Result;
 use crate::document::{self, Node, Value};
 use crate::file::{self, PlanFile};
-use crate::{PlanError, Result};
 
 /// What no argument says: one round of a workload that only stands for one, and is not measured.
 const REST: &str = "name = \"arguments\"\nrounds = 1\nquarantine = false\n\
@@ -101,7 +101,7 @@ fn system(arguments: &SystemArguments<'_>) -> Result<Node> {
             // A table has each key once, and so must what stands for one.
             if set.child(option.text).is_some() {
                 let message = format!("`{}` is there twice: leave one of them out", option.text);
-                return Err(PlanError::conflict(&node.place, message));
+                return Err(node.place.conflict(message));
             }
             set.put(option.text, node);
         }

@@ -39,14 +39,11 @@ pub(crate) fn find<'a>(file: &PlanFile, named: &'a [Named]) -> Result<&'a System
             wanted,
             named.iter().map(|one| one.system.name.clone()),
         )),
-        (Some(first), Some(second)) => Err(PlanError::conflict(
-            place,
-            format!(
-                "`base = \"{wanted}\"` fits more than one system, such as `{}` and `{}`: give one \
+        (Some(first), Some(second)) => Err(place.conflict(format!(
+            "`base = \"{wanted}\"` fits more than one system, such as `{}` and `{}`: give one \
                  of these names",
-                first.name, second.name
-            ),
-        )),
+            first.name, second.name
+        ))),
     }
 }
 

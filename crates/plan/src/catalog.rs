@@ -14,7 +14,7 @@ use crate::recipe;
 use crate::resolve::Configs;
 use crate::sql::{self, WorkloadFile, WorkloadListing};
 use crate::variables::VariableRules;
-use crate::{PlanError, Result};
+use crate::{Place, PlanError, Result};
 
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
@@ -107,7 +107,7 @@ impl Catalog {
 
     /// The config with this name for this Dbms: `z12a`, or `z12a_gtid_sync` for one with modifiers.
     pub fn config(&self, dbms: Dbms, name: &str) -> Result<ConfigFile> {
-        self.configs.find(dbms, name, "catalog")
+        self.configs.find(dbms, name, &Place::argument("catalog"))
     }
 
     pub fn config_names(&self, dbms: Dbms) -> Vec<&str> {

@@ -171,8 +171,8 @@ pub(crate) fn version(fields: &Fields<'_>, key: &str) -> Result<Option<Version>>
     fields.maybe(key, as_version)
 }
 
-fn as_version(item: Item<'_>) -> Result<Version> {
-    item.text()?.parse().map_err(|_| item.wrong("a version such as \"8.0.33\""))
+pub(crate) fn as_version(item: Item<'_>) -> Result<Version> {
+    item.text_as("a version such as \"8.0.33\"", |text| text.parse().ok())
 }
 
 fn value(fields: &Fields<'_>, item: Item<'_>) -> Result<RuleValue> {
@@ -215,9 +215,7 @@ pub(crate) fn scalar(item: Item<'_>) -> Result<String> {
 }
 
 fn bytes(fields: &Fields<'_>, key: &str) -> Result<Option<Bytes>> {
-    fields.maybe(key, |item| {
-        size(item.text()?).ok_or_else(|| item.wrong("a size such as \"256M\" or \"4G\""))
-    })
+    fields.maybe(key, |item| item.text_as("a size such as \"256M\" or \"4G\"", size))
 }
 
 fn cores(fields: &Fields<'_>, key: &str) -> Result<Option<u64>> {

@@ -3,7 +3,7 @@
 use model::{Build, BuildSource, Connection, Transport};
 
 use crate::fields::Item;
-use crate::{Place, PlanError, Result, keys};
+use crate::{Place, Result, keys};
 
 type Key = keys::Key<Connection>;
 
@@ -61,14 +61,11 @@ pub(crate) fn resolve(asked: Asked, build: &Build, place: &Place) -> Result<Conn
         Asked::Keys(connection) => connection,
         Asked::Profile(name) => {
             let Some(connection) = build.dbms.product().connection.profiles.get(name) else {
-                return Err(PlanError::conflict(
-                    place,
-                    format!(
-                        "`connection = \"{name}\"` and {}: {name} has no client for it; give \
+                return Err(place.conflict(format!(
+                    "`connection = \"{name}\"` and {}: {name} has no client for it; give \
                          `connection` to the other systems only",
-                        build.dbms
-                    ),
-                ));
+                    build.dbms
+                )));
             };
             *connection
         }
@@ -98,5 +95,5 @@ fn check(connection: Connection, build: &Build, place: &Place) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(PlanError::conflict(place, message))
+    Err(place.conflict(message))
 }

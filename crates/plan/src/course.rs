@@ -10,7 +10,7 @@ use crate::document::{self, Node, Value};
 use crate::fields::{Fields, Item};
 use crate::keys::{self, Key, NEEDED};
 use crate::kind::WorkloadKind;
-use crate::{Place, PlanError, Result, margins};
+use crate::{Place, Result, margins};
 
 const MAX_ROUNDS: u32 = 1_000;
 /// Rounds below which there is no verdict, so that nothing can be decided.
@@ -123,9 +123,7 @@ impl CourseEntry {
     pub(crate) fn check(&self, kind: WorkloadKind) -> Result<()> {
         let message = match (self.interleave, &self.stray_length, kind) {
             (Interleave::Trials, Some(place), _) => {
-                return Err(PlanError::conflict(
-                    place,
-                    "`slice_ms` and no `interleave = \"slices\"` or `\"turns\"`: whole trials have no slices; \
+                return Err(place.conflict("`slice_ms` and no `interleave = \"slices\"` or `\"turns\"`: whole trials have no slices; \
                      leave it out, or say so",
                 ));
             }
@@ -136,7 +134,7 @@ impl CourseEntry {
             )),
             _ => None,
         };
-        PlanError::refuse(&self.place, message)
+        self.place.refuse(message)
     }
 }
 
@@ -225,9 +223,7 @@ fn check_servers(systems: &[System], entry: &CourseEntry) -> Result<()> {
     let mut seen: Vec<String> = Vec::new();
     for address in systems.iter().filter_map(server) {
         if seen.contains(&address) {
-            return Err(PlanError::conflict(
-                &entry.place,
-                format!(
+            return Err(entry.place.conflict(format!(
                     "`interleave = \"{way}\"` and two systems on the server at {address}, the control \
                      counted: both would be measured at once in one database; leave `interleave` out, or \
                      give each a server"

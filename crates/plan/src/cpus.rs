@@ -4,7 +4,7 @@ use model::Placement;
 
 use crate::document::Value;
 use crate::fields::Item;
-use crate::{Place, PlanError, Result, keys};
+use crate::{Place, Result, keys};
 
 /// What a plan says of CPUs. A word stands for CPUs of the host that the plan is expanded for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,13 +82,9 @@ impl Cpus {
             (Self::Apart(_), [others @ .., last]) if !others.is_empty() => {
                 Ok(Placement { server: ranges(others), client: last.to_string() })
             }
-            (Self::Apart(place), _) => Err(PlanError::conflict(
-                place,
-                "`apart` on one CPU: the server and the client need one each; write \"together\" or \"free\"",
+            (Self::Apart(place), _) => Err(place.conflict("`apart` on one CPU: the server and the client need one each; write \"together\" or \"free\"",
             )),
-            (Self::Together(place) | Self::ClientOnly(place), []) => Err(PlanError::conflict(
-                place,
-                "no CPU of this host is known: write \"free\", or say which in a table",
+            (Self::Together(place) | Self::ClientOnly(place), []) => Err(place.conflict("no CPU of this host is known: write \"free\", or say which in a table",
             )),
         }
     }
@@ -110,12 +106,7 @@ fn ranges(cpus: &[u32]) -> String {
 }
 
 fn list(item: Item<'_>) -> Result<String> {
-    let text = item.text()?;
-    if text.split(',').all(is_range) {
-        Ok(text.to_owned())
-    } else {
-        Err(item.wrong("a list of CPUs such as \"0-3,8\""))
-    }
+    item.fitting("a list of CPUs such as \"0-3,8\"", |text| text.split(',').all(is_range))
 }
 
 fn is_range(text: &str) -> bool {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::{Place, PlanError, Result};
+use crate::{Place, Result};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Node {
@@ -77,10 +77,10 @@ pub(crate) fn parse(text: &str, origin: &str) -> Result<Node> {
     let lines = Lines::new(text, origin);
     match DeTable::parse(text) {
         Ok(table) => Ok(lines.table(table.get_ref(), table.span().start)),
-        Err(error) => Err(PlanError::Syntax {
-            place: lines.place(error.span().map_or(0, |span| span.start)),
-            message: error.message().trim().replace('\n', ", "),
-        }),
+        Err(error) => {
+            let place = lines.place(error.span().map_or(0, |span| span.start));
+            Err(place.conflict(error.message().trim().replace('\n', ", ")))
+        }
     }
 }
 

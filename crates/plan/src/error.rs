@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use model::{Bytes, Dbms};
+use model::{Bytes, Dbms, Version};
 
 use crate::digits::grouped;
 
@@ -35,6 +35,23 @@ impl Place {
 
     pub(crate) fn origin(&self) -> &str {
         &self.origin
+    }
+
+    /// The error that has this message at its place.
+    pub(crate) fn conflict(&self, message: impl Into<String>) -> PlanError {
+        PlanError::Conflict { place: self.clone(), message: message.into() }
+    }
+
+    /// The error for a version that is older than the oldest one that is supported.
+    pub(crate) fn unsupported(&self, dbms: Dbms, version: &Version, since: &Version) -> PlanError {
+        self.conflict(format!(
+            "{dbms} {version} is an unsupported version; {dbms} is supported from {since} on"
+        ))
+    }
+
+    /// The error that has the message, where there is a message of one.
+    pub(crate) fn refuse(&self, message: Option<String>) -> Result<()> {
+        message.map_or(Ok(()), |message| Err(self.conflict(message)))
     }
 
     /// The place and the `key` there; of an argument its name alone, which stands for both.
@@ -122,8 +139,6 @@ impl Choices {
 /// An error of a plan file, the catalog, or of both together with the builds and the host.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    #[error("{place}: {message}")]
-    Syntax { place: Place, message: String },
     #[error("{place}: unknown key `{key}` in {context}, {}", hint(choices))]
     UnknownKey { place: Place, key: String, context: &'static str, choices: Choices },
     #[error("{place}: {context} needs the key `{key}`")]
@@ -132,31 +147,13 @@ pub enum PlanError {
     BadValue { place: Place, key: String, expected: String, found: String },
     #[error("{place}: no {what} `{name}`{}", nearest(choices))]
     UnknownName { place: String, what: String, name: String, choices: Choices },
-    #[error("{place}: config `{name}` is for {families}; {dbms} has: {names}")]
-    ConfigOfOthers { place: String, name: String, families: String, dbms: Dbms, names: String },
-    /// Values that are fine by themselves and do not go together.
+    /// What is wrong in a way of its own, most of all values that are fine by themselves and do not go together.
     #[error("{place}: {message}")]
     Conflict { place: Place, message: String },
     #[error("{place}: {message}: raise `rows`{}, or choose other `tests`", to(*enough))]
     TooFewRows { place: Place, message: String, enough: Option<u64> },
-    #[error("{place}: no build `{name}`: {cause}")]
-    MissingBuild { place: Place, name: String, cause: String },
-    #[error("{place}: the `{name}` server that `connect` names: {cause}")]
-    NoServer { place: Place, name: String, cause: String },
-    #[error(
-        "{place}: `{name}` is asked for and {found} is what was found: an unsupported version here; \
-         install the one that is meant, or {}",
-        elsewhere(place)
-    )]
-    WrongVersion { place: Place, name: String, found: String },
-    #[error(
-        "{place}: {dbms} {version} is an unsupported version; {dbms} is supported from {since} on"
-    )]
-    UnsupportedVersion { place: Place, dbms: Dbms, version: String, since: String },
     #[error("{place}: {build} does not know `{option}`: it is there {range}; {help}")]
     UnknownOption { place: Place, option: String, build: String, range: String, help: &'static str },
-    #[error("{place}: {build} has no setting `{option}`{}", meant(nearest.as_deref()))]
-    NoSetting { place: Place, build: String, option: String, nearest: Option<String> },
     #[error("{place}: {build}: setting `{option}` {problem}")]
     RefusedSetting { place: Place, build: String, option: String, problem: String },
     #[error(
@@ -179,15 +176,6 @@ pub enum PlanError {
 pub(crate) type Result<T, E = PlanError> = std::result::Result<T, E>;
 
 impl PlanError {
-    pub(crate) fn conflict(place: &Place, message: impl Into<String>) -> Self {
-        Self::Conflict { place: place.clone(), message: message.into() }
-    }
-
-    /// A conflict at `place`, where there is a message of one.
-    pub(crate) fn refuse(place: &Place, message: Option<String>) -> Result<(), Self> {
-        message.map_or(Ok(()), |message| Err(Self::conflict(place, message)))
-    }
-
     /// A name at `place` that is none of `names`; `what` is the kind of thing that it should have named.
     pub(crate) fn unknown<S: Into<String>>(
         place: &impl ToString,
@@ -204,15 +192,6 @@ impl PlanError {
     }
 }
 
-/// How to say where a build is that is not installed.
-fn elsewhere(place: &Place) -> &'static str {
-    if place.is_argument() {
-        "add it under another name (`backslide add`)"
-    } else {
-        "give its `path`"
-    }
-}
-
 fn to(rows: Option<u64>) -> String {
     rows.map_or_else(String::new, |rows| format!(" to {}", grouped(rows)))
 }
@@ -222,10 +201,6 @@ fn hint(choices: &Choices) -> String {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("which has: {}", choices.list()),
     }
-}
-
-fn meant(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
 fn nearest(choices: &Choices) -> String {

@@ -61,10 +61,9 @@ fn workload_file<'a>(file: &'a PlanFile, catalog: &'a Catalog) -> Result<&'a Wor
     let (name, place) = named.unwrap_or((sql::MICRO, file.workload.place.clone()));
     match &file.workload_file {
         Some(workload) => Ok(workload),
-        None if sql::is_path(name) => Err(PlanError::conflict(
-            &place,
-            format!("the workload file `{name}` has not been read"),
-        )),
+        None if sql::is_path(name) => {
+            Err(place.conflict(format!("the workload file `{name}` has not been read")))
+        }
         None => catalog.workload_file(name, &place.to_string()),
     }
 }
@@ -82,11 +81,11 @@ impl Maker<'_> {
     fn system(&self, entry: &SystemEntry) -> Result<Named> {
         let request = &entry.request;
         let build = (self.builds)(request).map_err(|cause| {
-            let (place, name) = (entry.place.clone(), request.name.clone());
-            match request.connect {
-                Some(_) => PlanError::NoServer { place, name, cause },
-                None => PlanError::MissingBuild { place, name, cause },
-            }
+            let name = &request.name;
+            entry.place.conflict(match request.connect {
+                Some(_) => format!("the `{name}` server that `connect` names: {cause}"),
+                None => format!("no build `{name}`: {cause}"),
+            })
         })?;
         request.check(&build, &entry.place, self.catalog.oldest_supported(build.dbms))?;
         let engine =
@@ -132,7 +131,7 @@ impl Maker<'_> {
             Some((name, place)) => (name.as_str(), place),
             None => ("default", &entry.place),
         };
-        let file = self.catalog.configs.find(dbms, name, &place.to_string())?;
+        let file = self.catalog.configs.find(dbms, name, place)?;
         let mut config = file.render(&system.build.version, system.engine, self.host)?;
         for (setting, place) in &entry.set {
             self.check_option(setting, place, system)?;
@@ -193,13 +192,10 @@ fn check_engine(entry: &SystemEntry, system: &System) -> Result<()> {
     let dbms = system.build.dbms;
     let fit = || Engine::ALL.into_iter().filter(|engine| engine.fits(dbms)).map(Engine::name);
     match &entry.engine {
-        Some((engine, place)) if !engine.fits(dbms) => Err(PlanError::conflict(
-            place,
-            format!(
-                "{dbms} has no engine `{engine}`, but {}: name one of these, or none",
-                fit().collect::<Vec<_>>().join(", ")
-            ),
-        )),
+        Some((engine, place)) if !engine.fits(dbms) => Err(place.conflict(format!(
+            "{dbms} has no engine `{engine}`, but {}: name one of these, or none",
+            fit().collect::<Vec<_>>().join(", ")
+        ))),
         _ => Ok(()),
     }
 }
@@ -209,14 +205,11 @@ fn check_partitions(spec: &InsertSpec, build: &Build, place: &Place) -> Result<(
     if spec.partitions == 0 || partitions.holds(&build.version) {
         return Ok(());
     }
-    Err(PlanError::conflict(
-        place,
-        format!(
-            "`partitions` = {} and `build`: {} has no range partitions; leave one of them out",
-            spec.partitions,
-            build.id()
-        ),
-    ))
+    Err(place.conflict(format!(
+        "`partitions` = {} and `build`: {} has no range partitions; leave one of them out",
+        spec.partitions,
+        build.id()
+    )))
 }
 
 fn check_unique(named: &[Named]) -> Result<()> {
@@ -224,7 +217,7 @@ fn check_unique(named: &[Named]) -> Result<()> {
         named[..*at].iter().any(|other| other.system.name == one.system.name)
     };
     match named.iter().enumerate().find(has_before) {
-        Some((_, one)) => Err(PlanError::conflict(&one.place, named_twice(one))),
+        Some((_, one)) => Err(one.place.conflict(named_twice(one))),
         None => Ok(()),
     }
 }
@@ -242,8 +235,7 @@ fn named_twice(one: &Named) -> String {
 fn with_control(file: &PlanFile, mut systems: Vec<System>, base: &System) -> Result<Vec<System>> {
     let labelled = systems.iter().any(|system| system.name == System::CONTROL);
     match &file.control {
-        Some(place) if labelled => Err(PlanError::conflict(
-            place,
+        Some(place) if labelled => Err(place.conflict(
             "`control = true` and a system with `label = \"control\"`: leave one of them out",
         )),
         Some(_) => {

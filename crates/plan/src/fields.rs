@@ -121,29 +121,24 @@ impl<'a> Item<'a> {
 
     /// The error that says what it should have been.
     pub(crate) fn wrong(self, expected: &str) -> PlanError {
-        PlanError::BadValue {
-            place: self.place(),
-            key: self.key.to_owned(),
-            expected: expected.to_owned(),
-            found: self.found(),
-        }
+        self.wrong_as(expected, self.found())
     }
 
     /// The same where a whole number was expected: the error says how to write one in another form.
     pub(crate) fn no_whole_number(self, expected: &str) -> PlanError {
-        match (&self.node.value, self.wrong(expected)) {
-            (Value::Float(number), PlanError::BadValue { place, key, expected, .. })
-                if number.fract() == 0.0 && number.abs() < MAX_EXACT =>
-            {
-                PlanError::BadValue {
-                    place,
-                    key,
-                    expected,
-                    found: format!("{number:.1}: write {number:.0}"),
-                }
+        let found = match self.node.value {
+            Value::Float(number) if number.fract() == 0.0 && number.abs() < MAX_EXACT => {
+                format!("{number:.1}: write {number:.0}")
             }
-            (_, error) => error,
-        }
+            _ => self.found(),
+        };
+        self.wrong_as(expected, found)
+    }
+
+    /// The error that says what it should have been, and what it is in the words of `found`.
+    pub(crate) fn wrong_as(self, expected: &str, found: String) -> PlanError {
+        let (place, key) = (self.place(), self.key.to_owned());
+        PlanError::BadValue { place, key, expected: expected.to_owned(), found }
     }
 
     fn found(self) -> String {
@@ -164,6 +159,20 @@ impl<'a> Item<'a> {
             Value::Text(text) if !text.trim().is_empty() => Ok(text),
             _ => Err(self.wrong("text")),
         }
+    }
+
+    /// What `read` makes of a text; the error says what was expected where that is nothing.
+    pub(crate) fn text_as<T>(
+        self,
+        expected: &str,
+        read: impl FnOnce(&'a str) -> Option<T>,
+    ) -> Result<T> {
+        read(self.text()?).ok_or_else(|| self.wrong(expected))
+    }
+
+    /// A text that fits.
+    pub(crate) fn fitting(self, expected: &str, fits: impl FnOnce(&str) -> bool) -> Result<String> {
+        self.text_as(expected, |text| fits(text).then(|| text.to_owned()))
     }
 
     pub(crate) fn switch(self) -> Result<bool> {
@@ -232,12 +241,19 @@ impl<'a> Item<'a> {
     }
 
     pub(crate) fn word<T: Copy>(self, what: &str, words: &[(&str, T)]) -> Result<T> {
-        let text = self.text()?;
-        words
-            .iter()
-            .find(|(word, _)| *word == text)
-            .map(|(_, meaning)| *meaning)
-            .ok_or_else(|| self.unknown(what, text, words.iter().map(|(word, _)| *word)))
+        let at = self.one_of(what, self.text()?, words.iter().map(|(word, _)| *word))?;
+        Ok(words[at].1)
+    }
+
+    /// Which of `names` has this name; `what` is the kind of thing that they name.
+    pub(crate) fn one_of<'n>(
+        self,
+        what: &str,
+        name: &str,
+        names: impl Iterator<Item = &'n str> + Clone,
+    ) -> Result<usize> {
+        let found = names.clone().position(|other| other == name);
+        found.ok_or_else(|| self.unknown(what, name, names))
     }
 
     /// The error for a name that is none of `names`.
@@ -252,6 +268,6 @@ impl<'a> Item<'a> {
 
     /// The error for values that do not go together.
     pub(crate) fn conflict(self, message: impl Into<String>) -> PlanError {
-        PlanError::conflict(&self.node.place, message)
+        self.node.place.conflict(message)
     }
 }

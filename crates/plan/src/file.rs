@@ -13,7 +13,7 @@ use crate::keys::{self, NEEDED};
 use crate::kind::WorkloadKind;
 use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
-use crate::{Place, PlanError, Result, connection, insert, tpcc};
+use crate::{Place, Result, connection, insert, tpcc};
 
 type Key = keys::Key<PlanFile>;
 
@@ -229,9 +229,7 @@ fn check_workload(item: Item<'_>) -> Result<WorkloadKind> {
     if let Some(entry) = entries.iter().find(|entry| of_plan(&entry.key)) {
         let of_system = keys::names(&SYSTEM_KEYS).contains(&entry.key.as_str());
         let or_system = if of_system { ", or to a `[[system]]`" } else { "" };
-        return Err(PlanError::conflict(
-            &entry.place,
-            format!(
+        return Err(entry.place.conflict(format!(
                 "`{}` is not a key of the workload: it belongs to the plan, above its first table{or_system}",
                 entry.key
             ),

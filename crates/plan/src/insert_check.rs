@@ -3,9 +3,9 @@
 
 use model::{InsertSpec, InsertStage, Pacing, QueryKind, StepId, Tables};
 
+use crate::Result;
 use crate::digits::grouped;
 use crate::fields::{Fields, Item};
-use crate::{PlanError, Result};
 
 /// More rows than this in one table would take weeks to load, and their ids must stay within an
 /// integer of 63 bits whatever is added to them.
@@ -26,7 +26,7 @@ const RULES: [Rule; 6] = [
 /// Checks every rule; the first that is broken is the error.
 pub(crate) fn check(fields: &Fields<'_>, spec: &InsertSpec) -> Result<()> {
     let mut rules = RULES.iter();
-    rules.try_for_each(|(keys, broken)| PlanError::refuse(&fields.place_of(keys), broken(spec)))
+    rules.try_for_each(|(keys, broken)| fields.place_of(keys).refuse(broken(spec)))
 }
 
 fn shared_tables_have_no_deletes(spec: &InsertSpec) -> Option<String> {
@@ -102,12 +102,9 @@ pub(crate) fn steps(fields: &Fields<'_>, spec: &mut InsertSpec) -> Result<()> {
     let all: Vec<StepId> = InsertStage::all(spec).iter().map(InsertStage::id).collect();
     let twice = all.iter().zip(1..).find(|(step, next)| all[*next..].contains(step));
     if let Some((twice, _)) = twice {
-        return Err(PlanError::conflict(
-            &fields.place_of(&["rates", "queries"]),
-            format!(
-                "step `{twice}` would be there twice: `rates` and `queries` must not repeat a value"
-            ),
-        ));
+        return Err(fields.place_of(&["rates", "queries"]).conflict(format!(
+            "step `{twice}` would be there twice: `rates` and `queries` must not repeat a value"
+        )));
     }
     match fields.get("steps") {
         None => spec.steps = all,
@@ -133,7 +130,7 @@ fn check_steps(item: Item<'_>, spec: &InsertSpec, all: &[StepId]) -> Result<()> 
     }
     let stages = InsertStage::named(spec);
     let missing = stages.iter().find_map(|stage| missing_before(stage, &stages, spec));
-    PlanError::refuse(&item.node.place, missing)
+    item.node.place.refuse(missing)
 }
 
 /// What the step needs and the plan leaves out. The order has been checked, so that being in the

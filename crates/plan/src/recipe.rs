@@ -4,7 +4,7 @@ use model::{BuildFacts, Bytes, Dbms, Engine, Helper, Recipe, Version};
 
 use crate::fields::{Fields, Item};
 use crate::parcel::{self, Layouts, PARCEL_KEYS};
-use crate::{PlanError, Result, config, document};
+use crate::{Result, config, document};
 
 const FILE: &str = "builds";
 const SUPPORTED: &str = "supported";
@@ -21,7 +21,6 @@ pub(crate) struct Builds {
     pub(crate) recipes: Vec<Recipe>,
 }
 
-/// Reads `builds/<dbms>.toml`.
 pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds> {
     let root = document::parse(text, origin)?;
     let file = Fields::new(&root, FILE, &[SUPPORTED, LAYOUT, BUILD])?;
@@ -34,7 +33,7 @@ pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds> {
     Ok(Builds { since, recipes })
 }
 
-/// Reads `helpers.toml`.
+/// `helpers.toml`.
 pub(crate) fn helpers(text: &str, origin: &str) -> Result<Vec<Helper>> {
     let root = document::parse(text, origin)?;
     let file = Fields::new(&root, FILE, &[LAYOUT, HELPER])?;
@@ -45,8 +44,7 @@ pub(crate) fn helpers(text: &str, origin: &str) -> Result<Vec<Helper>> {
 fn since(file: &Fields<'_>) -> Result<Version> {
     let table = file.need(SUPPORTED)?;
     let fields = Fields::new(table.node, SUPPORTED, &["since"])?;
-    let since = fields.need("since")?;
-    config::version(&fields, "since")?.ok_or_else(|| since.wrong("a version"))
+    config::as_version(fields.need("since")?)
 }
 
 /// The stanzas `[[key]]`, none with the name of another; a file may have none.
@@ -72,12 +70,7 @@ fn recipe(dbms: Dbms, since: &Version, stanza: Item<'_>, layouts: &Layouts) -> R
     let fields = Fields::new(stanza.node, BUILD, &with_parcel(&BUILD_KEYS))?;
     let (name, version) = name_and_version(dbms, &fields)?;
     if version < *since {
-        return Err(PlanError::UnsupportedVersion {
-            place: stanza.place(),
-            dbms,
-            version: version.to_string(),
-            since: since.to_string(),
-        });
+        return Err(stanza.node.place.unsupported(dbms, &version, since));
     }
     Ok(Recipe {
         name,
@@ -92,12 +85,8 @@ fn recipe(dbms: Dbms, since: &Version, stanza: Item<'_>, layouts: &Layouts) -> R
 
 fn helper(stanza: Item<'_>, layouts: &Layouts) -> Result<Helper> {
     let fields = Fields::new(stanza.node, HELPER, &with_parcel(&["name"]))?;
-    let name = fields.need("name")?;
-    let text = name.text()?;
-    if !is_file_name(text) {
-        return Err(name.wrong("the name of a file"));
-    }
-    Ok(Helper { name: text.to_owned(), parcel: parcel::parcel(stanza, &fields, layouts)? })
+    let name = fields.need("name")?.fitting("the name of a file", is_file_name)?;
+    Ok(Helper { name, parcel: parcel::parcel(stanza, &fields, layouts)? })
 }
 
 fn with_parcel(keys: &[&'static str]) -> Vec<&'static str> {
@@ -133,39 +122,27 @@ fn is_file_name(text: &str) -> bool {
 }
 
 fn size(item: Item<'_>) -> Result<Bytes> {
-    config::size(item.text()?)
-        .filter(|size| size.0 > 0)
-        .ok_or_else(|| item.wrong("a size such as \"31M\""))
+    item.text_as("a size such as \"31M\"", |text| config::size(text).filter(|size| size.0 > 0))
 }
 
 fn facts(dbms: Dbms, fields: &Fields<'_>) -> Result<BuildFacts> {
-    let text = |key| {
-        let item = fields.get(key);
-        item.map(|item| item.text().map(str::to_owned)).transpose()
-    };
-    let engines = match fields.get("engines") {
-        None => vec![dbms.default_engine()],
-        Some(list) => engines(dbms, list)?,
-    };
+    let text = |key| fields.maybe(key, |item| item.text().map(str::to_owned));
+    let engines = fields.maybe("engines", |list| list.each(|item| engine(dbms, item)))?;
     Ok(BuildFacts {
         compiler: text("compiler")?,
         allocator: text("allocator")?,
         symbols: fields.maybe("symbols", Item::switch)?,
-        engines,
+        engines: engines.unwrap_or_else(|| vec![dbms.default_engine()]),
         note: text("note")?,
     })
 }
 
-fn engines(dbms: Dbms, list: Item<'_>) -> Result<Vec<Engine>> {
-    let mut engines = Vec::new();
-    for item in list.list()? {
-        let engine = config::engine(item)?;
-        if !engine.fits(dbms) {
-            return Err(item.conflict(format!("{dbms} has no engine `{engine}`")));
-        }
-        engines.push(engine);
+fn engine(dbms: Dbms, item: Item<'_>) -> Result<Engine> {
+    let engine = config::engine(item)?;
+    if engine.fits(dbms) {
+        return Ok(engine);
     }
-    Ok(engines)
+    Err(item.conflict(format!("{dbms} has no engine `{engine}`")))
 }
 
 #[cfg(test)]

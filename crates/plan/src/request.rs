@@ -3,7 +3,7 @@
 use model::{Build, Dbms, Version};
 
 use crate::fields::{Fields, Item};
-use crate::{Place, PlanError, Result};
+use crate::{Place, Result};
 
 /// A build that a plan asks for; the caller finds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,19 +86,22 @@ impl BuildRequest {
         oldest: Option<&Version>,
     ) -> Result<()> {
         if !self.fits(found) {
-            return Err(PlanError::WrongVersion {
-                place: place.clone(),
-                name: self.name.clone(),
-                found: found.id(),
-            });
+            let elsewhere = if place.is_argument() {
+                "add it under another name (`backslide add`)"
+            } else {
+                "give its `path`"
+            };
+            return Err(place.conflict(format!(
+                "`{}` is asked for and {} is what was found: an unsupported version here; install the one that \
+                 is meant, or {elsewhere}",
+                self.name,
+                found.id()
+            )));
         }
         match oldest {
-            Some(since) if found.version < *since => Err(PlanError::UnsupportedVersion {
-                place: place.clone(),
-                dbms: found.dbms,
-                version: found.version.to_string(),
-                since: since.to_string(),
-            }),
+            Some(since) if found.version < *since => {
+                Err(place.unsupported(found.dbms, &found.version, since))
+            }
             _ => Ok(()),
         }
     }

@@ -6,7 +6,7 @@ use model::{Dbms, Version};
 
 use crate::config::{ConfigFile, Mention, Rule};
 use crate::error::Choices;
-use crate::{PlanError, Result};
+use crate::{Place, PlanError, Result};
 
 /// Stands before the word of each modifier in the name of a config: `z12a_gtid`.
 const JOINT: char = '_';
@@ -38,10 +38,10 @@ impl Configs {
     }
 
     /// The config that a plan names at `place`, with nothing left to look up.
-    pub(crate) fn find(&self, dbms: Dbms, name: &str, place: &str) -> Result<ConfigFile> {
+    pub(crate) fn find(&self, dbms: Dbms, name: &str, place: &Place) -> Result<ConfigFile> {
         let home = self.home(dbms);
         let (base, words) = self.split(home, name);
-        let unknown = |written: &str| self.unknown(dbms, name, written, place.to_owned());
+        let unknown = |written: &str| self.unknown(dbms, name, written, place);
         let base = self.file(home, base).ok_or_else(|| unknown(base))?;
         let mut config = self.settled(base, &mut Vec::new())?;
         for word in words {
@@ -116,21 +116,18 @@ impl Configs {
         (base, words)
     }
 
-    fn unknown(&self, dbms: Dbms, name: &str, written: &str, place: String) -> PlanError {
+    fn unknown(&self, dbms: Dbms, name: &str, written: &str, place: &Place) -> PlanError {
         let words = self.modifier_names(dbms).into_iter();
         let words = words.map(|word| format!("{JOINT}{word}"));
         let names = self.names(dbms).into_iter().map(str::to_owned);
         if let Some(families) = self.of_others(dbms, name) {
-            return PlanError::ConfigOfOthers {
-                place,
-                name: name.to_owned(),
-                families,
-                dbms,
-                names: names.collect::<Vec<_>>().join(", "),
-            };
+            let names: Vec<String> = names.collect();
+            let names = names.join(", ");
+            return place
+                .conflict(format!("config `{name}` is for {families}; {dbms} has: {names}"));
         }
         PlanError::UnknownName {
-            place,
+            place: place.to_string(),
             what: format!("{dbms} config"),
             name: name.to_owned(),
             choices: Choices::new(written, names.chain(words)),
@@ -157,10 +154,11 @@ impl Configs {
         };
         below.push(file.name.clone());
         if below.contains(&parent.name) {
-            return Err(PlanError::conflict(
-                &parent.place,
-                format!("`extends` goes round: {} -> {}", below.join(" -> "), parent.name),
-            ));
+            return Err(parent.place.conflict(format!(
+                "`extends` goes round: {} -> {}",
+                below.join(" -> "),
+                parent.name
+            )));
         }
         let base =
             self.file(file.dbms, &parent.name).ok_or_else(|| self.no_parent(file.dbms, parent))?;
@@ -188,10 +186,10 @@ fn check_drop(file: &ConfigFile, base: &ConfigFile) -> Result<()> {
     let has = |topic: &str| base.settings.iter().any(|rule| rule.topic == topic);
     match file.drop.iter().find(|topic| !has(&topic.name)) {
         None => Ok(()),
-        Some(topic) => Err(PlanError::conflict(
-            &topic.place,
-            format!("`drop`: `{}` has no setting of the topic `{}`", base.name, topic.name),
-        )),
+        Some(topic) => Err(topic.place.conflict(format!(
+            "`drop`: `{}` has no setting of the topic `{}`",
+            base.name, topic.name
+        ))),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use model::{BuildSource, Step, System};
 
+use crate::Result;
 use crate::file::PlanFile;
-use crate::{PlanError, Result};
 
 /// Does the plan ask for templates? An error where they cannot be had, or would be of no use.
 pub(crate) fn resolve(file: &PlanFile, steps: &[Step], systems: &[System]) -> Result<bool> {
@@ -11,7 +11,7 @@ pub(crate) fn resolve(file: &PlanFile, steps: &[Step], systems: &[System]) -> Re
         return Ok(false);
     };
     let message = nothing_left(steps).or_else(|| systems.iter().find_map(not_clonable));
-    PlanError::refuse(place, message).map(|()| true)
+    place.refuse(message).map(|()| true)
 }
 
 /// Steps load where others follow. Only the Insert Benchmark may have none of these.

@@ -91,10 +91,9 @@ fn fields(node: &Node) -> Result<(Fields<'_>, Item<'_>)> {
     let fields = Fields::new(node, "a draw", &[&KINDS[..], &MORE[..]].concat())?;
     let given: Vec<Item<'_>> = KINDS.iter().filter_map(|kind| fields.get(kind)).collect();
     let [kind] = given.as_slice() else {
-        return Err(PlanError::conflict(
-            &node.place,
-            format!("a draw has exactly one of `{}`", KINDS.join("`, `")),
-        ));
+        return Err(node
+            .place
+            .conflict(format!("a draw has exactly one of `{}`", KINDS.join("`, `"))));
     };
     let kind = *kind;
     match fields.get("by") {

@@ -2,7 +2,7 @@
 
 use crate::config::Mention;
 use crate::fields::Item;
-use crate::{Place, PlanError, Result};
+use crate::{Place, Result};
 
 /// Longer names do not fit into tables.
 const MAX_NAME: usize = 60;
@@ -27,10 +27,9 @@ pub(crate) fn identifier_key(key: &str, place: &Place) -> Result<String> {
     if begins_well && key.len() <= MAX_NAME && key.chars().all(is_part) {
         return Ok(key.to_owned());
     }
-    Err(PlanError::conflict(
-        place,
-        format!("`{key}` is not a name: it needs a letter or _ first, then letters, digits and _"),
-    ))
+    Err(place.conflict(format!(
+        "`{key}` is not a name: it needs a letter or _ first, then letters, digits and _"
+    )))
 }
 
 fn checked(item: Item<'_>, text: &str, signs: &str, parts: &str) -> Result<String> {
@@ -54,10 +53,9 @@ pub(crate) fn check_new<'a>(
     mut others: impl Iterator<Item = &'a str>,
 ) -> Result<()> {
     if others.any(|other| other == name) {
-        return Err(PlanError::conflict(
-            place,
-            format!("a second {what} `{name}`: give one of them another name"),
-        ));
+        return Err(
+            place.conflict(format!("a second {what} `{name}`: give one of them another name"))
+        );
     }
     Ok(())
 }

@@ -7,9 +7,9 @@ use super::names::check_new;
 use super::options::Options;
 use super::scope::{Scope, signed};
 use super::statement::{self, Around};
+use crate::Result;
 use crate::document::Value;
 use crate::fields::{Fields, Item};
-use crate::{PlanError, Result};
 
 /// Keys of a block besides those of its only statement.
 const BLOCK_KEYS: [&str; 6] = ["table", "choice", "repeat", "min_rows", "draws", "statements"];
@@ -176,13 +176,10 @@ fn check_used(fields: &Fields<'_>, draws: &[SqlDraw], mut used: Vec<bool>) -> Re
     }
     match draws.iter().zip(used).find(|(_, used)| !used) {
         None => Ok(()),
-        Some((draw, _)) => Err(PlanError::conflict(
-            &fields.place_of(&["draws"]),
-            format!(
-                "draw `{0}` is used by no statement: write `:{0}` in one, or leave it out",
-                draw.name
-            ),
-        )),
+        Some((draw, _)) => Err(fields.place_of(&["draws"]).conflict(format!(
+            "draw `{0}` is used by no statement: write `:{0}` in one, or leave it out",
+            draw.name
+        ))),
     }
 }
 

@@ -94,10 +94,9 @@ impl Tests {
         let chosen = self.expand(entries, &mut Vec::new())?;
         let is_result = |at: &usize| self.each[*at].measured;
         match entries.first() {
-            Some(entry) if !chosen.iter().any(is_result) => Err(PlanError::conflict(
-                &entry.place,
-                format!("`{}` only warms caches: choose a test, too", entry.name),
-            )),
+            Some(entry) if !chosen.iter().any(is_result) => Err(entry
+                .place
+                .conflict(format!("`{}` only warms caches: choose a test, too", entry.name))),
             _ => Ok(chosen),
         }
     }
@@ -150,10 +149,9 @@ impl Tests {
             return Err(self.unknown(entry));
         };
         if below.contains(&name.as_str()) {
-            return Err(PlanError::conflict(
-                &entry.place,
-                format!("set `{name}` is part of itself: {}", below.join(", ")),
-            ));
+            return Err(entry
+                .place
+                .conflict(format!("set `{name}` is part of itself: {}", below.join(", "))));
         }
         below.push(name);
         let chosen = self.expand(entries, below);
@@ -212,10 +210,10 @@ impl Selection {
             let may_warm = |at: usize| options.warm_ups && !tests.each[at].measured;
             found.retain(|at| chosen.contains(at) || may_warm(*at));
             if found.is_empty() {
-                return Err(PlanError::conflict(
-                    &entry.place,
-                    format!("`{}` has seconds and is not among the tests that run", entry.name),
-                ));
+                return Err(entry.place.conflict(format!(
+                    "`{}` has seconds and is not among the tests that run",
+                    entry.name
+                )));
             }
             seconds.extend(found.into_iter().map(|at| (tests.each[at].name.clone(), *own)));
         }

@@ -6,9 +6,9 @@ use super::draw;
 use super::names::{check_new, identifier, identifier_key};
 use super::options::{MAX_COPIES, MAX_ROWS};
 use super::scope::{Scope, signed};
+use crate::Result;
 use crate::document::{Entry, Value};
 use crate::fields::{Fields, Item};
-use crate::{PlanError, Result};
 
 const KEYS: [&str; 7] = ["name", "copies", "numbered", "rows", "primary_key", "indexes", "columns"];
 
@@ -251,12 +251,9 @@ fn check_auto(fields: &Fields<'_>, columns: &[SqlColumn], primary_key: &[String]
     if is_key && is_integer && auto.value == Draw::Row {
         return Ok(());
     }
-    Err(PlanError::conflict(
-        &fields.place_of(&["columns"]),
-        format!(
-            "`{}` is `auto`: it needs an integer type, `value = \"row\"`, and must be all of the \
+    Err(fields.place_of(&["columns"]).conflict(format!(
+        "`{}` is `auto`: it needs an integer type, `value = \"row\"`, and must be all of the \
              `primary_key`",
-            auto.name
-        ),
-    ))
+        auto.name
+    )))
 }

@@ -8,11 +8,10 @@ use super::TERMINALS;
 use crate::digits::grouped;
 use crate::fields::Fields;
 use crate::sql::options::MAX_CLIENTS;
-use crate::{Place, PlanError, Result};
+use crate::{Place, Result};
 
 pub(super) fn check(fields: &Fields<'_>, spec: &TpccSpec) -> Result<()> {
-    let conflict =
-        |keys: &[&str], message: String| Err(PlanError::conflict(&fields.place_of(keys), message));
+    let conflict = |keys: &[&str], message: String| Err(fields.place_of(keys).conflict(message));
     if spec.clients > MAX_CLIENTS {
         return conflict(&["wait"], too_many_clients(spec));
     }
@@ -64,7 +63,7 @@ pub(crate) fn check_for(
     engine: Engine,
     place: &Place,
 ) -> Result<()> {
-    PlanError::refuse(place, RULES.iter().find_map(|rule| rule(spec, build, engine)))
+    place.refuse(RULES.iter().find_map(|rule| rule(spec, build, engine)))
 }
 
 fn no_partitions(spec: &TpccSpec, build: &Build, _: Engine) -> Option<String> {
