@@ -12,7 +12,7 @@ use crate::fields::Fields;
 use crate::insert;
 use crate::recipe;
 use crate::resolve::Configs;
-use crate::sql::{self, WorkloadFile, WorkloadListing};
+use crate::sql::{WorkloadFile, WorkloadListing};
 use crate::variables::VariableRules;
 use crate::{Place, PlanError, Result};
 
@@ -143,7 +143,7 @@ impl Catalog {
     /// The workload files, by which `kind = "sql"` and `kind = "micro"` say what runs: one of them as
     /// people look at it, with all its tests.
     pub fn workload(&self, name: &str) -> Result<WorkloadListing> {
-        sql::listing(name, self.workload_file(name, "catalog")?)
+        self.workload_file(name, "catalog")?.listing(name)
     }
 
     pub fn workload_names(&self) -> Vec<&str> {

@@ -3,7 +3,7 @@
 use model::{Bytes, Dbms, Engine, Version};
 
 use crate::document::{self, Value};
-use crate::fields::{Fields, Item};
+use crate::fields::{Fields, Item, Mention};
 use crate::span::Span;
 use crate::{Place, Result};
 
@@ -39,12 +39,6 @@ pub struct ConfigFile {
     /// Topics of that config which this one does not have.
     pub(crate) drop: Vec<Mention>,
     pub(crate) settings: Vec<Rule>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Mention {
-    pub(crate) name: String,
-    pub(crate) place: Place,
 }
 
 /// One `[[setting]]`.
@@ -95,8 +89,10 @@ impl ConfigFile {
     pub(crate) fn parse(dbms: Dbms, name: &str, text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
         let fields = Fields::new(&root, CONTEXT, &["summary", "extends", "drop", SETTING])?;
-        let file =
-            Self { extends: fields.maybe("extends", mention)?, ..Self::read(dbms, name, &fields)? };
+        let file = Self {
+            extends: fields.maybe("extends", Item::mention)?,
+            ..Self::read(dbms, name, &fields)?
+        };
         match (&file.extends, fields.get("drop")) {
             (None, Some(drop)) => {
                 Err(drop
@@ -119,14 +115,10 @@ impl ConfigFile {
             name: name.to_owned(),
             summary: fields.text("summary")?.to_owned(),
             extends: None,
-            drop: fields.each("drop", mention)?,
+            drop: fields.each("drop", Item::mention)?,
             settings: fields.each(SETTING, rule)?,
         })
     }
-}
-
-fn mention(item: Item<'_>) -> Result<Mention> {
-    Ok(Mention { name: item.text()?.to_owned(), place: item.place() })
 }
 
 fn rule(item: Item<'_>) -> Result<Rule> {

@@ -34,10 +34,17 @@ impl<'a> Fields<'a> {
     }
 
     /// A table whose keys are names that its writer chose.
-    pub(crate) fn named(item: Item<'a>, context: &'static str) -> Result<Self> {
-        Ok(Self { context, place: &item.node.place, entries: item.table("a table")? })
+    pub(crate) fn named(item: Item<'a>) -> Result<Self> {
+        Ok(Self { context: "", place: &item.node.place, entries: item.table("a table")? })
     }
 
+    /// The value under a name that `item` mentions; `what` is the kind of thing that it should have named.
+    pub(crate) fn find(&self, item: Item<'_>, what: &str, name: &str) -> Result<Item<'a>> {
+        let names = || self.all().map(|item| item.key);
+        self.get(name).ok_or_else(|| item.unknown(what, name, names()))
+    }
+
+    /// The values, each with its key.
     pub(crate) fn all(&self) -> impl Iterator<Item = Item<'a>> + use<'a> {
         self.entries.iter().map(|entry| Item { key: &entry.key, node: &entry.node })
     }
@@ -100,14 +107,25 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The value of the first of `keys` that is there.
+    pub(crate) fn first(&self, keys: &[&str]) -> Option<Item<'a>> {
+        keys.iter().find_map(|key| self.get(key))
+    }
+
     /// Where the first of `keys` that is present stands; otherwise where the table begins.
     pub(crate) fn place_of(&self, keys: &[&str]) -> Place {
-        keys.iter()
-            .find_map(|key| self.get(key))
-            .map_or_else(|| self.place.clone(), |item| item.node.place.clone())
+        self.first(keys).map_or_else(|| self.place.clone(), Item::place)
     }
 }
 
+/// A name, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mention {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+}
+
+/// A value of a table, or one of its list.
 #[derive(Clone, Copy)]
 pub(crate) struct Item<'a> {
     pub(crate) key: &'a str,
@@ -159,6 +177,16 @@ impl<'a> Item<'a> {
             Value::Text(text) if !text.trim().is_empty() => Ok(text),
             _ => Err(self.wrong("text")),
         }
+    }
+
+    /// The text as a name.
+    pub(crate) fn mention(self) -> Result<Mention> {
+        Ok(self.named(self.text()?))
+    }
+
+    /// A name that stands here.
+    pub(crate) fn named(self, name: &str) -> Mention {
+        Mention { name: name.to_owned(), place: self.place() }
     }
 
     /// What `read` makes of a text; the error says what was expected where that is nothing.

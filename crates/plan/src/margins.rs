@@ -17,11 +17,8 @@ const ANY_KIND: &str = "query";
 const OF_SERVER: &str = "server.";
 
 pub(crate) fn read(item: Item<'_>) -> Result<BTreeMap<MetricId, Margin>> {
-    let Value::Table(_) = item.node.value else {
-        return Err(item.wrong("a table such as { rate = 1, \"server.cpu/o\" = 0.5 }"));
-    };
-    let fields = Fields::named(item, "margins")?;
-    fields.all().map(|item| one(item)).collect()
+    item.table("a table such as { rate = 1, \"server.cpu/o\" = 0.5 }")?;
+    Fields::named(item)?.all().map(|item| one(item)).collect()
 }
 
 /// What may be meant otherwise: margins of metrics that no system has, so that they are never used.

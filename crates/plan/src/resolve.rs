@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{Dbms, Version};
 
-use crate::config::{ConfigFile, Mention, Rule};
+use crate::config::{ConfigFile, Rule};
 use crate::error::Choices;
+use crate::fields::Mention;
 use crate::{Place, PlanError, Result};
 
 /// Stands before the word of each modifier in the name of a config: `z12a_gtid`.

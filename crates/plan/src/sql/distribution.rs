@@ -38,14 +38,13 @@ pub(crate) fn distribution(item: Item<'_>) -> Result<Distribution> {
 fn shaped(item: Item<'_>) -> Result<Distribution> {
     let keys = ["zipfian", "gaussian", "pareto", "special"];
     let fields = Fields::new(item.node, "a distribution", &keys)?;
-    let given: Vec<Item<'_>> = keys.iter().filter_map(|key| fields.get(key)).collect();
-    let [shape] = given.as_slice() else {
+    let Some(shape) = fields.exactly_one(&keys) else {
         return Err(item.wrong("a table with one distribution such as { zipfian = 0.8 }"));
     };
     match shape.key {
-        "zipfian" => Ok(Distribution::Zipfian { exponent: per_mille(*shape, 1, 5_000)? }),
+        "zipfian" => Ok(Distribution::Zipfian { exponent: per_mille(shape, 1, 5_000)? }),
         "gaussian" => Ok(Distribution::Gaussian { draws: shape.small(1..=MAX_DRAWS)? }),
-        "pareto" => Ok(Distribution::Pareto { h: per_mille(*shape, 1, 499)? }),
+        "pareto" => Ok(Distribution::Pareto { h: per_mille(shape, 1, 499)? }),
         _ => special(shape.node),
     }
 }

@@ -8,7 +8,6 @@ use super::distribution::distribution;
 use super::literal;
 use super::names::identifier_key;
 use super::scope::{Scope, signed};
-use crate::config::Mention;
 use crate::document::{Node, Value};
 use crate::fields::{Fields, Item};
 use crate::{PlanError, Result};
@@ -89,30 +88,33 @@ pub(crate) fn of_block(
 /// The table of a draw with its kind.
 fn fields(node: &Node) -> Result<(Fields<'_>, Item<'_>)> {
     let fields = Fields::new(node, "a draw", &[&KINDS[..], &MORE[..]].concat())?;
-    let given: Vec<Item<'_>> = KINDS.iter().filter_map(|kind| fields.get(kind)).collect();
-    let [kind] = given.as_slice() else {
+    let Some(kind) = fields.exactly_one(&KINDS) else {
         return Err(node
             .place
             .conflict(format!("a draw has exactly one of `{}`", KINDS.join("`, `"))));
     };
-    let kind = *kind;
     match fields.get("by") {
         Some(by) if kind.key != "int" => Err(by.conflict("`by` goes with `int` only")),
         _ => Ok((fields, kind)),
     }
 }
 
+const TEXT: &str = "text of at most a million characters";
+
+fn is_short(text: &str) -> bool {
+    text.len() <= MAX_TEXT as usize
+}
+
 fn value(kind: Item<'_>, fields: &Fields<'_>, scope: &Scope, usual: Distribution) -> Result<Draw> {
     match kind.key {
         "int" => {
-            let by = fields.get("by").map(|by| scope.chosen(by)).transpose()?;
-            let by = by.map_or(Ok(usual), |by| distribution(by))?;
-            int(kind, scope, by)
+            let by = fields.maybe("by", |by| distribution(scope.chosen(by)?))?;
+            int(kind, scope, by.unwrap_or(usual))
         }
         "from" => scope.within(kind, ANY).map(Draw::From),
         "next" if kind.switch()? => Ok(Draw::Next),
         "next" => Err(kind.wrong("true, or left out")),
-        "template" => template(kind),
+        "template" => kind.fitting(TEXT, is_short).map(Draw::Template),
         "text" => {
             let [low, high] = pair(kind)?;
             let (min, max) = (scope.small(low, 0..=MAX_TEXT)?, scope.small(high, 0..=MAX_TEXT)?);
@@ -120,8 +122,8 @@ fn value(kind: Item<'_>, fields: &Fields<'_>, scope: &Scope, usual: Distribution
             Ok(Draw::Text { min, max })
         }
         "fixed" => match &kind.node.value {
-            Value::Text(text) if text.len() <= MAX_TEXT as usize => Ok(Draw::Fixed(text.clone())),
-            _ => Err(kind.wrong("text of at most a million characters")),
+            Value::Text(text) if is_short(text) => Ok(Draw::Fixed(text.clone())),
+            _ => Err(kind.wrong(TEXT)),
         },
         "decimal" => decimal(kind),
         _ => {
@@ -171,13 +173,8 @@ fn plus(kind: Item<'_>, scope: &Scope, before: &[SqlDraw]) -> Result<Draw> {
     let [other, add] = pair(kind)
         .map_err(|_| kind.wrong("a list of another draw and a number, such as [\"first\", 99]"))?;
     let name = other.text()?;
-    let Some(of) = before.iter().position(|draw| draw.name == name) else {
-        return Err(other.unknown(
-            "draw before this one",
-            name,
-            before.iter().map(|draw| draw.name.clone()),
-        ));
-    };
+    let names = before.iter().map(|draw| draw.name.as_str());
+    let of = other.one_of("draw before this one", name, names)?;
     let base = &before[of];
     if base.count > 1 {
         return Err(other.conflict(format!("`{name}` is a list: `plus` needs a single number")));
@@ -224,23 +221,13 @@ fn like_column(kind: Item<'_>, table: Option<&SqlTable>) -> Result<Draw> {
         ));
     };
     let name = kind.text()?;
-    let Some(column) = table.columns.iter().find(|column| column.name == name) else {
-        return Err(kind.unknown("column", name, table.columns.iter().map(|c| c.name.clone())));
-    };
-    match &column.value {
+    let at = kind.one_of("column", name, table.columns.iter().map(|c| c.name.as_str()))?;
+    match &table.columns[at].value {
         Draw::Row | Draw::Cycle(_) => Err(kind.conflict(format!(
             "`{name}` is counted from row to row: draw it with `int` or `next`"
         ))),
         value => Ok(value.clone()),
     }
-}
-
-fn template(kind: Item<'_>) -> Result<Draw> {
-    let text = kind.text()?;
-    if text.len() > MAX_TEXT as usize {
-        return Err(kind.wrong("text of at most a million characters"));
-    }
-    Ok(Draw::Template(text.to_owned()))
 }
 
 fn decimal(kind: Item<'_>) -> Result<Draw> {
@@ -281,17 +268,4 @@ fn check_order(kind: Item<'_>, low: i64, high: i64) -> Result<()> {
 
 fn in_order(kind: Item<'_>) -> PlanError {
     kind.conflict(format!("`{}`: the lowest value is greater than the highest", kind.key))
-}
-
-/// The draw with this name; an error names the nearest.
-pub(crate) fn find(draws: &[SqlDraw], wanted: &Mention) -> Result<usize> {
-    let found = draws.iter().position(|draw| draw.name == wanted.name);
-    found.ok_or_else(|| {
-        PlanError::unknown(
-            &wanted.place,
-            "draw",
-            &wanted.name,
-            draws.iter().map(|draw| draw.name.clone()),
-        )
-    })
 }

@@ -6,7 +6,6 @@ mod draft;
 mod draw;
 mod expression;
 mod file;
-mod listing;
 mod literal;
 mod names;
 mod operation;
@@ -30,8 +29,8 @@ use crate::{Place, Result};
 
 pub(crate) use check::check_for;
 pub(crate) use file::WorkloadFile;
-pub(crate) use listing::listing;
-pub use listing::{WorkloadListing, WorkloadSet, read_workload};
+pub use file::{WorkloadListing, read_workload};
+pub use select::WorkloadSet;
 pub use statement::statement_text;
 
 use options::{Options, plan_fields};

@@ -1,6 +1,5 @@
 //! Names in workload files: what they may be made of, and that none is there twice.
 
-use crate::config::Mention;
 use crate::fields::Item;
 use crate::{Place, Result};
 
@@ -38,11 +37,6 @@ fn checked(item: Item<'_>, text: &str, signs: &str, parts: &str) -> Result<Strin
         return Ok(text.to_owned());
     }
     Err(item.wrong(&format!("a name of at most {MAX_NAME} {parts}")))
-}
-
-/// A name with the place of `item`.
-pub(crate) fn mention(item: Item<'_>, name: &str) -> Mention {
-    Mention { name: name.to_owned(), place: item.place() }
 }
 
 /// An error where `name` is one of `others` already.

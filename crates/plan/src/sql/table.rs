@@ -55,15 +55,14 @@ fn table(item: Item<'_>, scope: &Scope) -> Result<SqlTable> {
     let fields = Fields::new(item.node, "table", &KEYS)?;
     let name = identifier(fields.need("name")?)?;
     let scope = scope.of(format!("table `{name}`"));
-    let copies = fields.get("copies");
+    let copies = fields.maybe("copies", |copies| scope.small(copies, 1..=MAX_COPIES))?;
     let rows = scope.within(fields.need("rows")?, 1..=MAX_ROWS as i64)?;
     let columns = columns(fields.need("columns")?, &scope, rows)?;
-    let key = fields.get("primary_key");
-    let primary_key = key.map_or(Ok(Vec::new()), |key| key_columns(key, &columns))?;
+    let primary_key = key_columns(fields.get("primary_key"), &columns)?;
     check_auto(&fields, &columns, &primary_key)?;
     Ok(SqlTable {
-        numbered: fields.get("numbered").map_or(Ok(false), Item::switch)?,
-        copies: copies.map_or(Ok(1), |copies| scope.small(copies, 1..=MAX_COPIES))?,
+        numbered: fields.switch("numbered")?,
+        copies: copies.unwrap_or(1),
         rows: rows as u64,
         indexes: indexes(&fields, &columns)?,
         name,
@@ -91,7 +90,7 @@ fn column(entry: &Entry, scope: &Scope, rows: i64) -> Result<SqlColumn> {
     Ok(SqlColumn {
         name: identifier_key(&entry.key, &entry.place)?,
         kind,
-        auto: fields.get("auto").map_or(Ok(false), Item::switch)?,
+        auto: fields.switch("auto")?,
         value,
     })
 }
@@ -169,18 +168,10 @@ fn check_value(item: Item<'_>, kind: ColumnKind, value: &Draw) -> Result<()> {
 
 /// Characters of the longest text; `None` where it is none.
 fn longest(value: &Draw) -> Option<usize> {
-    match value {
-        Draw::Template(text) | Draw::Fixed(text) => Some(text.chars().count()),
-        Draw::Text { max, .. } => Some(*max as usize),
-        Draw::Row
-        | Draw::Cycle(_)
-        | Draw::Int { .. }
-        | Draw::From(_)
-        | Draw::Plus { .. }
-        | Draw::Next
-        | Draw::Decimal { .. }
-        | Draw::Datetime { .. } => None,
+    if let Draw::Template(text) | Draw::Fixed(text) = value {
+        return Some(text.chars().count());
     }
+    value.text_bytes().map(|(_, longest)| longest as usize)
 }
 
 fn needed(kind: ColumnKind) -> String {
@@ -202,14 +193,12 @@ fn needed(kind: ColumnKind) -> String {
 
 /// Columns of a key or an index: they are there, each once, and none is of long text, which MySQL cannot
 /// index.
-fn key_columns(item: Item<'_>, columns: &[SqlColumn]) -> Result<Vec<String>> {
+fn key_columns(list: Option<Item<'_>>, columns: &[SqlColumn]) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
-    for item in item.list()? {
+    for item in list.map_or(Ok(Vec::new()), Item::list)? {
         let name = item.text()?;
-        let Some(column) = columns.iter().find(|column| column.name == name) else {
-            return Err(item.unknown("column", name, columns.iter().map(|c| c.name.clone())));
-        };
-        if column.kind == ColumnKind::Text {
+        let at = item.one_of("column", name, columns.iter().map(|c| c.name.as_str()))?;
+        if columns[at].kind == ColumnKind::Text {
             return Err(item.conflict(format!(
                 "`{name}` is of type text, which not every Dbms can index: make it a varchar"
             )));
@@ -221,20 +210,16 @@ fn key_columns(item: Item<'_>, columns: &[SqlColumn]) -> Result<Vec<String>> {
 }
 
 fn indexes(fields: &Fields<'_>, columns: &[SqlColumn]) -> Result<Vec<SqlIndex>> {
-    let Some(list) = fields.get("indexes") else {
-        return Ok(Vec::new());
-    };
     let mut indexes: Vec<SqlIndex> = Vec::new();
-    for item in list.list()? {
+    for item in fields.maybe("indexes", Item::list)?.unwrap_or_default() {
         let fields = Fields::new(item.node, "an index", &["name", "columns", "unique"])?;
         let name = identifier(fields.need("name")?)?;
         let others = indexes.iter().map(|index| index.name.as_str());
-        let others = others.chain([IN_PLACE_OF_KEY]);
-        check_new(&item.place(), "index", &name, others)?;
+        check_new(&item.place(), "index", &name, others.chain([IN_PLACE_OF_KEY]))?;
         indexes.push(SqlIndex {
             name,
-            columns: key_columns(fields.need("columns")?, columns)?,
-            unique: fields.get("unique").map_or(Ok(false), Item::switch)?,
+            columns: key_columns(Some(fields.need("columns")?), columns)?,
+            unique: fields.switch("unique")?,
         });
     }
     Ok(indexes)
