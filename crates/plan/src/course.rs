@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use model::{BuildSource, Course, Interleave, Margin, MetricId, Nanos, Plan, Quarantine, System};
 
-use crate::digits::grouped;
 use crate::document::{self, Node, Value};
+use crate::error::grouped;
 use crate::fields::{Fields, Item};
 use crate::keys::{self, Key, NEEDED};
 use crate::kind::WorkloadKind;

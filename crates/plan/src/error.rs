@@ -6,8 +6,6 @@ use std::sync::Arc;
 
 use model::{Bytes, Dbms, Version};
 
-use crate::digits::grouped;
-
 /// Where something was said, as errors name it: a line of a file (`my.toml:12`), or an argument of a
 /// command (`--config`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -192,6 +190,11 @@ impl PlanError {
     }
 }
 
+/// Digits in groups, as TOML takes them: `1_000_000`.
+pub(crate) fn grouped(number: impl Into<u128>) -> String {
+    model::group_digits(&number.into().to_string(), '_')
+}
+
 fn to(rows: Option<u64>) -> String {
     rows.map_or_else(String::new, |rows| format!(" to {}", grouped(rows)))
 }
@@ -214,6 +217,14 @@ fn nearest(choices: &Choices) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_are_grouped_as_toml_takes_them() {
+        let table = [(0u64, "0"), (999, "999"), (1000, "1_000"), (1_234_567, "1_234_567")];
+        for (number, text) in table {
+            assert_eq!(grouped(number), text);
+        }
+    }
 
     #[test]
     fn the_nearest_name_is_near() {

@@ -2,9 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use crate::digits::grouped;
 use crate::document::{Entry, Node, Value};
-use crate::error::Choices;
+use crate::error::{Choices, grouped};
 use crate::{Place, PlanError, Result};
 
 /// Whole numbers of a `Float` up to here are the ones that were written.

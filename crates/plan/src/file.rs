@@ -8,9 +8,9 @@ use crate::config::{engine, scalar};
 use crate::course::{self, CourseEntry};
 use crate::cpus::{self, Cpus};
 use crate::document::{self, Node, Value};
-use crate::fields::{Fields, Item};
+use crate::fields::{Fields, Item, Mention};
 use crate::keys::{self, NEEDED};
-use crate::kind::WorkloadKind;
+use crate::kind::{WORDS, WorkloadKind};
 use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
 use crate::{Place, Result, connection, insert, tpcc};
@@ -29,7 +29,7 @@ pub(crate) static KEYS: [Key; 9] = [
         Ok(())
     })
     .says(NEEDED, "what runs"),
-    Key::other("base", "text", |p, v| with_place(v).map(|it| p.base = Some(it)))
+    Key::other("base", "text", |p, v| v.mention().map(|it| p.base = Some(it)))
         .says("the first system", "a system by its name or label, or by its build where only one has it"),
     Key::count("seed", 0..=i64::MAX as u64, |p, n| p.seed = n)
         .says("from the name", "decides order, rows and keys"),
@@ -64,7 +64,7 @@ pub(crate) static SYSTEM_KEYS: [SystemKey; 11] = [
         "a server of ours",
         "a running server: `user[:password]@host[:port]` or `user[:password]@/path/of/socket`",
     ),
-    SystemKey::other("config", "text", |s, v| with_place(v).map(|it| s.config = Some(it))).says(
+    SystemKey::other("config", "text", |s, v| v.mention().map(|it| s.config = Some(it))).says(
         "\"default\"",
         "a config of the catalog, with modifiers as in `z12a_gtid`; not with `connect`. The default sets nothing",
     ),
@@ -106,7 +106,7 @@ pub struct PlanFile {
     pub(crate) name: String,
     pub(crate) course: CourseEntry,
     pub(crate) seed: u64,
-    pub(crate) base: Option<(String, Place)>,
+    pub(crate) base: Option<Mention>,
     /// Where `true` stands, if it does; so of `template`.
     pub(crate) control: Option<Place>,
     pub(crate) template: Option<Place>,
@@ -126,7 +126,7 @@ pub(crate) struct SystemEntry {
     pub(crate) place: Place,
     pub(crate) request: BuildRequest,
     pub(crate) engine: Option<(Engine, Place)>,
-    pub(crate) config: Option<(String, Place)>,
+    pub(crate) config: Option<Mention>,
     pub(crate) label: Option<String>,
     pub(crate) set: Vec<(Setting, Place)>,
     pub(crate) cpus: Cpus,
@@ -211,15 +211,9 @@ impl PlanFile {
 
 /// Names are printed in tables and used in paths: short, one line.
 fn name(item: Item<'_>) -> Result<String> {
-    let text = item.text()?;
-    if text.chars().count() > MAX_NAME || text.chars().any(char::is_control) {
-        return Err(item.wrong(&format!("one line of at most {MAX_NAME} characters")));
-    }
-    Ok(text.to_owned())
-}
-
-fn with_place(item: Item<'_>) -> Result<(String, Place)> {
-    Ok((item.text()?.to_owned(), item.place()))
+    item.fitting(&format!("one line of at most {MAX_NAME} characters"), |text| {
+        text.chars().count() <= MAX_NAME && !text.chars().any(char::is_control)
+    })
 }
 
 fn check_workload(item: Item<'_>) -> Result<WorkloadKind> {
@@ -236,19 +230,8 @@ fn check_workload(item: Item<'_>) -> Result<WorkloadKind> {
         ));
     }
     // The kind decides which keys there are, so it is looked at before they are.
-    let kind = match entries.iter().find(|entry| entry.key == "kind") {
-        None => WorkloadKind::Insert,
-        Some(kind) => {
-            let kind = Item { key: "kind", node: &kind.node };
-            let words = [
-                ("insert", WorkloadKind::Insert),
-                ("micro", WorkloadKind::Micro),
-                ("sql", WorkloadKind::Sql),
-                ("tpcc", WorkloadKind::Tpcc),
-            ];
-            kind.word("workload", &words)?
-        }
-    };
+    let kind = Fields::named(item)?.maybe("kind", |kind| kind.word("workload", &WORDS))?;
+    let kind = kind.unwrap_or_default();
     match kind {
         WorkloadKind::Insert => insert::check_table(item.node)?,
         WorkloadKind::Micro | WorkloadKind::Sql => sql::check_table(item.node, kind)?,
@@ -288,7 +271,7 @@ fn system(item: Item<'_>, placement: &Cpus, connection: Option<Item<'_>>) -> Res
     };
     keys::apply(&SYSTEM_KEYS, &fields, &mut entry)?;
     check_started(&fields, &entry.request)?;
-    match fields.get("config").or_else(|| fields.get("set")) {
+    match fields.first(&["config", "set"]) {
         Some(item) if entry.request.connect.is_some() => Err(item.conflict(format!(
             "`connect` and `{}`: a server that is not ours keeps its own settings",
             item.key
@@ -303,7 +286,7 @@ fn has_server(request: &BuildRequest) -> bool {
 
 /// Only a server that we start can be given a library or huge pages.
 fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<()> {
-    match fields.get("preload").or_else(|| fields.get("huge_pages")) {
+    match fields.first(&["preload", "huge_pages"]) {
         Some(item) if !has_server(request) => Err(item.conflict(format!(
             "`{}` and `build = \"{}\"`: there is no server process that we start",
             item.key, request.name

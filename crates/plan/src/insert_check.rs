@@ -4,7 +4,7 @@
 use model::{InsertSpec, InsertStage, Pacing, QueryKind, StepId, Tables};
 
 use crate::Result;
-use crate::digits::grouped;
+use crate::error::grouped;
 use crate::fields::{Fields, Item};
 
 /// More rows than this in one table would take weeks to load, and their ids must stay within an

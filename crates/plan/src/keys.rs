@@ -4,8 +4,8 @@
 use std::ops::RangeInclusive;
 
 use crate::Result;
-use crate::digits::grouped;
 use crate::document::Node;
+use crate::error::grouped;
 use crate::fields::{Fields, Item};
 
 /// The default of a key that must be there.

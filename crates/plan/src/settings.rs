@@ -50,7 +50,7 @@ fn error(entry: &SystemEntry, system: &System, refused: RefusedSetting) -> PlanE
     let place = |option: &str| {
         let mut set = entry.set.iter();
         let set = set.find(|(setting, _)| dbms.product().is_same_option(&setting.name, option));
-        let of_config = || entry.config.as_ref().map(|(_, place)| place);
+        let of_config = || entry.config.as_ref().map(|config| &config.place);
         set.map(|(_, place)| place).or_else(of_config).unwrap_or(&entry.place)
     };
     match refused {

@@ -2,7 +2,7 @@
 
 use model::{Dbms, SqlBlock, SqlPiece, SqlRun, SqlSpec, SqlStatement, SqlStep, Statements, Verb};
 
-use crate::digits::grouped;
+use crate::error::grouped;
 use crate::fields::Fields;
 use crate::{Place, Result};
 

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use super::expression::{Fault, evaluate};
 use super::names::identifier_key;
-use crate::digits::grouped;
 use crate::document::Value;
+use crate::error::grouped;
 use crate::fields::{Fields, Item};
 use crate::{Place, PlanError, Result};
 

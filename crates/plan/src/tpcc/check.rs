@@ -5,7 +5,7 @@ use model::{
 };
 
 use super::TERMINALS;
-use crate::digits::grouped;
+use crate::error::grouped;
 use crate::fields::Fields;
 use crate::sql::options::MAX_CLIENTS;
 use crate::{Place, Result};
