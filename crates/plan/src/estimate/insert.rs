@@ -2,7 +2,7 @@
 
 use model::{Bytes, Costs, InsertSpec, InsertStage, Nanos, System, Transactions};
 
-use super::costs::logs;
+use super::system::logs;
 use super::{at_rate, settling, sum, total};
 
 /// Characters of `data` in the rows that were measured.

@@ -1,12 +1,10 @@
 //! What a plan needs, before anything starts: disk and time, to within a factor of about two.
 //!
-//! The assumptions are the constants of `costs.rs` and of the kinds of workload, with the comments beside
-//! them.
+//! The assumptions are the costs of each product, and the constants here with the comments beside them.
 
-mod costs;
 mod insert;
-mod memory;
 mod sql;
+mod system;
 mod tpcc;
 
 use model::{
@@ -81,12 +79,13 @@ const WARM_RATE: u64 = 1_500_000;
 
 pub fn estimate(plan: &Plan) -> Estimate {
     let workload = &plan.workload;
-    let sessions = memory::sessions(plan);
+    let sessions = system::sessions(plan);
     let name = |system: &System| system.name.clone();
     let each = || plan.systems.iter();
     let systems: Vec<(String, Bytes)> =
         each().map(|s| (name(s), instance(workload, s, false))).collect();
-    let memory: Vec<(String, Bytes)> = each().map(|s| (name(s), memory::of(sessions, s))).collect();
+    let memory: Vec<(String, Bytes)> =
+        each().map(|s| (name(s), system::memory(sessions, s))).collect();
     let templates: Vec<Loading> =
         each().filter(|_| plan.template).map(|system| loading(plan, system)).collect();
     let part = |system: &System| {
@@ -117,7 +116,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
     Estimate {
         disk: Bytes(sum([instances, kept, store])),
         systems,
-        peak_memory: memory::peak(plan.course.interleave, &memory),
+        peak_memory: system::peak_memory(plan.course.interleave, &memory),
         memory,
         store: Bytes(store),
         time,

@@ -8,7 +8,7 @@ use model::{
     SqlWork, System, Verb,
 };
 
-use super::costs::logs;
+use super::system::logs;
 use super::{AROUND_STEP, ATTEMPTS, at_rate, settling, sum, total};
 
 /// Statements per second that write, all clients together.

@@ -74,7 +74,7 @@ impl Ramp {
 
 /// An error where the table says how operations arrive or wait, and none arrives by itself.
 pub(crate) fn check(fields: &Fields<'_>, is_open: bool) -> Result<()> {
-    match fields.get("arrivals").or_else(|| fields.get("queue")) {
+    match fields.first(&["arrivals", "queue"]) {
         Some(item) if !is_open => Err(item.conflict(format!(
             "`{}` without `rate` or `ramp`: clients that send the next operation when they have \
              the answer to the last need none",
@@ -102,11 +102,10 @@ pub(crate) fn ramp(item: Item<'_>) -> Result<Ramp> {
 }
 
 fn limit_micros(item: Item<'_>) -> Result<u64> {
-    micros(item.text()?).filter(|micros| (1..=MAX_LIMIT_MICROS).contains(micros)).ok_or_else(|| {
-        item.wrong(
-            "a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\"",
-        )
-    })
+    item.text_as(
+        "a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\"",
+        |text| micros(text).filter(|micros| (1..=MAX_LIMIT_MICROS).contains(micros)),
+    )
 }
 
 /// A time such as `500us`, `10ms` or `1s`, in microseconds.

@@ -11,31 +11,24 @@ use crate::sql::options::MAX_CLIENTS;
 use crate::{Place, Result};
 
 pub(super) fn check(fields: &Fields<'_>, spec: &TpccSpec) -> Result<()> {
-    let conflict = |keys: &[&str], message: String| Err(fields.place_of(keys).conflict(message));
-    if spec.clients > MAX_CLIENTS {
-        return conflict(&["wait"], too_many_clients(spec));
-    }
-    if let Some(message) = more_terminals_than_desks(spec) {
-        return conflict(&["clients", "warehouses"], message);
-    }
-    if spec.form == TpccForm::Procedures && fields.get("statements").is_some() {
-        return conflict(
-            &["statements"],
-            "`statements` and `form = \"procedures\"`: the statements are the procedures' own; leave \
-             one of them out"
-                .to_owned(),
-        );
-    }
-    Ok(())
+    let refuse = |keys: &[&str], message| fields.place_of(keys).refuse(message);
+    refuse(&["wait"], too_many_clients(spec))?;
+    refuse(&["clients", "warehouses"], more_terminals_than_desks(spec))?;
+    let of_procedures = spec.form == TpccForm::Procedures && fields.get("statements").is_some();
+    let message = "`statements` and `form = \"procedures\"`: the statements are the procedures' own; leave \
+                   one of them out";
+    refuse(&["statements"], of_procedures.then(|| message.to_owned()))
 }
 
-fn too_many_clients(spec: &TpccSpec) -> String {
-    format!(
-        "`wait` means {TERMINALS} clients for each of {} warehouses, and there can be {}: give \
-         `clients`, or fewer `warehouses`",
-        grouped(spec.warehouses),
-        grouped(MAX_CLIENTS)
-    )
+fn too_many_clients(spec: &TpccSpec) -> Option<String> {
+    (spec.clients > MAX_CLIENTS).then(|| {
+        format!(
+            "`wait` means {TERMINALS} clients for each of {} warehouses, and there can be {}: give \
+             `clients`, or fewer `warehouses`",
+            grouped(spec.warehouses),
+            grouped(MAX_CLIENTS)
+        )
+    })
 }
 
 fn more_terminals_than_desks(spec: &TpccSpec) -> Option<String> {
