@@ -67,10 +67,8 @@ pub fn plan_text(
         format!("name   = {}\nrounds = {rounds}\n\n{}\n", toml_string(name), head.trim_end());
     for system in systems {
         text += "\n[[system]]\n";
-        let keys = system.keys();
-        text.extend(
-            keys.map(|(key, argument)| format!("{key:<6} = {}\n", toml_string(argument.text))),
-        );
+        let line = |(key, it): (_, Argument<'_>)| format!("{key:<6} = {}\n", toml_string(it.text));
+        text.extend(system.keys().map(line));
         let set = system.set.iter().map(|(option, value)| {
             let value = value.map_or_else(|| "true".to_owned(), toml_string);
             format!("{} = {value}", toml_string(option.text))
@@ -83,7 +81,6 @@ pub fn plan_text(
     text
 }
 
-/// A string of TOML.
 pub fn toml_string(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }

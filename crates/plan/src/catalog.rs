@@ -134,10 +134,8 @@ impl Catalog {
     /// The plans of a workload without a name, rounds and systems, the one that takes longest first; none for a
     /// workload that has none. See [`plan_text`](crate::plan_text).
     pub fn quick(&self, workload: &str) -> Vec<&str> {
-        let sizes = ["large", "medium", "small"].into_iter();
-        sizes
-            .filter_map(|size| self.quick.get(&format!("{workload}-{size}")).map(String::as_str))
-            .collect()
+        let text = |size| Some(self.quick.get(&format!("{workload}-{size}"))?.as_str());
+        ["large", "medium", "small"].into_iter().filter_map(text).collect()
     }
 
     /// The workload files, by which `kind = "sql"` and `kind = "micro"` say what runs: one of them as
@@ -150,7 +148,6 @@ impl Catalog {
         self.workloads.keys().map(String::as_str).collect()
     }
 
-    /// The workload file that a plan names at `place`.
     pub(crate) fn workload_file(&self, name: &str, place: &str) -> Result<&WorkloadFile> {
         self.workloads
             .get(name)

@@ -7,8 +7,6 @@ use crate::fields::{Fields, Item, Mention};
 use crate::span::Span;
 use crate::{Place, Result};
 
-const CONTEXT: &str = "config";
-const MODIFIER: &str = "modifier";
 const SETTING: &str = "setting";
 const SETTING_KEYS: [&str; 15] = [
     "name",
@@ -88,25 +86,20 @@ impl ConfigFile {
 
     pub(crate) fn parse(dbms: Dbms, name: &str, text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
-        let fields = Fields::new(&root, CONTEXT, &["summary", "extends", "drop", SETTING])?;
-        let file = Self {
-            extends: fields.maybe("extends", Item::mention)?,
-            ..Self::read(dbms, name, &fields)?
-        };
-        match (&file.extends, fields.get("drop")) {
+        let fields = Fields::new(&root, "config", &["summary", "extends", "drop", SETTING])?;
+        match (fields.get("extends"), fields.get("drop")) {
             (None, Some(drop)) => {
                 Err(drop
                     .conflict("`drop` without `extends`: there is nothing that could be dropped"))
             }
-            _ => Ok(file),
+            _ => Self::read(dbms, name, &fields),
         }
     }
 
     /// A modifier: a change of any config.
     pub(crate) fn parse_modifier(dbms: Dbms, name: &str, text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
-        let fields = Fields::new(&root, MODIFIER, &["summary", "drop", SETTING])?;
-        Self::read(dbms, name, &fields)
+        Self::read(dbms, name, &Fields::new(&root, "modifier", &["summary", "drop", SETTING])?)
     }
 
     fn read(dbms: Dbms, name: &str, fields: &Fields<'_>) -> Result<Self> {
@@ -114,7 +107,7 @@ impl ConfigFile {
             dbms,
             name: name.to_owned(),
             summary: fields.text("summary")?.to_owned(),
-            extends: None,
+            extends: fields.maybe("extends", Item::mention)?,
             drop: fields.each("drop", Item::mention)?,
             settings: fields.each(SETTING, rule)?,
         })
@@ -141,10 +134,10 @@ fn rule(item: Item<'_>) -> Result<Rule> {
 /// series.
 fn span(fields: &Fields<'_>, item: Item<'_>, name: &str, [first, last]: [&str; 2]) -> Result<Span> {
     let since = match fields.get(first) {
-        Some(list) if matches!(list.node.value, Value::List(_)) => list.each(as_version)?,
-        one => one.map(as_version).transpose()?.into_iter().collect(),
+        Some(list) if matches!(list.node.value, Value::List(_)) => list.each(version)?,
+        one => one.map(version).transpose()?.into_iter().collect(),
     };
-    let span = Span { since, until: version(fields, last)? };
+    let span = Span { since, until: fields.maybe(last, version)? };
     if span.is_sound() {
         return Ok(span);
     }
@@ -153,17 +146,11 @@ fn span(fields: &Fields<'_>, item: Item<'_>, name: &str, [first, last]: [&str; 2
     )))
 }
 
-/// The engine that `item` names.
 pub(crate) fn engine(item: Item<'_>) -> Result<Engine> {
     item.word("engine", &Engine::ALL.map(|engine| (engine.name(), engine)))
 }
 
-/// A version under `key`, if there is one.
-pub(crate) fn version(fields: &Fields<'_>, key: &str) -> Result<Option<Version>> {
-    fields.maybe(key, as_version)
-}
-
-pub(crate) fn as_version(item: Item<'_>) -> Result<Version> {
+pub(crate) fn version(item: Item<'_>) -> Result<Version> {
     item.text_as("a version such as \"8.0.33\"", |text| text.parse().ok())
 }
 
@@ -174,18 +161,19 @@ fn value(fields: &Fields<'_>, item: Item<'_>) -> Result<RuleValue> {
             "a setting has exactly one of `value`, `bare`, `memory_percent`, `cores_percent`",
         ));
     };
+    let cores = |item: Item<'_>| item.count(1..=10_000);
     match one.key {
         "value" => scalar(one).map(RuleValue::Fixed),
         "memory_percent" => Ok(RuleValue::Memory {
             percent: one.count(1..=100)?,
-            min: bytes(fields, "min")?.unwrap_or(Bytes::from_mib(1)),
-            max: bytes(fields, "max")?.unwrap_or(Bytes(u64::MAX)),
-            step: bytes(fields, "step")?,
+            min: fields.maybe("min", bytes)?.unwrap_or(Bytes::from_mib(1)),
+            max: fields.maybe("max", bytes)?.unwrap_or(Bytes(u64::MAX)),
+            step: fields.maybe("step", bytes)?,
         }),
         "cores_percent" => Ok(RuleValue::Cores {
             percent: one.count(1..=1000)?,
-            min: cores(fields, "min")?.unwrap_or(1),
-            max: cores(fields, "max")?.unwrap_or(u64::MAX),
+            min: fields.maybe("min", cores)?.unwrap_or(1),
+            max: fields.maybe("max", cores)?.unwrap_or(u64::MAX),
         }),
         _ if one.switch()? => Ok(RuleValue::Bare),
         _ => Err(one.wrong("true, or left out")),
@@ -206,12 +194,8 @@ pub(crate) fn scalar(item: Item<'_>) -> Result<String> {
     }
 }
 
-fn bytes(fields: &Fields<'_>, key: &str) -> Result<Option<Bytes>> {
-    fields.maybe(key, |item| item.text_as("a size such as \"256M\" or \"4G\"", size))
-}
-
-fn cores(fields: &Fields<'_>, key: &str) -> Result<Option<u64>> {
-    fields.maybe(key, |item| item.count(1..=10_000))
+fn bytes(item: Item<'_>) -> Result<Bytes> {
+    item.text_as("a size such as \"256M\" or \"4G\"", size)
 }
 
 /// A size as the servers write it: digits, then nothing or K, M, G (and B, as in PostgreSQL's `MB`).

@@ -1,9 +1,7 @@
 //! How the rounds of a plan are carried out: how many, what alternates in them, how much noise they may meet; and by
 //! which margins they are judged.
 
-use std::collections::BTreeMap;
-
-use model::{BuildSource, Course, Interleave, Margin, MetricId, Nanos, Plan, Quarantine, System};
+use model::{BuildSource, Course, Interleave, Nanos, Plan, Quarantine, System};
 
 use crate::document::{self, Node, Value};
 use crate::error::grouped;
@@ -29,14 +27,13 @@ const TURNS: Interleave = Interleave::Turns(Nanos::from_millis(500));
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CourseEntry {
     pub(crate) rounds: u32,
-    first_look: Option<u32>,
-    interleave: Interleave,
+    /// Without its quarantine.
+    course: Course,
     /// Where that is asked for.
     place: Place,
     /// Where whole trials have a length of slices.
     stray_length: Option<Place>,
     quarantine: Allowed,
-    margins: BTreeMap<MetricId, Margin>,
 }
 
 /// The noise that a plan allows.
@@ -78,20 +75,20 @@ type CourseKey = Key<CourseEntry>;
 
 pub(crate) static KEYS: [CourseKey; 5] = [
     CourseKey::other("rounds", "1 to 1,000, or `{ min = 3, max = 12 }`", |c, v| {
-        rounds(v).map(|it| (c.rounds, c.first_look) = it)
+        rounds(v).map(|it| (c.rounds, c.course.first_look) = it)
     })
     .says(NEEDED, "a verdict needs 3 rounds, one about less than 2 % needs 4. With `min` the run is looked at after \
            that many rounds and each further one, and ends when all is decided"),
     CourseKey::other("interleave", "`\"trials\"`, `\"slices\"`, `\"turns\"`", |c, v| {
         let ways = [("trials", Interleave::Trials), ("slices", SLICES), ("turns", TURNS)];
-        (c.interleave, c.place) = (v.word("way to interleave", &ways)?, v.place());
+        (c.course.interleave, c.place) = (v.word("way to interleave", &ways)?, v.place());
         Ok(())
     })
     .says("\"trials\"", "one system after the other; or all systems of a round are up at once and alternate. Slices: \
            within the steps that change no data, for `micro` and `sql`. Turns: within every step, while the other \
            servers are frozen: [Turns](methodology.md#turns)"),
     CourseKey::other("slice_ms", "100 to 2,000", |c, v| {
-        match &mut c.interleave {
+        match &mut c.course.interleave {
             Interleave::Trials => c.stray_length = Some(v.place()),
             Interleave::Slices(length) | Interleave::Turns(length) => {
                 *length = Nanos::from_millis(v.small(SLICE_MILLIS)?.into());
@@ -107,7 +104,7 @@ pub(crate) static KEYS: [CourseKey; 5] = [
     .says("the limits of the catalog", "backslide sets a trial aside that meets more noise, and re-runs its round: \
            [Noise](noise.md#disturbed-trials)"),
     CourseKey::other("margins", "0 to 100 per metric, two decimals", |c, v| {
-        margins::read(v).map(|it| c.margins = it)
+        margins::read(v).map(|it| c.course.margins = it)
     })
     .says("each metric's own: [Metrics](metrics.md)", MARGINS),
 ];
@@ -121,9 +118,10 @@ const MARGINS: &str = "the smallest changes worth calling, in per cent: \
 impl CourseEntry {
     /// Checks what the keys say together, for a plan whose workload is of this kind.
     pub(crate) fn check(&self, kind: WorkloadKind) -> Result<()> {
-        let message = match (self.interleave, &self.stray_length, kind) {
+        let message = match (self.course.interleave, &self.stray_length, kind) {
             (Interleave::Trials, Some(place), _) => {
-                return Err(place.conflict("`slice_ms` and no `interleave = \"slices\"` or `\"turns\"`: whole trials have no slices; \
+                return Err(place.conflict(
+                    "`slice_ms` and no `interleave = \"slices\"` or `\"turns\"`: whole trials have no slices; \
                      leave it out, or say so",
                 ));
             }
@@ -153,12 +151,7 @@ pub(crate) fn resolve(
         (Allowed::Any, _) => quarantine = None,
         (Allowed::Usual, _) | (Allowed::Named(_), None) => {}
     }
-    Ok(Course {
-        first_look: entry.first_look,
-        interleave: entry.interleave,
-        quarantine,
-        margins: entry.margins.clone(),
-    })
+    Ok(Course { quarantine, ..entry.course.clone() })
 }
 
 const QUARANTINE: &str = "quarantine";
@@ -174,17 +167,14 @@ pub(crate) fn noise(text: &str, origin: &str) -> Result<Quarantine> {
     Ok(limits)
 }
 
-/// What may be meant otherwise.
 pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
-    let early = plan.course.first_look;
-    let early = early.filter(|first| *first < ROUNDS_FOR_A_VERDICT);
-    let told = early.map(|first| {
+    let early = plan.course.first_look.filter(|first| *first < ROUNDS_FOR_A_VERDICT);
+    Vec::from_iter(early.map(|first| {
         format!(
             "`min` = {first}: a verdict needs {ROUNDS_FOR_A_VERDICT} rounds, so the first look that can end the \
              run comes after these"
         )
-    });
-    told.into_iter().collect()
+    }))
 }
 
 /// `4`, or `{ min = 3, max = 12 }`: the most, and when the run is looked at first.
@@ -201,16 +191,18 @@ fn rounds(item: Item<'_>) -> Result<(u32, Option<u32>)> {
         }
         return Ok((most, Some(least)));
     }
-    let expected =
-        format!("a whole number from 1 to {}, or {{ min = 3, max = 12 }}", grouped(MAX_ROUNDS));
-    let rounds = item.small(1..=MAX_ROUNDS);
-    let rounds = rounds.map_err(|_| item.no_whole_number(&expected))?;
-    Ok((rounds, None))
+    let rounds = item.small(1..=MAX_ROUNDS).map_err(|_| {
+        let most = grouped(MAX_ROUNDS);
+        item.no_whole_number(&format!(
+            "a whole number from 1 to {most}, or {{ min = 3, max = 12 }}"
+        ))
+    });
+    Ok((rounds?, None))
 }
 
 /// All systems are up at once, and each has the database to itself: no two of them on one server.
 fn check_servers(systems: &[System], entry: &CourseEntry) -> Result<()> {
-    let way = match entry.interleave {
+    let way = match entry.course.interleave {
         Interleave::Trials => return Ok(()),
         Interleave::Slices(_) => "slices",
         Interleave::Turns(_) => "turns",
@@ -224,11 +216,10 @@ fn check_servers(systems: &[System], entry: &CourseEntry) -> Result<()> {
     for address in systems.iter().filter_map(server) {
         if seen.contains(&address) {
             return Err(entry.place.conflict(format!(
-                    "`interleave = \"{way}\"` and two systems on the server at {address}, the control \
-                     counted: both would be measured at once in one database; leave `interleave` out, or \
-                     give each a server"
-                ),
-            ));
+                "`interleave = \"{way}\"` and two systems on the server at {address}, the control \
+                 counted: both would be measured at once in one database; leave `interleave` out, or \
+                 give each a server"
+            )));
         }
         seen.push(address);
     }

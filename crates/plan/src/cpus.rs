@@ -82,9 +82,11 @@ impl Cpus {
             (Self::Apart(_), [others @ .., last]) if !others.is_empty() => {
                 Ok(Placement { server: ranges(others), client: last.to_string() })
             }
-            (Self::Apart(place), _) => Err(place.conflict("`apart` on one CPU: the server and the client need one each; write \"together\" or \"free\"",
+            (Self::Apart(place), _) => Err(place.conflict(
+                "`apart` on one CPU: the server and the client need one each; write \"together\" or \"free\"",
             )),
-            (Self::Together(place) | Self::ClientOnly(place), []) => Err(place.conflict("no CPU of this host is known: write \"free\", or say which in a table",
+            (Self::Together(place) | Self::ClientOnly(place), []) => Err(place.conflict(
+                "no CPU of this host is known: write \"free\", or say which in a table",
             )),
         }
     }

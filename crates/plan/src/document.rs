@@ -101,22 +101,14 @@ impl Lines {
     }
 
     fn table(&self, table: &DeTable<'_>, start: usize) -> Node {
-        let mut entries: Vec<(usize, Entry)> = table
-            .iter()
-            .map(|(key, value)| {
-                let entry = Entry {
-                    key: key.get_ref().to_string(),
-                    place: self.place(key.span().start),
-                    node: self.node(value),
-                };
-                (key.span().start, entry)
-            })
-            .collect();
-        entries.sort_by_key(|(offset, _)| *offset);
-        Node {
-            place: self.place(start),
-            value: Value::Table(entries.into_iter().map(|(_, entry)| entry).collect()),
-        }
+        let mut pairs: Vec<_> = table.iter().collect();
+        pairs.sort_by_key(|(key, _)| key.span().start);
+        let entries = pairs.into_iter().map(|(key, value)| Entry {
+            key: key.get_ref().to_string(),
+            place: self.place(key.span().start),
+            node: self.node(value),
+        });
+        Node { place: self.place(start), value: Value::Table(entries.collect()) }
     }
 
     fn node(&self, value: &Spanned<DeValue<'_>>) -> Node {

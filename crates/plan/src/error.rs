@@ -76,7 +76,7 @@ const LISTED_OF_MANY: usize = 8;
 /// The names that would have been valid, with the nearest one to what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
-    nearest: Option<usize>,
+    nearest: Option<Box<str>>,
     /// The ones to list: all, unless there are too many to read.
     all: Box<[String]>,
     /// How many are not among them: ` and 12 more`.
@@ -86,32 +86,28 @@ pub struct Choices {
 impl Choices {
     /// What could have been meant by `written`.
     pub fn new<S: Into<String>>(written: &str, all: impl IntoIterator<Item = S>) -> Self {
-        let all: Vec<String> = all.into_iter().map(Into::into).collect();
+        let mut all: Vec<String> = all.into_iter().map(Into::into).collect();
         // A third of the letters may be wrong: more is another word.
         let limit = (written.chars().count() / 3).max(1);
-        let nearest = all
-            .iter()
-            .enumerate()
-            .map(|(at, name)| (strsim::damerau_levenshtein(written, name), at))
-            .filter(|(distance, _)| *distance <= limit)
-            .min()
-            .map(|(_, at)| at);
+        let distance = |name: &String| strsim::damerau_levenshtein(written, name);
+        let nearest = all.iter().min_by_key(|name| distance(name));
+        let nearest = nearest.filter(|name| distance(name) <= limit).cloned();
         let count = all.len();
-        if count <= MAX_LISTED {
-            return Self { nearest, all: all.into(), more: "".into() };
+        if count > MAX_LISTED {
+            // The beginning of a name is how people look for one of many.
+            all.sort_by_cached_key(|name| {
+                (!name.starts_with(written), !name.contains(written), distance(name))
+            });
+            all.truncate(LISTED_OF_MANY);
         }
-        let nearest = nearest.map(|at| all[at].clone());
-        let mut closest = all;
-        // The beginning of a name is how people look for one of many.
-        closest.sort_by_key(|name| {
-            let distance = strsim::damerau_levenshtein(written, name);
-            (!name.starts_with(written), !name.contains(written), distance)
-        });
-        closest.truncate(LISTED_OF_MANY);
+        let more = match count - all.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
         Self {
-            nearest: nearest.and_then(|name| closest.iter().position(|other| *other == name)),
-            more: format!(" and {} more", count - closest.len()).into(),
-            all: closest.into(),
+            nearest: nearest.filter(|name| all.contains(name)).map(String::into),
+            all: all.into(),
+            more: more.into(),
         }
     }
 
@@ -124,9 +120,8 @@ impl Choices {
         }
     }
 
-    /// The nearest one, if any is near.
     pub fn nearest(&self) -> Option<&str> {
-        self.all.get(self.nearest?).map(String::as_str)
+        self.nearest.as_deref()
     }
 
     fn list(&self) -> String {

@@ -71,6 +71,16 @@ impl<'a> Fields<'a> {
         self.get(key).map_or(Ok(Vec::new()), |list| list.each(read))
     }
 
+    /// What `read` makes of each table of the list under a key, which have these keys.
+    pub(crate) fn tables<T>(
+        &self,
+        key: &'static str,
+        keys: &[&str],
+        read: impl Fn(&Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.each(key, |item| read(&Fields::new(item.node, key, keys)?))
+    }
+
     /// `true` only where the key says so.
     pub(crate) fn switch(&self, key: &str) -> Result<bool> {
         self.get(key).map_or(Ok(false), Item::switch)

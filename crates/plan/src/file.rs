@@ -224,10 +224,9 @@ fn check_workload(item: Item<'_>) -> Result<WorkloadKind> {
         let of_system = keys::names(&SYSTEM_KEYS).contains(&entry.key.as_str());
         let or_system = if of_system { ", or to a `[[system]]`" } else { "" };
         return Err(entry.place.conflict(format!(
-                "`{}` is not a key of the workload: it belongs to the plan, above its first table{or_system}",
-                entry.key
-            ),
-        ));
+            "`{}` is not a key of the workload: it belongs to the plan, above its first table{or_system}",
+            entry.key
+        )));
     }
     // The kind decides which keys there are, so it is looked at before they are.
     let kind = Fields::named(item)?.maybe("kind", |kind| kind.word("workload", &WORDS))?;

@@ -190,8 +190,7 @@ pub(crate) fn resolve<'a>(
     let fields = plan_fields(table)?;
     let mut spec = InsertSpec::usual();
     spec.scale = scale(&fields)?;
-    let name = SCALES.iter().find(|(_, scale)| *scale == spec.scale);
-    if let Some(sizes) = name.and_then(|(name, _)| sizes_of(name)) {
+    if let Some(sizes) = sizes_of(fields.text("scale")?) {
         apply_scale(sizes, &mut spec)?;
     }
     keys::apply(&KEYS, &fields, &mut spec)?;

@@ -11,83 +11,58 @@ use crate::fields::{Fields, Item};
 /// integer of 63 bits whatever is added to them.
 const MAX_TOTAL_ROWS: u64 = 1_000_000_000_000;
 
-/// One rule: the keys it is about, and the message when the spec breaks it.
-type Rule = (&'static [&'static str], fn(&InsertSpec) -> Option<String>);
-
-const RULES: [Rule; 6] = [
-    (&["tables", "deletes"], shared_tables_have_no_deletes),
-    (&["data_min", "data_max"], data_has_a_range),
-    (&["compat", "pacing"], compat_means_bursts),
-    (&["rows", "queue"], deletes_find_rows),
-    (&["secondary_indexes", "queries"], range_queries_have_indexes),
-    (&["clients", "rows", "i1_rows", "i2_rows", "query_seconds"], rows_can_be_counted),
-];
-
 /// Checks every rule; the first that is broken is the error.
 pub(crate) fn check(fields: &Fields<'_>, spec: &InsertSpec) -> Result<()> {
-    let mut rules = RULES.iter();
-    rules.try_for_each(|(keys, broken)| fields.place_of(keys).refuse(broken(spec)))
-}
-
-fn shared_tables_have_no_deletes(spec: &InsertSpec) -> Option<String> {
-    (spec.tables == Tables::Shared && spec.deletes).then(|| {
-        "`tables = \"shared\"` excludes `deletes`, because clients would delete each other's rows: \
-         set `deletes = false` too"
-            .to_owned()
-    })
-}
-
-fn data_has_a_range(spec: &InsertSpec) -> Option<String> {
+    let broken = |keys: &[&str], message: String| Err(fields.place_of(keys).conflict(message));
+    if spec.tables == Tables::Shared && spec.deletes {
+        let message = "`tables = \"shared\"` excludes `deletes`, because clients would delete each other's rows: \
+                       set `deletes = false` too";
+        return broken(&["tables", "deletes"], message.to_owned());
+    }
     let (low, high) = (spec.data_min, spec.data_max);
-    (low > high).then(|| format!("`data_min` ({low}) is greater than `data_max` ({high})"))
-}
-
-fn compat_means_bursts(spec: &InsertSpec) -> Option<String> {
-    (spec.compat && spec.pacing != Pacing::Burst).then(|| {
-        "`compat = true` is the original's behaviour, which excludes `pacing = \"even\"`: \
-         leave one of them out"
-            .to_owned()
-    })
-}
-
-/// The deleter may be `queue` statements ahead of the inserter; what it deletes must be there.
-fn deletes_find_rows(spec: &InsertSpec) -> Option<String> {
+    if low > high {
+        let message = format!("`data_min` ({low}) is greater than `data_max` ({high})");
+        return broken(&["data_min", "data_max"], message);
+    }
+    if spec.compat && spec.pacing != Pacing::Burst {
+        let message = "`compat = true` is the original's behaviour, which excludes `pacing = \"even\"`: \
+                       leave one of them out";
+        return broken(&["compat", "pacing"], message.to_owned());
+    }
+    // The deleter may be `queue` statements ahead of the inserter; what it deletes must be there.
+    let InsertSpec { rows, queue, .. } = spec;
     let largest =
         spec.i1_rows_per_commit.max(spec.i2_rows_per_commit).max(spec.query_rows_per_commit);
-    let ahead = u64::from(spec.queue) * u64::from(largest);
-    (spec.deletes && spec.rows <= ahead).then(|| {
-        format!(
-            "`rows` ({}) must be more than the {ahead} rows that deletes may be ahead of inserts \
-             (`queue` = {} statements of up to {largest} rows per commit)",
-            spec.rows, spec.queue
-        )
-    })
-}
-
-fn range_queries_have_indexes(spec: &InsertSpec) -> Option<String> {
-    let stages = InsertStage::named(spec);
-    let ranges =
-        |stage: &&InsertStage| matches!(stage, InsertStage::Query { kind: QueryKind::Range, .. });
-    let step = stages.iter().find(ranges)?.id();
-    (spec.secondary_indexes < 3).then(|| {
-        format!(
-            "`secondary_indexes` = {} leaves step `{step}` without an index that it reads: \
+    let ahead = u64::from(*queue) * u64::from(largest);
+    if spec.deletes && *rows <= ahead {
+        let message = format!(
+            "`rows` ({rows}) must be more than the {ahead} rows that deletes may be ahead of inserts \
+             (`queue` = {queue} statements of up to {largest} rows per commit)"
+        );
+        return broken(&["rows", "queue"], message);
+    }
+    let is_range =
+        |stage: &InsertStage| matches!(stage, InsertStage::Query { kind: QueryKind::Range, .. });
+    let range = InsertStage::named(spec).into_iter().find(is_range);
+    if let (Some(step), indexes @ ..3) = (range, spec.secondary_indexes) {
+        let message = format!(
+            "`secondary_indexes` = {indexes} leaves step `{}` without an index that it reads: \
              make it 3, or set `queries = [\"point\"]`",
-            spec.secondary_indexes
-        )
-    })
-}
-
-fn rows_can_be_counted(spec: &InsertSpec) -> Option<String> {
+            step.id()
+        );
+        return broken(&["secondary_indexes", "queries"], message);
+    }
     let total = total_rows(spec);
-    (total > u128::from(MAX_TOTAL_ROWS)).then(|| {
-        format!(
+    if total > u128::from(MAX_TOTAL_ROWS) {
+        let message = format!(
             "`clients` × (`rows` + `i1_rows` + `i2_rows` + `rates` × `query_seconds`) is {} rows, \
              more than {}: make one of them smaller",
             grouped(total),
             grouped(MAX_TOTAL_ROWS)
-        )
-    })
+        );
+        return broken(&["clients", "rows", "i1_rows", "i2_rows", "query_seconds"], message);
+    }
+    Ok(())
 }
 
 fn total_rows(spec: &InsertSpec) -> u128 {

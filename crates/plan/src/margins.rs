@@ -23,16 +23,14 @@ pub(crate) fn read(item: Item<'_>) -> Result<BTreeMap<MetricId, Margin>> {
 
 /// What may be meant otherwise: margins of metrics that no system has, so that they are never used.
 pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
-    let mut systems = plan.systems.iter();
-    if systems.any(|system| !system.build.dbms.is_embedded()) {
+    if plan.systems.iter().any(|system| !system.build.dbms.is_embedded()) {
         return Vec::new();
     }
-    let named = plan.course.margins.keys();
-    let of_server = named.filter(|metric| metric.0.starts_with(OF_SERVER));
-    let told = of_server.map(|metric| {
+    let of_server = plan.course.margins.keys().filter(|metric| metric.0.starts_with(OF_SERVER));
+    let told = |metric| {
         format!("`{metric}` in margins: no system of the plan has it, because SQLite has no server")
-    });
-    told.collect()
+    };
+    of_server.map(told).collect()
 }
 
 fn one(item: Item<'_>) -> Result<(MetricId, Margin)> {

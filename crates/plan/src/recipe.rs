@@ -44,7 +44,7 @@ pub(crate) fn helpers(text: &str, origin: &str) -> Result<Vec<Helper>> {
 fn since(file: &Fields<'_>) -> Result<Version> {
     let table = file.need(SUPPORTED)?;
     let fields = Fields::new(table.node, SUPPORTED, &["since"])?;
-    config::as_version(fields.need("since")?)
+    config::version(fields.need("since")?)
 }
 
 /// The stanzas `[[key]]`, none with the name of another; a file may have none.
@@ -103,7 +103,7 @@ fn name_and_version(dbms: Dbms, fields: &Fields<'_>) -> Result<(String, Version)
         .and_then(|rest| rest.strip_prefix('-'))
         .filter(|_| is_file_name(text))
         .ok_or_else(wrong)?;
-    let version: Version = match config::version(fields, "version")? {
+    let version: Version = match fields.maybe("version", config::version)? {
         Some(version) => version,
         None => rest.parse().map_err(|_| wrong())?,
     };

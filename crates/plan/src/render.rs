@@ -25,7 +25,8 @@ impl ConfigFile {
                     name: rule.name.clone(),
                     value: rule.value.text(self.dbms, host),
                 });
-            } else if !has_alternative(rule, &rules, version) {
+            } else if !rules.iter().any(|other| other.topic == rule.topic && other.is_for(version))
+            {
                 if !rule.optional {
                     return Err(self.unknown_option(rule, version));
                 }
@@ -67,16 +68,12 @@ impl ConfigFile {
         }
         for rule in &self.settings {
             let _ = write!(text, "  {}{}", rule.name, rule.value.shown());
-            let mut notes = Vec::new();
-            if rule.known.is_limited() {
-                notes.push(rule.known.to_string());
-            }
-            if rule.used.is_limited() {
-                notes.push(format!("used {}", rule.used));
-            }
-            if let Some(engine) = rule.engine {
-                notes.push(format!("{engine} only"));
-            }
+            let notes = [
+                rule.known.is_limited().then(|| rule.known.to_string()),
+                rule.used.is_limited().then(|| format!("used {}", rule.used)),
+                rule.engine.map(|engine| format!("{engine} only")),
+            ];
+            let notes: Vec<String> = notes.into_iter().flatten().collect();
             if !notes.is_empty() {
                 let _ = write!(text, "    # {}", notes.join(", "));
             }
@@ -84,10 +81,6 @@ impl ConfigFile {
         }
         text
     }
-}
-
-fn has_alternative(rule: &Rule, rules: &[&Rule], version: &Version) -> bool {
-    rules.iter().any(|other| other.topic == rule.topic && other.is_for(version))
 }
 
 impl Rule {

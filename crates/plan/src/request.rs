@@ -2,7 +2,7 @@
 
 use model::{Build, Dbms, Version};
 
-use crate::fields::{Fields, Item};
+use crate::fields::Fields;
 use crate::{Place, Result};
 
 /// A build that a plan asks for; the caller finds it.
@@ -27,11 +27,11 @@ impl BuildRequest {
     pub(crate) fn read(fields: &Fields<'_>) -> Result<Self> {
         let build = fields.need("build")?;
         let name = build.text()?;
-        let (dbms, version) = parse_name(name);
-        let text = |key: &str| fields.maybe(key, Item::text);
-        let (path, connect) = (text("path")?, text("connect")?);
-        let elsewhere = fields.get("connect").or_else(|| fields.get("path"));
-        if let Some(item) = elsewhere {
+        let text = |key| fields.maybe(key, |item| item.text().map(str::to_owned));
+        let named = Self::named(name);
+        let request = Self { path: text("path")?, connect: text("connect")?, ..named };
+        let Self { dbms, version, .. } = &request;
+        if let Some(item) = fields.first(&["connect", "path"]) {
             let Some(dbms) = dbms else {
                 let family = name.split('-').next().unwrap_or(name);
                 return Err(build.unknown("DBMS", family, Dbms::all().into_iter().map(Dbms::name)));
@@ -45,19 +45,13 @@ impl BuildRequest {
                     item.key
                 )));
             }
-            if path.is_some() && connect.is_some() {
+            if request.path.is_some() && request.connect.is_some() {
                 return Err(item.conflict(
                     "`path` and `connect`: a server is either started from a path or connected to",
                 ));
             }
         }
-        Ok(Self {
-            name: name.to_owned(),
-            dbms,
-            version,
-            path: path.map(str::to_owned),
-            connect: connect.map(str::to_owned),
-        })
+        Ok(request)
     }
 
     /// What a person means by `name` alone: no path, no address.

@@ -6,7 +6,6 @@ use model::{Dbms, Version};
 
 use crate::config::{ConfigFile, Rule};
 use crate::error::Choices;
-use crate::fields::Mention;
 use crate::{Place, PlanError, Result};
 
 /// Stands before the word of each modifier in the name of a config: `z12a_gtid`.
@@ -34,8 +33,7 @@ impl Configs {
 
     /// Every file must make sense, whether a plan uses it or not.
     pub(crate) fn check(&self) -> Result<()> {
-        let mut files = self.files.values();
-        files.try_for_each(|file| self.settled(file, &mut Vec::new()).map(drop))
+        self.files.values().try_for_each(|file| self.settled(file, &mut Vec::new()).map(drop))
     }
 
     /// The config that a plan names at `place`, with nothing left to look up.
@@ -77,8 +75,10 @@ impl Configs {
         option: &str,
         version: &Version,
     ) -> Option<String> {
+        let home = self.home(dbms);
+        let files = self.files.values().chain(self.modifiers.values());
         let mut ranges: Vec<String> = Vec::new();
-        for rule in self.rules(self.home(dbms)) {
+        for rule in files.filter(|file| file.dbms == home).flat_map(|file| &file.settings) {
             if !dbms.product().is_same_option(&rule.name, option) {
                 continue;
             }
@@ -91,11 +91,6 @@ impl Configs {
             }
         }
         (!ranges.is_empty()).then(|| ranges.join(" or "))
-    }
-
-    fn rules(&self, dbms: Dbms) -> impl Iterator<Item = &Rule> {
-        let files = self.files.values().chain(self.modifiers.values());
-        files.filter(move |file| file.dbms == dbms).flat_map(|file| &file.settings)
     }
 
     fn file(&self, dbms: Dbms, name: &str) -> Option<&ConfigFile> {
@@ -118,8 +113,7 @@ impl Configs {
     }
 
     fn unknown(&self, dbms: Dbms, name: &str, written: &str, place: &Place) -> PlanError {
-        let words = self.modifier_names(dbms).into_iter();
-        let words = words.map(|word| format!("{JOINT}{word}"));
+        let words = self.modifier_names(dbms).into_iter().map(|word| format!("{JOINT}{word}"));
         let names = self.names(dbms).into_iter().map(str::to_owned);
         if let Some(families) = self.of_others(dbms, name) {
             let names: Vec<String> = names.collect();
@@ -161,8 +155,10 @@ impl Configs {
                 parent.name
             )));
         }
-        let base =
-            self.file(file.dbms, &parent.name).ok_or_else(|| self.no_parent(file.dbms, parent))?;
+        let base = self.file(file.dbms, &parent.name).ok_or_else(|| {
+            let (what, names) = (format!("{} config", file.dbms), self.names(file.dbms));
+            PlanError::unknown(&parent.place, &what, &parent.name, names)
+        })?;
         let base = self.settled(base, below)?;
         check_drop(file, &base)?;
         Ok(ConfigFile {
@@ -171,10 +167,6 @@ impl Configs {
             settings: changed(base.settings, file),
             ..file.clone()
         })
-    }
-
-    fn no_parent(&self, dbms: Dbms, parent: &Mention) -> PlanError {
-        PlanError::unknown(&parent.place, &format!("{dbms} config"), &parent.name, self.names(dbms))
     }
 }
 
@@ -196,8 +188,7 @@ fn check_drop(file: &ConfigFile, base: &ConfigFile) -> Result<()> {
 
 /// The rules with those of `change` in place of the ones of the same topic, where these stood; topics that
 /// there were none of come at the end.
-fn changed(rules: Vec<Rule>, change: &ConfigFile) -> Vec<Rule> {
-    let mut rules = rules;
+fn changed(mut rules: Vec<Rule>, change: &ConfigFile) -> Vec<Rule> {
     rules.retain(|rule| change.drop.iter().all(|topic| topic.name != rule.topic));
     let mut done: Vec<&str> = Vec::new();
     for rule in &change.settings {

@@ -14,7 +14,6 @@ use model::{
 
 use crate::{PlanError, Result};
 
-/// What a plan needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Estimate {
     /// Peak disk: the largest instance, because one at a time exists (in slices all of them), all templates,
@@ -89,19 +88,14 @@ pub fn estimate(plan: &Plan) -> Estimate {
     let templates: Vec<Loading> =
         each().filter(|_| plan.template).map(|system| loading(plan, system)).collect();
     let part = |system: &System| {
-        let cost = &system.build.dbms.product().costs;
-        let time = |counts: fn(&Step) -> bool| {
-            let steps = steps(plan, cost).filter(|(step, _)| counts(step));
-            sum([total(steps.map(|(_, time)| time)), cost.around().0])
-        };
-        let template = templates.iter().find(|t| t.system == system.name);
-        Nanos(template.map_or_else(
-            || time(|_| true),
-            |template| {
-                let read = at_rate(rows_on_clone(workload), WARM_RATE);
-                sum([time(|step| !step.loads), at_rate(template.disk.0, CLONE_RATE), read])
-            },
-        ))
+        Nanos(match templates.iter().find(|template| template.system == system.name) {
+            None => time(plan, system, |_| true),
+            Some(template) => sum([
+                time(plan, system, |step| !step.loads),
+                at_rate(template.disk.0, CLONE_RATE),
+                at_rate(rows_on_clone(workload), WARM_RATE),
+            ]),
+        })
     };
     let parts: Vec<(String, Nanos)> = each().map(|s| (name(s), part(s))).collect();
     let a_round = total(parts.iter().map(|(_, time)| time.0));
@@ -171,13 +165,18 @@ fn instance(workload: &WorkloadSpec, system: &System, loads: bool) -> Bytes {
 }
 
 fn loading(plan: &Plan, system: &System) -> Loading {
-    let cost = &system.build.dbms.product().costs;
-    let loading = steps(plan, cost).filter(|(step, _)| step.loads);
     Loading {
         system: system.name.clone(),
         disk: instance(&plan.workload, system, true),
-        time: Nanos(sum([total(loading.map(|(_, time)| time)), cost.around().0])),
+        time: Nanos(time(plan, system, |step| step.loads)),
     }
+}
+
+/// Nanoseconds of those steps of a trial that count, with what is around them.
+fn time(plan: &Plan, system: &System, counts: fn(&Step) -> bool) -> u64 {
+    let cost = &system.build.dbms.product().costs;
+    let steps = steps(plan, cost).filter(|(step, _)| counts(step));
+    sum([total(steps.map(|(_, time)| time)), cost.around().0])
 }
 
 /// Rows that a trial on a clone reads first: by each table and by each index.

@@ -45,7 +45,8 @@ fn runs(spec: &SqlSpec) -> impl Iterator<Item = (&SqlStep, &SqlRun)> {
     spec.steps.iter().filter_map(|step| Some((step, step.work.run()?)))
 }
 
-fn statements(run: &SqlRun) -> impl Iterator<Item = (&SqlBlock, &SqlStatement)> {
+/// What a step sends, each statement with its block.
+pub(crate) fn statements(run: &SqlRun) -> impl Iterator<Item = (&SqlBlock, &SqlStatement)> {
     let blocks = run.operations.iter().flat_map(|operation| &operation.blocks);
     blocks.flat_map(|block| block.statements.iter().map(move |statement| (block, statement)))
 }

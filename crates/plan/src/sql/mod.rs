@@ -27,7 +27,7 @@ use crate::document::Node;
 use crate::kind::WorkloadKind;
 use crate::{Place, Result};
 
-pub(crate) use check::check_for;
+pub(crate) use check::{check_for, statements};
 pub(crate) use file::WorkloadFile;
 pub use file::{WorkloadListing, read_workload};
 pub use select::WorkloadSet;
@@ -47,14 +47,12 @@ pub(crate) fn load_clients(host: HostShape) -> u32 {
 /// Checks keys, types and ranges of a plan's workload, everything that needs no workload file.
 pub(crate) fn check_table(table: &Node, kind: WorkloadKind) -> Result<()> {
     let fields = plan_fields(table)?;
-    match (kind, fields.get("file")) {
-        (WorkloadKind::Sql, _) => fields.need("file")?.text().map(drop)?,
-        (WorkloadKind::Micro | WorkloadKind::Insert | WorkloadKind::Tpcc, Some(item)) => {
-            return Err(item.conflict(
-                "`file` and `kind = \"micro\"`: write `kind = \"sql\"` for a workload file of your own",
-            ));
-        }
-        (WorkloadKind::Micro | WorkloadKind::Insert | WorkloadKind::Tpcc, None) => {}
+    if kind == WorkloadKind::Sql {
+        fields.text("file")?;
+    } else if let Some(item) = fields.get("file") {
+        return Err(item.conflict(
+            "`file` and `kind = \"micro\"`: write `kind = \"sql\"` for a workload file of your own",
+        ));
     }
     Options::usual(1).apply(&fields)
 }

@@ -128,12 +128,7 @@ impl Scope {
             _ => signed(number),
         };
         let (low, high) = (signed(*range.start()), signed(*range.end()));
-        Err(PlanError::BadValue {
-            place: item.place(),
-            key: item.key.to_owned(),
-            expected: format!("a whole number from {low} to {high}"),
-            found,
-        })
+        Err(item.wrong_as(&format!("a whole number from {low} to {high}"), found))
     }
 
     /// The same, of 32 bits.

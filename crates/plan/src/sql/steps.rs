@@ -12,7 +12,6 @@ use crate::fields::{Fields, Item};
 
 const MAX_WEIGHT: u32 = 1_000_000;
 
-/// All steps that a plan asks for.
 pub(crate) fn steps(
     drafts: &[Draft<'_>],
     selection: &Selection<'_>,
