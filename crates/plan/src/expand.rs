@@ -1,8 +1,8 @@
 //! Plan file + catalog + builds + host → plan.
 
 use model::{
-    Build, BuildSource, Config, Connection, Dbms, Engine, HostShape, InsertSpec, Plan, Setting,
-    System, WorkloadSpec,
+    Build, BuildSource, Config, Connection, Dbms, Engine, HostShape, Plan, Setting, System,
+    WorkloadSpec,
 };
 
 use crate::catalog::Catalog;
@@ -11,7 +11,9 @@ use crate::file::{PlanFile, SystemEntry, as_map};
 use crate::kind::WorkloadKind;
 use crate::request::BuildRequest;
 use crate::sql::WorkloadFile;
-use crate::{Place, PlanError, Result, connection, course, insert, sql, template, tpcc};
+use crate::{
+    Place, PlanError, Result, connection, course, insert, insert_check, sql, template, tpcc,
+};
 
 /// Finds the build that is asked for; the error says what was looked for and what to do.
 pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, String> + 'a;
@@ -138,7 +140,13 @@ impl Maker<'_> {
         let engine =
             entry.engine.as_ref().map_or(build.dbms.default_engine(), |(engine, _)| *engine);
         match self.workload {
-            WorkloadSpec::Insert(spec) => check_partitions(spec, &build, &entry.place)?,
+            WorkloadSpec::Insert(spec) => {
+                entry.place.refuse(insert_check::no_partitions(
+                    spec.partitions,
+                    "range",
+                    &build,
+                ))?;
+            }
             WorkloadSpec::Sql(spec) => sql::check_for(spec, build.dbms, &entry.place)?,
             WorkloadSpec::Tpcc(spec) => tpcc::check_for(spec, &build, engine, &entry.place)?,
             WorkloadSpec::Imported(_) => {}
@@ -239,18 +247,6 @@ fn check_engine(entry: &SystemEntry, dbms: Dbms) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-fn check_partitions(spec: &InsertSpec, build: &Build, place: &Place) -> Result<()> {
-    let partitions = &build.dbms.product().features.partitions;
-    if spec.partitions == 0 || partitions.holds(&build.version) {
-        return Ok(());
-    }
-    Err(place.conflict(format!(
-        "`partitions` = {} and `build`: {} has no range partitions; leave one of them out",
-        spec.partitions,
-        build.id()
-    )))
 }
 
 fn check_unique(named: &[Named]) -> Result<()> {

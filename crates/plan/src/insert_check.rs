@@ -1,7 +1,7 @@
 //! Values of the workload that are fine by themselves and do not go together, and its steps: their names, their order,
 //! and what each needs before it.
 
-use model::{InsertSpec, InsertStage, Pacing, QueryKind, StepId, Tables};
+use model::{Build, InsertSpec, InsertStage, Pacing, QueryKind, StepId, Tables};
 
 use crate::Result;
 use crate::error::grouped;
@@ -70,6 +70,17 @@ fn total_rows(spec: &InsertSpec) -> u128 {
     let queries = rates * u128::from(spec.query_seconds) * spec.queries.len() as u128;
     let loads = [spec.rows, spec.i1_rows, spec.i2_rows].map(u128::from);
     u128::from(spec.clients) * (loads.iter().sum::<u128>() + queries)
+}
+
+/// What is wrong where tables have so many partitions of this kind and the build has none.
+pub(crate) fn no_partitions(partitions: u32, kind: &str, build: &Build) -> Option<String> {
+    let can = &build.dbms.product().features.partitions;
+    (partitions > 0 && !can.holds(&build.version)).then(|| {
+        format!(
+            "`partitions` = {partitions} and `build`: {} has no {kind} partitions; leave one of them out",
+            build.id()
+        )
+    })
 }
 
 /// Fills in `steps` where the plan gives none; otherwise checks those that it gives.

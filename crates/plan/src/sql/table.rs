@@ -99,17 +99,15 @@ fn column(entry: &Entry, scope: &Scope, rows: i64) -> Result<SqlColumn> {
 fn kind(item: Item<'_>) -> Result<ColumnKind> {
     let expected = "a type: int, bigint, char(N), varchar(N), text, decimal(N,N) or datetime";
     let text = item.text()?;
-    let (name, sizes) = match text.split_once('(') {
-        Some((name, rest)) => (name, rest.strip_suffix(')')),
-        None => (text, Some("")),
-    };
-    let sizes = sizes.unwrap_or("?").split(',');
-    let sizes: Vec<Option<u32>> = sizes.map(|size| size.trim().parse().ok()).collect();
-    let kind = match (name.trim(), sizes.as_slice()) {
-        ("int", [None]) if !text.contains('(') => ColumnKind::Int,
-        ("bigint", [None]) if !text.contains('(') => ColumnKind::Bigint,
-        ("text", [None]) if !text.contains('(') => ColumnKind::Text,
-        ("datetime", [None]) if !text.contains('(') => ColumnKind::Datetime,
+    let (name, sizes) =
+        text.split_once('(').map_or((text, None), |(name, rest)| (name, Some(rest)));
+    let sizes = sizes.map(|sizes| sizes.strip_suffix(')').unwrap_or("?").split(','));
+    let sizes = sizes.into_iter().flatten().map(|size| size.trim().parse().ok());
+    let kind = match (name.trim(), sizes.collect::<Vec<Option<u32>>>().as_slice()) {
+        ("int", []) => ColumnKind::Int,
+        ("bigint", []) => ColumnKind::Bigint,
+        ("text", []) => ColumnKind::Text,
+        ("datetime", []) => ColumnKind::Datetime,
         // The limits are those of MySQL and of rows in one page.
         ("char", [Some(length @ 1..=255)]) => ColumnKind::Char(*length),
         ("varchar", [Some(length @ 1..=16_000)]) => ColumnKind::Varchar(*length),

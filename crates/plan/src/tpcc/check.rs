@@ -7,6 +7,7 @@ use model::{
 use super::TERMINALS;
 use crate::error::grouped;
 use crate::fields::Fields;
+use crate::insert_check::no_partitions;
 use crate::sql::options::MAX_CLIENTS;
 use crate::{Place, Result};
 
@@ -47,7 +48,12 @@ fn more_terminals_than_desks(spec: &TpccSpec) -> Option<String> {
 
 type Rule = fn(&TpccSpec, &Build, Engine) -> Option<String>;
 
-const RULES: [Rule; 4] = [no_partitions, no_foreign_keys, no_procedures, no_isolation];
+const RULES: [Rule; 4] = [
+    |spec, build, _| no_partitions(spec.schema.partitions, "hash", build),
+    no_foreign_keys,
+    no_procedures,
+    no_isolation,
+];
 
 /// Checks what a system must be able to do. `place` is where the plan has the system.
 pub(crate) fn check_for(
@@ -57,17 +63,6 @@ pub(crate) fn check_for(
     place: &Place,
 ) -> Result<()> {
     place.refuse(RULES.iter().find_map(|rule| rule(spec, build, engine)))
-}
-
-fn no_partitions(spec: &TpccSpec, build: &Build, _: Engine) -> Option<String> {
-    let has_partitions = build.dbms.product().features.partitions.holds(&build.version);
-    let partitions = spec.schema.partitions;
-    (partitions > 0 && !has_partitions).then(|| {
-        format!(
-            "`partitions` = {partitions} and `build`: {} has no hash partitions; leave one of them out",
-            build.id()
-        )
-    })
 }
 
 fn no_foreign_keys(spec: &TpccSpec, build: &Build, engine: Engine) -> Option<String> {
