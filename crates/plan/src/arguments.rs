@@ -8,7 +8,6 @@ use crate::file::{self, PlanFile};
 const REST: &str = "name = \"arguments\"\nrounds = 1\nquarantine = false\n\
                     workload = { kind = \"insert\", scale = \"tiny\" }\n";
 
-/// A part of what a command was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument<'a> {
     /// The argument that it was given in, as people know it: `--config`. Errors begin with it.
@@ -85,7 +84,6 @@ pub fn toml_string(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// The `[[system]]` of a plan.
 fn system(arguments: &SystemArguments<'_>) -> Result<Node> {
     let mut system = Node::of_argument(arguments.build.name, Value::default());
     for (key, Argument { name, text }) in arguments.keys() {

@@ -32,7 +32,6 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The catalog that backslide brings along.
     pub fn embedded() -> Result<Self> {
         Self::with(&[])
     }

@@ -55,7 +55,6 @@ pub(crate) struct Rule {
     pub(crate) engine: Option<Engine>,
 }
 
-/// Where the value of a setting comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RuleValue {
     Bare,

@@ -68,7 +68,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// Names that an error lists in full.
 const MAX_LISTED: usize = 40;
 /// Names that it lists where there are more: the nearest.
 const LISTED_OF_MANY: usize = 8;

@@ -11,7 +11,6 @@ use crate::fields::{Fields, Item};
 /// integer of 63 bits whatever is added to them.
 const MAX_TOTAL_ROWS: u64 = 1_000_000_000_000;
 
-/// Checks every rule; the first that is broken is the error.
 pub(crate) fn check(fields: &Fields<'_>, spec: &InsertSpec) -> Result<()> {
     let broken = |keys: &[&str], message: String| Err(fields.place_of(keys).conflict(message));
     if spec.tables == Tables::Shared && spec.deletes {

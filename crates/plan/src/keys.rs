@@ -24,7 +24,6 @@ pub(crate) struct Key<T: 'static> {
 pub(crate) type Words<T> = &'static [(&'static str, fn(&mut T))];
 pub(crate) type Set<T> = fn(&mut T, Item<'_>) -> Result<()>;
 
-/// What a key takes, and what its value changes.
 pub(crate) enum Takes<T: 'static> {
     Small(RangeInclusive<u32>, fn(&mut T, u32)),
     Count(RangeInclusive<u64>, fn(&mut T, u64)),
@@ -74,7 +73,6 @@ impl<T> Key<T> {
         Self::new(name, Takes::Later(takes))
     }
 
-    /// The row with its default and its sentence.
     pub(crate) const fn says(mut self, default: &'static str, meaning: &'static str) -> Self {
         self.default = default;
         self.meaning = meaning;

@@ -3,7 +3,6 @@
 use crate::keys::Key;
 use crate::{connection, course, cpus, file, insert, sql, tpcc};
 
-/// The keys of one table, for people.
 #[derive(Clone, Debug)]
 pub struct KeyTable {
     /// `[[system]]`.

@@ -84,7 +84,6 @@ impl ConfigFile {
 }
 
 impl Rule {
-    /// Does `version` get this setting?
     fn is_for(&self, version: &Version) -> bool {
         self.known.contains(version) && self.used.contains(version)
     }

@@ -26,7 +26,6 @@ impl Configs {
         self.modifiers.insert((file.dbms, file.name.clone()), file);
     }
 
-    /// Is `word` fit to be the name of a modifier?
     pub(crate) fn is_word(word: &str) -> bool {
         !word.is_empty() && !word.contains(JOINT)
     }

@@ -55,7 +55,6 @@ pub(super) fn step(spec: &InsertSpec, stage: &InsertStage, cost: &Costs) -> u64 
     }
 }
 
-/// Rows that are loaded.
 pub(super) fn rows(spec: &InsertSpec) -> u64 {
     spec.rows.saturating_mul(u64::from(spec.clients))
 }

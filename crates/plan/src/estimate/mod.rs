@@ -45,7 +45,6 @@ pub struct Estimate {
 pub struct Loading {
     pub system: String,
     pub disk: Bytes,
-    /// To make it.
     pub time: Nanos,
 }
 
@@ -200,7 +199,6 @@ fn settling(settle: Settle, rows: u64) -> u64 {
     Nanos::from_secs(seconds).0
 }
 
-/// What the results take.
 fn store(plan: &Plan, time: Nanos) -> u64 {
     let second = if plan.workload.tpcc().is_some() { STORE_TPCC_SECOND } else { STORE_SECOND };
     // The settle phase of the Insert Benchmark reads little.

@@ -95,7 +95,6 @@ fn cannot_number(spec: &SqlSpec) -> Option<String> {
     })
 }
 
-/// Does the statement's text for SQLite name the column?
 fn names(statement: &SqlStatement, column: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     statement.text.sqlite.iter().any(|piece| match piece {

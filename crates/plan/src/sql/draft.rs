@@ -71,7 +71,6 @@ impl<'a> Draft<'a> {
         self.name.as_deref() == Some(name)
     }
 
-    /// Does it send this operation?
     pub(crate) fn sends(&self, name: &str) -> bool {
         let weights = self.fields.get("operations");
         let weights = weights.and_then(|all| Fields::named(all).ok());
@@ -79,7 +78,6 @@ impl<'a> Draft<'a> {
         one == Some(name) || weights.is_some_and(|weights| weights.get(name).is_some())
     }
 
-    /// Has the file a number of clients for it?
     pub(crate) fn clients(&self, scope: &Scope) -> Result<Option<u32>> {
         self.fields.maybe("clients", |clients| scope.small(clients, 1..=MAX_CLIENTS))
     }

@@ -35,7 +35,6 @@ pub use statement::statement_text;
 
 use options::{Options, plan_fields};
 
-/// The workload of `kind = "micro"`.
 pub(crate) const MICRO: &str = "micro";
 /// Clients of a load where nobody says how many: one for each CPU, but not more than these.
 const MOST_LOAD_CLIENTS: u32 = 8;

@@ -39,7 +39,6 @@ fn checked(item: Item<'_>, text: &str, signs: &str, parts: &str) -> Result<Strin
     Err(item.wrong(&format!("a name of at most {MAX_NAME} {parts}")))
 }
 
-/// An error where `name` is one of `others` already.
 pub(crate) fn check_new<'a>(
     place: &Place,
     what: &str,

@@ -173,7 +173,6 @@ fn check_used(fields: &Fields<'_>, around: &Around<'_>) -> Result<()> {
     }
 }
 
-/// Statements of one operation have different names.
 fn check_names(item: Item<'_>, operation: &SqlOperation) -> Result<()> {
     let mut seen: Vec<&str> = Vec::new();
     for statement in operation.blocks.iter().flat_map(|block| &block.statements) {

@@ -9,7 +9,6 @@ use crate::error::grouped;
 use crate::fields::{Fields, Item};
 use crate::{Place, PlanError, Result};
 
-/// The keys of a value that is another one in the original.
 const EITHER: [&str; 2] = ["exact", "compat"];
 
 /// Variables that are there without a file's doing.

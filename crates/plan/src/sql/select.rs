@@ -12,7 +12,6 @@ use crate::{PlanError, Result};
 const GROUP: &str = "group:";
 const ALL: &str = "all";
 
-/// A named selection of tests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadSet {
     /// `32`.

@@ -25,7 +25,6 @@ pub(crate) struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// The draw with this name, which `item` mentions.
     fn draw(&self, item: Item<'_>, name: &str) -> Result<usize> {
         item.one_of("draw", name, self.draws.iter().map(|draw| draw.name.as_str()))
     }

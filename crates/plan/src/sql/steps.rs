@@ -135,7 +135,6 @@ impl<'a> Sequence<'a> {
     }
 }
 
-/// What a step does with so many clients.
 fn run(
     draft: &Draft<'_>,
     name: &str,
