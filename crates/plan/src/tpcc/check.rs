@@ -4,12 +4,14 @@ use model::{
     Build, Engine, Isolation, Since, TpccCardinality, TpccForm, TpccHomes, TpccPace, TpccSpec,
 };
 
-use super::TERMINALS;
 use crate::error::grouped;
 use crate::fields::Fields;
 use crate::insert_check::no_partitions;
 use crate::sql::options::MAX_CLIENTS;
 use crate::{Place, Result};
+
+/// Terminals of a warehouse that wait as people do.
+pub(super) const TERMINALS: u32 = 10;
 
 pub(super) fn check(fields: &Fields<'_>, spec: &TpccSpec) -> Result<()> {
     let refuse = |keys: &[&str], message| fields.place_of(keys).refuse(message);

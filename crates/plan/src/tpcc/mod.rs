@@ -18,10 +18,9 @@ use crate::sql::options::{
 use crate::sql::pace::{self, MAX_RATE, QUEUE_KEYS, Queue, RAMP, RAMP_KEYS, Ramp, micros};
 use crate::sql::rules::{self, ERRORS};
 
+use check::TERMINALS;
 pub(crate) use check::{check_for, remarks};
 
-/// Terminals of a warehouse that wait as people do.
-const TERMINALS: u32 = 10;
 /// A hundred times as long as the standard's waits.
 const MAX_WAIT_PERCENT: u32 = 10_000;
 /// More than any disk holds, and small enough that no number of rows overflows.
