@@ -1,6 +1,6 @@
-//! A plan without a file: of systems that the arguments of a command describe.
+//! What a command line says: in place of a plan's own keys, or of systems in place of a plan file.
 
-use crate::PlanError;
+use crate::Result;
 use crate::document::{self, Node, Value};
 use crate::file::{self, PlanFile};
 
@@ -8,7 +8,6 @@ use crate::file::{self, PlanFile};
 const REST: &str = "name = \"arguments\"\nrounds = 1\nquarantine = false\n\
                     workload = { kind = \"insert\", scale = \"tiny\" }\n";
 
-/// A part of what a command was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument<'a> {
     /// The argument that it was given in, as people know it: `--config`. Errors begin with it.
@@ -46,7 +45,7 @@ impl<'a> SystemArguments<'a> {
 
 /// The plan of these systems: one round of a workload that the caller replaces or does not run. Errors, here
 /// and where it is expanded, name the argument at fault in place of a file and its line.
-pub fn of_arguments(systems: &[SystemArguments<'_>]) -> Result<PlanFile, PlanError> {
+pub fn of_arguments(systems: &[SystemArguments<'_>]) -> Result<PlanFile> {
     let mut root = document::parse(REST, "arguments")?;
     let systems = systems.iter().map(system).collect::<Result<_, _>>()?;
     root.put("system", Node { place: root.place.clone(), value: Value::List(systems) });
@@ -67,10 +66,8 @@ pub fn plan_text(
         format!("name   = {}\nrounds = {rounds}\n\n{}\n", toml_string(name), head.trim_end());
     for system in systems {
         text += "\n[[system]]\n";
-        let keys = system.keys();
-        text.extend(
-            keys.map(|(key, argument)| format!("{key:<6} = {}\n", toml_string(argument.text))),
-        );
+        let line = |(key, it): (_, Argument<'_>)| format!("{key:<6} = {}\n", toml_string(it.text));
+        text.extend(system.keys().map(line));
         let set = system.set.iter().map(|(option, value)| {
             let value = value.map_or_else(|| "true".to_owned(), toml_string);
             format!("{} = {value}", toml_string(option.text))
@@ -83,13 +80,11 @@ pub fn plan_text(
     text
 }
 
-/// A string of TOML.
 pub fn toml_string(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// The `[[system]]` of a plan.
-fn system(arguments: &SystemArguments<'_>) -> Result<Node, PlanError> {
+fn system(arguments: &SystemArguments<'_>) -> Result<Node> {
     let mut system = Node::of_argument(arguments.build.name, Value::default());
     for (key, Argument { name, text }) in arguments.keys() {
         system.put(key, Node::of_argument(name, Value::text(text)));
@@ -101,11 +96,85 @@ fn system(arguments: &SystemArguments<'_>) -> Result<Node, PlanError> {
             // A table has each key once, and so must what stands for one.
             if set.child(option.text).is_some() {
                 let message = format!("`{}` is there twice: leave one of them out", option.text);
-                return Err(PlanError::conflict(&node.place, message));
+                return Err(node.place.conflict(message));
             }
             set.put(option.text, node);
         }
         system.put("set", set);
     }
     Ok(system)
+}
+
+/// In place of what a plan says; by default nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides<'a> {
+    pub rounds: Option<u32>,
+    /// The length of all steps that run for a time.
+    pub seconds: Option<u32>,
+    /// Settings of every system on top of its own: the option, and its value unless it takes none.
+    pub set: Vec<(&'a str, Option<&'a str>)>,
+}
+
+/// The keys of a workload, by its kind, that `seconds` stands for. A plan without a kind has the first.
+const SECONDS: [(&str, &[&str]); 4] = [
+    ("insert", &["query_seconds"]),
+    ("micro", &["read_seconds", "write_seconds", "scan_seconds"]),
+    ("sql", &["read_seconds", "write_seconds", "scan_seconds"]),
+    ("tpcc", &["seconds"]),
+];
+
+/// Reads a plan as [`read`](crate::read) does, with these keys in place of its own. Errors about them name the
+/// argument: `--rounds`. The plan's source begins with a comment that lists them.
+pub fn read_with(text: &str, origin: &str, with: &Overrides<'_>) -> Result<PlanFile> {
+    if *with == Overrides::default() {
+        return file::read(text, origin);
+    }
+    let mut root = document::parse(text, origin)?;
+    if let Some(rounds) = with.rounds {
+        root.put("rounds", integer("--rounds", rounds));
+    }
+    if let (Some(seconds), Some(workload)) = (with.seconds, root.child("workload")) {
+        for key in seconds_of(workload) {
+            workload.put(key, integer("--seconds", seconds));
+        }
+    }
+    if let Some(Node { value: Value::List(systems), .. }) = root.child("system") {
+        for system in systems {
+            if !with.set.is_empty() && system.child("set").is_none() {
+                system.put("set", Node::of_argument("--set", Value::default()));
+            }
+            if let Some(set) = system.child("set") {
+                for (option, value) in &with.set {
+                    set.put(option, Node::of_argument("--set", Value::setting(*value)));
+                }
+            }
+        }
+    }
+    file::from_document(&root, &format!("# run with {}\n{text}", told(with)))
+}
+
+fn integer(argument: &str, number: u32) -> Node {
+    Node::of_argument(argument, Value::Integer(i64::from(number)))
+}
+
+fn seconds_of(workload: &mut Node) -> &'static [&'static str] {
+    let found = workload.child("kind").and_then(|kind| match &kind.value {
+        Value::Text(kind) => SECONDS.iter().find(|(name, _)| name == kind),
+        _ => None,
+    });
+    found.unwrap_or(&SECONDS[0]).1
+}
+
+/// A setting as a command line gives it: `jit=off`.
+pub fn set_text(option: &str, value: Option<&str>) -> String {
+    value.map_or_else(|| option.to_owned(), |value| format!("{option}={value}"))
+}
+
+fn told(with: &Overrides<'_>) -> String {
+    let number = |name: &str, number: Option<u32>| number.map(|n| format!("{name} {n}"));
+    let set = with.set.iter().map(|(option, value)| format!("--set {}", set_text(option, *value)));
+    let numbers = [number("--rounds", with.rounds), number("--seconds", with.seconds)];
+    let words: Vec<String> = numbers.into_iter().flatten().chain(set).collect();
+    // One line, whatever a value holds.
+    words.join(" ").replace(char::is_control, " ")
 }

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 
 use model::{Dbms, Helper, PRODUCT_FILE, Quarantine, Recipe, Version, catalog_files};
 
-use crate::PlanError;
 use crate::config::ConfigFile;
 use crate::course;
 use crate::document::{self, Node, Value};
@@ -13,8 +12,9 @@ use crate::fields::Fields;
 use crate::insert;
 use crate::recipe;
 use crate::resolve::Configs;
-use crate::sql::{self, WorkloadFile, WorkloadListing};
+use crate::sql::{WorkloadFile, WorkloadListing};
 use crate::variables::VariableRules;
+use crate::{Place, PlanError, Result};
 
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
@@ -32,14 +32,13 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The catalog that backslide brings along.
-    pub fn embedded() -> Result<Self, PlanError> {
+    pub fn embedded() -> Result<Self> {
         Self::with(&[])
     }
 
     /// The catalog that backslide brings along, with further files: pairs of a path within the
     /// catalog (`dbms/mariadb/configs/mine.toml`) and the text. A path that is there already is replaced.
-    pub fn with(extra: &[(String, String)]) -> Result<Self, PlanError> {
+    pub fn with(extra: &[(String, String)]) -> Result<Self> {
         let mut catalog = Self::default();
         for (path, text) in catalog_files() {
             catalog.add(path, text)?;
@@ -54,7 +53,7 @@ impl Catalog {
         Ok(catalog)
     }
 
-    fn add(&mut self, path: &str, text: &str) -> Result<(), PlanError> {
+    fn add(&mut self, path: &str, text: &str) -> Result<()> {
         if path == "README.md" {
             return Ok(());
         }
@@ -95,7 +94,7 @@ impl Catalog {
         Ok(())
     }
 
-    fn add_builds(&mut self, dbms: Dbms, text: &str, origin: &str) -> Result<(), PlanError> {
+    fn add_builds(&mut self, dbms: Dbms, text: &str, origin: &str) -> Result<()> {
         let builds = recipe::builds(dbms, text, origin)?;
         self.supported.insert(dbms, builds.since);
         self.recipes.retain(|recipe| recipe.dbms != dbms);
@@ -106,8 +105,8 @@ impl Catalog {
     }
 
     /// The config with this name for this Dbms: `z12a`, or `z12a_gtid_sync` for one with modifiers.
-    pub fn config(&self, dbms: Dbms, name: &str) -> Result<ConfigFile, PlanError> {
-        self.configs.find(dbms, name, "catalog")
+    pub fn config(&self, dbms: Dbms, name: &str) -> Result<ConfigFile> {
+        self.configs.find(dbms, name, &Place::argument("catalog"))
     }
 
     pub fn config_names(&self, dbms: Dbms) -> Vec<&str> {
@@ -120,7 +119,7 @@ impl Catalog {
     }
 
     /// The text of the plan with this name, to be given to [`read`](crate::read).
-    pub fn plan(&self, name: &str) -> Result<&str, PlanError> {
+    pub fn plan(&self, name: &str) -> Result<&str> {
         self.plans
             .get(name)
             .map(String::as_str)
@@ -134,28 +133,21 @@ impl Catalog {
     /// The plans of a workload without a name, rounds and systems, the one that takes longest first; none for a
     /// workload that has none. See [`plan_text`](crate::plan_text).
     pub fn quick(&self, workload: &str) -> Vec<&str> {
-        let sizes = ["large", "medium", "small"].into_iter();
-        sizes
-            .filter_map(|size| self.quick.get(&format!("{workload}-{size}")).map(String::as_str))
-            .collect()
+        let text = |size| Some(self.quick.get(&format!("{workload}-{size}"))?.as_str());
+        ["large", "medium", "small"].into_iter().filter_map(text).collect()
     }
 
     /// The workload files, by which `kind = "sql"` and `kind = "micro"` say what runs: one of them as
     /// people look at it, with all its tests.
-    pub fn workload(&self, name: &str) -> Result<WorkloadListing, PlanError> {
-        sql::listing(name, self.workload_file(name, "catalog")?)
+    pub fn workload(&self, name: &str) -> Result<WorkloadListing> {
+        self.workload_file(name, "catalog")?.listing(name)
     }
 
     pub fn workload_names(&self) -> Vec<&str> {
         self.workloads.keys().map(String::as_str).collect()
     }
 
-    /// The workload file that a plan names at `place`.
-    pub(crate) fn workload_file(
-        &self,
-        name: &str,
-        place: &str,
-    ) -> Result<&WorkloadFile, PlanError> {
+    pub(crate) fn workload_file(&self, name: &str, place: &str) -> Result<&WorkloadFile> {
         self.workloads
             .get(name)
             .ok_or_else(|| PlanError::unknown(&place, "workload", name, self.workload_names()))
@@ -175,7 +167,7 @@ impl Catalog {
         &self.recipes
     }
 
-    pub fn recipe(&self, name: &str) -> Result<&Recipe, PlanError> {
+    pub fn recipe(&self, name: &str) -> Result<&Recipe> {
         let names = self.recipes.iter().map(|recipe| recipe.name.as_str());
         let found = self.recipes.iter().find(|recipe| recipe.name == name);
         found.ok_or_else(|| PlanError::unknown(&"catalog", "build", name, names))
@@ -197,7 +189,7 @@ impl Catalog {
 }
 
 /// `scales.toml`: one table a scale, none missing.
-fn scales(text: &str, origin: &str) -> Result<BTreeMap<String, Node>, PlanError> {
+fn scales(text: &str, origin: &str) -> Result<BTreeMap<String, Node>> {
     let root = document::parse(text, origin)?;
     let fields = Fields::new(&root, "scales", &insert::scale_names())?;
     for name in insert::scale_names() {

@@ -3,12 +3,10 @@
 use model::{Bytes, Dbms, Engine, Version};
 
 use crate::document::{self, Value};
-use crate::fields::{Fields, Item};
+use crate::fields::{Fields, Item, Mention};
 use crate::span::Span;
-use crate::{Place, PlanError};
+use crate::{Place, Result};
 
-const CONTEXT: &str = "config";
-const MODIFIER: &str = "modifier";
 const SETTING: &str = "setting";
 const SETTING_KEYS: [&str; 15] = [
     "name",
@@ -41,12 +39,6 @@ pub struct ConfigFile {
     pub(crate) settings: Vec<Rule>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Mention {
-    pub(crate) name: String,
-    pub(crate) place: Place,
-}
-
 /// One `[[setting]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rule {
@@ -63,7 +55,6 @@ pub(crate) struct Rule {
     pub(crate) engine: Option<Engine>,
 }
 
-/// Where the value of a setting comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RuleValue {
     Bare,
@@ -92,54 +83,37 @@ impl ConfigFile {
         &self.summary
     }
 
-    pub(crate) fn parse(
-        dbms: Dbms,
-        name: &str,
-        text: &str,
-        origin: &str,
-    ) -> Result<Self, PlanError> {
+    pub(crate) fn parse(dbms: Dbms, name: &str, text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
-        let fields = Fields::new(&root, CONTEXT, &["summary", "extends", "drop", SETTING])?;
-        let file =
-            Self { extends: fields.maybe("extends", mention)?, ..Self::read(dbms, name, &fields)? };
-        match (&file.extends, fields.get("drop")) {
+        let fields = Fields::new(&root, "config", &["summary", "extends", "drop", SETTING])?;
+        match (fields.get("extends"), fields.get("drop")) {
             (None, Some(drop)) => {
                 Err(drop
                     .conflict("`drop` without `extends`: there is nothing that could be dropped"))
             }
-            _ => Ok(file),
+            _ => Self::read(dbms, name, &fields),
         }
     }
 
     /// A modifier: a change of any config.
-    pub(crate) fn parse_modifier(
-        dbms: Dbms,
-        name: &str,
-        text: &str,
-        origin: &str,
-    ) -> Result<Self, PlanError> {
+    pub(crate) fn parse_modifier(dbms: Dbms, name: &str, text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
-        let fields = Fields::new(&root, MODIFIER, &["summary", "drop", SETTING])?;
-        Self::read(dbms, name, &fields)
+        Self::read(dbms, name, &Fields::new(&root, "modifier", &["summary", "drop", SETTING])?)
     }
 
-    fn read(dbms: Dbms, name: &str, fields: &Fields<'_>) -> Result<Self, PlanError> {
+    fn read(dbms: Dbms, name: &str, fields: &Fields<'_>) -> Result<Self> {
         Ok(Self {
             dbms,
             name: name.to_owned(),
             summary: fields.text("summary")?.to_owned(),
-            extends: None,
-            drop: fields.each("drop", mention)?,
+            extends: fields.maybe("extends", Item::mention)?,
+            drop: fields.each("drop", Item::mention)?,
             settings: fields.each(SETTING, rule)?,
         })
     }
 }
 
-fn mention(item: Item<'_>) -> Result<Mention, PlanError> {
-    Ok(Mention { name: item.text()?.to_owned(), place: item.place() })
-}
-
-fn rule(item: Item<'_>) -> Result<Rule, PlanError> {
+fn rule(item: Item<'_>) -> Result<Rule> {
     let fields = Fields::new(item.node, SETTING, &SETTING_KEYS)?;
     let name = fields.text("name")?;
     let topic = fields.maybe("topic", Item::text)?;
@@ -157,17 +131,12 @@ fn rule(item: Item<'_>) -> Result<Rule, PlanError> {
 
 /// The range between the versions under two keys. The first one may be a list: the first version of each
 /// series.
-fn span(
-    fields: &Fields<'_>,
-    item: Item<'_>,
-    name: &str,
-    [first, last]: [&str; 2],
-) -> Result<Span, PlanError> {
+fn span(fields: &Fields<'_>, item: Item<'_>, name: &str, [first, last]: [&str; 2]) -> Result<Span> {
     let since = match fields.get(first) {
-        Some(list) if matches!(list.node.value, Value::List(_)) => list.each(as_version)?,
-        one => one.map(as_version).transpose()?.into_iter().collect(),
+        Some(list) if matches!(list.node.value, Value::List(_)) => list.each(version)?,
+        one => one.map(version).transpose()?.into_iter().collect(),
     };
-    let span = Span { since, until: version(fields, last)? };
+    let span = Span { since, until: fields.maybe(last, version)? };
     if span.is_sound() {
         return Ok(span);
     }
@@ -176,39 +145,34 @@ fn span(
     )))
 }
 
-/// The engine that `item` names.
-pub(crate) fn engine(item: Item<'_>) -> Result<Engine, PlanError> {
+pub(crate) fn engine(item: Item<'_>) -> Result<Engine> {
     item.word("engine", &Engine::ALL.map(|engine| (engine.name(), engine)))
 }
 
-/// A version under `key`, if there is one.
-pub(crate) fn version(fields: &Fields<'_>, key: &str) -> Result<Option<Version>, PlanError> {
-    fields.maybe(key, as_version)
+pub(crate) fn version(item: Item<'_>) -> Result<Version> {
+    item.text_as("a version such as \"8.0.33\"", |text| text.parse().ok())
 }
 
-fn as_version(item: Item<'_>) -> Result<Version, PlanError> {
-    item.text()?.parse().map_err(|_| item.wrong("a version such as \"8.0.33\""))
-}
-
-fn value(fields: &Fields<'_>, item: Item<'_>) -> Result<RuleValue, PlanError> {
+fn value(fields: &Fields<'_>, item: Item<'_>) -> Result<RuleValue> {
     let kinds = ["value", "bare", "memory_percent", "cores_percent"];
     let Some(one) = fields.exactly_one(&kinds) else {
         return Err(item.conflict(
             "a setting has exactly one of `value`, `bare`, `memory_percent`, `cores_percent`",
         ));
     };
+    let cores = |item: Item<'_>| item.count(1..=10_000);
     match one.key {
         "value" => scalar(one).map(RuleValue::Fixed),
         "memory_percent" => Ok(RuleValue::Memory {
             percent: one.count(1..=100)?,
-            min: bytes(fields, "min")?.unwrap_or(Bytes::from_mib(1)),
-            max: bytes(fields, "max")?.unwrap_or(Bytes(u64::MAX)),
-            step: bytes(fields, "step")?,
+            min: fields.maybe("min", bytes)?.unwrap_or(Bytes::from_mib(1)),
+            max: fields.maybe("max", bytes)?.unwrap_or(Bytes(u64::MAX)),
+            step: fields.maybe("step", bytes)?,
         }),
         "cores_percent" => Ok(RuleValue::Cores {
             percent: one.count(1..=1000)?,
-            min: cores(fields, "min")?.unwrap_or(1),
-            max: cores(fields, "max")?.unwrap_or(u64::MAX),
+            min: fields.maybe("min", cores)?.unwrap_or(1),
+            max: fields.maybe("max", cores)?.unwrap_or(u64::MAX),
         }),
         _ if one.switch()? => Ok(RuleValue::Bare),
         _ => Err(one.wrong("true, or left out")),
@@ -216,7 +180,7 @@ fn value(fields: &Fields<'_>, item: Item<'_>) -> Result<RuleValue, PlanError> {
 }
 
 /// A value of an option as text: text may be empty, `true` and `false` become `ON` and `OFF`.
-pub(crate) fn scalar(item: Item<'_>) -> Result<String, PlanError> {
+pub(crate) fn scalar(item: Item<'_>) -> Result<String> {
     match &item.node.value {
         Value::Text(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
@@ -229,14 +193,8 @@ pub(crate) fn scalar(item: Item<'_>) -> Result<String, PlanError> {
     }
 }
 
-fn bytes(fields: &Fields<'_>, key: &str) -> Result<Option<Bytes>, PlanError> {
-    fields.maybe(key, |item| {
-        size(item.text()?).ok_or_else(|| item.wrong("a size such as \"256M\" or \"4G\""))
-    })
-}
-
-fn cores(fields: &Fields<'_>, key: &str) -> Result<Option<u64>, PlanError> {
-    fields.maybe(key, |item| item.count(1..=10_000))
+fn bytes(item: Item<'_>) -> Result<Bytes> {
+    item.text_as("a size such as \"256M\" or \"4G\"", size)
 }
 
 /// A size as the servers write it: digits, then nothing or K, M, G (and B, as in PostgreSQL's `MB`).

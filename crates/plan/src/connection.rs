@@ -3,7 +3,7 @@
 use model::{Build, BuildSource, Connection, Transport};
 
 use crate::fields::Item;
-use crate::{Place, PlanError, keys};
+use crate::{Place, Result, keys};
 
 type Key = keys::Key<Connection>;
 
@@ -39,7 +39,7 @@ pub(crate) enum Asked {
 
 /// Reads the table, or the name of a profile. `connect` says that it is for a server that is not ours,
 /// whose address says over what it is reached.
-pub(crate) fn connection(item: Item<'_>, connect: bool) -> Result<Asked, PlanError> {
+pub(crate) fn connection(item: Item<'_>, connect: bool) -> Result<Asked> {
     if item.text().is_ok() {
         return Ok(Asked::Profile(item.word("profile of connections", &PROFILES)?));
     }
@@ -56,19 +56,16 @@ pub(crate) fn connection(item: Item<'_>, connect: bool) -> Result<Asked, PlanErr
 
 /// The connection of a system of this build, if its clients can talk like that. `place` is where the plan
 /// asks for it.
-pub(crate) fn resolve(asked: Asked, build: &Build, place: &Place) -> Result<Connection, PlanError> {
+pub(crate) fn resolve(asked: Asked, build: &Build, place: &Place) -> Result<Connection> {
     let connection = match asked {
         Asked::Keys(connection) => connection,
         Asked::Profile(name) => {
             let Some(connection) = build.dbms.product().connection.profiles.get(name) else {
-                return Err(PlanError::conflict(
-                    place,
-                    format!(
-                        "`connection = \"{name}\"` and {}: {name} has no client for it; give \
+                return Err(place.conflict(format!(
+                    "`connection = \"{name}\"` and {}: {name} has no client for it; give \
                          `connection` to the other systems only",
-                        build.dbms
-                    ),
-                ));
+                    build.dbms
+                )));
             };
             *connection
         }
@@ -77,7 +74,7 @@ pub(crate) fn resolve(asked: Asked, build: &Build, place: &Place) -> Result<Conn
     Ok(connection)
 }
 
-fn check(connection: Connection, build: &Build, place: &Place) -> Result<(), PlanError> {
+fn check(connection: Connection, build: &Build, place: &Place) -> Result<()> {
     let is_ours = !matches!(build.source, BuildSource::Connect(_));
     let over_socket = is_ours && connection.transport == Transport::Socket;
     let dbms = build.dbms;
@@ -98,5 +95,5 @@ fn check(connection: Connection, build: &Build, place: &Place) -> Result<(), Pla
     } else {
         return Ok(());
     };
-    Err(PlanError::conflict(place, message))
+    Err(place.conflict(message))
 }

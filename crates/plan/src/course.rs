@@ -1,16 +1,14 @@
 //! How the rounds of a plan are carried out: how many, what alternates in them, how much noise they may meet; and by
 //! which margins they are judged.
 
-use std::collections::BTreeMap;
+use model::{BuildSource, Course, Interleave, Nanos, Plan, Quarantine, System};
 
-use model::{BuildSource, Course, Interleave, Margin, MetricId, Nanos, Plan, Quarantine, System};
-
-use crate::digits::grouped;
 use crate::document::{self, Node, Value};
+use crate::error::grouped;
 use crate::fields::{Fields, Item};
 use crate::keys::{self, Key, NEEDED};
 use crate::kind::WorkloadKind;
-use crate::{Place, PlanError, margins};
+use crate::{Place, Result, margins};
 
 const MAX_ROUNDS: u32 = 1_000;
 /// Rounds below which there is no verdict, so that nothing can be decided.
@@ -29,14 +27,13 @@ const TURNS: Interleave = Interleave::Turns(Nanos::from_millis(500));
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CourseEntry {
     pub(crate) rounds: u32,
-    first_look: Option<u32>,
-    interleave: Interleave,
+    /// Without its quarantine.
+    course: Course,
     /// Where that is asked for.
     place: Place,
     /// Where whole trials have a length of slices.
     stray_length: Option<Place>,
     quarantine: Allowed,
-    margins: BTreeMap<MetricId, Margin>,
 }
 
 /// The noise that a plan allows.
@@ -78,20 +75,20 @@ type CourseKey = Key<CourseEntry>;
 
 pub(crate) static KEYS: [CourseKey; 5] = [
     CourseKey::other("rounds", "1 to 1,000, or `{ min = 3, max = 12 }`", |c, v| {
-        rounds(v).map(|it| (c.rounds, c.first_look) = it)
+        rounds(v).map(|it| (c.rounds, c.course.first_look) = it)
     })
     .says(NEEDED, "a verdict needs 3 rounds, one about less than 2 % needs 4. With `min` the run is looked at after \
            that many rounds and each further one, and ends when all is decided"),
     CourseKey::other("interleave", "`\"trials\"`, `\"slices\"`, `\"turns\"`", |c, v| {
         let ways = [("trials", Interleave::Trials), ("slices", SLICES), ("turns", TURNS)];
-        (c.interleave, c.place) = (v.word("way to interleave", &ways)?, v.place());
+        (c.course.interleave, c.place) = (v.word("way to interleave", &ways)?, v.place());
         Ok(())
     })
     .says("\"trials\"", "one system after the other; or all systems of a round are up at once and alternate. Slices: \
            within the steps that change no data, for `micro` and `sql`. Turns: within every step, while the other \
            servers are frozen: [Turns](methodology.md#turns)"),
     CourseKey::other("slice_ms", "100 to 2,000", |c, v| {
-        match &mut c.interleave {
+        match &mut c.course.interleave {
             Interleave::Trials => c.stray_length = Some(v.place()),
             Interleave::Slices(length) | Interleave::Turns(length) => {
                 *length = Nanos::from_millis(v.small(SLICE_MILLIS)?.into());
@@ -107,7 +104,7 @@ pub(crate) static KEYS: [CourseKey; 5] = [
     .says("the limits of the catalog", "backslide sets a trial aside that meets more noise, and re-runs its round: \
            [Noise](noise.md#disturbed-trials)"),
     CourseKey::other("margins", "0 to 100 per metric, two decimals", |c, v| {
-        margins::read(v).map(|it| c.margins = it)
+        margins::read(v).map(|it| c.course.margins = it)
     })
     .says("each metric's own: [Metrics](metrics.md)", MARGINS),
 ];
@@ -120,11 +117,10 @@ const MARGINS: &str = "the smallest changes worth calling, in per cent: \
 
 impl CourseEntry {
     /// Checks what the keys say together, for a plan whose workload is of this kind.
-    pub(crate) fn check(&self, kind: WorkloadKind) -> Result<(), PlanError> {
-        let message = match (self.interleave, &self.stray_length, kind) {
+    pub(crate) fn check(&self, kind: WorkloadKind) -> Result<()> {
+        let message = match (self.course.interleave, &self.stray_length, kind) {
             (Interleave::Trials, Some(place), _) => {
-                return Err(PlanError::conflict(
-                    place,
+                return Err(place.conflict(
                     "`slice_ms` and no `interleave = \"slices\"` or `\"turns\"`: whole trials have no slices; \
                      leave it out, or say so",
                 ));
@@ -136,7 +132,7 @@ impl CourseEntry {
             )),
             _ => None,
         };
-        PlanError::refuse(&self.place, message)
+        self.place.refuse(message)
     }
 }
 
@@ -145,7 +141,7 @@ pub(crate) fn resolve(
     entry: &CourseEntry,
     usual: Option<Quarantine>,
     systems: &[System],
-) -> Result<Course, PlanError> {
+) -> Result<Course> {
     check_servers(systems, entry)?;
     let mut quarantine = usual;
     match (&entry.quarantine, &mut quarantine) {
@@ -155,18 +151,13 @@ pub(crate) fn resolve(
         (Allowed::Any, _) => quarantine = None,
         (Allowed::Usual, _) | (Allowed::Named(_), None) => {}
     }
-    Ok(Course {
-        first_look: entry.first_look,
-        interleave: entry.interleave,
-        quarantine,
-        margins: entry.margins.clone(),
-    })
+    Ok(Course { quarantine, ..entry.course.clone() })
 }
 
 const QUARANTINE: &str = "quarantine";
 
 /// The limits of the catalog: all of them.
-pub(crate) fn noise(text: &str, origin: &str) -> Result<Quarantine, PlanError> {
+pub(crate) fn noise(text: &str, origin: &str) -> Result<Quarantine> {
     let root = document::parse(text, origin)?;
     let mut limits = Quarantine::default();
     let fields = keys::read(&LIMIT_KEYS, &root, "noise", &mut limits)?;
@@ -176,21 +167,18 @@ pub(crate) fn noise(text: &str, origin: &str) -> Result<Quarantine, PlanError> {
     Ok(limits)
 }
 
-/// What may be meant otherwise.
 pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
-    let early = plan.course.first_look;
-    let early = early.filter(|first| *first < ROUNDS_FOR_A_VERDICT);
-    let told = early.map(|first| {
+    let early = plan.course.first_look.filter(|first| *first < ROUNDS_FOR_A_VERDICT);
+    Vec::from_iter(early.map(|first| {
         format!(
             "`min` = {first}: a verdict needs {ROUNDS_FOR_A_VERDICT} rounds, so the first look that can end the \
              run comes after these"
         )
-    });
-    told.into_iter().collect()
+    }))
 }
 
 /// `4`, or `{ min = 3, max = 12 }`: the most, and when the run is looked at first.
-fn rounds(item: Item<'_>) -> Result<(u32, Option<u32>), PlanError> {
+fn rounds(item: Item<'_>) -> Result<(u32, Option<u32>)> {
     if item.is_table() {
         let fields = Fields::new(item.node, "rounds", &["min", "max"])?;
         let (min, max) = (fields.need("min")?, fields.need("max")?);
@@ -203,16 +191,18 @@ fn rounds(item: Item<'_>) -> Result<(u32, Option<u32>), PlanError> {
         }
         return Ok((most, Some(least)));
     }
-    let expected =
-        format!("a whole number from 1 to {}, or {{ min = 3, max = 12 }}", grouped(MAX_ROUNDS));
-    let rounds = item.small(1..=MAX_ROUNDS);
-    let rounds = rounds.map_err(|_| item.no_whole_number(&expected))?;
-    Ok((rounds, None))
+    let rounds = item.small(1..=MAX_ROUNDS).map_err(|_| {
+        let most = grouped(MAX_ROUNDS);
+        item.no_whole_number(&format!(
+            "a whole number from 1 to {most}, or {{ min = 3, max = 12 }}"
+        ))
+    });
+    Ok((rounds?, None))
 }
 
 /// All systems are up at once, and each has the database to itself: no two of them on one server.
-fn check_servers(systems: &[System], entry: &CourseEntry) -> Result<(), PlanError> {
-    let way = match entry.interleave {
+fn check_servers(systems: &[System], entry: &CourseEntry) -> Result<()> {
+    let way = match entry.course.interleave {
         Interleave::Trials => return Ok(()),
         Interleave::Slices(_) => "slices",
         Interleave::Turns(_) => "turns",
@@ -225,14 +215,11 @@ fn check_servers(systems: &[System], entry: &CourseEntry) -> Result<(), PlanErro
     let mut seen: Vec<String> = Vec::new();
     for address in systems.iter().filter_map(server) {
         if seen.contains(&address) {
-            return Err(PlanError::conflict(
-                &entry.place,
-                format!(
-                    "`interleave = \"{way}\"` and two systems on the server at {address}, the control \
-                     counted: both would be measured at once in one database; leave `interleave` out, or \
-                     give each a server"
-                ),
-            ));
+            return Err(entry.place.conflict(format!(
+                "`interleave = \"{way}\"` and two systems on the server at {address}, the control \
+                 counted: both would be measured at once in one database; leave `interleave` out, or \
+                 give each a server"
+            )));
         }
         seen.push(address);
     }
@@ -240,7 +227,7 @@ fn check_servers(systems: &[System], entry: &CourseEntry) -> Result<(), PlanErro
 }
 
 /// `false`, or a table with some of the limits.
-fn quarantine(item: Item<'_>) -> Result<Allowed, PlanError> {
+fn quarantine(item: Item<'_>) -> Result<Allowed> {
     match item.node.value {
         Value::Switch(false) => Ok(Allowed::Any),
         Value::Table(_) => {
@@ -252,7 +239,7 @@ fn quarantine(item: Item<'_>) -> Result<Allowed, PlanError> {
 }
 
 /// Per cent with at most one decimal, in thousandths.
-fn permille(item: Item<'_>, most: u32) -> Result<u32, PlanError> {
+fn permille(item: Item<'_>, most: u32) -> Result<u32> {
     item.decimal(1, 0..=most * 10).ok_or_else(|| {
         let most = grouped(most);
         item.wrong(&format!("a number of per cent from 0 to {most}, with one decimal at most"))

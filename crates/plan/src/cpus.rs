@@ -4,7 +4,7 @@ use model::Placement;
 
 use crate::document::Value;
 use crate::fields::Item;
-use crate::{Place, PlanError, keys};
+use crate::{Place, Result, keys};
 
 /// What a plan says of CPUs. A word stands for CPUs of the host that the plan is expanded for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ const WORDS: [Word; 3] =
     [("free", |_| Cpus::default()), ("together", Cpus::Together), ("apart", Cpus::Apart)];
 
 /// Reads a word, or `{ server = "0-3", client = "4" }`; a side that is left out uses all CPUs.
-pub(crate) fn read(item: Item<'_>) -> Result<Cpus, PlanError> {
+pub(crate) fn read(item: Item<'_>) -> Result<Cpus> {
     match &item.node.value {
         Value::Text(_) => item.word("placement", &WORDS).map(|word| word(item.place())),
         Value::Table(_) => {
@@ -70,7 +70,7 @@ impl Cpus {
 
     /// The lists that it comes to where there are these CPUs, in rising order. The last one is chosen where
     /// one is enough: the first gets the interrupts of the machine.
-    pub(crate) fn placement(&self, cpus: &[u32]) -> Result<Placement, PlanError> {
+    pub(crate) fn placement(&self, cpus: &[u32]) -> Result<Placement> {
         match (self, cpus) {
             (Self::Lists(placement), _) => Ok(placement.clone()),
             (Self::Together(_), [.., last]) => {
@@ -82,12 +82,10 @@ impl Cpus {
             (Self::Apart(_), [others @ .., last]) if !others.is_empty() => {
                 Ok(Placement { server: ranges(others), client: last.to_string() })
             }
-            (Self::Apart(place), _) => Err(PlanError::conflict(
-                place,
+            (Self::Apart(place), _) => Err(place.conflict(
                 "`apart` on one CPU: the server and the client need one each; write \"together\" or \"free\"",
             )),
-            (Self::Together(place) | Self::ClientOnly(place), []) => Err(PlanError::conflict(
-                place,
+            (Self::Together(place) | Self::ClientOnly(place), []) => Err(place.conflict(
                 "no CPU of this host is known: write \"free\", or say which in a table",
             )),
         }
@@ -109,13 +107,8 @@ fn ranges(cpus: &[u32]) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
 
-fn list(item: Item<'_>) -> Result<String, PlanError> {
-    let text = item.text()?;
-    if text.split(',').all(is_range) {
-        Ok(text.to_owned())
-    } else {
-        Err(item.wrong("a list of CPUs such as \"0-3,8\""))
-    }
+fn list(item: Item<'_>) -> Result<String> {
+    item.fitting("a list of CPUs such as \"0-3,8\"", |text| text.split(',').all(is_range))
 }
 
 fn is_range(text: &str) -> bool {

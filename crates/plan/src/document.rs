@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::{Place, PlanError};
+use crate::{Place, Result};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Node {
@@ -73,14 +73,14 @@ impl Value {
 }
 
 /// Parses `text`, which people know as `origin`. The result is a table.
-pub(crate) fn parse(text: &str, origin: &str) -> Result<Node, PlanError> {
+pub(crate) fn parse(text: &str, origin: &str) -> Result<Node> {
     let lines = Lines::new(text, origin);
     match DeTable::parse(text) {
         Ok(table) => Ok(lines.table(table.get_ref(), table.span().start)),
-        Err(error) => Err(PlanError::Syntax {
-            place: lines.place(error.span().map_or(0, |span| span.start)),
-            message: error.message().trim().replace('\n', ", "),
-        }),
+        Err(error) => {
+            let place = lines.place(error.span().map_or(0, |span| span.start));
+            Err(place.conflict(error.message().trim().replace('\n', ", ")))
+        }
     }
 }
 
@@ -101,22 +101,14 @@ impl Lines {
     }
 
     fn table(&self, table: &DeTable<'_>, start: usize) -> Node {
-        let mut entries: Vec<(usize, Entry)> = table
-            .iter()
-            .map(|(key, value)| {
-                let entry = Entry {
-                    key: key.get_ref().to_string(),
-                    place: self.place(key.span().start),
-                    node: self.node(value),
-                };
-                (key.span().start, entry)
-            })
-            .collect();
-        entries.sort_by_key(|(offset, _)| *offset);
-        Node {
-            place: self.place(start),
-            value: Value::Table(entries.into_iter().map(|(_, entry)| entry).collect()),
-        }
+        let mut pairs: Vec<_> = table.iter().collect();
+        pairs.sort_by_key(|(key, _)| key.span().start);
+        let entries = pairs.into_iter().map(|(key, value)| Entry {
+            key: key.get_ref().to_string(),
+            place: self.place(key.span().start),
+            node: self.node(value),
+        });
+        Node { place: self.place(start), value: Value::Table(entries.collect()) }
     }
 
     fn node(&self, value: &Spanned<DeValue<'_>>) -> Node {

@@ -4,9 +4,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use model::{Bytes, Dbms};
-
-use crate::digits::grouped;
+use model::{Bytes, Dbms, Version};
 
 /// Where something was said, as errors name it: a line of a file (`my.toml:12`), or an argument of a
 /// command (`--config`).
@@ -37,6 +35,23 @@ impl Place {
         &self.origin
     }
 
+    /// The error that has this message at its place.
+    pub(crate) fn conflict(&self, message: impl Into<String>) -> PlanError {
+        PlanError::Conflict { place: self.clone(), message: message.into() }
+    }
+
+    /// The error for a version that is older than the oldest one that is supported.
+    pub(crate) fn unsupported(&self, dbms: Dbms, version: &Version, since: &Version) -> PlanError {
+        self.conflict(format!(
+            "{dbms} {version} is an unsupported version; {dbms} is supported from {since} on"
+        ))
+    }
+
+    /// The error that has the message, where there is a message of one.
+    pub(crate) fn refuse(&self, message: Option<String>) -> Result<()> {
+        message.map_or(Ok(()), |message| Err(self.conflict(message)))
+    }
+
     /// The place and the `key` there; of an argument its name alone, which stands for both.
     fn of_key(&self, key: &str) -> String {
         if self.is_argument() { format!("`{self}`") } else { format!("{self}: `{key}`") }
@@ -53,7 +68,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// Names that an error lists in full.
 const MAX_LISTED: usize = 40;
 /// Names that it lists where there are more: the nearest.
 const LISTED_OF_MANY: usize = 8;
@@ -61,7 +75,7 @@ const LISTED_OF_MANY: usize = 8;
 /// The names that would have been valid, with the nearest one to what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
-    nearest: Option<usize>,
+    nearest: Option<Box<str>>,
     /// The ones to list: all, unless there are too many to read.
     all: Box<[String]>,
     /// How many are not among them: ` and 12 more`.
@@ -71,32 +85,28 @@ pub struct Choices {
 impl Choices {
     /// What could have been meant by `written`.
     pub fn new<S: Into<String>>(written: &str, all: impl IntoIterator<Item = S>) -> Self {
-        let all: Vec<String> = all.into_iter().map(Into::into).collect();
+        let mut all: Vec<String> = all.into_iter().map(Into::into).collect();
         // A third of the letters may be wrong: more is another word.
         let limit = (written.chars().count() / 3).max(1);
-        let nearest = all
-            .iter()
-            .enumerate()
-            .map(|(at, name)| (strsim::damerau_levenshtein(written, name), at))
-            .filter(|(distance, _)| *distance <= limit)
-            .min()
-            .map(|(_, at)| at);
+        let distance = |name: &String| strsim::damerau_levenshtein(written, name);
+        let nearest = all.iter().min_by_key(|name| distance(name));
+        let nearest = nearest.filter(|name| distance(name) <= limit).cloned();
         let count = all.len();
-        if count <= MAX_LISTED {
-            return Self { nearest, all: all.into(), more: "".into() };
+        if count > MAX_LISTED {
+            // The beginning of a name is how people look for one of many.
+            all.sort_by_cached_key(|name| {
+                (!name.starts_with(written), !name.contains(written), distance(name))
+            });
+            all.truncate(LISTED_OF_MANY);
         }
-        let nearest = nearest.map(|at| all[at].clone());
-        let mut closest = all;
-        // The beginning of a name is how people look for one of many.
-        closest.sort_by_key(|name| {
-            let distance = strsim::damerau_levenshtein(written, name);
-            (!name.starts_with(written), !name.contains(written), distance)
-        });
-        closest.truncate(LISTED_OF_MANY);
+        let more = match count - all.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
         Self {
-            nearest: nearest.and_then(|name| closest.iter().position(|other| *other == name)),
-            more: format!(" and {} more", count - closest.len()).into(),
-            all: closest.into(),
+            nearest: nearest.filter(|name| all.contains(name)).map(String::into),
+            all: all.into(),
+            more: more.into(),
         }
     }
 
@@ -109,9 +119,8 @@ impl Choices {
         }
     }
 
-    /// The nearest one, if any is near.
     pub fn nearest(&self) -> Option<&str> {
-        self.all.get(self.nearest?).map(String::as_str)
+        self.nearest.as_deref()
     }
 
     fn list(&self) -> String {
@@ -122,8 +131,6 @@ impl Choices {
 /// An error of a plan file, the catalog, or of both together with the builds and the host.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    #[error("{place}: {message}")]
-    Syntax { place: Place, message: String },
     #[error("{place}: unknown key `{key}` in {context}, {}", hint(choices))]
     UnknownKey { place: Place, key: String, context: &'static str, choices: Choices },
     #[error("{place}: {context} needs the key `{key}`")]
@@ -132,31 +139,13 @@ pub enum PlanError {
     BadValue { place: Place, key: String, expected: String, found: String },
     #[error("{place}: no {what} `{name}`{}", nearest(choices))]
     UnknownName { place: String, what: String, name: String, choices: Choices },
-    #[error("{place}: config `{name}` is for {families}; {dbms} has: {names}")]
-    ConfigOfOthers { place: String, name: String, families: String, dbms: Dbms, names: String },
-    /// Values that are fine by themselves and do not go together.
+    /// What is wrong in a way of its own, most of all values that are fine by themselves and do not go together.
     #[error("{place}: {message}")]
     Conflict { place: Place, message: String },
     #[error("{place}: {message}: raise `rows`{}, or choose other `tests`", to(*enough))]
     TooFewRows { place: Place, message: String, enough: Option<u64> },
-    #[error("{place}: no build `{name}`: {cause}")]
-    MissingBuild { place: Place, name: String, cause: String },
-    #[error("{place}: the `{name}` server that `connect` names: {cause}")]
-    NoServer { place: Place, name: String, cause: String },
-    #[error(
-        "{place}: `{name}` is asked for and {found} is what was found: an unsupported version here; \
-         install the one that is meant, or {}",
-        elsewhere(place)
-    )]
-    WrongVersion { place: Place, name: String, found: String },
-    #[error(
-        "{place}: {dbms} {version} is an unsupported version; {dbms} is supported from {since} on"
-    )]
-    UnsupportedVersion { place: Place, dbms: Dbms, version: String, since: String },
     #[error("{place}: {build} does not know `{option}`: it is there {range}; {help}")]
     UnknownOption { place: Place, option: String, build: String, range: String, help: &'static str },
-    #[error("{place}: {build} has no setting `{option}`{}", meant(nearest.as_deref()))]
-    NoSetting { place: Place, build: String, option: String, nearest: Option<String> },
     #[error("{place}: {build}: setting `{option}` {problem}")]
     RefusedSetting { place: Place, build: String, option: String, problem: String },
     #[error(
@@ -175,16 +164,10 @@ pub enum PlanError {
     StrayFile { path: String },
 }
 
+/// What reading gives; the error is one of a plan or the catalog unless another is named.
+pub(crate) type Result<T, E = PlanError> = std::result::Result<T, E>;
+
 impl PlanError {
-    pub(crate) fn conflict(place: &Place, message: impl Into<String>) -> Self {
-        Self::Conflict { place: place.clone(), message: message.into() }
-    }
-
-    /// A conflict at `place`, where there is a message of one.
-    pub(crate) fn refuse(place: &Place, message: Option<String>) -> Result<(), Self> {
-        message.map_or(Ok(()), |message| Err(Self::conflict(place, message)))
-    }
-
     /// A name at `place` that is none of `names`; `what` is the kind of thing that it should have named.
     pub(crate) fn unknown<S: Into<String>>(
         place: &impl ToString,
@@ -201,13 +184,9 @@ impl PlanError {
     }
 }
 
-/// How to say where a build is that is not installed.
-fn elsewhere(place: &Place) -> &'static str {
-    if place.is_argument() {
-        "add it under another name (`backslide add`)"
-    } else {
-        "give its `path`"
-    }
+/// Digits in groups, as TOML takes them: `1_000_000`.
+pub(crate) fn grouped(number: impl Into<u128>) -> String {
+    model::group_digits(&number.into().to_string(), '_')
 }
 
 fn to(rows: Option<u64>) -> String {
@@ -221,10 +200,6 @@ fn hint(choices: &Choices) -> String {
     }
 }
 
-fn meant(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
-}
-
 fn nearest(choices: &Choices) -> String {
     let all = choices.list();
     match choices.nearest() {
@@ -236,6 +211,14 @@ fn nearest(choices: &Choices) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_are_grouped_as_toml_takes_them() {
+        let table = [(0u64, "0"), (999, "999"), (1000, "1_000"), (1_234_567, "1_234_567")];
+        for (number, text) in table {
+            assert_eq!(grouped(number), text);
+        }
+    }
 
     #[test]
     fn the_nearest_name_is_near() {

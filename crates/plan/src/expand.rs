@@ -1,17 +1,19 @@
 //! Plan file + catalog + builds + host → plan.
 
 use model::{
-    Build, BuildSource, Config, Connection, Dbms, Engine, HostShape, InsertSpec, Plan, Setting,
-    System, WorkloadSpec,
+    Build, BuildSource, Config, Connection, Dbms, Engine, HostShape, Plan, Setting, System,
+    WorkloadSpec,
 };
 
-use crate::base::{self, Named};
 use crate::catalog::Catalog;
+use crate::fields::Mention;
 use crate::file::{PlanFile, SystemEntry, as_map};
 use crate::kind::WorkloadKind;
 use crate::request::BuildRequest;
 use crate::sql::WorkloadFile;
-use crate::{Place, PlanError, connection, course, insert, sql, template, tpcc};
+use crate::{
+    Place, PlanError, Result, connection, course, insert, insert_check, sql, template, tpcc,
+};
 
 /// Finds the build that is asked for; the error says what was looked for and what to do.
 pub type FindBuild<'a> = dyn Fn(&BuildRequest) -> Result<Build, String> + 'a;
@@ -23,7 +25,7 @@ pub fn expand(
     catalog: &Catalog,
     builds: &FindBuild<'_>,
     host: HostShape,
-) -> Result<Plan, PlanError> {
+) -> Result<Plan> {
     let workload = match file.kind {
         WorkloadKind::Insert => {
             WorkloadSpec::Insert(insert::resolve(&file.workload, |scale| catalog.scale(scale))?)
@@ -37,9 +39,9 @@ pub fn expand(
     };
     let maker = Maker { catalog, builds, host, cpus: file.cpus(host), workload: &workload };
     let named = file.systems.iter().map(|entry| maker.system(entry));
-    let named: Vec<Named> = named.collect::<Result<_, _>>()?;
+    let named: Vec<Named> = named.collect::<Result<_>>()?;
     check_unique(&named)?;
-    let base = base::find(file, &named)?.clone();
+    let base = find_base(file, &named)?.clone();
     let systems: Vec<System> = named.into_iter().map(|named| named.system).collect();
     let template = template::resolve(file, &workload.steps(), &systems)?;
     let systems = with_control(file, systems, &base)?;
@@ -56,20 +58,63 @@ pub fn expand(
 }
 
 /// The workload file that the plan runs: its user's own, or one of the catalog.
-fn workload_file<'a>(
-    file: &'a PlanFile,
-    catalog: &'a Catalog,
-) -> Result<&'a WorkloadFile, PlanError> {
+fn workload_file<'a>(file: &'a PlanFile, catalog: &'a Catalog) -> Result<&'a WorkloadFile> {
     let named = sql::named(&file.workload, file.kind);
     let (name, place) = named.unwrap_or((sql::MICRO, file.workload.place.clone()));
     match &file.workload_file {
         Some(workload) => Ok(workload),
-        None if sql::is_path(name) => Err(PlanError::conflict(
-            &place,
-            format!("the workload file `{name}` has not been read"),
-        )),
+        None if sql::is_path(name) => {
+            Err(place.conflict(format!("the workload file `{name}` has not been read")))
+        }
         None => catalog.workload_file(name, &place.to_string()),
     }
+}
+
+/// The base: the system that `base` names, by its own name or by another that no other system
+/// has; without `base` the first.
+fn find_base<'a>(file: &PlanFile, named: &'a [Named]) -> Result<&'a System> {
+    let Some(Mention { name: wanted, place }) = &file.base else {
+        let first = named.first().map(|one| &one.system);
+        return first.ok_or_else(|| PlanError::MissingKey {
+            place: file.workload.place.clone(),
+            key: "system",
+            context: "the plan",
+        });
+    };
+    if let Some(one) = named.iter().find(|one| one.system.name == *wanted) {
+        return Ok(&one.system);
+    }
+    // A control is a copy of the base and has all its names but the label; it is never meant.
+    let mut found = named
+        .iter()
+        .map(|one| (&one.system, &one.aliases))
+        .filter(|(system, aliases)| system.name != System::CONTROL && aliases.contains(wanted));
+    match (found.next(), found.next()) {
+        (Some((system, _)), None) => Ok(system),
+        (None, _) => {
+            let names = named.iter().map(|one| one.system.name.as_str());
+            Err(PlanError::unknown(place, "system", wanted, names))
+        }
+        (Some((first, _)), Some((second, _))) => Err(place.conflict(format!(
+            "`base = \"{wanted}\"` fits more than one system, such as `{}` and `{}`: give one \
+             of these names",
+            first.name, second.name
+        ))),
+    }
+}
+
+/// Is one the other under another name?
+fn is_copy(a: &System, b: &System) -> bool {
+    let renamed = System { name: b.name.clone(), control: b.control, ..a.clone() };
+    a.name != b.name && renamed == *b
+}
+
+/// A system of the plan, and what `base` may call it.
+struct Named {
+    system: System,
+    /// Full name, full name with the build as written, build id, build as written.
+    aliases: Vec<String>,
+    place: Place,
 }
 
 struct Maker<'a> {
@@ -82,20 +127,26 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn system(&self, entry: &SystemEntry) -> Result<Named, PlanError> {
+    fn system(&self, entry: &SystemEntry) -> Result<Named> {
         let request = &entry.request;
         let build = (self.builds)(request).map_err(|cause| {
-            let (place, name) = (entry.place.clone(), request.name.clone());
-            match request.connect {
-                Some(_) => PlanError::NoServer { place, name, cause },
-                None => PlanError::MissingBuild { place, name, cause },
-            }
+            let name = &request.name;
+            entry.place.conflict(match request.connect {
+                Some(_) => format!("the `{name}` server that `connect` names: {cause}"),
+                None => format!("no build `{name}`: {cause}"),
+            })
         })?;
         request.check(&build, &entry.place, self.catalog.oldest_supported(build.dbms))?;
         let engine =
             entry.engine.as_ref().map_or(build.dbms.default_engine(), |(engine, _)| *engine);
         match self.workload {
-            WorkloadSpec::Insert(spec) => check_partitions(spec, &build, &entry.place)?,
+            WorkloadSpec::Insert(spec) => {
+                entry.place.refuse(insert_check::no_partitions(
+                    spec.partitions,
+                    "range",
+                    &build,
+                ))?;
+            }
             WorkloadSpec::Sql(spec) => sql::check_for(spec, build.dbms, &entry.place)?,
             WorkloadSpec::Tpcc(spec) => tpcc::check_for(spec, &build, engine, &entry.place)?,
             WorkloadSpec::Imported(_) => {}
@@ -114,55 +165,47 @@ impl Maker<'_> {
             huge_pages: entry.huge_pages,
             ..System::new("", build)
         };
-        check_engine(entry, &system)?;
+        check_engine(entry, system.build.dbms)?;
         system.config = self.config(entry, &system)?;
-        let full = full_name(&system, &build_name(&system.build));
+        // There is one SQLite in one backslide, so it needs no version.
+        let (build, id) = (&system.build, system.build.id());
+        let full =
+            full_name(&system, if build.dbms.is_embedded() { build.dbms.name() } else { &id });
         let written = full_name(&system, &request.name);
         system.name = entry.label.clone().unwrap_or_else(|| full.clone());
         Ok(Named {
-            aliases: vec![full, written, system.build.id(), request.name.clone()],
+            aliases: vec![full, written, id, request.name.clone()],
             place: entry.place.clone(),
             system,
         })
     }
 
-    fn config(&self, entry: &SystemEntry, system: &System) -> Result<Config, PlanError> {
+    fn config(&self, entry: &SystemEntry, system: &System) -> Result<Config> {
         if let BuildSource::Connect(_) = system.build.source {
             return Ok(empty_config());
         }
-        let dbms = system.build.dbms;
+        let (dbms, version) = (system.build.dbms, &system.build.version);
+        let configs = &self.catalog.configs;
         let (name, place) = match &entry.config {
-            Some((name, place)) => (name.as_str(), place),
+            Some(Mention { name, place }) => (name.as_str(), place),
             None => ("default", &entry.place),
         };
-        let file = self.catalog.configs.find(dbms, name, &place.to_string())?;
-        let mut config = file.render(&system.build.version, system.engine, self.host)?;
+        let file = configs.find(dbms, name, place)?;
+        let mut config = file.render(version, system.engine, self.host)?;
         for (setting, place) in &entry.set {
-            self.check_option(setting, place, system)?;
+            // What the catalog does not know is for the server to judge.
+            if let Some(range) = configs.range_without(dbms, &setting.name, version) {
+                return Err(PlanError::UnknownOption {
+                    place: place.clone(),
+                    option: setting.name.clone(),
+                    build: format!("{dbms} {version}"),
+                    range,
+                    help: "leave it out",
+                });
+            }
             put(&mut config.settings, setting, dbms);
         }
         Ok(config)
-    }
-
-    /// An option that the catalog knows, and knows this version not to have, is refused before anything
-    /// starts; what it does not know is for the server to judge.
-    fn check_option(
-        &self,
-        setting: &Setting,
-        place: &Place,
-        system: &System,
-    ) -> Result<(), PlanError> {
-        let (dbms, version) = (system.build.dbms, &system.build.version);
-        match self.catalog.configs.range_without(dbms, &setting.name, version) {
-            None => Ok(()),
-            Some(range) => Err(PlanError::UnknownOption {
-                place: place.clone(),
-                option: setting.name.clone(),
-                build: format!("{dbms} {version}"),
-                range,
-                help: "leave it out",
-            }),
-        }
     }
 }
 
@@ -183,11 +226,6 @@ fn put(settings: &mut Vec<Setting>, new: &Setting, dbms: Dbms) {
     }
 }
 
-/// The build's part of a system's name. There is one SQLite in one backslide, so it needs no version.
-fn build_name(build: &Build) -> String {
-    if build.dbms.is_embedded() { build.dbms.to_string() } else { build.id() }
-}
-
 fn full_name(system: &System, build: &str) -> String {
     let config = &system.config.name;
     if system.build.dbms.has_engines() {
@@ -197,81 +235,55 @@ fn full_name(system: &System, build: &str) -> String {
     }
 }
 
-fn check_engine(entry: &SystemEntry, system: &System) -> Result<(), PlanError> {
-    let dbms = system.build.dbms;
-    let fit = || Engine::ALL.into_iter().filter(|engine| engine.fits(dbms)).map(Engine::name);
+fn check_engine(entry: &SystemEntry, dbms: Dbms) -> Result<()> {
     match &entry.engine {
-        Some((engine, place)) if !engine.fits(dbms) => Err(PlanError::conflict(
-            place,
-            format!(
+        Some((engine, place)) if !engine.fits(dbms) => {
+            let fit = Engine::ALL.into_iter().filter(|engine| engine.fits(dbms));
+            let fit: Vec<&str> = fit.map(Engine::name).collect();
+            Err(place.conflict(format!(
                 "{dbms} has no engine `{engine}`, but {}: name one of these, or none",
-                fit().collect::<Vec<_>>().join(", ")
-            ),
-        )),
+                fit.join(", ")
+            )))
+        }
         _ => Ok(()),
     }
 }
 
-fn check_partitions(spec: &InsertSpec, build: &Build, place: &Place) -> Result<(), PlanError> {
-    let partitions = &build.dbms.product().features.partitions;
-    if spec.partitions == 0 || partitions.holds(&build.version) {
-        return Ok(());
-    }
-    Err(PlanError::conflict(
-        place,
-        format!(
-            "`partitions` = {} and `build`: {} has no range partitions; leave one of them out",
-            spec.partitions,
-            build.id()
-        ),
-    ))
-}
-
-fn check_unique(named: &[Named]) -> Result<(), PlanError> {
+fn check_unique(named: &[Named]) -> Result<()> {
     let has_before = |(at, one): &(usize, &Named)| {
         named[..*at].iter().any(|other| other.system.name == one.system.name)
     };
-    match named.iter().enumerate().find(has_before) {
-        Some((_, one)) => Err(PlanError::conflict(&one.place, named_twice(one))),
-        None => Ok(()),
-    }
-}
-
-fn named_twice(one: &Named) -> String {
-    let name = &one.system.name;
-    if one.place.is_argument() {
+    let Some((_, Named { system: System { name, .. }, place, .. })) =
+        named.iter().enumerate().find(has_before)
+    else {
+        return Ok(());
+    };
+    Err(place.conflict(if place.is_argument() {
         format!("`{name}` twice: name two systems that differ")
     } else {
         format!("a second system with the name `{name}`: give one of them another `label`")
-    }
+    }))
 }
 
 /// Marks the control, or adds it where the plan asks for one, and puts it last.
-fn with_control(
-    file: &PlanFile,
-    mut systems: Vec<System>,
-    base: &System,
-) -> Result<Vec<System>, PlanError> {
-    let labelled = systems.iter().any(|system| system.name == System::CONTROL);
+fn with_control(file: &PlanFile, mut systems: Vec<System>, base: &System) -> Result<Vec<System>> {
+    let is_control = |system: &System| system.name == System::CONTROL;
     match &file.control {
-        Some(place) if labelled => Err(PlanError::conflict(
-            place,
-            "`control = true` and a system with `label = \"control\"`: leave one of them out",
-        )),
+        Some(place) if systems.iter().any(is_control) => {
+            return Err(place.conflict(
+                "`control = true` and a system with `label = \"control\"`: leave one of them out",
+            ));
+        }
         Some(_) => {
-            systems.push(System {
-                name: System::CONTROL.to_owned(),
-                control: true,
-                ..base.clone()
-            });
-            Ok(systems)
+            let name = System::CONTROL.to_owned();
+            systems.push(System { name, control: true, ..base.clone() });
         }
         None => {
             for system in &mut systems {
-                system.control = system.name == System::CONTROL && base::is_copy(system, base);
+                system.control = is_control(system) && is_copy(system, base);
             }
             systems.sort_by_key(|system| system.control);
-            Ok(systems)
         }
     }
+    Ok(systems)
 }

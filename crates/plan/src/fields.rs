@@ -2,10 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use crate::digits::grouped;
 use crate::document::{Entry, Node, Value};
-use crate::error::Choices;
-use crate::{Place, PlanError};
+use crate::error::{Choices, grouped};
+use crate::{Place, PlanError, Result};
 
 /// Whole numbers of a `Float` up to here are the ones that were written.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
@@ -20,11 +19,7 @@ pub(crate) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// The table in `node`, which people call `context`; an unknown key is an error before
     /// anything else is looked at, because a misspelt key often is the cause of what else is wrong.
-    pub(crate) fn new(
-        node: &'a Node,
-        context: &'static str,
-        keys: &[&str],
-    ) -> Result<Self, PlanError> {
+    pub(crate) fn new(node: &'a Node, context: &'static str, keys: &[&str]) -> Result<Self> {
         let entries = Item { key: context, node }.table("a table")?;
         match entries.iter().find(|e| !keys.contains(&e.key.as_str())) {
             None => Ok(Self { context, place: &node.place, entries }),
@@ -38,10 +33,17 @@ impl<'a> Fields<'a> {
     }
 
     /// A table whose keys are names that its writer chose.
-    pub(crate) fn named(item: Item<'a>, context: &'static str) -> Result<Self, PlanError> {
-        Ok(Self { context, place: &item.node.place, entries: item.table("a table")? })
+    pub(crate) fn named(item: Item<'a>) -> Result<Self> {
+        Ok(Self { context: "", place: &item.node.place, entries: item.table("a table")? })
     }
 
+    /// The value under a name that `item` mentions; `what` is the kind of thing that it should have named.
+    pub(crate) fn find(&self, item: Item<'_>, what: &str, name: &str) -> Result<Item<'a>> {
+        let names = || self.all().map(|item| item.key);
+        self.get(name).ok_or_else(|| item.unknown(what, name, names()))
+    }
+
+    /// The values, each with its key.
     pub(crate) fn all(&self) -> impl Iterator<Item = Item<'a>> + use<'a> {
         self.entries.iter().map(|entry| Item { key: &entry.key, node: &entry.node })
     }
@@ -55,8 +57,8 @@ impl<'a> Fields<'a> {
     pub(crate) fn maybe<T>(
         &self,
         key: &str,
-        read: impl FnOnce(Item<'a>) -> Result<T, PlanError>,
-    ) -> Result<Option<T>, PlanError> {
+        read: impl FnOnce(Item<'a>) -> Result<T>,
+    ) -> Result<Option<T>> {
         self.get(key).map(read).transpose()
     }
 
@@ -64,17 +66,27 @@ impl<'a> Fields<'a> {
     pub(crate) fn each<T>(
         &self,
         key: &str,
-        read: impl FnMut(Item<'a>) -> Result<T, PlanError>,
-    ) -> Result<Vec<T>, PlanError> {
+        read: impl FnMut(Item<'a>) -> Result<T>,
+    ) -> Result<Vec<T>> {
         self.get(key).map_or(Ok(Vec::new()), |list| list.each(read))
     }
 
+    /// What `read` makes of each table of the list under a key, which have these keys.
+    pub(crate) fn tables<T>(
+        &self,
+        key: &'static str,
+        keys: &[&str],
+        read: impl Fn(&Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.each(key, |item| read(&Fields::new(item.node, key, keys)?))
+    }
+
     /// `true` only where the key says so.
-    pub(crate) fn switch(&self, key: &str) -> Result<bool, PlanError> {
+    pub(crate) fn switch(&self, key: &str) -> Result<bool> {
         self.get(key).map_or(Ok(false), Item::switch)
     }
 
-    pub(crate) fn text(&self, key: &'static str) -> Result<&'a str, PlanError> {
+    pub(crate) fn text(&self, key: &'static str) -> Result<&'a str> {
         self.need(key)?.text()
     }
 
@@ -84,7 +96,7 @@ impl<'a> Fields<'a> {
         given.next().filter(|_| given.next().is_none())
     }
 
-    pub(crate) fn need(&self, key: &'static str) -> Result<Item<'a>, PlanError> {
+    pub(crate) fn need(&self, key: &'static str) -> Result<Item<'a>> {
         self.get(key).ok_or_else(|| PlanError::MissingKey {
             place: self.place.clone(),
             key,
@@ -93,7 +105,7 @@ impl<'a> Fields<'a> {
     }
 
     /// An error where more than one of `keys` is there.
-    pub(crate) fn only_one(&self, keys: &[&str]) -> Result<(), PlanError> {
+    pub(crate) fn only_one(&self, keys: &[&str]) -> Result<()> {
         let mut given = keys.iter().filter_map(|key| self.get(key));
         match (given.next(), given.next()) {
             (Some(one), Some(other)) => Err(other.conflict(format!(
@@ -104,14 +116,25 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The value of the first of `keys` that is there.
+    pub(crate) fn first(&self, keys: &[&str]) -> Option<Item<'a>> {
+        keys.iter().find_map(|key| self.get(key))
+    }
+
     /// Where the first of `keys` that is present stands; otherwise where the table begins.
     pub(crate) fn place_of(&self, keys: &[&str]) -> Place {
-        keys.iter()
-            .find_map(|key| self.get(key))
-            .map_or_else(|| self.place.clone(), |item| item.node.place.clone())
+        self.first(keys).map_or_else(|| self.place.clone(), Item::place)
     }
 }
 
+/// A name, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mention {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+}
+
+/// A value of a table, or one of its list.
 #[derive(Clone, Copy)]
 pub(crate) struct Item<'a> {
     pub(crate) key: &'a str,
@@ -125,29 +148,24 @@ impl<'a> Item<'a> {
 
     /// The error that says what it should have been.
     pub(crate) fn wrong(self, expected: &str) -> PlanError {
-        PlanError::BadValue {
-            place: self.place(),
-            key: self.key.to_owned(),
-            expected: expected.to_owned(),
-            found: self.found(),
-        }
+        self.wrong_as(expected, self.found())
     }
 
     /// The same where a whole number was expected: the error says how to write one in another form.
     pub(crate) fn no_whole_number(self, expected: &str) -> PlanError {
-        match (&self.node.value, self.wrong(expected)) {
-            (Value::Float(number), PlanError::BadValue { place, key, expected, .. })
-                if number.fract() == 0.0 && number.abs() < MAX_EXACT =>
-            {
-                PlanError::BadValue {
-                    place,
-                    key,
-                    expected,
-                    found: format!("{number:.1}: write {number:.0}"),
-                }
+        let found = match self.node.value {
+            Value::Float(number) if number.fract() == 0.0 && number.abs() < MAX_EXACT => {
+                format!("{number:.1}: write {number:.0}")
             }
-            (_, error) => error,
-        }
+            _ => self.found(),
+        };
+        self.wrong_as(expected, found)
+    }
+
+    /// The error that says what it should have been, and what it is in the words of `found`.
+    pub(crate) fn wrong_as(self, expected: &str, found: String) -> PlanError {
+        let (place, key) = (self.place(), self.key.to_owned());
+        PlanError::BadValue { place, key, expected: expected.to_owned(), found }
     }
 
     fn found(self) -> String {
@@ -163,14 +181,38 @@ impl<'a> Item<'a> {
         }
     }
 
-    pub(crate) fn text(self) -> Result<&'a str, PlanError> {
+    pub(crate) fn text(self) -> Result<&'a str> {
         match &self.node.value {
             Value::Text(text) if !text.trim().is_empty() => Ok(text),
             _ => Err(self.wrong("text")),
         }
     }
 
-    pub(crate) fn switch(self) -> Result<bool, PlanError> {
+    /// The text as a name.
+    pub(crate) fn mention(self) -> Result<Mention> {
+        Ok(self.named(self.text()?))
+    }
+
+    /// A name that stands here.
+    pub(crate) fn named(self, name: &str) -> Mention {
+        Mention { name: name.to_owned(), place: self.place() }
+    }
+
+    /// What `read` makes of a text; the error says what was expected where that is nothing.
+    pub(crate) fn text_as<T>(
+        self,
+        expected: &str,
+        read: impl FnOnce(&'a str) -> Option<T>,
+    ) -> Result<T> {
+        read(self.text()?).ok_or_else(|| self.wrong(expected))
+    }
+
+    /// A text that fits.
+    pub(crate) fn fitting(self, expected: &str, fits: impl FnOnce(&str) -> bool) -> Result<String> {
+        self.text_as(expected, |text| fits(text).then(|| text.to_owned()))
+    }
+
+    pub(crate) fn switch(self) -> Result<bool> {
         match self.node.value {
             Value::Switch(on) => Ok(on),
             _ => Err(self.wrong("true or false")),
@@ -178,7 +220,7 @@ impl<'a> Item<'a> {
     }
 
     /// A whole number within `range`.
-    pub(crate) fn count(self, range: RangeInclusive<u64>) -> Result<u64, PlanError> {
+    pub(crate) fn count(self, range: RangeInclusive<u64>) -> Result<u64> {
         let number = match self.node.value {
             Value::Integer(number) => u64::try_from(number).ok(),
             _ => None,
@@ -190,7 +232,7 @@ impl<'a> Item<'a> {
     }
 
     /// A whole number within `range`, of 32 bits.
-    pub(crate) fn small(self, range: RangeInclusive<u32>) -> Result<u32, PlanError> {
+    pub(crate) fn small(self, range: RangeInclusive<u32>) -> Result<u32> {
         let wide = u64::from(*range.start())..=u64::from(*range.end());
         self.count(wide).map(|n| n as u32)
     }
@@ -209,7 +251,7 @@ impl<'a> Item<'a> {
         (is_within && (scaled - whole).abs() < 1e-6).then_some(whole as u32)
     }
 
-    pub(crate) fn list(self) -> Result<Vec<Self>, PlanError> {
+    pub(crate) fn list(self) -> Result<Vec<Self>> {
         match &self.node.value {
             Value::List(nodes) if !nodes.is_empty() => {
                 Ok(nodes.iter().map(|node| Self { key: self.key, node }).collect())
@@ -219,15 +261,12 @@ impl<'a> Item<'a> {
     }
 
     /// What `read` makes of each value of a list that is not empty.
-    pub(crate) fn each<T>(
-        self,
-        read: impl FnMut(Self) -> Result<T, PlanError>,
-    ) -> Result<Vec<T>, PlanError> {
+    pub(crate) fn each<T>(self, read: impl FnMut(Self) -> Result<T>) -> Result<Vec<T>> {
         self.list()?.into_iter().map(read).collect()
     }
 
     /// The entries of a table; `expected` says what it should have been.
-    pub(crate) fn table(self, expected: &str) -> Result<&'a [Entry], PlanError> {
+    pub(crate) fn table(self, expected: &str) -> Result<&'a [Entry]> {
         match &self.node.value {
             Value::Table(entries) => Ok(entries),
             _ => Err(self.wrong(expected)),
@@ -238,13 +277,20 @@ impl<'a> Item<'a> {
         matches!(self.node.value, Value::Table(_))
     }
 
-    pub(crate) fn word<T: Copy>(self, what: &str, words: &[(&str, T)]) -> Result<T, PlanError> {
-        let text = self.text()?;
-        words
-            .iter()
-            .find(|(word, _)| *word == text)
-            .map(|(_, meaning)| *meaning)
-            .ok_or_else(|| self.unknown(what, text, words.iter().map(|(word, _)| *word)))
+    pub(crate) fn word<T: Copy>(self, what: &str, words: &[(&str, T)]) -> Result<T> {
+        let at = self.one_of(what, self.text()?, words.iter().map(|(word, _)| *word))?;
+        Ok(words[at].1)
+    }
+
+    /// Which of `names` has this name; `what` is the kind of thing that they name.
+    pub(crate) fn one_of<'n>(
+        self,
+        what: &str,
+        name: &str,
+        names: impl Iterator<Item = &'n str> + Clone,
+    ) -> Result<usize> {
+        let found = names.clone().position(|other| other == name);
+        found.ok_or_else(|| self.unknown(what, name, names))
     }
 
     /// The error for a name that is none of `names`.
@@ -259,6 +305,6 @@ impl<'a> Item<'a> {
 
     /// The error for values that do not go together.
     pub(crate) fn conflict(self, message: impl Into<String>) -> PlanError {
-        PlanError::conflict(&self.node.place, message)
+        self.node.place.conflict(message)
     }
 }

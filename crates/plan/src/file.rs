@@ -8,12 +8,12 @@ use crate::config::{engine, scalar};
 use crate::course::{self, CourseEntry};
 use crate::cpus::{self, Cpus};
 use crate::document::{self, Node, Value};
-use crate::fields::{Fields, Item};
+use crate::fields::{Fields, Item, Mention};
 use crate::keys::{self, NEEDED};
-use crate::kind::WorkloadKind;
+use crate::kind::{WORDS, WorkloadKind};
 use crate::request::{BuildRequest, without_password};
 use crate::sql::{self, WorkloadFile};
-use crate::{Place, PlanError, connection, insert, tpcc};
+use crate::{Place, Result, connection, insert, tpcc};
 
 type Key = keys::Key<PlanFile>;
 
@@ -29,7 +29,7 @@ pub(crate) static KEYS: [Key; 9] = [
         Ok(())
     })
     .says(NEEDED, "what runs"),
-    Key::other("base", "text", |p, v| with_place(v).map(|it| p.base = Some(it)))
+    Key::other("base", "text", |p, v| v.mention().map(|it| p.base = Some(it)))
         .says("the first system", "a system by its name or label, or by its build where only one has it"),
     Key::count("seed", 0..=i64::MAX as u64, |p, n| p.seed = n)
         .says("from the name", "decides order, rows and keys"),
@@ -64,7 +64,7 @@ pub(crate) static SYSTEM_KEYS: [SystemKey; 11] = [
         "a server of ours",
         "a running server: `user[:password]@host[:port]` or `user[:password]@/path/of/socket`",
     ),
-    SystemKey::other("config", "text", |s, v| with_place(v).map(|it| s.config = Some(it))).says(
+    SystemKey::other("config", "text", |s, v| v.mention().map(|it| s.config = Some(it))).says(
         "\"default\"",
         "a config of the catalog, with modifiers as in `z12a_gtid`; not with `connect`. The default sets nothing",
     ),
@@ -106,7 +106,7 @@ pub struct PlanFile {
     pub(crate) name: String,
     pub(crate) course: CourseEntry,
     pub(crate) seed: u64,
-    pub(crate) base: Option<(String, Place)>,
+    pub(crate) base: Option<Mention>,
     /// Where `true` stands, if it does; so of `template`.
     pub(crate) control: Option<Place>,
     pub(crate) template: Option<Place>,
@@ -126,7 +126,7 @@ pub(crate) struct SystemEntry {
     pub(crate) place: Place,
     pub(crate) request: BuildRequest,
     pub(crate) engine: Option<(Engine, Place)>,
-    pub(crate) config: Option<(String, Place)>,
+    pub(crate) config: Option<Mention>,
     pub(crate) label: Option<String>,
     pub(crate) set: Vec<(Setting, Place)>,
     pub(crate) cpus: Cpus,
@@ -136,12 +136,12 @@ pub(crate) struct SystemEntry {
 }
 
 /// Reads a plan. `origin` is what people know the text as, its file name: errors begin with it.
-pub fn read(text: &str, origin: &str) -> Result<PlanFile, PlanError> {
+pub fn read(text: &str, origin: &str) -> Result<PlanFile> {
     from_document(&document::parse(text, origin)?, text)
 }
 
 /// Reads the plan that a document holds, which was made from the text `source`.
-pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile, PlanError> {
+pub(crate) fn from_document(root: &Node, source: &str) -> Result<PlanFile> {
     let fields = Fields::new(root, "the plan", &key_names())?;
     fields.need("name")?;
     fields.need("workload")?;
@@ -165,7 +165,7 @@ fn key_names() -> Vec<&'static str> {
 }
 
 /// Where `true` stands.
-fn switched_on(item: Item<'_>) -> Result<Option<Place>, PlanError> {
+fn switched_on(item: Item<'_>) -> Result<Option<Place>> {
     Ok(item.switch()?.then(|| item.place()))
 }
 
@@ -183,7 +183,7 @@ impl PlanFile {
 
     /// The plan with the text of its workload file, which people know as `origin`. An error says what is
     /// wrong in the file, with its line.
-    pub fn with_workload_file(self, text: &str, origin: &str) -> Result<Self, PlanError> {
+    pub fn with_workload_file(self, text: &str, origin: &str) -> Result<Self> {
         Ok(Self { workload_file: Some(WorkloadFile::parse(text, origin)?), ..self })
     }
 
@@ -210,47 +210,27 @@ impl PlanFile {
 }
 
 /// Names are printed in tables and used in paths: short, one line.
-fn name(item: Item<'_>) -> Result<String, PlanError> {
-    let text = item.text()?;
-    if text.chars().count() > MAX_NAME || text.chars().any(char::is_control) {
-        return Err(item.wrong(&format!("one line of at most {MAX_NAME} characters")));
-    }
-    Ok(text.to_owned())
+fn name(item: Item<'_>) -> Result<String> {
+    item.fitting(&format!("one line of at most {MAX_NAME} characters"), |text| {
+        text.chars().count() <= MAX_NAME && !text.chars().any(char::is_control)
+    })
 }
 
-fn with_place(item: Item<'_>) -> Result<(String, Place), PlanError> {
-    Ok((item.text()?.to_owned(), item.place()))
-}
-
-fn check_workload(item: Item<'_>) -> Result<WorkloadKind, PlanError> {
+fn check_workload(item: Item<'_>) -> Result<WorkloadKind> {
     let entries = item.table("a table such as { kind = \"insert\", scale = \"small\" }")?;
     let of_plan =
         |key: &str| !["name", "workload", "system"].contains(&key) && key_names().contains(&key);
     if let Some(entry) = entries.iter().find(|entry| of_plan(&entry.key)) {
         let of_system = keys::names(&SYSTEM_KEYS).contains(&entry.key.as_str());
         let or_system = if of_system { ", or to a `[[system]]`" } else { "" };
-        return Err(PlanError::conflict(
-            &entry.place,
-            format!(
-                "`{}` is not a key of the workload: it belongs to the plan, above its first table{or_system}",
-                entry.key
-            ),
-        ));
+        return Err(entry.place.conflict(format!(
+            "`{}` is not a key of the workload: it belongs to the plan, above its first table{or_system}",
+            entry.key
+        )));
     }
     // The kind decides which keys there are, so it is looked at before they are.
-    let kind = match entries.iter().find(|entry| entry.key == "kind") {
-        None => WorkloadKind::Insert,
-        Some(kind) => {
-            let kind = Item { key: "kind", node: &kind.node };
-            let words = [
-                ("insert", WorkloadKind::Insert),
-                ("micro", WorkloadKind::Micro),
-                ("sql", WorkloadKind::Sql),
-                ("tpcc", WorkloadKind::Tpcc),
-            ];
-            kind.word("workload", &words)?
-        }
-    };
+    let kind = Fields::named(item)?.maybe("kind", |kind| kind.word("workload", &WORDS))?;
+    let kind = kind.unwrap_or_default();
     match kind {
         WorkloadKind::Insert => insert::check_table(item.node)?,
         WorkloadKind::Micro | WorkloadKind::Sql => sql::check_table(item.node, kind)?,
@@ -274,11 +254,7 @@ fn without_passwords(text: &str, systems: &[SystemEntry]) -> String {
         .fold(text.to_owned(), |text, connect| text.replace(connect, &without_password(connect)))
 }
 
-fn system(
-    item: Item<'_>,
-    placement: &Cpus,
-    connection: Option<Item<'_>>,
-) -> Result<SystemEntry, PlanError> {
+fn system(item: Item<'_>, placement: &Cpus, connection: Option<Item<'_>>) -> Result<SystemEntry> {
     let fields = Fields::new(item.node, "system", &keys::names(&SYSTEM_KEYS))?;
     let request = BuildRequest::read(&fields)?;
     let connection = fields.get("connection").or(connection).map(|item| {
@@ -294,7 +270,7 @@ fn system(
     };
     keys::apply(&SYSTEM_KEYS, &fields, &mut entry)?;
     check_started(&fields, &entry.request)?;
-    match fields.get("config").or_else(|| fields.get("set")) {
+    match fields.first(&["config", "set"]) {
         Some(item) if entry.request.connect.is_some() => Err(item.conflict(format!(
             "`connect` and `{}`: a server that is not ours keeps its own settings",
             item.key
@@ -308,8 +284,8 @@ fn has_server(request: &BuildRequest) -> bool {
 }
 
 /// Only a server that we start can be given a library or huge pages.
-fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<(), PlanError> {
-    match fields.get("preload").or_else(|| fields.get("huge_pages")) {
+fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<()> {
+    match fields.first(&["preload", "huge_pages"]) {
         Some(item) if !has_server(request) => Err(item.conflict(format!(
             "`{}` and `build = \"{}\"`: there is no server process that we start",
             item.key, request.name
@@ -319,11 +295,7 @@ fn check_started(fields: &Fields<'_>, request: &BuildRequest) -> Result<(), Plan
 }
 
 /// The system's own `cpus`, otherwise the plan's. Only a server process that we start can be placed.
-fn system_cpus(
-    fields: &Fields<'_>,
-    request: &BuildRequest,
-    default: &Cpus,
-) -> Result<Cpus, PlanError> {
+fn system_cpus(fields: &Fields<'_>, request: &BuildRequest, default: &Cpus) -> Result<Cpus> {
     let own = fields.get("cpus");
     let cpus = own.map_or_else(|| Ok(default.clone()), cpus::read)?;
     if has_server(request) {
@@ -342,7 +314,7 @@ fn system_cpus(
 
 /// `set = { option = value }`. `skip-…` and `disable-…` options take no value: they are written
 /// `skip-log-bin = true`.
-fn settings(item: Item<'_>) -> Result<Vec<(Setting, Place)>, PlanError> {
+fn settings(item: Item<'_>) -> Result<Vec<(Setting, Place)>> {
     let entries = item.table("a table such as { option = \"value\" }")?;
     let settings = entries.iter().map(|entry| {
         let value = Item { key: &entry.key, node: &entry.node };

@@ -2,7 +2,7 @@
 
 use model::{InsertScale, InsertSpec, Pacing, QueryKind, Settle, Statements, StepId, Tables};
 
-use crate::PlanError;
+use crate::Result;
 use crate::document::Node;
 use crate::fields::{Fields, Item};
 use crate::insert_check;
@@ -126,7 +126,7 @@ pub(crate) static KEYS: [Key; 36] = [
 
 const STATEMENTS: &str = "`\"text\"`, `\"prepared\"`, `\"usual\"`";
 
-fn statements(item: Item<'_>) -> Result<Statements, PlanError> {
+fn statements(item: Item<'_>) -> Result<Statements> {
     let words = [
         ("text", Statements::Text),
         ("prepared", Statements::Prepared),
@@ -141,7 +141,7 @@ const NOT_OF_SCALES: [&str; 4] = ["kind", "scale", "statement_timeout", "steps"]
 pub(crate) const SETTLE: &str = "`\"formula\"`, or 0 to 604,800 seconds";
 
 /// `"formula"`, or a number of seconds.
-pub(crate) fn settle(value: Item<'_>) -> Result<Settle, PlanError> {
+pub(crate) fn settle(value: Item<'_>) -> Result<Settle> {
     match value.text() {
         Ok("formula") => Ok(Settle::Formula),
         _ => value
@@ -151,23 +151,23 @@ pub(crate) fn settle(value: Item<'_>) -> Result<Settle, PlanError> {
     }
 }
 
-fn scale(fields: &Fields<'_>) -> Result<InsertScale, PlanError> {
+fn scale(fields: &Fields<'_>) -> Result<InsertScale> {
     fields.need("scale")?.word("scale", &SCALES)
 }
 
 /// Checks keys, types and ranges of a plan's workload, everything that needs no catalog.
-pub(crate) fn check_table(table: &Node) -> Result<(), PlanError> {
+pub(crate) fn check_table(table: &Node) -> Result<()> {
     let fields = plan_fields(table)?;
     scale(&fields)?;
     keys::apply(&KEYS, &fields, &mut InsertSpec::usual())
 }
 
-fn plan_fields(table: &Node) -> Result<Fields<'_>, PlanError> {
+fn plan_fields(table: &Node) -> Result<Fields<'_>> {
     Fields::new(table, CONTEXT, &keys::names(&KEYS))
 }
 
 /// Takes over what the catalog says of one scale.
-pub(crate) fn apply_scale(table: &Node, spec: &mut InsertSpec) -> Result<(), PlanError> {
+pub(crate) fn apply_scale(table: &Node, spec: &mut InsertSpec) -> Result<()> {
     let mut names = keys::names(&KEYS);
     names.retain(|name| !NOT_OF_SCALES.contains(name));
     let fields = Fields::new(table, "scale", &names)?;
@@ -186,12 +186,11 @@ pub(crate) fn scale_names() -> [&'static str; 4] {
 pub(crate) fn resolve<'a>(
     table: &Node,
     sizes_of: impl Fn(&str) -> Option<&'a Node>,
-) -> Result<InsertSpec, PlanError> {
+) -> Result<InsertSpec> {
     let fields = plan_fields(table)?;
     let mut spec = InsertSpec::usual();
     spec.scale = scale(&fields)?;
-    let name = SCALES.iter().find(|(_, scale)| *scale == spec.scale);
-    if let Some(sizes) = name.and_then(|(name, _)| sizes_of(name)) {
+    if let Some(sizes) = sizes_of(fields.text("scale")?) {
         apply_scale(sizes, &mut spec)?;
     }
     keys::apply(&KEYS, &fields, &mut spec)?;

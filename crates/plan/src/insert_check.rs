@@ -1,93 +1,67 @@
 //! Values of the workload that are fine by themselves and do not go together, and its steps: their names, their order,
 //! and what each needs before it.
 
-use model::{InsertSpec, InsertStage, Pacing, QueryKind, StepId, Tables};
+use model::{Build, InsertSpec, InsertStage, Pacing, QueryKind, StepId, Tables};
 
-use crate::PlanError;
-use crate::digits::grouped;
+use crate::Result;
+use crate::error::grouped;
 use crate::fields::{Fields, Item};
 
 /// More rows than this in one table would take weeks to load, and their ids must stay within an
 /// integer of 63 bits whatever is added to them.
 const MAX_TOTAL_ROWS: u64 = 1_000_000_000_000;
 
-/// One rule: the keys it is about, and the message when the spec breaks it.
-type Rule = (&'static [&'static str], fn(&InsertSpec) -> Option<String>);
-
-const RULES: [Rule; 6] = [
-    (&["tables", "deletes"], shared_tables_have_no_deletes),
-    (&["data_min", "data_max"], data_has_a_range),
-    (&["compat", "pacing"], compat_means_bursts),
-    (&["rows", "queue"], deletes_find_rows),
-    (&["secondary_indexes", "queries"], range_queries_have_indexes),
-    (&["clients", "rows", "i1_rows", "i2_rows", "query_seconds"], rows_can_be_counted),
-];
-
-/// Checks every rule; the first that is broken is the error.
-pub(crate) fn check(fields: &Fields<'_>, spec: &InsertSpec) -> Result<(), PlanError> {
-    let mut rules = RULES.iter();
-    rules.try_for_each(|(keys, broken)| PlanError::refuse(&fields.place_of(keys), broken(spec)))
-}
-
-fn shared_tables_have_no_deletes(spec: &InsertSpec) -> Option<String> {
-    (spec.tables == Tables::Shared && spec.deletes).then(|| {
-        "`tables = \"shared\"` excludes `deletes`, because clients would delete each other's rows: \
-         set `deletes = false` too"
-            .to_owned()
-    })
-}
-
-fn data_has_a_range(spec: &InsertSpec) -> Option<String> {
+pub(crate) fn check(fields: &Fields<'_>, spec: &InsertSpec) -> Result<()> {
+    let broken = |keys: &[&str], message: String| Err(fields.place_of(keys).conflict(message));
+    if spec.tables == Tables::Shared && spec.deletes {
+        let message = "`tables = \"shared\"` excludes `deletes`, because clients would delete each other's rows: \
+                       set `deletes = false` too";
+        return broken(&["tables", "deletes"], message.to_owned());
+    }
     let (low, high) = (spec.data_min, spec.data_max);
-    (low > high).then(|| format!("`data_min` ({low}) is greater than `data_max` ({high})"))
-}
-
-fn compat_means_bursts(spec: &InsertSpec) -> Option<String> {
-    (spec.compat && spec.pacing != Pacing::Burst).then(|| {
-        "`compat = true` is the original's behaviour, which excludes `pacing = \"even\"`: \
-         leave one of them out"
-            .to_owned()
-    })
-}
-
-/// The deleter may be `queue` statements ahead of the inserter; what it deletes must be there.
-fn deletes_find_rows(spec: &InsertSpec) -> Option<String> {
+    if low > high {
+        let message = format!("`data_min` ({low}) is greater than `data_max` ({high})");
+        return broken(&["data_min", "data_max"], message);
+    }
+    if spec.compat && spec.pacing != Pacing::Burst {
+        let message = "`compat = true` is the original's behaviour, which excludes `pacing = \"even\"`: \
+                       leave one of them out";
+        return broken(&["compat", "pacing"], message.to_owned());
+    }
+    // The deleter may be `queue` statements ahead of the inserter; what it deletes must be there.
+    let InsertSpec { rows, queue, .. } = spec;
     let largest =
         spec.i1_rows_per_commit.max(spec.i2_rows_per_commit).max(spec.query_rows_per_commit);
-    let ahead = u64::from(spec.queue) * u64::from(largest);
-    (spec.deletes && spec.rows <= ahead).then(|| {
-        format!(
-            "`rows` ({}) must be more than the {ahead} rows that deletes may be ahead of inserts \
-             (`queue` = {} statements of up to {largest} rows per commit)",
-            spec.rows, spec.queue
-        )
-    })
-}
-
-fn range_queries_have_indexes(spec: &InsertSpec) -> Option<String> {
-    let stages = InsertStage::named(spec);
-    let ranges =
-        |stage: &&InsertStage| matches!(stage, InsertStage::Query { kind: QueryKind::Range, .. });
-    let step = stages.iter().find(ranges)?.id();
-    (spec.secondary_indexes < 3).then(|| {
-        format!(
-            "`secondary_indexes` = {} leaves step `{step}` without an index that it reads: \
+    let ahead = u64::from(*queue) * u64::from(largest);
+    if spec.deletes && *rows <= ahead {
+        let message = format!(
+            "`rows` ({rows}) must be more than the {ahead} rows that deletes may be ahead of inserts \
+             (`queue` = {queue} statements of up to {largest} rows per commit)"
+        );
+        return broken(&["rows", "queue"], message);
+    }
+    let is_range =
+        |stage: &InsertStage| matches!(stage, InsertStage::Query { kind: QueryKind::Range, .. });
+    let range = InsertStage::named(spec).into_iter().find(is_range);
+    if let (Some(step), indexes @ ..3) = (range, spec.secondary_indexes) {
+        let message = format!(
+            "`secondary_indexes` = {indexes} leaves step `{}` without an index that it reads: \
              make it 3, or set `queries = [\"point\"]`",
-            spec.secondary_indexes
-        )
-    })
-}
-
-fn rows_can_be_counted(spec: &InsertSpec) -> Option<String> {
+            step.id()
+        );
+        return broken(&["secondary_indexes", "queries"], message);
+    }
     let total = total_rows(spec);
-    (total > u128::from(MAX_TOTAL_ROWS)).then(|| {
-        format!(
+    if total > u128::from(MAX_TOTAL_ROWS) {
+        let message = format!(
             "`clients` × (`rows` + `i1_rows` + `i2_rows` + `rates` × `query_seconds`) is {} rows, \
              more than {}: make one of them smaller",
             grouped(total),
             grouped(MAX_TOTAL_ROWS)
-        )
-    })
+        );
+        return broken(&["clients", "rows", "i1_rows", "i2_rows", "query_seconds"], message);
+    }
+    Ok(())
 }
 
 fn total_rows(spec: &InsertSpec) -> u128 {
@@ -97,17 +71,25 @@ fn total_rows(spec: &InsertSpec) -> u128 {
     u128::from(spec.clients) * (loads.iter().sum::<u128>() + queries)
 }
 
+/// What is wrong where tables have so many partitions of this kind and the build has none.
+pub(crate) fn no_partitions(partitions: u32, kind: &str, build: &Build) -> Option<String> {
+    let can = &build.dbms.product().features.partitions;
+    (partitions > 0 && !can.holds(&build.version)).then(|| {
+        format!(
+            "`partitions` = {partitions} and `build`: {} has no {kind} partitions; leave one of them out",
+            build.id()
+        )
+    })
+}
+
 /// Fills in `steps` where the plan gives none; otherwise checks those that it gives.
-pub(crate) fn steps(fields: &Fields<'_>, spec: &mut InsertSpec) -> Result<(), PlanError> {
+pub(crate) fn steps(fields: &Fields<'_>, spec: &mut InsertSpec) -> Result<()> {
     let all: Vec<StepId> = InsertStage::all(spec).iter().map(InsertStage::id).collect();
     let twice = all.iter().zip(1..).find(|(step, next)| all[*next..].contains(step));
     if let Some((twice, _)) = twice {
-        return Err(PlanError::conflict(
-            &fields.place_of(&["rates", "queries"]),
-            format!(
-                "step `{twice}` would be there twice: `rates` and `queries` must not repeat a value"
-            ),
-        ));
+        return Err(fields.place_of(&["rates", "queries"]).conflict(format!(
+            "step `{twice}` would be there twice: `rates` and `queries` must not repeat a value"
+        )));
     }
     match fields.get("steps") {
         None => spec.steps = all,
@@ -116,7 +98,7 @@ pub(crate) fn steps(fields: &Fields<'_>, spec: &mut InsertSpec) -> Result<(), Pl
     Ok(())
 }
 
-fn check_steps(item: Item<'_>, spec: &InsertSpec, all: &[StepId]) -> Result<(), PlanError> {
+fn check_steps(item: Item<'_>, spec: &InsertSpec, all: &[StepId]) -> Result<()> {
     let names = || all.iter().map(|step| step.0.clone());
     for step in &spec.steps {
         if !all.contains(step) {
@@ -133,7 +115,7 @@ fn check_steps(item: Item<'_>, spec: &InsertSpec, all: &[StepId]) -> Result<(), 
     }
     let stages = InsertStage::named(spec);
     let missing = stages.iter().find_map(|stage| missing_before(stage, &stages, spec));
-    PlanError::refuse(&item.node.place, missing)
+    item.node.place.refuse(missing)
 }
 
 /// What the step needs and the plan leaves out. The order has been checked, so that being in the

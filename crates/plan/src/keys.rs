@@ -3,9 +3,9 @@
 
 use std::ops::RangeInclusive;
 
-use crate::PlanError;
-use crate::digits::grouped;
+use crate::Result;
 use crate::document::Node;
+use crate::error::grouped;
 use crate::fields::{Fields, Item};
 
 /// The default of a key that must be there.
@@ -22,9 +22,8 @@ pub(crate) struct Key<T: 'static> {
 }
 
 pub(crate) type Words<T> = &'static [(&'static str, fn(&mut T))];
-pub(crate) type Set<T> = fn(&mut T, Item<'_>) -> Result<(), PlanError>;
+pub(crate) type Set<T> = fn(&mut T, Item<'_>) -> Result<()>;
 
-/// What a key takes, and what its value changes.
 pub(crate) enum Takes<T: 'static> {
     Small(RangeInclusive<u32>, fn(&mut T, u32)),
     Count(RangeInclusive<u64>, fn(&mut T, u64)),
@@ -74,14 +73,13 @@ impl<T> Key<T> {
         Self::new(name, Takes::Later(takes))
     }
 
-    /// The row with its default and its sentence.
     pub(crate) const fn says(mut self, default: &'static str, meaning: &'static str) -> Self {
         self.default = default;
         self.meaning = meaning;
         self
     }
 
-    fn set(&self, target: &mut T, item: Item<'_>) -> Result<(), PlanError> {
+    fn set(&self, target: &mut T, item: Item<'_>) -> Result<()> {
         match &self.takes {
             Takes::Small(range, set) => set(target, item.small(range.clone())?),
             Takes::Count(range, set) => set(target, item.count(range.clone())?),
@@ -117,11 +115,7 @@ fn with_commas(number: u64) -> String {
 
 /// Lets the table's values change `target`, in the order of the rows: a key that stands for several others
 /// comes first, and these can still be set apart from it.
-pub(crate) fn apply<T>(
-    keys: &[Key<T>],
-    fields: &Fields<'_>,
-    target: &mut T,
-) -> Result<(), PlanError> {
+pub(crate) fn apply<T>(keys: &[Key<T>], fields: &Fields<'_>, target: &mut T) -> Result<()> {
     keys.iter().try_for_each(|key| match fields.get(key.name) {
         Some(item) => key.set(target, item),
         None => Ok(()),
@@ -134,7 +128,7 @@ pub(crate) fn read<'a, T>(
     node: &'a Node,
     context: &'static str,
     target: &mut T,
-) -> Result<Fields<'a>, PlanError> {
+) -> Result<Fields<'a>> {
     let fields = Fields::new(node, context, &names(keys))?;
     apply(keys, &fields, target)?;
     Ok(fields)

@@ -8,3 +8,10 @@ pub(crate) enum WorkloadKind {
     Sql,
     Tpcc,
 }
+
+pub(crate) const WORDS: [(&str, WorkloadKind); 4] = [
+    ("insert", WorkloadKind::Insert),
+    ("micro", WorkloadKind::Micro),
+    ("sql", WorkloadKind::Sql),
+    ("tpcc", WorkloadKind::Tpcc),
+];

@@ -10,13 +10,11 @@
 //! A new setting, version, scale, workload or plan is a change of the catalog, not of this crate.
 
 mod arguments;
-mod base;
 mod catalog;
 mod config;
 mod connection;
 mod course;
 mod cpus;
-mod digits;
 mod document;
 mod error;
 mod estimate;
@@ -28,7 +26,6 @@ mod insert_check;
 mod keys;
 mod kind;
 mod margins;
-mod overrides;
 mod parcel;
 mod recipe;
 mod reference;
@@ -44,14 +41,16 @@ mod tests;
 mod tpcc;
 mod variables;
 
-pub use arguments::{Argument, SystemArguments, of_arguments, plan_text, toml_string};
+pub use arguments::{
+    Argument, Overrides, SystemArguments, of_arguments, plan_text, read_with, set_text, toml_string,
+};
 pub use catalog::Catalog;
 pub use config::{ConfigFile, size as parse_size};
+pub(crate) use error::Result;
 pub use error::{Choices, Place, PlanError};
 pub use estimate::{Estimate, Loading, estimate, step_times};
 pub use expand::{FindBuild, expand};
 pub use file::{PlanFile, read};
-pub use overrides::{Overrides, read_with, set_text};
 pub use reference::{KeyDoc, KeyTable, key_tables};
 pub use request::BuildRequest;
 pub use settings::{JudgeSettings, check_settings};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Direction, Margin, Metric, MetricId, Plan, describe, judged_metrics};
 
-use crate::PlanError;
+use crate::Result;
 use crate::document::Value;
 use crate::fields::{Fields, Item};
 
@@ -16,29 +16,24 @@ const ANY_KIND: &str = "query";
 
 const OF_SERVER: &str = "server.";
 
-pub(crate) fn read(item: Item<'_>) -> Result<BTreeMap<MetricId, Margin>, PlanError> {
-    let Value::Table(_) = item.node.value else {
-        return Err(item.wrong("a table such as { rate = 1, \"server.cpu/o\" = 0.5 }"));
-    };
-    let fields = Fields::named(item, "margins")?;
-    fields.all().map(|item| one(item)).collect()
+pub(crate) fn read(item: Item<'_>) -> Result<BTreeMap<MetricId, Margin>> {
+    item.table("a table such as { rate = 1, \"server.cpu/o\" = 0.5 }")?;
+    Fields::named(item)?.all().map(|item| one(item)).collect()
 }
 
 /// What may be meant otherwise: margins of metrics that no system has, so that they are never used.
 pub(crate) fn remarks(plan: &Plan) -> Vec<String> {
-    let mut systems = plan.systems.iter();
-    if systems.any(|system| !system.build.dbms.is_embedded()) {
+    if plan.systems.iter().any(|system| !system.build.dbms.is_embedded()) {
         return Vec::new();
     }
-    let named = plan.course.margins.keys();
-    let of_server = named.filter(|metric| metric.0.starts_with(OF_SERVER));
-    let told = of_server.map(|metric| {
+    let of_server = plan.course.margins.keys().filter(|metric| metric.0.starts_with(OF_SERVER));
+    let told = |metric| {
         format!("`{metric}` in margins: no system of the plan has it, because SQLite has no server")
-    });
-    told.collect()
+    };
+    of_server.map(told).collect()
 }
 
-fn one(item: Item<'_>) -> Result<(MetricId, Margin), PlanError> {
+fn one(item: Item<'_>) -> Result<(MetricId, Margin)> {
     if let Value::Table(_) = item.node.value {
         return Err(item.conflict(format!(
             "`{}` in margins is a table: the name of a metric with a dot or a slash is written in quotes, such \
@@ -64,7 +59,7 @@ fn described(metric: &MetricId) -> Option<&'static Metric> {
 }
 
 /// Per cent with at most two decimals.
-fn percent(item: Item<'_>) -> Result<Margin, PlanError> {
+fn percent(item: Item<'_>) -> Result<Margin> {
     item.decimal(2, 0..=MAX_PERCENT * Margin::PER_PERCENT).map(Margin).ok_or_else(|| {
         item.wrong(&format!(
             "a number of per cent from 0 to {MAX_PERCENT}, with two decimals at most"

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Origin, Parcel, Placing};
 
-use crate::PlanError;
+use crate::Result;
 use crate::fields::{Fields, Item};
 
 /// Keys of a stanza that say what is downloaded.
@@ -19,30 +19,22 @@ const PLACE_KEYS: [&str; 5] = ["from", "to", "unpack", "link", "skip"];
 pub(crate) type Layouts = BTreeMap<String, Vec<Placing>>;
 
 /// `[layout.NAME]`, as many as the file has.
-pub(crate) fn layouts(file: &Fields<'_>) -> Result<Layouts, PlanError> {
-    let Some(table) = file.get(LAYOUT) else {
-        return Ok(Layouts::new());
-    };
-    let entries = table.table("a table such as [layout.NAME]")?.iter();
-    entries
-        .map(|entry| {
-            let fields = Fields::new(&entry.node, LAYOUT, &[PLACE])?;
-            Ok((entry.key.clone(), places(fields.need(PLACE)?)?))
-        })
-        .collect()
+pub(crate) fn layouts(file: &Fields<'_>) -> Result<Layouts> {
+    let table = file.maybe(LAYOUT, |item| item.table("a table such as [layout.NAME]"))?;
+    let layouts = table.unwrap_or_default().iter().map(|entry| {
+        let fields = Fields::new(&entry.node, LAYOUT, &[PLACE])?;
+        Ok((entry.key.clone(), fields.need(PLACE)?.each(place)?))
+    });
+    layouts.collect()
 }
 
 /// What the stanza downloads and where its files go.
-pub(crate) fn parcel(
-    stanza: Item<'_>,
-    fields: &Fields<'_>,
-    layouts: &Layouts,
-) -> Result<Parcel, PlanError> {
+pub(crate) fn parcel(stanza: Item<'_>, fields: &Fields<'_>, layouts: &Layouts) -> Result<Parcel> {
     let origin = origin(stanza, fields)?;
     Ok(Parcel { sha256: digest(fields, &origin)?, place: chosen_places(fields, layouts)?, origin })
 }
 
-fn origin(stanza: Item<'_>, fields: &Fields<'_>) -> Result<Origin, PlanError> {
+fn origin(stanza: Item<'_>, fields: &Fields<'_>) -> Result<Origin> {
     let Some(source) = fields.exactly_one(&SOURCES) else {
         return Err(stanza.conflict(format!(
             "a {} comes from exactly one of `{}`",
@@ -51,29 +43,19 @@ fn origin(stanza: Item<'_>, fields: &Fields<'_>) -> Result<Origin, PlanError> {
         )));
     };
     match source.key {
-        "maven" => coordinates(source, is_maven, "\"group:artifact:version\", then \":packaging\" and \":classifier\" where they are not those of a jar").map(Origin::Maven),
-        "npm" => coordinates(source, is_npm, "\"name@version\"").map(Origin::Npm),
-        "pypi" => coordinates(source, is_pypi, "\"name==version\"").map(Origin::Pypi),
+        "maven" => source.fitting("\"group:artifact:version\", then \":packaging\" and \":classifier\" where they are not those of a jar", is_maven).map(Origin::Maven),
+        "npm" => source.fitting("\"name@version\"", is_npm).map(Origin::Npm),
+        "pypi" => source.fitting("\"name==version\"", is_pypi).map(Origin::Pypi),
         _ => debian(source),
     }
 }
 
-fn debian(item: Item<'_>) -> Result<Origin, PlanError> {
+fn debian(item: Item<'_>) -> Result<Origin> {
     let fields = Fields::new(item.node, DEBIAN, &["suite", "packages"])?;
-    let suite = coordinates(fields.need("suite")?, is_word, "a suite such as \"bookworm\"")?;
-    let packages = fields
-        .need("packages")?
-        .each(|package| coordinates(package, is_package, "\"name\" or \"name=version\""))?;
+    let suite = fields.need("suite")?.fitting("a suite such as \"bookworm\"", is_word)?;
+    let expected = "\"name\" or \"name=version\"";
+    let packages = fields.need("packages")?.each(|item| item.fitting(expected, is_package))?;
     Ok(Origin::Debian { suite, packages })
-}
-
-fn coordinates(
-    item: Item<'_>,
-    fits: fn(&str) -> bool,
-    expected: &str,
-) -> Result<String, PlanError> {
-    let text = item.text()?;
-    if fits(text) { Ok(text.to_owned()) } else { Err(item.wrong(expected)) }
 }
 
 fn is_maven(text: &str) -> bool {
@@ -81,15 +63,15 @@ fn is_maven(text: &str) -> bool {
 }
 
 fn is_npm(text: &str) -> bool {
-    let Some((name, version)) = text.rsplit_once('@') else {
-        return false;
-    };
-    let name_fits = match name.strip_prefix('@').map(|scoped| scoped.split_once('/')) {
-        Some(Some((scope, name))) => is_word(scope) && is_word(name),
-        Some(None) => false,
-        None => is_word(name),
-    };
-    name_fits && is_word(version)
+    text.rsplit_once('@').is_some_and(|(name, version)| {
+        let name_fits = match name.strip_prefix('@') {
+            Some(scoped) => {
+                scoped.split_once('/').is_some_and(|(scope, name)| is_word(scope) && is_word(name))
+            }
+            None => is_word(name),
+        };
+        name_fits && is_word(version)
+    })
 }
 
 fn is_pypi(text: &str) -> bool {
@@ -109,7 +91,7 @@ fn is_word(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+~-".contains(&byte))
 }
 
-fn digest(fields: &Fields<'_>, origin: &Origin) -> Result<Option<String>, PlanError> {
+fn digest(fields: &Fields<'_>, origin: &Origin) -> Result<Option<String>> {
     if matches!(origin, Origin::Debian { .. }) {
         return match fields.get("sha256") {
             None => Ok(None),
@@ -118,20 +100,15 @@ fn digest(fields: &Fields<'_>, origin: &Origin) -> Result<Option<String>, PlanEr
             )),
         };
     }
-    let item = fields.need("sha256")?;
-    let text = item.text()?;
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    if text.len() == 64 && text.bytes().all(is_digit) {
-        Ok(Some(text.to_owned()))
-    } else {
-        Err(item.wrong("64 hexadecimal digits in lower case"))
-    }
+    let is_digest = |text: &str| text.len() == 64 && text.bytes().all(is_digit);
+    fields.need("sha256")?.fitting("64 hexadecimal digits in lower case", is_digest).map(Some)
 }
 
-fn chosen_places(fields: &Fields<'_>, layouts: &Layouts) -> Result<Vec<Placing>, PlanError> {
+fn chosen_places(fields: &Fields<'_>, layouts: &Layouts) -> Result<Vec<Placing>> {
     match (fields.get(LAYOUT), fields.get(PLACE)) {
         (None, None) => Ok(Vec::new()),
-        (None, Some(list)) => places(list),
+        (None, Some(list)) => list.each(place),
         (Some(_), Some(place)) => Err(place.conflict("a stanza has `layout` or `place`, not both")),
         (Some(layout), None) => {
             let name = layout.text()?;
@@ -140,11 +117,7 @@ fn chosen_places(fields: &Fields<'_>, layouts: &Layouts) -> Result<Vec<Placing>,
     }
 }
 
-fn places(list: Item<'_>) -> Result<Vec<Placing>, PlanError> {
-    list.each(place)
-}
-
-fn place(item: Item<'_>) -> Result<Placing, PlanError> {
+fn place(item: Item<'_>) -> Result<Placing> {
     let fields = Fields::new(item.node, PLACE, &PLACE_KEYS)?;
     let path_of = |key| Ok(fields.maybe(key, path)?.unwrap_or_default());
     let placing = Placing {
@@ -155,9 +128,8 @@ fn place(item: Item<'_>) -> Result<Placing, PlanError> {
         skip: fields.each("skip", path)?,
     };
     let whole = placing.from.is_empty();
-    if placing.link
-        && (whole || placing.to.is_empty() || placing.unpack || !placing.skip.is_empty())
-    {
+    let has_more = placing.unpack || !placing.skip.is_empty();
+    if placing.link && (whole || placing.to.is_empty() || has_more) {
         return Err(item.conflict("a `link` has `from`, `to` and nothing else"));
     }
     if placing.unpack && (whole || placing.from.ends_with('/')) {
@@ -167,14 +139,11 @@ fn place(item: Item<'_>) -> Result<Placing, PlanError> {
 }
 
 /// A path that stays in its directory; a slash at its end is kept.
-fn path(item: Item<'_>) -> Result<String, PlanError> {
-    let text = item.text()?;
-    let names = text.strip_suffix('/').unwrap_or(text).split('/');
-    if names.into_iter().all(|name| !matches!(name, "" | "." | "..")) {
-        Ok(text.to_owned())
-    } else {
-        Err(item.wrong("a path below the directory, such as \"bin/mysqld\" or \"share/\""))
-    }
+fn path(item: Item<'_>) -> Result<String> {
+    let is_name = |name: &str| !matches!(name, "" | "." | "..");
+    item.fitting("a path below the directory, such as \"bin/mysqld\" or \"share/\"", |text| {
+        text.strip_suffix('/').unwrap_or(text).split('/').all(is_name)
+    })
 }
 
 #[cfg(test)]
@@ -186,7 +155,7 @@ mod tests {
 
     const DIGEST: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-    fn read(text: &str) -> Result<Parcel, PlanError> {
+    fn read(text: &str) -> Result<Parcel> {
         let root = document::parse(text, "b.toml")?;
         let fields = Fields::new(&root, "build", &PARCEL_KEYS)?;
         let stanza = Item { key: "build", node: &root };

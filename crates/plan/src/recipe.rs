@@ -4,7 +4,7 @@ use model::{BuildFacts, Bytes, Dbms, Engine, Helper, Recipe, Version};
 
 use crate::fields::{Fields, Item};
 use crate::parcel::{self, Layouts, PARCEL_KEYS};
-use crate::{PlanError, config, document};
+use crate::{Result, config, document};
 
 const FILE: &str = "builds";
 const SUPPORTED: &str = "supported";
@@ -21,8 +21,7 @@ pub(crate) struct Builds {
     pub(crate) recipes: Vec<Recipe>,
 }
 
-/// Reads `builds/<dbms>.toml`.
-pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds, PlanError> {
+pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds> {
     let root = document::parse(text, origin)?;
     let file = Fields::new(&root, FILE, &[SUPPORTED, LAYOUT, BUILD])?;
     let since = since(&file)?;
@@ -34,28 +33,27 @@ pub(crate) fn builds(dbms: Dbms, text: &str, origin: &str) -> Result<Builds, Pla
     Ok(Builds { since, recipes })
 }
 
-/// Reads `helpers.toml`.
-pub(crate) fn helpers(text: &str, origin: &str) -> Result<Vec<Helper>, PlanError> {
+/// `helpers.toml`.
+pub(crate) fn helpers(text: &str, origin: &str) -> Result<Vec<Helper>> {
     let root = document::parse(text, origin)?;
     let file = Fields::new(&root, FILE, &[LAYOUT, HELPER])?;
     let layouts = parcel::layouts(&file)?;
     stanzas(&file, HELPER, |it| helper(it, &layouts), |it: &Helper| &it.name)
 }
 
-fn since(file: &Fields<'_>) -> Result<Version, PlanError> {
+fn since(file: &Fields<'_>) -> Result<Version> {
     let table = file.need(SUPPORTED)?;
     let fields = Fields::new(table.node, SUPPORTED, &["since"])?;
-    let since = fields.need("since")?;
-    config::version(&fields, "since")?.ok_or_else(|| since.wrong("a version"))
+    config::version(fields.need("since")?)
 }
 
 /// The stanzas `[[key]]`, none with the name of another; a file may have none.
 fn stanzas<'a, T>(
     file: &Fields<'a>,
     key: &str,
-    read: impl Fn(Item<'a>) -> Result<T, PlanError>,
+    read: impl Fn(Item<'a>) -> Result<T>,
     name: fn(&T) -> &String,
-) -> Result<Vec<T>, PlanError> {
+) -> Result<Vec<T>> {
     let mut all: Vec<T> = Vec::new();
     for stanza in file.get(key).map_or(Ok(Vec::new()), Item::list)? {
         let one = read(stanza)?;
@@ -68,21 +66,11 @@ fn stanzas<'a, T>(
     Ok(all)
 }
 
-fn recipe(
-    dbms: Dbms,
-    since: &Version,
-    stanza: Item<'_>,
-    layouts: &Layouts,
-) -> Result<Recipe, PlanError> {
+fn recipe(dbms: Dbms, since: &Version, stanza: Item<'_>, layouts: &Layouts) -> Result<Recipe> {
     let fields = Fields::new(stanza.node, BUILD, &with_parcel(&BUILD_KEYS))?;
     let (name, version) = name_and_version(dbms, &fields)?;
     if version < *since {
-        return Err(PlanError::UnsupportedVersion {
-            place: stanza.place(),
-            dbms,
-            version: version.to_string(),
-            since: since.to_string(),
-        });
+        return Err(stanza.node.place.unsupported(dbms, &version, since));
     }
     Ok(Recipe {
         name,
@@ -95,14 +83,10 @@ fn recipe(
     })
 }
 
-fn helper(stanza: Item<'_>, layouts: &Layouts) -> Result<Helper, PlanError> {
+fn helper(stanza: Item<'_>, layouts: &Layouts) -> Result<Helper> {
     let fields = Fields::new(stanza.node, HELPER, &with_parcel(&["name"]))?;
-    let name = fields.need("name")?;
-    let text = name.text()?;
-    if !is_file_name(text) {
-        return Err(name.wrong("the name of a file"));
-    }
-    Ok(Helper { name: text.to_owned(), parcel: parcel::parcel(stanza, &fields, layouts)? })
+    let name = fields.need("name")?.fitting("the name of a file", is_file_name)?;
+    Ok(Helper { name, parcel: parcel::parcel(stanza, &fields, layouts)? })
 }
 
 fn with_parcel(keys: &[&'static str]) -> Vec<&'static str> {
@@ -110,7 +94,7 @@ fn with_parcel(keys: &[&'static str]) -> Vec<&'static str> {
 }
 
 /// The name, which begins with family and version; `version` where something follows in the name.
-fn name_and_version(dbms: Dbms, fields: &Fields<'_>) -> Result<(String, Version), PlanError> {
+fn name_and_version(dbms: Dbms, fields: &Fields<'_>) -> Result<(String, Version)> {
     let name = fields.need("name")?;
     let text = name.text()?;
     let wrong = || name.wrong(&format!("\"{dbms}-\" and a version, such as \"{dbms}-10.1\""));
@@ -119,7 +103,7 @@ fn name_and_version(dbms: Dbms, fields: &Fields<'_>) -> Result<(String, Version)
         .and_then(|rest| rest.strip_prefix('-'))
         .filter(|_| is_file_name(text))
         .ok_or_else(wrong)?;
-    let version: Version = match config::version(fields, "version")? {
+    let version: Version = match fields.maybe("version", config::version)? {
         Some(version) => version,
         None => rest.parse().map_err(|_| wrong())?,
     };
@@ -137,40 +121,28 @@ fn is_file_name(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte))
 }
 
-fn size(item: Item<'_>) -> Result<Bytes, PlanError> {
-    config::size(item.text()?)
-        .filter(|size| size.0 > 0)
-        .ok_or_else(|| item.wrong("a size such as \"31M\""))
+fn size(item: Item<'_>) -> Result<Bytes> {
+    item.text_as("a size such as \"31M\"", |text| config::size(text).filter(|size| size.0 > 0))
 }
 
-fn facts(dbms: Dbms, fields: &Fields<'_>) -> Result<BuildFacts, PlanError> {
-    let text = |key| {
-        let item = fields.get(key);
-        item.map(|item| item.text().map(str::to_owned)).transpose()
-    };
-    let engines = match fields.get("engines") {
-        None => vec![dbms.default_engine()],
-        Some(list) => engines(dbms, list)?,
-    };
+fn facts(dbms: Dbms, fields: &Fields<'_>) -> Result<BuildFacts> {
+    let text = |key| fields.maybe(key, |item| item.text().map(str::to_owned));
+    let engines = fields.maybe("engines", |list| list.each(|item| engine(dbms, item)))?;
     Ok(BuildFacts {
         compiler: text("compiler")?,
         allocator: text("allocator")?,
         symbols: fields.maybe("symbols", Item::switch)?,
-        engines,
+        engines: engines.unwrap_or_else(|| vec![dbms.default_engine()]),
         note: text("note")?,
     })
 }
 
-fn engines(dbms: Dbms, list: Item<'_>) -> Result<Vec<Engine>, PlanError> {
-    let mut engines = Vec::new();
-    for item in list.list()? {
-        let engine = config::engine(item)?;
-        if !engine.fits(dbms) {
-            return Err(item.conflict(format!("{dbms} has no engine `{engine}`")));
-        }
-        engines.push(engine);
+fn engine(dbms: Dbms, item: Item<'_>) -> Result<Engine> {
+    let engine = config::engine(item)?;
+    if engine.fits(dbms) {
+        return Ok(engine);
     }
-    Ok(engines)
+    Err(item.conflict(format!("{dbms} has no engine `{engine}`")))
 }
 
 #[cfg(test)]
@@ -189,7 +161,7 @@ mod tests {
         )
     }
 
-    fn read(text: &str) -> Result<Vec<Recipe>, PlanError> {
+    fn read(text: &str) -> Result<Vec<Recipe>> {
         builds(Dbms::Postgres, text, "b.toml").map(|builds| builds.recipes)
     }
 

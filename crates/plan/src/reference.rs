@@ -3,7 +3,6 @@
 use crate::keys::Key;
 use crate::{connection, course, cpus, file, insert, sql, tpcc};
 
-/// The keys of one table, for people.
 #[derive(Clone, Debug)]
 pub struct KeyTable {
     /// `[[system]]`.
@@ -23,13 +22,13 @@ pub struct KeyDoc {
 /// Every key that a plan may have, by table.
 pub fn key_tables() -> Vec<KeyTable> {
     vec![
-        table("plan", docs(&file::KEYS).into_iter().chain(docs(&course::KEYS))),
+        table("plan", [docs(&file::KEYS), docs(&course::KEYS)].concat()),
         table("quarantine", docs(&course::LIMIT_KEYS)),
         table("system", docs(&file::SYSTEM_KEYS)),
         table("cpus", docs(&cpus::KEYS)),
         table("connection", docs(&connection::KEYS)),
         table("insert", docs(&insert::KEYS)),
-        table("sql", docs(&sql::options::KEYS).into_iter().chain(docs(&sql::pace::QUEUE_KEYS))),
+        table("sql", [docs(&sql::options::KEYS), docs(&sql::pace::QUEUE_KEYS)].concat()),
         table("ramp", docs(&sql::pace::RAMP_KEYS)),
         table("load", docs(&sql::options::LOAD_KEYS)),
         table("errors", docs(&sql::rules::KEYS)),
@@ -40,8 +39,8 @@ pub fn key_tables() -> Vec<KeyTable> {
     ]
 }
 
-fn table(name: &'static str, keys: impl IntoIterator<Item = KeyDoc>) -> KeyTable {
-    KeyTable { name, keys: keys.into_iter().collect() }
+const fn table(name: &'static str, keys: Vec<KeyDoc>) -> KeyTable {
+    KeyTable { name, keys }
 }
 
 fn docs<T>(keys: &[Key<T>]) -> Vec<KeyDoc> {

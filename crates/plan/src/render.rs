@@ -4,19 +4,14 @@ use std::fmt::Write as _;
 
 use model::{Bytes, Config, Dbms, Engine, HostShape, Setting, Version};
 
-use crate::PlanError;
 use crate::config::{ConfigFile, Rule, RuleValue};
+use crate::{PlanError, Result};
 
 impl ConfigFile {
     /// The settings that `version` gets, in the order of the catalog. A setting that the version does
     /// not have is replaced by the one of its topic that is for it; where there is none, and the setting
     /// is not optional, the config cannot be used with this version.
-    pub fn render(
-        &self,
-        version: &Version,
-        engine: Engine,
-        host: HostShape,
-    ) -> Result<Config, PlanError> {
+    pub fn render(&self, version: &Version, engine: Engine, host: HostShape) -> Result<Config> {
         let rules: Vec<&Rule> = self
             .settings
             .iter()
@@ -30,7 +25,8 @@ impl ConfigFile {
                     name: rule.name.clone(),
                     value: rule.value.text(self.dbms, host),
                 });
-            } else if !has_alternative(rule, &rules, version) {
+            } else if !rules.iter().any(|other| other.topic == rule.topic && other.is_for(version))
+            {
                 if !rule.optional {
                     return Err(self.unknown_option(rule, version));
                 }
@@ -72,16 +68,12 @@ impl ConfigFile {
         }
         for rule in &self.settings {
             let _ = write!(text, "  {}{}", rule.name, rule.value.shown());
-            let mut notes = Vec::new();
-            if rule.known.is_limited() {
-                notes.push(rule.known.to_string());
-            }
-            if rule.used.is_limited() {
-                notes.push(format!("used {}", rule.used));
-            }
-            if let Some(engine) = rule.engine {
-                notes.push(format!("{engine} only"));
-            }
+            let notes = [
+                rule.known.is_limited().then(|| rule.known.to_string()),
+                rule.used.is_limited().then(|| format!("used {}", rule.used)),
+                rule.engine.map(|engine| format!("{engine} only")),
+            ];
+            let notes: Vec<String> = notes.into_iter().flatten().collect();
             if !notes.is_empty() {
                 let _ = write!(text, "    # {}", notes.join(", "));
             }
@@ -91,12 +83,7 @@ impl ConfigFile {
     }
 }
 
-fn has_alternative(rule: &Rule, rules: &[&Rule], version: &Version) -> bool {
-    rules.iter().any(|other| other.topic == rule.topic && other.is_for(version))
-}
-
 impl Rule {
-    /// Does `version` get this setting?
     fn is_for(&self, version: &Version) -> bool {
         self.known.contains(version) && self.used.contains(version)
     }

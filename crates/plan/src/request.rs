@@ -2,8 +2,8 @@
 
 use model::{Build, Dbms, Version};
 
-use crate::fields::{Fields, Item};
-use crate::{Place, PlanError};
+use crate::fields::Fields;
+use crate::{Place, Result};
 
 /// A build that a plan asks for; the caller finds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,14 +24,14 @@ pub struct BuildRequest {
 
 impl BuildRequest {
     /// Reads `build`, `path` and `connect` of a `[[system]]`.
-    pub(crate) fn read(fields: &Fields<'_>) -> Result<Self, PlanError> {
+    pub(crate) fn read(fields: &Fields<'_>) -> Result<Self> {
         let build = fields.need("build")?;
         let name = build.text()?;
-        let (dbms, version) = parse_name(name);
-        let text = |key: &str| fields.maybe(key, Item::text);
-        let (path, connect) = (text("path")?, text("connect")?);
-        let elsewhere = fields.get("connect").or_else(|| fields.get("path"));
-        if let Some(item) = elsewhere {
+        let text = |key| fields.maybe(key, |item| item.text().map(str::to_owned));
+        let named = Self::named(name);
+        let request = Self { path: text("path")?, connect: text("connect")?, ..named };
+        let Self { dbms, version, .. } = &request;
+        if let Some(item) = fields.first(&["connect", "path"]) {
             let Some(dbms) = dbms else {
                 let family = name.split('-').next().unwrap_or(name);
                 return Err(build.unknown("DBMS", family, Dbms::all().into_iter().map(Dbms::name)));
@@ -45,19 +45,13 @@ impl BuildRequest {
                     item.key
                 )));
             }
-            if path.is_some() && connect.is_some() {
+            if request.path.is_some() && request.connect.is_some() {
                 return Err(item.conflict(
                     "`path` and `connect`: a server is either started from a path or connected to",
                 ));
             }
         }
-        Ok(Self {
-            name: name.to_owned(),
-            dbms,
-            version,
-            path: path.map(str::to_owned),
-            connect: connect.map(str::to_owned),
-        })
+        Ok(request)
     }
 
     /// What a person means by `name` alone: no path, no address.
@@ -84,21 +78,24 @@ impl BuildRequest {
         found: &Build,
         place: &Place,
         oldest: Option<&Version>,
-    ) -> Result<(), PlanError> {
+    ) -> Result<()> {
         if !self.fits(found) {
-            return Err(PlanError::WrongVersion {
-                place: place.clone(),
-                name: self.name.clone(),
-                found: found.id(),
-            });
+            let elsewhere = if place.is_argument() {
+                "add it under another name (`backslide add`)"
+            } else {
+                "give its `path`"
+            };
+            return Err(place.conflict(format!(
+                "`{}` is asked for and {} is what was found: an unsupported version here; install the one that \
+                 is meant, or {elsewhere}",
+                self.name,
+                found.id()
+            )));
         }
         match oldest {
-            Some(since) if found.version < *since => Err(PlanError::UnsupportedVersion {
-                place: place.clone(),
-                dbms: found.dbms,
-                version: found.version.to_string(),
-                since: since.to_string(),
-            }),
+            Some(since) if found.version < *since => {
+                Err(place.unsupported(found.dbms, &found.version, since))
+            }
             _ => Ok(()),
         }
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{Dbms, Version};
 
-use crate::PlanError;
-use crate::config::{ConfigFile, Mention, Rule};
+use crate::config::{ConfigFile, Rule};
 use crate::error::Choices;
+use crate::{Place, PlanError, Result};
 
 /// Stands before the word of each modifier in the name of a config: `z12a_gtid`.
 const JOINT: char = '_';
@@ -26,27 +26,20 @@ impl Configs {
         self.modifiers.insert((file.dbms, file.name.clone()), file);
     }
 
-    /// Is `word` fit to be the name of a modifier?
     pub(crate) fn is_word(word: &str) -> bool {
         !word.is_empty() && !word.contains(JOINT)
     }
 
     /// Every file must make sense, whether a plan uses it or not.
-    pub(crate) fn check(&self) -> Result<(), PlanError> {
-        let mut files = self.files.values();
-        files.try_for_each(|file| self.settled(file, &mut Vec::new()).map(drop))
+    pub(crate) fn check(&self) -> Result<()> {
+        self.files.values().try_for_each(|file| self.settled(file, &mut Vec::new()).map(drop))
     }
 
     /// The config that a plan names at `place`, with nothing left to look up.
-    pub(crate) fn find(
-        &self,
-        dbms: Dbms,
-        name: &str,
-        place: &str,
-    ) -> Result<ConfigFile, PlanError> {
+    pub(crate) fn find(&self, dbms: Dbms, name: &str, place: &Place) -> Result<ConfigFile> {
         let home = self.home(dbms);
         let (base, words) = self.split(home, name);
-        let unknown = |written: &str| self.unknown(dbms, name, written, place.to_owned());
+        let unknown = |written: &str| self.unknown(dbms, name, written, place);
         let base = self.file(home, base).ok_or_else(|| unknown(base))?;
         let mut config = self.settled(base, &mut Vec::new())?;
         for word in words {
@@ -81,8 +74,10 @@ impl Configs {
         option: &str,
         version: &Version,
     ) -> Option<String> {
+        let home = self.home(dbms);
+        let files = self.files.values().chain(self.modifiers.values());
         let mut ranges: Vec<String> = Vec::new();
-        for rule in self.rules(self.home(dbms)) {
+        for rule in files.filter(|file| file.dbms == home).flat_map(|file| &file.settings) {
             if !dbms.product().is_same_option(&rule.name, option) {
                 continue;
             }
@@ -95,11 +90,6 @@ impl Configs {
             }
         }
         (!ranges.is_empty()).then(|| ranges.join(" or "))
-    }
-
-    fn rules(&self, dbms: Dbms) -> impl Iterator<Item = &Rule> {
-        let files = self.files.values().chain(self.modifiers.values());
-        files.filter(move |file| file.dbms == dbms).flat_map(|file| &file.settings)
     }
 
     fn file(&self, dbms: Dbms, name: &str) -> Option<&ConfigFile> {
@@ -121,21 +111,17 @@ impl Configs {
         (base, words)
     }
 
-    fn unknown(&self, dbms: Dbms, name: &str, written: &str, place: String) -> PlanError {
-        let words = self.modifier_names(dbms).into_iter();
-        let words = words.map(|word| format!("{JOINT}{word}"));
+    fn unknown(&self, dbms: Dbms, name: &str, written: &str, place: &Place) -> PlanError {
+        let words = self.modifier_names(dbms).into_iter().map(|word| format!("{JOINT}{word}"));
         let names = self.names(dbms).into_iter().map(str::to_owned);
         if let Some(families) = self.of_others(dbms, name) {
-            return PlanError::ConfigOfOthers {
-                place,
-                name: name.to_owned(),
-                families,
-                dbms,
-                names: names.collect::<Vec<_>>().join(", "),
-            };
+            let names: Vec<String> = names.collect();
+            let names = names.join(", ");
+            return place
+                .conflict(format!("config `{name}` is for {families}; {dbms} has: {names}"));
         }
         PlanError::UnknownName {
-            place,
+            place: place.to_string(),
             what: format!("{dbms} config"),
             name: name.to_owned(),
             choices: Choices::new(written, names.chain(words)),
@@ -156,19 +142,22 @@ impl Configs {
     }
 
     /// The file on top of what it extends. `below` are the names that led here.
-    fn settled(&self, file: &ConfigFile, below: &mut Vec<String>) -> Result<ConfigFile, PlanError> {
+    fn settled(&self, file: &ConfigFile, below: &mut Vec<String>) -> Result<ConfigFile> {
         let Some(parent) = &file.extends else {
             return Ok(file.clone());
         };
         below.push(file.name.clone());
         if below.contains(&parent.name) {
-            return Err(PlanError::conflict(
-                &parent.place,
-                format!("`extends` goes round: {} -> {}", below.join(" -> "), parent.name),
-            ));
+            return Err(parent.place.conflict(format!(
+                "`extends` goes round: {} -> {}",
+                below.join(" -> "),
+                parent.name
+            )));
         }
-        let base =
-            self.file(file.dbms, &parent.name).ok_or_else(|| self.no_parent(file.dbms, parent))?;
+        let base = self.file(file.dbms, &parent.name).ok_or_else(|| {
+            let (what, names) = (format!("{} config", file.dbms), self.names(file.dbms));
+            PlanError::unknown(&parent.place, &what, &parent.name, names)
+        })?;
         let base = self.settled(base, below)?;
         check_drop(file, &base)?;
         Ok(ConfigFile {
@@ -178,10 +167,6 @@ impl Configs {
             ..file.clone()
         })
     }
-
-    fn no_parent(&self, dbms: Dbms, parent: &Mention) -> PlanError {
-        PlanError::unknown(&parent.place, &format!("{dbms} config"), &parent.name, self.names(dbms))
-    }
 }
 
 fn names(files: &BTreeMap<(Dbms, String), ConfigFile>, dbms: Dbms) -> Vec<&str> {
@@ -189,21 +174,20 @@ fn names(files: &BTreeMap<(Dbms, String), ConfigFile>, dbms: Dbms) -> Vec<&str> 
     of_dbms.map(|file| file.name.as_str()).collect()
 }
 
-fn check_drop(file: &ConfigFile, base: &ConfigFile) -> Result<(), PlanError> {
+fn check_drop(file: &ConfigFile, base: &ConfigFile) -> Result<()> {
     let has = |topic: &str| base.settings.iter().any(|rule| rule.topic == topic);
     match file.drop.iter().find(|topic| !has(&topic.name)) {
         None => Ok(()),
-        Some(topic) => Err(PlanError::conflict(
-            &topic.place,
-            format!("`drop`: `{}` has no setting of the topic `{}`", base.name, topic.name),
-        )),
+        Some(topic) => Err(topic.place.conflict(format!(
+            "`drop`: `{}` has no setting of the topic `{}`",
+            base.name, topic.name
+        ))),
     }
 }
 
 /// The rules with those of `change` in place of the ones of the same topic, where these stood; topics that
 /// there were none of come at the end.
-fn changed(rules: Vec<Rule>, change: &ConfigFile) -> Vec<Rule> {
-    let mut rules = rules;
+fn changed(mut rules: Vec<Rule>, change: &ConfigFile) -> Vec<Rule> {
     rules.retain(|rule| change.drop.iter().all(|topic| topic.name != rule.topic));
     let mut done: Vec<&str> = Vec::new();
     for rule in &change.settings {

@@ -4,18 +4,14 @@ use model::{Plan, RefusedSetting, System};
 
 use crate::error::Choices;
 use crate::file::{PlanFile, SystemEntry};
-use crate::{Place, PlanError};
+use crate::{PlanError, Result};
 
 /// Asks whether a system takes its settings; the first that it does not take.
 pub type JudgeSettings<'a> = dyn Fn(&System) -> Option<RefusedSetting> + 'a;
 
 /// Has `judge` look at each system of the `plan` that `file` was expanded to; the error names the line that
 /// gives the refused setting.
-pub fn check_settings(
-    file: &PlanFile,
-    plan: &Plan,
-    judge: &JudgeSettings<'_>,
-) -> Result<(), PlanError> {
+pub fn check_settings(file: &PlanFile, plan: &Plan, judge: &JudgeSettings<'_>) -> Result<()> {
     let mut judged: Vec<&System> = Vec::new();
     for (entry, system) in with_entries(file, plan) {
         if judged.iter().any(|other| has_same_settings(other, system)) {
@@ -51,27 +47,27 @@ fn has_same_settings(a: &System, b: &System) -> bool {
 
 fn error(entry: &SystemEntry, system: &System, refused: RefusedSetting) -> PlanError {
     let dbms = system.build.dbms;
-    let place = |option: &str| -> Place {
+    let place = |option: &str| {
         let mut set = entry.set.iter();
         let set = set.find(|(setting, _)| dbms.product().is_same_option(&setting.name, option));
-        let of_config = || entry.config.as_ref().map(|(_, place)| place);
-        let place = set.map(|(_, place)| place).or_else(of_config);
-        place.unwrap_or(&entry.place).clone()
+        let of_config = || entry.config.as_ref().map(|config| &config.place);
+        set.map(|(_, place)| place).or_else(of_config).unwrap_or(&entry.place)
     };
     match refused {
         RefusedSetting::Unknown { option, known } => {
             // Help lists names with `-`, plans mostly write `_`.
             let written = option.replace('-', "_");
             let known = known.iter().map(|name| name.replace('-', "_"));
-            PlanError::NoSetting {
-                place: place(&option),
-                build: system.build.id(),
-                nearest: Choices::new(&written, known).nearest().map(str::to_owned),
-                option,
-            }
+            let choices = Choices::new(&written, known);
+            let meant = choices.nearest().map(|name| format!("; did you mean `{name}`?"));
+            place(&option).conflict(format!(
+                "{} has no setting `{option}`{}",
+                system.build.id(),
+                meant.unwrap_or_default()
+            ))
         }
         RefusedSetting::Refused { option, problem } => PlanError::RefusedSetting {
-            place: place(&option),
+            place: place(&option).clone(),
             build: system.build.id(),
             option,
             problem,

@@ -2,20 +2,16 @@
 
 use model::{BuildSource, Step, System};
 
-use crate::PlanError;
+use crate::Result;
 use crate::file::PlanFile;
 
 /// Does the plan ask for templates? An error where they cannot be had, or would be of no use.
-pub(crate) fn resolve(
-    file: &PlanFile,
-    steps: &[Step],
-    systems: &[System],
-) -> Result<bool, PlanError> {
+pub(crate) fn resolve(file: &PlanFile, steps: &[Step], systems: &[System]) -> Result<bool> {
     let Some(place) = &file.template else {
         return Ok(false);
     };
     let message = nothing_left(steps).or_else(|| systems.iter().find_map(not_clonable));
-    PlanError::refuse(place, message).map(|()| true)
+    place.refuse(message).map(|()| true)
 }
 
 /// Steps load where others follow. Only the Insert Benchmark may have none of these.
@@ -54,9 +50,9 @@ mod tests {
     use model::{Nanos, Plan};
 
     use crate::tests::expand;
-    use crate::{PlanError, estimate};
+    use crate::{Result, estimate};
 
-    fn plan(template: bool, workload: &str, systems: &str) -> Result<Plan, PlanError> {
+    fn plan(template: bool, workload: &str, systems: &str) -> Result<Plan> {
         expand(&format!(
             "name = \"p\"\nrounds = 4\ntemplate = {template}\n\
              workload = {{ kind = \"insert\", scale = \"small\"{workload} }}\n{systems}"

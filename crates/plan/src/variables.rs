@@ -2,8 +2,8 @@
 
 use model::Version;
 
-use crate::PlanError;
-use crate::config::version;
+use crate::Result;
+use crate::config::{scalar, version};
 use crate::document;
 use crate::fields::{Fields, Item};
 
@@ -81,24 +81,16 @@ pub struct SameValues {
 pub struct Pattern(String);
 
 impl Pattern {
-    /// Does `name` fit?
-    pub fn fits(&self, name: &str) -> bool {
+    pub fn fits<'t>(&self, name: &'t str) -> bool {
         let Some((head, tail)) = self.0.split_once('*') else {
             return self.0 == name;
         };
         let Some(rest) = name.strip_prefix(head) else {
             return false;
         };
-        let mut parts: Vec<&str> = tail.split('*').collect();
-        let last = parts.pop().unwrap_or_default();
-        let mut rest = rest;
-        for part in parts {
-            match rest.find(part) {
-                Some(at) => rest = &rest[at + part.len()..],
-                None => return false,
-            }
-        }
-        rest.ends_with(last)
+        let (middle, last) = tail.rsplit_once('*').unwrap_or(("", tail));
+        let after = |rest: &'t str, part: &str| rest.find(part).map(|at| &rest[at + part.len()..]);
+        middle.split('*').try_fold(rest, after).is_some_and(|rest| rest.ends_with(last))
     }
 
     pub fn is_name(&self) -> bool {
@@ -106,87 +98,65 @@ impl Pattern {
     }
 }
 
-/// Does any of `patterns` fit `name`?
 pub fn any_fits(patterns: &[Pattern], name: &str) -> bool {
     patterns.iter().any(|pattern| pattern.fits(name))
 }
 
 impl VariableRules {
     /// Reads a file of the catalog, which people know as `origin`.
-    pub fn parse(text: &str, origin: &str) -> Result<Self, PlanError> {
+    pub fn parse(text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
         let fields = Fields::new(&root, CONTEXT, &KEYS)?;
         Ok(Self {
-            own: patterns(&fields, "own")?,
-            written_at_init: patterns(&fields, "written_at_init")?,
-            lists: patterns(&fields, "lists")?,
-            groups: fields.each("group", group)?,
-            notes: fields.each("note", note)?,
-            renamed: fields.each("renamed", renamed)?,
-            implied: fields.each("implied", implied)?,
-            units: fields.each("unit", unit)?,
-            same: fields.each("same", same)?,
+            own: fields.each("own", pattern)?,
+            written_at_init: fields.each("written_at_init", pattern)?,
+            lists: fields.each("lists", pattern)?,
+            groups: fields.tables("group", &["name", "patterns"], |group| {
+                Ok(VariableGroup {
+                    name: group.text("name")?.to_owned(),
+                    patterns: group.need("patterns")?.each(pattern)?,
+                })
+            })?,
+            notes: fields.tables("note", &["names", "text", "new", "gone"], |note| {
+                Ok(VariableNote {
+                    names: note.need("names")?.each(pattern)?,
+                    text: note.text("text")?.to_owned(),
+                    new: note.switch("new")?,
+                    gone: note.switch("gone")?,
+                })
+            })?,
+            renamed: fields.tables("renamed", &["from", "to"], |it| {
+                Ok(Renamed { from: it.text("from")?.to_owned(), to: it.text("to")?.to_owned() })
+            })?,
+            implied: fields.tables("implied", &["option", "variables"], |implied| {
+                Ok(Implied {
+                    option: implied.text("option")?.to_owned(),
+                    variables: implied.need("variables")?.each(pattern)?,
+                })
+            })?,
+            units: fields.tables("unit", &["unit", "patterns", "until"], unit)?,
+            same: fields.tables("same", &["patterns", "values"], |same| {
+                Ok(SameValues {
+                    patterns: same.each("patterns", pattern)?,
+                    // An empty value is one, too.
+                    values: same.need("values")?.each(scalar)?,
+                })
+            })?,
         })
     }
 }
 
-/// The patterns under `key`; none where the key is not there.
-fn patterns(fields: &Fields<'_>, key: &str) -> Result<Vec<Pattern>, PlanError> {
-    fields.get(key).map_or(Ok(Vec::new()), texts)
+fn pattern(item: Item<'_>) -> Result<Pattern> {
+    item.text().map(|text| Pattern(text.to_owned()))
 }
 
-fn texts(list: Item<'_>) -> Result<Vec<Pattern>, PlanError> {
-    list.each(|item| item.text().map(|text| Pattern(text.to_owned())))
-}
-
-fn group(item: Item<'_>) -> Result<VariableGroup, PlanError> {
-    let fields = Fields::new(item.node, "group", &["name", "patterns"])?;
-    Ok(VariableGroup {
-        name: fields.text("name")?.to_owned(),
-        patterns: texts(fields.need("patterns")?)?,
-    })
-}
-
-fn note(item: Item<'_>) -> Result<VariableNote, PlanError> {
-    let fields = Fields::new(item.node, "note", &["names", "text", "new", "gone"])?;
-    Ok(VariableNote {
-        names: texts(fields.need("names")?)?,
-        text: fields.text("text")?.to_owned(),
-        new: fields.switch("new")?,
-        gone: fields.switch("gone")?,
-    })
-}
-
-fn renamed(item: Item<'_>) -> Result<Renamed, PlanError> {
-    let fields = Fields::new(item.node, "renamed", &["from", "to"])?;
-    Ok(Renamed { from: fields.text("from")?.to_owned(), to: fields.text("to")?.to_owned() })
-}
-
-fn implied(item: Item<'_>) -> Result<Implied, PlanError> {
-    let fields = Fields::new(item.node, "implied", &["option", "variables"])?;
-    Ok(Implied {
-        option: fields.text("option")?.to_owned(),
-        variables: texts(fields.need("variables")?)?,
-    })
-}
-
-fn unit(item: Item<'_>) -> Result<VariableUnit, PlanError> {
-    let fields = Fields::new(item.node, "unit", &["unit", "patterns", "until"])?;
+fn unit(fields: &Fields<'_>) -> Result<VariableUnit> {
     let words = ["count", "B", "kB", "8kB", "MB", "16MB", "ms", "s", "min"].map(|w| (w, w));
     let unit = fields.need("unit")?.word("unit", &words)?;
     Ok(VariableUnit {
         unit: if unit == "count" { "" } else { unit }.to_owned(),
-        patterns: texts(fields.need("patterns")?)?,
-        until: version(&fields, "until")?,
-    })
-}
-
-fn same(item: Item<'_>) -> Result<SameValues, PlanError> {
-    let fields = Fields::new(item.node, "same", &["patterns", "values"])?;
-    Ok(SameValues {
-        patterns: patterns(&fields, "patterns")?,
-        // An empty value is one, too.
-        values: fields.need("values")?.each(crate::config::scalar)?,
+        patterns: fields.need("patterns")?.each(pattern)?,
+        until: fields.maybe("until", version)?,
     })
 }
 

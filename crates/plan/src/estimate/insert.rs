@@ -2,7 +2,7 @@
 
 use model::{Bytes, Costs, InsertSpec, InsertStage, Nanos, System, Transactions};
 
-use super::costs::logs;
+use super::system::logs;
 use super::{at_rate, settling, sum, total};
 
 /// Characters of `data` in the rows that were measured.
@@ -55,7 +55,6 @@ pub(super) fn step(spec: &InsertSpec, stage: &InsertStage, cost: &Costs) -> u64 
     }
 }
 
-/// Rows that are loaded.
 pub(super) fn rows(spec: &InsertSpec) -> u64 {
     spec.rows.saturating_mul(u64::from(spec.clients))
 }

@@ -1,12 +1,10 @@
 //! What a plan needs, before anything starts: disk and time, to within a factor of about two.
 //!
-//! The assumptions are the constants of `costs.rs` and of the kinds of workload, with the comments beside
-//! them.
+//! The assumptions are the costs of each product, and the constants here with the comments beside them.
 
-mod costs;
 mod insert;
-mod memory;
 mod sql;
+mod system;
 mod tpcc;
 
 use model::{
@@ -14,9 +12,8 @@ use model::{
     WorkloadSpec,
 };
 
-use crate::PlanError;
+use crate::{PlanError, Result};
 
-/// What a plan needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Estimate {
     /// Peak disk: the largest instance, because one at a time exists (in slices all of them), all templates,
@@ -48,13 +45,12 @@ pub struct Estimate {
 pub struct Loading {
     pub system: String,
     pub disk: Bytes,
-    /// To make it.
     pub time: Nanos,
 }
 
 impl Estimate {
     /// Does it fit into the `free` space of `place`, which is the lab directory's name?
-    pub fn fits(&self, free: Bytes, place: &str) -> Result<(), PlanError> {
+    pub fn fits(&self, free: Bytes, place: &str) -> Result<()> {
         if self.disk <= free {
             return Ok(());
         }
@@ -81,28 +77,24 @@ const WARM_RATE: u64 = 1_500_000;
 
 pub fn estimate(plan: &Plan) -> Estimate {
     let workload = &plan.workload;
-    let sessions = memory::sessions(plan);
+    let sessions = system::sessions(plan);
     let name = |system: &System| system.name.clone();
     let each = || plan.systems.iter();
     let systems: Vec<(String, Bytes)> =
         each().map(|s| (name(s), instance(workload, s, false))).collect();
-    let memory: Vec<(String, Bytes)> = each().map(|s| (name(s), memory::of(sessions, s))).collect();
+    let memory: Vec<(String, Bytes)> =
+        each().map(|s| (name(s), system::memory(sessions, s))).collect();
     let templates: Vec<Loading> =
         each().filter(|_| plan.template).map(|system| loading(plan, system)).collect();
     let part = |system: &System| {
-        let cost = &system.build.dbms.product().costs;
-        let time = |counts: fn(&Step) -> bool| {
-            let steps = steps(plan, cost).filter(|(step, _)| counts(step));
-            sum([total(steps.map(|(_, time)| time)), cost.around().0])
-        };
-        let template = templates.iter().find(|t| t.system == system.name);
-        Nanos(template.map_or_else(
-            || time(|_| true),
-            |template| {
-                let read = at_rate(rows_on_clone(workload), WARM_RATE);
-                sum([time(|step| !step.loads), at_rate(template.disk.0, CLONE_RATE), read])
-            },
-        ))
+        Nanos(match templates.iter().find(|template| template.system == system.name) {
+            None => time(plan, system, |_| true),
+            Some(template) => sum([
+                time(plan, system, |step| !step.loads),
+                at_rate(template.disk.0, CLONE_RATE),
+                at_rate(rows_on_clone(workload), WARM_RATE),
+            ]),
+        })
     };
     let parts: Vec<(String, Nanos)> = each().map(|s| (name(s), part(s))).collect();
     let a_round = total(parts.iter().map(|(_, time)| time.0));
@@ -117,7 +109,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
     Estimate {
         disk: Bytes(sum([instances, kept, store])),
         systems,
-        peak_memory: memory::peak(plan.course.interleave, &memory),
+        peak_memory: system::peak_memory(plan.course.interleave, &memory),
         memory,
         store: Bytes(store),
         time,
@@ -172,13 +164,18 @@ fn instance(workload: &WorkloadSpec, system: &System, loads: bool) -> Bytes {
 }
 
 fn loading(plan: &Plan, system: &System) -> Loading {
-    let cost = &system.build.dbms.product().costs;
-    let loading = steps(plan, cost).filter(|(step, _)| step.loads);
     Loading {
         system: system.name.clone(),
         disk: instance(&plan.workload, system, true),
-        time: Nanos(sum([total(loading.map(|(_, time)| time)), cost.around().0])),
+        time: Nanos(time(plan, system, |step| step.loads)),
     }
+}
+
+/// Nanoseconds of those steps of a trial that count, with what is around them.
+fn time(plan: &Plan, system: &System, counts: fn(&Step) -> bool) -> u64 {
+    let cost = &system.build.dbms.product().costs;
+    let steps = steps(plan, cost).filter(|(step, _)| counts(step));
+    sum([total(steps.map(|(_, time)| time)), cost.around().0])
 }
 
 /// Rows that a trial on a clone reads first: by each table and by each index.
@@ -202,7 +199,6 @@ fn settling(settle: Settle, rows: u64) -> u64 {
     Nanos::from_secs(seconds).0
 }
 
-/// What the results take.
 fn store(plan: &Plan, time: Nanos) -> u64 {
     let second = if plan.workload.tpcc().is_some() { STORE_TPCC_SECOND } else { STORE_SECOND };
     // The settle phase of the Insert Benchmark reads little.

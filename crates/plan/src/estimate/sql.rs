@@ -8,8 +8,9 @@ use model::{
     SqlWork, System, Verb,
 };
 
-use super::costs::logs;
+use super::system::logs;
 use super::{AROUND_STEP, ATTEMPTS, at_rate, settling, sum, total};
+use crate::sql::statements;
 
 /// Statements per second that write, all clients together.
 const WRITE_RATE: u64 = 10_000;
@@ -21,25 +22,24 @@ const LOGGED: u64 = 300;
 pub(super) fn instance(spec: &SqlSpec, system: &System, loads: bool) -> Bytes {
     let runs = || runs(spec).filter(|_| !loads);
     let cost = &system.build.dbms.product().costs;
-    let row = spec.tables.iter().map(|t| row(t, cost)).max().unwrap_or(0);
+    let longest = spec.tables.iter().map(|t| row(t, cost)).max().unwrap_or(0);
     let writes = |run: &&SqlRun| run.writes;
-    let written = total(runs().filter(writes).map(statements));
-    let added = total(runs().filter(|run| adds(run)).map(statements));
+    let written = total(runs().filter(writes).map(sent));
+    let added = total(runs().filter(|run| adds(run)).map(sent));
     let percent = if written > 0 { cost.written_percent } else { 100 };
-    let tables = loaded(spec, cost).saturating_mul(percent) / 100;
-    let logged = written.saturating_mul(2 * row + LOGGED);
+    let tables = of_rows(spec, |table| row(table, cost)).saturating_mul(percent) / 100;
+    let logged = written.saturating_mul(2 * longest + LOGGED);
     Bytes(sum([
         cost.empty_mib << 20,
         tables,
-        added.saturating_mul(row),
+        added.saturating_mul(longest),
         logs(system, logged, sum([logged, tables])),
     ]))
 }
 
 /// Rows of all tables, and entries of all indexes.
 pub(super) fn rows_and_entries(spec: &SqlSpec) -> u64 {
-    let tables = spec.tables.iter();
-    total(tables.map(|table| rows(table).saturating_mul(table.indexes.len() as u64 + 1)))
+    of_rows(spec, |table| table.indexes.len() as u64 + 1)
 }
 
 /// Nanoseconds of a step with what is around it.
@@ -47,7 +47,7 @@ pub(super) fn step(spec: &SqlSpec, step: &SqlStep, cost: &Costs) -> u64 {
     let time = match &step.work {
         SqlWork::Load => load(spec, cost),
         SqlWork::Index => index(spec, cost),
-        SqlWork::Settle(settle) => settling(*settle, total(spec.tables.iter().map(rows))),
+        SqlWork::Settle(settle) => settling(*settle, of_rows(spec, |_| 1)),
         SqlWork::Reset => sum([load(spec, cost), index(spec, cost)]),
         SqlWork::Run(run) => seconds(run),
     };
@@ -55,17 +55,11 @@ pub(super) fn step(spec: &SqlSpec, step: &SqlStep, cost: &Costs) -> u64 {
 }
 
 fn load(spec: &SqlSpec, cost: &Costs) -> u64 {
-    let bytes = spec.tables.iter().map(|table| {
-        let row = total(table.columns.iter().map(width));
-        rows(table).saturating_mul(row)
-    });
-    at_rate(total(bytes), cost.load_rate())
+    at_rate(of_rows(spec, |table| total(table.columns.iter().map(width))), cost.load_rate())
 }
 
 fn index(spec: &SqlSpec, cost: &Costs) -> u64 {
-    let tables = spec.tables.iter();
-    let entries = tables.map(|table| rows(table).saturating_mul(table.indexes.len() as u64));
-    at_rate(total(entries), cost.lx_rate)
+    at_rate(of_rows(spec, |table| table.indexes.len() as u64), cost.lx_rate)
 }
 
 fn seconds(run: &SqlRun) -> u64 {
@@ -80,29 +74,22 @@ fn runs(spec: &SqlSpec) -> impl Iterator<Item = &SqlRun> {
     spec.steps.iter().filter_map(|step| step.work.run())
 }
 
-/// Statements that a test sends.
-fn statements(run: &SqlRun) -> u64 {
+/// Statements that a test sends, if it writes.
+fn sent(run: &SqlRun) -> u64 {
     (u64::from(run.seconds) + u64::from(run.warmup_seconds)).saturating_mul(WRITE_RATE)
 }
 
 /// Does it add rows and remove none?
 fn adds(run: &SqlRun) -> bool {
-    let has = |verb| {
-        let blocks = run.operations.iter().flat_map(|operation| &operation.blocks);
-        let mut statements = blocks.flat_map(|block| &block.statements);
-        statements.any(|statement| statement.verb == verb)
-    };
+    let has = |verb| statements(run).any(|(_, statement)| statement.verb == verb);
     has(Verb::Insert) && !has(Verb::Delete)
 }
 
-fn rows(table: &SqlTable) -> u64 {
-    table.rows.saturating_mul(u64::from(table.copies))
-}
-
-/// Bytes of all tables and indexes once they are loaded.
-fn loaded(spec: &SqlSpec, cost: &Costs) -> u64 {
+/// The sum over the rows of all tables.
+fn of_rows(spec: &SqlSpec, each: impl Fn(&SqlTable) -> u64) -> u64 {
     let tables = spec.tables.iter();
-    total(tables.map(|table| rows(table).saturating_mul(row(table, cost))))
+    let rows = |table: &SqlTable| table.rows.saturating_mul(u64::from(table.copies));
+    total(tables.map(|table| rows(table).saturating_mul(each(table))))
 }
 
 /// Bytes of a row with the entries of its indexes.

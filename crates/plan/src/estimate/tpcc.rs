@@ -7,7 +7,7 @@ use model::{
     Bytes, Costs, DISTRICTS, Nanos, System, TpccIndexes, TpccMix, TpccPace, TpccSpec, TpccStage,
 };
 
-use super::costs::logs;
+use super::system::logs;
 use super::{AROUND_STEP, ATTEMPTS, WARM_RATE, at_rate, settling, sum};
 
 /// Bytes of the columns of an item, of a stock row, and of a warehouse with its districts.

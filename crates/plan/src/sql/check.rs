@@ -2,9 +2,9 @@
 
 use model::{Dbms, SqlBlock, SqlPiece, SqlRun, SqlSpec, SqlStatement, SqlStep, Statements, Verb};
 
-use crate::digits::grouped;
+use crate::error::grouped;
 use crate::fields::Fields;
-use crate::{Place, PlanError};
+use crate::{Place, Result};
 
 /// More rows than this would take weeks to load.
 const MAX_TOTAL_ROWS: u128 = 1_000_000_000_000;
@@ -12,23 +12,17 @@ const MAX_TOTAL_ROWS: u128 = 1_000_000_000_000;
 const MAX_PARAMETERS: u64 = 65_535;
 
 /// Checks what needs no system. `rows_place` is where the plan says how many rows there are, if it does.
-pub(crate) fn check(
-    spec: &SqlSpec,
-    fields: &Fields<'_>,
-    rows_place: Option<&Place>,
-) -> Result<(), PlanError> {
+pub(crate) fn check(spec: &SqlSpec, fields: &Fields<'_>, rows_place: Option<&Place>) -> Result<()> {
     if !runs(spec).any(|(_, run)| run.measured) {
-        return Err(PlanError::conflict(
-            &fields.place_of(&["step"]),
-            "no step that runs is measured: there would be no result",
-        ));
+        return Err(fields
+            .place_of(&["step"])
+            .conflict("no step that runs is measured: there would be no result"));
     }
     let each = spec.tables.iter();
     let total = each.map(|table| u128::from(table.rows) * u128::from(table.copies));
     let total: u128 = total.sum();
     if total > MAX_TOTAL_ROWS {
-        return Err(PlanError::conflict(
-            &rows_place.map_or_else(|| fields.place_of(&["table"]), Place::clone),
+        return Err(rows_place.map_or_else(|| fields.place_of(&["table"]), Place::clone).conflict(
             format!(
                 "all tables together have {} rows, more than {}",
                 grouped(total),
@@ -36,22 +30,23 @@ pub(crate) fn check(
             ),
         ));
     }
-    PlanError::refuse(&fields.place_of(&["step"]), too_many_parameters(spec, MAX_PARAMETERS))
+    fields.place_of(&["step"]).refuse(too_many_parameters(spec, MAX_PARAMETERS))
 }
 
 /// Checks what a system must be able to do. `place` is where the plan has the system.
-pub(crate) fn check_for(spec: &SqlSpec, dbms: Dbms, place: &Place) -> Result<(), PlanError> {
+pub(crate) fn check_for(spec: &SqlSpec, dbms: Dbms, place: &Place) -> Result<()> {
     let product = dbms.product();
     let unnumbered = || product.features.numbers_rows_by_key_only.then(|| cannot_number(spec))?;
     let message = too_many_parameters(spec, product.limits.max_parameters).or_else(unnumbered);
-    PlanError::refuse(place, message.map(|message| format!("{dbms}: {message}")))
+    place.refuse(message.map(|message| format!("{dbms}: {message}")))
 }
 
 fn runs(spec: &SqlSpec) -> impl Iterator<Item = (&SqlStep, &SqlRun)> {
     spec.steps.iter().filter_map(|step| Some((step, step.work.run()?)))
 }
 
-fn statements(run: &SqlRun) -> impl Iterator<Item = (&SqlBlock, &SqlStatement)> {
+/// What a step sends, each statement with its block.
+pub(crate) fn statements(run: &SqlRun) -> impl Iterator<Item = (&SqlBlock, &SqlStatement)> {
     let blocks = run.operations.iter().flat_map(|operation| &operation.blocks);
     blocks.flat_map(|block| block.statements.iter().map(move |statement| (block, statement)))
 }
@@ -100,7 +95,6 @@ fn cannot_number(spec: &SqlSpec) -> Option<String> {
     })
 }
 
-/// Does the statement's text for SQLite name the column?
 fn names(statement: &SqlStatement, column: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     statement.text.sqlite.iter().any(|piece| match piece {

@@ -2,7 +2,7 @@
 
 use model::{Distribution, HotValues};
 
-use crate::PlanError;
+use crate::Result;
 use crate::document::{Node, Value};
 use crate::fields::{Fields, Item};
 
@@ -27,7 +27,7 @@ const WORDS: [(&str, Distribution); 5] = [
 const MAX_DRAWS: u32 = 100;
 
 /// `"uniform"`, `{ zipfian = 0.8 }`, `{ special = { draws = 12, hot_percent = 1, draws_percent = 75 } }`.
-pub(crate) fn distribution(item: Item<'_>) -> Result<Distribution, PlanError> {
+pub(crate) fn distribution(item: Item<'_>) -> Result<Distribution> {
     match &item.node.value {
         Value::Text(_) => item.word("distribution", &WORDS),
         Value::Table(_) => shaped(item),
@@ -35,22 +35,21 @@ pub(crate) fn distribution(item: Item<'_>) -> Result<Distribution, PlanError> {
     }
 }
 
-fn shaped(item: Item<'_>) -> Result<Distribution, PlanError> {
+fn shaped(item: Item<'_>) -> Result<Distribution> {
     let keys = ["zipfian", "gaussian", "pareto", "special"];
     let fields = Fields::new(item.node, "a distribution", &keys)?;
-    let given: Vec<Item<'_>> = keys.iter().filter_map(|key| fields.get(key)).collect();
-    let [shape] = given.as_slice() else {
+    let Some(shape) = fields.exactly_one(&keys) else {
         return Err(item.wrong("a table with one distribution such as { zipfian = 0.8 }"));
     };
     match shape.key {
-        "zipfian" => Ok(Distribution::Zipfian { exponent: per_mille(*shape, 1, 5_000)? }),
+        "zipfian" => Ok(Distribution::Zipfian { exponent: per_mille(shape, 1, 5_000)? }),
         "gaussian" => Ok(Distribution::Gaussian { draws: shape.small(1..=MAX_DRAWS)? }),
-        "pareto" => Ok(Distribution::Pareto { h: per_mille(*shape, 1, 499)? }),
+        "pareto" => Ok(Distribution::Pareto { h: per_mille(shape, 1, 499)? }),
         _ => special(shape.node),
     }
 }
 
-fn special(node: &Node) -> Result<Distribution, PlanError> {
+fn special(node: &Node) -> Result<Distribution> {
     let fields = Fields::new(node, "special", &["draws", "hot_percent", "draws_percent"])?;
     let number = |key, range, usual| fields.get(key).map_or(Ok(usual), |item| item.small(range));
     Ok(Distribution::Special {
@@ -62,7 +61,7 @@ fn special(node: &Node) -> Result<Distribution, PlanError> {
 }
 
 /// A number with at most three digits after the point, in thousandths.
-fn per_mille(item: Item<'_>, low: u32, high: u32) -> Result<u32, PlanError> {
+fn per_mille(item: Item<'_>, low: u32, high: u32) -> Result<u32> {
     item.decimal(3, low..=high).ok_or_else(|| {
         let (low, high) = (f64::from(low) / 1000.0, f64::from(high) / 1000.0);
         item.wrong(&format!(
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
     use crate::document;
 
-    fn read(text: &str) -> Result<Distribution, PlanError> {
+    fn read(text: &str) -> Result<Distribution> {
         let root = document::parse(&format!("by = {text}"), "x").unwrap();
         let fields = Fields::new(&root, "x", &["by"]).unwrap();
         distribution(fields.need("by").unwrap())

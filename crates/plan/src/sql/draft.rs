@@ -1,11 +1,10 @@
 //! `[[step]]` as a workload file has it.
 
-use super::names::{label, mention};
+use super::names::label;
 use super::options::MAX_CLIENTS;
 use super::scope::Scope;
-use crate::PlanError;
-use crate::config::Mention;
-use crate::fields::{Fields, Item};
+use crate::Result;
+use crate::fields::{Fields, Item, Mention};
 
 const KEYS: [&str; 11] = [
     "name",
@@ -36,8 +35,8 @@ pub(crate) enum Phase {
 /// One `[[step]]` as it is written.
 pub(crate) struct Draft<'a> {
     pub(crate) fields: Fields<'a>,
-    /// `None` for a phase.
-    name: Option<String>,
+    /// `None` for a phase, which is of no group and not measured.
+    pub(crate) name: Option<String>,
     pub(crate) group: String,
     pub(crate) phase: Option<Phase>,
     pub(crate) measured: bool,
@@ -46,19 +45,14 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn read(item: Item<'a>) -> Result<Self, PlanError> {
+    pub(crate) fn read(item: Item<'a>) -> Result<Self> {
         let fields = Fields::new(item.node, "step", &KEYS)?;
         if let Some(phase) = fields.get("phase") {
             let words = [(SETTLE, Phase::Settle), (RESET, Phase::Reset)];
             let phase = phase.word("phase", &words)?;
-            return Ok(Self {
-                fields: Fields::new(item.node, "a phase", &["phase"])?,
-                name: None,
-                group: String::new(),
-                phase: Some(phase),
-                measured: false,
-                before: Vec::new(),
-            });
+            let fields = Fields::new(item.node, "a phase", &["phase"])?;
+            let (phase, group, before) = (Some(phase), String::new(), Vec::new());
+            return Ok(Self { fields, name: None, group, phase, measured: false, before });
         }
         let group = fields.maybe("group", label)?;
         let measured = fields.maybe("measured", Item::switch)?.unwrap_or(true);
@@ -73,27 +67,24 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Its name; `None` for a phase.
-    pub(crate) fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+    pub(crate) fn has_name(&self, name: &str) -> bool {
+        self.name.as_deref() == Some(name)
     }
 
-    /// Does it send this operation?
     pub(crate) fn sends(&self, name: &str) -> bool {
         let weights = self.fields.get("operations");
-        let weights = weights.and_then(|all| Fields::named(all, "operations").ok());
+        let weights = weights.and_then(|all| Fields::named(all).ok());
         let one = self.fields.get("operation").and_then(|one| one.text().ok());
         one == Some(name) || weights.is_some_and(|weights| weights.get(name).is_some())
     }
 
-    /// Has the file a number of clients for it?
-    pub(crate) fn clients(&self, scope: &Scope) -> Result<Option<u32>, PlanError> {
+    pub(crate) fn clients(&self, scope: &Scope) -> Result<Option<u32>> {
         self.fields.maybe("clients", |clients| scope.small(clients, 1..=MAX_CLIENTS))
     }
 }
 
 /// A name that leaves those of loading and phases alone.
-fn step_name(item: Item<'_>) -> Result<String, PlanError> {
+fn step_name(item: Item<'_>) -> Result<String> {
     let name = label(item)?;
     let first = name.split('.').next().unwrap_or_default();
     if [LOAD, INDEX, SETTLE, RESET].contains(&first) {
@@ -105,12 +96,12 @@ fn step_name(item: Item<'_>) -> Result<String, PlanError> {
     Ok(name)
 }
 
-fn before(fields: &Fields<'_>, measured: bool) -> Result<Vec<Mention>, PlanError> {
+fn before(fields: &Fields<'_>, measured: bool) -> Result<Vec<Mention>> {
     match fields.get("before") {
         None => Ok(Vec::new()),
         Some(item) if measured => Err(item.conflict(
             "`before` is for steps that only warm caches: write `measured = false`, or leave it out",
         )),
-        Some(list) => list.each(|test| Ok(mention(test, test.text()?))),
+        Some(list) => list.each(Item::mention),
     }
 }

@@ -8,10 +8,9 @@ use super::distribution::distribution;
 use super::literal;
 use super::names::identifier_key;
 use super::scope::{Scope, signed};
-use crate::PlanError;
-use crate::config::Mention;
 use crate::document::{Node, Value};
 use crate::fields::{Fields, Item};
+use crate::{PlanError, Result};
 
 /// What a value can be; a draw has exactly one of these.
 const KINDS: [&str; 11] = [
@@ -29,7 +28,7 @@ const MAX_COUNT: u32 = 1_000_000;
 const MOST: i64 = 1_000_000_000_000_000_000;
 const ANY: RangeInclusive<i64> = -MOST..=MOST;
 
-pub(crate) fn of_column(item: Item<'_>, scope: &Scope) -> Result<Draw, PlanError> {
+pub(crate) fn of_column(item: Item<'_>, scope: &Scope) -> Result<Draw> {
     let item = scope.chosen(item)?;
     match &item.node.value {
         Value::Text(text) if text == ROW => return Ok(Draw::Row),
@@ -56,7 +55,7 @@ pub(crate) fn of_block(
     scope: &Scope,
     usual: Distribution,
     table: Option<&SqlTable>,
-) -> Result<Vec<SqlDraw>, PlanError> {
+) -> Result<Vec<SqlDraw>> {
     let Value::Table(entries) = &item.node.value else {
         return Err(item.wrong("a table such as { id = { int = [1, \"rows\"] } }"));
     };
@@ -87,38 +86,35 @@ pub(crate) fn of_block(
 }
 
 /// The table of a draw with its kind.
-fn fields(node: &Node) -> Result<(Fields<'_>, Item<'_>), PlanError> {
+fn fields(node: &Node) -> Result<(Fields<'_>, Item<'_>)> {
     let fields = Fields::new(node, "a draw", &[&KINDS[..], &MORE[..]].concat())?;
-    let given: Vec<Item<'_>> = KINDS.iter().filter_map(|kind| fields.get(kind)).collect();
-    let [kind] = given.as_slice() else {
-        return Err(PlanError::conflict(
-            &node.place,
-            format!("a draw has exactly one of `{}`", KINDS.join("`, `")),
-        ));
+    let Some(kind) = fields.exactly_one(&KINDS) else {
+        return Err(node
+            .place
+            .conflict(format!("a draw has exactly one of `{}`", KINDS.join("`, `"))));
     };
-    let kind = *kind;
     match fields.get("by") {
         Some(by) if kind.key != "int" => Err(by.conflict("`by` goes with `int` only")),
         _ => Ok((fields, kind)),
     }
 }
 
-fn value(
-    kind: Item<'_>,
-    fields: &Fields<'_>,
-    scope: &Scope,
-    usual: Distribution,
-) -> Result<Draw, PlanError> {
+const TEXT: &str = "text of at most a million characters";
+
+fn is_short(text: &str) -> bool {
+    text.len() <= MAX_TEXT as usize
+}
+
+fn value(kind: Item<'_>, fields: &Fields<'_>, scope: &Scope, usual: Distribution) -> Result<Draw> {
     match kind.key {
         "int" => {
-            let by = fields.get("by").map(|by| scope.chosen(by)).transpose()?;
-            let by = by.map_or(Ok(usual), |by| distribution(by))?;
-            int(kind, scope, by)
+            let by = fields.maybe("by", |by| distribution(scope.chosen(by)?))?;
+            int(kind, scope, by.unwrap_or(usual))
         }
         "from" => scope.within(kind, ANY).map(Draw::From),
         "next" if kind.switch()? => Ok(Draw::Next),
         "next" => Err(kind.wrong("true, or left out")),
-        "template" => template(kind),
+        "template" => kind.fitting(TEXT, is_short).map(Draw::Template),
         "text" => {
             let [low, high] = pair(kind)?;
             let (min, max) = (scope.small(low, 0..=MAX_TEXT)?, scope.small(high, 0..=MAX_TEXT)?);
@@ -126,8 +122,8 @@ fn value(
             Ok(Draw::Text { min, max })
         }
         "fixed" => match &kind.node.value {
-            Value::Text(text) if text.len() <= MAX_TEXT as usize => Ok(Draw::Fixed(text.clone())),
-            _ => Err(kind.wrong("text of at most a million characters")),
+            Value::Text(text) if is_short(text) => Ok(Draw::Fixed(text.clone())),
+            _ => Err(kind.wrong(TEXT)),
         },
         "decimal" => decimal(kind),
         _ => {
@@ -139,7 +135,7 @@ fn value(
     }
 }
 
-fn pair(item: Item<'_>) -> Result<[Item<'_>; 2], PlanError> {
+fn pair(item: Item<'_>) -> Result<[Item<'_>; 2]> {
     let both = match item.node.value {
         Value::List(_) => item.list()?,
         _ => Vec::new(),
@@ -147,7 +143,7 @@ fn pair(item: Item<'_>) -> Result<[Item<'_>; 2], PlanError> {
     both.try_into().map_err(|_| item.wrong("a list of the lowest and the highest value"))
 }
 
-fn int(kind: Item<'_>, scope: &Scope, by: Distribution) -> Result<Draw, PlanError> {
+fn int(kind: Item<'_>, scope: &Scope, by: Distribution) -> Result<Draw> {
     let [low_item, high_item] = pair(kind)?;
     let (low_item, high_item) = (scope.chosen(low_item)?, scope.chosen(high_item)?);
     let (low, high) = (scope.within(low_item, ANY)?, scope.within(high_item, ANY)?);
@@ -173,17 +169,12 @@ fn int(kind: Item<'_>, scope: &Scope, by: Distribution) -> Result<Draw, PlanErro
 }
 
 /// Another draw and a number on top: `["from", "range - 1"]`.
-fn plus(kind: Item<'_>, scope: &Scope, before: &[SqlDraw]) -> Result<Draw, PlanError> {
+fn plus(kind: Item<'_>, scope: &Scope, before: &[SqlDraw]) -> Result<Draw> {
     let [other, add] = pair(kind)
         .map_err(|_| kind.wrong("a list of another draw and a number, such as [\"first\", 99]"))?;
     let name = other.text()?;
-    let Some(of) = before.iter().position(|draw| draw.name == name) else {
-        return Err(other.unknown(
-            "draw before this one",
-            name,
-            before.iter().map(|draw| draw.name.clone()),
-        ));
-    };
+    let names = before.iter().map(|draw| draw.name.as_str());
+    let of = other.one_of("draw before this one", name, names)?;
     let base = &before[of];
     if base.count > 1 {
         return Err(other.conflict(format!("`{name}` is a list: `plus` needs a single number")));
@@ -223,17 +214,15 @@ fn bounds(before: &[SqlDraw], draw: &Draw) -> Option<(i64, i64)> {
 }
 
 /// What a column of the block's table has in the rows that are loaded.
-fn like_column(kind: Item<'_>, table: Option<&SqlTable>) -> Result<Draw, PlanError> {
+fn like_column(kind: Item<'_>, table: Option<&SqlTable>) -> Result<Draw> {
     let Some(table) = table else {
         return Err(kind.conflict(
             "`column` is one of the block's table, and there are several: write `table = \"…\"` in the block",
         ));
     };
     let name = kind.text()?;
-    let Some(column) = table.columns.iter().find(|column| column.name == name) else {
-        return Err(kind.unknown("column", name, table.columns.iter().map(|c| c.name.clone())));
-    };
-    match &column.value {
+    let at = kind.one_of("column", name, table.columns.iter().map(|c| c.name.as_str()))?;
+    match &table.columns[at].value {
         Draw::Row | Draw::Cycle(_) => Err(kind.conflict(format!(
             "`{name}` is counted from row to row: draw it with `int` or `next`"
         ))),
@@ -241,15 +230,7 @@ fn like_column(kind: Item<'_>, table: Option<&SqlTable>) -> Result<Draw, PlanErr
     }
 }
 
-fn template(kind: Item<'_>) -> Result<Draw, PlanError> {
-    let text = kind.text()?;
-    if text.len() > MAX_TEXT as usize {
-        return Err(kind.wrong("text of at most a million characters"));
-    }
-    Ok(Draw::Template(text.to_owned()))
-}
-
-fn decimal(kind: Item<'_>) -> Result<Draw, PlanError> {
+fn decimal(kind: Item<'_>) -> Result<Draw> {
     let expected = "a number in quotes with at most 18 digits, such as \"0.01\"";
     let read = |item: Item<'_>| match &item.node.value {
         Value::Text(text) => literal::decimal(text).ok_or_else(|| item.wrong(expected)),
@@ -269,7 +250,7 @@ fn decimal(kind: Item<'_>) -> Result<Draw, PlanError> {
 }
 
 /// A date as text, or as TOML has it.
-fn datetime(item: Item<'_>) -> Result<i64, PlanError> {
+fn datetime(item: Item<'_>) -> Result<i64> {
     let text = match &item.node.value {
         Value::Text(text) | Value::Other(text) => literal::datetime(text),
         _ => None,
@@ -281,23 +262,10 @@ fn datetime(item: Item<'_>) -> Result<i64, PlanError> {
     })
 }
 
-fn check_order(kind: Item<'_>, low: i64, high: i64) -> Result<(), PlanError> {
+fn check_order(kind: Item<'_>, low: i64, high: i64) -> Result<()> {
     if low <= high { Ok(()) } else { Err(in_order(kind)) }
 }
 
 fn in_order(kind: Item<'_>) -> PlanError {
     kind.conflict(format!("`{}`: the lowest value is greater than the highest", kind.key))
-}
-
-/// The draw with this name; an error names the nearest.
-pub(crate) fn find(draws: &[SqlDraw], wanted: &Mention) -> Result<usize, PlanError> {
-    let found = draws.iter().position(|draw| draw.name == wanted.name);
-    found.ok_or_else(|| {
-        PlanError::unknown(
-            &wanted.place,
-            "draw",
-            &wanted.name,
-            draws.iter().map(|draw| draw.name.clone()),
-        )
-    })
 }

@@ -2,25 +2,41 @@
 
 use std::sync::Arc;
 
-use model::{SqlSpec, SqlStep};
+use model::SqlSpec;
 
 use super::draft::Draft;
 use super::names::{check_new, label};
 use super::operation::Parts;
-use super::options::{MAX_ROWS, Options, default_fields};
+use super::options::{MAX_ROWS, Options, SET, default_fields};
 use super::scope::Scope;
-use super::select::{Selection, Tests};
-use super::steps;
-use super::{check, table};
-use crate::PlanError;
+use super::select::{Selection, Tests, WorkloadSet};
+use super::{check, steps, table};
 use crate::document::{self, Node};
 use crate::fields::{Fields, Item};
+use crate::{PlanError, Result};
 
 const KEYS: [&str; 9] =
     ["name", "summary", "defaults", "vars", "table", "block", "operation", "step", "sets"];
 
 /// Clients of a load where nobody asked for a number and no host is known.
 const LOAD_CLIENTS: u32 = 1;
+
+/// A workload file as people look at it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadListing {
+    /// Its name in plans: `micro`, or the path of a user's own.
+    pub name: String,
+    pub summary: String,
+    /// Its sets; the one that a plan gets without asking comes first. Empty where the file has none.
+    pub sets: Vec<WorkloadSet>,
+    /// All of its tests and phases in order, with the file's own defaults and one number of clients.
+    pub spec: SqlSpec,
+}
+
+/// A user's own workload file, which people know as `origin`: its path.
+pub fn read_workload(text: &str, origin: &str) -> Result<WorkloadListing> {
+    WorkloadFile::parse(text, origin)?.listing(origin)
+}
 
 /// A workload file: TOML, read and found to make sense with its own defaults.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +48,7 @@ pub(crate) struct WorkloadFile {
 
 impl WorkloadFile {
     /// Reads `text`, which people know as `origin`. All that it says is checked, with its own defaults.
-    pub(crate) fn parse(text: &str, origin: &str) -> Result<Self, PlanError> {
+    pub(crate) fn parse(text: &str, origin: &str) -> Result<Self> {
         let root = document::parse(text, origin)?;
         let fields = Fields::new(&root, "the workload", &KEYS)?;
         let name = fields.need("name")?;
@@ -48,52 +64,39 @@ impl WorkloadFile {
         Ok(file)
     }
 
-    pub(crate) fn summary(&self) -> &str {
-        &self.summary
-    }
-
-    fn fields(&self) -> Result<Fields<'_>, PlanError> {
+    fn fields(&self) -> Result<Fields<'_>> {
         Fields::new(&self.root, "the workload", &KEYS)
     }
 
     /// Every test and operation makes sense, in both forms where the original differs.
-    fn check(&self) -> Result<(), PlanError> {
+    fn check(&self) -> Result<()> {
         for compat in [false, true] {
             let mut options = self.options(None, LOAD_CLIENTS)?;
             options.tests = None;
-            options.compat = compat;
+            options.spec.compat = compat;
             self.spec(&options, None)?;
         }
-        let tests = self.tests()?;
-        tests.check_sets()?;
-        for draft in self.drafts()? {
-            tests.check_before(&draft)?;
-        }
+        let drafts = self.drafts()?;
+        self.tests(&drafts)?.check()?;
         self.resolve(None, LOAD_CLIENTS)?;
-        self.check_operations()
+        self.check_operations(&drafts)
     }
 
     /// An operation or block that nothing uses would never be looked at.
-    fn check_operations(&self) -> Result<(), PlanError> {
+    fn check_operations(&self, drafts: &[Draft<'_>]) -> Result<()> {
         let fields = self.fields()?;
-        let operations = Fields::named(fields.need("operation")?, "operation")?;
-        let drafts = self.drafts()?;
+        let operations = Fields::named(fields.need("operation")?)?;
         let is_sent = |name: &str| drafts.iter().any(|draft| draft.sends(name));
         if let Some(item) = operations.all().find(|item| !is_sent(item.key)) {
             return Err(item.conflict(format!("no step has the operation `{}`", item.key)));
         }
-        let Some(blocks) = fields.get("block") else {
-            return Ok(());
-        };
         let mut named = Vec::new();
         for operation in operations.all() {
-            if let Some(list) = Fields::named(operation, "an operation")?.get("blocks") {
-                let list = list.list()?;
-                named.extend(list.iter().filter_map(|block| block.text().ok()));
-            }
+            let list = Fields::named(operation)?.maybe("blocks", Item::list)?.unwrap_or_default();
+            named.extend(list.iter().filter_map(|block| block.text().ok()));
         }
-        let mut all = Fields::named(blocks, "block")?.all();
-        match all.find(|block| !named.contains(&block.key)) {
+        let blocks = fields.maybe("block", Fields::named)?;
+        match blocks.iter().flat_map(Fields::all).find(|block| !named.contains(&block.key)) {
             None => Ok(()),
             Some(item) => Err(item.conflict(format!("no operation has the block `{}`", item.key))),
         }
@@ -101,11 +104,7 @@ impl WorkloadFile {
 
     /// The spec that a plan's `workload` table asks for; the file's defaults where there is none.
     /// `load_clients` is how many load at the same time where nobody says.
-    pub(crate) fn resolve(
-        &self,
-        plan: Option<&Fields<'_>>,
-        load_clients: u32,
-    ) -> Result<SqlSpec, PlanError> {
+    pub(crate) fn resolve(&self, plan: Option<&Fields<'_>>, load_clients: u32) -> Result<SqlSpec> {
         let options = self.options(plan, load_clients)?;
         match self.spec(&options, plan) {
             Err(PlanError::TooFewRows { place, message, .. }) => Err(PlanError::TooFewRows {
@@ -140,29 +139,21 @@ impl WorkloadFile {
         with(enough).is_ok().then_some(enough)
     }
 
-    pub(crate) fn everything(&self) -> Result<SqlSpec, PlanError> {
+    /// The file as people look at it, who know it as `name`.
+    pub(crate) fn listing(&self, name: &str) -> Result<WorkloadListing> {
         let mut options = self.options(None, LOAD_CLIENTS)?;
-        options.tests = None;
+        let usual = options.tests.take().and_then(|tests| tests.into_iter().next());
+        let usual = usual.as_ref().and_then(|first| first.name.strip_prefix(SET));
+        let mut sets = self.tests(&self.drafts()?)?.sets()?;
+        sets.sort_by_key(|set| Some(set.name.as_str()) != usual);
         options.warm_ups = true;
         options.fresh = false;
         options.clients.truncate(1);
-        self.spec(&options, None)
+        let spec = self.spec(&options, None)?;
+        Ok(WorkloadListing { name: name.to_owned(), summary: self.summary.clone(), sets, spec })
     }
 
-    /// Its sets with the tests of each, the one that is used without asking first.
-    pub(crate) fn sets(&self) -> Result<Vec<(String, Vec<String>)>, PlanError> {
-        let tests = self.tests()?;
-        let usual = self.options(None, LOAD_CLIENTS)?.tests;
-        let usual = usual.and_then(|tests| {
-            let first = tests.first()?;
-            Some(first.name.strip_prefix("set:")?.to_owned())
-        });
-        let mut sets = tests.sets()?;
-        sets.sort_by_key(|(name, _)| Some(name) != usual.as_ref());
-        Ok(sets)
-    }
-
-    fn options(&self, plan: Option<&Fields<'_>>, load_clients: u32) -> Result<Options, PlanError> {
+    fn options(&self, plan: Option<&Fields<'_>>, load_clients: u32) -> Result<Options> {
         let mut options = Options::usual(load_clients);
         if let Some(defaults) = self.fields()?.get("defaults") {
             options.apply(&default_fields(defaults)?)?;
@@ -171,12 +162,10 @@ impl WorkloadFile {
         let Some(plan) = plan else {
             return Ok(options);
         };
-        let has = |key| match key {
-            "rows" => options.rows.is_some(),
-            _ => options.tables.is_some(),
-        };
-        for key in ["rows", "tables"] {
-            if let (Some(item), false) = (plan.get(key), has(key)) {
+        for (key, is_there) in
+            [("rows", options.rows.is_some()), ("tables", options.tables.is_some())]
+        {
+            if let (Some(item), false) = (plan.get(key), is_there) {
                 return Err(item.conflict(format!(
                     "workload `{}` does not depend on `{key}`: leave it out{}",
                     self.name,
@@ -188,39 +177,34 @@ impl WorkloadFile {
         Ok(options)
     }
 
-    fn variables_to_set(&self) -> Result<String, PlanError> {
-        let Some(vars) = self.fields()?.get("vars") else {
-            return Ok(String::new());
-        };
-        let names = Fields::named(vars, "vars")?.all().map(|item| item.key);
-        let names: Vec<&str> = names.collect();
-        Ok(format!(", or set one of its own variables in `vars`: {}", names.join(", ")))
+    fn variables_to_set(&self) -> Result<String> {
+        let vars = self.fields()?.maybe("vars", Fields::named)?;
+        Ok(vars.map_or_else(String::new, |vars| {
+            let names: Vec<&str> = vars.all().map(|item| item.key).collect();
+            format!(", or set one of its own variables in `vars`: {}", names.join(", "))
+        }))
     }
 
-    fn scope(&self, options: &Options, plan: Option<&Fields<'_>>) -> Result<Scope, PlanError> {
-        let mut scope = Scope::new(options.compat, options.rows_place.clone());
-        if let Some(rows) = options.rows {
-            scope.set("rows", rows as i64);
+    fn scope(&self, options: &Options, plan: Option<&Fields<'_>>) -> Result<Scope> {
+        let mut scope = Scope::new(options.spec.compat, options.rows_place.clone());
+        let given = [
+            ("rows", options.rows),
+            ("tables", options.tables.map(u64::from)),
+            ("read_seconds", Some(options.read_seconds.into())),
+            ("write_seconds", Some(options.write_seconds.into())),
+            ("scan_seconds", Some(options.scan_seconds.into())),
+            ("warmup_seconds", Some(options.warmup_seconds.into())),
+        ];
+        for (name, value) in given {
+            if let Some(value) = value {
+                scope.set(name, value as i64);
+            }
         }
-        if let Some(tables) = options.tables {
-            scope.set("tables", i64::from(tables));
-        }
-        for (name, seconds) in [
-            ("read_seconds", options.read_seconds),
-            ("write_seconds", options.write_seconds),
-            ("scan_seconds", options.scan_seconds),
-            ("warmup_seconds", options.warmup_seconds),
-        ] {
-            scope.set(name, i64::from(seconds));
-        }
-        let fields = self.fields()?;
-        let own = fields.get("vars");
-        let own = own.map(|vars| Fields::named(vars, "vars")).transpose()?;
-        let wanted = plan.and_then(|plan| plan.get("vars"));
-        let wanted = wanted.map(|vars| Fields::named(vars, "vars")).transpose()?;
+        let own = self.fields()?.maybe("vars", Fields::named)?;
+        let wanted = plan.map_or(Ok(None), |plan| plan.maybe("vars", Fields::named))?;
         let own: Vec<Item<'_>> = own.iter().flat_map(Fields::all).collect();
-        if let Some(item) = wanted.iter().flat_map(Fields::all).find(|item| !has(&own, item.key)) {
-            return Err(item.unknown("variable", item.key, own.iter().map(|own| own.key)));
+        for item in wanted.iter().flat_map(Fields::all) {
+            item.one_of("variable", item.key, own.iter().map(|own| own.key))?;
         }
         for item in own {
             let value = wanted.as_ref().and_then(|wanted| wanted.get(item.key));
@@ -229,12 +213,12 @@ impl WorkloadFile {
         Ok(scope)
     }
 
-    fn drafts(&self) -> Result<Vec<Draft<'_>>, PlanError> {
+    fn drafts(&self) -> Result<Vec<Draft<'_>>> {
         let mut drafts: Vec<Draft<'_>> = Vec::new();
         for item in self.fields()?.need("step")?.list()? {
             let draft = Draft::read(item)?;
-            if let Some(name) = draft.name() {
-                let others = drafts.iter().filter_map(Draft::name);
+            if let Some(name) = &draft.name {
+                let others = drafts.iter().filter_map(|other| other.name.as_deref());
                 check_new(&item.place(), "step", name, others)?;
             }
             drafts.push(draft);
@@ -242,9 +226,8 @@ impl WorkloadFile {
         Ok(drafts)
     }
 
-    fn tests(&self) -> Result<Tests, PlanError> {
-        let fields = self.fields()?;
-        Tests::new(self.known_as(), &self.drafts()?, fields.get("sets"))
+    fn tests<'a>(&'a self, drafts: &'a [Draft<'a>]) -> Result<Tests<'a>> {
+        Tests::new(self.known_as(), drafts, &self.fields()?)
     }
 
     /// What `backslide workloads` takes for it: the path of a user's file, the name of one of the catalog.
@@ -253,36 +236,21 @@ impl WorkloadFile {
         if origin.starts_with("catalog/") { &self.name } else { origin }
     }
 
-    fn spec(&self, options: &Options, plan: Option<&Fields<'_>>) -> Result<SqlSpec, PlanError> {
+    fn spec(&self, options: &Options, plan: Option<&Fields<'_>>) -> Result<SqlSpec> {
         let fields = self.fields()?;
         let scope = self.scope(options, plan)?;
         let tables = table::tables(fields.need("table")?, &scope, options.secondary)?;
         let drafts = self.drafts()?;
-        let tests = self.tests()?;
-        let selection = Selection::new(&tests, options)?;
-        let blocks = fields.get("block");
+        let selection = Selection::new(&self.tests(&drafts)?, options)?;
         let parts = Parts {
             tables: &tables,
-            blocks: blocks.map(|blocks| Fields::named(blocks, "block")).transpose()?,
+            blocks: fields.maybe("block", Fields::named)?,
+            operations: Fields::named(fields.need("operation")?)?,
             options,
         };
-        let operations = Fields::named(fields.need("operation")?, "operation")?;
-        let steps: Vec<SqlStep> = steps::steps(&drafts, &selection, &operations, &scope, &parts)?;
-        let spec = SqlSpec {
-            name: self.name.clone(),
-            load: options.load.clone(),
-            steps,
-            statements: options.statements,
-            errors: options.errors.clone(),
-            statement_timeout: options.statement_timeout,
-            compat: options.compat,
-            tables,
-        };
+        let steps = steps::steps(&drafts, &selection, &scope, &parts)?;
+        let spec = SqlSpec { name: self.name.clone(), steps, tables, ..options.spec.clone() };
         check::check(&spec, &fields, options.rows_place.as_ref())?;
         Ok(spec)
     }
-}
-
-fn has(items: &[Item<'_>], key: &str) -> bool {
-    items.iter().any(|item| item.key == key)
 }

@@ -6,7 +6,6 @@ mod draft;
 mod draw;
 mod expression;
 mod file;
-mod listing;
 mod literal;
 mod names;
 mod operation;
@@ -26,17 +25,16 @@ use model::{HostShape, SqlSpec};
 
 use crate::document::Node;
 use crate::kind::WorkloadKind;
-use crate::{Place, PlanError};
+use crate::{Place, Result};
 
-pub(crate) use check::check_for;
+pub(crate) use check::{check_for, statements};
 pub(crate) use file::WorkloadFile;
-pub(crate) use listing::listing;
-pub use listing::{WorkloadListing, WorkloadSet, read_workload};
+pub use file::{WorkloadListing, read_workload};
+pub use select::WorkloadSet;
 pub use statement::statement_text;
 
 use options::{Options, plan_fields};
 
-/// The workload of `kind = "micro"`.
 pub(crate) const MICRO: &str = "micro";
 /// Clients of a load where nobody says how many: one for each CPU, but not more than these.
 const MOST_LOAD_CLIENTS: u32 = 8;
@@ -46,16 +44,14 @@ pub(crate) fn load_clients(host: HostShape) -> u32 {
 }
 
 /// Checks keys, types and ranges of a plan's workload, everything that needs no workload file.
-pub(crate) fn check_table(table: &Node, kind: WorkloadKind) -> Result<(), PlanError> {
+pub(crate) fn check_table(table: &Node, kind: WorkloadKind) -> Result<()> {
     let fields = plan_fields(table)?;
-    match (kind, fields.get("file")) {
-        (WorkloadKind::Sql, _) => fields.need("file")?.text().map(drop)?,
-        (WorkloadKind::Micro | WorkloadKind::Insert | WorkloadKind::Tpcc, Some(item)) => {
-            return Err(item.conflict(
-                "`file` and `kind = \"micro\"`: write `kind = \"sql\"` for a workload file of your own",
-            ));
-        }
-        (WorkloadKind::Micro | WorkloadKind::Insert | WorkloadKind::Tpcc, None) => {}
+    if kind == WorkloadKind::Sql {
+        fields.text("file")?;
+    } else if let Some(item) = fields.get("file") {
+        return Err(item.conflict(
+            "`file` and `kind = \"micro\"`: write `kind = \"sql\"` for a workload file of your own",
+        ));
     }
     Options::usual(1).apply(&fields)
 }
@@ -79,10 +75,6 @@ pub fn is_path(named: &str) -> bool {
 }
 
 /// The whole spec: what is usual, then the file's own defaults, then the plan's.
-pub(crate) fn resolve(
-    workload: &WorkloadFile,
-    table: &Node,
-    host: HostShape,
-) -> Result<SqlSpec, PlanError> {
+pub(crate) fn resolve(workload: &WorkloadFile, table: &Node, host: HostShape) -> Result<SqlSpec> {
     workload.resolve(Some(&plan_fields(table)?), load_clients(host))
 }

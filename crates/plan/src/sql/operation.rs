@@ -1,13 +1,15 @@
 //! `[operation.NAME]` and `[block.NAME]`: what clients send, resolved for one step.
 
-use model::{Draw, SqlBlock, SqlDraw, SqlOperation, SqlStatement, SqlTable, TableChoice};
+use std::cell::Cell;
+
+use model::{Draw, SqlBlock, SqlOperation, SqlStatement, SqlTable, TableChoice};
 
 use super::draw;
 use super::names::check_new;
 use super::options::Options;
 use super::scope::{Scope, signed};
 use super::statement::{self, Around};
-use crate::PlanError;
+use crate::Result;
 use crate::document::Value;
 use crate::fields::{Fields, Item};
 
@@ -21,6 +23,7 @@ const RESERVED: [&str; 3] = ["operation", "begin", "commit"];
 
 pub(crate) struct Parts<'a> {
     pub(crate) tables: &'a [SqlTable],
+    pub(crate) operations: Fields<'a>,
     /// `[block]`, where the file has it.
     pub(crate) blocks: Option<Fields<'a>>,
     pub(crate) options: &'a Options,
@@ -32,7 +35,7 @@ pub(crate) fn read(
     weight: u32,
     scope: &Scope,
     parts: &Parts<'_>,
-) -> Result<SqlOperation, PlanError> {
+) -> Result<SqlOperation> {
     if RESERVED.contains(&item.key) {
         return Err(item.conflict(format!(
             "`{}` cannot be the name of an operation: it stands in reports already",
@@ -42,16 +45,12 @@ pub(crate) fn read(
     let fields = fields(item)?;
     let blocks = match fields.get("blocks") {
         None => vec![block(&fields, scope, parts)?],
-        Some(list) => {
-            let each = list.list()?;
-            let each = each.iter().map(|item| named_block(*item, scope, parts));
-            each.collect::<Result<_, _>>()?
-        }
+        Some(list) => list.each(|item| named_block(item, scope, parts))?,
     };
     let operation = SqlOperation {
         name: item.key.to_owned(),
         weight,
-        transaction: fields.get("transaction").map_or(Ok(false), Item::switch)?,
+        transaction: fields.switch("transaction")?,
         blocks,
     };
     check_names(item, &operation)?;
@@ -59,7 +58,7 @@ pub(crate) fn read(
 }
 
 /// An operation's table: it has `blocks`, or is a block itself.
-fn fields(item: Item<'_>) -> Result<Fields<'_>, PlanError> {
+fn fields(item: Item<'_>) -> Result<Fields<'_>> {
     let keys = [&OPERATION_KEYS[..], &BLOCK_KEYS[..], &statement::KEYS[..]].concat();
     let fields = Fields::new(item.node, "an operation", &keys)?;
     if fields.get("blocks").is_some() {
@@ -69,13 +68,12 @@ fn fields(item: Item<'_>) -> Result<Fields<'_>, PlanError> {
 }
 
 /// A block by its name, or as it stands.
-fn named_block(item: Item<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<SqlBlock, PlanError> {
+fn named_block(item: Item<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<SqlBlock> {
     let node = match &item.node.value {
         Value::Text(name) => {
-            let found = parts.blocks.as_ref().and_then(|blocks| blocks.get(name));
-            let names = parts.blocks.iter().flat_map(Fields::all);
-            let names = names.map(|item| item.key);
-            found.ok_or_else(|| item.unknown("block", name, names))?.node
+            let blocks = parts.blocks.as_ref();
+            let found = blocks.map(|blocks| blocks.find(item, "block", name));
+            found.unwrap_or_else(|| Err(item.unknown("block", name, [""; 0])))?.node
         }
         _ => item.node,
     };
@@ -83,65 +81,56 @@ fn named_block(item: Item<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<SqlBl
     block(&Fields::new(node, "a block", &keys)?, scope, parts)
 }
 
-fn block(fields: &Fields<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<SqlBlock, PlanError> {
+fn block(fields: &Fields<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<SqlBlock> {
     let index = table(fields, parts.tables)?;
     let table = index.and_then(|index| parts.tables.get(index));
     let usual = parts.options.distribution;
-    let draws = fields.get("draws");
-    let draws = draws.map(|draws| draw::of_block(draws, scope, usual, table));
-    let draws = draws.transpose()?.unwrap_or_default();
-    let around = Around { scope, table, draws: &draws };
+    let draws = fields.maybe("draws", |draws| draw::of_block(draws, scope, usual, table))?;
+    let draws = draws.unwrap_or_default();
+    let used = draws.iter().map(|_| Cell::new(false)).collect();
+    let around = Around { scope, table, draws: &draws, used };
     check_rows(fields, &around)?;
-    let mut used = vec![false; draws.len()];
-    let statements = statements(fields, &around, &mut used)?;
-    check_used(fields, &draws, used)?;
+    let statements = statements(fields, &around)?;
+    check_used(fields, &around)?;
     let words = [("random", TableChoice::Random), ("by_client", TableChoice::ByClient)];
-    let (choice, repeat) = (fields.get("choice"), fields.get("repeat"));
+    let choice = fields.maybe("choice", |choice| choice.word("choice", &words))?;
+    let repeat = fields.maybe("repeat", |repeat| scope.small(repeat, 1..=MAX_REPEAT))?;
     Ok(SqlBlock {
         table: index.unwrap_or(0) as u32,
-        choice: choice.map_or(Ok(TableChoice::Random), |c| c.word("choice", &words))?,
-        repeat: repeat.map_or(Ok(1), |repeat| scope.small(repeat, 1..=MAX_REPEAT))?,
+        choice: choice.unwrap_or(TableChoice::Random),
+        repeat: repeat.unwrap_or(1),
         draws,
         statements,
     })
 }
 
 /// The statements of a block: several, or the one that the block is.
-fn statements(
-    fields: &Fields<'_>,
-    around: &Around<'_>,
-    used: &mut [bool],
-) -> Result<Vec<SqlStatement>, PlanError> {
+fn statements(fields: &Fields<'_>, around: &Around<'_>) -> Result<Vec<SqlStatement>> {
     let Some(list) = fields.get("statements") else {
-        return Ok(vec![statement::read(fields, around, used)?]);
+        return Ok(vec![statement::read(fields, around)?]);
     };
-    if let Some(item) = statement::KEYS.iter().find_map(|key| fields.get(key)) {
+    if let Some(item) = fields.first(&statement::KEYS) {
         return Err(item.conflict(format!(
             "`{}` and `statements`: a block is one statement or has several",
             item.key
         )));
     }
-    let list = list.list()?;
-    let each = list.iter().map(|item| {
-        let fields = Fields::new(item.node, "a statement", &statement::KEYS)?;
-        statement::read(&fields, around, used)
-    });
-    each.collect()
+    list.each(|item| {
+        statement::read(&Fields::new(item.node, "a statement", &statement::KEYS)?, around)
+    })
 }
 
 /// Index of the table whose copy is chosen: the one that is named, otherwise the only one.
-fn table(fields: &Fields<'_>, tables: &[SqlTable]) -> Result<Option<usize>, PlanError> {
+fn table(fields: &Fields<'_>, tables: &[SqlTable]) -> Result<Option<usize>> {
     let Some(item) = fields.get("table") else {
         return Ok((tables.len() == 1).then_some(0));
     };
-    let name = item.text()?;
-    let found = tables.iter().position(|table| table.name == name);
-    let names = tables.iter().map(|table| table.name.clone());
-    found.map(Some).ok_or_else(|| item.unknown("table", name, names))
+    let names = tables.iter().map(|table| table.name.as_str());
+    item.one_of("table", item.text()?, names).map(Some)
 }
 
 /// What the block needs in its table; with fewer rows its answers would not be what its name says.
-fn check_rows(fields: &Fields<'_>, around: &Around<'_>) -> Result<(), PlanError> {
+fn check_rows(fields: &Fields<'_>, around: &Around<'_>) -> Result<()> {
     let scope = around.scope;
     let (Some(item), Some(table)) = (fields.get("min_rows"), around.table) else {
         return Ok(());
@@ -167,34 +156,26 @@ fn check_rows(fields: &Fields<'_>, around: &Around<'_>) -> Result<(), PlanError>
 }
 
 /// Every draw is used, by a statement or by another draw that is.
-fn check_used(
-    fields: &Fields<'_>,
-    draws: &[SqlDraw],
-    mut used: Vec<bool>,
-) -> Result<(), PlanError> {
+fn check_used(fields: &Fields<'_>, around: &Around<'_>) -> Result<()> {
+    let Around { draws, used, .. } = around;
     // What a draw is added to comes before it.
-    for (at, draw) in draws.iter().enumerate().rev() {
-        if let (true, Draw::Plus { of, .. }) = (used[at], &draw.draw) {
-            used[*of as usize] = true;
+    for (draw, is_used) in draws.iter().zip(used).rev() {
+        if let (true, Draw::Plus { of, .. }) = (is_used.get(), &draw.draw) {
+            used[*of as usize].set(true);
         }
     }
-    match draws.iter().zip(used).find(|(_, used)| !used) {
+    match draws.iter().zip(used).find(|(_, is_used)| !is_used.get()) {
         None => Ok(()),
-        Some((draw, _)) => Err(PlanError::conflict(
-            &fields.place_of(&["draws"]),
-            format!(
-                "draw `{0}` is used by no statement: write `:{0}` in one, or leave it out",
-                draw.name
-            ),
-        )),
+        Some((draw, _)) => Err(fields.place_of(&["draws"]).conflict(format!(
+            "draw `{0}` is used by no statement: write `:{0}` in one, or leave it out",
+            draw.name
+        ))),
     }
 }
 
-/// Statements of one operation have different names.
-fn check_names(item: Item<'_>, operation: &SqlOperation) -> Result<(), PlanError> {
+fn check_names(item: Item<'_>, operation: &SqlOperation) -> Result<()> {
     let mut seen: Vec<&str> = Vec::new();
-    let statements = operation.blocks.iter().flat_map(|block| &block.statements);
-    for statement in statements {
+    for statement in operation.blocks.iter().flat_map(|block| &block.statements) {
         let name = statement.name.as_str();
         if RESERVED.contains(&name) {
             return Err(item.conflict(format!(

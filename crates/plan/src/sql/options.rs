@@ -1,19 +1,15 @@
 //! The `workload` table of a plan, and the `[defaults]` of a workload file: the same keys, but for names.
 
-use model::{
-    Distribution, ErrorRules, LoadMethod, LoadSpec, Settle, SqlPace, Statements, WarmUpEnd,
-};
+use model::{Distribution, LoadMethod, LoadSpec, Settle, SqlPace, SqlSpec, Statements, WarmUpEnd};
 
 use super::distribution::distribution;
-use super::names::mention;
 use super::pace::{self, MAX_RATE, QUEUE_KEYS, Queue, RAMP, Ramp};
 use super::rules::{self, ERRORS};
-use crate::config::Mention;
 use crate::document::{Node, Value};
-use crate::fields::{Fields, Item};
+use crate::fields::{Fields, Item, Mention};
 use crate::insert::{SETTLE, settle};
 use crate::keys::{self, NEEDED};
-use crate::{Place, PlanError};
+use crate::{Place, Result};
 
 pub(crate) const MAX_SECONDS: u32 = 604_800;
 pub(crate) const MAX_CLIENTS: u32 = 10_000;
@@ -22,6 +18,8 @@ pub(crate) const MAX_ROWS: u64 = 100_000_000_000;
 pub(crate) const MAX_COPIES: u32 = 10_000;
 /// Each makes a step of every test.
 const MAX_SWEEP: usize = 50;
+/// Before the name of a set, where a test could stand.
+pub(crate) const SET: &str = "set:";
 /// Seconds of a warm-up that ends with its time.
 const WARMUP_SECONDS: u32 = 5;
 /// The most seconds of one that ends when the rate is steady.
@@ -30,7 +28,6 @@ const STEADY_SECONDS: u32 = 60;
 const STEADY_WRITE_SECONDS: u32 = 30;
 
 /// What a plan may say of a workload of SQL statements, with the usual values where it says nothing.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the table by itself")]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Options {
     /// Which tests run: names, `group:NAME`, `set:NAME`; `None` for all.
@@ -53,17 +50,14 @@ pub(crate) struct Options {
     pub(crate) settle: Settle,
     pub(crate) fresh: bool,
     pub(crate) warm_ups: bool,
-    pub(crate) compat: bool,
     /// Has each table an index in place of its primary key?
     pub(crate) secondary: bool,
-    pub(crate) statements: Statements,
     pub(crate) distribution: Distribution,
     pub(crate) rate: Option<u64>,
     pub(crate) ramp: Option<Ramp>,
     pub(crate) open: Queue,
-    pub(crate) errors: ErrorRules,
-    pub(crate) load: LoadSpec,
-    pub(crate) statement_timeout: u32,
+    /// What follows without the workload file.
+    pub(crate) spec: SqlSpec,
 }
 
 type Key = keys::Key<Options>;
@@ -74,9 +68,7 @@ pub(crate) static KEYS: [Key; 26] = [
     Key::later("file", "text")
         .says("needed by `sql`", "a workload file: a path with a slash or `.toml`, or one of the catalog"),
     Key::other("set", "text", |o, v| {
-        let name = v.text()?;
-        o.tests = Some(vec![mention(v, &format!("set:{name}"))]);
-        Ok(())
+        v.text().map(|name| o.tests = Some(vec![v.named(&format!("{SET}{name}"))]))
     })
     .says("the file's, otherwise all", "a set of the file; excludes `tests`"),
     Key::other("tests", "a list of texts", |o, v| tests(v).map(|it| o.tests = Some(it)))
@@ -125,10 +117,10 @@ pub(crate) static KEYS: [Key; 26] = [
         .says("false", "before each test that writes, except the first, loads the tables again and settles"),
     Key::switch("warm_ups", |o, on| o.warm_ups = on)
         .says("true", "runs the steps that only warm caches"),
-    Key::switch("compat", |o, on| o.compat = on).says("false", "the original's behaviour, see below"),
+    Key::switch("compat", |o, on| o.spec.compat = on).says("false", "the original's behaviour, see below"),
     Key::switch("secondary", |o, on| o.secondary = on)
         .says("false", "an index in place of each primary key (pk0)"),
-    Key::other("statements", STATEMENTS, |o, v| statements(v).map(|it| o.statements = it))
+    Key::other("statements", STATEMENTS, |o, v| statements(v).map(|it| o.spec.statements = it))
         .says("\"prepared\"", "how statements are sent"),
     Key::other("distribution", "[a distribution](#distributions)", |o, v| {
         distribution(v).map(|it| o.distribution = it)
@@ -144,10 +136,10 @@ pub(crate) static KEYS: [Key; 26] = [
     })
     .says("none", "`{ from = 1000, p99 = \"10ms\" }`: looks for the highest rate at which a percentile of response \
            time keeps its limit"),
-    Key::other("errors", ERRORS, |o, v| rules::read(v, &mut o.errors))
+    Key::other("errors", ERRORS, |o, v| rules::read(v, &mut o.spec.errors))
         .says("the usual codes", "how clients handle errors, by code"),
-    Key::other("load", LOAD, |o, v| load(v, &mut o.load)).says(LOAD_DEFAULT, "how rows are loaded"),
-    Key::small("statement_timeout", 1..=MAX_SECONDS, |o, n| o.statement_timeout = n)
+    Key::other("load", LOAD, |o, v| load(v, &mut o.spec.load)).says(LOAD_DEFAULT, "how rows are loaded"),
+    Key::small("statement_timeout", 1..=MAX_SECONDS, |o, n| o.spec.statement_timeout = n)
         .says("600", "seconds after which a statement counts as hung"),
     // Their names are the file's: they are looked at with it.
     Key::other("vars", "`{ name = 10 }`", |_, v| v.table("a table such as { name = 10 }").map(drop))
@@ -199,20 +191,19 @@ impl Options {
             settle: Settle::Formula,
             fresh: false,
             warm_ups: true,
-            compat: false,
             secondary: false,
-            statements: Statements::Prepared,
             distribution: Distribution::Uniform,
             rate: None,
             ramp: None,
             open: Queue::default(),
-            errors: ErrorRules::usual(),
-            load: LoadSpec::usual(load_clients),
-            statement_timeout: 600,
+            spec: SqlSpec {
+                load: LoadSpec::usual(load_clients),
+                ..SqlSpec::usual("", Vec::new(), Vec::new())
+            },
         }
     }
 
-    pub(crate) fn apply(&mut self, fields: &Fields<'_>) -> Result<(), PlanError> {
+    pub(crate) fn apply(&mut self, fields: &Fields<'_>) -> Result<()> {
         fields.only_one(&["rate", "ramp"])?;
         fields.only_one(&["set", "tests"])?;
         keys::apply(&KEYS, fields, self)?;
@@ -233,7 +224,7 @@ impl Options {
     }
 
     /// An error where no rate could be called steady in time.
-    fn check_warmup(&self, fields: &Fields<'_>) -> Result<(), PlanError> {
+    fn check_warmup(&self, fields: &Fields<'_>) -> Result<()> {
         let (seconds, least) = (self.warmup_seconds, WarmUpEnd::LEAST_SECONDS);
         if let Some(item) = fields.get("warmup_seconds")
             && self.warmup_end == Some(WarmUpEnd::Steady)
@@ -273,41 +264,37 @@ fn names() -> Vec<&'static str> {
 }
 
 /// The `workload` table of a plan.
-pub(crate) fn plan_fields(table: &Node) -> Result<Fields<'_>, PlanError> {
+pub(crate) fn plan_fields(table: &Node) -> Result<Fields<'_>> {
     Fields::new(table, "workload", &names())
 }
 
 /// The `[defaults]` of a workload file.
-pub(crate) fn default_fields(item: Item<'_>) -> Result<Fields<'_>, PlanError> {
+pub(crate) fn default_fields(item: Item<'_>) -> Result<Fields<'_>> {
     let mut names = names();
     // A file's own variables stand in `[vars]`, and its steps have `seconds` of their own.
     names.retain(|name| !["kind", "file", "vars", "seconds"].contains(name));
     Fields::new(item.node, "defaults", &names)
 }
 
-fn tests(item: Item<'_>) -> Result<Vec<Mention>, PlanError> {
+fn tests(item: Item<'_>) -> Result<Vec<Mention>> {
     let mut tests: Vec<Mention> = Vec::new();
     for test in item.list()? {
         let name = test.text()?;
         if tests.iter().any(|one| one.name == name) {
             return Err(test.conflict(format!("`tests` has `{name}` twice")));
         }
-        tests.push(mention(test, name));
+        tests.push(test.named(name));
     }
     Ok(tests)
 }
 
-fn seconds(item: Item<'_>) -> Result<Vec<(Mention, u32)>, PlanError> {
-    let fields = Fields::named(item, "seconds")?;
-    let each = fields.all().map(|one| {
-        let seconds = one.small(1..=MAX_SECONDS)?;
-        Ok((mention(one, one.key), seconds))
-    });
-    each.collect()
+fn seconds(item: Item<'_>) -> Result<Vec<(Mention, u32)>> {
+    let each = Fields::named(item)?.all();
+    each.map(|one| Ok((one.named(one.key), one.small(1..=MAX_SECONDS)?))).collect()
 }
 
 /// A number of clients, or several: then every test runs with each.
-fn clients(item: Item<'_>) -> Result<Vec<u32>, PlanError> {
+fn clients(item: Item<'_>) -> Result<Vec<u32>> {
     if !matches!(item.node.value, Value::List(_)) {
         return Ok(vec![item.small(1..=MAX_CLIENTS)?]);
     }
@@ -326,12 +313,12 @@ fn clients(item: Item<'_>) -> Result<Vec<u32>, PlanError> {
     Ok(numbers)
 }
 
-pub(crate) fn statements(item: Item<'_>) -> Result<Statements, PlanError> {
+pub(crate) fn statements(item: Item<'_>) -> Result<Statements> {
     let words = [("prepared", Statements::Prepared), ("text", Statements::Text)];
     item.word("kind of statements", &words)
 }
 
 /// Takes over what a table such as `{ clients = 4, method = "bulk" }` says of the load.
-pub(crate) fn load(item: Item<'_>, load: &mut LoadSpec) -> Result<(), PlanError> {
+pub(crate) fn load(item: Item<'_>, load: &mut LoadSpec) -> Result<()> {
     keys::read(&LOAD_KEYS, item.node, "load", load).map(drop)
 }

@@ -2,7 +2,7 @@
 
 use model::{Arrivals, SqlPace};
 
-use crate::PlanError;
+use crate::Result;
 use crate::fields::{Fields, Item};
 use crate::keys::{self, NEEDED};
 
@@ -66,15 +66,15 @@ const LIMIT: &str = "a time up to a minute: `\"500us\"`, `\"10ms\"`";
 const LIMITED: &str = "the limit of this percentile of response time; one of them is needed, but not with `kind = \"tpcc\"`";
 
 impl Ramp {
-    fn limit(&mut self, permille: u32, item: Item<'_>) -> Result<(), PlanError> {
+    fn limit(&mut self, permille: u32, item: Item<'_>) -> Result<()> {
         self.limits.push((permille, limit_micros(item)?));
         Ok(())
     }
 }
 
 /// An error where the table says how operations arrive or wait, and none arrives by itself.
-pub(crate) fn check(fields: &Fields<'_>, is_open: bool) -> Result<(), PlanError> {
-    match fields.get("arrivals").or_else(|| fields.get("queue")) {
+pub(crate) fn check(fields: &Fields<'_>, is_open: bool) -> Result<()> {
+    match fields.first(&["arrivals", "queue"]) {
         Some(item) if !is_open => Err(item.conflict(format!(
             "`{}` without `rate` or `ramp`: clients that send the next operation when they have \
              the answer to the last need none",
@@ -85,13 +85,13 @@ pub(crate) fn check(fields: &Fields<'_>, is_open: bool) -> Result<(), PlanError>
 }
 
 /// The table of a ramp that has these keys.
-pub(crate) fn search(item: Item<'_>, keys: &[RampKey]) -> Result<Ramp, PlanError> {
+pub(crate) fn search(item: Item<'_>, keys: &[RampKey]) -> Result<Ramp> {
     let mut ramp = Ramp { from: 0, attempt_seconds: 10, limits: Vec::new() };
     keys::read(keys, item.node, "ramp", &mut ramp)?.need("from")?;
     Ok(ramp)
 }
 
-pub(crate) fn ramp(item: Item<'_>) -> Result<Ramp, PlanError> {
+pub(crate) fn ramp(item: Item<'_>) -> Result<Ramp> {
     let ramp = search(item, &RAMP_KEYS)?;
     if let [_] = ramp.limits.as_slice() {
         return Ok(ramp);
@@ -101,12 +101,11 @@ pub(crate) fn ramp(item: Item<'_>) -> Result<Ramp, PlanError> {
     ))
 }
 
-fn limit_micros(item: Item<'_>) -> Result<u64, PlanError> {
-    micros(item.text()?).filter(|micros| (1..=MAX_LIMIT_MICROS).contains(micros)).ok_or_else(|| {
-        item.wrong(
-            "a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\"",
-        )
-    })
+fn limit_micros(item: Item<'_>) -> Result<u64> {
+    item.text_as(
+        "a whole number of us, ms or s, up to a minute, such as \"500us\", \"10ms\" or \"1s\"",
+        |text| micros(text).filter(|micros| (1..=MAX_LIMIT_MICROS).contains(micros)),
+    )
 }
 
 /// A time such as `500us`, `10ms` or `1s`, in microseconds.

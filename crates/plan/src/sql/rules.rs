@@ -3,7 +3,7 @@
 use model::ErrorRules;
 
 use crate::fields::Item;
-use crate::{PlanError, keys};
+use crate::{Result, keys};
 
 /// Codes are short in every Dbms: `1213`, `40P01`, `SQLITE_BUSY_SNAPSHOT`.
 const MAX_CODE: usize = 40;
@@ -30,7 +30,7 @@ pub(crate) static KEYS: [Key; 5] = [
 const CODES: &str = "codes besides the default; `\"08*\"` for all with that prefix";
 pub(crate) const ERRORS: &str = "a table with keys of [`errors`](workload-files.md#errors)";
 
-pub(crate) fn read(item: Item<'_>, rules: &mut ErrorRules) -> Result<(), PlanError> {
+pub(crate) fn read(item: Item<'_>, rules: &mut ErrorRules) -> Result<()> {
     let fields = keys::read(&KEYS, item.node, "errors", rules)?;
     let mut seen: Vec<String> = Vec::new();
     for list in ["ignore", "retry", "fatal"].iter().filter_map(|key| fields.get(key)) {
@@ -45,7 +45,7 @@ pub(crate) fn read(item: Item<'_>, rules: &mut ErrorRules) -> Result<(), PlanErr
     Ok(())
 }
 
-fn code(item: Item<'_>) -> Result<String, PlanError> {
+fn code(item: Item<'_>) -> Result<String> {
     let expected = "a list of codes in quotes such as \"1213\", \"40P01\" or \"08*\"";
     let text = item.text().map_err(|_| item.wrong(expected))?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -4,12 +4,11 @@ use std::ops::RangeInclusive;
 
 use super::expression::{Fault, evaluate};
 use super::names::identifier_key;
-use crate::digits::grouped;
 use crate::document::Value;
+use crate::error::grouped;
 use crate::fields::{Fields, Item};
-use crate::{Place, PlanError};
+use crate::{Place, PlanError, Result};
 
-/// The keys of a value that is another one in the original.
 const EITHER: [&str; 2] = ["exact", "compat"];
 
 /// Variables that are there without a file's doing.
@@ -55,7 +54,7 @@ impl Scope {
     }
 
     /// Gives a variable of a file its value, which may depend on those before it.
-    pub(crate) fn declare(&mut self, item: Item<'_>, value: Item<'_>) -> Result<(), PlanError> {
+    pub(crate) fn declare(&mut self, item: Item<'_>, value: Item<'_>) -> Result<()> {
         let name = identifier_key(item.key, &item.node.place)?;
         if GIVEN.contains(&name.as_str()) {
             return Err(item.conflict(format!(
@@ -73,7 +72,7 @@ impl Scope {
     }
 
     /// Of `{ exact = …, compat = … }` the one that is asked for; anything else as it is.
-    pub(crate) fn chosen<'a>(&self, item: Item<'a>) -> Result<Item<'a>, PlanError> {
+    pub(crate) fn chosen<'a>(&self, item: Item<'a>) -> Result<Item<'a>> {
         let Value::Table(entries) = &item.node.value else {
             return Ok(item);
         };
@@ -95,7 +94,7 @@ impl Scope {
         }
     }
 
-    pub(crate) fn number(&self, item: Item<'_>) -> Result<i64, PlanError> {
+    pub(crate) fn number(&self, item: Item<'_>) -> Result<i64> {
         let item = self.chosen(item)?;
         let text = match &item.node.value {
             Value::Integer(number) => return Ok(*number),
@@ -117,11 +116,7 @@ impl Scope {
     }
 
     /// The same, within `range`.
-    pub(crate) fn within(
-        &self,
-        item: Item<'_>,
-        range: RangeInclusive<i64>,
-    ) -> Result<i64, PlanError> {
+    pub(crate) fn within(&self, item: Item<'_>, range: RangeInclusive<i64>) -> Result<i64> {
         let item = self.chosen(item)?;
         let number = self.number(item)?;
         if range.contains(&number) {
@@ -132,20 +127,11 @@ impl Scope {
             _ => signed(number),
         };
         let (low, high) = (signed(*range.start()), signed(*range.end()));
-        Err(PlanError::BadValue {
-            place: item.place(),
-            key: item.key.to_owned(),
-            expected: format!("a whole number from {low} to {high}"),
-            found,
-        })
+        Err(item.wrong_as(&format!("a whole number from {low} to {high}"), found))
     }
 
     /// The same, of 32 bits.
-    pub(crate) fn small(
-        &self,
-        item: Item<'_>,
-        range: RangeInclusive<u32>,
-    ) -> Result<u32, PlanError> {
+    pub(crate) fn small(&self, item: Item<'_>, range: RangeInclusive<u32>) -> Result<u32> {
         let wide = i64::from(*range.start())..=i64::from(*range.end());
         self.within(item, wide).map(|number| number as u32)
     }

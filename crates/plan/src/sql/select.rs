@@ -4,121 +4,92 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 
 use super::draft::Draft;
-use super::names::mention;
-use super::options::Options;
-use crate::PlanError;
-use crate::config::Mention;
+use super::options::{Options, SET};
 use crate::error::Choices;
-use crate::fields::{Fields, Item};
+use crate::fields::{Fields, Item, Mention};
+use crate::{PlanError, Result};
 
 const GROUP: &str = "group:";
-const SET: &str = "set:";
 const ALL: &str = "all";
 
-pub(crate) struct Tests {
-    each: Vec<Test>,
-    sets: Vec<(String, Vec<Mention>)>,
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadSet {
+    /// `32`.
+    pub name: String,
+    /// Names of its tests, in the order in which they run. What only warms caches is in no set and runs
+    /// with all of them.
+    pub tests: Vec<String>,
+}
+
+/// The tests of a file: its steps that are no phases. Those that are not measured warm caches, and belong to no set.
+pub(crate) struct Tests<'a> {
+    drafts: &'a [Draft<'a>],
+    sets: Vec<(&'a str, Vec<Mention>)>,
     listed_by: String,
 }
 
-struct Test {
-    name: String,
-    group: String,
-    /// Is it a result? Else it warms caches, and belongs to no set.
-    measured: bool,
-}
-
-impl Tests {
-    /// Of the steps of a file and its `[sets]`. People know the workload as `workload`.
-    pub(crate) fn new(
-        workload: &str,
-        drafts: &[Draft<'_>],
-        sets: Option<Item<'_>>,
-    ) -> Result<Self, PlanError> {
-        let tests = drafts.iter().filter_map(|draft| {
-            Some(Test {
-                name: draft.name()?.to_owned(),
-                group: draft.group.clone(),
-                measured: draft.measured,
-            })
+impl<'a> Tests<'a> {
+    /// Of the steps of a file, which has `[sets]`. People know the workload as `workload`.
+    pub(crate) fn new(workload: &str, drafts: &'a [Draft<'a>], file: &Fields<'a>) -> Result<Self> {
+        let sets = file.maybe("sets", Fields::named)?;
+        let sets = sets.iter().flat_map(Fields::all).map(|item| match item.key {
+            ALL => Err(item.conflict("the set `all` is there already, with all tests")),
+            name => Ok((name, item.each(Item::mention)?)),
         });
-        let sets = sets.map(|sets| Fields::named(sets, "sets")).transpose()?;
-        let sets = sets.iter().flat_map(Fields::all).map(|item| {
-            if item.key == ALL {
-                return Err(item.conflict("the set `all` is there already, with all tests"));
-            }
-            let entries = item.list()?;
-            let entries = entries.iter().map(|entry| Ok(mention(*entry, entry.text()?)));
-            Ok((item.key.to_owned(), entries.collect::<Result<Vec<_>, PlanError>>()?))
-        });
-        Ok(Self {
-            each: tests.collect(),
-            sets: sets.collect::<Result<_, _>>()?,
-            listed_by: format!("backslide workloads {workload}"),
-        })
+        let sets = sets.collect::<Result<_>>()?;
+        Ok(Self { drafts, sets, listed_by: format!("backslide workloads {workload}") })
     }
 
-    pub(crate) fn check_sets(&self) -> Result<(), PlanError> {
-        self.sets().map(drop)
-    }
-
-    /// The sets with the names of their tests, in the order of the file, `all` at the end; none where the
-    /// file has none.
-    pub(crate) fn sets(&self) -> Result<Vec<(String, Vec<String>)>, PlanError> {
-        let mut sets = Vec::with_capacity(self.sets.len() + 1);
-        for (name, entries) in &self.sets {
-            sets.push((name.clone(), self.expand(entries, &mut vec![name.as_str()])?));
-        }
-        if !sets.is_empty() {
-            sets.push((ALL.to_owned(), self.all()));
-        }
-        let names = |chosen: BTreeSet<usize>| {
-            let chosen = chosen.into_iter().map(|at| self.each[at].name.clone());
-            chosen.collect()
+    /// All that sets and steps name is there: of a step which only warms caches, the tests that it is for.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.sets()?;
+        let is_test = |name: &str| {
+            let mut tests = self.drafts.iter().filter(|draft| draft.measured);
+            tests.any(|test| test.has_name(name))
         };
-        Ok(sets.into_iter().map(|(name, chosen)| (name, names(chosen))).collect())
+        let mut before = self.drafts.iter().flat_map(|draft| &draft.before);
+        before.find(|entry| !is_test(&entry.name)).map_or(Ok(()), |entry| Err(self.unknown(entry)))
+    }
+
+    /// The sets, in the order of the file, `all` at the end; none where the file has none.
+    pub(crate) fn sets(&self) -> Result<Vec<WorkloadSet>> {
+        let named = |name: &str, chosen: BTreeSet<usize>| WorkloadSet {
+            name: name.to_owned(),
+            tests: self.names(chosen).map(str::to_owned).collect(),
+        };
+        let sets = self
+            .sets
+            .iter()
+            .map(|(name, entries)| Ok(named(name, self.expand(entries, &mut vec![name])?)));
+        let all = (!self.sets.is_empty()).then(|| Ok(named(ALL, self.all())));
+        sets.chain(all).collect()
+    }
+
+    fn names(&self, chosen: BTreeSet<usize>) -> impl Iterator<Item = &'a str> {
+        chosen.into_iter().filter_map(|at| self.drafts[at].name.as_deref())
     }
 
     fn all(&self) -> BTreeSet<usize> {
         self.matching(|test| test.measured)
     }
 
-    fn matching(&self, wanted: impl Fn(&Test) -> bool) -> BTreeSet<usize> {
-        let tests = self.each.iter().enumerate();
-        let tests = tests.filter(|(_, test)| wanted(test));
-        tests.map(|(at, _)| at).collect()
+    fn matching(&self, wanted: impl Fn(&Draft<'_>) -> bool) -> BTreeSet<usize> {
+        (0..self.drafts.len()).filter(|at| wanted(&self.drafts[*at])).collect()
     }
 
     /// What a plan chooses; one result at least must be among it.
-    fn chosen(&self, entries: &[Mention]) -> Result<BTreeSet<usize>, PlanError> {
+    fn chosen(&self, entries: &[Mention]) -> Result<BTreeSet<usize>> {
         let chosen = self.expand(entries, &mut Vec::new())?;
-        let is_result = |at: &usize| self.each[*at].measured;
         match entries.first() {
-            Some(entry) if !chosen.iter().any(is_result) => Err(PlanError::conflict(
-                &entry.place,
-                format!("`{}` only warms caches: choose a test, too", entry.name),
-            )),
+            Some(entry) if !chosen.iter().any(|at| self.drafts[*at].measured) => Err(entry
+                .place
+                .conflict(format!("`{}` only warms caches: choose a test, too", entry.name))),
             _ => Ok(chosen),
         }
     }
 
-    /// The tests that a step which only warms caches is for are there.
-    pub(crate) fn check_before(&self, draft: &Draft<'_>) -> Result<(), PlanError> {
-        match draft.before.iter().find(|entry| {
-            let is_it = |test: &Test| test.measured && test.name == entry.name;
-            !self.each.iter().any(is_it)
-        }) {
-            None => Ok(()),
-            Some(entry) => Err(self.unknown(entry)),
-        }
-    }
-
     /// The tests that all entries together mean. `below` are the sets that led here.
-    fn expand<'a>(
-        &'a self,
-        entries: &'a [Mention],
-        below: &mut Vec<&'a str>,
-    ) -> Result<BTreeSet<usize>, PlanError> {
+    fn expand(&self, entries: &[Mention], below: &mut Vec<&'a str>) -> Result<BTreeSet<usize>> {
         let mut chosen = BTreeSet::new();
         for entry in entries {
             let name = entry.name.as_str();
@@ -127,7 +98,7 @@ impl Tests {
             } else if let Some(group) = name.strip_prefix(GROUP) {
                 self.matching(|test| test.measured && test.group == group)
             } else {
-                self.matching(|test| test.name == name)
+                self.matching(|test| test.has_name(name))
             };
             if found.is_empty() {
                 return Err(self.unknown(entry));
@@ -137,23 +108,20 @@ impl Tests {
         Ok(chosen)
     }
 
-    fn of_set<'a>(
-        &'a self,
+    fn of_set(
+        &self,
         entry: &Mention,
         name: &str,
         below: &mut Vec<&'a str>,
-    ) -> Result<BTreeSet<usize>, PlanError> {
+    ) -> Result<BTreeSet<usize>> {
         if name == ALL {
             return Ok(self.all());
         }
-        let Some((name, entries)) = self.sets.iter().find(|(set, _)| set == name) else {
-            return Err(self.unknown(entry));
-        };
-        if below.contains(&name.as_str()) {
-            return Err(PlanError::conflict(
-                &entry.place,
-                format!("set `{name}` is part of itself: {}", below.join(", ")),
-            ));
+        let found = self.sets.iter().find(|(set, _)| *set == name);
+        let (name, entries) = found.ok_or_else(|| self.unknown(entry))?;
+        if below.contains(name) {
+            let message = format!("set `{name}` is part of itself: {}", below.join(", "));
+            return Err(entry.place.conflict(message));
         }
         below.push(name);
         let chosen = self.expand(entries, below);
@@ -161,27 +129,20 @@ impl Tests {
         chosen
     }
 
-    fn groups(&self) -> Vec<&str> {
-        let mut groups: Vec<&str> = Vec::new();
-        for test in self.each.iter().filter(|test| !test.group.is_empty()) {
-            if !groups.contains(&test.group.as_str()) {
-                groups.push(&test.group);
-            }
-        }
-        groups
-    }
-
     fn unknown(&self, entry: &Mention) -> PlanError {
         let name = entry.name.as_str();
         let (what, name, names) = if let Some(set) = name.strip_prefix(SET) {
-            let sets = self.sets.iter().map(|(name, _)| name.as_str());
-            ("set", set, sets.chain([ALL]).collect())
+            ("set", set, self.sets.iter().map(|(name, _)| *name).chain([ALL]).collect())
         } else if let Some(group) = name.strip_prefix(GROUP) {
-            ("group", group, self.groups())
+            let mut groups: Vec<&str> = Vec::new();
+            for draft in self.drafts {
+                if !draft.group.is_empty() && !groups.contains(&draft.group.as_str()) {
+                    groups.push(&draft.group);
+                }
+            }
+            ("group", group, groups)
         } else {
-            let tests = self.each.iter().filter(|test| test.measured);
-            let tests = tests.map(|test| test.name.as_str());
-            ("test", name, tests.collect())
+            ("test", name, self.names(self.all()).collect())
         };
         PlanError::UnknownName {
             place: entry.place.to_string(),
@@ -192,15 +153,15 @@ impl Tests {
     }
 }
 
-pub(crate) struct Selection {
-    names: BTreeSet<String>,
+pub(crate) struct Selection<'a> {
+    names: BTreeSet<&'a str>,
     /// Those with a measured time of their own.
-    seconds: BTreeMap<String, u32>,
+    pub(crate) seconds: BTreeMap<&'a str, u32>,
     warm_ups: bool,
 }
 
-impl Selection {
-    pub(crate) fn new(tests: &Tests, options: &Options) -> Result<Self, PlanError> {
+impl<'a> Selection<'a> {
+    pub(crate) fn new(tests: &Tests<'a>, options: &Options) -> Result<Self> {
         let chosen = match &options.tests {
             None => tests.all(),
             Some(entries) => tests.chosen(entries)?,
@@ -209,22 +170,17 @@ impl Selection {
         for (entry, own) in &options.seconds {
             let mut found = tests.expand(slice::from_ref(entry), &mut Vec::new())?;
             // Which of the steps that warm caches run depends on their tests.
-            let may_warm = |at: usize| options.warm_ups && !tests.each[at].measured;
+            let may_warm = |at: usize| options.warm_ups && !tests.drafts[at].measured;
             found.retain(|at| chosen.contains(at) || may_warm(*at));
             if found.is_empty() {
-                return Err(PlanError::conflict(
-                    &entry.place,
-                    format!("`{}` has seconds and is not among the tests that run", entry.name),
-                ));
+                return Err(entry.place.conflict(format!(
+                    "`{}` has seconds and is not among the tests that run",
+                    entry.name
+                )));
             }
-            seconds.extend(found.into_iter().map(|at| (tests.each[at].name.clone(), *own)));
+            seconds.extend(tests.names(found).map(|name| (name, *own)));
         }
-        let names = chosen.into_iter().map(|at| tests.each[at].name.clone());
-        Ok(Self { names: names.collect(), seconds, warm_ups: options.warm_ups })
-    }
-
-    pub(crate) fn seconds(&self, test: &str) -> Option<u32> {
-        self.seconds.get(test).copied()
+        Ok(Self { names: tests.names(chosen).collect(), seconds, warm_ups: options.warm_ups })
     }
 
     /// Does the step run? What only warms caches does so with whatever it is for.
@@ -234,6 +190,7 @@ impl Selection {
             let mut before = draft.before.iter();
             draft.before.is_empty() || before.any(|test| is_chosen(&test.name))
         };
-        draft.name().is_some_and(is_chosen) || (!draft.measured && self.warm_ups && is_needed())
+        draft.name.as_deref().is_some_and(is_chosen)
+            || (!draft.measured && self.warm_ups && is_needed())
     }
 }

@@ -1,14 +1,15 @@
 //! A statement: its text in each dialect, what it does, and what a right answer is.
 
+use std::cell::Cell;
+
 use model::{Dialect, Expect, SqlBlock, SqlDraw, SqlPiece, SqlStatement, SqlTable, SqlTexts, Verb};
 
-use super::draw;
-use super::names::{label, mention};
+use super::names::label;
 use super::scan::{self, Flaw, Part, Scanned};
 use super::scope::{Scope, signed};
-use crate::PlanError;
 use crate::document::Value;
 use crate::fields::{Fields, Item};
+use crate::{PlanError, Result};
 
 pub(crate) const KEYS: [&str; 6] = ["name", "sql", "expect", "text", "scans", "counted"];
 
@@ -19,19 +20,21 @@ pub(crate) struct Around<'a> {
     /// The table whose copy is chosen; `None` where a block of several tables does not say.
     pub(crate) table: Option<&'a SqlTable>,
     pub(crate) draws: &'a [SqlDraw],
+    /// Of each draw, whether a statement needs it.
+    pub(crate) used: Vec<Cell<bool>>,
 }
 
-/// Reads a statement, and marks in `used` the draws that it needs.
-pub(crate) fn read(
-    fields: &Fields<'_>,
-    around: &Around<'_>,
-    used: &mut [bool],
-) -> Result<SqlStatement, PlanError> {
+impl Around<'_> {
+    fn draw(&self, item: Item<'_>, name: &str) -> Result<usize> {
+        item.one_of("draw", name, self.draws.iter().map(|draw| draw.name.as_str()))
+    }
+}
+
+/// Reads a statement, and marks the draws that it needs.
+pub(crate) fn read(fields: &Fields<'_>, around: &Around<'_>) -> Result<SqlStatement> {
     let sql = fields.need("sql")?;
-    let switch = |key, usual| fields.get(key).map_or(Ok(usual), |item: Item<'_>| item.switch());
-    let is_counted = switch("counted", true)?;
-    let mut text =
-        |name, dialect| in_dialect(of_dialect(sql, name)?, dialect, is_counted, around, used);
+    let is_counted = fields.maybe("counted", Item::switch)?.unwrap_or(true);
+    let text = |name, dialect| in_dialect(of_dialect(sql, name)?, dialect, is_counted, around);
     let (verb, mysql) = text("mysql", Dialect::Mysql)?;
     let (in_postgres, postgres) = text("postgres", Dialect::Postgres)?;
     let (in_sqlite, sqlite) = text("sqlite", Dialect::Sqlite)?;
@@ -39,15 +42,15 @@ pub(crate) fn read(
         return Err(sql.conflict("`sql` does other things to rows in one dialect than in another"));
     }
     let verb = if is_counted { verb } else { Verb::Other };
-    let name = fields.get("name").map(|name| label(name)).transpose()?;
-    let expect = fields.get("expect");
+    let name = fields.maybe("name", label)?;
+    let expect = fields.maybe("expect", |item| expected(item, around))?;
     Ok(SqlStatement {
         name: name.unwrap_or_else(|| usual_name(verb).to_owned()),
         verb,
         text: SqlTexts { mysql, postgres, sqlite },
-        expect: expect.map_or(Ok(Expect::Any), |item| expected(item, around, used))?,
-        always_text: switch("text", false)?,
-        scans: switch("scans", false)?,
+        expect: expect.unwrap_or(Expect::Any),
+        always_text: fields.switch("text")?,
+        scans: fields.switch("scans")?,
     })
 }
 
@@ -57,14 +60,18 @@ fn in_dialect(
     dialect: Dialect,
     is_counted: bool,
     around: &Around<'_>,
-    used: &mut [bool],
-) -> Result<(Verb, Vec<SqlPiece>), PlanError> {
+) -> Result<(Verb, Vec<SqlPiece>)> {
     let scanned = scan::scan(item.text()?, dialect).map_err(|flaw| told(item, &flaw))?;
-    check_transaction(item, &scanned)?;
+    if let Some(word) = scanned.of_transaction() {
+        return Err(item.conflict(format!(
+            "`{}` begins with {word}: a transaction is written `transaction = true`",
+            item.key
+        )));
+    }
     if is_counted {
         check_counted(item, &scanned, around.table)?;
     }
-    Ok((scanned.verb(), pieces(item, &scanned, around, used)?))
+    Ok((scanned.verb(), pieces(item, &scanned, around)?))
 }
 
 const fn usual_name(verb: Verb) -> &'static str {
@@ -78,7 +85,7 @@ const fn usual_name(verb: Verb) -> &'static str {
 }
 
 /// The text for a dialect: one for all, or one for each.
-fn of_dialect<'a>(sql: Item<'a>, name: &str) -> Result<Item<'a>, PlanError> {
+fn of_dialect<'a>(sql: Item<'a>, name: &str) -> Result<Item<'a>> {
     match &sql.node.value {
         Value::Text(_) => Ok(sql),
         Value::Table(_) => {
@@ -113,23 +120,9 @@ fn told(item: Item<'_>, flaw: &Flaw) -> PlanError {
     })
 }
 
-fn check_transaction(item: Item<'_>, scanned: &Scanned<'_>) -> Result<(), PlanError> {
-    match scanned.of_transaction() {
-        None => Ok(()),
-        Some(word) => Err(item.conflict(format!(
-            "`{}` begins with {word}: a transaction is written `transaction = true`",
-            item.key
-        ))),
-    }
-}
-
 /// How many rows a statement adds or removes must follow from its answer, in a table that is known: the
 /// row counts at the end are checked against it.
-fn check_counted(
-    item: Item<'_>,
-    scanned: &Scanned<'_>,
-    table: Option<&SqlTable>,
-) -> Result<(), PlanError> {
+fn check_counted(item: Item<'_>, scanned: &Scanned<'_>, table: Option<&SqlTable>) -> Result<()> {
     let verb = scanned.verb();
     let help = "; or write `counted = false`, and row counts are not checked after it";
     if verb == Verb::Insert && scanned.is_upsert() {
@@ -159,12 +152,7 @@ fn check_counted(
     }
 }
 
-fn pieces(
-    item: Item<'_>,
-    scanned: &Scanned<'_>,
-    around: &Around<'_>,
-    used: &mut [bool],
-) -> Result<Vec<SqlPiece>, PlanError> {
+fn pieces(item: Item<'_>, scanned: &Scanned<'_>, around: &Around<'_>) -> Result<Vec<SqlPiece>> {
     let parts = &scanned.parts;
     let mut pieces = Vec::with_capacity(parts.len());
     for (at, part) in parts.iter().enumerate() {
@@ -178,14 +166,14 @@ fn pieces(
             }
             Part::Table => SqlPiece::Table,
             Part::Draw(name) => {
-                let index = draw::find(around.draws, &mention(item, name))?;
+                let index = around.draw(item, name)?;
                 if around.draws[index].count > 1 && !is_in_list(parts, at) {
                     return Err(item.conflict(format!(
                         "`:{name}` is a list of {} values: it stands in parentheses, as in IN (:{name})",
                         around.draws[index].count
                     )));
                 }
-                used[index] = true;
+                around.used[index].set(true);
                 SqlPiece::Draw(index as u32)
             }
         });
@@ -203,7 +191,7 @@ fn is_in_list(parts: &[Part<'_>], at: usize) -> bool {
 }
 
 /// `1`, `"range"`, `[0, 1]`, `"any"`, `{ distinct = "ids" }`.
-fn expected(item: Item<'_>, around: &Around<'_>, used: &mut [bool]) -> Result<Expect, PlanError> {
+fn expected(item: Item<'_>, around: &Around<'_>) -> Result<Expect> {
     let item = around.scope.chosen(item)?;
     let rows = |item: Item<'_>| {
         let rows = around.scope.within(item, 0..=i64::MAX);
@@ -226,19 +214,19 @@ fn expected(item: Item<'_>, around: &Around<'_>, used: &mut [bool]) -> Result<Ex
             }
             _ => Err(item.wrong("a list of the fewest and the most rows")),
         },
-        Value::Table(_) => distinct(item, around, used),
+        Value::Table(_) => distinct(item, around),
         _ => Err(item.wrong(
             "a number of rows, a list of the fewest and the most, \"any\", or { distinct = \"…\" }",
         )),
     }
 }
 
-fn distinct(item: Item<'_>, around: &Around<'_>, used: &mut [bool]) -> Result<Expect, PlanError> {
+fn distinct(item: Item<'_>, around: &Around<'_>) -> Result<Expect> {
     let fields = Fields::new(item.node, "expect", &["distinct"])?;
     let name = fields.need("distinct")?;
-    let index = draw::find(around.draws, &mention(name, name.text()?))?;
+    let index = around.draw(name, name.text()?)?;
     // A draw that only the answer needs is needed by nothing.
-    if !used[index] {
+    if !around.used[index].get() {
         return Err(name.conflict(format!(
             "`expect` counts the values of `{0}`, and `sql` has no `:{0}`",
             name.text()?

@@ -7,25 +7,23 @@ use super::operation::{self, Parts};
 use super::options::MAX_SECONDS;
 use super::scope::Scope;
 use super::select::Selection;
-use crate::PlanError;
+use crate::Result;
 use crate::fields::{Fields, Item};
 
 const MAX_WEIGHT: u32 = 1_000_000;
 
-/// All steps that a plan asks for.
 pub(crate) fn steps(
     drafts: &[Draft<'_>],
-    selection: &Selection,
-    operations: &Fields<'_>,
+    selection: &Selection<'_>,
     scope: &Scope,
     parts: &Parts<'_>,
-) -> Result<Vec<SqlStep>, PlanError> {
+) -> Result<Vec<SqlStep>> {
     let mut sequence = Sequence::new(parts);
     if !drafts.iter().any(|draft| draft.phase == Some(Phase::Settle)) {
         sequence.settle();
     }
     for draft in drafts {
-        match (draft.phase, draft.name()) {
+        match (draft.phase, &draft.name) {
             (Some(Phase::Settle), _) => sequence.settle(),
             (Some(Phase::Reset), _) => sequence.reset(),
             (None, Some(name)) if selection.has(draft) => {
@@ -36,10 +34,11 @@ pub(crate) fn steps(
                     None => vec![parts.options.most_clients()],
                 };
                 for &clients in &counts {
-                    let mut run = run(draft, name, clients, operations, scope, parts)?;
-                    run.seconds = selection.seconds(name).unwrap_or(run.seconds);
+                    let mut run = run(draft, name, clients, scope, parts)?;
+                    run.seconds =
+                        selection.seconds.get(name.as_str()).copied().unwrap_or(run.seconds);
                     let id = match counts.len() {
-                        1 => name.to_owned(),
+                        1 => name.clone(),
                         _ => format!("{name}@{clients}"),
                     };
                     sequence.run(id, draft, name, clients, run);
@@ -50,10 +49,10 @@ pub(crate) fn steps(
     }
     // What follows the last test of the file is there for its own sake.
     let last = drafts.iter().rfind(|draft| draft.measured);
-    Ok(match last {
-        Some(draft) if !selection.has(draft) => sequence.up_to_the_last_result(),
-        Some(_) | None => sequence.steps,
-    })
+    if last.is_some_and(|draft| !selection.has(draft)) {
+        sequence.end_with_a_result();
+    }
+    Ok(sequence.steps)
 }
 
 /// The steps so far, and what they did to the data.
@@ -72,7 +71,7 @@ impl<'a> Sequence<'a> {
         let mut sequence = Self { parts, steps: Vec::new(), unsettled: true, written: false };
         sequence.phase(LOAD, SqlWork::Load);
         let has_indexes = parts.tables.iter().any(|table| !table.indexes.is_empty());
-        if has_indexes && !parts.options.load.indexes_first {
+        if has_indexes && !parts.options.spec.load.indexes_first {
             sequence.phase(INDEX, SqlWork::Index);
         }
         sequence
@@ -89,7 +88,7 @@ impl<'a> Sequence<'a> {
             test: id.clone(),
             id: StepId(id),
             group: String::new(),
-            clients: self.parts.options.load.clients,
+            clients: self.parts.options.spec.load.clients,
             work,
         });
     }
@@ -113,12 +112,11 @@ impl<'a> Sequence<'a> {
     }
 
     /// Where nobody chose the last tests of the file: without what prepares for them.
-    fn up_to_the_last_result(mut self) -> Vec<SqlStep> {
-        let is_result = |step: &SqlStep| matches!(&step.work, SqlWork::Run(run) if run.measured);
+    fn end_with_a_result(&mut self) {
+        let is_result = |step: &SqlStep| step.work.run().is_some_and(|run| run.measured);
         if let Some(last) = self.steps.iter().rposition(is_result) {
             self.steps.truncate(last + 1);
         }
-        self.steps
     }
 
     fn run(&mut self, id: String, draft: &Draft<'_>, test: &str, clients: u32, run: SqlRun) {
@@ -137,26 +135,22 @@ impl<'a> Sequence<'a> {
     }
 }
 
-/// What a step does with so many clients.
 fn run(
     draft: &Draft<'_>,
     name: &str,
     clients: u32,
-    all: &Fields<'_>,
     scope: &Scope,
     parts: &Parts<'_>,
-) -> Result<SqlRun, PlanError> {
+) -> Result<SqlRun> {
     let fields = &draft.fields;
     let mut scope = scope.of(format!("step `{name}`"));
     scope.set("clients", i64::from(clients));
-    if let Some(vars) = fields.get("vars") {
-        for item in Fields::named(vars, "vars")?.all() {
-            scope.declare(item, item)?;
-        }
+    for item in fields.maybe("vars", Fields::named)?.iter().flat_map(Fields::all) {
+        scope.declare(item, item)?;
     }
-    let operations = operations(fields, all, &scope, parts)?;
+    let operations = operations(fields, &scope, parts)?;
     let writes = operations.iter().any(may_write);
-    let whole = fields.get("whole").map_or(Ok(false), Item::switch)?;
+    let whole = fields.switch("whole")?;
     let options = parts.options;
     let seconds = match fields.get("seconds") {
         Some(item) => scope.small(item, 1..=MAX_SECONDS)?,
@@ -182,32 +176,22 @@ fn run(
 }
 
 /// `operation = "transfer"`, or `operations = { transfer = 3, balance = 1 }` with weights.
-fn operations(
-    fields: &Fields<'_>,
-    all: &Fields<'_>,
-    scope: &Scope,
-    parts: &Parts<'_>,
-) -> Result<Vec<SqlOperation>, PlanError> {
-    let find = |item: Item<'_>, name: &str| {
-        all.get(name).ok_or_else(|| item.unknown("operation", name, all.all().map(|item| item.key)))
-    };
+fn operations(fields: &Fields<'_>, scope: &Scope, parts: &Parts<'_>) -> Result<Vec<SqlOperation>> {
+    let find = |item: Item<'_>, name| parts.operations.find(item, "operation", name);
     match (fields.get("operation"), fields.get("operations")) {
         (Some(_), Some(item)) => Err(item.conflict(
             "`operation` and `operations`: a step has one, or several with their weights",
         )),
         (None, Some(weights)) => {
-            let weights = Fields::named(weights, "operations")?;
-            let each = weights.all().map(|item| {
+            let each = Fields::named(weights)?.all().map(|item| {
                 let weight = scope.small(item, 1..=MAX_WEIGHT)?;
                 operation::read(find(item, item.key)?, weight, scope, parts)
             });
-            let operations: Vec<SqlOperation> = each.collect::<Result<_, _>>()?;
-            if operations.is_empty() {
-                return Err(fields
-                    .need("operations")?
-                    .wrong("a table with at least one operation"));
+            let operations: Vec<SqlOperation> = each.collect::<Result<_>>()?;
+            match operations.as_slice() {
+                [] => Err(weights.wrong("a table with at least one operation")),
+                _ => Ok(operations),
             }
-            Ok(operations)
         }
         (_, None) => {
             let item = fields.need("operation")?;

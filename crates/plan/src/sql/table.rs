@@ -6,7 +6,7 @@ use super::draw;
 use super::names::{check_new, identifier, identifier_key};
 use super::options::{MAX_COPIES, MAX_ROWS};
 use super::scope::{Scope, signed};
-use crate::PlanError;
+use crate::Result;
 use crate::document::{Entry, Value};
 use crate::fields::{Fields, Item};
 
@@ -16,11 +16,7 @@ const KEYS: [&str; 7] = ["name", "copies", "numbered", "rows", "primary_key", "i
 const MAX_INT: i64 = 2_000_000_000;
 const IN_PLACE_OF_KEY: &str = "xid";
 
-pub(crate) fn tables(
-    list: Item<'_>,
-    scope: &Scope,
-    secondary: bool,
-) -> Result<Vec<SqlTable>, PlanError> {
+pub(crate) fn tables(list: Item<'_>, scope: &Scope, secondary: bool) -> Result<Vec<SqlTable>> {
     let list = list.list()?;
     let is_only = list.len() == 1;
     let mut tables: Vec<SqlTable> = Vec::new();
@@ -55,19 +51,18 @@ fn index_in_place_of_key(table: &mut SqlTable, is_only: bool) {
     table.indexes.insert(0, index);
 }
 
-fn table(item: Item<'_>, scope: &Scope) -> Result<SqlTable, PlanError> {
+fn table(item: Item<'_>, scope: &Scope) -> Result<SqlTable> {
     let fields = Fields::new(item.node, "table", &KEYS)?;
     let name = identifier(fields.need("name")?)?;
     let scope = scope.of(format!("table `{name}`"));
-    let copies = fields.get("copies");
+    let copies = fields.maybe("copies", |copies| scope.small(copies, 1..=MAX_COPIES))?;
     let rows = scope.within(fields.need("rows")?, 1..=MAX_ROWS as i64)?;
     let columns = columns(fields.need("columns")?, &scope, rows)?;
-    let key = fields.get("primary_key");
-    let primary_key = key.map_or(Ok(Vec::new()), |key| key_columns(key, &columns))?;
+    let primary_key = key_columns(fields.get("primary_key"), &columns)?;
     check_auto(&fields, &columns, &primary_key)?;
     Ok(SqlTable {
-        numbered: fields.get("numbered").map_or(Ok(false), Item::switch)?,
-        copies: copies.map_or(Ok(1), |copies| scope.small(copies, 1..=MAX_COPIES))?,
+        numbered: fields.switch("numbered")?,
+        copies: copies.unwrap_or(1),
         rows: rows as u64,
         indexes: indexes(&fields, &columns)?,
         name,
@@ -76,7 +71,7 @@ fn table(item: Item<'_>, scope: &Scope) -> Result<SqlTable, PlanError> {
     })
 }
 
-fn columns(item: Item<'_>, scope: &Scope, rows: i64) -> Result<Vec<SqlColumn>, PlanError> {
+fn columns(item: Item<'_>, scope: &Scope, rows: i64) -> Result<Vec<SqlColumn>> {
     match &item.node.value {
         Value::Table(entries) if !entries.is_empty() => {
             let columns = entries.iter().map(|entry| column(entry, scope, rows));
@@ -86,7 +81,7 @@ fn columns(item: Item<'_>, scope: &Scope, rows: i64) -> Result<Vec<SqlColumn>, P
     }
 }
 
-fn column(entry: &Entry, scope: &Scope, rows: i64) -> Result<SqlColumn, PlanError> {
+fn column(entry: &Entry, scope: &Scope, rows: i64) -> Result<SqlColumn> {
     let fields = Fields::new(&entry.node, "a column", &["type", "auto", "value"])?;
     let item = fields.need("value")?;
     let value = draw::of_column(item, scope)?;
@@ -95,26 +90,24 @@ fn column(entry: &Entry, scope: &Scope, rows: i64) -> Result<SqlColumn, PlanErro
     Ok(SqlColumn {
         name: identifier_key(&entry.key, &entry.place)?,
         kind,
-        auto: fields.get("auto").map_or(Ok(false), Item::switch)?,
+        auto: fields.switch("auto")?,
         value,
     })
 }
 
 /// `int`, `bigint`, `char(120)`, `varchar(20)`, `text`, `decimal(10,2)`, `datetime`.
-fn kind(item: Item<'_>) -> Result<ColumnKind, PlanError> {
+fn kind(item: Item<'_>) -> Result<ColumnKind> {
     let expected = "a type: int, bigint, char(N), varchar(N), text, decimal(N,N) or datetime";
     let text = item.text()?;
-    let (name, sizes) = match text.split_once('(') {
-        Some((name, rest)) => (name, rest.strip_suffix(')')),
-        None => (text, Some("")),
-    };
-    let sizes = sizes.unwrap_or("?").split(',');
-    let sizes: Vec<Option<u32>> = sizes.map(|size| size.trim().parse().ok()).collect();
-    let kind = match (name.trim(), sizes.as_slice()) {
-        ("int", [None]) if !text.contains('(') => ColumnKind::Int,
-        ("bigint", [None]) if !text.contains('(') => ColumnKind::Bigint,
-        ("text", [None]) if !text.contains('(') => ColumnKind::Text,
-        ("datetime", [None]) if !text.contains('(') => ColumnKind::Datetime,
+    let (name, sizes) =
+        text.split_once('(').map_or((text, None), |(name, rest)| (name, Some(rest)));
+    let sizes = sizes.map(|sizes| sizes.strip_suffix(')').unwrap_or("?").split(','));
+    let sizes = sizes.into_iter().flatten().map(|size| size.trim().parse().ok());
+    let kind = match (name.trim(), sizes.collect::<Vec<Option<u32>>>().as_slice()) {
+        ("int", []) => ColumnKind::Int,
+        ("bigint", []) => ColumnKind::Bigint,
+        ("text", []) => ColumnKind::Text,
+        ("datetime", []) => ColumnKind::Datetime,
         // The limits are those of MySQL and of rows in one page.
         ("char", [Some(length @ 1..=255)]) => ColumnKind::Char(*length),
         ("varchar", [Some(length @ 1..=16_000)]) => ColumnKind::Varchar(*length),
@@ -148,7 +141,7 @@ fn widened(kind: ColumnKind, value: &Draw, rows: i64) -> ColumnKind {
 }
 
 /// The value must fit into the column whatever is drawn.
-fn check_value(item: Item<'_>, kind: ColumnKind, value: &Draw) -> Result<(), PlanError> {
+fn check_value(item: Item<'_>, kind: ColumnKind, value: &Draw) -> Result<()> {
     let fits = match (kind, value) {
         (ColumnKind::Int, Draw::Int { low, .. }) => *low >= -MAX_INT,
         (ColumnKind::Int, Draw::From(number)) => *number >= -MAX_INT,
@@ -173,18 +166,10 @@ fn check_value(item: Item<'_>, kind: ColumnKind, value: &Draw) -> Result<(), Pla
 
 /// Characters of the longest text; `None` where it is none.
 fn longest(value: &Draw) -> Option<usize> {
-    match value {
-        Draw::Template(text) | Draw::Fixed(text) => Some(text.chars().count()),
-        Draw::Text { max, .. } => Some(*max as usize),
-        Draw::Row
-        | Draw::Cycle(_)
-        | Draw::Int { .. }
-        | Draw::From(_)
-        | Draw::Plus { .. }
-        | Draw::Next
-        | Draw::Decimal { .. }
-        | Draw::Datetime { .. } => None,
+    if let Draw::Template(text) | Draw::Fixed(text) = value {
+        return Some(text.chars().count());
     }
+    value.text_bytes().map(|(_, longest)| longest as usize)
 }
 
 fn needed(kind: ColumnKind) -> String {
@@ -206,14 +191,12 @@ fn needed(kind: ColumnKind) -> String {
 
 /// Columns of a key or an index: they are there, each once, and none is of long text, which MySQL cannot
 /// index.
-fn key_columns(item: Item<'_>, columns: &[SqlColumn]) -> Result<Vec<String>, PlanError> {
+fn key_columns(list: Option<Item<'_>>, columns: &[SqlColumn]) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
-    for item in item.list()? {
+    for item in list.map_or(Ok(Vec::new()), Item::list)? {
         let name = item.text()?;
-        let Some(column) = columns.iter().find(|column| column.name == name) else {
-            return Err(item.unknown("column", name, columns.iter().map(|c| c.name.clone())));
-        };
-        if column.kind == ColumnKind::Text {
+        let at = item.one_of("column", name, columns.iter().map(|c| c.name.as_str()))?;
+        if columns[at].kind == ColumnKind::Text {
             return Err(item.conflict(format!(
                 "`{name}` is of type text, which not every Dbms can index: make it a varchar"
             )));
@@ -224,21 +207,17 @@ fn key_columns(item: Item<'_>, columns: &[SqlColumn]) -> Result<Vec<String>, Pla
     Ok(names)
 }
 
-fn indexes(fields: &Fields<'_>, columns: &[SqlColumn]) -> Result<Vec<SqlIndex>, PlanError> {
-    let Some(list) = fields.get("indexes") else {
-        return Ok(Vec::new());
-    };
+fn indexes(fields: &Fields<'_>, columns: &[SqlColumn]) -> Result<Vec<SqlIndex>> {
     let mut indexes: Vec<SqlIndex> = Vec::new();
-    for item in list.list()? {
+    for item in fields.maybe("indexes", Item::list)?.unwrap_or_default() {
         let fields = Fields::new(item.node, "an index", &["name", "columns", "unique"])?;
         let name = identifier(fields.need("name")?)?;
         let others = indexes.iter().map(|index| index.name.as_str());
-        let others = others.chain([IN_PLACE_OF_KEY]);
-        check_new(&item.place(), "index", &name, others)?;
+        check_new(&item.place(), "index", &name, others.chain([IN_PLACE_OF_KEY]))?;
         indexes.push(SqlIndex {
             name,
-            columns: key_columns(fields.need("columns")?, columns)?,
-            unique: fields.get("unique").map_or(Ok(false), Item::switch)?,
+            columns: key_columns(Some(fields.need("columns")?), columns)?,
+            unique: fields.switch("unique")?,
         });
     }
     Ok(indexes)
@@ -246,11 +225,7 @@ fn indexes(fields: &Fields<'_>, columns: &[SqlColumn]) -> Result<Vec<SqlIndex>, 
 
 /// The server goes on counting where the loaded rows end, so they must be counted; and it counts a
 /// primary key, which is all that every Dbms can.
-fn check_auto(
-    fields: &Fields<'_>,
-    columns: &[SqlColumn],
-    primary_key: &[String],
-) -> Result<(), PlanError> {
+fn check_auto(fields: &Fields<'_>, columns: &[SqlColumn], primary_key: &[String]) -> Result<()> {
     let Some(auto) = columns.iter().find(|column| column.auto) else {
         return Ok(());
     };
@@ -259,12 +234,9 @@ fn check_auto(
     if is_key && is_integer && auto.value == Draw::Row {
         return Ok(());
     }
-    Err(PlanError::conflict(
-        &fields.place_of(&["columns"]),
-        format!(
-            "`{}` is `auto`: it needs an integer type, `value = \"row\"`, and must be all of the \
+    Err(fields.place_of(&["columns"]).conflict(format!(
+        "`{}` is `auto`: it needs an integer type, `value = \"row\"`, and must be all of the \
              `primary_key`",
-            auto.name
-        ),
-    ))
+        auto.name
+    )))
 }

@@ -48,7 +48,7 @@ fn refuse<T: 'static>(keys: impl IntoIterator<Item = &'static Key<T>>, around: &
 
 fn bad_values<T>(key: &Key<T>) -> Vec<(String, String)> {
     let number = |low: u64, high: u64| {
-        let grouped = |n: u64| crate::digits::grouped(n);
+        let grouped = |n: u64| crate::error::grouped(n);
         let expected = format!(
             "`{}` must be a whole number from {} to {}",
             key.name,

@@ -4,39 +4,34 @@ use model::{
     Build, Engine, Isolation, Since, TpccCardinality, TpccForm, TpccHomes, TpccPace, TpccSpec,
 };
 
-use super::TERMINALS;
-use crate::digits::grouped;
+use crate::error::grouped;
 use crate::fields::Fields;
+use crate::insert_check::no_partitions;
 use crate::sql::options::MAX_CLIENTS;
-use crate::{Place, PlanError};
+use crate::{Place, Result};
 
-pub(super) fn check(fields: &Fields<'_>, spec: &TpccSpec) -> Result<(), PlanError> {
-    let conflict =
-        |keys: &[&str], message: String| Err(PlanError::conflict(&fields.place_of(keys), message));
-    if spec.clients > MAX_CLIENTS {
-        return conflict(&["wait"], too_many_clients(spec));
-    }
-    if let Some(message) = more_terminals_than_desks(spec) {
-        return conflict(&["clients", "warehouses"], message);
-    }
-    if spec.form == TpccForm::Procedures && fields.get("statements").is_some() {
-        return conflict(
-            &["statements"],
-            "`statements` and `form = \"procedures\"`: the statements are the procedures' own; leave \
-             one of them out"
-                .to_owned(),
-        );
-    }
-    Ok(())
+/// Terminals of a warehouse that wait as people do.
+pub(super) const TERMINALS: u32 = 10;
+
+pub(super) fn check(fields: &Fields<'_>, spec: &TpccSpec) -> Result<()> {
+    let refuse = |keys: &[&str], message| fields.place_of(keys).refuse(message);
+    refuse(&["wait"], too_many_clients(spec))?;
+    refuse(&["clients", "warehouses"], more_terminals_than_desks(spec))?;
+    let of_procedures = spec.form == TpccForm::Procedures && fields.get("statements").is_some();
+    let message = "`statements` and `form = \"procedures\"`: the statements are the procedures' own; leave \
+                   one of them out";
+    refuse(&["statements"], of_procedures.then(|| message.to_owned()))
 }
 
-fn too_many_clients(spec: &TpccSpec) -> String {
-    format!(
-        "`wait` means {TERMINALS} clients for each of {} warehouses, and there can be {}: give \
-         `clients`, or fewer `warehouses`",
-        grouped(spec.warehouses),
-        grouped(MAX_CLIENTS)
-    )
+fn too_many_clients(spec: &TpccSpec) -> Option<String> {
+    (spec.clients > MAX_CLIENTS).then(|| {
+        format!(
+            "`wait` means {TERMINALS} clients for each of {} warehouses, and there can be {}: give \
+             `clients`, or fewer `warehouses`",
+            grouped(spec.warehouses),
+            grouped(MAX_CLIENTS)
+        )
+    })
 }
 
 fn more_terminals_than_desks(spec: &TpccSpec) -> Option<String> {
@@ -55,7 +50,12 @@ fn more_terminals_than_desks(spec: &TpccSpec) -> Option<String> {
 
 type Rule = fn(&TpccSpec, &Build, Engine) -> Option<String>;
 
-const RULES: [Rule; 4] = [no_partitions, no_foreign_keys, no_procedures, no_isolation];
+const RULES: [Rule; 4] = [
+    |spec, build, _| no_partitions(spec.schema.partitions, "hash", build),
+    no_foreign_keys,
+    no_procedures,
+    no_isolation,
+];
 
 /// Checks what a system must be able to do. `place` is where the plan has the system.
 pub(crate) fn check_for(
@@ -63,19 +63,8 @@ pub(crate) fn check_for(
     build: &Build,
     engine: Engine,
     place: &Place,
-) -> Result<(), PlanError> {
-    PlanError::refuse(place, RULES.iter().find_map(|rule| rule(spec, build, engine)))
-}
-
-fn no_partitions(spec: &TpccSpec, build: &Build, _: Engine) -> Option<String> {
-    let has_partitions = build.dbms.product().features.partitions.holds(&build.version);
-    let partitions = spec.schema.partitions;
-    (partitions > 0 && !has_partitions).then(|| {
-        format!(
-            "`partitions` = {partitions} and `build`: {} has no hash partitions; leave one of them out",
-            build.id()
-        )
-    })
+) -> Result<()> {
+    place.refuse(RULES.iter().find_map(|rule| rule(spec, build, engine)))
 }
 
 fn no_foreign_keys(spec: &TpccSpec, build: &Build, engine: Engine) -> Option<String> {

@@ -1,4 +1,4 @@
-//! What a plan needs of memory: the caches that a config asks for, and what each session takes.
+//! What a system needs besides its tables: logs, the caches that its config asks for, and what each session takes.
 
 use model::{BuildSource, Bytes, Interleave, Plan, System};
 
@@ -12,7 +12,7 @@ const CLIENT: u64 = 1 << 20;
 
 /// Memory of a system with so many sessions and of backslide beside it. A server that is not ours has its memory
 /// already.
-pub(super) fn of(sessions: u32, system: &System) -> Bytes {
+pub(super) fn memory(sessions: u32, system: &System) -> Bytes {
     let sessions = u64::from(sessions);
     let memory = &system.build.dbms.product().memory;
     let server = match system.build.source {
@@ -30,7 +30,7 @@ pub(super) fn of(sessions: u32, system: &System) -> Bytes {
 }
 
 /// The most at the same time, of what each system takes with backslide beside it.
-pub(super) fn peak(interleave: Interleave, systems: &[(String, Bytes)]) -> Bytes {
+pub(super) fn peak_memory(interleave: Interleave, systems: &[(String, Bytes)]) -> Bytes {
     // There is one backslide beside all of them.
     let each = systems.iter().map(|(_, memory)| memory.0);
     let servers = each.map(|memory| memory.saturating_sub(OURS));
@@ -72,4 +72,33 @@ fn page_cache(value: Option<&str>) -> u64 {
         kib @ ..=0 => kib.unsigned_abs().saturating_mul(1 << 10),
         pages => pages.unsigned_abs().saturating_mul(4 << 10),
     }
+}
+
+/// Redo log, WAL and binary log of a system that writes so many bytes to the binary log or to WAL. The
+/// binary log is counted whole: nothing resets it between the steps.
+pub(super) fn logs(system: &System, binlog: u64, wal: u64) -> u64 {
+    let build = &system.build;
+    let logs = &build.dbms.product().logs;
+    let option = |name: &str, mib: u64| {
+        system.config.value(name).and_then(size).unwrap_or(Bytes::from_mib(mib)).0
+    };
+    let redo = logs.files.as_ref().map_or(0, |files| {
+        let count = if files.one_since.holds(&build.version) { 1 } else { files.count };
+        option(&files.option, files.default_mib).saturating_mul(count)
+    });
+    let capacity = logs.capacity.as_ref().map_or(0, |name| option(name, 0));
+    let wal = logs.wal.as_ref().map_or(0, |limit| {
+        let most = option(&limit.option, limit.default_mib).saturating_mul(limit.times);
+        most.min(wal.saturating_add(limit.slack_mib << 20))
+    });
+    let binlog = if has_binlog(system) { binlog } else { 0 };
+    sum([redo.max(capacity), binlog, wal, logs.fixed_mib << 20])
+}
+
+fn has_binlog(system: &System) -> bool {
+    let has = |name: &str| system.config.settings.iter().any(|s| s.name.replace('-', "_") == name);
+    system.build.dbms.product().logs.binlog.as_ref().is_some_and(|binlog| {
+        let by_default = binlog.since.holds(&system.build.version);
+        !binlog.off.iter().any(|name| has(name)) && (by_default || has(&binlog.on))
+    })
 }
