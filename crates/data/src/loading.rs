@@ -6,31 +6,24 @@
 
 mod batches;
 mod handout;
-mod local_files;
 mod sender;
-mod sent;
-mod shared;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use drivers::{Connector, Session};
-use model::{Dialect, ErrorRules, LoadMethod, LoadSpec, SqlSpec};
+use drivers::{Connector, Session, SessionError};
+use model::{Dialect, ErrorRules, LoadMethod, LoadSpec, Nanos, SqlSpec};
 
-use self::batches::{Batches, Recovery};
+use self::batches::{Batches, Loaded, Recovery};
 use self::handout::Handout;
-use self::local_files::LocalFiles;
-use self::sender::Sender;
-use self::sent::Loaded;
-pub use self::shared::Load;
-use self::shared::Method;
+use self::sender::{Method, Sender};
 use crate::row_counts::RowCounts;
 use crate::rows::SqlRows;
 use crate::schema;
 use crate::source::Source;
 use crate::statements;
 use crate::table::Table;
-use load::clients::{Clients, Notes, bounded};
+use load::clients::{Clients, Notes, bounded, note};
 use load::worker::Worker;
 use load::{Client, ClientContext, StepError, Target};
 
@@ -56,6 +49,28 @@ pub struct LoadWork<'a, S> {
     pub parts: u32,
     /// Is it noted how long each table took?
     pub with_times: bool,
+}
+
+/// What the clients of a load share.
+pub struct Load<S> {
+    source: S,
+    tables: Vec<Table>,
+    handout: Handout,
+    batch_size: u32,
+    dialect: Dialect,
+    wanted: LoadMethod,
+    /// Bytes of an INSERT as text beyond which it gets no more rows.
+    statement_size: usize,
+    /// By table.
+    rows_at_once: Vec<usize>,
+    recovery: Recovery,
+    /// Was `LOAD DATA LOCAL` off, and is it on for the load?
+    local_files_switched: bool,
+    notes: Notes,
+    /// Rows of each table, and the time that the statements took which added them, all clients together.
+    loaded: Vec<[AtomicU64; 2]>,
+    with_times: bool,
+    left: AtomicUsize,
 }
 
 /// Makes all tables of a SQL workload, which must not exist, and connects the clients that load them: as many
@@ -150,13 +165,32 @@ impl<S: Source> LoadWork<'_, S> {
             statement_size,
             rows_at_once: tables.iter().map(|table| rows_at_once(table, statement_size)).collect(),
             recovery: Recovery::new(errors, target.dialect, connector),
-            local_files: LocalFiles::allow(session, target, spec.method, notes),
+            local_files_switched: allow_local_files(session, target, spec.method, notes),
             notes: Arc::clone(notes),
             loaded: tables.iter().map(|_| Default::default()).collect(),
             tables,
             with_times,
             left: AtomicUsize::new(clients as usize),
         }))
+    }
+}
+
+impl<S> Load<S> {
+    /// A client is done; the last one switches local files back and tells how long each table took.
+    fn client_done(&self, session: &mut dyn Session) {
+        if self.left.fetch_sub(1, Ordering::AcqRel) != 1 {
+            return;
+        }
+        if self.local_files_switched
+            && let Err(error) = session.execute("SET GLOBAL local_infile = 0")
+        {
+            note(&self.notes, format!("local_infile not switched off again: {error}"));
+        }
+        for (table, loaded) in self.tables.iter().zip(&self.loaded).filter(|_| self.with_times) {
+            let [rows, time] = loaded.each_ref().map(|number| number.load(Ordering::Relaxed));
+            let (name, time) = (&table.name, Nanos(time));
+            note(&self.notes, format!("{name}: {rows} rows in {time} of all clients"));
+        }
     }
 }
 
@@ -176,8 +210,9 @@ impl<S: Source> Loader<S> {
         Ok(Self { load: Arc::clone(load), batches })
     }
 
+    /// The client's session, for work that comes after the load.
     pub fn worker(&mut self) -> &mut Worker {
-        self.batches.worker()
+        &mut self.batches.worker
     }
 }
 
@@ -209,9 +244,40 @@ impl<S: Source> Client for Loader<S> {
                 time.fetch_add(took.0, Ordering::Relaxed);
             }
         }
-        load.client_done(&mut *self.batches.worker().session);
+        load.client_done(&mut *self.batches.worker.session);
         Ok(())
     }
+}
+
+/// Switches on `LOAD DATA LOCAL`, off by default since MySQL 8.0, where it is off, the server is ours and the
+/// method needs it; tells whether it did. What cannot be done is noted; the server then refuses the files.
+fn allow_local_files(
+    session: &mut dyn Session,
+    target: &Target,
+    method: LoadMethod,
+    notes: &Notes,
+) -> bool {
+    if !target.ours || target.dialect != Dialect::Mysql || method != LoadMethod::Bulk {
+        return false;
+    }
+    let switched = switch_local_files_on(session);
+    match &switched {
+        Ok(true) => note(notes, "local_infile was off, and on for the load".to_owned()),
+        Ok(false) => {}
+        Err(error) => note(notes, format!("local_infile not switched on: {error}")),
+    }
+    switched.unwrap_or(false)
+}
+
+fn switch_local_files_on(session: &mut dyn Session) -> Result<bool, SessionError> {
+    let mut is_off = false;
+    session.query("SELECT @@GLOBAL.local_infile", &mut |row| {
+        is_off = row.value(0).as_int() == Some(0);
+    })?;
+    if is_off {
+        session.execute("SET GLOBAL local_infile = 1")?;
+    }
+    Ok(is_off)
 }
 
 /// How a session sends rows.

@@ -44,18 +44,13 @@ fn push_int(text: &mut String, value: i64) {
 
 /// Rows as lines: values separated by tabs.
 pub struct Lines<'a> {
-    text: &'a mut String,
+    pub text: &'a mut String,
     is_first: bool,
 }
 
 impl<'a> Lines<'a> {
     pub fn new(text: &'a mut String) -> Self {
         Self { text, is_first: true }
-    }
-
-    /// Bytes of the text.
-    pub fn size(&self) -> usize {
-        self.text.len()
     }
 
     #[inline]
@@ -119,7 +114,7 @@ fn escape(out: &mut String, start: usize) {
 
 /// Rows as they stand behind VALUES: `(1,'a'),(2,NULL)`.
 pub struct Tuples<'a> {
-    text: &'a mut String,
+    pub text: &'a mut String,
     dialect: Dialect,
     separator: &'static str,
 }
@@ -127,11 +122,6 @@ pub struct Tuples<'a> {
 impl<'a> Tuples<'a> {
     pub fn new(text: &'a mut String, dialect: Dialect) -> Self {
         Self { text, dialect, separator: "(" }
-    }
-
-    /// Bytes of the text.
-    pub fn size(&self) -> usize {
-        self.text.len()
     }
 
     #[inline]

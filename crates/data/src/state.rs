@@ -4,9 +4,9 @@ use model::SqlSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::checksum::{Form, Sum};
-use crate::copies::copies;
 use crate::row_counts::RowCounts;
 use crate::rows::SqlRows;
+use crate::schema::copies;
 use crate::source::Source;
 use crate::table::Batch;
 use load::StepError;

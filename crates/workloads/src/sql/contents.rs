@@ -12,13 +12,13 @@ use model::{Check, Dialect, Rng, SqlRun, SqlSpec, StepId, mix};
 
 use super::effects;
 use data::checksum::RowHash;
-use data::copies::{TableCopy, copies};
-use data::fate::{Fate, Fates};
+use data::judge::{Fate, Fates};
 use data::judge::{Judge, Seen};
 use data::reading::checks_of_contents;
 use data::row_counts::RowCounts;
 use data::rows::Rows;
 use data::schema;
+use data::schema::{TableCopy, copies};
 use data::sink::Cells;
 use data::statements;
 use data::table::{Batch, Table};

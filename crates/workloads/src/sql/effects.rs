@@ -3,7 +3,7 @@
 use model::{ColumnKind, Dialect, Draw, SqlBlock, SqlRun, SqlSpec, SqlStatement, SqlTable, Verb};
 
 use super::tokens::{Token, tokens};
-use data::fate::{self, Fate, Fates};
+use data::judge::{self, Fate, Fates};
 use data::schema::{self, column};
 use data::values::Seal;
 
@@ -207,10 +207,10 @@ fn insert(table: &SqlTable, block: &SqlBlock, tokens: &[Token<'_>], fates: &mut 
     });
     if !is_appended {
         fates.replaced = true;
-        fate::merge(&mut fates.columns, &new);
+        judge::merge(&mut fates.columns, &new);
     }
     match &mut fates.inserted {
-        Some(inserted) => fate::merge(inserted, &new),
+        Some(inserted) => judge::merge(inserted, &new),
         none => *none = Some(new),
     }
 }

@@ -2,8 +2,8 @@
 
 use model::SqlSpec;
 
-use data::copies::copies;
 use data::schema;
+use data::schema::copies;
 use load::clients::{Clients, Notes, bounded, note};
 use load::worker::Worker;
 use load::{Client, ClientContext, StepError, Target};

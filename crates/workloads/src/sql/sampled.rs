@@ -12,7 +12,7 @@ use model::Check;
 use super::compile::{Program, Statement};
 use super::shape::{Asked, Gives, Shape};
 use data::checksum::{RowHash, Sum};
-use data::fate::Fate;
+use data::judge::Fate;
 use data::judge::{Judge, shown};
 use data::sink::Cells;
 
@@ -366,7 +366,7 @@ mod tests {
     use super::*;
     use crate::sql::tests::fixture::spec;
     use data::checksum::Form;
-    use data::fate::Fates;
+    use data::judge::Fates;
     use data::values::Maker;
 
     const SEED: u64 = 5;

@@ -2,7 +2,7 @@
 
 use model::{Settle, SqlSpec};
 
-use data::copies::copies;
+use data::schema::copies;
 use data::settle;
 use load::clients::{Clients, Notes};
 use load::{StepError, Target};

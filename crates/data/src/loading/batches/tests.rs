@@ -121,18 +121,10 @@ impl SendBatch for Inserting {
         Ok("count".to_owned())
     }
 
-    fn send(
-        &mut self,
-        session: &mut dyn Session,
-        _: &u64,
-        sent: &mut Sent,
-        context: &ClientContext<'_>,
-    ) -> Result<u64, SessionError> {
-        let started = context.recorder.begin();
-        let added = session.execute("insert")?.affected;
-        sent.add(started, context, added);
-        session.execute("COMMIT")?;
-        Ok(added)
+    fn send(&mut self, _: &u64, to: &mut Sending<'_>) -> Result<(), SessionError> {
+        to.add(|session| Ok(session.execute("insert")?.affected))?;
+        to.session.execute("COMMIT")?;
+        Ok(())
     }
 
     fn begin_anew(&mut self, session: &mut dyn Session) {
