@@ -17,13 +17,11 @@ use model::{Dialect, ErrorRules, LoadMethod, LoadSpec, Nanos, SqlSpec};
 use self::batches::{Batches, Loaded, Recovery};
 use self::handout::Handout;
 use self::sender::{Method, Sender};
-use crate::row_counts::RowCounts;
 use crate::rows::SqlRows;
 use crate::schema;
 use crate::source::Source;
-use crate::statements;
 use crate::table::Table;
-use load::clients::{Clients, Notes, bounded, note};
+use load::clients::{Notes, bounded, note};
 use load::worker::Worker;
 use load::{Client, ClientContext, StepError, Target};
 
@@ -71,45 +69,6 @@ pub struct Load<S> {
     loaded: Vec<[AtomicU64; 2]>,
     with_times: bool,
     left: AtomicUsize,
-}
-
-/// Makes all tables of a SQL workload, which must not exist, and connects the clients that load them: as many
-/// as the spec says. Their operation kind, the first of the step, is the statement that adds rows. From now on
-/// the counts say that everything is loaded.
-pub fn clients_of_load(
-    spec: &SqlSpec,
-    seed: u64,
-    target: &Target,
-    counts: &Arc<RowCounts>,
-    notes: &Notes,
-) -> Result<Clients, StepError> {
-    let mut worker = Worker::connect(&*target.patient, "create tables".to_owned())?;
-    let work = LoadWork::of_sql(spec, seed, target)?;
-    refuse_existing(&mut worker, &work.tables, target.dialect)?;
-    let load = work.begin(target, &target.connector, &mut worker, notes)?;
-    counts.set_loaded();
-    // Its session ends here: a step holds no more sessions than it has clients.
-    drop(worker);
-    let clients = 0..spec.load.clients.max(1);
-    clients.map(|number| bounded_loader(&load, number)).collect()
-}
-
-/// A trial begins with an empty database; what is in it is somebody else's.
-fn refuse_existing(
-    worker: &mut Worker,
-    tables: &[Table],
-    dialect: Dialect,
-) -> Result<(), StepError> {
-    for Table { name, .. } in tables {
-        if worker.number(&statements::count_tables(dialect, name))? > 0 {
-            let rows = worker.number(&format!("SELECT COUNT(*) FROM {name}"))?;
-            return Err(StepError::Load(format!(
-                "table {name} exists already and has {rows} rows, and would be loaded; drop it \
-                 (DROP TABLE {name}) or give another database"
-            )));
-        }
-    }
-    Ok(())
 }
 
 impl<'a> LoadWork<'a, SqlRows> {

@@ -17,7 +17,7 @@ use crate::checksum::Sum;
 use crate::judge::{Judge, Seen};
 use crate::row_counts::{RowCounts, check};
 use crate::rows::SqlRows;
-use crate::schema::{self, TableCopy, copies};
+use crate::schema::{self, TableCopy, copies, rows_of};
 use crate::sink::Cells;
 use crate::source::Source;
 use crate::state::Loaded;
@@ -33,6 +33,11 @@ use load::{Client, ClientContext, StepError, Target};
 
 /// Answers that were checked by clients.
 pub type Found = Arc<Mutex<Vec<Check>>>;
+
+/// What was found, which is taken.
+pub fn taken(found: &Found) -> Vec<Check> {
+    std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner))
+}
 
 /// Rows that one query returns, about.
 pub const RANGE: u32 = 20_000;
@@ -151,7 +156,6 @@ impl ReadWork<SqlRows> {
         target: &Target,
         against: Against,
     ) -> Result<Self, StepError> {
-        let rows: u64 = copies(&spec.tables).iter().map(|copy| copy.rows).sum();
         let sample = match against {
             Against::Source | Against::Loaded(_) => SAMPLE,
             Against::Known(..) => SAMPLE_AT_END,
@@ -160,7 +164,7 @@ impl ReadWork<SqlRows> {
             source: SqlRows::new(&spec.tables, seed),
             tables: schema::tables(&spec.tables, target.dialect, target.engine)?,
             against,
-            every: rows.div_ceil(sample).max(1),
+            every: rows_of(&spec.tables).div_ceil(sample).max(1),
             with_indexes: false,
             with_counts: false,
             clients: spec.load.clients,
@@ -206,8 +210,7 @@ impl<S: Source> ReadWork<S> {
     pub fn checks(self, target: &Target, stop: &Stop) -> Result<Vec<Check>, StepError> {
         let found = Found::default();
         unseen("scan", self.clients(target, &found)?, stop)?;
-        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(std::mem::take(&mut *found))
+        Ok(taken(&found))
     }
 
     fn jobs(&self) -> Vec<Job> {

@@ -33,6 +33,11 @@ pub fn copies(tables: &[SqlTable]) -> Vec<TableCopy> {
     tables.iter().enumerate().flat_map(of).collect()
 }
 
+/// Rows of all copies of all tables.
+pub fn rows_of(tables: &[SqlTable]) -> u64 {
+    tables.iter().map(|table| table.rows * u64::from(table.copies)).sum()
+}
+
 /// The tables of a workload as they are in a dialect, in the order of [`copies`]. Fails with
 /// [`StepError::Unsupported`] where the server cannot number a column or keep a decimal.
 pub fn tables(

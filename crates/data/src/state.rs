@@ -1,6 +1,7 @@
 //! What the loading steps left, for a trial that goes on from there in another process.
 
 use model::SqlSpec;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::checksum::{Form, Sum};
@@ -43,14 +44,13 @@ pub fn state(spec: &SqlSpec, seed: u64) -> Result<String, StepError> {
         LoadedCopy { checksum: rows.sum(&all, &forms).hash, rows: copy.rows, table: copy.name }
     });
     let loaded = Loaded { seed, copies: copies.collect() };
-    serde_json::to_string(&loaded).map_err(|error| StepError::State(error.to_string()))
+    write(&loaded)
 }
 
 /// Takes over what another process loaded; the counts say from now on that everything is there. Fails
 /// when the text is not of [`state`], or of other tables.
 pub fn restore(text: &str, spec: &SqlSpec, counts: &RowCounts) -> Result<Loaded, StepError> {
-    let loaded: Loaded =
-        serde_json::from_str(text).map_err(|error| StepError::State(error.to_string()))?;
+    let loaded: Loaded = read(text)?;
     let copies = copies(&spec.tables);
     let list = |name: &str, rows: u64| format!("{name} ({rows})");
     let has: Vec<String> = loaded.copies.iter().map(|c| list(&c.table, c.rows)).collect();
@@ -64,6 +64,16 @@ pub fn restore(text: &str, spec: &SqlSpec, counts: &RowCounts) -> Result<Loaded,
     }
     counts.set_loaded();
     Ok(loaded)
+}
+
+/// A state as text.
+pub fn write(state: &impl Serialize) -> Result<String, StepError> {
+    serde_json::to_string(state).map_err(|error| StepError::State(error.to_string()))
+}
+
+/// A state from what [`write`] made of it.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, StepError> {
+    serde_json::from_str(text).map_err(|error| StepError::State(error.to_string()))
 }
 
 #[cfg(test)]

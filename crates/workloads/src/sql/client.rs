@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use drivers::{Done, Param, Row, SessionError, StatementId};
+use drivers::{Done, Param, Row, Session, SessionError, StatementId};
 use model::{Nanos, Rng, Verb};
 
 use super::answers::{Checker, Sent};
 use super::compile::{Operation, Params, Program, Sending, Statement};
 use super::drawn::Values;
-use super::own::{Change, Common, Counted, Ended, Own, Progress, name};
+use super::run::{Common, name};
 use super::sampled::{Answer, Turn};
 use super::shape::Shape;
+use super::statements::Ids;
 use data::row_counts::RowCounts;
 use load::arrival::Arrival;
 use load::arrivals::Queue;
@@ -20,6 +21,65 @@ use load::{Client, ClientContext, StepError};
 pub(super) struct SqlClient {
     common: Arc<Common>,
     own: Own,
+}
+
+/// What a client has for itself.
+pub(super) struct Own {
+    pub(super) name: String,
+    /// Its number, from zero.
+    pub(super) number: u32,
+    pub(super) session: Box<dyn Session>,
+    pub(super) ids: Ids,
+    pub(super) rng: Rng,
+    pub(super) checker: Checker,
+    pub(super) values: Values,
+    /// The chosen copy for each block of the operation under way.
+    pub(super) copies: Vec<u32>,
+    /// What the operation under way did to the tables' counts and sums: not yet committed.
+    pub(super) changes: Vec<Change>,
+    pub(super) turn: Turn,
+    /// The answers to the operation under way, where they are kept.
+    pub(super) kept: Option<Vec<Answer>>,
+    // Memory that is kept from statement to statement, not what is in it.
+    pub(super) sql: String,
+    pub(super) params: Vec<Param<'static>>,
+    pub(super) batch: Vec<(StatementId, &'static [Param<'static>])>,
+    pub(super) answered: Vec<Done>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub(super) table: u32,
+    pub(super) copy: u32,
+    pub(super) what: Counted,
+    pub(super) by: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Counted {
+    Rows,
+    Sum(u32),
+}
+
+/// How far an operation has come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    /// The next of its sendings.
+    pub(super) next: usize,
+    pub(super) rows: u64,
+    /// When its last statement ended, or it started.
+    pub(super) last: Nanos,
+    pub(super) tries: u32,
+}
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    Done(Nanos),
+    /// It was given up and counted as failed.
+    Failed,
+    /// The step was over before it succeeded.
+    Over,
 }
 
 impl SqlClient {

@@ -1,41 +1,55 @@
 //! A step whose clients run operations: set up, warmed up, measured, checked.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use drivers::Session;
 use model::{
-    Check, Nanos, Note, NoteKind, Rng, SqlKinds as Kinds, SqlPace, SqlRun, SqlSpec, StepId,
-    StepRecord, Verb, mix,
+    Check, Nanos, Note, NoteKind, Rng, SqlKinds as Kinds, SqlPace, SqlRun, StepRecord, Verb, mix,
 };
 
 use super::answers::Answers;
 use super::client::SqlClient;
-use super::compile::compile;
-use super::contents::{Contents, Edge, Next};
-use super::misses;
-use super::own::{Common, name};
+use super::compile::{Program, compile};
+use super::contents::{Contents, Edge};
 use super::sampled::Sampled;
-use super::statements::Facts;
+use super::statements::{Facts, Ids};
+use super::{Sql, misses};
 use crate::recovery::Recovery;
 use data::row_counts::RowCounts;
 use load::arrivals::Queue;
 use load::clients::Clients;
 use load::engine::{End, Observer, Role, Stop};
 use load::measure::{Crew, Drive, Stream, Windows, ended};
+use load::outages::Refused;
 use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
-use load::{StepError, Target};
+use load::{ClientContext, StepError};
 
 /// A step that runs operations, about to be run.
 pub(super) struct RunStep<'a> {
-    pub(super) spec: &'a SqlSpec,
-    pub(super) id: &'a StepId,
+    pub(super) sql: &'a Sql,
+    /// Its end.
+    pub(super) edge: Edge<'a>,
     pub(super) clients: u32,
     pub(super) run: &'a SqlRun,
-    pub(super) seed: u64,
-    pub(super) target: &'a Target,
-    pub(super) counts: &'a Arc<RowCounts>,
-    pub(super) contents: &'a Mutex<Contents>,
-    pub(super) next: Next<'a>,
+}
+
+/// What all clients of a step share.
+pub(super) struct Common {
+    pub(super) program: Program,
+    pub(super) counts: Arc<RowCounts>,
+    pub(super) recovery: Recovery,
+    pub(super) answers: Arc<Answers>,
+    pub(super) facts: Facts,
+    /// Where operations arrive by themselves; `None` in a closed loop.
+    pub(super) queue: Option<Queue>,
+    /// Clients end with the first operation that ends at this time or later, where that is asked for.
+    pub(super) whole_after: Option<Nanos>,
+    /// Place of the kind of all operations, where there is one.
+    pub(super) every: Option<usize>,
+    /// Are all statements of an operation sent before the first answer is read, where that can be done?
+    pub(super) pipeline: bool,
+    pub(super) sampled: Sampled,
 }
 
 /// Clients that are connected, and what is known of them.
@@ -44,6 +58,23 @@ struct Connected {
     crew: Crew,
     counted: [usize; 1],
     subject: String,
+}
+
+impl Common {
+    /// Prepares in a session what client `client` sends.
+    pub(super) fn prepare(&self, client: u32, session: &mut dyn Session) -> Result<Ids, Refused> {
+        Ids::prepare(&self.program, client, self.pipeline, session, &self.facts)
+    }
+
+    /// Has a client done what the window waits for? In a warm-up it waits for nobody.
+    pub(super) fn is_done(&self, context: &ClientContext<'_>, now: Nanos) -> bool {
+        self.whole_after.is_some_and(|length| now >= length) && context.is_awaited()
+    }
+}
+
+/// Name of client `number`, for messages.
+pub(super) fn name(number: u32) -> String {
+    format!("client {}", number + 1)
 }
 
 impl RunStep<'_> {
@@ -62,7 +93,8 @@ impl RunStep<'_> {
     fn connect(&self, stop: &Stop) -> Result<Connected, StepError> {
         let kinds = Kinds::of(self.run);
         let common = self.common(&kinds)?;
-        self.contents().begin(self.spec, self.run, self.target.dialect);
+        let Edge { spec, target, .. } = self.edge;
+        self.sql.contents().begin(spec, self.run, target.dialect);
         Ok(Connected {
             counted: [kinds.of_all()],
             subject: kinds.subject.kind.clone(),
@@ -90,19 +122,20 @@ impl RunStep<'_> {
         stop: &Stop,
     ) -> Result<StepRecord, StepError> {
         let mut notes = std::mem::take(&mut measured.notes);
-        let mut contents = self.contents();
+        let mut contents = self.sql.contents();
         let mut checks = self.answers(common, &contents);
         if self.run.measured {
             checks.push(ended(&measured, subject));
         }
-        if self.changes_row_counts() || contents.is_due(self.next) {
-            if !self.counts.is_known() {
+        if self.changes_row_counts() || contents.is_due(self.edge.next) {
+            let Edge { spec, target, counts, .. } = self.edge;
+            if !counts.is_known() {
                 let text = "an answer was lost, or a statement ran that cannot be accounted for";
                 notes.push(Note::new(NoteKind::RowsNotCounted, text));
             }
-            checks.extend(self.counts.check(self.spec, self.target)?);
+            checks.extend(counts.check(spec, target)?);
         }
-        checks.extend(contents.check(&self.edge(), stop)?);
+        checks.extend(contents.check(&self.edge, stop)?);
         let told = common.answers.told().into_iter();
         notes.extend(told.map(|text| Note::new(NoteKind::WrongAnswer, text)));
         let lost = common.recovery.outages.told();
@@ -112,24 +145,9 @@ impl RunStep<'_> {
         Ok(StepRecord { elapsed, checks, notes, ..measured })
     }
 
-    fn contents(&self) -> MutexGuard<'_, Contents> {
-        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn edge(&self) -> Edge<'_> {
-        Edge {
-            spec: self.spec,
-            target: self.target,
-            counts: self.counts,
-            step: self.id,
-            run: Some(self.run),
-            next: self.next,
-        }
-    }
-
     /// Had all answers as many rows as they must have, and those that were kept the right contents?
     fn answers(&self, common: &Common, contents: &Contents) -> Vec<Check> {
-        let (program, judges) = (&common.program, contents.judges(self.spec));
+        let (program, judges) = (&common.program, contents.judges(self.edge.spec));
         let sampled = &common.sampled;
         let sampled = sampled.check(program, &judges, |text| common.answers.tell(text));
         let mut checks = vec![common.answers.check()];
@@ -141,17 +159,18 @@ impl RunStep<'_> {
     }
 
     fn common(&self, kinds: &Kinds) -> Result<Arc<Common>, StepError> {
+        let Edge { spec, target, .. } = self.edge;
         let whole_after = seconds(self.run.seconds);
         Ok(Arc::new(Common {
-            program: compile(self.spec, self.run, kinds, self.target.dialect)?,
-            counts: Arc::clone(self.counts),
-            recovery: Recovery::new(&self.spec.errors, self.target),
+            program: compile(spec, self.run, kinds, target.dialect)?,
+            counts: Arc::clone(&self.sql.counts),
+            recovery: Recovery::new(&spec.errors, target),
             answers: Arc::new(Answers::default()),
             facts: Facts::default(),
             queue: self.stream().map(|stream| stream.queue(self.seed_of(u32::MAX))),
             whole_after: self.run.whole.then_some(whole_after),
             every: kinds.every,
-            pipeline: self.target.connection.pipeline,
+            pipeline: target.connection.pipeline,
             sampled: Sampled::new(self.clients),
         }))
     }
@@ -171,9 +190,9 @@ impl RunStep<'_> {
 
     /// A seed for `number`, other than in any other step.
     fn seed_of(&self, number: u32) -> u64 {
-        let mut salt: Vec<u64> = self.id.0.bytes().map(u64::from).collect();
+        let mut salt: Vec<u64> = self.edge.step.0.bytes().map(u64::from).collect();
         salt.push(u64::from(number));
-        mix(self.seed, &salt)
+        mix(self.sql.seed, &salt)
     }
 
     fn stream(&self) -> Option<Stream> {

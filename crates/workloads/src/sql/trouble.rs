@@ -2,8 +2,9 @@
 
 use drivers::{Session, SessionError};
 
+use super::client::{Ended, Own, Progress};
 use super::compile::Operation;
-use super::own::{Common, Ended, Own, Progress};
+use super::run::Common;
 use super::statements::Ids;
 use crate::recovery::{Next, Recovering};
 use load::outages::Refused;
