@@ -7,7 +7,7 @@ use model::{
 };
 
 use super::drawn::{Base, Drawn, Place, Values, Width, draws};
-use super::effects::{Adding, Amount, additions};
+use super::effects::{Addition, additions};
 use super::shape::{self, Shape};
 use data::literal::{push_int, push_text};
 use data::row_counts::RowCounts;
@@ -83,35 +83,6 @@ pub(super) enum Answer {
     Any,
     Rows(u64, u64),
     Distinct(Place),
-}
-
-/// A column to which a statement adds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Addition {
-    pub(super) table: u32,
-    pub(super) column: u32,
-    factor: i64,
-    /// An integer of its values; one where there is none.
-    place: Option<Place>,
-}
-
-impl Addition {
-    #[inline]
-    pub(super) fn amount(&self, values: &Values, base: Base) -> i64 {
-        let drawn = self.place.map(|place| values.int(base.ints + place.first));
-        self.factor.wrapping_mul(drawn.unwrap_or(1))
-    }
-
-    fn new(adding: Adding, draws: &[Drawn]) -> Option<Self> {
-        let (factor, place) = match adding.amount {
-            Amount::Fixed(number) => (number, None),
-            Amount::Draw { index, negative } => {
-                let place = draws.get(index)?.place;
-                (if negative { -1 } else { 1 }, Some(place))
-            }
-        };
-        Some(Self { table: adding.table as u32, column: adding.column as u32, factor, place })
-    }
 }
 
 /// Where the parameters of a prepared statement are.
@@ -263,10 +234,9 @@ impl Compiler<'_> {
             Expect::Distinct(draw) => distinct(statement, place_of(draw)?)?,
         };
         let additions = match statement.verb {
-            Verb::Update => additions(self.spec, block, statement, self.dialect),
+            Verb::Update => additions(self.spec, block, statement, draws, self.dialect),
             Verb::Select | Verb::Insert | Verb::Delete | Verb::Other => Vec::new(),
         };
-        let additions = additions.into_iter();
         let is_prepared = !statement.always_text
             && is_prepared(self.spec.statements, self.dialect, statement.verb);
         let stride = usize::from(pieces.contains(&Piece::Table));
@@ -278,7 +248,7 @@ impl Compiler<'_> {
             verb: statement.verb,
             answer,
             shape: shape::of(self.spec, block, statement, draws, self.dialect),
-            additions: additions.filter_map(|adding| Addition::new(adding, draws)).collect(),
+            additions,
             table: block.table,
             scans: statement.scans,
             is_control: false,

@@ -2,25 +2,28 @@
 
 use model::{ColumnKind, Dialect, Draw, SqlBlock, SqlRun, SqlSpec, SqlStatement, SqlTable, Verb};
 
+use super::drawn::{Base, Drawn, Place, Values};
 use super::tokens::{Token, tokens};
 use data::judge::{self, Fate, Fates};
 use data::schema::{self, column};
 use data::values::Seal;
 
-/// What an UPDATE adds to a column for each row that it changes.
+/// A column to which an UPDATE adds, for each row that it changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Adding {
-    pub(super) table: usize,
-    pub(super) column: usize,
-    pub(super) amount: Amount,
+pub(super) struct Addition {
+    pub(super) table: u32,
+    pub(super) column: u32,
+    factor: i64,
+    /// An integer of its values; one where there is none.
+    place: Option<Place>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Amount {
-    /// This number.
-    Fixed(i64),
-    /// The draw with this index, subtracted where so said.
-    Draw { index: usize, negative: bool },
+impl Addition {
+    #[inline]
+    pub(super) fn amount(&self, values: &Values, base: Base) -> i64 {
+        let drawn = self.place.map(|place| values.int(base.ints + place.first));
+        self.factor.wrapping_mul(drawn.unwrap_or(1))
+    }
 }
 
 pub(super) fn of_run(spec: &SqlSpec, run: &SqlRun, dialect: Dialect) -> Vec<Fates> {
@@ -76,20 +79,22 @@ pub(super) fn additions(
     spec: &SqlSpec,
     block: &SqlBlock,
     statement: &SqlStatement,
+    draws: &[Drawn],
     dialect: Dialect,
-) -> Vec<Adding> {
+) -> Vec<Addition> {
     let tokens = tokens(statement.text.of(dialect));
-    let Some((index, rest)) = updated(spec, block, &tokens) else {
-        return Vec::new();
+    let assigned = || {
+        let (index, rest) = updated(spec, block, &tokens)?;
+        let table = spec.tables.get(index)?;
+        Some((index, table, assignments(table, rest)?))
     };
-    let Some((table, assigned)) =
-        spec.tables.get(index).and_then(|table| Some((table, assignments(table, rest)?)))
-    else {
+    let Some((index, table, assigned)) = assigned() else {
         return Vec::new();
     };
     let of = |(column, expression): (usize, &[Token<'_>])| {
-        let amount = amount(table, block, column, expression)?;
-        Some(Adding { table: index, column, amount })
+        let (factor, draw) = amount(table, block, column, expression)?;
+        let place = draw.map(|draw| draws[draw].place);
+        Some(Addition { table: index as u32, column: column as u32, factor, place })
     };
     assigned.into_iter().filter_map(of).collect()
 }
@@ -157,13 +162,13 @@ fn is_sealed(table: &SqlTable, block: &SqlBlock, column: usize, expression: &[To
     is_own && Seal::of(own).is_some()
 }
 
-/// What is added, in `k + 1` or `k - :amount` of column `k`.
+/// What is added, in `k + 1` or `k - :amount` of column `k`: a factor, and the draw with which it is multiplied.
 fn amount(
     table: &SqlTable,
     block: &SqlBlock,
     at: usize,
     expression: &[Token<'_>],
-) -> Option<Amount> {
+) -> Option<(i64, Option<usize>)> {
     let column = &table.columns[at];
     let [Token::Word(name), Token::Mark(sign @ ('+' | '-')), added] = expression else {
         return None;
@@ -172,17 +177,13 @@ fn amount(
     if !is_integer || !column.name.eq_ignore_ascii_case(name) {
         return None;
     }
-    let negative = *sign == '-';
+    let sign = if *sign == '-' { -1 } else { 1 };
     match added {
-        Token::Number(digits) => {
-            let number: i64 = digits.parse().ok()?;
-            Some(Amount::Fixed(if negative { -number } else { number }))
-        }
+        Token::Number(digits) => Some((sign * digits.parse::<i64>().ok()?, None)),
         Token::Draw(index) => {
-            let index = *index as usize;
-            let drawn = block.draws.get(index)?;
+            let drawn = block.draws.get(*index as usize)?;
             let is_integer = drawn.count == 1 && matches!(drawn.draw, Draw::Int { .. });
-            is_integer.then_some(Amount::Draw { index, negative })
+            is_integer.then_some((sign, Some(*index as usize)))
         }
         Token::Word(_) | Token::Mark(_) | Token::Table | Token::Opaque => None,
     }

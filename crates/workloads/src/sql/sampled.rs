@@ -70,29 +70,11 @@ enum Numbers {
     List(Vec<i64>),
     Range(i64, i64),
 }
-#[derive(Debug)]
-enum Kept {
-    Int(i64),
-    Text(Vec<u8>),
-    Other,
-}
+/// A value that is kept: its text, `None` for NULL.
+type Kept = Option<String>;
 
-impl Kept {
-    fn of(value: Value<'_>) -> Self {
-        match value {
-            Value::Int(int) => Self::Int(int),
-            Value::Bytes(text) => Self::Text(text.to_vec()),
-            Value::Null | Value::Real(_) => Self::Other,
-        }
-    }
-
-    fn value(&self) -> Value<'_> {
-        match self {
-            Self::Int(int) => Value::Int(*int),
-            Self::Text(text) => Value::Bytes(text),
-            Self::Other => Value::Null,
-        }
-    }
+fn value(kept: Option<&Kept>) -> Value<'_> {
+    kept.and_then(Option::as_deref).map_or(Value::Null, |text| Value::Bytes(text.as_bytes()))
 }
 
 impl Sampled {
@@ -186,7 +168,7 @@ impl Answer {
         }
         self.sum.add_row(hash.finish());
         if self.rows.len() < ROWS {
-            let values = (0..shape.forms.len()).map(|column| Kept::of(row.value(column)));
+            let values = (0..shape.forms.len()).map(|column| row.value(column).to_text());
             self.rows.push(values.collect());
         }
     }
@@ -265,13 +247,13 @@ impl Answer {
         let beyond = self.asks_beyond(judge);
         for row in &self.rows {
             for (place, column) in columns.iter().enumerate() {
-                let found = row.get(place).map_or(Value::Null, Kept::value);
+                let found = value(row.get(place));
                 if values[place].contains(&RowHash::of(shape.forms[place], found)) {
                     continue;
                 }
                 judge.other(*column, found, beyond).map_err(|why| {
                     let number = columns.iter().position(|column| *column == judge.number);
-                    let number = number.and_then(|place| row.get(place)?.value().as_int());
+                    let number = number.and_then(|place| value(row.get(place)).as_int());
                     number.map_or(why.clone(), |number| format!("row {number}: {why}"))
                 })?;
             }
@@ -304,7 +286,7 @@ impl Answer {
             Numbers::Range(low, high) => (*low..=*high).contains(&key),
         };
         for row in &self.rows {
-            let key = row.get(place).map_or(Value::Null, Kept::value);
+            let key = value(row.get(place));
             if !key.as_int().is_some_and(is_asked) {
                 return Err(format!("a row has {}, which was not asked for", shown(key)));
             }
@@ -348,8 +330,7 @@ impl Answer {
     }
 
     fn is_number(&self, expected: i64) -> Result<(), String> {
-        let found = self.rows.first().and_then(|row| row.first());
-        let found = found.map_or(Value::Null, Kept::value);
+        let found = value(self.rows.first().and_then(|row| row.first()));
         if found.as_int() == Some(expected) {
             return Ok(());
         }
