@@ -35,7 +35,7 @@ use load::{Client, ClientContext, StepError, Target};
 pub type Found = Arc<Mutex<Vec<Check>>>;
 
 /// What was found, which is taken.
-pub fn taken(found: &Found) -> Vec<Check> {
+pub fn taken<T>(found: &Mutex<Vec<T>>) -> Vec<T> {
     std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner))
 }
 

@@ -1,9 +1,19 @@
-//! What the loading steps left, for a trial that goes on from there in another process.
+//! What the loading steps left, for a trial that goes on from there in another process, and the phase with which
+//! that one begins.
 
-use model::{InsertScale, InsertSpec, InsertStage as Stage, Pacing, Statements};
+use std::sync::Arc;
+
+use drivers::{Session, SessionError};
+use model::{Dialect, InsertScale, InsertSpec, InsertStage as Stage, Pacing, Statements};
 use serde::{Deserialize, Serialize};
 
-use load::StepError;
+use super::sql;
+use data::reading::Found;
+use data::row_counts::check;
+use data::statements::around_index;
+use data::table::Table;
+use load::worker::{Worker, number};
+use load::{Client, ClientContext, StepError};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) tables: Vec<TableLoad>,
@@ -29,13 +39,8 @@ impl TableLoad {
 }
 
 impl State {
-    pub(super) fn write(&self) -> Result<String, StepError> {
-        serde_json::to_string(self).map_err(|error| StepError::State(error.to_string()))
-    }
-
     pub(super) fn read(text: &str, tables: usize, clients: usize) -> Result<Self, StepError> {
-        let state: Self =
-            serde_json::from_str(text).map_err(|error| StepError::State(error.to_string()))?;
+        let state: Self = data::state::read(text)?;
         let has = (state.tables.len(), state.next_row.len());
         if has != (tables, clients) {
             return Err(StepError::State(format!(
@@ -71,6 +76,76 @@ pub(super) fn of_loading(spec: &InsertSpec) -> InsertSpec {
     }
 }
 
+/// A number that a query must return.
+struct Expected {
+    what: String,
+    query: String,
+    number: u64,
+    /// Is it a number of rows that were read?
+    is_count: bool,
+}
+
+/// Reads one table and its indexes once, so that the caches hold what fits, as they do after a load; and what is
+/// found must be what was loaded.
+pub(super) struct TableReader {
+    worker: Worker,
+    expected: Vec<Expected>,
+    checks: Found,
+}
+
+impl TableReader {
+    /// A reader of a table and its secondary indexes, in which `load` must be found.
+    pub(super) fn new(
+        mut worker: Worker,
+        dialect: Dialect,
+        table: &Table,
+        load: &TableLoad,
+        checks: &Found,
+    ) -> Result<Self, StepError> {
+        for statement in around_index(dialect).0 {
+            worker.run(statement)?;
+        }
+        let name = &table.name;
+        let rows = |index: Option<usize>| Expected {
+            what: match index {
+                None => format!("rows in {name}"),
+                Some(index) => format!("rows in index {} of {name}", index + 1),
+            },
+            query: sql::scan(dialect, table, index),
+            number: load.rows(),
+            is_count: true,
+        };
+        let key = |end: &str, number| Expected {
+            what: format!("{end}(transactionid) of {name}"),
+            query: format!("SELECT {end}(transactionid) FROM {name}"),
+            number,
+            is_count: false,
+        };
+        let mut expected = vec![key("MIN", load.lowest), key("MAX", load.highest), rows(None)];
+        expected.extend((0..table.indexes.len()).map(|index| rows(Some(index))));
+        Ok(Self { worker, expected, checks: Arc::clone(checks) })
+    }
+}
+
+impl Client for TableReader {
+    fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
+        for expected in &self.expected {
+            let mut found = 0;
+            let read = |session: &mut dyn Session| -> Result<u64, SessionError> {
+                found = number(session, &expected.query)?;
+                Ok(if expected.is_count { found } else { 1 })
+            };
+            if self.worker.operate(context, 0, None, read)?.is_none() {
+                break;
+            }
+            if let Ok(mut checks) = self.checks.lock() {
+                checks.push(check(expected.what.clone(), expected.number, found));
+            }
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::spec;
@@ -83,7 +158,7 @@ mod tests {
             next_row: vec![5, 0],
             seed: u64::MAX,
         };
-        let text = state.write().unwrap();
+        let text = data::state::write(&state).unwrap();
         assert_eq!(State::read(&text, 1, 2).unwrap(), state);
         assert_eq!(state.tables[0].rows(), 3);
         let message = |text: &str, clients| State::read(text, 1, clients).unwrap_err().to_string();
