@@ -220,8 +220,9 @@ impl Compiler<'_> {
                 statement.name
             ))),
         };
+        let text = statement.text.of(self.dialect);
         let mut pieces = Vec::new();
-        for piece in statement.text.of(self.dialect) {
+        for piece in text {
             pieces.push(match piece {
                 SqlPiece::Text(text) => Piece::Text(text.clone()),
                 SqlPiece::Table => Piece::Table,
@@ -234,7 +235,7 @@ impl Compiler<'_> {
             Expect::Distinct(draw) => distinct(statement, place_of(draw)?)?,
         };
         let additions = match statement.verb {
-            Verb::Update => additions(self.spec, block, statement, draws, self.dialect),
+            Verb::Update => additions(self.spec, block, text, draws),
             Verb::Select | Verb::Insert | Verb::Delete | Verb::Other => Vec::new(),
         };
         let is_prepared = !statement.always_text
@@ -344,7 +345,29 @@ fn params(pieces: &[Piece]) -> Params {
     Params::InPlace { first, count }
 }
 
+/// A statement as it is sent: to a copy of its table.
+#[derive(Clone, Copy)]
+pub(super) struct Sent<'a> {
+    pub(super) statement: &'a Statement,
+    pub(super) sending: &'a Sending,
+    pub(super) copy: u32,
+}
+
+impl Sent<'_> {
+    /// Appends its text with the values in it.
+    pub(super) fn write(self, dialect: Dialect, values: &Values, sql: &mut String) {
+        self.statement.write(dialect, self.copy, values, self.sending.base, sql);
+    }
+}
+
 impl Program {
+    /// A sending to the copy of its table that was chosen for its block.
+    #[inline]
+    pub(super) fn sent<'a>(&'a self, sending: &'a Sending, copies: &[u32]) -> Sent<'a> {
+        let copy = copies.get(sending.block).copied().unwrap_or(0);
+        Sent { statement: &self.statements[sending.statement], sending, copy }
+    }
+
     #[inline]
     pub(super) fn choose(&self, rng: &mut Rng) -> &Operation {
         let all = self.shares.last().copied().unwrap_or(0);
@@ -395,14 +418,6 @@ impl Operation {
             Dialect::Postgres | Dialect::Sqlite => self.transaction,
         };
         self.sends.len() > 1 && (!self.writes || is_undone_by_an_error)
-    }
-}
-
-impl Sending {
-    /// The copy of the table that it uses, of those that were chosen for the blocks.
-    #[inline]
-    pub(super) fn copy(&self, copies: &[u32]) -> u32 {
-        copies.get(self.block).copied().unwrap_or(0)
     }
 }
 

@@ -17,7 +17,6 @@ mod sampled;
 mod shape;
 mod statements;
 mod tokens;
-mod trouble;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use drivers::Session;
 use model::{
     Check, Nanos, Note, NoteKind, Rng, SqlKinds as Kinds, SqlPace, SqlRun, StepRecord, Verb, mix,
 };
@@ -12,7 +11,7 @@ use super::client::SqlClient;
 use super::compile::{Program, compile};
 use super::contents::{Contents, Edge};
 use super::sampled::Sampled;
-use super::statements::{Facts, Ids};
+use super::statements::Facts;
 use super::{Sql, misses};
 use crate::recovery::Recovery;
 use data::row_counts::RowCounts;
@@ -20,7 +19,6 @@ use load::arrivals::Queue;
 use load::clients::Clients;
 use load::engine::{End, Observer, Role, Stop};
 use load::measure::{Crew, Drive, Stream, Windows, ended};
-use load::outages::Refused;
 use load::ramp::{Limit, RampSpec};
 use load::warm::WarmUp;
 use load::{ClientContext, StepError};
@@ -52,20 +50,7 @@ pub(super) struct Common {
     pub(super) sampled: Sampled,
 }
 
-/// Clients that are connected, and what is known of them.
-struct Connected {
-    common: Arc<Common>,
-    crew: Crew,
-    counted: [usize; 1],
-    subject: String,
-}
-
 impl Common {
-    /// Prepares in a session what client `client` sends.
-    pub(super) fn prepare(&self, client: u32, session: &mut dyn Session) -> Result<Ids, Refused> {
-        Ids::prepare(&self.program, client, self.pipeline, session, &self.facts)
-    }
-
     /// Has a client done what the window waits for? In a warm-up it waits for nobody.
     pub(super) fn is_done(&self, context: &ClientContext<'_>, now: Nanos) -> bool {
         self.whole_after.is_some_and(|length| now >= length) && context.is_awaited()
@@ -84,51 +69,28 @@ impl RunStep<'_> {
         observer: &mut dyn Observer,
     ) -> Result<StepRecord, StepError> {
         let clock = stop.clock();
-        let Connected { common, crew, counted, subject } = self.connect(stop)?;
-        let windows = self.windows(&common, &counted);
-        let measured = windows.measure(crew, stop, observer)?;
-        self.result(&common, measured, &subject, clock.now(), stop)
-    }
-
-    fn connect(&self, stop: &Stop) -> Result<Connected, StepError> {
         let kinds = Kinds::of(self.run);
         let common = self.common(&kinds)?;
-        let Edge { spec, target, .. } = self.edge;
+        let Edge { spec, target, counts, .. } = self.edge;
         self.sql.contents().begin(spec, self.run, target.dialect);
-        Ok(Connected {
-            counted: [kinds.of_all()],
-            subject: kinds.subject.kind.clone(),
-            crew: Crew { kinds: kinds.specs, clients: self.clients(&common, stop)? },
-            common,
-        })
-    }
-
-    fn windows<'w>(&self, common: &'w Common, counted: &'w [usize; 1]) -> Windows<'w> {
-        Windows {
+        let (all, subject) = (kinds.of_all(), &kinds.subject.kind);
+        let crew = Crew { kinds: kinds.specs, clients: self.clients(&common, stop)? };
+        let windows = Windows {
             warmup: WarmUp::of(self.run.warmup_end, self.run.warmup_seconds),
             end: self.end(),
-            drive: self.drive(common.queue.as_ref(), counted[0]),
-            counted,
+            drive: self.drive(common.queue.as_ref(), all),
+            counted: &[all],
             opens: &|| (),
-        }
-    }
-
-    fn result(
-        &self,
-        common: &Common,
-        mut measured: StepRecord,
-        subject: &str,
-        elapsed: Nanos,
-        stop: &Stop,
-    ) -> Result<StepRecord, StepError> {
+        };
+        let mut measured = windows.measure(crew, stop, observer)?;
+        let elapsed = clock.now();
         let mut notes = std::mem::take(&mut measured.notes);
         let mut contents = self.sql.contents();
-        let mut checks = self.answers(common, &contents);
+        let mut checks = self.answers(&common, &contents);
         if self.run.measured {
             checks.push(ended(&measured, subject));
         }
         if self.changes_row_counts() || contents.is_due(self.edge.next) {
-            let Edge { spec, target, counts, .. } = self.edge;
             if !counts.is_known() {
                 let text = "an answer was lost, or a statement ran that cannot be accounted for";
                 notes.push(Note::new(NoteKind::RowsNotCounted, text));

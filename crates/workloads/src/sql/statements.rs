@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use drivers::{Session, StatementId};
 use model::{Note, NoteKind};
 
-use super::compile::{Operation, Program, Statement};
+use super::compile::{Operation, Statement};
+use super::run::Common;
 use load::outages::Refused;
 
 /// Codes of servers that cannot prepare a statement which they would execute: MySQL's
@@ -42,12 +43,11 @@ impl Ids {
     /// Prepares in `session` what client `client` will send. What the server cannot prepare is left to be
     /// sent as text.
     pub(super) fn prepare(
-        program: &Program,
+        common: &Common,
         client: u32,
-        pipeline: bool,
         session: &mut dyn Session,
-        facts: &Facts,
     ) -> Result<Self, Refused> {
+        let Common { program, facts, .. } = common;
         let mut ids = Self { places: vec![None; program.places], pipelined: Vec::new() };
         for statement in &program.statements {
             for copy in statement.copies(client) {
@@ -70,10 +70,8 @@ impl Ids {
                 }
             }
         }
-        let pipelined = program.operations.iter();
-        ids.pipelined = pipelined
-            .map(|operation| pipeline && ids.can_pipeline(program, operation, client, facts))
-            .collect();
+        let can = |operation| common.pipeline && ids.can_pipeline(common, operation, client);
+        ids.pipelined = program.operations.iter().map(can).collect();
         Ok(ids)
     }
 
@@ -89,13 +87,8 @@ impl Ids {
         self.pipelined[operation]
     }
 
-    fn can_pipeline(
-        &self,
-        program: &Program,
-        operation: &Operation,
-        client: u32,
-        facts: &Facts,
-    ) -> bool {
+    fn can_pipeline(&self, common: &Common, operation: &Operation, client: u32) -> bool {
+        let Common { program, facts, .. } = common;
         if operation.sends.len() < 2 {
             return false;
         }
