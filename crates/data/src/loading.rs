@@ -4,7 +4,7 @@
 //! takes. It is in its table whole or not at all, so a client that lost its connection looks whether
 //! the batch under way is there and goes on; nothing that was loaded is loaded again.
 
-mod batches;
+pub(crate) mod batches;
 mod handout;
 mod sender;
 
@@ -36,11 +36,11 @@ const ROWS_AT_ONCE: usize = 100;
 const PARAMETERS: usize = 32_766;
 
 /// What is loaded, and how.
-pub struct LoadWork<'a, S> {
+pub struct LoadWork<S> {
     pub source: S,
     pub tables: Vec<Table>,
-    pub spec: &'a LoadSpec,
-    pub errors: &'a ErrorRules,
+    pub spec: LoadSpec,
+    pub errors: ErrorRules,
     /// The tables in the order in which they are begun.
     pub order: Vec<usize>,
     /// Parts of a table whose rows are ordered by their key.
@@ -51,12 +51,9 @@ pub struct LoadWork<'a, S> {
 
 /// What the clients of a load share.
 pub struct Load<S> {
-    source: S,
-    tables: Vec<Table>,
+    work: LoadWork<S>,
     handout: Handout,
-    batch_size: u32,
     dialect: Dialect,
-    wanted: LoadMethod,
     /// Bytes of an INSERT as text beyond which it gets no more rows.
     statement_size: usize,
     /// By table.
@@ -67,17 +64,16 @@ pub struct Load<S> {
     notes: Notes,
     /// Rows of each table, and the time that the statements took which added them, all clients together.
     loaded: Vec<[AtomicU64; 2]>,
-    with_times: bool,
     left: AtomicUsize,
 }
 
-impl<'a> LoadWork<'a, SqlRows> {
-    pub fn of_sql(spec: &'a SqlSpec, seed: u64, target: &Target) -> Result<Self, StepError> {
+impl LoadWork<SqlRows> {
+    pub fn of_sql(spec: &SqlSpec, seed: u64, target: &Target) -> Result<Self, StepError> {
         let tables = schema::tables(&spec.tables, target.dialect, target.engine)?;
         Ok(Self {
             source: SqlRows::new(&spec.tables, seed),
-            spec: &spec.load,
-            errors: &spec.errors,
+            spec: spec.load.clone(),
+            errors: spec.errors.clone(),
             order: (0..tables.len()).collect(),
             parts: spec.load.clients.div_ceil(tables.len().max(1) as u32),
             with_times: false,
@@ -86,7 +82,7 @@ impl<'a> LoadWork<'a, SqlRows> {
     }
 }
 
-impl<S: Source> LoadWork<'_, S> {
+impl<S: Source> LoadWork<S> {
     /// Makes the tables. They are loaded by sessions of `connector`; `worker` asks the server what it takes.
     pub fn begin(
         self,
@@ -95,41 +91,33 @@ impl<S: Source> LoadWork<'_, S> {
         worker: &mut Worker,
         notes: &Notes,
     ) -> Result<Arc<Load<S>>, StepError> {
-        let Self { source, tables, spec, errors, order, parts, with_times } = self;
-        for table in &tables {
-            for sql in table.create(target.dialect) {
-                worker.run(&sql)?;
-            }
-            if spec.indexes_first {
-                for sql in table.create_indexes() {
-                    worker.run(&sql)?;
-                }
+        let Self { source, tables, spec, .. } = &self;
+        for table in tables {
+            let indexes = if spec.indexes_first { table.create_indexes() } else { Vec::new() };
+            for sql in table.create(target.dialect).iter().chain(&indexes) {
+                worker.run(sql)?;
             }
         }
         let statement_size = statement_size(target.dialect, worker)?;
-        let (clients, size) = (spec.clients.max(1), spec.rows_per_commit);
-        let session = &mut *worker.session;
-        let lengths = order.into_iter().map(|table| (table, source.batches(table, size)));
+        let batches = |table: &usize| (*table, source.batches(*table, spec.rows_per_commit));
+        let lengths: Vec<(usize, u64)> = self.order.iter().map(batches).collect();
         let parts = match target.dialect {
             // Its engines order rows by their key.
-            Dialect::Mysql => parts,
+            Dialect::Mysql => self.parts,
             Dialect::Postgres | Dialect::Sqlite => 1,
         };
+        let session = &mut *worker.session;
         Ok(Arc::new(Load {
-            handout: Handout::new(&lengths.collect::<Vec<_>>(), parts.into()),
-            source,
-            batch_size: size,
+            handout: Handout::new(&lengths, parts.into()),
             dialect: target.dialect,
-            wanted: spec.method,
             statement_size,
             rows_at_once: tables.iter().map(|table| rows_at_once(table, statement_size)).collect(),
-            recovery: Recovery::new(errors, target.dialect, connector),
+            recovery: Recovery::new(&self.errors, target.dialect, connector),
             local_files_switched: allow_local_files(session, target, spec.method, notes),
             notes: Arc::clone(notes),
             loaded: tables.iter().map(|_| Default::default()).collect(),
-            tables,
-            with_times,
-            left: AtomicUsize::new(clients as usize),
+            left: AtomicUsize::new(spec.clients.max(1) as usize),
+            work: self,
         }))
     }
 }
@@ -145,7 +133,8 @@ impl<S> Load<S> {
         {
             note(&self.notes, format!("local_infile not switched off again: {error}"));
         }
-        for (table, loaded) in self.tables.iter().zip(&self.loaded).filter(|_| self.with_times) {
+        let LoadWork { tables, with_times, .. } = &self.work;
+        for (table, loaded) in tables.iter().zip(&self.loaded).filter(|_| *with_times) {
             let [rows, time] = loaded.each_ref().map(|number| number.load(Ordering::Relaxed));
             let (name, time) = (&table.name, Nanos(time));
             note(&self.notes, format!("{name}: {rows} rows in {time} of all clients"));
@@ -162,10 +151,9 @@ pub struct Loader<S: Source> {
 impl<S: Source> Loader<S> {
     /// Client `number`, from 0, connected; its operations are of kind 0.
     pub fn connect(load: &Arc<Load<S>>, number: u32) -> Result<Self, StepError> {
-        let batches = Batches::connect(&load.recovery, name(number), 0, |session| {
-            let method = method(load.wanted, load.dialect, session)?;
-            Ok(Sender::new(load, method))
-        })?;
+        let worker = Worker::connect(&*load.recovery.connector, name(number))?;
+        let method = method(load.work.spec.method, load.dialect, &*worker.session)?;
+        let batches = Batches { worker, sender: Sender::new(load, method), sent: Vec::new() };
         Ok(Self { load: Arc::clone(load), batches })
     }
 
@@ -195,9 +183,10 @@ impl<S: Source> Client for Loader<S> {
         while !context.is_over()
             && let Some((table, number)) = load.handout.take(&mut at)
         {
-            let batch = load.source.batch(table, load.batch_size, number);
-            if let Some(loaded) = self.batches.load(&load.recovery, &batch, context)? {
-                let Loaded { rows, took } = loaded;
+            let LoadWork { source, spec, .. } = &load.work;
+            let batch = source.batch(table, spec.rows_per_commit, number);
+            let loaded = self.batches.load(&load.recovery, &batch, context)?;
+            if let Some(Loaded { rows, took }) = loaded {
                 let [all, time] = &load.loaded[table];
                 all.fetch_add(rows, Ordering::Relaxed);
                 time.fetch_add(took.0, Ordering::Relaxed);

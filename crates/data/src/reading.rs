@@ -8,13 +8,13 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use drivers::{Connector, Session, SessionError};
+use drivers::{Session, SessionError};
 use model::{Check, Dialect, ErrorRules, SqlSpec};
 
 use crate::checksum::Sum;
 use crate::judge::{Judge, Seen};
+use crate::loading::batches::Recovery;
 use crate::row_counts::{RowCounts, check};
 use crate::rows::SqlRows;
 use crate::schema::{self, TableCopy, copies, rows_of};
@@ -25,9 +25,8 @@ use crate::statements;
 use crate::table::{Batch, Table};
 use load::clients::{Clients, bounded};
 use load::engine::Stop;
-use load::errors::{Reaction, Rules};
+use load::errors::Reaction;
 use load::fixed_work::unseen;
-use load::reconnect::reconnect;
 use load::worker::{Worker, number};
 use load::{Client, ClientContext, StepError, Target};
 
@@ -82,9 +81,7 @@ struct Reading<S> {
     tallies: Vec<Mutex<Tally>>,
     left: AtomicUsize,
     found: Found,
-    rules: Rules,
-    connector: Arc<dyn Connector>,
-    patience: Duration,
+    recovery: Recovery,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,15 +186,13 @@ impl<S: Source> ReadWork<S> {
             tallies: (0..self.tables.len()).map(|table| Mutex::new(tally(table))).collect(),
             left: AtomicUsize::new(count as usize),
             found: Arc::clone(found),
-            rules: Rules::new(&self.errors, target.dialect),
-            connector: Arc::clone(&target.patient),
-            patience: Duration::from_secs(u64::from(self.errors.reconnect_seconds)),
+            recovery: Recovery::new(&self.errors, target.dialect, &target.patient),
             work: self,
         });
         let clients = (1..=count).map(|number| {
             let name = format!("read {number}");
             let reader = Reader {
-                worker: Worker::connect(&*reading.connector, name.clone())?,
+                worker: Worker::connect(&*target.patient, name.clone())?,
                 is_told: false,
                 reading: Arc::clone(&reading),
             };
@@ -488,15 +483,15 @@ impl<S: Source> Reader<S> {
                 query(session)
             });
             let is_lost = matches!(&asked, Err(StepError::Session { source, .. })
-                if reading.rules.reaction(source) == Reaction::Reconnect);
-            if !is_lost || tries >= reading.rules.tries() {
+                if reading.recovery.rules.reaction(source) == Reaction::Reconnect);
+            if !is_lost || tries >= reading.recovery.rules.tries() {
                 return asked;
             }
-            let session = reconnect(&*reading.connector, reading.patience, context);
-            let session = session.map_err(|source| StepError::Session {
-                client: format!("{}, connecting again", self.worker.name),
-                source,
-            })?;
+            let session =
+                reading.recovery.session(context).map_err(|source| StepError::Session {
+                    client: format!("{}, connecting again", self.worker.name),
+                    source,
+                })?;
             let Some(session) = session else { break };
             self.worker.session = session;
             self.is_told = false;

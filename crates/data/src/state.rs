@@ -27,9 +27,8 @@ struct LoadedCopy {
 impl Loaded {
     /// What each copy must hold, in the order of [`copies`].
     pub fn sums(&self) -> Vec<Sum> {
-        let copies = self.copies.iter();
         let sum = |copy: &LoadedCopy| Sum { rows: copy.rows, hash: copy.checksum };
-        copies.map(sum).collect()
+        self.copies.iter().map(sum).collect()
     }
 }
 

@@ -21,10 +21,13 @@ use load::{ClientContext, StepError};
 /// Codes of servers that refuse local files: MySQL to 5.7, MySQL 8, MariaDB.
 const NO_LOCAL_FILES: [&str; 3] = ["1148", "3948", "4166"];
 
+/// The kind of the statements that add rows: the first of the step.
+const KIND: usize = 0;
+
 /// How the clients of a load connect, and what they do about errors.
-pub(super) struct Recovery {
-    connector: Arc<dyn Connector>,
-    rules: Rules,
+pub(crate) struct Recovery {
+    pub(super) connector: Arc<dyn Connector>,
+    pub(crate) rules: Rules,
     /// How long a client that lost its connection tries to connect again.
     patience: Duration,
 }
@@ -61,7 +64,7 @@ pub(super) struct Sending<'a> {
 /// A statement that succeeded. It is recorded when its transaction is committed: what was rolled back is in no
 /// number.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+pub(super) struct Sent {
     started: Nanos,
     ended: Nanos,
     rows: u64,
@@ -76,10 +79,9 @@ pub(super) struct Loaded {
 
 pub(super) struct Batches<S> {
     pub(super) worker: Worker,
-    sender: S,
-    kind: usize,
+    pub(super) sender: S,
     /// The statements of the transaction under way.
-    sent: Vec<Sent>,
+    pub(super) sent: Vec<Sent>,
 }
 
 enum Trouble {
@@ -97,7 +99,7 @@ impl From<SessionError> for Trouble {
 
 impl Recovery {
     /// By sessions of `connector`, with the plan's rules.
-    pub(super) fn new(
+    pub(crate) fn new(
         errors: &ErrorRules,
         dialect: Dialect,
         connector: &Arc<dyn Connector>,
@@ -107,6 +109,14 @@ impl Recovery {
             rules: Rules::new(errors, dialect),
             patience: Duration::from_secs(u64::from(errors.reconnect_seconds)),
         }
+    }
+
+    /// Another session in place of one that was lost; `None` when the step was over before.
+    pub(crate) fn session(
+        &self,
+        context: &ClientContext<'_>,
+    ) -> Result<Option<Box<dyn Session>>, SessionError> {
+        reconnect(&*self.connector, self.patience, context)
     }
 }
 
@@ -148,18 +158,6 @@ impl Sending<'_> {
 }
 
 impl<S: SendBatch> Batches<S> {
-    /// Those of the client with this name, which connects; `sender` is made for its session. Its statements
-    /// are operations of `kind`.
-    pub(super) fn connect(
-        recovery: &Recovery,
-        name: String,
-        kind: usize,
-        sender: impl FnOnce(&dyn Session) -> Result<S, StepError>,
-    ) -> Result<Self, StepError> {
-        let worker = Worker::connect(&*recovery.connector, name)?;
-        Ok(Self { sender: sender(&*worker.session)?, worker, kind, sent: Vec::new() })
-    }
-
     /// Loads one batch and tells what that took; `None` when the step was over before it was there.
     pub(super) fn load(
         &mut self,
@@ -183,7 +181,7 @@ impl<S: SendBatch> Batches<S> {
                 other => other,
             };
             let retried = matches!(reaction, Reaction::Retry | Reaction::Reconnect);
-            context.recorder.failed(self.kind, error.code(), retried);
+            context.recorder.failed(KIND, error.code(), retried);
             if retried && tries >= recovery.rules.tries() {
                 return Err(StepError::TooManyRetries {
                     client: self.worker.name.clone(),
@@ -240,7 +238,7 @@ impl<S: SendBatch> Batches<S> {
         for Sent { started, ended, rows } in self.sent.drain(..) {
             loaded.rows += rows;
             loaded.took += ended.saturating_sub(started);
-            context.recorder.record(self.kind, started, None, ended, rows);
+            context.recorder.record(KIND, started, None, ended, rows);
         }
         loaded
     }
@@ -266,7 +264,7 @@ impl<S: SendBatch> Batches<S> {
         recovery: &Recovery,
         context: &ClientContext<'_>,
     ) -> Result<bool, StepError> {
-        match reconnect(&*recovery.connector, recovery.patience, context) {
+        match recovery.session(context) {
             Ok(Some(session)) => {
                 self.worker.session = session;
                 self.sender.begin_anew(&mut *self.worker.session);

@@ -57,8 +57,8 @@ impl<S: Source> Sender<S> {
 
     fn send_bulk(&mut self, batch: &Batch, to: &mut Sending<'_>) -> Result<(), SessionError> {
         let text = &mut self.text;
-        let mut rows = self.load.source.rows(batch);
-        let table = &self.load.tables[batch.table];
+        let mut rows = self.load.work.source.rows(batch);
+        let table = &self.load.work.tables[batch.table];
         let mut next = |out: &mut Vec<u8>| {
             text.clear();
             let mut lines = Lines::new(text);
@@ -73,7 +73,7 @@ impl<S: Source> Sender<S> {
     fn send_prepared(&mut self, batch: &Batch, to: &mut Sending<'_>) -> Result<(), SessionError> {
         let load = Arc::clone(&self.load);
         let most = load.rows_at_once[batch.table];
-        let mut rows = load.source.rows(batch);
+        let mut rows = load.work.source.rows(batch);
         while let Some(nulls) = rows.next_has_null() {
             self.cells.clear();
             while self.cells.rows() < most
@@ -107,7 +107,7 @@ impl<S: Source> Sender<S> {
             return Ok(*statement);
         }
         let Insert { table, nulls, rows } = insert;
-        let table = &self.load.tables[table];
+        let table = &self.load.work.tables[table];
         let (sql, types) = table.insert_prepared(self.load.dialect, nulls, rows);
         let statement = session.prepare(&sql, &types)?;
         self.prepared.insert(insert, statement);
@@ -116,8 +116,8 @@ impl<S: Source> Sender<S> {
 
     fn send_text(&mut self, batch: &Batch, to: &mut Sending<'_>) -> Result<(), SessionError> {
         let load = &*self.load;
-        let head = load.tables[batch.table].insert_head();
-        let mut rows = load.source.rows(batch);
+        let head = load.work.tables[batch.table].insert_head();
+        let mut rows = load.work.source.rows(batch);
         while rows.next_has_null().is_some() {
             self.text.clear();
             self.text.push_str(&head);
@@ -134,15 +134,15 @@ impl<S: Source> SendBatch for Sender<S> {
     type Batch = Batch;
 
     fn rows(&self, batch: &Batch) -> u64 {
-        self.load.source.count(batch)
+        self.load.work.source.count(batch)
     }
 
     fn named(&self, batch: &Batch) -> String {
-        self.load.tables[batch.table].place(batch)
+        self.load.work.tables[batch.table].place(batch)
     }
 
     fn count(&self, batch: &Batch) -> Result<String, StepError> {
-        let table = &self.load.tables[batch.table];
+        let table = &self.load.work.tables[batch.table];
         match table.condition(batch) {
             Some(condition) => Ok(format!("SELECT COUNT(*) FROM {} WHERE {condition}", table.name)),
             None => Err(StepError::Load(format!(

@@ -154,7 +154,8 @@ fn load(talk: &[(&'static str, Answer)]) -> Result<StepRecord, StepError> {
     let recovery = Recovery::new(&errors, Dialect::Mysql, &connector);
     let name = "load 1".to_owned();
     let role = Role { name: name.clone(), bounded: true };
-    let batches = Batches::connect(&recovery, name, 0, |_| Ok(Inserting))?;
+    let worker = Worker::connect(&*connector, name)?;
+    let batches = Batches { worker, sender: Inserting, sent: Vec::new() };
     let setup = StepSetup {
         kinds: vec![KindSpec { name: "insert".to_owned(), scheduled: false }],
         clients: vec![(role, Box::new(Loader { recovery, batches }))],
