@@ -177,11 +177,7 @@ impl Comparison {
 
     fn row(&mut self, row: &dyn Row) {
         self.found += 1;
-        let mut hash = RowHash::default();
-        for (column, form) in FORMS.iter().enumerate() {
-            hash.value(*form, row.value(column + 1));
-        }
-        let hash = Some(hash.finish());
+        let hash = Some(RowHash::of_row(&FORMS, row, 1));
         if let Some(head) = self.heads.iter_mut().find(|head| head.next == hash) {
             head.advance();
             return;

@@ -6,7 +6,7 @@ use model::{
     SqlRun, SqlSpec, SqlStatement, Statements, TableChoice, Verb,
 };
 
-use super::drawn::{Base, Drawn, Place, Values, Width, draws};
+use super::drawn::{Base, Drawn, Place, Values, draws};
 use super::effects::{Addition, additions};
 use super::shape::{self, Shape};
 use data::literal::{push_int, push_text};
@@ -179,7 +179,7 @@ impl Compiler<'_> {
             return Err(StepError::Unsupported(what));
         };
         let names: Vec<String> = (0..table.copies.max(1)).map(|n| table.name_of(n)).collect();
-        let (draws, Width { ints, texts }) = draws(block, self.dialect)?;
+        let (draws, Base { ints, texts }) = draws(block, self.dialect)?;
         let first = self.statements.len();
         for statement in &block.statements {
             let kind = self.kinds.statement(self.run, operation, &statement.name);

@@ -50,15 +50,8 @@ impl Place {
     }
 }
 
-/// How many values of each sort the draws of a block make.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Width {
-    pub(super) ints: usize,
-    pub(super) texts: usize,
-}
-
-pub(super) fn draws(block: &SqlBlock, dialect: Dialect) -> Result<(Vec<Drawn>, Width), StepError> {
-    let mut width = Width::default();
+pub(super) fn draws(block: &SqlBlock, dialect: Dialect) -> Result<(Vec<Drawn>, Base), StepError> {
+    let mut width = Base::default();
     let mut draws: Vec<Drawn> = Vec::with_capacity(block.draws.len());
     for draw in &block.draws {
         let (source, kind) = source(draw, &draws, dialect)?;
@@ -110,7 +103,7 @@ fn source(
     }
 }
 
-/// Where the values of one sending of a block's statements begin.
+/// Where the values of one sending of a block's statements begin; also how many values of each sort a block makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Base {
     pub(super) ints: usize,

@@ -162,11 +162,7 @@ impl Answer {
     }
 
     pub(super) fn take(&mut self, shape: &Shape, row: &dyn Row) {
-        let mut hash = RowHash::default();
-        for (column, form) in shape.forms.iter().enumerate() {
-            hash.value(*form, row.value(column));
-        }
-        self.sum.add_row(hash.finish());
+        self.sum.add_row(RowHash::of_row(&shape.forms, row, 0));
         if self.rows.len() < ROWS {
             let values = (0..shape.forms.len()).map(|column| row.value(column).to_text());
             self.rows.push(values.collect());
