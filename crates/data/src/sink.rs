@@ -7,7 +7,7 @@ use model::Dialect;
 
 use crate::checksum::{Form, RowHash, Sum};
 use crate::decimal::Digits;
-use crate::literal::{self, Literal};
+use crate::literal;
 
 /// Takes rows, value by value.
 pub trait Sink {
@@ -159,7 +159,7 @@ impl Sink for Tuples<'_> {
         let start = out.len();
         write(out);
         let text = out.split_off(start);
-        literal::push_text(out, dialect, Literal::Quoted, &text);
+        literal::push_text(out, dialect, &text);
     }
 
     fn null(&mut self) {

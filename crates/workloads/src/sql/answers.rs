@@ -8,6 +8,7 @@ use model::{Check, Dialect, Verb};
 
 use super::compile::{Answer, Sent};
 use super::drawn::Values;
+use data::row_counts::check;
 
 /// Wrong answers that notes show in full.
 const TOLD: usize = 5;
@@ -25,13 +26,7 @@ pub(crate) struct Answers {
 
 impl Answers {
     pub(crate) fn check(&self) -> Check {
-        let wrong = self.wrong.load(Ordering::Relaxed);
-        Check {
-            what: "answers that were wrong".to_owned(),
-            expected: "0".to_owned(),
-            actual: wrong.to_string(),
-            holds: wrong == 0,
-        }
+        check("answers that were wrong".to_owned(), 0, self.wrong.load(Ordering::Relaxed))
     }
 
     pub(crate) fn told(&self) -> Vec<String> {

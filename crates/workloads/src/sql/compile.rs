@@ -9,7 +9,7 @@ use model::{
 use super::drawn::{Base, Drawn, Place, Values, draws};
 use super::effects::{Addition, additions};
 use super::shape::{self, Shape};
-use data::literal::{push_int, push_text};
+use data::literal::{push_int, push_number, push_text};
 use data::row_counts::RowCounts;
 use data::statements::push_placeholder;
 use load::StepError;
@@ -356,7 +356,14 @@ pub(super) struct Sent<'a> {
 impl Sent<'_> {
     /// Appends its text with the values in it.
     pub(super) fn write(self, dialect: Dialect, values: &Values, sql: &mut String) {
-        self.statement.write(dialect, self.copy, values, self.sending.base, sql);
+        let base = self.sending.base;
+        self.statement.write(self.copy, sql, |sql, place, n| match place.kind {
+            ParamType::Int => push_int(sql, values.int(base.ints + place.first + n)),
+            ParamType::Decimal => push_number(sql, values.text(base, place, n)),
+            ParamType::Text | ParamType::DateTime => {
+                push_text(sql, dialect, values.text(base, place, n));
+            }
+        });
     }
 }
 
@@ -441,53 +448,26 @@ impl Statement {
 
     /// Its text with placeholders, and their types.
     pub(super) fn to_prepare(&self, dialect: Dialect, copy: u32) -> (String, Vec<ParamType>) {
-        let mut sql = String::new();
-        let mut types = Vec::new();
+        let (mut sql, mut types) = (String::new(), Vec::new());
+        self.write(copy, &mut sql, |sql, place, _| {
+            types.push(place.kind);
+            push_placeholder(sql, dialect, types.len());
+        });
+        (sql, types)
+    }
+
+    /// Appends its text; `value` appends one value of a draw, by number.
+    fn write(&self, copy: u32, sql: &mut String, mut value: impl FnMut(&mut String, Place, usize)) {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => sql.push_str(text),
                 Piece::Table => sql.push_str(self.table_name(copy)),
                 Piece::Values(place) => {
                     for n in 0..place.count {
-                        types.push(place.kind);
                         if n > 0 {
                             sql.push(',');
                         }
-                        push_placeholder(&mut sql, dialect, types.len());
-                    }
-                }
-            }
-        }
-        (sql, types)
-    }
-
-    /// Appends its text with the values in it.
-    pub(super) fn write(
-        &self,
-        dialect: Dialect,
-        copy: u32,
-        values: &Values,
-        base: Base,
-        sql: &mut String,
-    ) {
-        for piece in &self.pieces {
-            match piece {
-                Piece::Text(text) => sql.push_str(text),
-                Piece::Table => sql.push_str(self.table_name(copy)),
-                Piece::Values(place) if place.is_text() => {
-                    for (n, text) in values.texts(base, *place).enumerate() {
-                        if n > 0 {
-                            sql.push(',');
-                        }
-                        push_text(sql, dialect, place.literal(), text);
-                    }
-                }
-                Piece::Values(place) => {
-                    for (n, int) in values.numbers(base, *place).enumerate() {
-                        if n > 0 {
-                            sql.push(',');
-                        }
-                        push_int(sql, int);
+                        value(sql, *place, n);
                     }
                 }
             }
@@ -516,7 +496,8 @@ impl Params {
             Self::Gathered(places) => {
                 for place in places {
                     if place.is_text() {
-                        out.extend(values.texts(base, *place).map(Param::Text));
+                        let text = |n| Param::Text(values.text(base, *place, n));
+                        out.extend((0..place.count).map(text));
                     } else {
                         out.extend_from_slice(values.ints(base, place.first, place.count));
                     }

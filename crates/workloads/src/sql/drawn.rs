@@ -5,7 +5,6 @@ use std::ops::Range;
 use drivers::{Param, ParamType};
 use model::{Dialect, Draw, Rng, SqlBlock, SqlDraw};
 
-use data::literal::Literal;
 use data::row_counts::RowCounts;
 use data::values::Maker;
 use load::StepError;
@@ -40,13 +39,6 @@ enum Source {
 impl Place {
     pub(super) fn is_text(&self) -> bool {
         self.kind != ParamType::Int
-    }
-
-    pub(super) fn literal(&self) -> Literal {
-        match self.kind {
-            ParamType::Int | ParamType::Decimal => Literal::Number,
-            ParamType::Text | ParamType::DateTime => Literal::Quoted,
-        }
     }
 }
 
@@ -181,10 +173,10 @@ impl Values {
         }
     }
 
-    pub(super) fn texts(&self, base: Base, place: Place) -> impl Iterator<Item = &str> {
-        let first = base.texts + place.first;
-        let spans = &self.texts[first..first + place.count];
-        spans.iter().map(|span| &self.text[span.start as usize..span.end as usize])
+    /// Text `n` of a draw.
+    pub(super) fn text(&self, base: Base, place: Place, n: usize) -> &str {
+        let Range { start, end } = self.texts[base.texts + place.first + n].clone();
+        &self.text[start as usize..end as usize]
     }
 
     pub(super) fn numbers(&self, base: Base, place: Place) -> impl Iterator<Item = i64> {

@@ -14,6 +14,7 @@ use super::shape::{Asked, Gives, Shape};
 use data::checksum::{RowHash, Sum};
 use data::judge::Fate;
 use data::judge::{Judge, shown};
+use data::row_counts::check;
 use data::sink::Cells;
 
 /// Operations between two of which the answers are kept, at first.
@@ -132,12 +133,8 @@ impl Sampled {
                 }
             }
         }
-        (judged > 0).then(|| Check {
-            what: "sampled answers with right contents".to_owned(),
-            expected: judged.to_string(),
-            actual: (judged - wrong).to_string(),
-            holds: wrong == 0,
-        })
+        let what = "sampled answers with right contents".to_owned();
+        (judged > 0).then(|| check(what, judged, judged - wrong))
     }
 }
 
