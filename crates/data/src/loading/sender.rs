@@ -166,6 +166,6 @@ impl<S: Source> SendBatch for Sender<S> {
         if self.load.local_files_switched {
             // The server may have been restarted. One that cannot refuses the files and says so.
             let _ = switch_local_files_on(session);
-        };
+        }
     }
 }
