@@ -197,7 +197,7 @@ pub struct Cells {
     /// Those in use come first.
     all: Vec<Cell>,
     used: usize,
-    rows: usize,
+    pub rows: usize,
     has_null: bool,
 }
 
@@ -209,10 +209,6 @@ impl Cells {
     /// Forgets all values; the memory stays.
     pub fn clear(&mut self) {
         (self.used, self.rows, self.has_null) = (0, 0, false);
-    }
-
-    pub const fn rows(&self) -> usize {
-        self.rows
     }
 
     /// The value at a place, from the first row's first on; NULL beyond the last.
@@ -400,7 +396,7 @@ mod tests {
         for _ in 0..2 {
             cells.clear();
             fill(&mut cells);
-            assert_eq!(cells.rows(), 2);
+            assert_eq!(cells.rows, 2);
             assert_eq!(
                 shown(&cells, 1, 1),
                 [

@@ -76,12 +76,12 @@ impl<S: Source> Sender<S> {
         let mut rows = load.work.source.rows(batch);
         while let Some(nulls) = rows.next_has_null() {
             self.cells.clear();
-            while self.cells.rows() < most
+            while self.cells.rows < most
                 && rows.next_has_null() == Some(nulls)
                 && rows.put(&mut self.cells)
             {}
             let is_one = to.begin(load.dialect, rows.next_has_null().is_none())?;
-            let all = self.cells.rows();
+            let all = self.cells.rows;
             let mut done = 0;
             while done < all {
                 // What is left at the end goes by statements of 64, 32, … rows, so that a session has few to

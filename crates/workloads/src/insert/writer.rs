@@ -16,7 +16,8 @@ use load::{Client, ClientContext, Schedule, StepError};
 #[derive(Debug)]
 pub(super) struct Coupling {
     ahead: u64,
-    done: Mutex<(u64, u64)>,
+    /// Statements that each side has done.
+    done: Mutex<[u64; 2]>,
     changed: Condvar,
 }
 
@@ -36,10 +37,7 @@ impl Coupling {
     fn wait(&self, side: Side, context: &ClientContext<'_>) -> bool {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let (mine, theirs) = match side {
-                Side::Insert => *done,
-                Side::Delete => (done.1, done.0),
-            };
+            let (mine, theirs) = (done[side as usize], done[1 - side as usize]);
             if mine < theirs + self.ahead {
                 return true;
             }
@@ -55,12 +53,7 @@ impl Coupling {
     }
 
     fn advance(&self, side: Side) {
-        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        match side {
-            Side::Insert => done.0 += 1,
-            Side::Delete => done.1 += 1,
-        }
-        drop(done);
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)[side as usize] += 1;
         self.changed.notify_one();
     }
 }

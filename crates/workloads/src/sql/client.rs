@@ -181,7 +181,7 @@ impl Own {
         let (rng, counts) = (&mut self.rng, &common.counts);
         let operation = common.program.choose(rng);
         operation.draw(&mut self.values, &mut self.copies, rng, counts, self.number);
-        let is_pipelined = self.ids.is_pipelined(operation.index);
+        let is_pipelined = self.ids.pipelined[operation.index];
         self.kept = self.turn.comes().then(Vec::new);
         let mut operating =
             Operating { own: self, common, operation, next: 0, rows: 0, last: started, tries: 1 };
@@ -217,7 +217,7 @@ impl Own {
         {
             return self.send_and_keep(dialect, sent, shape);
         }
-        let Some(id) = self.ids.get(statement.place(copy)) else {
+        let Some(id) = self.ids.places[statement.place(copy)] else {
             self.sql.clear();
             sent.write(dialect, &self.values, &mut self.sql);
             return self.session.execute(&self.sql);
@@ -246,7 +246,7 @@ impl Own {
     ) -> Result<Done, SessionError> {
         let mut answer = answer_to(&self.values, sent, shape);
         let each = &mut |row: &dyn Row| answer.take(shape, row);
-        let done = match self.ids.get(sent.statement.place(sent.copy)) {
+        let done = match self.ids.places[sent.statement.place(sent.copy)] {
             None => {
                 self.sql.clear();
                 sent.write(dialect, &self.values, &mut self.sql);
@@ -344,7 +344,7 @@ impl Operating<'_> {
             let (these, others) = rest.split_at(sent.statement.params.count());
             rest = others;
             // All of its statements are prepared.
-            if let Some(id) = own.ids.get(sent.statement.place(sent.copy)) {
+            if let Some(id) = own.ids.places[sent.statement.place(sent.copy)] {
                 batch.push((id, these));
             }
             if own.kept.is_some() {
@@ -390,7 +390,7 @@ impl Operating<'_> {
             Next::Over => Ok(Some(Ended::Over)),
             Next::Again => {
                 // Where each statement is a transaction of its own, those that succeeded stay.
-                if operation.transaction || self.own.ids.is_pipelined(operation.index) {
+                if operation.transaction || self.own.ids.pipelined[operation.index] {
                     (self.next, self.rows) = (0, 0);
                 }
                 self.last = context.recorder.clock().now();
@@ -413,7 +413,7 @@ impl Recovering for Operating<'_> {
         if !is_exact {
             return name.clone();
         }
-        let is_one = operation.sends.len() < 2 || self.own.ids.is_pipelined(operation.index);
+        let is_one = operation.sends.len() < 2 || self.own.ids.pipelined[operation.index];
         match operation.sends.get(self.next) {
             Some(sending) if !is_one => {
                 let statement = &self.common.program.statements[sending.statement];

@@ -141,12 +141,13 @@ impl Compiler<'_> {
     fn operation(&mut self, index: usize) -> Result<Operation, StepError> {
         let run = self.run;
         let operation = &run.operations[index];
+        let mut statements = operation.blocks.iter().flat_map(|block| &block.statements);
         let mut compiled = Operation {
             index,
             name: operation.name.clone(),
             kind: self.kinds.operation(index),
             transaction: operation.transaction,
-            writes: operation.blocks.iter().any(writes),
+            writes: statements.any(|statement| statement.verb != Verb::Select),
             sends: Vec::new(),
             blocks: Vec::new(),
         };
@@ -156,8 +157,9 @@ impl Compiler<'_> {
         }
         let mut base = Base::default();
         for block in &operation.blocks {
-            self.block(operation, block, &mut base, &mut compiled)
-                .map_err(|error| named(&error, operation))?;
+            self.block(operation, block, &mut base, &mut compiled).map_err(|error| {
+                StepError::Unsupported(format!("operation `{}`: {error}", operation.name))
+            })?;
         }
         if operation.transaction {
             let commit = self.control(operation, COMMIT, "COMMIT");
@@ -232,14 +234,29 @@ impl Compiler<'_> {
         let answer = match statement.expect {
             Expect::Any => Answer::Any,
             Expect::Rows(low, high) => Answer::Rows(low, high),
-            Expect::Distinct(draw) => distinct(statement, place_of(draw)?)?,
+            Expect::Distinct(draw) => match place_of(draw)? {
+                place if !place.is_text() => Answer::Distinct(place),
+                _ => {
+                    return Err(StepError::Unsupported(format!(
+                        "the statement `{}` expects as many rows as there are distinct values of \
+                         one that is no integer",
+                        statement.name
+                    )));
+                }
+            },
         };
         let additions = match statement.verb {
             Verb::Update => additions(self.spec, block, text, draws),
             Verb::Select | Verb::Insert | Verb::Delete | Verb::Other => Vec::new(),
         };
-        let is_prepared = !statement.always_text
-            && is_prepared(self.spec.statements, self.dialect, statement.verb);
+        let is_usual = statement.verb == Verb::Select
+            && matches!(self.dialect, Dialect::Postgres | Dialect::Sqlite);
+        let is_prepared = match self.spec.statements {
+            _ if statement.always_text => false,
+            Statements::Prepared => true,
+            Statements::Text => false,
+            Statements::Usual => is_usual,
+        };
         let stride = usize::from(pieces.contains(&Piece::Table));
         let place = self.places;
         self.places += if stride == 0 { 1 } else { names.len() };
@@ -290,40 +307,12 @@ impl Compiler<'_> {
     }
 }
 
-fn distinct(statement: &SqlStatement, place: Place) -> Result<Answer, StepError> {
-    if !place.is_text() {
-        return Ok(Answer::Distinct(place));
-    }
-    Err(StepError::Unsupported(format!(
-        "the statement `{}` expects as many rows as there are distinct values of one that is no integer",
-        statement.name
-    )))
-}
-
-fn named(error: &StepError, operation: &SqlOperation) -> StepError {
-    StepError::Unsupported(format!("operation `{}`: {error}", operation.name))
-}
-
-fn writes(block: &SqlBlock) -> bool {
-    block.statements.iter().any(|s| s.verb != Verb::Select)
-}
-
 /// What begins a transaction. In SQLite one that writes takes the write lock at once: two that take it
 /// after they have read would wait for each other, and one had to begin anew.
 const fn begin(dialect: Dialect, writes: bool) -> &'static str {
     match dialect {
         Dialect::Sqlite if writes => "BEGIN IMMEDIATE",
         Dialect::Mysql | Dialect::Postgres | Dialect::Sqlite => "BEGIN",
-    }
-}
-
-fn is_prepared(statements: Statements, dialect: Dialect, verb: Verb) -> bool {
-    match statements {
-        Statements::Prepared => true,
-        Statements::Text => false,
-        Statements::Usual => {
-            verb == Verb::Select && matches!(dialect, Dialect::Postgres | Dialect::Sqlite)
-        }
     }
 }
 

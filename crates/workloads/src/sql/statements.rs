@@ -17,9 +17,10 @@ const CANNOT_BE_PREPARED: [&str; 2] = ["1295", "0A000"];
 /// Ids of a session's prepared statements, by their place in the program.
 #[derive(Debug)]
 pub(super) struct Ids {
-    places: Vec<Option<StatementId>>,
+    /// `None` where a statement is sent as text.
+    pub(super) places: Vec<Option<StatementId>>,
     /// For each operation: is all of it sent before the first answer is read?
-    pipelined: Vec<bool>,
+    pub(super) pipelined: Vec<bool>,
 }
 
 /// Facts about a step's statements, told once however many clients find them out.
@@ -75,18 +76,6 @@ impl Ids {
         Ok(ids)
     }
 
-    /// The id of what is prepared at a place; `None` where it is sent as text.
-    #[inline]
-    pub(super) fn get(&self, place: usize) -> Option<StatementId> {
-        self.places[place]
-    }
-
-    /// Is all of an operation, given by its index, sent before the first answer is read?
-    #[inline]
-    pub(super) fn is_pipelined(&self, operation: usize) -> bool {
-        self.pipelined[operation]
-    }
-
     fn can_pipeline(&self, common: &Common, operation: &Operation, client: u32) -> bool {
         let Common { program, facts, .. } = common;
         if operation.sends.len() < 2 {
@@ -108,6 +97,6 @@ impl Ids {
 
     fn is_prepared(&self, statement: &Statement, client: u32) -> bool {
         let mut copies = statement.copies(client).peekable();
-        copies.peek().is_some() && copies.all(|copy| self.get(statement.place(copy)).is_some())
+        copies.peek().is_some() && copies.all(|copy| self.places[statement.place(copy)].is_some())
     }
 }
