@@ -241,7 +241,6 @@ pub fn shown(value: Value<'_>) -> String {
     }
 }
 
-/// What was found among rows that a judge has seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     pub rows: u64,

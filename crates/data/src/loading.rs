@@ -35,7 +35,6 @@ const ROWS_AT_ONCE: usize = 100;
 /// Parameters that every server takes in one statement: SQLite 32,766, the others 65,535.
 const PARAMETERS: usize = 32_766;
 
-/// What is loaded, and how.
 pub struct LoadWork<S> {
     pub source: S,
     pub tables: Vec<Table>,
@@ -168,7 +167,6 @@ pub fn name(number: u32) -> String {
     format!("load {}", number + 1)
 }
 
-/// A client that only loads.
 pub fn bounded_loader<S: Source>(
     load: &Arc<Load<S>>,
     number: u32,

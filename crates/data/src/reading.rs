@@ -33,7 +33,6 @@ use load::{Client, ClientContext, StepError, Target};
 /// Answers that were checked by clients.
 pub type Found = Arc<Mutex<Vec<Check>>>;
 
-/// What was found, which is taken.
 pub fn taken<T>(found: &Mutex<Vec<T>>) -> Vec<T> {
     std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -47,7 +46,6 @@ const SAMPLE: u64 = 5_000_000;
 /// The same at the end of a trial, where nothing is measured any more.
 const SAMPLE_AT_END: u64 = 50_000_000;
 
-/// What is read, and with what it is compared.
 pub struct ReadWork<S> {
     pub source: S,
     pub tables: Vec<Table>,
@@ -61,7 +59,6 @@ pub struct ReadWork<S> {
     pub errors: ErrorRules,
 }
 
-/// With what tables are compared.
 pub enum Against {
     /// With the rows as the source makes them.
     Source,

@@ -19,7 +19,6 @@ pub struct RowCounts {
     next: AtomicI64,
 }
 
-/// A copy of a table.
 #[derive(Debug)]
 struct CopyCounts {
     loaded: u64,

@@ -113,7 +113,6 @@ impl Source for SqlRows {
     }
 }
 
-/// Some rows of a copy.
 pub struct CopyRows<'a> {
     rows: &'a Rows,
     copy: u32,

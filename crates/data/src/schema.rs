@@ -11,7 +11,6 @@ use load::StepError;
 /// not an integer as a double.
 const SQLITE_DIGITS: u32 = 15;
 
-/// A copy of a table.
 #[derive(Clone, Debug)]
 pub struct TableCopy {
     /// Index of the table.
@@ -33,7 +32,6 @@ pub fn copies(tables: &[SqlTable]) -> Vec<TableCopy> {
     tables.iter().enumerate().flat_map(of).collect()
 }
 
-/// Rows of all copies of all tables.
 pub fn rows_of(tables: &[SqlTable]) -> u64 {
     tables.iter().map(|table| table.rows * u64::from(table.copies)).sum()
 }
@@ -206,7 +204,6 @@ fn highest(draw: &Draw, rows: u64) -> Option<i64> {
     }
 }
 
-/// Index of a column.
 pub fn column(table: &SqlTable, name: &str) -> Option<usize> {
     let mut columns = table.columns.iter();
     columns.position(|column| column.name.eq_ignore_ascii_case(name))

@@ -205,7 +205,6 @@ impl SettleLead {
     }
 }
 
-/// The value of a global setting.
 fn global(session: &mut dyn Session, name: &str) -> Result<Option<String>, SessionError> {
     let mut value = None;
     let read = format!("SELECT @@GLOBAL.{name}");

@@ -9,7 +9,6 @@ use crate::checksum::{Form, RowHash, Sum};
 use crate::decimal::Digits;
 use crate::literal;
 
-/// Takes rows, value by value.
 pub trait Sink {
     fn int(&mut self, value: i64);
 
@@ -26,7 +25,6 @@ pub trait Sink {
         self.text(|out| out.push_str(text));
     }
 
-    /// Any text.
     #[inline]
     fn any_text(&mut self, write: impl FnOnce(&mut String)) {
         self.text(write);

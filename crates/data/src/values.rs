@@ -8,7 +8,6 @@ use model::{Distribution, Draw, Rng};
 use super::checksum::{Form, RowHash};
 use super::distribution::Ints;
 
-/// Makes the values of one draw.
 #[derive(Clone, Debug)]
 pub struct Maker(Kind);
 

@@ -15,7 +15,6 @@ use load::StepError;
 /// Text that is made before some of it is sent by a bulk load.
 const BLOCK: usize = 32 << 10;
 
-/// How a session sends rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     /// `COPY` or `LOAD DATA`.
@@ -24,11 +23,9 @@ pub(super) enum Method {
     Text,
 }
 
-/// Sends batches in one session.
 pub(super) struct Sender<S> {
     load: Arc<Load<S>>,
     method: Method,
-    /// The INSERTs that the session has prepared.
     prepared: HashMap<Insert, StatementId>,
     /// The text that is being made; reused.
     text: String,

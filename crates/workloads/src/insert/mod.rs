@@ -32,7 +32,7 @@ use self::writer::{
 use data::reading::{Found, taken};
 use data::row_counts::check;
 use data::settle;
-use data::statements::push_placeholder;
+use data::statements::{around_index, push_placeholder};
 use data::table::Table;
 use load::clients::{self, Clients, Notes};
 use load::engine::{Client, End, Observer, Pace, Role, StepSetup, Stop, run};
@@ -134,7 +134,6 @@ impl Insert {
         Ok(())
     }
 
-    /// An inserter of `statements` statements for one client.
     fn inserter(
         &mut self,
         step: &mut Setup<'_>,
@@ -338,9 +337,13 @@ impl Insert {
     fn add_readers(&self, step: &mut Setup<'_>) -> Result<(), StepError> {
         for (load, number) in self.loaded.iter().zip(0..) {
             let table = self.table(number, step.target);
-            let role = format!("read {}", table.name);
-            let worker = step.connect_patient(&role)?;
-            let reader = TableReader::new(worker, step.target.dialect, &table, load, &step.checks)?;
+            let (role, dialect) = (format!("read {}", table.name), step.target.dialect);
+            let mut worker = step.connect_patient(&role)?;
+            for statement in around_index(dialect).0 {
+                worker.run(statement)?;
+            }
+            let (load, checks) = (load.clone(), Arc::clone(&step.checks));
+            let reader = TableReader { worker, dialect, table, load, checks };
             step.add(role, true, reader);
         }
         Ok(())

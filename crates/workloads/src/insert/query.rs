@@ -16,7 +16,6 @@ use load::{Client, ClientContext, StepError};
 /// Domains of the leading columns of `sql::INDEXES`, in their order.
 const DOMAINS: [u64; 3] = [PRODUCTS, REGISTERS, PRICES];
 
-/// A query session.
 pub(super) struct QuerySession {
     pub(super) worker: Worker,
     pub(super) dialect: Dialect,

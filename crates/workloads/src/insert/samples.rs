@@ -16,7 +16,6 @@ const MOST: usize = 64;
 /// The three columns of a secondary index; a date is its digits.
 type Entry = [i64; 3];
 
-/// Answers that are kept.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
     pub(super) ranges: Vec<Range>,
@@ -182,7 +181,6 @@ fn entries(Inserted { row, .. }: &Inserted<'_>, date: i64) -> [Entry; 3] {
     [[product, customer, price], [register, customer, price], [price, date, customer]]
 }
 
-/// A range that is compared.
 struct RangeProof {
     range: Range,
     is_sorted: bool,
@@ -238,7 +236,6 @@ impl RangeProof {
     }
 }
 
-/// Rows of point queries that are compared.
 enum PointProof {
     /// By their keys: the rows of one client come in this order.
     Ordered { rows: Vec<Point>, next: usize },

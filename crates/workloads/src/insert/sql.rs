@@ -84,7 +84,6 @@ fn bounds(partitions: u32, rows: u64) -> Vec<u64> {
     (1..u64::from(partitions)).map(|i| i * step + 1).collect()
 }
 
-/// Statements that build the secondary indexes.
 pub(super) fn create_indexes(target: &Target, table: &Table) -> Vec<String> {
     let parts = table.indexes.iter().map(|index| {
         let Index { name, columns, .. } = index;
@@ -172,13 +171,11 @@ impl ByName {
         }
     }
 
-    /// The range query on secondary index `index`.
     pub(super) fn range(table: &str, index: usize, limit: u32) -> Self {
         let sql = range_query(Dialect::Postgres, table, index, "$1", limit);
         Self::new(RANGE_NAMES[index], 1, &sql)
     }
 
-    /// The point query for `keys` keys.
     pub(super) fn point(table: &str, keys: u32) -> Self {
         let sql = point_prepared(Dialect::Postgres, table, keys);
         Self::new(POINT_NAME, keys as usize, &sql)

@@ -1,16 +1,12 @@
 //! What the loading steps left, for a trial that goes on from there in another process, and the phase with which
 //! that one begins.
 
-use std::sync::Arc;
-
-use drivers::{Session, SessionError};
 use model::{Dialect, InsertScale, InsertSpec, InsertStage as Stage, Pacing, Statements};
 use serde::{Deserialize, Serialize};
 
 use super::sql;
 use data::reading::Found;
 use data::row_counts::check;
-use data::statements::around_index;
 use data::table::Table;
 use load::worker::{Worker, number};
 use load::{Client, ClientContext, StepError};
@@ -76,70 +72,50 @@ pub(super) fn of_loading(spec: &InsertSpec) -> InsertSpec {
     }
 }
 
-/// A number that a query must return.
-struct Expected {
-    what: String,
-    query: String,
-    number: u64,
-    /// Is it a number of rows that were read?
-    is_count: bool,
-}
-
 /// Reads one table and its indexes once, so that the caches hold what fits, as they do after a load; and what is
 /// found must be what was loaded.
 pub(super) struct TableReader {
-    worker: Worker,
-    expected: Vec<Expected>,
-    checks: Found,
+    pub(super) worker: Worker,
+    pub(super) dialect: Dialect,
+    pub(super) table: Table,
+    pub(super) load: TableLoad,
+    pub(super) checks: Found,
 }
 
 impl TableReader {
-    /// A reader of a table and its secondary indexes, in which `load` must be found.
-    pub(super) fn new(
-        mut worker: Worker,
-        dialect: Dialect,
-        table: &Table,
-        load: &TableLoad,
-        checks: &Found,
-    ) -> Result<Self, StepError> {
-        for statement in around_index(dialect).0 {
-            worker.run(statement)?;
-        }
-        let name = &table.name;
-        let rows = |index: Option<usize>| Expected {
-            what: match index {
-                None => format!("rows in {name}"),
-                Some(index) => format!("rows in index {} of {name}", index + 1),
-            },
-            query: sql::scan(dialect, table, index),
-            number: load.rows(),
-            is_count: true,
+    /// What is asked: its name, the query, the number that this must return, and whether that counts the rows that
+    /// were read.
+    fn expected(&self) -> Vec<(String, String, u64, bool)> {
+        let (load, name) = (&self.load, &self.table.name);
+        let key = |end: &str, number| {
+            let query = format!("SELECT {end}(transactionid) FROM {name}");
+            (format!("{end}(transactionid) of {name}"), query, number, false)
         };
-        let key = |end: &str, number| Expected {
-            what: format!("{end}(transactionid) of {name}"),
-            query: format!("SELECT {end}(transactionid) FROM {name}"),
-            number,
-            is_count: false,
+        let scan = |what: String, index| {
+            (what, sql::scan(self.dialect, &self.table, index), load.rows(), true)
         };
-        let mut expected = vec![key("MIN", load.lowest), key("MAX", load.highest), rows(None)];
-        expected.extend((0..table.indexes.len()).map(|index| rows(Some(index))));
-        Ok(Self { worker, expected, checks: Arc::clone(checks) })
+        let mut expected = vec![key("MIN", load.lowest), key("MAX", load.highest)];
+        expected.push(scan(format!("rows in {name}"), None));
+        let indexes = 0..self.table.indexes.len();
+        let number = |index| format!("rows in index {} of {name}", index + 1);
+        expected.extend(indexes.map(|index| scan(number(index), Some(index))));
+        expected
     }
 }
 
 impl Client for TableReader {
     fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
-        for expected in &self.expected {
+        for (what, query, expected, is_count) in self.expected() {
             let mut found = 0;
-            let read = |session: &mut dyn Session| -> Result<u64, SessionError> {
-                found = number(session, &expected.query)?;
-                Ok(if expected.is_count { found } else { 1 })
-            };
-            if self.worker.operate(context, 0, None, read)?.is_none() {
+            let read = self.worker.operate(context, 0, None, |session| {
+                found = number(session, &query)?;
+                Ok(if is_count { found } else { 1 })
+            })?;
+            if read.is_none() {
                 break;
             }
             if let Ok(mut checks) = self.checks.lock() {
-                checks.push(check(expected.what.clone(), expected.number, found));
+                checks.push(check(what, expected, found));
             }
         }
         Ok(())

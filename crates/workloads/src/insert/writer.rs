@@ -167,7 +167,6 @@ impl Writer {
     }
 }
 
-/// Inserts rows.
 pub(super) struct Inserter {
     pub(super) writer: Writer,
     pub(super) rows: Rows,

@@ -63,7 +63,6 @@ enum Counted {
     Sum(u32),
 }
 
-/// An operation under way.
 struct Operating<'a> {
     own: &'a mut Own,
     common: &'a Common,
@@ -76,7 +75,6 @@ struct Operating<'a> {
     tries: u32,
 }
 
-/// How an operation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     Done(Nanos),

@@ -55,7 +55,6 @@ pub(super) enum Next<'a> {
     End,
 }
 
-/// A step that has ended.
 pub(super) struct Edge<'a> {
     pub(super) spec: &'a SqlSpec,
     pub(super) target: &'a Target,

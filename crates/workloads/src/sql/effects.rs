@@ -44,7 +44,6 @@ pub(super) fn of_run(spec: &SqlSpec, run: &SqlRun, dialect: Dialect) -> Vec<Fate
     all
 }
 
-/// What an UPDATE adds to columns.
 pub(super) fn additions(
     spec: &SqlSpec,
     block: &SqlBlock,

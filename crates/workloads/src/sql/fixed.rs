@@ -20,7 +20,6 @@ use load::fixed_work::FixedWork;
 use load::worker::Worker;
 use load::{Client, ClientContext, StepError, Target};
 
-/// What a step does.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     OfSpec(SqlWork),

@@ -10,7 +10,6 @@ use load::{StepError, Target};
 /// counts rows when they are done.
 pub(crate) const BESIDES: u64 = 1;
 
-/// What a server allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Allowed {
     connections: u64,

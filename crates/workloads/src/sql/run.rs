@@ -57,7 +57,6 @@ impl Common {
     }
 }
 
-/// Name of client `number`, for messages.
 pub(super) fn name(number: u32) -> String {
     format!("client {}", number + 1)
 }
