@@ -249,14 +249,6 @@ impl Compiler<'_> {
             Verb::Update => additions(self.spec, block, text, draws),
             Verb::Select | Verb::Insert | Verb::Delete | Verb::Other => Vec::new(),
         };
-        let is_usual = statement.verb == Verb::Select
-            && matches!(self.dialect, Dialect::Postgres | Dialect::Sqlite);
-        let is_prepared = match self.spec.statements {
-            _ if statement.always_text => false,
-            Statements::Prepared => true,
-            Statements::Text => false,
-            Statements::Usual => is_usual,
-        };
         let stride = usize::from(pieces.contains(&Piece::Table));
         let place = self.places;
         self.places += if stride == 0 { 1 } else { names.len() };
@@ -272,12 +264,23 @@ impl Compiler<'_> {
             is_control: false,
             params: params(&pieces),
             choice: block.choice,
-            is_prepared,
+            is_prepared: self.is_prepared(statement),
             place,
             stride,
             names: names.to_vec(),
             pieces,
         })
+    }
+
+    fn is_prepared(&self, statement: &SqlStatement) -> bool {
+        match (self.spec.statements, self.dialect) {
+            _ if statement.always_text => false,
+            (Statements::Prepared, _) => true,
+            (Statements::Text, _) | (Statements::Usual, Dialect::Mysql) => false,
+            (Statements::Usual, Dialect::Postgres | Dialect::Sqlite) => {
+                statement.verb == Verb::Select
+            }
+        }
     }
 
     fn control(&mut self, operation: &SqlOperation, name: &str, text: &str) -> Sending {
