@@ -15,12 +15,11 @@ use model::{Check, Dialect, ErrorRules, SqlSpec};
 use crate::checksum::Sum;
 use crate::judge::{Judge, Seen};
 use crate::loading::batches::Recovery;
-use crate::row_counts::{RowCounts, check};
+use crate::row_counts::check;
 use crate::rows::SqlRows;
-use crate::schema::{self, TableCopy, copies, rows_of};
+use crate::schema::{self, TableCopy, rows_of};
 use crate::sink::Cells;
 use crate::source::Source;
-use crate::state::Loaded;
 use crate::statements;
 use crate::table::{Batch, Table};
 use load::clients::{Clients, bounded};
@@ -103,48 +102,9 @@ struct Tally {
     counts: Vec<Check>,
 }
 
-/// Connects the clients that read everything once: as many as load. Their operation kind, the first of the
-/// step, is a query that reads a range of rows or an index. The last one to end leaves the checks in
-/// `found`.
-pub fn clients_of_reading(
-    spec: &SqlSpec,
-    target: &Target,
-    loaded: &Loaded,
-    found: &Found,
-) -> Result<Clients, StepError> {
-    let against = Against::Loaded(loaded.sums());
-    let work = ReadWork::of_sql(spec, loaded.seed, target, against)?;
-    ReadWork { every: 1, with_indexes: true, ..work }.clients(target, found)
-}
-
-/// Counts the rows of all tables and compares what is in them with what `seed` makes of them, by as many
-/// sessions as load: each row once, of more than some millions of them a sample.
-pub fn checks_after_load(
-    spec: &SqlSpec,
-    seed: u64,
-    target: &Target,
-    counts: &RowCounts,
-    stop: &Stop,
-) -> Result<Vec<Check>, StepError> {
-    let mut checks = counts.check(spec, target)?;
-    checks.extend(ReadWork::of_sql(spec, seed, target, Against::Source)?.checks(target, stop)?);
-    Ok(checks)
-}
-
-/// Reads the tables that a judge knows, and compares each row with what is known of it: each row once, of
-/// more than some tens of millions a sample.
-pub fn checks_of_contents(
-    spec: &SqlSpec,
-    target: &Target,
-    judges: Vec<Option<Judge>>,
-    stop: &Stop,
-) -> Result<Vec<Check>, StepError> {
-    let against = Against::Known(judges, copies(&spec.tables));
-    ReadWork::of_sql(spec, 0, target, against)?.checks(target, stop)
-}
-
 impl ReadWork<SqlRows> {
-    fn of_sql(
+    /// By as many sessions as load: each row once, of many of them a sample.
+    pub fn of_sql(
         spec: &SqlSpec,
         seed: u64,
         target: &Target,

@@ -15,7 +15,7 @@ use model::{Dialect, ErrorRules, Nanos};
 use crate::statements;
 use load::errors::{Reaction, Rules};
 use load::reconnect::reconnect;
-use load::worker::{Worker, number};
+use load::worker::Worker;
 use load::{ClientContext, StepError};
 
 /// Codes of servers that refuse local files: MySQL to 5.7, MySQL 8, MariaDB.
@@ -82,19 +82,6 @@ pub(super) struct Batches<S> {
     pub(super) sender: S,
     /// The statements of the transaction under way.
     pub(super) sent: Vec<Sent>,
-}
-
-enum Trouble {
-    /// What the session said.
-    Session(SessionError),
-    /// What was found in the table.
-    Rows(StepError),
-}
-
-impl From<SessionError> for Trouble {
-    fn from(error: SessionError) -> Self {
-        Self::Session(error)
-    }
 }
 
 impl Recovery {
@@ -170,8 +157,8 @@ impl<S: SendBatch> Batches<S> {
         for tries in 1.. {
             let error = match self.attempt(batch, unsure, context) {
                 Ok(()) => return Ok(Some(self.record(context))),
-                Err(Trouble::Rows(error)) => return Err(error),
-                Err(Trouble::Session(error)) => error,
+                Err(StepError::Session { source, .. }) => source,
+                Err(error) => return Err(error),
             };
             self.sent.clear();
             let reaction = match recovery.rules.reaction(&error) {
@@ -212,7 +199,7 @@ impl<S: SendBatch> Batches<S> {
         batch: &S::Batch,
         unsure: bool,
         context: &ClientContext<'_>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), StepError> {
         let started = context.recorder.begin();
         let rows = self.sender.rows(batch);
         if unsure && self.is_there(batch, rows)? {
@@ -220,16 +207,20 @@ impl<S: SendBatch> Batches<S> {
             self.sent.push(Sent { started, ended: context.recorder.clock().now(), rows });
             return Ok(());
         }
-        let (session, sent) = (&mut *self.worker.session, &mut self.sent);
-        self.sender.send(batch, &mut Sending { session, context, sent, began: None })?;
+        let Worker { name, session } = &mut self.worker;
+        let mut to =
+            Sending { session: &mut **session, context, sent: &mut self.sent, began: None };
+        self.sender
+            .send(batch, &mut to)
+            .map_err(|source| StepError::Session { client: name.clone(), source })?;
         let added: u64 = self.sent.iter().map(|statement| statement.rows).sum();
         if added == rows {
             return Ok(());
         }
-        Err(Trouble::Rows(StepError::Load(format!(
+        Err(StepError::Load(format!(
             "{}: {added} were added where {rows} were sent",
             self.sender.named(batch)
-        ))))
+        )))
     }
 
     /// The transaction was committed: its statements are operations.
@@ -245,17 +236,17 @@ impl<S: SendBatch> Batches<S> {
 
     /// Is a batch of `rows` rows in its table, whole? A part of it is an error: nothing says which rows are
     /// missing.
-    fn is_there(&mut self, batch: &S::Batch, rows: u64) -> Result<bool, Trouble> {
-        let sql = self.sender.count(batch).map_err(Trouble::Rows)?;
-        let found = number(&mut *self.worker.session, &sql)?;
+    fn is_there(&mut self, batch: &S::Batch, rows: u64) -> Result<bool, StepError> {
+        let sql = self.sender.count(batch)?;
+        let found = self.worker.number(&sql)?;
         if found == 0 || found == rows {
             return Ok(found > 0);
         }
-        Err(Trouble::Rows(StepError::Load(format!(
+        Err(StepError::Load(format!(
             "{}, one transaction: {found} of {rows} are there after the connection was lost; does the \
              engine have transactions, and does no one else write?",
             self.sender.named(batch)
-        ))))
+        )))
     }
 
     /// Opens the session again; false when the step was over before that.

@@ -34,18 +34,14 @@ impl Answers {
         told.clone()
     }
 
-    pub(super) fn tell(&self, text: String) {
-        self.put(|| text);
-    }
-
     /// Counts one; it is put into words only while there are few.
     #[cold]
     pub(crate) fn add(&self, tell: impl FnOnce() -> String) {
         self.wrong.fetch_add(1, Ordering::Relaxed);
-        self.put(tell);
+        self.tell(tell);
     }
 
-    fn put(&self, tell: impl FnOnce() -> String) {
+    pub(super) fn tell(&self, tell: impl FnOnce() -> String) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.len() < TOLD {
             told.push(tell());

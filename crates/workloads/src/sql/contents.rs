@@ -14,7 +14,7 @@ use super::effects;
 use data::checksum::RowHash;
 use data::judge::{Fate, Fates};
 use data::judge::{Judge, Seen};
-use data::reading::checks_of_contents;
+use data::reading::{Against, ReadWork};
 use data::row_counts::{RowCounts, check};
 use data::rows::Rows;
 use data::schema;
@@ -119,8 +119,9 @@ impl Contents {
         checks.append(&mut self.sums(edge, &mut worker)?);
         drop(worker);
         if let Next::End = edge.next {
-            let judges = self.judges(edge.spec);
-            checks.append(&mut checks_of_contents(edge.spec, edge.target, judges, stop)?);
+            let Edge { spec, target, .. } = edge;
+            let known = Against::Known(self.judges(spec), copies(&spec.tables));
+            checks.extend(ReadWork::of_sql(spec, 0, target, known)?.checks(target, stop)?);
         }
         let last = self.last_right();
         for check in checks.iter_mut().filter(|check| !check.holds) {

@@ -7,7 +7,7 @@ use model::{KindSpec, NoteKind, Settle, SqlRun, SqlWork, StepRecord};
 
 use super::Sql;
 use data::loading::{LoadWork, Loader, bounded_loader, name};
-use data::reading::{Found, checks_after_load, clients_of_reading, taken};
+use data::reading::{Against, Found, ReadWork, taken};
 use data::rows::SqlRows;
 use data::schema::{self, rows_of};
 use data::settle;
@@ -69,8 +69,10 @@ impl Job<'_> {
         let mut result = work.run(stop, observer)?;
         result.checks = taken(&found);
         if let Work::OfSpec(SqlWork::Load | SqlWork::Reset) = self.work {
+            result.checks.extend(counts.check(spec, self.target)?);
             let seed = self.sql.rows_seed();
-            result.checks.extend(checks_after_load(spec, seed, self.target, counts, stop)?);
+            let work = ReadWork::of_sql(spec, seed, self.target, Against::Source)?;
+            result.checks.extend(work.checks(self.target, stop)?);
         }
         if let Work::OfSpec(SqlWork::Load) = self.work {
             result.requested_rows = rows_of(&spec.tables);
@@ -88,7 +90,11 @@ impl Job<'_> {
             }
             (Work::OfSpec(SqlWork::Reset), _) => self.reset(notes)?,
             (Work::Read, Some(loaded)) => {
-                clients_of_reading(&self.sql.spec, self.target, loaded, found)?
+                // Everything is read once; the last client to end leaves the checks.
+                let against = Against::Loaded(loaded.sums());
+                let spec = &self.sql.spec;
+                let work = ReadWork::of_sql(spec, loaded.seed, self.target, against)?;
+                ReadWork { every: 1, with_indexes: true, ..work }.clients(self.target, found)?
             }
             (Work::OfSpec(SqlWork::Run(_)) | Work::Read, _) => {
                 return Err(StepError::State("there is none".to_owned()));

@@ -76,7 +76,11 @@ impl RunStep<'_> {
         let crew = Crew { kinds: kinds.specs, clients: self.clients(&common, stop)? };
         let windows = Windows {
             warmup: WarmUp::of(self.run.warmup_end, self.run.warmup_seconds),
-            end: self.end(),
+            end: if self.run.whole {
+                End::AllDone { limit: None }
+            } else {
+                End::After(seconds(self.run.seconds))
+            },
             drive: self.drive(common.queue.as_ref(), all),
             counted: &[all],
             opens: &|| (),
@@ -110,7 +114,7 @@ impl RunStep<'_> {
     fn answers(&self, common: &Common, contents: &Contents) -> Vec<Check> {
         let (program, judges) = (&common.program, contents.judges(self.edge.spec));
         let sampled = &common.sampled;
-        let sampled = sampled.check(program, &judges, |text| common.answers.tell(text));
+        let sampled = sampled.check(program, &judges, |text| common.answers.tell(|| text));
         let mut checks = vec![common.answers.check()];
         checks.extend(sampled);
         for check in checks.iter_mut().filter(|check| !check.holds) {
@@ -183,14 +187,6 @@ impl RunStep<'_> {
                 Drive::Ramp { queue, spec }
             }
             (None, _) | (Some(_), SqlPace::Unlimited) => Drive::Closed,
-        }
-    }
-
-    fn end(&self) -> End {
-        if self.run.whole {
-            End::AllDone { limit: None }
-        } else {
-            End::After(seconds(self.run.seconds))
         }
     }
 
