@@ -138,9 +138,9 @@ impl Insert {
         &mut self,
         step: &mut Setup<'_>,
         client: u32,
-        rows_per_commit: u32,
         turn: Turn,
     ) -> Result<Inserter, StepError> {
+        let rows_per_commit = turn.rows_per_commit;
         let mut worker = step.connect(&format!("insert {}", client + 1))?;
         let table_number = self.table_of(client);
         let table = self.table(table_number, step.target);
@@ -170,7 +170,6 @@ impl Insert {
                 worker,
                 turn,
                 kind: step.kinds.insert,
-                rows_per_commit,
                 wrong: Arc::clone(&step.wrong),
                 written: inserted,
             },
@@ -184,7 +183,6 @@ impl Insert {
         &self,
         step: &Setup<'_>,
         client: u32,
-        rows_per_commit: u32,
         turn: Turn,
         lo: &Arc<AtomicU64>,
     ) -> Result<Deleter, StepError> {
@@ -196,7 +194,7 @@ impl Insert {
         if self.spec.writes == Statements::Prepared {
             let mut lo = String::new();
             push_placeholder(&mut lo, dialect, 1);
-            let sql = sql::delete(dialect, &table, &lo, rows_per_commit);
+            let sql = sql::delete(dialect, &table, &lo, turn.rows_per_commit);
             prepared = Some(query::prepare(&mut worker, &sql, &[drivers::ParamType::Int])?);
         }
         Ok(Deleter {
@@ -204,7 +202,6 @@ impl Insert {
                 worker,
                 turn,
                 kind: step.kinds.delete,
-                rows_per_commit,
                 wrong: Arc::clone(&step.wrong),
                 written: Arc::clone(&self.tables[table_number as usize].deleted),
             },
@@ -230,11 +227,11 @@ impl Insert {
         let with_deletes = self.deletes() && step.stage.has_deletes();
         let coupling = with_deletes.then(|| Arc::new(Coupling::new(self.spec.queue)));
         let (pacer, delete_pacer) = self.pacers(step.stage, client);
-        let turn = Turn { statements, pacer, coupling };
-        let inserter = self.inserter(step, client, rows_per_commit, turn.clone())?;
+        let turn = Turn { statements, rows_per_commit, pacer, coupling };
+        let inserter = self.inserter(step, client, turn.clone())?;
         if with_deletes {
             let turn = Turn { pacer: delete_pacer, ..turn };
-            let deleter = self.deleter(step, client, rows_per_commit, turn, lo)?;
+            let deleter = self.deleter(step, client, turn, lo)?;
             step.add(format!("delete {}", client + 1), true, deleter);
         }
         step.add(format!("insert {}", client + 1), true, inserter);
@@ -310,8 +307,8 @@ impl Insert {
             let statements = sql::create_indexes(step.target, &self.table(number, step.target));
             expected += statements.len() as u64;
             let rows_per_commit = self.spec.i0_rows_per_commit;
-            let turn = Turn { statements: 1, pacer: None, coupling: None };
-            let first = self.inserter(step, number, rows_per_commit, turn)?;
+            let turn = Turn { statements: 1, rows_per_commit, pacer: None, coupling: None };
+            let first = self.inserter(step, number, turn)?;
             let name = format!("create index {}", number + 1);
             let builder = IndexBuilder {
                 worker: step.connect_patient(&name)?,

@@ -98,6 +98,7 @@ impl Pacer {
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
     pub(super) statements: u64,
+    pub(super) rows_per_commit: u32,
     pub(super) pacer: Option<Pacer>,
     pub(super) coupling: Option<Arc<Coupling>>,
 }
@@ -138,7 +139,6 @@ pub(super) struct Writer {
     pub(super) worker: Worker,
     pub(super) turn: Turn,
     pub(super) kind: usize,
-    pub(super) rows_per_commit: u32,
     pub(super) wrong: Arc<Wrong>,
     /// Rows that the server said it inserted, or deleted.
     pub(super) written: Arc<AtomicU64>,
@@ -160,7 +160,7 @@ impl Writer {
         let Some(rows) = self.worker.operate(context, self.kind, intended, act)? else {
             return Ok(false);
         };
-        self.wrong.unless(rows == u64::from(self.rows_per_commit));
+        self.wrong.unless(rows == u64::from(self.turn.rows_per_commit));
         self.written.fetch_add(rows, Ordering::Relaxed);
         self.turn.advance(side);
         Ok(true)
@@ -183,7 +183,7 @@ pub(super) enum InsertStatement {
 impl Client for Inserter {
     fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
         let mut batch = Batch::default();
-        let rows = self.writer.rows_per_commit;
+        let rows = self.writer.turn.rows_per_commit;
         for n in 0..self.writer.turn.statements {
             let first = self.first_row + n * u64::from(rows);
             // The statement is built before its time comes: building is no part of its latency.
@@ -286,7 +286,7 @@ pub(super) struct Deleter {
 impl Client for Deleter {
     fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
         let min = format!("SELECT MIN(transactionid) FROM {}", self.table);
-        let rows = self.writer.rows_per_commit;
+        let rows = self.writer.turn.rows_per_commit;
         let mut sql = String::new();
         let mut lo = 0;
         for n in 0..self.writer.turn.statements {
