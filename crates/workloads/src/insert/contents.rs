@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use drivers::{Row, Session, SessionError};
+use drivers::Row;
 use model::{Check, Dialect, InsertSpec, InsertStage as Stage};
 
 use super::inserted::{Inserted, Stream, TableState};
@@ -107,13 +107,11 @@ struct Reader {
 
 impl Client for Reader {
     fn run(&mut self, context: &mut ClientContext<'_>) -> Result<(), StepError> {
-        // Servers give keys from 1 on.
-        let mut last = 0;
         while !context.is_over() {
-            let query = sql::rows_after(self.dialect, &self.table, last, ROWS);
             let comparison = &mut self.comparison;
+            let query = sql::rows_after(self.dialect, &self.table, comparison.last, ROWS);
             let rows = self.worker.operate(context, 0, None, |session| {
-                compare(session, &query, comparison, &mut last)
+                Ok(session.query(&query, &mut |row| comparison.row(row))?.rows)
             })?;
             if rows.is_none_or(|rows| rows < ROWS) {
                 break;
@@ -127,26 +125,11 @@ impl Client for Reader {
     }
 }
 
-fn compare(
-    session: &mut dyn Session,
-    query: &str,
-    comparison: &mut Comparison,
-    last: &mut i64,
-) -> Result<u64, SessionError> {
-    let done = session.query(query, &mut |row| {
-        let key = row.value(0).as_int().unwrap_or(i64::MAX);
-        // After an error the query is repeated: rows that were seen before it come again.
-        if key > *last {
-            *last = key;
-            comparison.row(row);
-        }
-    })?;
-    Ok(done.rows)
-}
-
 /// The rows that must come next.
 struct Comparison {
     heads: Vec<Head>,
+    /// The last key that was read; servers give them from 1 on.
+    last: i64,
     expected: u64,
     found: u64,
     wrong: u64,
@@ -172,10 +155,17 @@ impl Comparison {
             head.advance();
             head
         });
-        Self { heads: heads.collect(), expected: state.rows(), found: 0, wrong: 0, first: None }
+        let (heads, expected) = (heads.collect(), state.rows());
+        Self { heads, last: 0, expected, found: 0, wrong: 0, first: None }
     }
 
     fn row(&mut self, row: &dyn Row) {
+        let key = row.value(0).as_int().unwrap_or(i64::MAX);
+        // After an error the query is repeated: rows that were seen before it come again.
+        if key <= self.last {
+            return;
+        }
+        self.last = key;
         self.found += 1;
         let hash = Some(RowHash::of_row(&FORMS, row, 1));
         if let Some(head) = self.heads.iter_mut().find(|head| head.next == hash) {

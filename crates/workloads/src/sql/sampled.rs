@@ -58,6 +58,7 @@ struct Client {
     every: u32,
     operations: Vec<Vec<Answer>>,
 }
+
 #[derive(Debug)]
 pub(super) struct Answer {
     statement: usize,
@@ -66,11 +67,13 @@ pub(super) struct Answer {
     sum: Sum,
     rows: Vec<Vec<Kept>>,
 }
+
 #[derive(Debug, PartialEq, Eq)]
 enum Numbers {
     List(Vec<i64>),
     Range(i64, i64),
 }
+
 /// A value that is kept: its text, `None` for NULL.
 type Kept = Option<String>;
 
@@ -99,10 +102,10 @@ impl Sampled {
         kept.operations.push(answers);
         if kept.operations.len() >= self.at_most {
             // Every second one makes room, and from now on half as many come.
-            let mut place = 0;
+            let mut stays = false;
             kept.operations.retain(|_| {
-                place += 1;
-                place % 2 == 1
+                stays = !stays;
+                stays
             });
             kept.every = kept.every.saturating_mul(2);
         }
