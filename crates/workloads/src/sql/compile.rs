@@ -223,26 +223,18 @@ impl Compiler<'_> {
             ))),
         };
         let text = statement.text.of(self.dialect);
-        let mut pieces = Vec::new();
-        for piece in text {
-            pieces.push(match piece {
-                SqlPiece::Text(text) => Piece::Text(text.clone()),
-                SqlPiece::Table => Piece::Table,
-                SqlPiece::Draw(draw) => Piece::Values(place_of(*draw)?),
-            });
-        }
+        let piece = |piece: &SqlPiece| match piece {
+            SqlPiece::Text(text) => Ok(Piece::Text(text.clone())),
+            SqlPiece::Table => Ok(Piece::Table),
+            SqlPiece::Draw(draw) => Ok(Piece::Values(place_of(*draw)?)),
+        };
+        let pieces = text.iter().map(piece).collect::<Result<Vec<_>, StepError>>()?;
         let answer = match statement.expect {
             Expect::Any => Answer::Any,
             Expect::Rows(low, high) => Answer::Rows(low, high),
             Expect::Distinct(draw) => match place_of(draw)? {
                 place if !place.is_text() => Answer::Distinct(place),
-                _ => {
-                    return Err(StepError::Unsupported(format!(
-                        "the statement `{}` expects as many rows as there are distinct values of \
-                         one that is no integer",
-                        statement.name
-                    )));
-                }
+                _ => return Err(not_distinct(statement)),
             },
         };
         let additions = match statement.verb {
@@ -308,6 +300,12 @@ impl Compiler<'_> {
         self.places += 1;
         Sending { statement, block: 0, base: Base::default() }
     }
+}
+
+fn not_distinct(SqlStatement { name, .. }: &SqlStatement) -> StepError {
+    StepError::Unsupported(format!(
+        "the statement `{name}` expects as many rows as there are distinct values of one that is no integer"
+    ))
 }
 
 /// What begins a transaction. In SQLite one that writes takes the write lock at once: two that take it
