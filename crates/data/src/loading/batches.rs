@@ -32,26 +32,6 @@ pub(crate) struct Recovery {
     patience: Duration,
 }
 
-/// Sends the batches of a workload, and knows what is in them.
-pub(super) trait SendBatch {
-    /// Rows that are loaded in one transaction.
-    type Batch;
-    fn rows(&self, batch: &Self::Batch) -> u64;
-
-    /// Its rows, for messages: `rows 1 to 100 of sbtest1`.
-    fn named(&self, batch: &Self::Batch) -> String;
-
-    /// The query that counts those of its rows that are in their table; an error where nothing can tell
-    /// them from others.
-    fn count(&self, batch: &Self::Batch) -> Result<String, StepError>;
-
-    /// Sends it and commits it.
-    fn send(&mut self, batch: &Self::Batch, to: &mut Sending<'_>) -> Result<(), SessionError>;
-
-    /// The session is another one now: nothing is prepared in it.
-    fn begin_anew(&mut self, session: &mut dyn Session);
-}
-
 /// A transaction under way in a session.
 pub(super) struct Sending<'a> {
     pub(super) session: &'a mut dyn Session,
@@ -82,6 +62,26 @@ pub(super) struct Batches<S> {
     pub(super) sender: S,
     /// The statements of the transaction under way.
     pub(super) sent: Vec<Sent>,
+}
+
+/// Sends the batches of a workload, and knows what is in them.
+pub(super) trait SendBatch {
+    /// Rows that are loaded in one transaction.
+    type Batch;
+    fn rows(&self, batch: &Self::Batch) -> u64;
+
+    /// Its rows, for messages: `rows 1 to 100 of sbtest1`.
+    fn named(&self, batch: &Self::Batch) -> String;
+
+    /// The query that counts those of its rows that are in their table; an error where nothing can tell
+    /// them from others.
+    fn count(&self, batch: &Self::Batch) -> Result<String, StepError>;
+
+    /// Sends it and commits it.
+    fn send(&mut self, batch: &Self::Batch, to: &mut Sending<'_>) -> Result<(), SessionError>;
+
+    /// The session is another one now: nothing is prepared in it.
+    fn begin_anew(&mut self, session: &mut dyn Session);
 }
 
 impl Recovery {
